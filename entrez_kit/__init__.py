@@ -1,0 +1,50 @@
+"""entrez-kit: NCBI Entrez in Python, in the terminal and for agents."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from entrez_kit._version import __version__
+
+if TYPE_CHECKING:
+    from entrez_kit.errors import (
+        AmbiguousQuery,
+        EntityNotFound,
+        EntrezKitError,
+        InvalidInput,
+        NotConfigured,
+        RateLimited,
+        StoreError,
+        UnresolvedEntity,
+        UpstreamError,
+    )
+    from entrez_kit.kit import EntrezKit
+    from entrez_kit.settings import Settings, load_settings
+
+__all__ = [
+    "AmbiguousQuery",
+    "EntityNotFound",
+    "EntrezKit",
+    "EntrezKitError",
+    "InvalidInput",
+    "NotConfigured",
+    "RateLimited",
+    "Settings",
+    "StoreError",
+    "UnresolvedEntity",
+    "UpstreamError",
+    "__version__",
+    "load_settings",
+]
+
+_HOMES = {"EntrezKit": "kit", "Settings": "settings", "load_settings": "settings"}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used, so that importing the package costs nothing."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"entrez_kit.{_HOMES.get(name, 'errors')}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

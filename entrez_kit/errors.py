@@ -1,0 +1,146 @@
+"""Every error entrez-kit raises, its code, its exit status and its envelope.
+
+EntrezKitError             INTERNAL_ERROR       exit 1
+├─ InvalidInput            INVALID_INPUT        exit 2
+│  ├─ UnresolvedEntity     UNRESOLVED_ENTITY    exit 2
+│  └─ AmbiguousQuery       AMBIGUOUS_QUERY      exit 2
+├─ EntityNotFound          ENTITY_NOT_FOUND     exit 3
+├─ UpstreamError           UPSTREAM_ERROR       exit 5   retryable
+├─ RateLimited             RATE_LIMITED         exit 7   retryable
+├─ NotConfigured           NOT_CONFIGURED       exit 8
+└─ StoreError              STORE_ERROR          exit 9
+"""
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Any, ClassVar
+
+
+class Exit(IntEnum):
+    """Exit statuses of the program, as `entrez-kit guide exit-codes` lists them."""
+
+    DONE = 0
+    DEFECT = 1
+    BAD_INPUT = 2
+    NOT_FOUND = 3
+    PARTIAL = 4
+    UPSTREAM = 5
+    RATE_LIMITED = 7
+    NOT_CONFIGURED = 8
+    LOCAL_STORE = 9
+    INTERRUPTED = 130
+
+
+class EntrezKitError(Exception):
+    """Base of every error of this library; raised itself only for a defect of ours.
+
+    Args:
+        message: what went wrong, naming the thing and the value.
+        recovery_hint: what to do next.
+        invalid_input: the offending input, where there is one ("field=value" for a named argument).
+        details: machine-readable extras; ``reason`` holds the finer word.
+    """
+
+    code: ClassVar[str] = "INTERNAL_ERROR"
+    exit_code: ClassVar[Exit] = Exit.DEFECT
+    retryable: ClassVar[bool] = False
+    default_hint: ClassVar[str] = "This is a defect of entrez-kit. Please report it with the request id."
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        recovery_hint: str | None = None,
+        invalid_input: str | None = None,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.recovery_hint = recovery_hint or self.default_hint
+        self.invalid_input = invalid_input
+        self.details: dict[str, Any] = dict(details or {})
+
+    @property
+    def reason(self) -> str | None:
+        """The finer word for what happened, e.g. ``deadline_exceeded``."""
+        reason = self.details.get("reason")
+        return reason if isinstance(reason, str) else None
+
+    def envelope(self) -> dict[str, Any]:
+        """Return the canonical error envelope, as terminal and MCP callers see it."""
+        error: dict[str, Any] = {
+            "code": self.code,
+            "message": self.message,
+            "recovery_hint": self.recovery_hint,
+            "invalid_input": self.invalid_input,
+        }
+        if self.details:
+            error["details"] = self.details
+        return {"success": False, "error": error}
+
+
+class InvalidInput(EntrezKitError):
+    """What the caller asked for is not well formed."""
+
+    code = "INVALID_INPUT"
+    exit_code = Exit.BAD_INPUT
+    default_hint = "Correct the named argument and call again."
+
+
+class UnresolvedEntity(InvalidInput):
+    """A strict tool was given something that is not an identifier."""
+
+    code = "UNRESOLVED_ENTITY"
+    default_hint = "Search for the entity first and pass the identifier that the search returns."
+
+
+class AmbiguousQuery(InvalidInput):
+    """A query could mean several things or nothing in particular."""
+
+    code = "AMBIGUOUS_QUERY"
+    default_hint = "Make the query more specific."
+
+
+class EntityNotFound(EntrezKitError):
+    """The identifiers are well formed, but nothing answers to them."""
+
+    code = "ENTITY_NOT_FOUND"
+    exit_code = Exit.NOT_FOUND
+    default_hint = "Check the identifier, or search for the record."
+
+
+class UpstreamError(EntrezKitError):
+    """A service did not answer, or answered something that is not an answer."""
+
+    code = "UPSTREAM_ERROR"
+    exit_code = Exit.UPSTREAM
+    retryable = True
+    default_hint = "The service may be temporarily unavailable. Run the same command again in a little while."
+
+
+class RateLimited(EntrezKitError):
+    """A service refused because requests came too fast, or our own queue is full."""
+
+    code = "RATE_LIMITED"
+    exit_code = Exit.RATE_LIMITED
+    retryable = True
+    default_hint = (
+        "Wait a little and run the same command again. With a free NCBI_API_KEY the limit is 10 requests per second "
+        "instead of 3."
+    )
+
+
+class NotConfigured(EntrezKitError):
+    """A setting is missing or has a value that cannot be used."""
+
+    code = "NOT_CONFIGURED"
+    exit_code = Exit.NOT_CONFIGURED
+    default_hint = "Run `entrez-kit config show` to see every setting and where its value comes from."
+
+
+class StoreError(EntrezKitError):
+    """Something on this machine could not be read or written."""
+
+    code = "STORE_ERROR"
+    exit_code = Exit.LOCAL_STORE
+    default_hint = "Check that the folder exists, is writable and has space; `entrez-kit doctor` tells more."

@@ -1,0 +1,1 @@
+"""Guides in Markdown, shown by ``entrez-kit guide``."""

@@ -1,0 +1,189 @@
+"""How one use case is declared and run: Request, Result, Operation, execute."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic.alias_generators import to_camel
+
+from entrez_kit import tracing
+from entrez_kit.errors import EntrezKitError, InvalidInput
+
+if TYPE_CHECKING:
+    from entrez_kit.services import Services
+
+
+def is_absent(value: object) -> bool:
+    """Tell whether an optional value holds nothing: None, an empty text, list or mapping."""
+    return value is None or value == "" or value == [] or value == () or value == {}
+
+
+def sparse(default: Any = None, **options: Any) -> Any:
+    """Declare a result field that is left out of the document when it holds nothing."""
+    if isinstance(default, list | dict):
+        return Field(default_factory=type(default), exclude_if=is_absent, **options)
+    return Field(default=default, exclude_if=is_absent, **options)
+
+
+class Request(BaseModel):
+    """Base of every request: frozen, closed, and forgiving about empty optional arguments.
+
+    Field names are snake_case; the camelCase of the specifications is accepted as well.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, validate_by_name=True, validate_by_alias=True
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_empty_optionals(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
+        required = {name for key, info in cls.model_fields.items() if info.is_required() for name in (key, info.alias)}
+        return {key: value for key, value in data.items() if key in required or not is_absent(_emptied(value))}
+
+
+def _emptied(value: Any) -> Any:
+    """Reduce a mapping that only holds empty values to an empty one, as form clients send them."""
+    if isinstance(value, Mapping) and all(is_absent(_emptied(item)) for item in value.values()):
+        return {}
+    return value
+
+
+class Result(BaseModel):
+    """Base of every result and of the records inside: closed, so a document says what its schema says."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Return the error to report beside this document when some of what was asked is missing.
+
+        An ``EntityNotFound`` or another error whose ``details`` name what is ``missing``. With ``details.partial``
+        true the terminal exits 4, otherwise with the error's own status. None when nothing is missing.
+        """
+        return None
+
+
+Req = TypeVar("Req", bound=Request)
+Res = TypeVar("Res", bound=Result)
+
+
+@dataclass(frozen=True)
+class Operation(Generic[Req, Res]):
+    """One use case: a function with a request and a result model, and its three doors.
+
+    Args:
+        name: the MCP tool name.
+        function: called with the services and the request; returns the result or raises.
+        request: request model.
+        result: result model.
+        method: name on ``EntrezKit``.
+        command: words that call it in the terminal.
+        toolset: pubmed, gene, corpus or entrez.
+        title: a few words for people.
+        errors: what it raises besides INVALID_INPUT and INTERNAL_ERROR.
+        aliases: other tool names accepted on call.
+        mcp_caps: upper bounds that hold only for MCP calls, where they protect a context window; a bound on a list
+            field is a bound on its length.
+        read_only: whether it leaves the local store alone.
+    """
+
+    name: str
+    function: "Callable[[Services, Req], Res]"
+    request: type[Req]
+    result: type[Res]
+    method: str
+    command: tuple[str, ...]
+    toolset: str
+    title: str
+    errors: tuple[type[EntrezKitError], ...] = ()
+    aliases: tuple[str, ...] = ()
+    mcp_caps: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    read_only: bool = True
+
+    @property
+    def description(self) -> str:
+        """The function's docstring without its technical sections."""
+        text = self.function.__doc__ or ""
+        lines = [line.strip() for line in text.strip().splitlines()]
+        for heading in ("Args:", "Returns:", "Raises:", "Source:"):
+            if heading in lines:
+                lines = lines[: lines.index(heading)]
+        return "\n".join(lines).strip()
+
+    def build(self, arguments: Mapping[str, Any]) -> Req:
+        """Validate arguments into the request model.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds; ``details.errors`` lists all of them.
+        """
+        try:
+            return self.request.model_validate(dict(arguments))
+        except ValidationError as exc:
+            raise invalid_arguments(exc) from None
+
+    def run(self, services: "Services", arguments: Mapping[str, Any]) -> Res:
+        """Validate the arguments, run the function and return its result or raise."""
+        with tracing.trace():
+            return self.function(services, self.build(arguments))
+
+
+def invalid_arguments(exc: ValidationError) -> InvalidInput:
+    """Turn a pydantic error about a caller's arguments into INVALID_INPUT that names every field."""
+    problems = []
+    for error in exc.errors(include_url=False, include_context=False):
+        where = ".".join(str(part) for part in error["loc"])
+        message = error["msg"].removeprefix("Value error, ")
+        problems.append({"field": where, "message": message, "input": _brief(error["input"])})
+    first = problems[0]
+    named = [p for p in problems if p["field"]]
+    message = "; ".join(f"{p['field']}: {p['message']}" if p["field"] else p["message"] for p in problems[:5])
+    return InvalidInput(
+        message,
+        invalid_input=f"{first['field']}={first['input']}" if named and first["field"] else None,
+        recovery_hint="Correct the named argument and call again; the schema or --help lists what is accepted.",
+        details={"reason": "invalid_arguments", "errors": problems},
+    )
+
+
+def _brief(value: Any) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= 200 else text[:199] + "…"
+
+
+@dataclass(frozen=True)
+class Outcome(Generic[Res]):
+    """What a call came to, for the two outermost layers: a result, an error, or both when some of it is missing."""
+
+    trace: tracing.Trace
+    result: Res | None = None
+    error: EntrezKitError | None = None
+
+
+def execute(operation: Operation[Req, Res], services: "Services", arguments: Mapping[str, Any]) -> Outcome[Res]:
+    """Run an operation and catch what it raises; the only place where an error becomes an outcome.
+
+    Anything unforeseen is logged in full and becomes INTERNAL_ERROR with the request id and no internals.
+    """
+    with tracing.trace(tracing.new_request_id()) as trace:
+        try:
+            result = operation.run(services, arguments)
+            return Outcome(trace, result=result, error=result.shortfall())
+        except EntrezKitError as exc:
+            return Outcome(trace, error=exc)
+        except Exception as exc:
+            return Outcome(trace, error=unforeseen(exc, trace.request_id))
+
+
+def unforeseen(exc: Exception, request_id: str) -> EntrezKitError:
+    """Log a defect in full and return the error that may be shown for it."""
+    import logging
+
+    logging.getLogger("entrez_kit").error("unforeseen error in request %s", request_id, exc_info=exc)
+    return EntrezKitError(
+        f"Unforeseen error ({type(exc).__name__}) in request {request_id}.",
+        details={"reason": "defect", "request_id": request_id},
+    )

@@ -1,0 +1,1 @@
+"""PubMed: search, fetch and the article records."""

@@ -1,0 +1,62 @@
+"""What happens during one call: a request id, and a record of every request sent for it.
+
+The outermost layer opens a trace; the transport adds to it. Nothing here holds credentials or addresses.
+"""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request of a call, after it was answered."""
+
+    endpoint: str
+    from_cache: bool
+    attempts: int
+    seconds: float
+    size: int
+
+
+@dataclass(slots=True)
+class Trace:
+    """The request id of a call and the exchanges made for it so far (safe for threads: append only)."""
+
+    request_id: str
+    exchanges: list[Exchange] = field(default_factory=list)
+
+    @property
+    def from_cache(self) -> bool:
+        """Whether every reply came from the cache (and there was at least one)."""
+        return bool(self.exchanges) and all(exchange.from_cache for exchange in self.exchanges)
+
+
+_current: ContextVar[Trace | None] = ContextVar("entrez_kit_trace", default=None)
+
+
+def new_request_id() -> str:
+    """Return a short random id that ties log lines, errors and replies of one call together."""
+    return secrets.token_hex(6)
+
+
+@contextmanager
+def trace(request_id: str | None = None) -> Iterator[Trace]:
+    """Open a trace for one call; nested calls share the outer one."""
+    outer = _current.get()
+    if outer is not None and request_id is None:
+        yield outer
+        return
+    opened = Trace(request_id or new_request_id())
+    token = _current.set(opened)
+    try:
+        yield opened
+    finally:
+        _current.reset(token)
+
+
+def current_trace() -> Trace | None:
+    """Return the trace of the running call, if one is open."""
+    return _current.get()

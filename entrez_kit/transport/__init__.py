@@ -1,0 +1,1 @@
+"""How requests leave this machine: session, limiter, retries, replies, redaction."""

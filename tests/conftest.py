@@ -1,0 +1,51 @@
+"""Fixtures for every test: no network but loopback, no settings from outside, folders of its own."""
+
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+LOOPBACK = {"127.0.0.1", "::1", "localhost", "0.0.0.0", "::"}
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse every connection that leaves this machine."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        host = address[0] if isinstance(address, tuple) else address
+        if isinstance(address, tuple) and str(host) not in LOOPBACK and not str(host).startswith("127."):
+            raise AssertionError(f"a test tried to reach {host!r}")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Clear settings of whoever runs the tests and give each test a home and a temporary folder of its own."""
+    prefixes = ("NCBI_", "ENTREZ_KIT_", "UNPAYWALL_", "EUROPEPMC_", "MCP_", "WEAVIATE_", "OPENAI_", "XDG_")
+    keep = ("ENTREZ_KIT_REAL_DATA", "ENTREZ_KIT_LIVE")
+    for name in list(os.environ):
+        if name.startswith(prefixes) and name not in keep:
+            monkeypatch.delenv(name)
+    for name in ("LOGS_DIR", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"):
+        monkeypatch.delenv(name, raising=False)
+    home = tmp_path_factory.mktemp("home")
+    (home / "tmp").mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("TMPDIR", str(home / "tmp"))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    return home
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """Return the folder of recorded replies, or skip: it is not part of the project."""
+    folder = os.environ.get("ENTREZ_KIT_REAL_DATA")
+    if not folder or not Path(folder).is_dir():
+        pytest.skip("ENTREZ_KIT_REAL_DATA names no folder of recorded replies")
+    return Path(folder)
