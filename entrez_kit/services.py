@@ -8,6 +8,7 @@ from entrez_kit.settings import Settings
 
 if TYPE_CHECKING:
     from entrez_kit.eutils import EUtils
+    from entrez_kit.idconv import IdConverter
     from entrez_kit.transport.client import Transport
 
 
@@ -36,6 +37,13 @@ class Services:
         from entrez_kit.eutils import EUtils
 
         return EUtils(self.transport, self.settings)
+
+    @cached_property
+    def idconv(self) -> "IdConverter":
+        """PMC's ID Converter."""
+        from entrez_kit.idconv import IdConverter
+
+        return IdConverter(self.transport, self.settings)
 
     def close(self) -> None:
         """Release the cache file and the connections, if they were opened."""

@@ -1,0 +1,74 @@
+"""Identifiers of articles in every form people write them: PMID, PMCID, DOI, and addresses that hold one."""
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+from urllib.parse import unquote, urlsplit
+
+IdKind = Literal["pmid", "pmcid", "doi"]
+
+MAX_PMID_DIGITS: Final = 10
+"""Longer digit strings are no PMIDs; some tools read them as floating-point numbers."""
+
+_PMID: Final = re.compile(r"(?:pmid|pubmed)?\s*[:=]?\s*([0-9]+)", re.IGNORECASE)
+_PMCID: Final = re.compile(r"(?:pmcid\s*[:=]?\s*)?pmc\s*([0-9]+)(?:\.[0-9]+)?", re.IGNORECASE)
+_DOI_PREFIX: Final = re.compile(r"(?:doi\s*[:=]?\s*|https?://(?:dx\.)?doi\.org/|(?:dx\.)?doi\.org/)+", re.IGNORECASE)
+_DOI: Final = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier:
+    """One identifier: its kind, its normal form ("123", "PMC123", "10.x/y") and the text it was read from."""
+
+    kind: IdKind
+    value: str
+    given: str
+
+
+def read_identifier(text: str) -> Identifier | None:
+    """Read one identifier, or return None where the text is none.
+
+    Accepts ``123``, ``PMID:123``, ``PMC123``, ``PMC123.1``, a DOI with or without ``doi:``, and addresses at doi.org,
+    PubMed, PMC and Europe PMC. A DOI keeps its letter case; compare DOIs without regard to case.
+    """
+    given = text
+    text = text.strip().strip("<>").rstrip(",;")
+    if match := _PMID.fullmatch(text):
+        return _pmid(match[1], given)
+    if match := _PMCID.fullmatch(text):
+        number = match[1].lstrip("0")
+        return Identifier("pmcid", f"PMC{number}", given) if number else None
+    bare = _DOI_PREFIX.sub("", text, count=1) if _DOI_PREFIX.match(text) else text
+    if bare != text:
+        bare = unquote(bare)
+    if _DOI.fullmatch(bare):
+        return Identifier("doi", bare, given)
+    return _from_address(text, given)
+
+
+def _pmid(digits: str, given: str) -> Identifier | None:
+    number = digits.lstrip("0")
+    if not number or len(number) > MAX_PMID_DIGITS:
+        return None
+    return Identifier("pmid", number, given)
+
+
+def _from_address(text: str, given: str) -> Identifier | None:
+    """Read the identifier out of an address at PubMed, PMC or Europe PMC."""
+    address = text if "://" in text else f"https://{text}"
+    try:
+        parts = urlsplit(address)
+        host = (parts.hostname or "").lower()
+    except ValueError:
+        return None
+    words = [word for word in unquote(parts.path).split("/") if word]
+    if host == "pubmed.ncbi.nlm.nih.gov" and words:
+        return _pmid(words[0], given) if re.fullmatch("[0-9]+", words[0]) else None
+    if host.endswith("ncbi.nlm.nih.gov") or host in ("europepmc.org", "www.europepmc.org"):
+        for index, word in enumerate(words):
+            if match := _PMCID.fullmatch(word):
+                return Identifier("pmcid", f"PMC{match[1].lstrip('0')}", given)
+            if word.lower() in ("pubmed", "med") and index + 1 < len(words) and words[index + 1].isascii():
+                following = words[index + 1]
+                return _pmid(following, given) if re.fullmatch("[0-9]+", following) else None
+    return None

@@ -1,0 +1,90 @@
+"""EntrezKit: the Python door, one client and one method per operation."""
+
+from typing import TYPE_CHECKING, Any
+
+from entrez_kit.services import Services
+from entrez_kit.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from entrez_kit.eutils import EUtils
+    from entrez_kit.pubmed.fetch import FetchResult
+    from entrez_kit.pubmed.retrieve import Progress
+    from entrez_kit.pubmed.search import SearchResult
+
+
+class EntrezKit:
+    """One client for everything; safe for threads. Use it as a context manager, or close it when done.
+
+    Args:
+        settings: ready settings; read from environment and files when absent.
+        overrides: single settings by name, e.g. ``ncbi_api_key="..."`` or ``no_cache=True``.
+
+    Raises:
+        NotConfigured: a setting has a value that cannot be used.
+    """
+
+    def __init__(self, settings: Settings | None = None, **overrides: Any) -> None:
+        if settings is None:
+            settings = load_settings(overrides)
+        elif overrides:
+            raise TypeError("give either settings or single overrides, not both")
+        self.services = Services(settings)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings this kit works with."""
+        return self.services.settings
+
+    @property
+    def eutils(self) -> "EUtils":
+        """The nine E-utilities as NCBI names them: checked replies, nothing parsed."""
+        return self.services.eutils
+
+    def search_articles(self, **arguments: Any) -> "SearchResult":
+        """Search PubMed; the arguments are the fields of ``SearchRequest``.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds.
+            UpstreamError: NCBI did not answer after every attempt.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+        from entrez_kit.pubmed.search import SEARCH_ARTICLES
+
+        return SEARCH_ARTICLES.run(self.services, arguments)
+
+    def search_all(self, progress: "Progress | None" = None, **arguments: Any) -> "SearchResult":
+        """Retrieve every PMID of a search, however many, with a certificate; see ``retrieve.search_all``.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds.
+            UpstreamError: NCBI did not answer after every attempt.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+        from entrez_kit import tracing
+        from entrez_kit.pubmed.retrieve import search_all
+        from entrez_kit.pubmed.search import SEARCH_ARTICLES
+
+        with tracing.trace():
+            return search_all(self.services, SEARCH_ARTICLES.build(arguments), progress)
+
+    def fetch_contents(self, **arguments: Any) -> "FetchResult":
+        """Fetch PubMed records; the arguments are the fields of ``FetchRequest``.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds.
+            UpstreamError: NCBI answered none of the requests.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+        from entrez_kit.pubmed.fetch import FETCH_CONTENTS
+
+        return FETCH_CONTENTS.run(self.services, arguments)
+
+    def close(self) -> None:
+        """Release the cache file and the connections."""
+        self.services.close()
+
+    def __enter__(self) -> "EntrezKit":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()

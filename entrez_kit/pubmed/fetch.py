@@ -1,0 +1,283 @@
+"""Fetch PubMed records: request and result models, and the operation over the streaming retrieval."""
+
+from typing import Any, Final, Literal, Self
+
+from pydantic import Field, model_validator
+
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.operation import Operation, Request, Result, sparse
+from entrez_kit.pubmed.models import Article, CitationData, Warn
+from entrez_kit.pubmed.retrieval import Fetched, Retrieval, Status
+from entrez_kit.services import Services
+
+MAX_MCP_PMIDS: Final = 200
+
+DetailLevel = Literal["abstract_plus", "full_xml", "medline_text", "citation_data"]
+
+
+class FetchRequest(Request):
+    """Which records to fetch, by identifier or from a result set kept at NCBI, and how much of them."""
+
+    pmids: list[str] | None = Field(
+        default=None, description='PMIDs, e.g. ["99000001"]; PMCIDs and DOIs are resolved to PMIDs first.'
+    )
+    query_key: str | None = Field(default=None, description="Key of a result set, from a search with use_history.")
+    web_env: str | None = Field(default=None, description="Where NCBI keeps that result set.")
+    retstart: int | None = Field(default=None, ge=0, description="With query_key: how many records to skip.")
+    retmax: int | None = Field(default=None, ge=1, description="With query_key: how many records; 200 unless given.")
+    detail_level: DetailLevel = Field(
+        default="abstract_plus",
+        description="abstract_plus (parsed record), citation_data (short), full_xml (as JSON) or medline_text.",
+    )
+    include_mesh_terms: bool = Field(default=True, description="Whether parsed records hold their MeSH terms.")
+    include_grant_info: bool = Field(default=False, description="Whether abstract_plus records hold their grants.")
+    output_format: Literal["json", "raw_text"] = Field(
+        default="json", description="raw_text gives full_xml and medline_text as one text, as NCBI sent it."
+    )
+
+    @model_validator(mode="after")
+    def _ids_or_history(self) -> Self:
+        if self.pmids and (self.query_key or self.web_env):
+            raise ValueError("pmids and query_key/web_env exclude each other: give one or the other")
+        if self.query_key and not self.web_env:
+            raise ValueError("web_env is missing: query_key is of no use without it")
+        if self.web_env and not self.query_key:
+            raise ValueError("query_key is missing: web_env is of no use without it")
+        if not self.pmids and not self.query_key:
+            raise ValueError("pmids are missing: give pmids, or query_key and web_env from a search")
+        for name in ("retstart", "retmax"):
+            if getattr(self, name) is not None and not self.query_key:
+                raise ValueError(f"{name} only goes with query_key and web_env; a list of pmids is fetched whole")
+        return self
+
+
+class FullXmlArticle(Result):
+    """A record's XML element as JSON, order and mixed content kept."""
+
+    pmid: str
+    full_xml_content: dict[str, Any]
+
+
+class MedlineArticle(Result):
+    """A record in NLM's MEDLINE format, as NCBI sent it."""
+
+    pmid: str
+    medline_text: str
+
+
+class InputOutcome(Result):
+    """What became of one input."""
+
+    input: str
+    pmid: str | None = sparse()
+    status: Status
+    message: str | None = sparse()
+
+
+class EFetchDetails(Result):
+    """How the records were requested; addresses hold no credentials, and none of the form fields of a POST."""
+
+    urls: list[str]
+    request_method: Literal["GET", "POST"]
+    query_key: str | None = sparse()
+    web_env: str | None = sparse()
+    retstart: int | None = sparse()
+    retmax: int | None = sparse()
+
+
+class FetchResult(Result):
+    """Records in the order of the inputs, and what became of every input where anything is missing.
+
+    ``outcomes`` is present when anything was not found. With output_format raw_text, ``content`` and
+    ``articles_returned`` stand in place of ``articles``.
+    """
+
+    requested_pmids: list[str] | None = sparse()
+    articles: list[Article | CitationData | FullXmlArticle | MedlineArticle] | None = Field(
+        default=None, exclude_if=lambda value: value is None
+    )
+    content: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    articles_returned: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    not_found_pmids: list[str]
+    outcomes: list[InputOutcome] = sparse([])
+    efetch_details: EFetchDetails
+    warnings: list[Warn] = sparse([])
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report inputs that came to nothing, or a result set that came back short."""
+        return shortfall_of(self.outcomes, _count(self), self.warnings)
+
+
+def _count(result: FetchResult) -> int:
+    return len(result.articles) if result.articles is not None else (result.articles_returned or 0)
+
+
+def shortfall_of(outcomes: list[InputOutcome], found: int, warnings: list[Warn]) -> EntrezKitError | None:
+    """Return the error that goes with a document in which some inputs are missing.
+
+    Args:
+        outcomes: of all inputs, or of those that are missing.
+        found: how many records there are.
+        warnings: of the retrieval; ``history_incomplete`` counts as missing.
+    """
+    missing = [outcome for outcome in outcomes if outcome.status != "found"]
+    incomplete = [warning for warning in warnings if warning.code == "history_incomplete"]
+    if not missing and not incomplete:
+        return None
+    details: dict[str, Any] = {
+        "partial": found > 0,
+        "missing": [outcome.model_dump() for outcome in missing],
+    }
+    if any(outcome.status == "error" for outcome in missing) or incomplete:
+        failed = [outcome for outcome in missing if outcome.status == "error"]
+        text = incomplete[0].message if incomplete else f"{len(failed)} records could not be fetched"
+        return UpstreamError(
+            f"{text}; {found} were." if not incomplete else text,
+            recovery_hint="Run the same command again: what was fetched is in the cache, only the rest is asked for.",
+            details={**details, "reason": "incomplete"},
+        )
+    named = ", ".join(outcome.input for outcome in missing[:10]) + (" ..." if len(missing) > 10 else "")
+    if all(outcome.status == "invalid" for outcome in missing) and not found:
+        return InvalidInput(
+            f"No input is an identifier of an article: {named}.",
+            invalid_input=missing[0].input,
+            recovery_hint="Give PMIDs (12345678), PMCIDs (PMC1234567) or DOIs (10.1000/xyz).",
+            details={**details, "reason": "invalid_identifiers"},
+        )
+    return EntityNotFound(
+        f"{len(missing)} of {len(missing) + found} inputs have no PubMed record: {named}."
+        if found
+        else f"PubMed has no record of {named}.",
+        invalid_input=missing[0].input,
+        recovery_hint="Check the identifiers; to look for the article call pubmed_search_articles "
+        "(in the terminal: entrez-kit search).",
+        details={**details, "reason": "not_found"},
+    )
+
+
+def fetch_contents(services: Services, request: FetchRequest) -> FetchResult:
+    """Fetch PubMed records by PMID: abstract, authors, journal, MeSH terms, corrections, retraction status.
+
+    Use it after a search, or when you know the PMIDs, PMCIDs or DOIs. Not for full text of articles. Example:
+    pmids ["99000001", "99000002"]. Inputs that do not exist are named in `not_found_pmids`, never dropped.
+
+    Args:
+        services: the clients.
+        request: the records and the level of detail.
+
+    Raises:
+        InvalidInput: neither ids nor a result set were given, or both.
+        UpstreamError: NCBI answered none of the requests.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+
+    Source: EFetch (db=pubmed); ID Converter and ESearch for PMCIDs and DOIs.
+    """
+    retrieval = retrieval_for(services, request)
+    fetched = list(retrieval)
+    retrieval.raise_if_nothing_answered(fetched)
+    return result_of(request, retrieval, fetched)
+
+
+def retrieval_for(services: Services, request: FetchRequest) -> Retrieval:
+    """Return the stream of outcomes for a request, nothing fetched yet."""
+    medline = request.detail_level == "medline_text"
+    if request.pmids:
+        return Retrieval.of_ids(services, request.pmids, medline=medline)
+    assert request.query_key is not None
+    assert request.web_env is not None  # the model checked both
+    return Retrieval.of_history(
+        services,
+        query_key=request.query_key,
+        web_env=request.web_env,
+        retstart=request.retstart or 0,
+        retmax=request.retmax,
+        medline=medline,
+    )
+
+
+def document_of(request: FetchRequest, fetched: Fetched) -> Article | CitationData | FullXmlArticle | MedlineArticle:
+    """Turn a found record into the document of the requested level."""
+    assert fetched.pmid is not None
+    if fetched.medline is not None:
+        return MedlineArticle(pmid=fetched.pmid, medline_text=fetched.medline.decode("utf-8", "replace"))
+    assert fetched.record is not None
+    if request.detail_level == "full_xml":
+        return FullXmlArticle(pmid=fetched.pmid, full_xml_content=fetched.record.as_json())
+    if request.detail_level == "citation_data":
+        citation = fetched.record.citation()
+        return citation if request.include_mesh_terms else citation.model_copy(update={"mesh_terms": []})
+    article = fetched.record.article()
+    without: dict[str, Any] = {}
+    if not request.include_mesh_terms:
+        without["mesh_terms"] = []
+    if not request.include_grant_info:
+        without["grant_list"] = []
+    return article.model_copy(update=without) if without else article
+
+
+def outcome_of(fetched: Fetched) -> InputOutcome:
+    """Return what became of an input, without the record."""
+    return InputOutcome(input=fetched.input, pmid=fetched.pmid, status=fetched.status, message=fetched.message)
+
+
+def result_of(request: FetchRequest, retrieval: Retrieval, fetched: list[Fetched]) -> FetchResult:
+    """Build the result document from all outcomes."""
+    found = [item for item in fetched if item.status == "found"]
+    warnings = list(retrieval.warnings)
+    raw = request.output_format == "raw_text"
+    if raw and request.detail_level not in ("full_xml", "medline_text"):
+        warnings.append(
+            Warn(
+                code="raw_text_ignored",
+                message=f"output_format raw_text only goes with full_xml and medline_text; "
+                f"{request.detail_level} is returned as JSON.",
+            )
+        )
+        raw = False
+    outcomes = [outcome_of(item) for item in fetched]
+    complete = all(outcome.status == "found" for outcome in outcomes)
+    not_found = [item.pmid or item.input for item in fetched if item.status in ("not_found", "invalid")]
+    return FetchResult(
+        requested_pmids=[item.pmid or item.input for item in fetched] if request.pmids else None,
+        articles=None if raw else [document_of(request, item) for item in found],
+        content=_raw_content(found) if raw else None,
+        articles_returned=len(found) if raw else None,
+        not_found_pmids=list(dict.fromkeys(not_found)),
+        outcomes=[] if complete else outcomes,
+        efetch_details=EFetchDetails(
+            urls=retrieval.urls,
+            request_method=retrieval.method,
+            query_key=request.query_key,
+            web_env=request.web_env,
+            retstart=(request.retstart or 0) if request.query_key else None,
+            retmax=retrieval.retmax if request.query_key else None,
+        ),
+        warnings=warnings,
+    )
+
+
+XML_HEAD: Final = b'<?xml version="1.0" encoding="UTF-8"?>\n<PubmedArticleSet>\n'
+XML_TAIL: Final = b"</PubmedArticleSet>\n"
+"""Around records: each record is NCBI's own bytes, the set around them is ours since batches are joined."""
+
+
+def _raw_content(found: list[Fetched]) -> str:
+    if found and found[0].medline is not None:
+        return b"\n".join(item.medline or b"" for item in found).decode("utf-8", "replace")
+    records = b"".join(item.record.raw + b"\n" for item in found if item.record)
+    return (XML_HEAD + records + XML_TAIL).decode("utf-8", "replace")
+
+
+FETCH_CONTENTS = Operation(
+    name="pubmed_fetch_contents",
+    function=fetch_contents,
+    request=FetchRequest,
+    result=FetchResult,
+    method="fetch_contents",
+    command=("fetch",),
+    toolset="pubmed",
+    title="Fetch PubMed records",
+    errors=(EntityNotFound, UpstreamError, RateLimited),
+    aliases=("fetchArticleDetails",),
+    mcp_caps={"pmids": MAX_MCP_PMIDS},
+)

@@ -1,0 +1,133 @@
+"""Build a PubMed search term from a user's query and filters, so that neither can change the meaning of the other."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from entrez_kit.errors import InvalidInput
+
+SPECIES: Final = {"humans": "humans[MeSH Terms]", "animals": "animals[MeSH Terms:noexp]"}
+
+
+def check_balance(query: str) -> None:
+    """Refuse a query whose quotes or parentheses do not pair up.
+
+    Raises:
+        InvalidInput: the message names the character and its place, counted from 1.
+    """
+    open_places: list[int] = []
+    quote_place = 0
+    for place, character in enumerate(query, start=1):
+        if character == '"':
+            quote_place = 0 if quote_place else place
+        elif quote_place:
+            continue
+        elif character == "(":
+            open_places.append(place)
+        elif character == ")":
+            if not open_places:
+                raise _unbalanced(query, "closing parenthesis", place, "has no opening one before it")
+            open_places.pop()
+    if quote_place:
+        raise _unbalanced(query, "quotation mark", quote_place, "is never closed")
+    if open_places:
+        raise _unbalanced(query, "opening parenthesis", open_places[-1], "is never closed")
+
+
+def _unbalanced(query: str, what: str, place: int, problem: str) -> InvalidInput:
+    return InvalidInput(
+        f"query_term: the {what} at character {place} {problem}.",
+        invalid_input=f"query_term={query}",
+        recovery_hint="Pair up the quotes and parentheses of the query; in a shell, put single quotes around it.",
+        details={"reason": "unbalanced_query", "position": place},
+    )
+
+
+def quoted(value: str, field: str) -> str:
+    """Quote a filter value so that it stays one value.
+
+    Raises:
+        InvalidInput: the value holds a quotation mark, a square bracket or a control character.
+    """
+    text = " ".join(value.split())
+    if not text or re.search(r'["\[\]\x00-\x1f]', text):
+        raise InvalidInput(
+            f"{field}: {value!r} cannot be used as a filter value; it must not be blank or hold quotes or brackets.",
+            invalid_input=f"{field}={value}",
+            recovery_hint="Give one plain value; write combinations and field tags in the query itself.",
+            details={"reason": "bad_filter_value"},
+        )
+    return f'"{text}"'
+
+
+def build_term(
+    query: str,
+    *,
+    publication_types: Sequence[str] = (),
+    author: str | None = None,
+    journal: str | None = None,
+    mesh_terms: Sequence[str] = (),
+    language: str | None = None,
+    species: str | None = None,
+    has_abstract: bool = False,
+    free_full_text: bool = False,
+) -> str:
+    """Return the ESearch term: the query in parentheses, then one clause for each filter.
+
+    Publication types are alternatives, MeSH terms all have to match. Without filters the query is returned as it is.
+
+    Raises:
+        InvalidInput: unbalanced quotes or parentheses, or a filter value that would not stay one value.
+    """
+    check_balance(query)
+    clauses: list[str] = []
+    if publication_types:
+        alternatives = [
+            f"{quoted(kind, 'filter_by_publication_types')}[Publication Type]" for kind in publication_types
+        ]
+        clauses.append(alternatives[0] if len(alternatives) == 1 else f"({' OR '.join(alternatives)})")
+    if author:
+        clauses.append(f"{quoted(author, 'author')}[Author]")
+    if journal:
+        clauses.append(f"{quoted(journal, 'journal')}[Journal]")
+    clauses += [f"{quoted(term, 'mesh_terms')}[MeSH Terms]" for term in mesh_terms]
+    if language:
+        clauses.append(f"{quoted(language, 'language')}[Language]")
+    if species:
+        clauses.append(SPECIES[species])
+    if has_abstract:
+        clauses.append("hasabstract")
+    if free_full_text:
+        clauses.append("free full text[Filter]")
+    return " AND ".join([f"({query})", *clauses]) if clauses else query
+
+
+def date_clause(min_date: str, max_date: str, date_type: str) -> str:
+    """Write date bounds as a clause of a PubMed term."""
+    return f'("{min_date}"[{date_type}] : "{max_date}"[{date_type}])'
+
+
+EARLIEST: Final = "0001"
+LATEST: Final = "3000"
+"""Bounds that NCBI understands as open. It ignores a date filter with one bound, so both are always sent."""
+
+_DATE: Final = re.compile(r"([0-9]{4})(?:[/.-]([0-9]{1,2})(?:[/.-]([0-9]{1,2}))?)?")
+
+
+def normal_date(text: str) -> str:
+    """Return a date as NCBI takes it: YYYY, YYYY/MM or YYYY/MM/DD.
+
+    Raises:
+        ValueError: the text is no date of the calendar.
+    """
+    from datetime import date
+
+    match = _DATE.fullmatch(text.strip())
+    if not match:
+        raise ValueError(f"{text!r} is no date; write YYYY, YYYY/MM or YYYY/MM/DD")
+    year, month, day = match.groups()
+    try:
+        date(int(year), int(month or 1), int(day or 1))
+    except ValueError:
+        raise ValueError(f"{text!r} is not in the calendar") from None
+    return "/".join(part if len(part) == 4 else part.zfill(2) for part in (year, month, day) if part)

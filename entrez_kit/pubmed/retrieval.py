@@ -1,0 +1,337 @@
+"""Stream PubMed records: N inputs give N outcomes, in order, in constant memory.
+
+Batches are reconciled with what was asked. What a batch lacks is asked for once more by itself; a batch that fails is
+halved to isolate what NCBI cannot answer; a service that answers nothing any more is not asked to the end.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.identifiers import Identifier, read_identifier
+from entrez_kit.pubmed.models import Warn
+from entrez_kit.services import Services
+
+if TYPE_CHECKING:
+    from entrez_kit.pubmed.records import Record
+
+BATCH: Final = 200
+"""Records per EFetch; NCBI asks for POST beyond that, and a lost batch costs little."""
+DEFAULT_HISTORY_RECORDS: Final = 200
+MAX_FAILED_BATCHES: Final = 2
+"""After so many batches in a row without any answer the rest is not tried."""
+
+Status = Literal["found", "not_found", "invalid", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What became of one input; ``record`` or ``medline`` (NCBI's own bytes) where it was found."""
+
+    input: str
+    pmid: str | None
+    status: Status
+    record: "Record | None" = None
+    medline: bytes | None = None
+    message: str | None = None
+    error: EntrezKitError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    record: "Record | None" = None
+    medline: bytes | None = None
+
+
+class Retrieval:
+    """An iterable of outcomes. ``urls``, ``method`` and ``warnings`` are complete after it has been walked."""
+
+    def __init__(self, services: Services, *, medline: bool) -> None:
+        self.services = services
+        self.medline = medline
+        self.urls: list[str] = []
+        self.method: Literal["GET", "POST"] = "GET"
+        self.warnings: list[Warn] = []
+        self.retmax: int | None = None
+        self._stream: Iterator[Fetched] = iter(())
+
+    @classmethod
+    def of_ids(cls, services: Services, inputs: Sequence[str], *, medline: bool = False) -> "Retrieval":
+        """Retrieve records by identifier; PMCIDs and DOIs are resolved to PMIDs first."""
+        retrieval = cls(services, medline=medline)
+        retrieval._stream = retrieval._by_ids(inputs)
+        return retrieval
+
+    @classmethod
+    def of_history(
+        cls,
+        services: Services,
+        *,
+        query_key: str,
+        web_env: str,
+        retstart: int = 0,
+        retmax: int | None = None,
+        medline: bool = False,
+    ) -> "Retrieval":
+        """Retrieve records of a result set kept at NCBI; the first 200 unless ``retmax`` says otherwise."""
+        retrieval = cls(services, medline=medline)
+        retrieval._stream = retrieval._by_history(query_key, web_env, retstart, retmax)
+        return retrieval
+
+    def __iter__(self) -> Iterator[Fetched]:
+        return self._stream
+
+    @staticmethod
+    def raise_if_nothing_answered(fetched: Sequence[Fetched]) -> None:
+        """Raise the first error where every request failed, so that it is not mistaken for "not found".
+
+        Raises:
+            UpstreamError: or RateLimited, as it was met; ``details.missing`` names the inputs.
+        """
+        errors = [item.error for item in fetched if item.status == "error"]
+        if not errors or any(item.status in ("found", "not_found") for item in fetched):
+            return
+        first = errors[0]
+        assert first is not None
+        raise type(first)(
+            first.message,
+            recovery_hint=first.recovery_hint,
+            invalid_input=first.invalid_input,
+            details={**first.details, "missing": [item.input for item in fetched]},
+        )
+
+    # by identifier
+
+    def _by_ids(self, inputs: Sequence[str]) -> Iterator[Fetched]:
+        failed_in_a_row = 0
+        last_error: EntrezKitError | None = None
+        for start in range(0, len(inputs), BATCH):
+            batch = inputs[start : start + BATCH]
+            if failed_in_a_row >= MAX_FAILED_BATCHES and last_error is not None:
+                yield from self._not_tried(batch, last_error)
+                continue
+            outcomes = self._batch(batch)
+            errors = [outcome.error for outcome in outcomes if outcome.status == "error"]
+            answered = any(outcome.status in ("found", "not_found") for outcome in outcomes)
+            if errors and not answered:
+                failed_in_a_row += 1
+                last_error = errors[0]
+            else:
+                failed_in_a_row = 0
+            yield from outcomes
+
+    def _batch(self, inputs: Sequence[str]) -> list[Fetched]:
+        read = [read_identifier(text) for text in inputs]
+        resolved = self._resolve([identifier for identifier in read if identifier and identifier.kind != "pmid"])
+        pmids: dict[str, None] = {}
+        for identifier in read:
+            if identifier is not None:
+                pmid = identifier.value if identifier.kind == "pmid" else resolved.get(identifier.value)
+                if isinstance(pmid, str):
+                    pmids[pmid] = None
+        found, failed = self._fetch(list(pmids)) if pmids else ({}, {})
+        return [
+            self._outcome(text, identifier, resolved, found, failed)
+            for text, identifier in zip(inputs, read, strict=True)
+        ]
+
+    def _outcome(
+        self,
+        text: str,
+        identifier: Identifier | None,
+        resolved: "dict[str, str | EntrezKitError | None]",
+        found: dict[str, _Found],
+        failed: dict[str, EntrezKitError],
+    ) -> Fetched:
+        if identifier is None:
+            return Fetched(text, None, "invalid", message="not a PMID, PMCID or DOI")
+        pmid: str | EntrezKitError | None = identifier.value
+        if identifier.kind != "pmid":
+            pmid = resolved.get(identifier.value)
+        if isinstance(pmid, EntrezKitError):
+            return Fetched(text, None, "error", message=pmid.message, error=pmid)
+        if pmid is None:
+            return Fetched(text, None, "not_found", message=f"PubMed has no record of {identifier.value}")
+        if pmid in failed:
+            return Fetched(text, pmid, "error", message=failed[pmid].message, error=failed[pmid])
+        if pmid in found:
+            return Fetched(text, pmid, "found", record=found[pmid].record, medline=found[pmid].medline)
+        return Fetched(text, pmid, "not_found", message=f"PubMed has no record {pmid}")
+
+    def _not_tried(self, inputs: Sequence[str], cause: EntrezKitError) -> Iterator[Fetched]:
+        error = type(cause)(
+            f"Not tried, because requests before it failed: {cause.message}",
+            recovery_hint=cause.recovery_hint,
+            details=cause.details,
+        )
+        for text in inputs:
+            identifier = read_identifier(text)
+            if identifier is None:
+                yield Fetched(text, None, "invalid", message="not a PMID, PMCID or DOI")
+            else:
+                pmid = identifier.value if identifier.kind == "pmid" else None
+                yield Fetched(text, pmid, "error", message=error.message, error=error)
+
+    def _resolve(self, identifiers: Sequence[Identifier]) -> "dict[str, str | EntrezKitError | None]":
+        if not identifiers:
+            return {}
+        from entrez_kit.pubmed.resolution import resolve
+
+        return resolve(self.services, identifiers, self.records_of)
+
+    def records_of(self, pmids: Sequence[str]) -> "list[Record]":
+        """Return parsed records of PMIDs, for matching identifiers against them.
+
+        Raises:
+            UpstreamError: NCBI did not answer.
+        """
+        from entrez_kit.pubmed.records import iter_records
+
+        reply = self.services.eutils.efetch(db="pubmed", ids=list(pmids), retmode="xml")
+        return [record for record in iter_records(reply.content) if record.kind != "deleted"]
+
+    # requests
+
+    def _fetch(self, pmids: list[str]) -> tuple[dict[str, _Found], dict[str, EntrezKitError]]:
+        """Fetch a batch, halving what fails while at least one half answers."""
+        try:
+            return self._reconciled(pmids), {}
+        except (UpstreamError, RateLimited, InvalidInput) as exc:
+            if len(pmids) == 1 or not _worth_halving(exc):
+                return {}, dict.fromkeys(pmids, exc)
+            middle = len(pmids) // 2
+            halves = [pmids[:middle], pmids[middle:]]
+        results: list[tuple[dict[str, _Found], EntrezKitError | None]] = []
+        for half in halves:
+            try:
+                results.append((self._reconciled(half), None))
+            except (UpstreamError, RateLimited, InvalidInput) as exc:
+                results.append(({}, exc))
+        found: dict[str, _Found] = {}
+        failed: dict[str, EntrezKitError] = {}
+        both_failed = all(error is not None for _, error in results)
+        for half, (got, error) in zip(halves, results, strict=True):
+            if error is None:
+                found |= got
+            elif both_failed or len(half) == 1:
+                failed |= dict.fromkeys(half, error)
+            else:
+                deeper_found, deeper_failed = self._fetch_halves(half)
+                found |= deeper_found
+                failed |= deeper_failed
+        return found, failed
+
+    def _fetch_halves(self, pmids: list[str]) -> tuple[dict[str, _Found], dict[str, EntrezKitError]]:
+        """Fetch both halves of a batch that is known to fail as a whole."""
+        found: dict[str, _Found] = {}
+        failed: dict[str, EntrezKitError] = {}
+        middle = len(pmids) // 2
+        for half in (pmids[:middle], pmids[middle:]):
+            got, lost = self._fetch(half)
+            found |= got
+            failed |= lost
+        return found, failed
+
+    def _reconciled(self, pmids: list[str]) -> dict[str, _Found]:
+        """Fetch PMIDs and ask once more for those the reply lacks; what is lacking then does not exist."""
+        found = self._request(pmids)
+        lacking = [pmid for pmid in pmids if pmid not in found]
+        if lacking and found:
+            found |= self._request(lacking)
+        return found
+
+    def _request(self, pmids: list[str]) -> dict[str, _Found]:
+        try:
+            found = self._efetch(ids=pmids)
+        except EntityNotFound:
+            return {}
+        wanted = set(pmids)
+        return {pmid: item for pmid, item in found if pmid in wanted}
+
+    def _efetch(
+        self,
+        *,
+        ids: Sequence[str] | None = None,
+        query_key: str | None = None,
+        webenv: str | None = None,
+        retstart: int | None = None,
+        retmax: int | None = None,
+    ) -> list[tuple[str, _Found]]:
+        reply = self.services.eutils.efetch(
+            db="pubmed",
+            ids=ids,
+            query_key=query_key,
+            webenv=webenv,
+            retstart=retstart,
+            retmax=retmax,
+            rettype="medline" if self.medline else None,
+            retmode="text" if self.medline else "xml",
+        )
+        self.method = reply.method
+        if reply.url not in self.urls:
+            self.urls.append(reply.url)
+        if self.medline:
+            from entrez_kit.pubmed.medline import split_medline
+
+            return [(pmid, _Found(medline=text)) for pmid, text in split_medline(reply.content)]
+        from entrez_kit.pubmed.records import iter_records
+
+        return [
+            (record.pmid, _Found(record=record)) for record in iter_records(reply.content) if record.kind != "deleted"
+        ]
+
+    # by history
+
+    def _by_history(self, query_key: str, web_env: str, retstart: int, retmax: int | None) -> Iterator[Fetched]:
+        from entrez_kit.esearch_reply import parse_esearch
+
+        reply = self.services.eutils.esearch(
+            db="pubmed", term=f"#{query_key}", webenv=web_env, usehistory=True, retmax=0
+        )
+        total = parse_esearch(reply.content).count
+        wanted = DEFAULT_HISTORY_RECORDS if retmax is None else retmax
+        self.retmax = wanted
+        expected = max(0, min(wanted, total - retstart))
+        if retmax is None and total - retstart > DEFAULT_HISTORY_RECORDS:
+            self.warnings.append(
+                Warn(
+                    code="history_page",
+                    message=f"The result set holds {total} records; {expected} from number {retstart} on are returned. "
+                    "Give retmax, or retstart for the next ones.",
+                )
+            )
+        if total and retstart >= total:
+            self.warnings.append(
+                Warn(code="offset_beyond_results", message=f"retstart {retstart} is past the last of {total} records.")
+            )
+        received = 0
+        for start in range(retstart, retstart + expected, BATCH):
+            size = min(BATCH, retstart + expected - start)
+            page = self._history_page(query_key, web_env, start, size)
+            received += len(page)
+            for pmid, item in page:
+                yield Fetched(pmid, pmid, "found", record=item.record, medline=item.medline)
+        if received < expected:
+            self.warnings.append(
+                Warn(
+                    code="history_incomplete",
+                    message=f"NCBI returned {received} of {expected} records of the result set.",
+                )
+            )
+
+    def _history_page(self, query_key: str, web_env: str, start: int, size: int) -> list[tuple[str, _Found]]:
+        """Fetch one page; a short one is asked for once more, since NCBI sometimes cuts them."""
+        best: list[tuple[str, _Found]] = []
+        for _ in range(2):
+            page = self._efetch(query_key=query_key, webenv=web_env, retstart=start, retmax=size)
+            if len(page) > len(best):
+                best = page
+            if len(best) >= size:
+                break
+        return best[:size]
+
+
+def _worth_halving(exc: EntrezKitError) -> bool:
+    """Tell whether a smaller request may succeed: not when the service is out of reach or we are too fast."""
+    return isinstance(exc, UpstreamError) and exc.reason in ("invalid_response", "server_error", "incomplete")

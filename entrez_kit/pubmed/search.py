@@ -1,0 +1,382 @@
+"""Search PubMed: one ESearch, optional brief summaries, and everything NCBI said about the query."""
+
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.esearch_reply import ESearchReply, parse_esearch
+from entrez_kit.operation import Operation, Request, Result, sparse
+from entrez_kit.pubmed.models import BriefSummary, Warn
+from entrez_kit.pubmed.query import EARLIEST, LATEST, build_term, date_clause, normal_date
+from entrez_kit.services import Services
+
+MAX_PUBMED_RESULTS: Final = 9_999
+"""PubMed's ESearch shows only the first 9,999 records of any search."""
+MAX_SUMMARIES: Final = 100
+MAX_MCP_RESULTS: Final = 1_000
+
+DROPPED: Final = frozenset({"phrase_not_found", "field_not_found", "quoted_phrase_not_found", "phrase_ignored"})
+"""Warnings that mean: NCBI searched for something else than was asked."""
+
+SORT_NAMES: Final = {
+    "relevance": "relevance",
+    "pub_date": "pub_date",
+    "author": "Author",
+    "journal_name": "JournalName",
+}
+"""What ESearch calls the sort orders."""
+
+Sort = Literal["relevance", "pub_date", "author", "journal_name"]
+
+
+def _full_sort_name(value: Any) -> Any:
+    return "journal_name" if value == "journal" else value
+
+
+class DateRange(Request):
+    """Bounds on one of PubMed's dates; a missing bound is open."""
+
+    min_date: str | None = Field(default=None, description="Earliest date: YYYY, YYYY/MM or YYYY/MM/DD.")
+    max_date: str | None = Field(default=None, description="Latest date: YYYY, YYYY/MM or YYYY/MM/DD.")
+    date_type: Literal["pdat", "mdat", "edat"] = Field(
+        default="pdat", description="Which date: pdat (publication), mdat (modification) or edat (entry into PubMed)."
+    )
+
+    @field_validator("min_date", "max_date")
+    @classmethod
+    def _normal(cls, value: str | None) -> str | None:
+        return normal_date(value) if value else None
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.min_date and self.max_date and self.min_date > self.max_date and not _same_period(self):
+            raise ValueError(f"min_date {self.min_date} is later than max_date {self.max_date}")
+        return self
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there is a bound at all."""
+        return bool(self.min_date or self.max_date)
+
+
+def _same_period(dates: DateRange) -> bool:
+    """Tell whether the latest date is the year or month that holds the earliest: 2024/06 to 2024 is fine."""
+    return bool(dates.min_date and dates.max_date and dates.min_date.startswith(dates.max_date))
+
+
+class SearchRequest(Request):
+    """What to search PubMed for."""
+
+    query_term: str = Field(
+        min_length=3, description='PubMed query, e.g. "crispr AND review[pt]"; all of PubMed\'s syntax works.'
+    )
+    max_results: int = Field(
+        default=20, ge=1, description="How many PMIDs to return, 1 to 9999. For more, narrow the query by date."
+    )
+    offset: int = Field(default=0, ge=0, le=MAX_PUBMED_RESULTS - 1, description="How many results to skip, 0 to 9998.")
+    sort_by: Annotated[Sort, BeforeValidator(_full_sort_name)] = Field(
+        default="relevance", description="Order of results: relevance, pub_date, author or journal_name."
+    )
+    date_range: DateRange | None = Field(default=None, description="Bounds on a date; one bound is enough.")
+    filter_by_publication_types: list[str] = Field(
+        default_factory=list, max_length=50, description='Any of these publication types, e.g. "Review".'
+    )
+    author: str | None = Field(default=None, description='Author as PubMed writes it, e.g. "Doudna JA".')
+    journal: str | None = Field(default=None, description="Journal title, abbreviation or ISSN.")
+    mesh_terms: list[str] = Field(
+        default_factory=list, max_length=50, description='MeSH terms that must all match, e.g. "Gene Editing".'
+    )
+    language: str | None = Field(default=None, description='Language, e.g. "english" or "french".')
+    species: Literal["humans", "animals"] | None = Field(default=None, description="Only studies of these.")
+    has_abstract: bool = Field(default=False, description="Only records with an abstract.")
+    free_full_text: bool = Field(default=False, description="Only articles with free full text.")
+    fetch_brief_summaries: int = Field(
+        default=0, ge=0, le=MAX_SUMMARIES, description="Titles and authors for the first so many results, 0 to 100."
+    )
+    use_history: bool = Field(
+        default=False, description="Keep the result set at NCBI; gives web_env and query_key for fetching."
+    )
+
+    @field_validator("query_term")
+    @classmethod
+    def _not_blank(cls, value: str) -> str:
+        text = value.strip()
+        if len(text) < 3:
+            raise ValueError("at least 3 characters are needed")
+        return text
+
+    @field_validator("max_results")
+    @classmethod
+    def _within_pubmed(cls, value: int) -> int:
+        if value > MAX_PUBMED_RESULTS:
+            raise ValueError(
+                "PubMed shows at most 9999 results of a search; in the terminal, `search --all` retrieves every one"
+            )
+        return value
+
+    def term(self) -> str:
+        """Return the term for ESearch, without the date bounds, which go in parameters of their own."""
+        return build_term(
+            self.query_term,
+            publication_types=self.filter_by_publication_types,
+            author=self.author,
+            journal=self.journal,
+            mesh_terms=self.mesh_terms,
+            language=self.language,
+            species=self.species,
+            has_abstract=self.has_abstract,
+            free_full_text=self.free_full_text,
+        )
+
+    def date_parameters(self) -> dict[str, str]:
+        """Return ESearch's datetype, mindate and maxdate; both bounds always, since NCBI ignores a lone one."""
+        if self.date_range is None or not self.date_range.bounded:
+            return {}
+        return {
+            "datetype": self.date_range.date_type,
+            "mindate": self.date_range.min_date or EARLIEST,
+            "maxdate": self.date_range.max_date or LATEST,
+        }
+
+    def effective_term(self) -> str:
+        """Return the whole search as one PubMed term, date bounds written out."""
+        dates = self.date_parameters()
+        if not dates:
+            return self.term()
+        clause = date_clause(dates["mindate"], dates["maxdate"], dates["datetype"])
+        term = self.term()
+        return f"{term} AND {clause}" if term.startswith(f"({self.query_term}) AND ") else f"({term}) AND {clause}"
+
+
+class SearchParameters(Result):
+    """The request as it was understood."""
+
+    query_term: str
+    max_results: int
+    offset: int
+    sort_by: Sort
+    date_range: dict[str, str] | None = sparse()
+    filter_by_publication_types: list[str] = sparse([])
+    author: str | None = sparse()
+    journal: str | None = sparse()
+    mesh_terms: list[str] = sparse([])
+    language: str | None = sparse()
+    species: str | None = sparse()
+    has_abstract: bool | None = sparse()
+    free_full_text: bool | None = sparse()
+    fetch_brief_summaries: int
+    use_history: bool | None = sparse()
+
+
+class Slice(Result):
+    """One piece of a search that was split: a clause of the term, how many PubMed counted and how many came."""
+
+    clause: str
+    count: int
+    retrieved: int
+
+
+class Certificate(Result):
+    """Proof of a complete retrieval: what PubMed counted, what came, and a hash over the sorted PMIDs."""
+
+    count: int
+    retrieved: int
+    missing: int
+    duplicates: int
+    slices: list[Slice]
+    query_translation: str
+    sha256: str
+
+
+class SearchResult(Result):
+    """PMIDs in the order asked for, how NCBI understood the query, and its complaints.
+
+    ``effective_esearch_term`` is the whole search as one PubMed term (date bounds written out); ``query_translation``
+    is what NCBI made of it. Addresses hold no credentials.
+    """
+
+    search_parameters: SearchParameters
+    effective_esearch_term: str
+    query_translation: str
+    total_found: int
+    retrieved_pmid_count: int
+    pmids: list[str]
+    brief_summaries: list[BriefSummary] = sparse([])
+    warnings: list[Warn] = Field(default_factory=list)
+    web_env: str | None = sparse()
+    query_key: str | None = sparse()
+    certificate: Certificate | None = sparse()
+    esearch_url: str
+    esummary_url: str | None = sparse()
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report fewer PMIDs than NCBI counted, or a certificate with something missing."""
+        missing = self.certificate.missing if self.certificate else _expected(self) - self.retrieved_pmid_count
+        if missing <= 0:
+            return None
+        return UpstreamError(
+            f"NCBI counted more results than it returned: {missing} PMIDs are missing.",
+            recovery_hint="Run the same command again with --refresh; if it stays so, narrow the query by date.",
+            details={"reason": "incomplete", "partial": True, "missing": missing},
+        )
+
+
+def _expected(result: SearchResult) -> int:
+    parameters = result.search_parameters
+    visible = min(result.total_found, MAX_PUBMED_RESULTS)
+    return max(0, min(parameters.max_results, visible - parameters.offset))
+
+
+def search_articles(services: Services, request: SearchRequest) -> SearchResult:
+    """Search PubMed and return PMIDs with NCBI's reading of the query.
+
+    Use it to find articles by topic, author, journal, date or MeSH term; fetch details of the PMIDs afterwards. Not for
+    looking up a known reference. Example: query_term "base editing AND sickle cell", max_results 10,
+    fetch_brief_summaries 10. Always look at `warnings`: they say when NCBI dropped a phrase or a field.
+
+    Args:
+        services: the clients.
+        request: query, filters, order and page.
+
+    Raises:
+        InvalidInput: unbalanced query, a bad filter value or a date that does not exist.
+        UpstreamError: NCBI did not answer after every attempt.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+
+    Source: ESearch (db=pubmed), ESummary 2.0 for summaries, ESpell when nothing was found.
+    """
+    retmax = min(request.max_results, MAX_PUBMED_RESULTS - request.offset)
+    reply = services.eutils.esearch(
+        db="pubmed",
+        term=request.term(),
+        retmax=retmax,
+        retstart=request.offset,
+        sort=SORT_NAMES[request.sort_by],
+        usehistory=request.use_history,
+        **request.date_parameters(),
+    )
+    found = parse_esearch(reply.content)
+    warnings = warnings_about(found)
+    warnings += _page_warnings(request, found)
+    if found.count == 0:
+        warnings += _spelling(services, request.query_term)
+    summaries: list[BriefSummary] = []
+    esummary_url = None
+    if request.fetch_brief_summaries and found.ids:
+        summaries, esummary_url, missing = brief_summaries(services, found.ids[: request.fetch_brief_summaries])
+        warnings += missing
+    return SearchResult(
+        search_parameters=parameters_of(request),
+        effective_esearch_term=request.effective_term(),
+        query_translation=found.query_translation,
+        total_found=found.count,
+        retrieved_pmid_count=len(found.ids),
+        pmids=found.ids,
+        brief_summaries=summaries,
+        warnings=warnings,
+        web_env=found.web_env if request.use_history else None,
+        query_key=found.query_key if request.use_history else None,
+        esearch_url=reply.url,
+        esummary_url=esummary_url,
+    )
+
+
+def parameters_of(request: SearchRequest) -> SearchParameters:
+    """Echo the request, with the date bounds that are in force."""
+    dates = request.date_parameters()
+    return SearchParameters(
+        query_term=request.query_term,
+        max_results=request.max_results,
+        offset=request.offset,
+        sort_by=request.sort_by,
+        date_range={"min_date": dates["mindate"], "max_date": dates["maxdate"], "date_type": dates["datetype"]}
+        if dates
+        else None,
+        filter_by_publication_types=list(request.filter_by_publication_types),
+        author=request.author,
+        journal=request.journal,
+        mesh_terms=list(request.mesh_terms),
+        language=request.language,
+        species=request.species,
+        has_abstract=request.has_abstract or None,
+        free_full_text=request.free_full_text or None,
+        fetch_brief_summaries=request.fetch_brief_summaries,
+        use_history=request.use_history or None,
+    )
+
+
+def warnings_about(found: ESearchReply) -> list[Warn]:
+    """Return NCBI's complaints as warnings; "No items found." is no complaint, the count says it."""
+    return [
+        Warn(code=complaint.code, message=complaint.message)
+        for complaint in found.complaints
+        if not (complaint.code == "output_message" and complaint.text.rstrip(".").lower() == "no items found")
+    ]
+
+
+def _page_warnings(request: SearchRequest, found: ESearchReply) -> list[Warn]:
+    warnings = []
+    if found.count > MAX_PUBMED_RESULTS and request.offset + request.max_results >= MAX_PUBMED_RESULTS:
+        warnings.append(
+            Warn(
+                code="results_capped",
+                message=f"PubMed shows only the first 9999 of {found.count} results; "
+                "`search --all` retrieves every one.",
+            )
+        )
+    if 0 < found.count <= request.offset:
+        warnings.append(
+            Warn(
+                code="offset_beyond_results",
+                message=f"offset {request.offset} is past the last of {found.count} results.",
+            )
+        )
+    if request.date_range is not None and not request.date_range.bounded:
+        warnings.append(
+            Warn(code="no_date_bounds", message="date_range has neither min_date nor max_date: no date filter applied.")
+        )
+    return warnings
+
+
+def _spelling(services: Services, query: str) -> list[Warn]:
+    """Ask for NCBI's suggestion; a search without hits stands even when ESpell does not answer."""
+    from entrez_kit.espell_reply import parse_espell
+
+    try:
+        suggestion = parse_espell(services.eutils.espell(term=query, db="pubmed").content).corrected
+    except (UpstreamError, RateLimited, InvalidInput, EntityNotFound) as exc:
+        return [Warn(code="spelling_unavailable", message=f"NCBI gave no spelling suggestion: {exc.message}")]
+    if not suggestion or suggestion.lower() == query.lower():
+        return []
+    return [Warn(code="spelling_suggestion", message=f"Nothing was found. Did you mean: {suggestion}")]
+
+
+def brief_summaries(services: Services, pmids: list[str]) -> tuple[list[BriefSummary], str, list[Warn]]:
+    """Return summaries in the order of the PMIDs, the address asked, and a warning naming what NCBI left out."""
+    from entrez_kit.pubmed.summaries import parse_summaries
+
+    reply = services.eutils.esummary(db="pubmed", ids=pmids, version="2.0")
+    summaries, _ = parse_summaries(reply.content)
+    by_pmid = {summary.pmid: summary for summary in summaries}
+    missing = [pmid for pmid in pmids if pmid not in by_pmid]
+    warnings = []
+    if missing:
+        shown = ", ".join(missing[:10]) + (" ..." if len(missing) > 10 else "")
+        warnings.append(Warn(code="summaries_missing", message=f"NCBI returned no summary for PMID {shown}."))
+    return [by_pmid[pmid] for pmid in pmids if pmid in by_pmid], reply.url, warnings
+
+
+SEARCH_ARTICLES = Operation(
+    name="pubmed_search_articles",
+    function=search_articles,
+    request=SearchRequest,
+    result=SearchResult,
+    method="search_articles",
+    command=("search",),
+    toolset="pubmed",
+    title="Search PubMed",
+    errors=(UpstreamError, RateLimited),
+    aliases=("searchPubMedArticles",),
+    mcp_caps={"max_results": MAX_MCP_RESULTS},
+)
