@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from entrez_kit.errors import UpstreamError
+from entrez_kit.xml_reply import malformed, parse_reply, text_of, whole_number
 
 COMPLAINTS: Final = {
     "phrasenotfound": ("phrase_not_found", "No record contains the phrase {!r}; NCBI left it out of the search."),
@@ -57,15 +57,7 @@ def parse_esearch(content: bytes) -> ESearchReply:
 
 
 def _parse_xml(content: bytes) -> ESearchReply:
-    from lxml import etree
-
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
-    try:
-        root = etree.fromstring(content, parser)
-    except etree.XMLSyntaxError as exc:
-        raise _malformed(f"not well-formed XML ({exc.msg})") from None
-    if root.tag != "eSearchResult":
-        raise _malformed(f"<{root.tag}> where <eSearchResult> was due")
+    root = parse_reply(content, "esearch", "eSearchResult")
     complaints = [
         Complaint(COMPLAINTS[kind][0], (entry.text or "").strip())
         for name in ("ErrorList", "WarningList")
@@ -73,13 +65,13 @@ def _parse_xml(content: bytes) -> ESearchReply:
         if (kind := str(entry.tag).lower().removesuffix("s")) in COMPLAINTS and (entry.text or "").strip()
     ]
     return ESearchReply(
-        count=_integer(root.findtext("Count"), "Count"),
+        count=_integer(root.findtext("Count")),
         ids=[(element.text or "").strip() for element in root.iterfind("IdList/Id")],
-        retmax=_optional_integer(root.findtext("RetMax")),
-        retstart=_optional_integer(root.findtext("RetStart")),
-        query_translation=(root.findtext("QueryTranslation") or "").strip(),
-        web_env=(root.findtext("WebEnv") or "").strip() or None,
-        query_key=(root.findtext("QueryKey") or "").strip() or None,
+        retmax=whole_number(root.findtext("RetMax")),
+        retstart=whole_number(root.findtext("RetStart")),
+        query_translation=text_of(root, "QueryTranslation") or "",
+        web_env=text_of(root, "WebEnv"),
+        query_key=text_of(root, "QueryKey"),
         complaints=complaints,
     )
 
@@ -90,7 +82,7 @@ def _parse_json(content: bytes) -> ESearchReply:
         if not isinstance(result, dict):
             raise TypeError("esearchresult is no object")
     except (ValueError, KeyError, TypeError) as exc:
-        raise _malformed(f"not an ESearch document ({type(exc).__name__})") from None
+        raise malformed("esearch", f"not an ESearch document ({type(exc).__name__})") from None
     complaints = []
     for name in ("errorlist", "warninglist"):
         lists = result.get(name)
@@ -99,10 +91,10 @@ def _parse_json(content: bytes) -> ESearchReply:
             if kind in COMPLAINTS:
                 complaints += [Complaint(COMPLAINTS[kind][0], text) for text in _texts(entries)]
     return ESearchReply(
-        count=_integer(result.get("count"), "count"),
+        count=_integer(result.get("count")),
         ids=_texts(result.get("idlist")),
-        retmax=_optional_integer(result.get("retmax")),
-        retstart=_optional_integer(result.get("retstart")),
+        retmax=whole_number(str(result.get("retmax"))),
+        retstart=whole_number(str(result.get("retstart"))),
         query_translation=str(result.get("querytranslation") or ""),
         web_env=result.get("webenv") or None,
         query_key=str(result["querykey"]) if result.get("querykey") else None,
@@ -125,19 +117,8 @@ def _texts(value: Any) -> list[str]:
     return [str(item) for item in value] if isinstance(value, list) else [str(value)]
 
 
-def _integer(value: Any, name: str) -> int:
-    try:
-        return int(str(value).strip())
-    except ValueError:
-        raise _malformed(f"{name} is {value!r}, no number") from None
-
-
-def _optional_integer(value: Any) -> int | None:
-    text = str(value).strip() if value is not None else ""
-    return int(text) if text.isascii() and text.isdigit() else None
-
-
-def _malformed(what: str) -> UpstreamError:
-    return UpstreamError(
-        f"The ESearch reply is not usable: {what}.", details={"reason": "invalid_response", "endpoint": "esearch"}
-    )
+def _integer(value: Any) -> int:
+    number = whole_number(str(value))
+    if number is None:
+        raise malformed("esearch", f"the count is {value!r}, no number")
+    return number

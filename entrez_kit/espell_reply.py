@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from entrez_kit.errors import UpstreamError
+from entrez_kit.xml_reply import parse_reply, text_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,17 +19,5 @@ def parse_espell(content: bytes) -> ESpellReply:
     Raises:
         UpstreamError: the reply is not an ESpell result.
     """
-    from lxml import etree
-
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
-    try:
-        root = etree.fromstring(content, parser)
-    except etree.XMLSyntaxError:
-        root = None
-    if root is None or root.tag != "eSpellResult":
-        raise UpstreamError(
-            "The ESpell reply is not usable.", details={"reason": "invalid_response", "endpoint": "espell"}
-        )
-    return ESpellReply(
-        query=(root.findtext("Query") or "").strip(), corrected=(root.findtext("CorrectedQuery") or "").strip()
-    )
+    root = parse_reply(content, "espell", "eSpellResult")
+    return ESpellReply(query=text_of(root, "Query") or "", corrected=text_of(root, "CorrectedQuery") or "")

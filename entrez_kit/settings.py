@@ -1,16 +1,16 @@
 """Settings and load_settings: the only reader of the environment.
 
 Each setting comes from the first of: explicit override (a flag), environment, project file ``entrez-kit.toml``, user
-config, default. Empty texts count as unset. Keys and tokens never come from a flag or a project file, base addresses
-never from a project file.
+config, default. Empty texts count as unset. Keys, tokens, e-mail addresses, base addresses and folders never come from
+a project file, since a project file may be somebody else's; keys and tokens come from a user config only while nobody
+else can read it.
 """
 
 import os
 import re
 import stat
 import sys
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -20,9 +20,12 @@ from pydantic import SecretStr
 
 from entrez_kit._version import __version__
 from entrez_kit.errors import NotConfigured
+from entrez_kit.folders import can_write, platform_folder, temporary_folder
 
 PROJECT_FILE: Final = "entrez-kit.toml"
 USER_FILE: Final = "config.toml"
+MAX_CONFIG_BYTES: Final = 1_000_000
+"""A config file is a page of text; anything past this is the wrong file, or a device without an end."""
 
 Embeddings = Literal["none", "openai", "hf"]
 Kind = Literal["text", "secret", "email", "flag", "number", "url", "path", "choice"]
@@ -47,6 +50,7 @@ class Setting:
     high: int | None = None
     choices: tuple[str, ...] = ()
     in_project_file: bool = True
+    in_user_file: bool = True
 
     @property
     def secret(self) -> bool:
@@ -60,7 +64,7 @@ class Setting:
 
 
 def _setting(name: str, kind: Kind, help: str, variable: str | None = None, **more: Any) -> Setting:
-    private = kind in ("secret", "url", "email")
+    private = kind in ("secret", "url", "email", "path")
     return Setting(name, variable or name.upper(), kind, help, **{"in_project_file": not private, **more})
 
 
@@ -70,6 +74,9 @@ def _kit(name: str, kind: Kind, help: str, **more: Any) -> Setting:
 
 LOG_LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids", "xml", "nbib", "md")
+
+MAX_CACHE_TTL: Final = 10 * 365 * 24 * 3600
+"""Ten years in seconds; date arithmetic overflows on numbers without a bound."""
 
 SETTINGS: Final[tuple[Setting, ...]] = (
     _setting("ncbi_api_key", "secret", "NCBI API key: 10 requests per second instead of 3."),
@@ -102,15 +109,17 @@ SETTINGS: Final[tuple[Setting, ...]] = (
     _setting("mcp_auth_secret_key", "secret", "Secret that signs bearer tokens, at least 32 bytes."),
     _setting("mcp_log_level", "choice", "Least severe level that is logged.", choices=LOG_LEVELS),
     _setting("logs_dir", "path", "Folder for rotating log files (JSON lines); unset writes none."),
+    _setting("config_file", "path", "User config to read.", variable="ENTREZ_KIT_CONFIG", in_user_file=False),
+    _kit("home", "path", "One folder for config, cache and data, in place of the platform's own.", in_user_file=False),
+    _kit("cache_dir", "path", "Folder of the HTTP cache."),
+    _kit("data_dir", "path", "Folder of the corpus."),
     _kit(
-        "home",
-        "path",
-        "One folder for configuration, cache and data, in place of the platform's own.",
-        in_project_file=False,
+        "cache_ttl",
+        "number",
+        "Seconds a cached reply counts, in place of the times per service.",
+        low=0,
+        high=MAX_CACHE_TTL,
     ),
-    _kit("cache_dir", "path", "Folder of the HTTP cache and the limiter's state.", in_project_file=False),
-    _kit("data_dir", "path", "Folder of the corpus.", in_project_file=False),
-    _kit("cache_ttl", "number", "Seconds a cached reply counts, in place of the times per service.", low=0),
     _kit("demo", "flag", "Answer from the bundled sandbox, with invented articles."),
     _kit("offline", "flag", "Answer from the cache and the corpus only."),
     _kit("refresh", "flag", "Ask the services again and replace what is cached."),
@@ -134,10 +143,11 @@ BY_NAME: Final[Mapping[str, Setting]] = {setting.name: setting for setting in SE
 class Settings:
     """Every setting with its default; built once by ``load_settings`` and passed along.
 
-    Times are in milliseconds where the name ends in ``_ms``, else in seconds. ``origins`` says where each value that
-    is not a default came from; ``notices`` are remarks for the user, such as a config file that cannot be read.
-    ``state_dir`` holds the limiter's state: a folder of the user on this machine, whatever the other folders are, since
-    NCBI counts by machine and key.
+    Times are in milliseconds where the name ends in ``_ms``, else in seconds. ``config_file`` is the user config, there
+    or not, and None where there is no home folder to keep one in. ``origins`` says where each value that is not a
+    default came from; ``notices`` are remarks for the user, such as a config file that cannot be read. ``state_dir``
+    holds the limiter's state: a folder of the user on this machine, whatever the other folders are, since NCBI counts
+    by machine and key.
     """
 
     ncbi_api_key: SecretStr | None = None
@@ -164,6 +174,7 @@ class Settings:
     mcp_auth_secret_key: SecretStr | None = None
     mcp_log_level: str = "info"
     logs_dir: Path | None = None
+    config_file: Path | None = None
     home: Path | None = None
     cache_dir: Path = Path()
     data_dir: Path = Path()
@@ -184,7 +195,6 @@ class Settings:
     unpaywall_url: str = UNPAYWALL_URL
     pmc_oa_url: str = PMC_OA_URL
     state_dir: Path = Path()
-    config_file: Path = Path()
     origins: Mapping[str, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
 
@@ -222,7 +232,7 @@ def load_settings(
     """Read the settings from every source, in the order of precedence.
 
     Args:
-        overrides: values given by flags or by a Python caller; None counts as not given.
+        overrides: values given by flags or by a Python caller; None and empty texts count as not given.
         environ: environment to read; the process's own by default.
         working_dir: where the project file is looked for; the current folder by default.
         config_file: user config in place of the platform's own; it must exist.
@@ -231,113 +241,185 @@ def load_settings(
         NotConfigured: a value cannot be used; the message names the variable or the file.
     """
     env = dict(os.environ if environ is None else environ)
-    given = {key: value for key, value in (overrides or {}).items() if value is not None and value != ""}
+    given = {key: value for key, raw in (overrides or {}).items() if (value := _clean(raw)) is not None}
+    if config_file is not None:
+        given["config_file"] = config_file
     unknown = sorted(set(given) - set(BY_NAME))
     if unknown:
-        raise NotConfigured(f"unknown setting: {', '.join(unknown)}", invalid_input=unknown[0])
+        raise NotConfigured(
+            f"unknown setting: {', '.join(unknown)}{_near(unknown[0])}",
+            invalid_input=unknown[0],
+            details={"reason": "unknown_setting"},
+        )
     notices: list[str] = []
-    home = given.get("home") or _from_environment(BY_NAME["home"], env)
-    home_path = _path(str(home)) if home else None
-    user_file = _path(str(config_file)) if config_file else _user_config(home_path, env)
-    layers = _layers(given, env, working_dir, user_file, config_file is not None, notices)
-
-    values: dict[str, Any] = {}
-    origins: dict[str, str] = {}
-    for setting in SETTINGS:
-        for origin, raw in layers(setting):
-            if raw is None or raw == "":
-                continue
-            values[setting.name] = _convert(setting, raw, origin)
-            origins[setting.name] = origin
-            break
-    if "cache_dir" not in values:
-        values["cache_dir"] = _folder("cache", home_path, env, notices)
-    if "data_dir" not in values:
-        values["data_dir"] = _folder("data", home_path, env, notices)
+    where, _ = _resolve(("home", "config_file"), _Sources(given, env))  # they say where to look for the rest
+    home: Path | None = where.get("home")
+    user_file = where.get("config_file") or _user_config(home, env)
+    files = _read_files(_project_file(working_dir), user_file, "config_file" in where, notices)
+    values, origins = _resolve(BY_NAME, _Sources(given, env, *files))
+    for name in ("cache_dir", "data_dir"):
+        if name not in values:
+            values[name] = _folder(name, home, env, notices)
+            if home:
+                origins[name] = f"below home, from {origins['home']}"
     return Settings(
-        **values,
-        state_dir=_temporary_folder(),
-        config_file=user_file,
+        **{**values, "config_file": user_file},
+        state_dir=temporary_folder(),
         origins=origins,
         notices=tuple(dict.fromkeys(notices)),
     )
 
 
-def _layers(
-    given: Mapping[str, Any],
-    env: Mapping[str, str],
-    working_dir: Path | None,
-    user_file: Path,
-    must_exist: bool,
-    notices: list[str],
-) -> Callable[[Setting], list[tuple[str, Any]]]:
-    """Return a function that lists a setting's candidates, strongest first, with where each came from."""
-    project_path = _project_file(working_dir)
-    project = _read_toml(project_path, notices) if project_path else {}
-    user = _read_toml(user_file, notices, must_exist=must_exist)
-    user_is_private = _is_private(user_file)
-    for name in project:
+@dataclass(frozen=True)
+class _Sources:
+    """Everywhere a setting may come from."""
+
+    given: Mapping[str, Any]
+    env: Mapping[str, str]
+    project: Mapping[str, Any] = field(default_factory=dict)
+    user: Mapping[str, Any] = field(default_factory=dict)
+
+    def candidates(self, setting: Setting) -> Iterator[tuple[str, Any]]:
+        """Yield what the sources hold for a setting and where it came from, strongest first."""
+        yield "flag", self.given.get(setting.name)
+        for variable in setting.variables:
+            yield f"environment ({variable})", self.env.get(variable)
+        yield f"project file ({PROJECT_FILE})", self.project.get(setting.name)
+        yield "user config", self.user.get(setting.name)
+
+
+def _resolve(names: Iterable[str], sources: _Sources) -> tuple[dict[str, Any], dict[str, str]]:
+    """Take each setting from the strongest source that has it; leave it out where none does."""
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for setting in (BY_NAME[name] for name in names):
+        for origin, raw in sources.candidates(setting):
+            if (raw := _clean(raw)) is not None:
+                values[setting.name] = _read_value(setting, raw, origin)
+                origins[setting.name] = origin
+                break
+    return values, origins
+
+
+def _read_files(
+    project_file: Path | None, user_file: Path | None, must_exist: bool, notices: list[str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Read both files and keep what each may set; everything else becomes a notice."""
+    project: dict[str, Any] = {}
+    for name, value in (_read_toml(project_file, notices)[0] if project_file else {}).items():
         if name not in BY_NAME:
-            notices.append(f"{PROJECT_FILE}: unknown setting {name!r} ignored")
+            notices.append(f"{PROJECT_FILE}: unknown setting {name!r} ignored{_near(name)}")
         elif not BY_NAME[name].in_project_file:
             notices.append(f"{PROJECT_FILE}: {name} is not taken from a project file; use {BY_NAME[name].variable}")
-    for name in user:
+        else:
+            project[name] = value
+    user: dict[str, Any] = {}
+    table, is_private = _read_toml(user_file, notices, must_exist=must_exist) if user_file else ({}, False)
+    for name, value in table.items():
         if name not in BY_NAME:
-            notices.append(f"{user_file.name}: unknown setting {name!r} ignored")
-        elif BY_NAME[name].kind == "secret" and not user_is_private:
+            notices.append(f"{user_file}: unknown setting {name!r} ignored{_near(name)}")
+        elif not BY_NAME[name].in_user_file:
+            notices.append(f"{user_file}: {name} is not taken from the user config; use {BY_NAME[name].variable}")
+        elif BY_NAME[name].kind == "secret" and not is_private:
             notices.append(f"{user_file}: {name} ignored because others can read the file; run chmod 600 on it")
-
-    def candidates(setting: Setting) -> list[tuple[str, Any]]:
-        found: list[tuple[str, Any]] = [("flag", given.get(setting.name))]
-        found += [(f"environment ({name})", _clean(env.get(name))) for name in setting.variables]
-        if setting.in_project_file:
-            found.append((f"project file ({PROJECT_FILE})", project.get(setting.name)))
-        if setting.kind != "secret" or user_is_private:
-            found.append(("user config", user.get(setting.name)))
-        return found
-
-    return candidates
+        else:
+            user[name] = value
+    return project, user
 
 
-def _clean(raw: str | None) -> str | None:
-    """Treat empty texts and placeholders that a host left unfilled as unset."""
-    if raw is None:
-        return None
+def find_setting(name: str) -> Setting | None:
+    """Return the setting with this field name or variable name, in any case, or None."""
+    wanted = name.strip().replace("-", "_")
+    for setting in SETTINGS:
+        if wanted.lower() == setting.name or wanted.upper() in setting.variables:
+            return setting
+    return None
+
+
+def near_settings(name: str) -> list[str]:
+    """Return names of settings that a misspelt name may have meant, the likeliest first."""
+    from difflib import get_close_matches
+
+    known = {word: setting.name for setting in SETTINGS for word in (setting.name, *setting.variables)}
+    wanted = name.strip().replace("-", "_")
+    found = get_close_matches(wanted.lower(), list(known), n=3) + get_close_matches(wanted.upper(), list(known), n=3)
+    return list(dict.fromkeys(known[word] for word in found))
+
+
+def _near(name: str) -> str:
+    meant = find_setting(name)
+    if meant:
+        return f"; write {meant.name}"
+    near = near_settings(name)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _clean(raw: Any) -> Any:
+    """Treat empty texts and placeholders that a host left unfilled, such as ``${user_config.KEY}``, as unset."""
+    if not isinstance(raw, str):
+        return raw
     text = raw.strip()
-    return None if not text or re.fullmatch(r"\$\{[\w.]+\}", text) else text
-
-
-def _from_environment(setting: Setting, env: Mapping[str, str]) -> str | None:
-    return next((text for name in setting.variables if (text := _clean(env.get(name)))), None)
+    return None if not text or re.fullmatch(r"\$\{[^{}]*\}", text) else text
 
 
 _TRUE: Final = {"true", "1", "yes", "on"}
 _FALSE: Final = {"false", "0", "no", "off"}
 
 
-def _convert(setting: Setting, raw: Any, origin: str) -> Any:
-    """Turn a raw value into the setting's type, or say which source holds a value that cannot be used."""
-    shown = "(hidden)" if setting.secret else str(raw)
+def parse_value(setting: Setting, raw: Any) -> Any:
+    """Turn a raw value into the setting's type.
+
+    Raises:
+        ValueError: it cannot be used; the text says what is needed and quotes nothing of the value.
+    """
     try:
         return _CONVERTERS[setting.kind](setting, raw)
-    except (ValueError, TypeError) as exc:
-        where = setting.variable if origin in ("flag",) or origin.startswith("environment") else origin
-        raise NotConfigured(
-            f"{setting.variable}: {exc} (got {shown!r} from {origin})",
-            invalid_input=f"{setting.name}={shown}",
-            recovery_hint=f"Correct {where}, or unset it to use the default.",
-            details={"reason": "bad_setting", "setting": setting.name, "origin": origin},
-        ) from None
+    except TypeError as exc:
+        raise ValueError(str(exc)) from None
+
+
+def _read_value(setting: Setting, raw: Any, origin: str) -> Any:
+    """Turn a raw value into the setting's type, or say which source holds a value that cannot be used."""
+    try:
+        return parse_value(setting, raw)
+    except ValueError as exc:
+        problem = str(exc)
+    shown = as_shown(setting, raw)
+    where = setting.variable if origin == "flag" else origin.removeprefix("environment (").removesuffix(")")
+    raise NotConfigured(
+        f"{setting.variable}: {problem} (got {shown!r} from {origin})",
+        invalid_input=f"{setting.name}={shown}",
+        recovery_hint=f"Correct {where}, or unset it to use the default.",
+        details={"reason": "bad_setting", "setting": setting.name, "origin": origin},
+    )
+
+
+def as_shown(setting: Setting, raw: Any) -> str:
+    """Return a value that cannot be used as it may be shown: no secret, no password of an address."""
+    if setting.secret:
+        return "(hidden)"
+    text = str(raw)
+    if setting.kind == "url":
+        text = re.sub(r"[?#].*", "?…", re.sub(r"[^/\s]*@", "…@", text, flags=re.DOTALL), flags=re.DOTALL)
+    return text if len(text) <= 200 else text[:199] + "…"
 
 
 def _number(setting: Setting, raw: Any) -> int:
-    if isinstance(raw, bool) or not re.fullmatch(r"-?[0-9]+", str(raw).strip()):
+    if isinstance(raw, bool) or not re.fullmatch(r"-?[0-9]{1,18}", str(raw).strip(), flags=re.ASCII):
         raise ValueError("a whole number is needed")
     number = int(raw)
     if (setting.low is not None and number < setting.low) or (setting.high is not None and number > setting.high):
-        bounds = f"{setting.low}..{setting.high}" if setting.high is not None else f"at least {setting.low}"
-        raise ValueError(f"out of range, {bounds} is accepted")
+        raise ValueError(f"out of range, {bounds_of(setting)} is accepted")
     return number
+
+
+def bounds_of(setting: Setting) -> str:
+    """Return what a setting accepts in words, such as ``50..5000``; empty where anything of its kind goes."""
+    if setting.choices:
+        return ", ".join(setting.choices)
+    if setting.high is not None:
+        return f"{setting.low}..{setting.high}"
+    return "" if setting.low is None else f"at least {setting.low}"
 
 
 def _flag(setting: Setting, raw: Any) -> bool:
@@ -348,18 +430,22 @@ def _flag(setting: Setting, raw: Any) -> bool:
 
 
 def _choice(setting: Setting, raw: Any) -> str:
-    word = str(raw).strip().lower()
+    word = _text(setting, raw).lower()
     if word not in setting.choices:
-        raise ValueError(f"one of {', '.join(setting.choices)} is needed")
+        raise ValueError(f"one of {bounds_of(setting)} is needed")
     return word
 
 
 def _url(setting: Setting, raw: Any) -> str:
-    address = str(raw).strip().rstrip("/")
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    address = _text(setting, raw).rstrip("/")
+    try:
+        parts = urlsplit(address)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # its text quotes the address, which may hold a password
+        usable = False
+    if not usable or re.search(r"\s", address):
         raise ValueError("an http or https address is needed")
-    if parts.username or parts.password or parts.query or parts.fragment:
+    if "@" in parts.netloc or parts.query or parts.fragment:
         raise ValueError("an address without user, query or fragment is needed")
     if setting.name == "eutils_url" and not parts.path.endswith("/entrez/eutils"):
         raise ValueError("the address must end in /entrez/eutils")
@@ -367,19 +453,33 @@ def _url(setting: Setting, raw: Any) -> str:
 
 
 def _secret(setting: Setting, raw: Any) -> SecretStr:
-    text = raw.get_secret_value() if isinstance(raw, SecretStr) else str(raw).strip()
-    if setting.kind == "email" and not re.fullmatch(r"[^@\s]+@[^@\s]+", text):
-        raise ValueError("an e-mail address is needed")
+    text = _text(setting, raw.get_secret_value() if isinstance(raw, SecretStr) else raw)
     if re.search(r"\s", text):
         raise ValueError("it must not contain spaces")
+    if setting.kind == "email" and not re.fullmatch(r"[^@]+@[^@]+", text):
+        raise ValueError("an e-mail address is needed")
+    if setting.kind == "secret" and not text.isascii():
+        raise ValueError("it must not contain letters outside ASCII")
     return SecretStr(text)
 
 
 def _text(setting: Setting, raw: Any) -> str:
-    text = str(raw).strip()
+    if not isinstance(raw, str):
+        raise TypeError("a text is needed")
+    text = raw.strip()
+    if not text.isprintable():
+        raise ValueError("it must not contain control characters")
     if setting.name == "ncbi_tool_identifier" and re.search(r"\s", text):
         raise ValueError("it must not contain spaces")
     return text
+
+
+def _path(setting: Setting, raw: Any) -> Path:
+    path = Path(_text(setting, str(raw) if isinstance(raw, Path) else raw))
+    try:
+        return path.expanduser().absolute()
+    except (RuntimeError, OSError):  # no home folder to expand "~" with; the working folder is gone
+        return path
 
 
 _CONVERTERS: Final[Mapping[Kind, Callable[[Setting, Any], Any]]] = {
@@ -389,16 +489,9 @@ _CONVERTERS: Final[Mapping[Kind, Callable[[Setting, Any], Any]]] = {
     "flag": _flag,
     "number": _number,
     "url": _url,
-    "path": lambda setting, raw: _path(str(raw)),
+    "path": _path,
     "choice": _choice,
 }
-
-
-def _path(text: str) -> Path:
-    try:
-        return Path(text).expanduser()
-    except RuntimeError:  # no home folder to expand "~" with
-        return Path(text)
 
 
 def _project_file(working_dir: Path | None) -> Path | None:
@@ -409,85 +502,81 @@ def _project_file(working_dir: Path | None) -> Path | None:
         return None
 
 
-def _read_toml(path: Path, notices: list[str], *, must_exist: bool = False) -> dict[str, Any]:
+def _read_toml(path: Path, notices: list[str], *, must_exist: bool = False) -> tuple[dict[str, Any], bool]:
+    """Read a TOML file and tell whether it is private; a file that cannot be read costs a notice."""
     import tomllib
 
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            is_private = _is_private(os.fstat(file.fileno()))
+            body = file.read(MAX_CONFIG_BYTES + 1)
+        if len(body) > MAX_CONFIG_BYTES:
+            raise NotConfigured(f"{path} is larger than {MAX_CONFIG_BYTES} bytes; that is no config file")
+        return tomllib.loads(body.decode("utf-8-sig")), is_private
     except FileNotFoundError:
         if must_exist:
-            raise NotConfigured(f"config file {path} does not exist", invalid_input=str(path)) from None
-    except (OSError, UnicodeDecodeError) as exc:
-        notices.append(f"{path} cannot be read ({type(exc).__name__}); it is ignored")
-    except tomllib.TOMLDecodeError as exc:
+            raise NotConfigured(
+                f"config file {path} does not exist",
+                invalid_input=str(path),
+                recovery_hint="Correct --config or ENTREZ_KIT_CONFIG, or create the file; an empty one will do.",
+            ) from None
+    except OSError as exc:
+        problem = f"{path} cannot be read ({exc.strerror or type(exc).__name__})"
+        if must_exist:
+            raise NotConfigured(
+                problem, invalid_input=str(path), recovery_hint="Correct --config or ENTREZ_KIT_CONFIG."
+            ) from None
+        notices.append(f"{problem}; it is ignored")
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
+        problem = "it is not UTF-8" if isinstance(exc, UnicodeDecodeError) else str(exc)
         raise NotConfigured(
-            f"{path} is not valid TOML: {exc}", recovery_hint=f"Correct {path}, or move it aside."
+            f"{path} is not valid TOML: {problem}",
+            invalid_input=str(path),
+            recovery_hint=f"Correct {path}, or move it aside.",
+            details={"reason": "bad_toml"},
         ) from None
-    return {}
+    return {}, False
 
 
-def _is_private(path: Path) -> bool:
-    if sys.platform == "win32":
-        return True
-    try:
-        return not path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
-    except OSError:
-        return False
+def _is_private(status: os.stat_result) -> bool:
+    """Tell whether nobody but the owner can read or write the file."""
+    return sys.platform == "win32" or not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
 
 
-def _user_config(home: Path | None, env: Mapping[str, str]) -> Path:
-    folder = home or _platform_folder("config", env) or _temporary_folder()
-    return folder / USER_FILE
+def _user_config(home: Path | None, env: Mapping[str, str]) -> Path | None:
+    folder = home or platform_folder("config", env)
+    return folder / USER_FILE if folder else None
 
 
-def _folder(kind: Literal["cache", "data"], home: Path | None, env: Mapping[str, str], notices: list[str]) -> Path:
+def locate_user_config(
+    config_file: Path | None = None, *, home: Path | None = None, environ: Mapping[str, str] | None = None
+) -> Path | None:
+    """Return where the user config is or would be, without reading it; None without a home folder.
+
+    So that a file with a bad value in it can still be mended.
+
+    Raises:
+        NotConfigured: the variable that names the file or the home cannot be used.
+    """
+    env = dict(os.environ if environ is None else environ)
+    given: dict[str, Any] = {"config_file": config_file, "home": home}
+    values = _resolve(("home", "config_file"), _Sources(given, env))[0]
+    return values.get("config_file") or _user_config(values.get("home"), env)
+
+
+def _folder(name: str, home: Path | None, env: Mapping[str, str], notices: list[str]) -> Path:
     """Choose a folder that can be written, falling back to a private temporary one with a single notice."""
-    folder = home / kind if home else _platform_folder(kind, env)
-    if folder and _can_write(folder):
+    kind = name.removesuffix("_dir")
+    folder = home / kind if home else platform_folder(kind, env)
+    if folder and can_write(folder):
         return folder
     notices.append(
-        "The home folder is missing or cannot be written; cache and corpus go to a temporary folder. "
+        f"{home} (ENTREZ_KIT_HOME) cannot be written; cache and corpus go to a temporary folder."
+        if home
+        else "The home folder is missing or cannot be written; cache and corpus go to a temporary folder. "
         "Set ENTREZ_KIT_HOME to a folder of your own."
     )
-    return _temporary_folder() / kind
-
-
-def _platform_folder(kind: str, env: Mapping[str, str]) -> Path | None:
-    """Return this platform's folder for a kind of file, or None where there is no home folder."""
-    if sys.platform not in ("win32", "darwin"):
-        variable, default = {
-            "config": ("XDG_CONFIG_HOME", ".config"),
-            "cache": ("XDG_CACHE_HOME", ".cache"),
-            "data": ("XDG_DATA_HOME", ".local/share"),
-        }[kind]
-        base = _clean(env.get(variable))
-        if base and Path(base).is_absolute():
-            return Path(base) / "entrez-kit"
-        home = _clean(env.get("HOME"))
-        return Path(home) / default / "entrez-kit" if home and Path(home).is_dir() else None
-    import platformdirs
-
-    return Path(getattr(platformdirs, f"user_{kind}_dir")("entrez-kit", appauthor=False))
-
-
-def _temporary_folder() -> Path:
-    """Return a folder of this user's in the machine's temporary folder (created 0700 by whoever writes there)."""
-    return Path(tempfile.gettempdir()) / f"entrez-kit-{_user_tag()}"
-
-
-def _can_write(folder: Path) -> bool:
-    """Tell whether the folder, or the nearest existing one above it, can be written."""
-    for candidate in (folder, *folder.parents):
-        try:
-            if candidate.exists():
-                return candidate.is_dir() and os.access(candidate, os.W_OK | os.X_OK)
-        except OSError:
-            return False
-    return False
-
-
-def _user_tag() -> str:
-    return str(os.getuid()) if hasattr(os, "getuid") else "user"
+    return temporary_folder() / kind
 
 
 def default_of(name: str) -> Any:

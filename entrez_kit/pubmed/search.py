@@ -4,11 +4,12 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from entrez_kit.dates import EARLIEST, LATEST, normal_date
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.esearch_reply import ESearchReply, parse_esearch
 from entrez_kit.operation import Operation, Request, Result, sparse
 from entrez_kit.pubmed.models import BriefSummary, Warn
-from entrez_kit.pubmed.query import EARLIEST, LATEST, build_term, date_clause, normal_date
+from entrez_kit.pubmed.query import build_term, date_clause
 from entrez_kit.services import Services
 
 MAX_PUBMED_RESULTS: Final = 9_999

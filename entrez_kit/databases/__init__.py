@@ -1,0 +1,1 @@
+"""Any Entrez database: info, search, summary, fetch, link, spelling, MeSH."""

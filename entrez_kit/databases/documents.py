@@ -1,0 +1,104 @@
+"""Document summaries of any database, from each of the three forms ESummary answers in."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from entrez_kit.xml_reply import malformed, parse_reply
+
+
+@dataclass(frozen=True, slots=True)
+class Summaries:
+    """Documents by UID in the order of the reply, and what NCBI said of UIDs it has no document for."""
+
+    documents: dict[str, dict[str, Any]] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+
+
+def parse_documents(content: bytes) -> Summaries:
+    """Parse an ESummary reply: version 2.0 in JSON or XML, or version 1 in XML.
+
+    Every field is kept. In version 2.0 XML a repeated element becomes a list and an attribute a key with "@"; in
+    version 1 a list becomes a mapping of member name to values, so that one member looks like many.
+
+    Raises:
+        UpstreamError: the reply is not an ESummary result.
+    """
+    if content.lstrip()[:1] == b"{":
+        return _from_json(content)
+    root = parse_reply(content, "esummary", "eSummaryResult")
+    summaries = Summaries()
+    for docsum in root.iterfind("DocSum"):
+        uid = (docsum.findtext("Id") or "").strip()
+        summaries.documents[uid] = {"uid": uid, **_items(docsum)}
+    for document in root.iterfind("DocumentSummarySet/DocumentSummary"):
+        uid = (document.get("uid") or "").strip()
+        error = document.findtext("error")
+        if error is not None:
+            summaries.problems[uid] = error.strip()
+        else:
+            summaries.documents[uid] = {"uid": uid, **_elements(document)}
+    for error in root.iterfind("ERROR"):
+        if (error.text or "").strip():
+            summaries.problems[f"#{len(summaries.problems)}"] = error.text.strip()
+    return summaries
+
+
+def _from_json(content: bytes) -> Summaries:
+    try:
+        result = json.loads(content)["result"]
+        uids = [str(uid) for uid in result["uids"]]
+    except (ValueError, KeyError, TypeError) as exc:
+        raise malformed("esummary", f"not a summary document ({type(exc).__name__})") from None
+    summaries = Summaries()
+    for uid in uids:
+        document = result.get(uid)
+        if not isinstance(document, dict):
+            summaries.problems[uid] = "NCBI listed the UID and sent no document"
+        elif document.get("error"):
+            summaries.problems[uid] = str(document["error"])
+        else:
+            summaries.documents[uid] = {"uid": uid, **document}
+    for uid, document in result.items():
+        if uid not in uids and isinstance(document, dict) and document.get("error"):
+            summaries.problems[uid] = str(document["error"])
+    return summaries
+
+
+def _items(parent: Any) -> dict[str, Any]:
+    """Turn version 1 items into fields by their names."""
+    return {item.get("Name", ""): _item(item) for item in parent.iterfind("Item")}
+
+
+def _item(item: Any) -> Any:
+    """Turn a version 1 item into text, a number or, with members, a mapping of name to all values of that name."""
+    members = item.findall("Item")
+    if members or item.get("Type") in ("List", "Structure"):
+        grouped: dict[str, list[Any]] = {}
+        for member in members:
+            grouped.setdefault(member.get("Name", ""), []).append(_item(member))
+        return grouped
+    text = (item.text or "").strip()
+    digits = text.removeprefix("-")
+    return int(text) if item.get("Type") == "Integer" and digits.isascii() and digits.isdigit() else text
+
+
+def _elements(parent: Any) -> dict[str, Any]:
+    """Turn child elements into fields; one that stands more than once becomes a list."""
+    grouped: dict[str, list[Any]] = {}
+    for child in parent.iterchildren("*"):
+        grouped.setdefault(child.tag, []).append(_element(child))
+    return {name: values[0] if len(values) == 1 else values for name, values in grouped.items()}
+
+
+def _element(element: Any) -> Any:
+    children = _elements(element)
+    attributes = {f"@{name}": value for name, value in element.attrib.items()}
+    own_text = [element.text, *(child.tail for child in element)]
+    mixed = any((piece or "").strip() for piece in own_text)
+    if not children and not attributes:
+        return (element.text or "").strip()
+    fields = {**attributes, **children}
+    if mixed:
+        fields["#text"] = "".join(element.itertext()).strip()
+    return fields

@@ -1,0 +1,253 @@
+"""What Entrez databases there are, what can be searched in them and how many records answer a query."""
+
+from typing import Any, Final
+
+from pydantic import Field
+
+from entrez_kit.databases.names import DatabaseName
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.operation import Operation, Request, Result, sparse
+from entrez_kit.services import Services
+from entrez_kit.xml_reply import malformed, parse_reply, text_of, whole_number
+
+FIELD_FLAGS: Final = {
+    "IsDate": "is_date",
+    "IsNumerical": "is_numerical",
+    "SingleToken": "single_token",
+    "Hierarchy": "hierarchy",
+    "IsHidden": "is_hidden",
+    "IsTruncatable": "is_truncatable",
+    "IsRangable": "is_rangeable",
+}
+
+
+class InfoRequest(Request):
+    """Which database to describe; none lists them all."""
+
+    db: DatabaseName | None = Field(
+        default=None, description='Database to describe, e.g. "gene"; without it all databases are listed.'
+    )
+    term: str | None = Field(
+        default=None, min_length=2, description="Count the records that answer this query, in each database or in db."
+    )
+
+
+class SearchField(Result):
+    """A field that can be searched; ``name`` is the tag, e.g. AUTH."""
+
+    name: str
+    full_name: str | None = sparse()
+    description: str | None = sparse()
+    term_count: int | None = sparse()
+    is_date: bool | None = sparse()
+    is_numerical: bool | None = sparse()
+    single_token: bool | None = sparse()
+    hierarchy: bool | None = sparse()
+    is_hidden: bool | None = sparse()
+    is_truncatable: bool | None = sparse()
+    is_rangeable: bool | None = sparse()
+
+
+class LinkName(Result):
+    """A kind of link from this database to another."""
+
+    name: str
+    menu: str | None = sparse()
+    description: str | None = sparse()
+    db_to: str | None = sparse()
+
+
+class DatabaseInfo(Result):
+    """One database: its size, when it was built, its search fields and links."""
+
+    name: str
+    menu_name: str | None = sparse()
+    description: str | None = sparse()
+    build: str | None = sparse()
+    record_count: int | None = sparse()
+    last_update: str | None = sparse()
+    warning: str | None = sparse()
+    fields: list[SearchField] = Field(default_factory=list)
+    links: list[LinkName] = Field(default_factory=list)
+
+
+class TermCount(Result):
+    """How many records of a database answer the query; ``status`` is Ok or what the service said instead."""
+
+    db: str
+    menu_name: str | None = sparse()
+    count: int | None = sparse()
+    status: str
+
+
+class InfoResult(Result):
+    """All databases, or one of them; with a term, ``counts`` and where they came from (egquery or esearch)."""
+
+    databases: list[str] | None = Field(default=None, exclude_if=lambda value: value is None)
+    database: DatabaseInfo | None = sparse()
+    term: str | None = sparse()
+    counts: list[TermCount] | None = Field(default=None, exclude_if=lambda value: value is None)
+    counts_source: str | None = sparse()
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report databases that could not be counted."""
+        failed = [count for count in self.counts or [] if count.count is None]
+        if not failed:
+            return None
+        return UpstreamError(
+            f"No count from {', '.join(count.db for count in failed)}.",
+            details={
+                "reason": "incomplete",
+                "partial": len(failed) < len(self.counts or []),
+                "missing": [count.model_dump() for count in failed],
+            },
+        )
+
+
+def entrez_info(services: Services, request: InfoRequest) -> InfoResult:
+    """List Entrez databases, describe one (search fields, links, size), or count a query's records in each.
+
+    Use it before searching a database you do not know: the field names are the tags its queries take. Example:
+    db "gene". With a term and no db, it tells which databases have anything at all about it.
+
+    Args:
+        services: the clients.
+        request: database and term.
+
+    Raises:
+        EntityNotFound: there is no such database.
+        UpstreamError: NCBI did not answer after every attempt.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+
+    Source: EInfo; EGQuery for counts, ESearch per database where that does not answer.
+    """
+    if request.db is None:
+        names = parse_database_list(services.eutils.einfo().content)
+        if request.term is None:
+            return InfoResult(databases=names)
+        counts, source = _counts(services, request.term, names)
+        return InfoResult(databases=names, term=request.term, counts=counts, counts_source=source)
+    try:
+        info = parse_database(services.eutils.einfo(db=request.db).content)
+    except InvalidInput as exc:
+        raise _unknown(request.db) from exc
+    if request.term is None:
+        return InfoResult(database=info)
+    counted = _count_one(services, request.db, request.term)
+    return InfoResult(database=info, term=request.term, counts=[counted], counts_source="esearch")
+
+
+def _unknown(db: str) -> EntityNotFound:
+    return EntityNotFound(
+        f"There is no Entrez database {db!r}.",
+        invalid_input=f"db={db}",
+        recovery_hint="Call entrez_info without db for the list (in the terminal: entrez-kit db info).",
+    )
+
+
+def _counts(services: Services, term: str, names: list[str]) -> tuple[list[TermCount], str]:
+    """Count by one EGQuery; its endpoint has been reported dead, so each database is asked where it fails."""
+    try:
+        return parse_counts(services.eutils.egquery(term=term).content), "egquery"
+    except (UpstreamError, EntityNotFound, InvalidInput):
+        return [_count_one(services, name, term) for name in names], "esearch"
+
+
+def _count_one(services: Services, db: str, term: str) -> TermCount:
+    from entrez_kit.esearch_reply import parse_esearch
+
+    try:
+        found = parse_esearch(services.eutils.esearch(db=db, term=term, retmax=0).content)
+    except (UpstreamError, RateLimited, InvalidInput, EntityNotFound) as exc:
+        return TermCount(db=db, count=None, status=exc.message)
+    return TermCount(db=db, count=found.count, status="Ok")
+
+
+def parse_database_list(content: bytes) -> list[str]:
+    """Return the names of all databases from an EInfo reply.
+
+    Raises:
+        UpstreamError: the reply is not a list of databases.
+    """
+    root = parse_reply(content, "einfo", "eInfoResult")
+    names = [name for element in root.iterfind("DbList/DbName") if (name := (element.text or "").strip())]
+    if not names:
+        raise malformed("einfo", "no database in it")
+    return names
+
+
+def parse_database(content: bytes) -> DatabaseInfo:
+    """Return the description of one database from an EInfo reply.
+
+    Raises:
+        UpstreamError: the reply does not describe a database.
+    """
+    root = parse_reply(content, "einfo", "eInfoResult")
+    info = root.find("DbInfo")
+    name = text_of(info, "DbName") if info is not None else None
+    if info is None or not name:
+        raise malformed("einfo", "no database in it")
+    return DatabaseInfo(
+        name=name,
+        menu_name=text_of(info, "MenuName"),
+        description=text_of(info, "Description"),
+        build=text_of(info, "DbBuild"),
+        record_count=whole_number(info.findtext("Count")),
+        last_update=text_of(info, "LastUpdate"),
+        warning=text_of(info, "Warning"),
+        fields=[_field(element) for element in info.iterfind("FieldList/Field")],
+        links=[
+            LinkName(
+                name=text_of(element, "Name") or "",
+                menu=text_of(element, "Menu"),
+                description=text_of(element, "Description"),
+                db_to=text_of(element, "DbTo"),
+            )
+            for element in info.iterfind("LinkList/Link")
+        ],
+    )
+
+
+def _field(element: Any) -> SearchField:
+    flags = {name: text == "Y" for tag, name in FIELD_FLAGS.items() if (text := text_of(element, tag)) in ("Y", "N")}
+    return SearchField(
+        name=text_of(element, "Name") or "",
+        full_name=text_of(element, "FullName"),
+        description=text_of(element, "Description"),
+        term_count=whole_number(element.findtext("TermCount")),
+        **flags,
+    )
+
+
+def parse_counts(content: bytes) -> list[TermCount]:
+    """Return the count per database from an EGQuery reply.
+
+    Raises:
+        UpstreamError: the reply holds no counts.
+    """
+    root = parse_reply(content, "egquery", "Result")
+    counts = [
+        TermCount(
+            db=text_of(item, "DbName") or "",
+            menu_name=text_of(item, "MenuName"),
+            count=whole_number(item.findtext("Count")),
+            status=text_of(item, "Status") or "",
+        )
+        for item in root.iterfind("eGQueryResult/ResultItem")
+    ]
+    if not counts:
+        raise malformed("egquery", "no counts in it")
+    return counts
+
+
+INFO = Operation(
+    name="entrez_info",
+    function=entrez_info,
+    request=InfoRequest,
+    result=InfoResult,
+    method="info",
+    command=("db", "info"),
+    toolset="entrez",
+    title="Describe Entrez databases",
+    errors=(EntityNotFound, UpstreamError, RateLimited),
+)

@@ -1,0 +1,231 @@
+"""Look up MeSH: descriptors, qualifiers and supplementary concepts with their place in the tree."""
+
+import re
+from typing import Any, Final, Literal
+
+from pydantic import Field, field_validator
+
+from entrez_kit.databases.documents import parse_documents
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.esearch_reply import parse_esearch
+from entrez_kit.operation import Operation, Request, Result, sparse
+from entrez_kit.services import Services
+from entrez_kit.xml_reply import malformed, parse_reply, text_of
+
+UI_LETTERS: Final = {"67": "C", "68": "D", "81": "Q"}
+"""The first two digits of an eight-digit Entrez UID of MeSH stand for the letter of the unique identifier."""
+
+RecordKind = Literal["descriptor", "qualifier", "supplementary_concept"]
+_KINDS: Final[dict[str, RecordKind]] = {"D": "descriptor", "Q": "qualifier", "C": "supplementary_concept"}
+MAX_RESULTS: Final = 50
+
+
+class MeshRequest(Request):
+    """What to look up in MeSH."""
+
+    query: str = Field(min_length=1, description='Term, unique identifier or query, e.g. "heart attack" or "D003924".')
+    max_results: int = Field(default=10, ge=1, le=MAX_RESULTS, description="How many records to return, 1 to 50.")
+    offset: int = Field(default=0, ge=0, description="How many results to skip.")
+    include_details: bool = Field(
+        default=True, description="Whether to return tree numbers, scope note and entry terms as well."
+    )
+
+    @field_validator("query")
+    @classmethod
+    def _not_blank(cls, value: str) -> str:
+        if not value.strip():
+            raise ValueError("a term is needed")
+        return value.strip()
+
+
+class MeshRecord(Result):
+    """One MeSH record: its unique identifier (D003924), names, scope note and tree numbers."""
+
+    ui: str
+    entrez_uid: str | None = sparse()
+    kind: RecordKind | None = sparse()
+    name: str
+    tree_numbers: list[str] = sparse([])
+    scope_note: str | None = sparse()
+    entry_terms: list[str] = sparse([])
+
+
+class MeshResult(Result):
+    """MeSH records; one whose name is the query stands first. ``next_offset`` is absent on the last page."""
+
+    query: str
+    total_found: int
+    offset: int
+    next_offset: int | None = sparse()
+    query_translation: str | None = sparse()
+    results: list[MeshRecord]
+    missing_uids: list[str] = sparse([])
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report records NCBI listed and did not describe."""
+        if not self.missing_uids:
+            return None
+        return UpstreamError(
+            f"NCBI listed MeSH records without describing them: {', '.join(self.missing_uids)}.",
+            details={"reason": "incomplete", "partial": bool(self.results), "missing": self.missing_uids},
+        )
+
+
+def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
+    """Look up MeSH headings by name, synonym or unique identifier, with tree numbers, scope note and entry terms.
+
+    Use it to find the right heading for a search with [MeSH Terms]. Example: query "heart attack" finds Myocardial
+    Infarction. Not for the headings of an article; those come with pubmed_fetch_contents.
+
+    Args:
+        services: the clients.
+        request: term and page.
+
+    Raises:
+        UpstreamError: NCBI did not answer after every attempt.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+
+    Source: ESearch and ESummary (db=mesh).
+    """
+    found = parse_esearch(
+        services.eutils.esearch(
+            db="mesh", term=_term(request.query), retmax=request.max_results, retstart=request.offset
+        ).content
+    )
+    uids = list(found.ids)
+    if request.offset == 0:
+        exact = _exact(services, request.query)
+        uids = [*exact, *(uid for uid in uids if uid not in exact)][: request.max_results]
+    records: dict[str, MeshRecord] = {}
+    if uids:
+        reply = services.eutils.esummary(db="mesh", ids=uids, version="1.0")
+        records = {uid: mesh_record(uid, fields) for uid, fields in parse_documents(reply.content).documents.items()}
+    results = [records[uid] for uid in uids if uid in records]
+    if request.offset == 0:
+        results.sort(key=lambda record: record.name.lower() != request.query.lower())
+    if not request.include_details:
+        results = [
+            record.model_copy(update={"tree_numbers": [], "scope_note": None, "entry_terms": []}) for record in results
+        ]
+    last = request.offset + max(len(found.ids), len(uids))
+    return MeshResult(
+        query=request.query,
+        total_found=max(found.count, len(results)),
+        offset=request.offset,
+        next_offset=last if last < found.count else None,
+        query_translation=found.query_translation or None,
+        results=results,
+        missing_uids=[uid for uid in uids if uid not in records],
+    )
+
+
+def _term(query: str) -> str:
+    uid = entrez_uid(query)
+    return f"{uid}[UID]" if uid else query
+
+
+def _exact(services: Services, query: str) -> list[str]:
+    """Find the heading the query names; a broad search may rank it low."""
+    if "[" in query or '"' in query or entrez_uid(query):
+        return []
+    try:
+        return parse_esearch(services.eutils.esearch(db="mesh", term=f'"{query}"[MH]', retmax=1).content).ids
+    except (UpstreamError, RateLimited, InvalidInput, EntityNotFound):
+        return []
+
+
+def decode_ui(uid: str) -> str:
+    """Turn an Entrez UID of MeSH into the unique identifier (68003924 -> D003924); others stay as they are."""
+    letter = UI_LETTERS.get(uid[:2])
+    return f"{letter}{uid[2:]}" if letter and re.fullmatch("[0-9]{8}", uid) else uid
+
+
+def entrez_uid(ui: str) -> str | None:
+    """Turn a unique identifier of MeSH into its Entrez UID (D003924 -> 68003924), or None where it has none."""
+    match = re.fullmatch(r"([CDQ])([0-9]{6})", ui.strip().upper())
+    if not match:
+        return None
+    return next(prefix for prefix, letter in UI_LETTERS.items() if letter == match[1]) + match[2]
+
+
+def mesh_record(uid: str, fields: dict[str, Any]) -> MeshRecord:
+    """Build a record from the fields of a document summary, in the spelling of either version."""
+    lowered = {name.lower(): value for name, value in fields.items()}
+    terms = [term for term in _flat(lowered.get("ds_meshterms")) if term]
+    ui = str(lowered.get("ds_meshui") or "").strip() or decode_ui(uid)
+    trees = [tree for tree in _values_of(lowered.get("ds_idxlinks"), "treenum") if not tree.startswith("@")]
+    return MeshRecord(
+        ui=ui,
+        entrez_uid=uid,
+        kind=_KINDS.get(ui[:1]),
+        name=terms[0] if terms else ui,
+        tree_numbers=list(dict.fromkeys(trees)),
+        scope_note=" ".join(_flat(lowered.get("ds_scopenote"))).strip() or None,
+        entry_terms=terms[1:],
+    )
+
+
+def _flat(value: Any) -> list[str]:
+    """Return all texts in a value, however deep."""
+    if value is None:
+        return []
+    if isinstance(value, dict):
+        return [text for item in value.values() for text in _flat(item)]
+    if isinstance(value, list):
+        return [text for item in value for text in _flat(item)]
+    return [str(value).strip()]
+
+
+def _values_of(value: Any, name: str) -> list[str]:
+    """Return the texts under a key of this name, however deep."""
+    if isinstance(value, list):
+        return [text for item in value for text in _values_of(item, name)]
+    if isinstance(value, dict):
+        own = [text for key, item in value.items() if key.lower() == name for text in _flat(item)]
+        return own + [text for key, item in value.items() if key.lower() != name for text in _values_of(item, name)]
+    return []
+
+
+def parse_descriptors(content: bytes) -> list[MeshRecord]:
+    """Parse a DescriptorRecordSet, the form in which NLM distributes MeSH.
+
+    Raises:
+        UpstreamError: the document is no set of descriptors.
+    """
+    root = parse_reply(content, "mesh", "DescriptorRecordSet")
+    records = []
+    for element in root.iterfind("DescriptorRecord"):
+        ui, name = text_of(element, "DescriptorUI"), text_of(element, "DescriptorName/String")
+        if not ui or not name:
+            raise malformed("mesh", "a descriptor without identifier or name")
+        terms = [
+            text
+            for term in element.iterfind("ConceptList/Concept/TermList/Term/String")
+            if (text := (term.text or "").strip()) and text != name
+        ]
+        preferred = element.find("ConceptList/Concept[@PreferredConceptYN='Y']")
+        records.append(
+            MeshRecord(
+                ui=ui,
+                entrez_uid=entrez_uid(ui),
+                kind="descriptor",
+                name=name,
+                tree_numbers=[(tree.text or "").strip() for tree in element.iterfind("TreeNumberList/TreeNumber")],
+                scope_note=text_of(preferred, "ScopeNote") if preferred is not None else None,
+                entry_terms=list(dict.fromkeys(terms)),
+            )
+        )
+    return records
+
+
+MESH = Operation(
+    name="pubmed_lookup_mesh",
+    function=lookup_mesh,
+    request=MeshRequest,
+    result=MeshResult,
+    method="lookup_mesh",
+    command=("mesh",),
+    toolset="pubmed",
+    title="Look up MeSH",
+    errors=(UpstreamError, RateLimited),
+)

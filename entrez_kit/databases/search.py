@@ -1,0 +1,159 @@
+"""Search any Entrez database."""
+
+from typing import Final, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from entrez_kit.databases.names import DatabaseName
+from entrez_kit.dates import EARLIEST, LATEST, normal_date
+from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
+from entrez_kit.esearch_reply import parse_esearch
+from entrez_kit.operation import Operation, Request, Result, sparse
+from entrez_kit.services import Services
+
+MAX_RESULTS: Final = 10_000
+"""ESearch returns at most so many UIDs of a search; of PubMed only 9,999."""
+MAX_MCP_RESULTS: Final = 1_000
+
+
+class EntrezSearchRequest(Request):
+    """What to search which database for."""
+
+    db: DatabaseName = Field(description='Database to search, e.g. "gene", "nuccore", "clinvar".')
+    term: str = Field(
+        min_length=1, description='Query with the fields of that database, e.g. "BRCA1[sym] AND human[orgn]".'
+    )
+    max_results: int = Field(default=20, ge=1, le=MAX_RESULTS, description="How many UIDs to return, 1 to 10000.")
+    offset: int = Field(default=0, ge=0, description="How many results to skip.")
+    sort: str | None = Field(default=None, description="Order of results, by the name the database gives it.")
+    min_date: str | None = Field(default=None, description="Earliest date: YYYY, YYYY/MM or YYYY/MM/DD.")
+    max_date: str | None = Field(default=None, description="Latest date: YYYY, YYYY/MM or YYYY/MM/DD.")
+    date_type: str | None = Field(default=None, description="Which date the bounds are about, e.g. pdat or mdat.")
+    use_history: bool = Field(default=False, description="Keep the result set at NCBI; gives web_env and query_key.")
+
+    @field_validator("term")
+    @classmethod
+    def _not_blank(cls, value: str) -> str:
+        if not value.strip():
+            raise ValueError("a query is needed")
+        return value.strip()
+
+    @field_validator("min_date", "max_date")
+    @classmethod
+    def _normal(cls, value: str | None) -> str | None:
+        return normal_date(value) if value else None
+
+    @model_validator(mode="after")
+    def _dates_go_together(self) -> Self:
+        if (self.min_date or self.max_date) and not self.date_type:
+            raise ValueError("date_type is missing: without it NCBI chooses the date the bounds are about")
+        return self
+
+
+class SearchWarning(Result):
+    """Something NCBI understood otherwise than it was asked; ``code`` is stable."""
+
+    code: str
+    message: str
+
+
+class EntrezSearchResult(Result):
+    """UIDs in the order asked for, how NCBI understood the query, and its complaints."""
+
+    db: str
+    term: str
+    query_translation: str
+    total_found: int
+    retrieved_count: int
+    ids: list[str]
+    offset: int
+    max_results: int
+    warnings: list[SearchWarning] = Field(default_factory=list)
+    web_env: str | None = sparse()
+    query_key: str | None = sparse()
+    esearch_url: str
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report fewer UIDs than NCBI counted."""
+        visible = min(self.total_found, 9_999 if self.db == "pubmed" else MAX_RESULTS + self.offset)
+        missing = min(self.max_results, max(0, visible - self.offset)) - self.retrieved_count
+        if missing <= 0:
+            return None
+        return UpstreamError(
+            f"NCBI counted more results than it returned: {missing} UIDs are missing.",
+            recovery_hint="Run the same command again with --refresh.",
+            details={"reason": "incomplete", "partial": True, "missing": missing},
+        )
+
+
+def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSearchResult:
+    """Search any Entrez database and return UIDs with NCBI's reading of the query.
+
+    Use it for databases without a tool of their own (nuccore, protein, clinvar, snp, sra ...). For PubMed and genes
+    pubmed_search_articles and search_genes do more. Example: db "clinvar", term "BRCA1[gene] AND pathogenic".
+
+    Args:
+        services: the clients.
+        request: database, query, page and order.
+
+    Raises:
+        InvalidInput: there is no such database, or the query cannot be used.
+        UpstreamError: NCBI did not answer after every attempt.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+
+    Source: ESearch.
+    """
+    dates = bounds(request.min_date, request.max_date, request.date_type)
+    reply = services.eutils.esearch(
+        db=request.db,
+        term=request.term,
+        retmax=request.max_results,
+        retstart=request.offset,
+        sort=request.sort,
+        usehistory=request.use_history,
+        **dates,
+    )
+    found = parse_esearch(reply.content)
+    warnings = [
+        SearchWarning(code=complaint.code, message=complaint.message)
+        for complaint in found.complaints
+        if not (complaint.code == "output_message" and complaint.text.rstrip(".").lower() == "no items found")
+    ]
+    if 0 < found.count <= request.offset:
+        message = f"offset {request.offset} is past the last of {found.count} results."
+        warnings.append(SearchWarning(code="offset_beyond_results", message=message))
+    return EntrezSearchResult(
+        db=request.db,
+        term=request.term,
+        query_translation=found.query_translation,
+        total_found=found.count,
+        retrieved_count=len(found.ids),
+        ids=found.ids,
+        offset=request.offset,
+        max_results=request.max_results,
+        warnings=warnings,
+        web_env=found.web_env if request.use_history else None,
+        query_key=found.query_key if request.use_history else None,
+        esearch_url=reply.url,
+    )
+
+
+def bounds(min_date: str | None, max_date: str | None, date_type: str | None) -> dict[str, str]:
+    """Return ESearch's date parameters; both bounds always, since NCBI ignores a lone one."""
+    if not (min_date or max_date) or not date_type:
+        return {}
+    return {"datetype": date_type, "mindate": min_date or EARLIEST, "maxdate": max_date or LATEST}
+
+
+SEARCH = Operation(
+    name="entrez_search",
+    function=entrez_search,
+    request=EntrezSearchRequest,
+    result=EntrezSearchResult,
+    method="search",
+    command=("db", "search"),
+    toolset="entrez",
+    title="Search any Entrez database",
+    errors=(UpstreamError, RateLimited),
+    mcp_caps={"max_results": MAX_MCP_RESULTS},
+)

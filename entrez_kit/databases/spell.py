@@ -1,0 +1,60 @@
+"""NCBI's spelling suggestion for a query."""
+
+from pydantic import Field
+
+from entrez_kit.databases.names import DatabaseName
+from entrez_kit.errors import RateLimited, UpstreamError
+from entrez_kit.espell_reply import parse_espell
+from entrez_kit.operation import Operation, Request, Result
+from entrez_kit.services import Services
+
+
+class SpellRequest(Request):
+    """The query to check."""
+
+    query: str = Field(min_length=2, description='Query to check, e.g. "astma inhaler".')
+    db: DatabaseName = Field(default="pubmed", description="Database whose vocabulary counts.")
+
+
+class SpellResult(Result):
+    """The query and NCBI's correction; ``corrected`` equals ``original`` where there is no suggestion."""
+
+    original: str
+    corrected: str
+    has_suggestion: bool
+
+
+def spell_check(services: Services, request: SpellRequest) -> SpellResult:
+    """Check the spelling of a query against what NCBI knows.
+
+    Use it when a search finds nothing or too little. Example: query "astma inhaler". No suggestion is no proof that the
+    spelling is right.
+
+    Args:
+        services: the clients.
+        request: query and database.
+
+    Raises:
+        UpstreamError: NCBI did not answer after every attempt.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+
+    Source: ESpell.
+    """
+    corrected = parse_espell(services.eutils.espell(term=request.query, db=request.db).content).corrected
+    differs = bool(corrected) and corrected.lower() != request.query.lower()
+    return SpellResult(
+        original=request.query, corrected=corrected if differs else request.query, has_suggestion=differs
+    )
+
+
+SPELL = Operation(
+    name="pubmed_spell_check",
+    function=spell_check,
+    request=SpellRequest,
+    result=SpellResult,
+    method="spell_check",
+    command=("spell",),
+    toolset="pubmed",
+    title="Check spelling",
+    errors=(UpstreamError, RateLimited),
+)

@@ -1,0 +1,73 @@
+"""Where files of this user go on this machine: the platform's folders, a temporary one, and which can be written."""
+
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def platform_folder(kind: str, env: Mapping[str, str]) -> Path | None:
+    """Return this platform's folder for a kind of file, or None where there is no home folder."""
+    if sys.platform not in ("win32", "darwin"):
+        variable, default = {
+            "config": ("XDG_CONFIG_HOME", ".config"),
+            "cache": ("XDG_CACHE_HOME", ".cache"),
+            "data": ("XDG_DATA_HOME", ".local/share"),
+        }[kind]
+        base = env.get(variable)
+        if base and Path(base).is_absolute():
+            return Path(base) / "entrez-kit"
+        home = env.get("HOME")
+        return Path(home) / default / "entrez-kit" if home and _is_folder(Path(home)) else None
+    import platformdirs
+
+    return Path(getattr(platformdirs, f"user_{kind}_dir")("entrez-kit", appauthor=False))
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # a folder above it may not be entered
+        return False
+
+
+def temporary_folder() -> Path:
+    """Return a folder of this user's in the machine's temporary folder (created 0700 by whoever writes there).
+
+    Every process of the user gets the same one. A name that somebody else took, or left open for others to write, is
+    passed over: what lies there must not decide about requests or replies.
+    """
+    try:
+        base = Path(tempfile.gettempdir())
+    except OSError:  # nothing on this machine can be written; callers then keep what they need in memory
+        base = Path(Path.home().anchor if sys.platform == "win32" else "/")
+    name = f"entrez-kit-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+    names = [name, *(f"{name}-{number}" for number in range(1, 10))]
+    return next((base / candidate for candidate in names if _is_usable(base / candidate)), base / name)
+
+
+def _is_usable(folder: Path) -> bool:
+    """Tell whether a temporary folder is still free, or ours and closed to others' writing."""
+    try:
+        status = folder.lstat()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    if sys.platform == "win32":
+        return stat.S_ISDIR(status.st_mode)
+    others_write = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not others_write
+
+
+def can_write(folder: Path) -> bool:
+    """Tell whether the folder, or the nearest existing one above it, can be written."""
+    for candidate in (folder, *folder.parents):
+        try:
+            if candidate.exists():
+                return candidate.is_dir() and os.access(candidate, os.W_OK | os.X_OK)
+        except OSError:
+            return False
+    return False
