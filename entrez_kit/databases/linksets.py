@@ -82,9 +82,9 @@ def _linkset(element: Any) -> RawLinkSet:
             linkset.empty_link_names.append(name)
         linkset.errors += [text for error in group.iterfind("ERROR") if (text := (error.text or "").strip())]
     for group in element.iterfind("LinkSetDbHistory"):
-        name, key = text_of(group, "LinkName"), text_of(group, "QueryKey")
-        if name and key:
-            linkset.history[name] = key
+        linkname, key = text_of(group, "LinkName"), text_of(group, "QueryKey")
+        if linkname and key:
+            linkset.history[linkname] = key
     for checked in element.iterfind("IdCheckList/Id"):
         uid = (checked.text or "").strip()
         if checked.get("HasLinkOut"):

@@ -271,7 +271,7 @@ def differences(citation: Citation, article: "Article") -> list[MatchWarning]:
     names = [folded(name) for author in article.authors for name in (author.last_name, author.collective_name) if name]
     if citation.author_name and names:
         wanted = folded(surname(citation.author_name))
-        if not any(wanted == name or wanted in name.split() or name in wanted.split() for name in names):
+        if not any(f" {wanted} " in f" {name} " or f" {name} " in f" {wanted} " for name in names):
             message = f"{citation.author_name!r} is none of the {len(names)} authors."
             warnings.append(MatchWarning(code="author_mismatch", message=message))
     years = _years(article)

@@ -1,0 +1,119 @@
+"""Read references to look up from BibTeX and CSV files."""
+
+import csv
+import io
+import re
+from typing import Any, Final
+
+from entrez_kit.errors import InvalidInput
+
+COLUMNS: Final = {
+    "journal": ("journal", "journaltitle", "journal_title", "source"),
+    "year": ("year", "date", "pub_year", "publication_year"),
+    "volume": ("volume", "vol"),
+    "first_page": ("first_page", "firstpage", "page", "pages", "start_page"),
+    "author_name": ("author_name", "author", "authors", "first_author", "firstauthor"),
+    "title": ("title", "article_title"),
+    "key": ("key", "id", "ref", "reference"),
+}
+"""Our fields and the column names that are taken for them."""
+
+
+def read_citations(text: str, *, bibtex: bool) -> list[dict[str, str]]:
+    """Read references from a file's text; each is a mapping of the fields of ``Citation`` that it has.
+
+    Raises:
+        InvalidInput: the file holds no reference, or one that cannot be read; the message says which and where.
+    """
+    citations = _from_bibtex(text) if bibtex else _from_csv(text)
+    if not citations:
+        raise InvalidInput(
+            "The file holds no reference.",
+            recovery_hint="Give a BibTeX file, or a CSV file with a header such as journal,year,volume,page,author.",
+            details={"reason": "no_references"},
+        )
+    return citations
+
+
+def _from_bibtex(text: str) -> list[dict[str, str]]:
+    import logging
+
+    from bibtexparser.entrypoint import parse_string
+    from bibtexparser.middlewares import SeparateCoAuthors
+
+    logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # what fails is raised below
+    library = parse_string(text, append_middleware=[SeparateCoAuthors()])
+    failed = library.failed_blocks
+    if failed:
+        lines = ", ".join(str((block.start_line or 0) + 1) for block in failed)
+        raise InvalidInput(
+            f"The BibTeX file has {len(failed)} entries that cannot be read (line {lines}).",
+            recovery_hint="Correct these entries: look for a missing brace, quote or comma, or a key used twice.",
+            details={"reason": "bad_bibtex", "lines": [(block.start_line or 0) + 1 for block in failed]},
+        )
+    return [
+        _citation({"key": entry.key, **{field.key.lower(): _plain(field.value) for field in entry.fields}})
+        for entry in library.entries
+    ]
+
+
+def _plain(value: Any) -> str:
+    """Return a field without LaTeX; of several authors the first, split off before braces around a group are lost."""
+    from pylatexenc.latex2text import LatexNodes2Text
+
+    first = value[0] if isinstance(value, list) and value else value
+    return str(LatexNodes2Text().latex_to_text(str(first)))
+
+
+def _from_csv(text: str) -> list[dict[str, str]]:
+    text = text.removeprefix("\ufeff")
+    try:
+        dialect: Any = csv.Sniffer().sniff(text[:4096], delimiters=",;\t")
+    except csv.Error:
+        dialect = csv.excel
+    rows = csv.DictReader(io.StringIO(text), dialect=dialect)
+    names = {(name or "").strip().lower().replace(" ", "_") for name in rows.fieldnames or []}
+    known = {column for columns in COLUMNS.values() for column in columns}
+    if not names & known:
+        raise InvalidInput(
+            f"The CSV file has no column of a reference; its header is {', '.join(sorted(names)) or 'empty'}.",
+            recovery_hint="Name the columns journal, year, volume, first_page, author, title or key in the first line.",
+            details={"reason": "bad_csv"},
+        )
+    citations = []
+    for row in rows:
+        values = {(name or "").strip().lower().replace(" ", "_"): value for name, value in row.items() if name}
+        if any((value or "").strip() for value in values.values()):
+            citations.append(_citation(values))
+    return citations
+
+
+def _citation(values: dict[str, Any]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for field, columns in COLUMNS.items():
+        value = next((values[column] for column in columns if values.get(column)), None)
+        if value and str(value).strip():
+            found[field] = " ".join(str(value).split())
+    if "year" in found:
+        year = re.search(r"[0-9]{4}", found["year"])
+        found.pop("year")
+        if year:
+            found["year"] = year[0]
+    if "first_page" in found:
+        found["first_page"] = re.split(r"\s*[-\u2010-\u2015]+\s*", found["first_page"])[0]
+    if "author_name" in found:
+        found["author_name"] = first_author(found["author_name"])
+    return found
+
+
+def first_author(names: str) -> str:
+    """Return the first of several authors as PubMed writes it: family name and initials ("Doe JA")."""
+    first = re.split(r"\s*;\s*|\s+and\s+", names)[0].strip()
+    if "," in first:
+        family, _, given = (part.strip() for part in first.partition(","))
+        # "Doe J, Smith A" is a list of names; "Doe, Jane A" is one name.
+        if re.search(r"\s[A-Z]{1,3}$", family):
+            return family
+        initials = "".join(word[0] for word in re.findall(r"[^\W\d_]+", given))
+        return f"{family} {initials}".strip()
+    return first

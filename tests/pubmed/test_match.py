@@ -1,0 +1,119 @@
+"""Lines for and from ECitMatch, comparing references with records, and reading them from files."""
+
+import pytest
+
+from entrez_kit.errors import InvalidInput
+from entrez_kit.pubmed.citation_files import first_author, read_citations
+from entrez_kit.pubmed.match import Citation, citation_line, differences, parse_matches, surname
+from entrez_kit.pubmed.models import Article, ArticleDate, Author, JournalInfo, PublicationDate
+
+
+def test_pain_31_a_pipe_or_newline_in_a_field_cannot_shift_the_columns() -> None:
+    citation = Citation(journal="J|Inv\nRes", year="2024", author_name="Doe\r\nJ")
+
+    assert citation_line(citation, "ek0") == "J Inv Res|2024|||Doe J|ek0|"
+
+
+def test_pain_31_answers_are_told_apart_and_dropped_rows_are_not_invented() -> None:
+    reply = (
+        b"J Inv Res|2024|12|737|Doe J|ek0|99000001\n"
+        b"J Inv Res|2024|12|1|Doe J|ek1|NOT_FOUND;INVALID_JOURNAL\n"
+        b"J Inv Res|2024|12||Doe J|ek2|AMBIGUOUS 99000002, 99000003\n"
+        b"\n"
+        b"ERROR: something\n"
+    )
+
+    assert parse_matches(reply) == {0: ["99000001"], 1: [], 2: ["99000002", "99000003"]}
+
+
+ARTICLE = Article(
+    pmid="99000001",
+    url="https://pubmed.ncbi.nlm.nih.gov/99000001/",
+    authors=[
+        Author(last_name="Doe", initials="J"),
+        Author(last_name="Müller-Lüdenscheidt", initials="K"),
+        Author(collective_name="The Invented Group"),
+    ],
+    article_dates=[ArticleDate(year=2023)],
+    journal_info=JournalInfo(publication_date=PublicationDate(year=2024)),
+)
+
+
+@pytest.mark.parametrize(
+    ("author", "year", "codes"),
+    [
+        ("Doe J", "2024", []),
+        ("Muller-Ludenscheidt K", "2023", []),
+        ("K. Müller-Lüdenscheidt", "2024", []),
+        ("Invented Group", "2024", []),
+        ("Roe R", "2024", ["author_mismatch"]),
+        ("Doe J", "1999", ["year_mismatch"]),
+        ("Roe R", "1999", ["author_mismatch", "year_mismatch"]),
+        (None, None, []),
+    ],
+)
+def test_the_whole_list_of_authors_and_both_years_count(author: str | None, year: str | None, codes: list[str]) -> None:
+    citation = Citation(journal="J", author_name=author, year=year)
+
+    assert [warning.code for warning in differences(citation, ARTICLE)] == codes
+
+
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [("Doe J", "Doe"), ("Doe, Jane", "Doe"), ("J. Doe", "Doe"), ("van der Doe JA", "van der Doe"), ("J", "J")],
+)
+def test_the_family_name_is_found_however_a_name_is_written(name: str, family: str) -> None:
+    assert surname(name) == family
+
+
+@pytest.mark.parametrize(
+    ("names", "first"),
+    [
+        ("Doe, Jane A and Roe, Richard", "Doe JA"),
+        ("Doe JA; Roe R", "Doe JA"),
+        ("Doe JA, Roe R", "Doe JA"),
+        ("The Invented Group", "The Invented Group"),
+    ],
+)
+def test_the_first_author_is_written_as_pubmed_does(names: str, first: str) -> None:
+    assert first_author(names) == first
+
+
+def test_references_are_read_from_bibtex() -> None:
+    text = r"""
+    @article{doe24, author={M{\"u}ller, Karl and Roe, Rita}, title={A {CRISPR} study}, journal="J. Inv. Res.",
+      year=2024, volume={12}, pages={737--8}}
+    """
+
+    assert read_citations(text, bibtex=True) == [
+        {
+            "journal": "J. Inv. Res.",
+            "year": "2024",
+            "volume": "12",
+            "first_page": "737",
+            "author_name": "Müller K",
+            "title": "A CRISPR study",
+            "key": "doe24",
+        }
+    ]
+
+
+def test_a_broken_bibtex_entry_is_named_with_its_line() -> None:
+    with pytest.raises(InvalidInput, match="line 2") as caught:
+        read_citations("\n@article{x, title={abc\n", bibtex=True)
+
+    assert caught.value.details["lines"] == [2]
+
+
+def test_references_are_read_from_csv_with_any_usual_separator() -> None:
+    text = "\ufeffKey;Journal;Year;Volume;Pages;Author\nr1;J Inv;2024-05-01;12;e12-e19;Doe J\n;;;;;\n"
+
+    assert read_citations(text, bibtex=False) == [
+        {"journal": "J Inv", "year": "2024", "volume": "12", "first_page": "e12", "author_name": "Doe J", "key": "r1"}
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "journal,year\n"])
+def test_a_csv_without_references_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInput):
+        read_citations(text, bibtex=False)
