@@ -89,6 +89,8 @@ class Operation(Generic[Req, Res]):
         mcp_caps: upper bounds that hold only for MCP calls, where they protect a context window; a bound on a list
             field is a bound on its length.
         read_only: whether it leaves the local store alone.
+        argument_error: turns pydantic's complaint about arguments into the error this operation owes its callers,
+            where that is not INVALID_INPUT.
     """
 
     name: str
@@ -103,6 +105,7 @@ class Operation(Generic[Req, Res]):
     aliases: tuple[str, ...] = ()
     mcp_caps: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     read_only: bool = True
+    argument_error: Callable[[ValidationError], EntrezKitError] | None = None
 
     @property
     def description(self) -> str:
@@ -118,12 +121,13 @@ class Operation(Generic[Req, Res]):
         """Validate arguments into the request model.
 
         Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; ``details.errors`` lists all of them.
+            InvalidInput: an argument is unknown, missing or out of bounds; ``details.errors`` lists all of them. An
+                operation with ``argument_error`` raises what that returns.
         """
         try:
             return self.request.model_validate(dict(arguments))
         except ValidationError as exc:
-            raise invalid_arguments(exc) from None
+            raise (self.argument_error or invalid_arguments)(exc) from None
 
     def run(self, services: "Services", arguments: Mapping[str, Any]) -> Res:
         """Validate the arguments, run the function and return its result or raise."""

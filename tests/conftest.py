@@ -2,10 +2,16 @@
 
 import os
 import socket
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from entrez_kit import EntrezKit
+    from entrez_kit.sandbox.server import Sandbox
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost", "0.0.0.0", "::"}
 
@@ -49,3 +55,31 @@ def real_data() -> Path:
     if not folder or not Path(folder).is_dir():
         pytest.skip("ENTREZ_KIT_REAL_DATA names no folder of recorded replies")
     return Path(folder)
+
+
+@pytest.fixture
+def sandbox() -> "Iterator[Sandbox]":
+    """Run the sandbox over the bundled demo corpus."""
+    from entrez_kit.sandbox.server import Sandbox
+
+    with Sandbox(enforce_limits=False) as running:
+        yield running
+
+
+@pytest.fixture
+def kit_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> "Iterator[Callable[..., EntrezKit]]":
+    """Build kits that talk to a sandbox (or to port 9, for mocked replies) and wait neither for slots nor to retry."""
+    from dataclasses import replace
+
+    from entrez_kit import EntrezKit, load_settings
+
+    monkeypatch.setattr("entrez_kit.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
+    monkeypatch.setattr("entrez_kit.transport.retry.BASE_WAIT_SECONDS", 0.001)
+    with ExitStack() as stack:
+
+        def build(sandbox: "Sandbox | None", **overrides: Any) -> EntrezKit:
+            settings = load_settings({"home": tmp_path / "home", **overrides})
+            settings = settings.with_sandbox(sandbox.url if sandbox else "http://127.0.0.1:9")
+            return stack.enter_context(EntrezKit(replace(settings, state_dir=tmp_path / "state")))
+
+        yield build

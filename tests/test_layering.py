@@ -80,7 +80,11 @@ def test_a_module_imports_only_from_below_and_libraries_stay_in_their_rooms(path
         if library in ONLY_IN:
             assert relative.startswith(ONLY_IN[library]), f"{relative} imports {library}"
         assert not re.match(r"entrez_kit\.commands|commands\b", name), f"{relative} imports the terminal door by name"
-        if relative.startswith("entrez_kit/") and name.startswith("entrez_kit.") and own not in ("__init__", "__main__"):
+        if (
+            relative.startswith("entrez_kit/")
+            and name.startswith("entrez_kit.")
+            and own not in ("__init__", "__main__")
+        ):
             target = name.removeprefix("entrez_kit.").split(".")[0]
             if target == own:
                 continue

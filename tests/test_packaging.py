@@ -14,9 +14,10 @@ ROOT = Path(__file__).parent.parent
 def test_every_package_on_disk_is_listed() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     listed = set(project["tool"]["setuptools"]["packages"])
-    found = {
-        ".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "entrez_kit").rglob("__init__.py")
-    } | {"entrez_kit.commands", "entrez_kit.fixtures"}
+    found = {".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "entrez_kit").rglob("__init__.py")} | {
+        "entrez_kit.commands",
+        "entrez_kit.fixtures",
+    }
 
     assert listed == found
 

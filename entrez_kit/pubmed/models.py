@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import ConfigDict
+
 from entrez_kit.operation import Result, sparse
 
 RecordType = Literal["article", "book", "chapter"]
@@ -9,11 +11,18 @@ RetractionStatus = Literal["none", "retracted", "expression_of_concern", "retrac
 Precision = Literal["year", "month", "day", "season", "range"]
 
 
-class PublicationDate(Result):
+class Part(Result):
+    """Base of what records are made of: texts come without the white space around them."""
+
+    model_config = ConfigDict(str_strip_whitespace=True)
+
+
+class PublicationDate(Part):
     """When something was published, as precisely as PubMed says.
 
-    ``month`` is 1..12, ``day`` 1..31; ``medline_date`` is the text PubMed gives instead of, or as, a season or range.
-    ``precision`` is absent when not even a year is known.
+    ``month`` is 1..12, ``day`` 1..31; of a range they name its beginning. ``medline_date`` is the text PubMed gives
+    where it is more than a plain date: a season, a range, or a date that does not exist. ``precision`` is absent when
+    not even a year is known.
     """
 
     year: int | None = sparse()
@@ -23,7 +32,7 @@ class PublicationDate(Result):
     precision: Precision | None = sparse()
 
 
-class Author(Result):
+class Author(Part):
     """A person (last_name, first_name, initials) or a group (collective_name)."""
 
     last_name: str | None = sparse()
@@ -35,7 +44,7 @@ class Author(Result):
     collective_name: str | None = sparse()
 
 
-class AbstractSection(Result):
+class AbstractSection(Part):
     """One part of a structured abstract; an unstructured abstract is one section without a label."""
 
     label: str | None = sparse()
@@ -43,7 +52,7 @@ class AbstractSection(Result):
     text: str
 
 
-class OtherAbstract(Result):
+class OtherAbstract(Part):
     """An abstract in another language or from another source than the publisher."""
 
     language: str | None = sparse()
@@ -52,7 +61,7 @@ class OtherAbstract(Result):
     sections: list[AbstractSection] = sparse([])
 
 
-class JournalInfo(Result):
+class JournalInfo(Part):
     """The journal (or, for a book or chapter, the book) and the place in it."""
 
     title: str | None = sparse()
@@ -67,7 +76,7 @@ class JournalInfo(Result):
     publication_date: PublicationDate | None = sparse()
 
 
-class MeshQualifier(Result):
+class MeshQualifier(Part):
     """A MeSH subheading of a descriptor."""
 
     name: str
@@ -75,7 +84,7 @@ class MeshQualifier(Result):
     is_major_topic: bool = False
 
 
-class MeshTerm(Result):
+class MeshTerm(Part):
     """A MeSH descriptor with its qualifiers."""
 
     descriptor_name: str
@@ -84,7 +93,22 @@ class MeshTerm(Result):
     qualifiers: list[MeshQualifier] = sparse([])
 
 
-class Grant(Result):
+class SupplementalMesh(Part):
+    """A supplementary concept of MeSH: a disease, organism, protocol ... below the descriptors."""
+
+    name: str
+    ui: str | None = sparse()
+    type: str | None = sparse()
+
+
+class DataBank(Part):
+    """A registry or database that holds something of this study: trials (ClinicalTrials.gov), sequences ..."""
+
+    name: str
+    accession_numbers: list[str] = sparse([])
+
+
+class Grant(Part):
     """Funding as PubMed lists it."""
 
     grant_id: str | None = sparse()
@@ -93,8 +117,8 @@ class Grant(Result):
     country: str | None = sparse()
 
 
-class ArticleDate(Result):
-    """A date the publisher gave beside the issue date, usually of electronic publication."""
+class ArticleDate(Part):
+    """A date beside the issue date: electronic publication, or a book's beginning, ending and contribution dates."""
 
     type: str | None = sparse()
     year: int | None = sparse()
@@ -102,7 +126,7 @@ class ArticleDate(Result):
     day: int | None = sparse()
 
 
-class HistoryDate(Result):
+class HistoryDate(Part):
     """A step in the life of the record: received, accepted, entrez, pubmed, medline ..."""
 
     status: str
@@ -113,8 +137,12 @@ class HistoryDate(Result):
     minute: int | None = sparse()
 
 
-class Correction(Result):
-    """A record this one corrects, comments on, retracts or is changed by (``kind`` is NLM's RefType)."""
+class Correction(Part):
+    """A record this one corrects, comments on, retracts or is changed by.
+
+    ``kind`` is NLM's RefType (RetractionIn, ErratumIn, CommentOn, UpdateOf ...), ``citation`` NLM's text for the other
+    record. Works that are merely cited (RefType Cites) are not among them.
+    """
 
     kind: str
     pmid: str | None = sparse()
@@ -122,24 +150,38 @@ class Correction(Result):
     note: str | None = sparse()
 
 
-class BookInfo(Result):
-    """What a book or chapter has beside the fields of an article."""
+class BookInfo(Part):
+    """What a book or chapter has beside the fields of an article.
+
+    ``authors`` are the book's own where those of the record are a chapter's; ``location`` is the chapter's place in the
+    book ("chapter 3"); ``sections`` is the table of contents as far as PubMed lists it.
+    """
 
     title: str | None = sparse()
+    volume_title: str | None = sparse()
+    collection_title: str | None = sparse()
     publisher: str | None = sparse()
     publisher_location: str | None = sparse()
     edition: str | None = sparse()
     volume: str | None = sparse()
+    medium: str | None = sparse()
+    report_number: str | None = sparse()
     isbns: list[str] = sparse([])
+    doi: str | None = sparse()
+    authors: list[Author] = sparse([])
     editors: list[Author] = sparse([])
     accession: str | None = sparse()
+    location: str | None = sparse()
+    sections: list[str] = sparse([])
 
 
-class Article(Result):
+class Article(Part):
     """One PubMed record: an article, a book or a book chapter.
 
     Text keeps every word of mixed content as plain text. ``article_ids`` maps the id type to the article's own id
-    (pubmed, doi, pmc, pii, mid, bookaccession ...). ``abstract_text`` is all sections joined, labels included.
+    (pubmed, doi, pmc, pii, mid, bookaccession ...); where NLM lists several of one type, the others are numbered
+    (``mid_2``). ``abstract_text`` is all sections joined by line breaks, labels included. Authors and ids that NLM
+    marks as invalid are left out.
     """
 
     pmid: str
@@ -160,6 +202,8 @@ class Article(Result):
     languages: list[str] = sparse([])
     keywords: list[str] = sparse([])
     mesh_terms: list[MeshTerm] = sparse([])
+    supplemental_mesh: list[SupplementalMesh] = sparse([])
+    data_banks: list[DataBank] = sparse([])
     grant_list: list[Grant] = sparse([])
     doi: str | None = sparse()
     pmcid: str | None = sparse()
@@ -173,8 +217,42 @@ class Article(Result):
     url: str
 
 
-class BriefSummary(Result):
-    """One line about an article, from ESummary. ``authors`` is a ready text; dates are ISO where PubMed allows it."""
+class CitationAuthor(Part):
+    """An author as reference lists name one: a person, or a group by its collective name."""
+
+    last_name: str | None = sparse()
+    initials: str | None = sparse()
+    collective_name: str | None = sparse()
+
+
+class CitationJournal(Part):
+    """The place of publication as a reference list needs it; for books and chapters the book."""
+
+    title: str | None = sparse()
+    iso_abbreviation: str | None = sparse()
+    volume: str | None = sparse()
+    issue: str | None = sparse()
+    pages: str | None = sparse()
+    year: int | None = sparse()
+
+
+class CitationData(Part):
+    """What is needed to cite a record, and little more."""
+
+    pmid: str
+    title: str = ""
+    authors: list[CitationAuthor] = sparse([])
+    journal_info: CitationJournal | None = sparse()
+    doi: str | None = sparse()
+    mesh_terms: list[MeshTerm] = sparse([])
+
+
+class BriefSummary(Part):
+    """One line about an article, from ESummary.
+
+    ``authors`` is a ready text ("Doe J, Smith A"); ``source`` names journal, date and place ("J Example Sci. 2023
+    Mar;10(2):100-10"); dates are ISO where PubMed allows it (2023-03-15, 2023-03, 2023), otherwise PubMed's own text.
+    """
 
     pmid: str
     title: str = ""

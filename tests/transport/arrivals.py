@@ -1,4 +1,4 @@
-"""A loopback server that stamps arrivals, and clients in processes of their own; run as a script, this is one client."""
+"""A loopback server that stamps arrivals, and clients in processes of their own (run as a script, this is one)."""
 
 import json
 import subprocess
@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -104,6 +104,12 @@ class Client:
         assert self.process.returncode == 0, f"a client ended with {self.process.returncode}"
         self.waits = json.loads(output)
 
+    def kill(self) -> None:
+        """End it at once, wherever it is."""
+        self.process.kill()
+        with suppress(ValueError):  # communicate() has closed the pipes already
+            self.process.communicate()
+
 
 @contextmanager
 def clients(count: int, server: ArrivalServer, **options: Any) -> Iterator[list[Client]]:
@@ -123,9 +129,7 @@ def clients(count: int, server: ArrivalServer, **options: Any) -> Iterator[list[
         yield started
     finally:
         for client in started:
-            if client.process.poll() is None:
-                client.process.kill()
-                client.process.communicate()
+            client.kill()
 
 
 def run_client(
@@ -142,7 +146,8 @@ def run_client(
 
     from entrez_kit.transport.limiter import RateLimiter
 
-    print("ready", flush=True)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
     sys.stdin.readline()
     stop = time.monotonic() + seconds
     waits: list[float] = []

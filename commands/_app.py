@@ -1,0 +1,199 @@
+"""The terminal door: main, the list of subcommands, and what becomes of every way to end."""
+
+import contextlib
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Annotated, Any, Final, cast
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from entrez_kit import tracing
+from entrez_kit._version import __version__
+from entrez_kit.errors import EntrezKitError, Exit, InvalidInput
+
+from ._endings import Ended, ReaderGone, drop_output, flush_output, prepare_streams, signals_end_the_program
+from ._options import add_common_options
+from ._output import cannot_write
+from ._report import report_error
+from ._state import State
+
+PROGRAM: Final = "entrez-kit"
+PUBMED: Final = "PubMed"
+LOCAL: Final = "This program"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One subcommand: the module that holds it, its line in the help, and where it stands there."""
+
+    module: str
+    help: str
+    panel: str
+
+
+COMMANDS: Final[dict[str, Entry]] = {
+    "search": Entry("search", "Search PubMed and see how it understood the query.", PUBMED),
+    "fetch": Entry("fetch", "Fetch records by PMID, PMCID or DOI, one or a hundred thousand.", PUBMED),
+    "show": Entry("show", "Read one record as a page, retractions first.", PUBMED),
+    "sandbox": Entry("sandbox", "Serve invented articles on this machine, as NCBI would.", LOCAL),
+    "doctor": Entry("doctor", "Find out which part of the way to NCBI fails.", LOCAL),
+    "cache": Entry("cache", "See, clear or prune the cached replies.", LOCAL),
+    "config": Entry("config", "See every setting and where it comes from; set one.", LOCAL),
+    "guide": Entry("guide", "Read about exit codes, formats and other subjects.", LOCAL),
+}
+"""Every subcommand. Its module, beside this one, is imported when it runs and has ``app`` (a group) or ``command``."""
+
+
+class LazyGroup(TyperGroup):
+    """A group that lists its commands without importing them."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = {
+            name: TyperCommand(name, short_help=entry.help, help=entry.help, rich_help_panel=entry.panel)
+            for name, entry in COMMANDS.items()
+        }
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Import the command that was called."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, load_command(name) if name and command else command, rest
+
+
+def load_command(name: str) -> Any:
+    """Import a subcommand and give it the options that all have."""
+    module = import_module(f".{COMMANDS[name].module}", __package__)
+    if hasattr(module, "app"):
+        command: Any = typer.main.get_group(module.app)
+        command.name = name
+    else:
+        app = typer.Typer(add_completion=False)
+        app.command(name, no_args_is_help=False)(module.command)
+        command = typer.main.get_command(app)
+    add_common_options(command)
+    return command
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        typer.echo(f"{PROGRAM} {__version__}")
+        raise typer.Exit
+
+
+def _program(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Search and read PubMed from the terminal: nothing lost, nothing truncated, no limit broken.
+
+    Try [bold]entrez-kit --demo search insulin[/bold]: it answers without a network.
+    """
+
+
+def build() -> TyperGroup:
+    """Return the program as a group of commands that are imported when called."""
+    app = typer.Typer(
+        cls=LazyGroup,
+        name=PROGRAM,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        epilog="Data goes to stdout, everything else to stderr. `entrez-kit guide exit-codes` explains how it ends.",
+    )
+    app.callback()(_program)
+    group = typer.main.get_command(app)
+    add_common_options(group)
+    return cast(TyperGroup, group)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program and return its exit status.
+
+    Args:
+        argv: arguments without the program's name; those of the process by default.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    prepare_streams()
+    state = State()
+    try:
+        with signals_end_the_program():
+            status = _run(arguments, state)
+            status = _flushed(status, state)
+    except ReaderGone:
+        drop_output()
+        status = int(Exit.DONE)
+    except KeyboardInterrupt:
+        status = int(Exit.INTERRUPTED)
+    except Ended as ended:
+        status = 128 + ended.number
+    with contextlib.suppress(KeyboardInterrupt):
+        state.close()
+    return status
+
+
+def _run(arguments: list[str], state: State) -> int:
+    request_id = tracing.new_request_id()
+    try:
+        return _call(arguments, state)
+    except typer.TyperException as exc:
+        if not arguments:
+            return _help_instead()
+        error: EntrezKitError = _bad_usage(exc)
+    except typer.Abort:
+        return int(Exit.INTERRUPTED)
+    except EntrezKitError as exc:
+        error = exc
+    except Exception as exc:
+        from entrez_kit.operation import unforeseen
+
+        state.open_log()
+        error = unforeseen(exc, request_id)
+    if "--json" in arguments:  # a usage error may come before the flag is read
+        state.flags["json"] = True
+    report_error(state, error, request_id)
+    return int(error.exit_code)
+
+
+def _call(arguments: list[str], state: State) -> int:
+    try:
+        result = build().main(args=arguments, prog_name=PROGRAM, standalone_mode=False, obj=state)
+    except SystemExit as exc:  # shell completion ends this way
+        return exc.code if isinstance(exc.code, int) else int(Exit.DONE)
+    return result if isinstance(result, int) else int(Exit.DONE)
+
+
+def _help_instead() -> int:
+    """Show the help where no command was given; as it was not asked for, it is no data."""
+    with contextlib.redirect_stdout(sys.stderr):
+        build().main(args=["--help"], prog_name=PROGRAM, standalone_mode=False, obj=State())
+    return int(Exit.BAD_INPUT)
+
+
+def _bad_usage(exc: typer.TyperException) -> InvalidInput:
+    """Turn what typer found wrong with the command line into the error all doors speak."""
+    message = " ".join(exc.format_message().split())
+    ctx = getattr(exc, "ctx", None)
+    path = ctx.command_path if ctx is not None else PROGRAM
+    option = getattr(exc, "option_name", None)
+    parameter = getattr(exc, "param", None)
+    return InvalidInput(
+        message if message.endswith((".", "?")) else f"{message}.",
+        invalid_input=option or (parameter.opts[-1] if parameter is not None else None),
+        recovery_hint=f"`{path} --help` shows what it takes.",
+        details={"reason": "bad_usage"},
+    )
+
+
+def _flushed(status: int, state: State) -> int:
+    """Hand over what is still held back; a full disk is found out here at the latest."""
+    try:
+        flush_output()
+    except OSError as exc:
+        drop_output()
+        if status == Exit.DONE:
+            report_error(state, cannot_write("standard output", exc))
+            status = int(Exit.LOCAL_STORE)
+    return status

@@ -1,0 +1,47 @@
+"""The rich console; imported only where something is shown to people."""
+
+import sys
+from typing import IO, TYPE_CHECKING, Any, cast
+
+from rich.console import Console
+from rich.text import Text
+
+from ._output import Sink
+
+if TYPE_CHECKING:
+    from ._state import State
+
+
+def console_for(state: "State", sink: Sink) -> Console:
+    """Return a console that writes tables and pages to the sink, with the colours the user wants.
+
+    Rich itself honours NO_COLOR, FORCE_COLOR, COLUMNS and TERM.
+    """
+    return _console(cast(IO[str], sink), state.color)
+
+
+def error_console(color: str = "auto") -> Console:
+    """Return a console on stderr."""
+    return _console(sys.stderr, color)
+
+
+def print_line(text: str, style: str, color: str) -> None:
+    """Print a line on stderr with its first word in a style; all of it where the style is dim."""
+    line = Text(text)
+    first, colon, _ = text.partition(":")
+    line.stylize(style, 0, None if style == "dim" else len(first) + len(colon))
+    error_console(color).print(line, soft_wrap=True)
+
+
+def links_shown(console: Console) -> bool:
+    """Tell whether the terminal is likely to make links clickable; else addresses are written out."""
+    return bool(console.is_terminal and console.color_system in ("256", "truecolor") and not console.legacy_windows)
+
+
+def _console(file: IO[str], color: str) -> Console:
+    options: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
+    if color == "always":
+        options |= {"force_terminal": True, "no_color": False}
+    elif color == "never":
+        options |= {"no_color": True, "color_system": None}
+    return Console(file=file, **options)

@@ -1,0 +1,119 @@
+"""Records as Markdown: a readable page each, and one line each for search results."""
+
+import re
+from typing import Final
+
+from ._formats import Record
+from ._text import (
+    banner,
+    day,
+    line,
+    links_of,
+    other_corrections,
+    people,
+    person,
+    source_of,
+    status_label,
+    title_of,
+)
+
+_SPECIAL: Final = re.compile(r"([\\`*\[\]<>|~])|(?<!\w)(_)|(_)(?!\w)|(&)(?=#?\w+;)")
+_AT_START: Final = re.compile(r"^(\s*)([#+=-]|[0-9]+(?=[.)]))")
+
+
+def escaped(text: object) -> str:
+    """Return text on one line that Markdown shows as it is."""
+    shown = _SPECIAL.sub(lambda match: "\\" + match[0], line(text))
+    return _AT_START.sub(
+        lambda match: match[1] + ("\\" + match[2] if not match[2].isdigit() else match[2] + "\\"), shown
+    )
+
+
+def page(record: Record) -> str:
+    """Return a record as a page: banner, title, authors, source, abstract, terms, corrections, identifiers."""
+    parts = []
+    if lines := banner(record):
+        parts.append(
+            "\n".join(f"> **{escaped(lines[0])}**" if not at else f"> {escaped(text)}" for at, text in _count(lines))
+        )
+    parts.append(f"# {escaped(title_of(record))}")
+    if record.get("vernacular_title"):
+        parts.append(f"*{escaped(record['vernacular_title'])}*")
+    if names := people(record.get("authors")):
+        parts.append(escaped(names) + (", et al." if record.get("authors_complete") is False else ""))
+    if source := source_of(record):
+        parts.append(escaped(source))
+    parts += _abstract(record)
+    return "\n\n".join([*parts, *_lists(record), _links(record)]) + "\n"
+
+
+def _count(lines: list[str]) -> list[tuple[int, str]]:
+    return list(enumerate(lines))
+
+
+def _abstract(record: Record) -> list[str]:
+    sections = record.get("abstract_sections") or []
+    parts = []
+    if sections or record.get("abstract_text"):
+        parts.append("## Abstract")
+    for section in sections:
+        label = f"**{escaped(section['label'])}:** " if section.get("label") else ""
+        parts.append(label + escaped(section.get("text")))
+    if not sections and record.get("abstract_text"):
+        parts += [escaped(text) for text in str(record["abstract_text"]).split("\n") if text.strip()]
+    if record.get("abstract_copyright"):
+        parts.append(f"*{escaped(record['abstract_copyright'])}*")
+    for other in record.get("other_abstracts") or []:
+        parts.append(f"## Abstract ({escaped(other.get('language') or other.get('type') or 'other')})")
+        parts.append(escaped(other.get("text")))
+    return parts
+
+
+def _lists(record: Record) -> list[str]:
+    parts = []
+    if corrections := other_corrections(record):
+        parts.append("\n".join(["## Corrections and comments", "", *(f"- {escaped(text)}" for text in corrections)]))
+    for name, values in (
+        ("Publication types", record.get("publication_types")),
+        ("MeSH terms", [mesh_term(term) for term in record.get("mesh_terms") or ()]),
+        ("Keywords", record.get("keywords")),
+        ("Investigators", [person(author) for author in record.get("investigators") or ()]),
+        ("Grants", [grant(item) for item in record.get("grant_list") or ()]),
+    ):
+        if values:
+            parts.append(f"**{name}:** " + escaped("; ".join(line(value) for value in values)))
+    if record.get("coi_statement"):
+        parts.append(f"**Conflict of interest:** {escaped(record['coi_statement'])}")
+    return parts
+
+
+def mesh_term(term: Record) -> str:
+    """Return a MeSH heading as PubMed writes it: "Sickle Cell Anemia*/genetics*/therapy", a star for major topics."""
+    text = str(term.get("descriptor_name")) + ("*" if term.get("is_major_topic") else "")
+    for qualifier in term.get("qualifiers") or ():
+        text += f"/{qualifier.get('name')}" + ("*" if qualifier.get("is_major_topic") else "")
+    return line(text)
+
+
+def grant(item: Record) -> str:
+    """Return a grant as "R01 HL000001, NHLBI NIH HHS, United States"."""
+    return line(", ".join(str(item[key]) for key in ("grant_id", "agency", "country") if item.get(key)))
+
+
+def _links(record: Record) -> str:
+    return " · ".join(f"[{escaped(name)}](<{address}>)" for name, address in links_of(record))
+
+
+def item(record: Record) -> str:
+    """Return a search result as an item of a list."""
+    label = f"**{status_label(record)}** " if status_label(record) else ""
+    address = links_of(record)[0][1]
+    link = f"[PMID {record['pmid']}](<{address}>)"
+    if not record.get("title"):
+        return f"- {link}\n"
+    text = f"- {label}{escaped(record['title'])}"
+    about = ". ".join(line(record.get(key)) for key in ("authors", "source", "pub_date") if record.get(key))
+    return f"{text}  \n  {escaped(about)}  \n  {link}\n" if about else f"{text}  \n  {link}\n"
+
+
+__all__ = ["day", "escaped", "grant", "item", "mesh_term", "page"]

@@ -1,0 +1,187 @@
+"""One record as a page on a terminal; a retraction comes first and cannot be overlooked."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from ._console import links_shown
+from ._formats import Record
+from ._markdown import grant, mesh_term
+from ._text import (
+    banner,
+    date_of,
+    is_corrected,
+    line,
+    links_of,
+    other_corrections,
+    people,
+    person,
+    source_of,
+    title_of,
+)
+
+MAX_WIDTH: Final = 100
+"""Longer lines of prose are hard to read."""
+MAX_AUTHORS: Final = 12
+_BOXES: Final = {"retracted": "bold red", "expression_of_concern": "bold yellow", "retraction_notice": "bold red"}
+
+
+def record_page(record: Record, console: Console, *, full: bool = False) -> RenderableType:
+    """Return a record as a page.
+
+    Args:
+        record: the article, book or chapter as plain data.
+        console: where it will be shown.
+        full: all authors with their affiliations, investigators, grants, history.
+    """
+    parts: list[RenderableType] = []
+    if lines := banner(record):
+        parts += [_boxed(lines, _BOXES[str(record["retraction_status"])]), Text("")]
+    elif is_corrected(record):
+        parts += [Text("CORRECTED: a correction to this article has been published.", style="bold yellow"), Text("")]
+    parts.append(Text(title_of(record), style="bold"))
+    if record.get("vernacular_title"):
+        parts.append(Text(line(record["vernacular_title"]), style="italic"))
+    parts += _authors(record, full)
+    if source := source_of(record):
+        parts.append(Text(source, style="green"))
+    parts.append(_kinds(record))
+    parts += _abstract(record)
+    parts += _corrections(record)
+    parts += _facts(record, full)
+    parts += [Text(""), _links(record, console)]
+    return Padding(Group(*parts), (0, max(0, console.width - MAX_WIDTH), 0, 0), expand=False)
+
+
+def pages(records: Sequence[Record], console: Console, *, full: bool = False) -> RenderableType:
+    """Return several records, a rule between them."""
+    parts: list[RenderableType] = []
+    for record in records:
+        if parts:
+            parts += [Text(""), Rule(style="dim"), Text("")]
+        parts.append(record_page(record, console, full=full))
+    return Group(*parts)
+
+
+def _boxed(lines: Sequence[str], style: str) -> Panel:
+    text = Text(lines[0], style=style)
+    for extra in lines[1:]:
+        text.append(f"\n{extra}", style="not bold default")
+    return Panel(text, box=box.HEAVY, border_style=style, expand=True)
+
+
+def _authors(record: Record, full: bool) -> list[RenderableType]:
+    authors = record.get("authors") or []
+    if not authors:
+        return []
+    shown = authors if full else authors[:MAX_AUTHORS]
+    places: dict[str, int] = {}
+    text = Text(style="cyan")
+    for author in shown:
+        text.append(", " if text else "")
+        text.append(_name(author, full))
+        numbers = [
+            places.setdefault(line(place), len(places) + 1) for place in author.get("affiliations") or () if full
+        ]
+        if numbers:
+            text.append(f" [{', '.join(str(number) for number in numbers)}]", style="dim")
+    if len(authors) > len(shown):
+        text.append(f", and {len(authors) - len(shown)} more (-v shows all)", style="dim")
+    elif record.get("authors_complete") is False:
+        text.append(", et al. (PubMed's list is incomplete)", style="dim")
+    parts: list[RenderableType] = [text]
+    parts += [Text(f"[{number}] {place}", style="dim") for place, number in places.items()]
+    if full and record.get("investigators"):
+        names = ", ".join(person(author) for author in record["investigators"])
+        parts.append(Text.assemble(("Investigators: ", "bold"), names))
+    return parts
+
+
+def _name(author: Mapping[str, Any], full: bool) -> str:
+    if not full or author.get("collective_name"):
+        return person(author)
+    parts = (author.get("first_name") or author.get("initials"), author.get("last_name"), author.get("suffix"))
+    name = line(" ".join(str(part) for part in parts if part))
+    return f"{name} (ORCID {line(author['orcid'])})" if author.get("orcid") else name
+
+
+def _kinds(record: Record) -> Text:
+    kinds = [line(name) for name in record.get("publication_types") or ()]
+    if record.get("record_type") in ("book", "chapter"):
+        kinds.insert(0, {"book": "Book", "chapter": "Book chapter"}[record["record_type"]])
+    languages = [line(name) for name in record.get("languages") or () if name != "eng"]
+    return Text("; ".join(kinds + ([f"in {', '.join(languages)}"] if languages else [])), style="dim")
+
+
+def _abstract(record: Record) -> list[RenderableType]:
+    parts: list[RenderableType] = []
+    for section in record.get("abstract_sections") or ():
+        text = Text()
+        if section.get("label"):
+            text.append(f"{line(section['label'])}: ", style="bold")
+        text.append(line(section.get("text")))
+        parts += [Text(""), text]
+    if not parts and record.get("abstract_text"):
+        parts = [Text(""), Text(line(record["abstract_text"]))]
+    if not parts:
+        parts = [Text(""), Text("PubMed has no abstract.", style="dim italic")]
+    if record.get("abstract_copyright"):
+        parts.append(Text(line(record["abstract_copyright"]), style="dim"))
+    for other in record.get("other_abstracts") or ():
+        name = line(other.get("language") or other.get("type") or "other")
+        parts += [Text(""), Text.assemble((f"Abstract ({name}): ", "bold"), line(other.get("text")))]
+    return parts
+
+
+def _corrections(record: Record) -> list[RenderableType]:
+    lines = other_corrections(record)
+    if not lines:
+        return []
+    return [Text(""), Text("Corrections and comments", style="bold"), *(Text(f"• {text}") for text in lines)]
+
+
+def _facts(record: Record, full: bool) -> list[RenderableType]:
+    rows = [
+        ("MeSH", "; ".join(mesh_term(term) for term in record.get("mesh_terms") or ())),
+        ("Keywords", "; ".join(line(word) for word in record.get("keywords") or ())),
+    ]
+    book = record.get("book_info") or {}
+    rows.append(("ISBN", ", ".join(line(number) for number in book.get("isbns") or ())))
+    if full:
+        rows += [
+            ("Editors", people(book.get("editors"))),
+            ("Grants", "; ".join(grant(item) for item in record.get("grant_list") or ())),
+            ("Conflict of interest", line(record.get("coi_statement"))),
+            ("Date", date_of(record)),
+            ("Revised", line(record.get("date_revised"))),
+        ]
+    rows = [(name, value) for name, value in rows if value]
+    if not rows:
+        return []
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(Text(name), Text(value))
+    return [Text(""), table]
+
+
+def _links(record: Record, console: Console) -> Text:
+    """Return the identifiers: clickable where the terminal makes them so, else with their addresses."""
+    text = Text()
+    clickable = links_shown(console)
+    for name, address in links_of(record):
+        text.append(("  " if clickable else "\n") if text else "")
+        if clickable:
+            text.append(name, style=f"cyan underline link {address}")
+        else:
+            text.append(name, style="cyan")
+            text.append(f"  {address}")
+    return text

@@ -1,0 +1,211 @@
+"""Tables for terminals: one function per kind of result. Text of records is never read as markup."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ._console import links_shown
+from ._formats import Column, Record, as_data, cell
+from ._text import (
+    PUBMED,
+    doi_address,
+    is_corrected,
+    line,
+    people,
+    shortened,
+    source_of,
+    status_label,
+    title_of,
+    year_of,
+)
+
+if TYPE_CHECKING:
+    from entrez_kit.pubmed.fetch import FetchResult
+    from entrez_kit.pubmed.search import SearchResult
+
+WIDE: Final = 110
+"""From this width on, authors, journal and date have columns of their own."""
+STATUS_STYLES: Final = {
+    "RETRACTED": "bold white on red",
+    "RETRACTION NOTICE": "bold red",
+    "EXPRESSION OF CONCERN": "bold black on yellow",
+}
+
+
+def grid(records: Iterable[Record], columns: Mapping[str, Column]) -> RenderableType:
+    """Return a plain table of the fields the user named."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        table.add_column(Text(name), overflow="fold")
+    for record in records:
+        table.add_row(*(Text(cell(column(record))) for column in columns.values()))
+    return table
+
+
+def search_table(result: "SearchResult", console: Console) -> RenderableType:
+    """Return search results with titles where there are any, how PubMed understood the query, and what it dropped."""
+    parts: list[RenderableType] = []
+    if result.pmids:
+        parts.append(_hits(result, console))
+    parts.append(_count_line(result))
+    if result.query_translation:
+        parts.append(Text(f"PubMed searched for: {line(result.query_translation)}", style="dim"))
+    if result.certificate is not None:
+        proof = result.certificate
+        parts.append(
+            Text(
+                f"Complete: {proof.retrieved:,} of {proof.count:,} PMIDs, {proof.missing:,} missing, "
+                f"{len(proof.slices)} {'slice' if len(proof.slices) == 1 else 'slices'}, sha256 {proof.sha256}",
+                style="dim" if not proof.missing else "bold yellow",
+            )
+        )
+    parts += [warning_line(warning.message) for warning in result.warnings]
+    return Group(*parts)
+
+
+def warning_line(message: str) -> Text:
+    """Return a warning as it stands below a table."""
+    return Text.assemble(("Warning: ", "bold yellow"), (line(message), "yellow"))
+
+
+def _hits(result: "SearchResult", console: Console) -> Table:
+    summaries = {summary.pmid: as_data(summary) for summary in result.brief_summaries}
+    first = result.search_parameters.offset + 1
+    wide = console.width >= WIDE
+    table = _article_table(wide and bool(summaries), numbered=True, titled=bool(summaries))
+    for rank, pmid in enumerate(result.pmids, start=first):
+        record = summaries.get(pmid)
+        cells: list[RenderableType] = [Text(str(rank), style="dim"), _pmid(pmid, console)]
+        if record is not None:
+            authors = str(record.get("authors") or "")
+            source, date = line(record.get("source")), line(record.get("pub_date"))
+            cells += _article_cells(
+                wide,
+                _titled(record),
+                shortened(authors, 3 if wide else 2),
+                source if wide else ". ".join(text for text in (source, date) if text),
+                date,
+            )
+        elif summaries:
+            cells += [Text("")] * (4 if wide else 1)
+        table.add_row(*cells)
+    return table
+
+
+def _count_line(result: "SearchResult") -> Text:
+    if not result.total_found:
+        return Text("Nothing found.", style="bold")
+    first = result.search_parameters.offset + 1
+    last = result.search_parameters.offset + len(result.pmids)
+    if not result.pmids:
+        return Text(f"None of {result.total_found:,} results shown.", style="bold")
+    span = f"{first:,}" if first == last else f"{first:,}–{last:,}"
+    return Text(f"{span} of {result.total_found:,}", style="bold")
+
+
+def fetch_table(result: "FetchResult", console: Console) -> RenderableType:
+    """Return fetched records as a compact list, in the order of the inputs, with what was not found in its place."""
+    records = [as_data(article) for article in result.articles or []]
+    by_pmid = {str(record["pmid"]): record for record in records}
+    wide = console.width >= WIDE
+    table = _article_table(wide, numbered=False, titled=True)
+    if result.outcomes:
+        for outcome in result.outcomes:
+            record = by_pmid.get(outcome.pmid or "") if outcome.status == "found" else None
+            if record is not None:
+                table.add_row(*_record_cells(record, wide, console))
+            else:
+                words = f"{outcome.status.replace('_', ' ')}: {line(outcome.message)}"
+                table.add_row(Text(line(outcome.input)), Text(words, style="yellow"), *([""] * (3 if wide else 0)))
+    else:
+        for record in records:
+            table.add_row(*_record_cells(record, wide, console))
+    return Group(table, *(warning_line(warning.message) for warning in result.warnings))
+
+
+def _record_cells(record: Record, wide: bool, console: Console) -> list[RenderableType]:
+    title = _titled(record)
+    if is_corrected(record):
+        title.append(" (corrected)", style="bold yellow")
+    ids = _ids(record, console)
+    if wide:
+        return [
+            _pmid(str(record["pmid"]), console),
+            Text("\n").join([title, ids]) if ids else title,
+            Text(people(record.get("authors"), 3)),
+            Text(_journal(record)),
+            Text(year_of(record)),
+        ]
+    below = Text(people(record.get("authors"), 2), style="dim")
+    source = source_of(record)
+    if source:
+        below.append(f"{'. ' if below else ''}{source}")
+    lines = [part for part in (title, below, ids) if part]
+    return [_pmid(str(record["pmid"]), console), Text("\n").join(lines)]
+
+
+def _journal(record: Record) -> str:
+    from ._text import journal_of
+
+    return journal_of(record)
+
+
+def _article_table(wide: bool, *, numbered: bool, titled: bool) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+    if numbered:
+        table.add_column("#", justify="right", no_wrap=True)
+    table.add_column("PMID", no_wrap=True)
+    if titled:
+        table.add_column("Title" if wide else "Article", ratio=5 if wide else None, overflow="fold")
+    if wide:
+        table.add_column("Authors", ratio=2, overflow="fold")
+        table.add_column("Journal", ratio=1, min_width=12, overflow="fold")
+        table.add_column("Date", no_wrap=True)
+        table.expand = True
+    return table
+
+
+def _article_cells(wide: bool, title: Text, authors: str, source: str, date: str) -> list[RenderableType]:
+    if wide:
+        return [title, Text(authors), Text(source), Text(date)]
+    below = ". ".join(text.rstrip(".") if text.endswith("al.") else text for text in (authors, source) if text)
+    return [Text("\n").join([title, Text(below, style="dim")]) if below else title]
+
+
+def _titled(record: Record) -> Text:
+    """Return the title, a retraction in front of it in words and in colour."""
+    text = Text()
+    if label := status_label(record):
+        text.append(label, style=STATUS_STYLES[label])
+        text.append(" ")
+    text.append(title_of(record))
+    return text
+
+
+def _pmid(pmid: str, console: Console) -> Text:
+    return Text(pmid, style=f"cyan link {PUBMED}{pmid}/" if links_shown(console) and pmid.isdigit() else "cyan")
+
+
+def _ids(record: Mapping[str, Any], console: Console) -> Text:
+    """Return DOI and PMCID, as links where the terminal has them."""
+    text = Text(style="dim")
+    if doi := line(record.get("doi")):
+        text.append(f"doi:{doi}", style=f"link {doi_address(doi)}" if links_shown(console) else "")
+    if pmcid := line(record.get("pmcid")):
+        text.append("  " if text else "")
+        text.append(pmcid, style=f"link https://pmc.ncbi.nlm.nih.gov/articles/{pmcid}/" if links_shown(console) else "")
+    return text
+
+
+def listing(rows: Sequence[tuple[str, str]]) -> RenderableType:
+    """Return names and values, one pair per line."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(Text(name), Text(value))
+    return table

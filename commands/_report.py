@@ -1,0 +1,134 @@
+"""What goes to stderr: errors, warnings, notes and timings."""
+
+import json
+import sys
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from ._output import plain
+from ._state import State, is_terminal
+
+if TYPE_CHECKING:
+    from entrez_kit.errors import EntrezKitError
+    from entrez_kit.settings import Settings
+    from entrez_kit.tracing import Trace
+
+MAX_PROBLEMS: Final = 5
+ADVICE_STAMP: Final = "advice-shown"
+
+
+def report_error(
+    state: State, error: "EntrezKitError", request_id: str | None = None, flags: Mapping[str, str] | None = None
+) -> None:
+    """Print an error: the canonical envelope on one line for machines, a message and a hint for people.
+
+    Args:
+        state: says who is reading.
+        error: the error.
+        request_id: shown under -v.
+        flags: what the command calls the request's fields, e.g. ``{"sort_by": "--sort"}``; people know those names.
+    """
+    if state.for_machines:
+        _print(state, json.dumps(error.envelope(), ensure_ascii=False, default=str))
+        return
+    _print(state, f"Error: {_in_flags(error, flags or {})}", "bold red")
+    if error.recovery_hint:
+        _print(state, f"Hint: {error.recovery_hint}", "bold cyan")
+    if state.verbose and request_id:
+        _print(state, f"Request: {request_id} ({error.code})", "dim")
+
+
+def _in_flags(error: "EntrezKitError", flags: Mapping[str, str]) -> str:
+    """Say ``--sort`` where the request model says ``sort_by``."""
+    problems = error.details.get("errors")
+    if error.reason != "invalid_arguments" or not isinstance(problems, list):
+        return error.message
+    lines = []
+    for problem in problems[:MAX_PROBLEMS]:
+        field = str(problem["field"])
+        name = flags.get(field) or flags.get(field.split(".")[-1]) or flags.get(field.split(".")[0]) or field
+        lines.append(f"{name}: {problem['message']}" if name else str(problem["message"]))
+    return "; ".join(lines)
+
+
+def note(state: State, text: str) -> None:
+    """Print a remark that may be missed; -q leaves it out."""
+    if not state.quiet:
+        _print(state, f"Note: {text}", "dim")
+
+
+def warn(state: State, text: str) -> None:
+    """Print a warning about what the answer is worth; -q does not hide it."""
+    _print(state, f"Warning: {text}", "bold yellow")
+
+
+def report_trace(state: State, trace: "Trace", milliseconds: float) -> None:
+    """Print the request id, requests, cache hits, attempts and time of a call under -v."""
+    if not state.verbose:
+        return
+    exchanges = list(trace.exchanges)
+    cached = sum(exchange.from_cache for exchange in exchanges)
+    attempts = sum(exchange.attempts for exchange in exchanges)
+    _print(
+        state,
+        f"Request: {trace.request_id}, {counted(len(exchanges), 'exchange')} ({cached} from the cache), "
+        f"{counted(attempts, 'attempt')}, {milliseconds:.0f} ms",
+        "dim",
+    )
+
+
+def report_notices(state: State) -> None:
+    """Print once what settings and transport remarked, and once a day how to go faster."""
+    settings = state.__dict__.get("settings")
+    if settings is None:
+        return
+    services = state.__dict__.get("services")
+    transport = services.__dict__.get("transport") if services is not None else None
+    for text in (*settings.notices, state.log_remark, *getattr(transport, "notices", ())):
+        if text and text not in state.told:
+            state.told.add(text)
+            note(state, text)
+    if transport is not None and _wants_advice(state, settings):
+        note(
+            state,
+            "NCBI answers 3 requests per second without an API key, 10 with one. It is free: set NCBI_API_KEY, and "
+            "NCBI_ADMIN_EMAIL so that NCBI can reach you. (Shown once a day.)",
+        )
+
+
+def _wants_advice(state: State, settings: "Settings") -> bool:
+    """Tell whether to mention key and e-mail: to a person at a terminal, who has neither, once a day."""
+    if state.quiet or settings.demo or settings.ncbi_api_key or settings.ncbi_admin_email:
+        return False
+    if not (is_terminal(sys.stderr) and is_terminal(sys.stdout)) or "ncbi.nlm.nih.gov" not in settings.eutils_url:
+        return False
+    stamp = settings.cache_dir / ADVICE_STAMP
+    today = time.strftime("%Y-%m-%d")
+    try:
+        if stamp.is_file() and stamp.read_text(encoding="utf-8") == today:
+            return False
+        stamp.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        stamp.write_text(today, encoding="utf-8")
+    except (OSError, UnicodeDecodeError):  # where nothing can be remembered, every call would say it
+        return False
+    return True
+
+
+def counted(number: int, noun: str) -> str:
+    """Return "1 record", "2 records", "1,234 records"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _print(state: State, line: str, style: str = "") -> None:
+    """Print one line on stderr, its first word styled on a terminal. Never fails: there is nowhere to tell."""
+    text = plain(line)
+    try:
+        if style and (is_terminal(sys.stderr) or state.color == "always"):
+            from ._console import print_line
+
+            print_line(text, style, state.color)
+        else:
+            print(text, file=sys.stderr, flush=True)  # noqa: T201  # this is where the program speaks
+    except (OSError, ValueError, AttributeError):
+        return

@@ -1,0 +1,319 @@
+"""Run an operation, print the outcome, set the exit status; and the same for documents a command made itself.
+
+A command takes a ``typer.Context`` as ``ctx`` and calls ``run`` (an operation) or ``emit`` (its own document). Data
+goes to stdout or to the file of ``-o``; ``note`` and ``warn`` go to stderr. A command fails by raising an
+``EntrezKitError`` and ends with another status than 0 by raising ``typer.Exit(status)``: ``_app.main`` does the rest.
+``@accepts(...)`` above a command declares its formats where they are others than table and json.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import typer
+
+from entrez_kit.errors import EntrezKitError, Exit, InvalidInput
+from entrez_kit.operation import Operation, Outcome, Request, Result, execute
+
+from ._formats import (
+    PAGE_BREAK,
+    Column,
+    Ids,
+    JsonLines,
+    Pages,
+    Record,
+    Rows,
+    Shape,
+    Writer,
+    as_data,
+    columns_for,
+    json_text,
+    project,
+    unknown_field,
+    values_at,
+)
+from ._output import Sink
+from ._report import counted, report_error, report_notices, report_trace
+from ._report import note as _note
+from ._report import warn as _warn
+from ._state import Plan, State, accepts
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+__all__ = ["View", "accepts", "counted", "emit", "finish", "help_of", "note", "plan", "run", "state", "warn"]
+
+Req = TypeVar("Req", bound=Request)
+Res = TypeVar("Res", bound=Result)
+
+
+@dataclass(frozen=True)
+class View(Generic[Res]):
+    """How the result of an operation is shown.
+
+    Args:
+        table: makes what a terminal shows.
+        records: the result's records as plain data: lines of jsonl, rows of csv and tsv, items of md, ids.
+        record_model: model of one record; says which fields there are.
+        columns: what csv and tsv hold unless the user names fields.
+        records_key: where the records stand in the JSON document; ``--fields`` reaches into it.
+        page: one record in Markdown.
+        between: what separates two records in Markdown.
+    """
+
+    table: "Callable[[Res, Console], RenderableType]"
+    records: Callable[[Res], Iterable[Record]]
+    record_model: Any
+    columns: Mapping[str, Column]
+    records_key: str
+    page: Callable[[Record], str] | None = None
+    between: str = PAGE_BREAK
+
+
+def state(ctx: typer.Context) -> State:
+    """Return what every command shares: ``.settings``, ``.services`` and ``.flags``."""
+    assert isinstance(ctx.obj, State)
+    return ctx.obj
+
+
+def plan(ctx: typer.Context) -> Plan:
+    """Return format, fields and target file of this command.
+
+    Raises:
+        InvalidInput: the command does not print the format, or the target is a folder.
+    """
+    return state(ctx).planned(ctx.command)
+
+
+def note(ctx: typer.Context, text: str) -> None:
+    """Print ``Note: text`` on stderr, unless -q."""
+    _note(state(ctx), text)
+
+
+def warn(ctx: typer.Context, text: str) -> None:
+    """Print ``Warning: text`` on stderr, -q or not."""
+    _warn(state(ctx), text)
+
+
+def help_of(operation: Operation[Any, Any], name: str) -> str:
+    """Return the description of a request field, for the help of its flag; ``date_range.min_date`` goes deeper."""
+    model: Any = operation.request
+    *parents, last = name.split(".")
+    for parent in parents:
+        annotation = model.model_fields[parent].annotation
+        model = next(kind for kind in getattr(annotation, "__args__", (annotation,)) if hasattr(kind, "model_fields"))
+    # Square brackets are markup to the help page, and field tags to PubMed.
+    return str(model.model_fields[last].description or "").replace("[", r"\[")
+
+
+def emit(
+    ctx: typer.Context,
+    document: Any,
+    table: "Callable[[], RenderableType]",
+    *,
+    records: Sequence[Mapping[str, Any]] | None = None,
+    page: Callable[[Record], str] | None = None,
+) -> None:
+    """Print a document that a command made itself, in the format the user wants.
+
+    Args:
+        ctx: the command's context.
+        document: a mapping, a list of mappings, or a model; what json prints.
+        table: makes what a terminal shows; called only for the table format.
+        records: lines of jsonl and rows of csv and tsv; by default the items of a list, or the document.
+        page: one record in Markdown, for commands that accept md.
+
+    Raises:
+        InvalidInput: --fields names something the document does not have.
+    """
+    made = plan(ctx)
+    data = as_data(document)
+    if records is None:
+        records = data if isinstance(data, list) else [data]
+    rows = [as_data(row) for row in records]
+    shape = Shape(sample=rows)
+    columns: dict[str, Column] = {name: _getter(name) for name in shape.names()}
+    with Sink(made.target) as sink:
+        if made.format == "json":
+            top = Shape(sample=data if isinstance(data, list) else [data])
+            for path in made.fields:
+                if not top.knows(path):
+                    raise unknown_field(path, top.names())
+            sink.data(json_text(project(data, made.fields) if made.fields else data) + "\n")
+        elif made.format == "table":
+            chosen = columns_for(made.fields, columns, shape) if made.fields else None
+            _print_table(ctx, sink, lambda console: _grid(rows, chosen) if chosen else table())
+        else:
+            _write(writer_for(made, sink, columns, shape, page), rows)
+    report_notices(state(ctx))
+    _confirm(ctx, made)
+
+
+def run(
+    ctx: typer.Context,
+    operation: Operation[Req, Res],
+    arguments: Mapping[str, Any],
+    view: View[Res],
+    *,
+    afterwards: Callable[[Res], EntrezKitError | None] | None = None,
+) -> None:
+    """Run an operation, print its result in the format the user wants, and end with the status it deserves.
+
+    Args:
+        ctx: the command's context.
+        operation: what to run.
+        arguments: the request's fields.
+        view: how to show the result.
+        afterwards: called with the printed result; prints remarks and may return an error to end with.
+    """
+    made = plan(ctx)
+    with Sink(made.target) as sink:
+        show = _presenter(ctx, made, view, operation.result, sink)
+        started = time.monotonic()
+        outcome = execute(operation, state(ctx).services, arguments)
+        elapsed = 1000 * (time.monotonic() - started)
+        if outcome.result is None:
+            sink.discard()
+        else:
+            show(outcome.result)
+    remark = afterwards(outcome.result) if afterwards is not None and outcome.result is not None else None
+    finish(ctx, outcome, elapsed, remark=remark)
+
+
+def finish(
+    ctx: typer.Context, outcome: Outcome[Any], milliseconds: float, *, remark: EntrezKitError | None = None
+) -> None:
+    """Report what is left to say after the data was printed, and end with the status the outcome deserves.
+
+    Args:
+        ctx: the command's context.
+        outcome: what the call came to.
+        milliseconds: how long it took.
+        remark: an error to end with although the call went well.
+
+    Raises:
+        typer.Exit: with a status other than 0.
+    """
+    current = state(ctx)
+    report_notices(current)
+    error = outcome.error or remark
+    if outcome.result is not None:
+        _confirm(ctx, plan(ctx))
+    if error is not None:
+        report_error(current, error, outcome.trace.request_id, flags_of(ctx))
+    report_trace(current, outcome.trace, milliseconds)
+    if error is not None:
+        raise typer.Exit(status_of(error))
+
+
+def status_of(error: EntrezKitError) -> int:
+    """Return the exit status of an error: 4 where a part of what was asked for was printed."""
+    return int(Exit.PARTIAL if error.details.get("partial") is True else error.exit_code)
+
+
+def flags_of(ctx: typer.Context) -> dict[str, str]:
+    """Return what this command calls its parameters: ``{"sort_by": "--sort"}``."""
+    flags: dict[str, str] = {}
+    for parameter in ctx.command.params:
+        if parameter.name and parameter.param_type_name == "option":
+            flags[parameter.name] = max(parameter.opts, key=len)
+    return flags
+
+
+def writer_for(
+    made: Plan,
+    sink: Sink,
+    columns: Mapping[str, Column],
+    shape: Shape,
+    page: Callable[[Record], str] | None = None,
+    between: str = PAGE_BREAK,
+) -> Writer:
+    """Return the writer of a format that goes record by record.
+
+    Raises:
+        InvalidInput: --fields names something a record does not have, or goes with a format that has no fields.
+    """
+    if made.format == "jsonl":
+        return JsonLines(sink, made.fields, shape)
+    if made.format in ("csv", "tsv"):
+        return Rows(sink, columns_for(made.fields, columns, shape), "," if made.format == "csv" else "\t")
+    if made.fields:
+        raise InvalidInput(
+            f"--fields does not go with --format {made.format}.",
+            invalid_input=f"format={made.format}",
+            recovery_hint="Fields are for json, jsonl, csv, tsv and table.",
+        )
+    if made.format == "ids":
+        return Ids(sink)
+    assert page is not None, "a command that accepts md has pages"
+    return Pages(sink, page, between)
+
+
+def _presenter(ctx: typer.Context, made: Plan, view: View[Res], result_model: Any, sink: Sink) -> Callable[[Res], None]:
+    """Return the function that prints a result; wrong fields are found here, before the call."""
+    shape = Shape(view.record_model)
+    if made.format == "json":
+        paths = _document_paths(made.fields, view.records_key, shape, Shape(result_model))
+        return lambda result: sink.data(_json_of(result, paths) + "\n")
+    if made.format == "table":
+        chosen = columns_for(made.fields, view.columns, shape) if made.fields else None
+        return lambda result: _print_table(
+            ctx,
+            sink,
+            lambda console: _grid(view.records(result), chosen) if chosen else view.table(result, console),
+        )
+    writer = writer_for(made, sink, view.columns, shape, view.page, view.between)
+    return lambda result: _write(writer, view.records(result))
+
+
+def _document_paths(fields: Sequence[str], records_key: str, records: Shape, document: Shape) -> list[str]:
+    """Turn the user's fields into paths of the whole document; those of a record are looked for in its records."""
+    paths = []
+    for path in fields:
+        if records.knows(path):
+            paths.append(f"{records_key}.{path}")
+        elif document.knows(path):
+            paths.append(path)
+        else:
+            raise unknown_field(path, [*records.names(), *document.names()])
+    return paths
+
+
+def _json_of(result: Result, paths: Sequence[str]) -> str:
+    if not paths:
+        return json_text(result)
+    data = as_data(result)
+    # What NCBI complained about stays: fewer fields must not mean fewer warnings.
+    kept = [*paths, "warnings"] if data.get("warnings") and "warnings" not in paths else list(paths)
+    return json_text(project(data, kept))
+
+
+def _write(writer: Writer, records: Iterable[Record]) -> None:
+    writer.begin()
+    for record in records:
+        writer.record(record)
+    writer.end()
+
+
+def _getter(name: str) -> Column:
+    return lambda record: values_at(record, name)
+
+
+def _print_table(ctx: typer.Context, sink: Sink, make: "Callable[[Console], RenderableType]") -> None:
+    from ._console import console_for
+
+    console = console_for(state(ctx), sink)
+    console.print(make(console))
+
+
+def _grid(records: Iterable[Record], columns: Mapping[str, Column]) -> "RenderableType":
+    from ._render import grid
+
+    return grid(records, columns)
+
+
+def _confirm(ctx: typer.Context, made: Plan) -> None:
+    """Say where the data went, to a person who cannot see it."""
+    if made.target is not None and state(ctx).stderr_is_terminal:
+        note(ctx, f"Written to {made.target}.")

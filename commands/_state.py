@@ -1,0 +1,238 @@
+"""State: what the user asked of every command (flags, settings, format), and the clients built from it."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
+
+from entrez_kit.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from entrez_kit.sandbox.server import Sandbox
+
+    from entrez_kit.services import Services
+    from entrez_kit.settings import Settings
+
+PLAIN_FORMATS: Final = ("table", "json")
+"""What a command prints unless it says that it accepts more."""
+SUFFIXES: Final = {
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".xml": "xml",
+    ".nbib": "nbib",
+    ".md": "md",
+    ".txt": "ids",
+}
+_SETTING_FLAGS: Final = ("demo", "offline", "refresh", "no_cache", "quiet", "verbose", "color", "config_file")
+_NOWHERE: Final = "http://127.0.0.1:9"
+"""Stands for the sandbox's address while none is running; nothing answers at the discard port."""
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def accepts(*formats: str) -> Callable[[Function], Function]:
+    """Declare the formats a command prints, in the order they are shown to users; table and json unless declared."""
+
+    def declare(function: Function) -> Function:
+        function.formats = formats  # type: ignore[attr-defined]  # read back through the command's callback
+        return function
+
+    return declare
+
+
+def formats_of(command: Any) -> tuple[str, ...]:
+    """Return the formats a command accepts."""
+    return getattr(getattr(command, "callback", None), "formats", PLAIN_FORMATS)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How one command is to print: a format it accepts, fields to project on, and a file or None for stdout."""
+
+    format: str
+    fields: tuple[str, ...] = ()
+    target: Path | None = None
+
+
+class State:
+    """What every command shares; reached from a typer context with ``state(ctx)``.
+
+    ``flags`` holds what was given on the command line, before or after the command. Settings are read when first
+    needed, so that help and usage errors do not depend on them.
+    """
+
+    def __init__(self) -> None:
+        self.flags: dict[str, Any] = {}
+        self.plan: Plan | None = None
+        self.told: set[str] = set()
+        self.log_remark: str | None = None
+        self._sandbox: Sandbox | None = None
+
+    @cached_property
+    def settings(self) -> "Settings":
+        """The settings; in demo mode with the demo's own folders.
+
+        Raises:
+            NotConfigured: a setting has a value that cannot be used.
+        """
+        from entrez_kit.settings import load_settings
+
+        settings = load_settings({name: self.flags.get(name) for name in _SETTING_FLAGS})
+        self._base_settings = settings
+        return settings.with_sandbox(_NOWHERE) if settings.demo else settings
+
+    @cached_property
+    def services(self) -> "Services":
+        """The clients; in demo mode they talk to a sandbox that is started here."""
+        from entrez_kit.services import Services
+
+        settings = self.settings
+        self.open_log()
+        if settings.demo:
+            from entrez_kit.sandbox.server import Sandbox
+
+            self._sandbox = Sandbox()
+            self._sandbox.start()
+            settings = self._base_settings.with_sandbox(self._sandbox.url)
+        return Services(settings)
+
+    def open_log(self) -> None:
+        """Send the log where the user wants it: nowhere, to stderr under -v, or to files."""
+        from ._log import configure_log
+
+        self.log_remark = configure_log(self.__dict__.get("settings"), verbose=self.verbose)
+
+    def close(self) -> None:
+        """Release the cache file and stop the sandbox, if they were opened."""
+        services = self.__dict__.get("services")
+        if services is not None:
+            services.close()
+        if self._sandbox is not None:
+            self._sandbox.stop()
+            self._sandbox = None
+
+    def loaded(self, name: str, default: Any) -> Any:
+        """Return a flag or setting without reading the settings; safe while an error is being reported."""
+        if self.flags.get(name) is not None:
+            return self.flags[name]
+        settings = self.__dict__.get("settings")
+        return getattr(settings, name) if settings is not None else default
+
+    @property
+    def quiet(self) -> bool:
+        """Whether notes are left out."""
+        return bool(self.loaded("quiet", False))
+
+    @property
+    def verbose(self) -> bool:
+        """Whether request ids and timings are shown."""
+        return bool(self.loaded("verbose", False))
+
+    @property
+    def color(self) -> str:
+        """When to colour: auto, always or never."""
+        return str(self.loaded("color", "auto"))
+
+    @property
+    def stderr_is_terminal(self) -> bool:
+        """Whether a person reads the notes."""
+        return is_terminal(sys.stderr)
+
+    @property
+    def for_machines(self) -> bool:
+        """Whether errors go out as envelopes: with --json, and wherever stdout is no terminal."""
+        if self.plan is not None and self.plan.format == "table":
+            return False
+        asked = "json" if self.flags.get("json") else self.flags.get("format")
+        if asked in ("json", "jsonl", "table"):
+            return asked != "table"
+        return not is_terminal(sys.stdout) or (self.plan is not None and self.plan.format in ("json", "jsonl"))
+
+    def planned(self, command: Any) -> Plan:
+        """Decide the format, fields and target of a command; refuse what it cannot do before any work is done.
+
+        Raises:
+            InvalidInput: the command does not print the format, or the target is a folder.
+        """
+        if self.plan is None:
+            formats = formats_of(command)
+            target = self._target()
+            fields = tuple(name for part in self.flags.get("fields") or () for name in _names(part))
+            self.plan = Plan(self._format(formats, target), fields, target)
+        return self.plan
+
+    def _target(self) -> Path | None:
+        path: Path | None = self.flags.get("output")
+        if path is None or str(path) == "-":
+            return None
+        if path.is_dir():
+            raise InvalidInput(
+                f"--output names a folder: {path}",
+                invalid_input=f"output={path}",
+                recovery_hint="Name a file in that folder.",
+            )
+        if not path.parent.is_dir():
+            raise InvalidInput(
+                f"--output {path}: the folder {path.parent} does not exist.",
+                invalid_input=f"output={path}",
+                recovery_hint=f"Create {path.parent} first, or name a file elsewhere.",
+            )
+        return path
+
+    def _format(self, formats: tuple[str, ...], target: Path | None) -> str:
+        flag = self.flags.get("format")
+        if self.flags.get("json"):
+            if flag not in (None, "json"):
+                raise InvalidInput(
+                    f"--json and --format {flag} contradict each other.",
+                    invalid_input=f"format={flag}",
+                    recovery_hint="Give one of them.",
+                )
+            flag = "json"
+        if flag is not None:
+            return _supported(str(flag).strip().lower(), formats, f"--format {flag}")
+        if target is not None and target.suffix.lower() in SUFFIXES:
+            return _supported(SUFFIXES[target.suffix.lower()], formats, f"a {target.suffix} file")
+        # A preference from the environment or a file is not an order: commands that lack it print their default.
+        preferred = self._preferred_format()
+        if preferred in formats and not (target is not None and preferred == "table"):
+            return str(preferred)
+        if target is None and is_terminal(sys.stdout) and "table" in formats:
+            return "table"
+        return "json" if "json" in formats else formats[0]
+
+    def _preferred_format(self) -> str | None:
+        from entrez_kit.errors import NotConfigured
+
+        try:
+            return self.settings.format
+        except NotConfigured:  # a command that needs the settings will say so; the guide and `config` do not
+            return None
+
+
+def _names(text: str) -> list[str]:
+    return [name for part in text.split(",") if (name := part.strip())]
+
+
+def _supported(name: str, formats: tuple[str, ...], given: str) -> str:
+    if name not in formats:
+        raise InvalidInput(
+            f"{given} is not something this command prints.",
+            invalid_input=f"format={name}",
+            recovery_hint=f"It prints {', '.join(formats)}.",
+            details={"reason": "unsupported_format", "supported": list(formats)},
+        )
+    return name
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Tell whether a stream is a terminal; a closed one is none."""
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:
+        return False

@@ -1,0 +1,280 @@
+"""Words for people about a record: names, citation lines, dates, retraction banners. No layout, no library."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from ._formats import Record
+from ._output import plain
+
+PUBMED: Final = "https://pubmed.ncbi.nlm.nih.gov/"
+PMC: Final = "https://pmc.ncbi.nlm.nih.gov/articles/"
+DOI: Final = "https://doi.org/"
+
+LABELS: Final = {
+    "retracted": "RETRACTED",
+    "expression_of_concern": "EXPRESSION OF CONCERN",
+    "retraction_notice": "RETRACTION NOTICE",
+}
+"""Retraction statuses that must be seen, and how they are shown."""
+CORRECTED: Final = "corrected"
+
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_KINDS: Final = {
+    "RetractionIn": "Retracted by",
+    "RetractionOf": "Retracts",
+    "PartialRetractionIn": "Partly retracted by",
+    "PartialRetractionOf": "Partly retracts",
+    "RetractedandRepublishedIn": "Retracted and republished as",
+    "RetractedandRepublishedFrom": "Republished after retraction of",
+    "ExpressionOfConcernIn": "Expression of concern in",
+    "ExpressionOfConcernFor": "Expresses concern about",
+    "ErratumIn": "Corrected by",
+    "ErratumFor": "Corrects",
+    "CorrectedandRepublishedIn": "Corrected and republished as",
+    "CorrectedandRepublishedFrom": "Corrected and republished from",
+    "RepublishedIn": "Republished as",
+    "RepublishedFrom": "Republished from",
+    "UpdateIn": "Updated by",
+    "UpdateOf": "Updates",
+    "CommentIn": "Comment in",
+    "CommentOn": "Comment on",
+    "SummaryForPatientsIn": "Summary for patients in",
+    "OriginalReportIn": "Original report in",
+    "ReprintIn": "Reprinted in",
+    "ReprintOf": "Reprint of",
+    "AssociatedDataset": "Dataset",
+    "AssociatedPublication": "Publication",
+    "Cites": "Cites",
+}
+_GRAVE: Final = {
+    "retracted": ("RetractionIn", "PartialRetractionIn", "RetractedandRepublishedIn"),
+    "expression_of_concern": ("ExpressionOfConcernIn",),
+    "retraction_notice": ("RetractionOf", "PartialRetractionOf", "RetractedandRepublishedFrom"),
+}
+_CORRECTIONS: Final = ("ErratumIn", "CorrectedandRepublishedIn")
+
+
+def line(text: object) -> str:
+    """Return text on one line, without anything that could steer a terminal."""
+    return plain(" ".join(str(text or "").split()))
+
+
+def title_of(record: Record) -> str:
+    """Return the title, or a word that says there is none."""
+    return line(record.get("title")) or "(no title)"
+
+
+def person(author: Mapping[str, Any]) -> str:
+    """Return a name as citations write it: "Doe JA", "Doe JA 3rd", or the name of the group."""
+    if author.get("collective_name"):
+        return line(author["collective_name"])
+    parts = (author.get("last_name"), author.get("initials") or author.get("first_name"), author.get("suffix"))
+    return line(" ".join(str(part) for part in parts if part))
+
+
+def people(authors: Sequence[Mapping[str, Any]] | None, limit: int | None = None, joiner: str = ", ") -> str:
+    """Return names one after the other; past the limit "et al." stands for the rest."""
+    names = [name for author in authors or () if (name := person(author))]
+    if limit is not None and len(names) > limit:
+        return joiner.join([*names[:limit], "et al."])
+    return joiner.join(names)
+
+
+def shortened(authors: str, limit: int) -> str:
+    """Return a ready text of authors with "et al." for those past the limit."""
+    names = [name for name in re.split(r"[,;]\s+", line(authors)) if name]
+    return ", ".join([*names[:limit], "et al."] if len(names) > limit else names)
+
+
+def status_label(record: Record) -> str:
+    """Return RETRACTED or the like, or nothing."""
+    return LABELS.get(str(record.get("retraction_status")), "")
+
+
+def is_corrected(record: Record) -> bool:
+    """Tell whether a correction of this record was published."""
+    return any(item.get("kind") in _CORRECTIONS for item in record.get("corrections") or ())
+
+
+def kind_in_words(kind: str) -> str:
+    """Return what NLM's RefType means: "RetractionIn" is "Retracted by"."""
+    return _KINDS.get(kind) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", line(kind)).capitalize()
+
+
+def banner(record: Record) -> list[str]:
+    """Return the lines that must come first, headline before all: what was retracted or is in doubt, and by what."""
+    status = str(record.get("retraction_status"))
+    if status not in LABELS:
+        return []
+    headline = {
+        "retracted": "RETRACTED: this article has been retracted.",
+        "expression_of_concern": "EXPRESSION OF CONCERN: doubts about this article have been published.",
+        "retraction_notice": "RETRACTION NOTICE: this is not an article, it retracts one.",
+    }[status]
+    grave = [item for item in record.get("corrections") or () if item.get("kind") in _GRAVE[status]]
+    return [headline, *(correction_line(item) for item in grave)]
+
+
+def correction_line(item: Mapping[str, Any]) -> str:
+    """Return one entry of a record's corrections as a line."""
+    text = f"{kind_in_words(str(item.get('kind')))}: {line(item.get('citation'))}"
+    if item.get("pmid"):
+        text += f" PMID {item['pmid']}"
+    if item.get("note"):
+        text += f" ({line(item['note'])})"
+    return text
+
+
+def other_corrections(record: Record) -> list[str]:
+    """Return the entries that the banner does not show."""
+    shown = _GRAVE.get(str(record.get("retraction_status")), ())
+    return [correction_line(item) for item in record.get("corrections") or () if item.get("kind") not in shown]
+
+
+def date_of(record: Record) -> str:
+    """Return when it was published, as precisely as PubMed says: "2024 Mar 3", "2024 Spring"."""
+    info = record.get("journal_info") or {}
+    date = info.get("publication_date") or {}
+    if date.get("medline_date"):
+        return line(date["medline_date"])
+    return day(date) or line(info.get("year"))
+
+
+def day(date: Mapping[str, Any]) -> str:
+    """Return a date as "2024 Mar 3", leaving out what is not known."""
+    month = date.get("month")
+    name = _MONTHS[month - 1] if isinstance(month, int) and 1 <= month <= 12 else month
+    return line(" ".join(str(part) for part in (date.get("year"), name, date.get("day")) if part))
+
+
+def year_of(record: Record) -> str:
+    """Return the year of publication, also where PubMed only gives a season or a range."""
+    info = record.get("journal_info") or {}
+    date = info.get("publication_date") or {}
+    found = date.get("year") or info.get("year")
+    if not found and (match := re.search(r"\b(1[6-9]|20|21)[0-9]{2}\b", str(date.get("medline_date") or ""))):
+        found = match[0]
+    return str(found or "")
+
+
+def journal_of(record: Record) -> str:
+    """Return the short title of the journal, or the title of the book."""
+    info = record.get("journal_info") or {}
+    book = record.get("book_info") or {}
+    return line(info.get("iso_abbreviation") or info.get("title") or book.get("title"))
+
+
+def source_of(record: Record) -> str:
+    """Return where it was published: "J Demo. 2024 Mar 3;12(3):45-67." or, for a chapter, the book."""
+    if record.get("record_type") in ("book", "chapter"):
+        return _book_source(record)
+    info = record.get("journal_info") or {}
+    text = journal_of(record)
+    if date := date_of(record):
+        text = f"{text}. {date}" if text else date
+    place = line(info.get("volume"))
+    if info.get("issue"):
+        place += f"({line(info['issue'])})"
+    if info.get("pages"):
+        place += f":{line(info['pages'])}"
+    if place:
+        text = f"{text};{place}" if text else place
+    return f"{text}." if text and not text.endswith(".") else text
+
+
+def _book_source(record: Record) -> str:
+    book = record.get("book_info") or {}
+    info = record.get("journal_info") or {}
+    parts = []
+    name = line(book.get("title") or info.get("title"))
+    if name and name != title_of(record):
+        parts.append(f"In: {name}" if record.get("record_type") == "chapter" else name)
+    if book.get("edition"):
+        parts.append(f"{line(book['edition'])} ed." if str(book["edition"]).isdigit() else line(book["edition"]))
+    if book.get("editors"):
+        parts.append(f"{people(book['editors'], 6)}, ed")
+    publisher = ": ".join(text for key in ("publisher_location", "publisher") if (text := line(book.get(key))))
+    if date := date_of(record):
+        publisher = f"{publisher}; {date}" if publisher else date
+    if publisher:
+        parts.append(publisher)
+    return ". ".join(part.rstrip(".") for part in parts) + "." if parts else ""
+
+
+def links_of(record: Record) -> list[tuple[str, str]]:
+    """Return the identifiers of a record with their addresses: PubMed, DOI, PMC, NCBI Bookshelf."""
+    links = [(f"PMID {record['pmid']}", str(record.get("url") or f"{PUBMED}{record['pmid']}/"))]
+    if doi := line(record.get("doi")):
+        links.append((f"doi:{doi}", doi_address(doi)))
+    if pmcid := line(record.get("pmcid")):
+        links.append((pmcid, f"{PMC}{pmcid}/"))
+    accession = line((record.get("book_info") or {}).get("accession"))
+    if accession:
+        links.append((accession, f"https://www.ncbi.nlm.nih.gov/books/{accession}/"))
+    return links
+
+
+def doi_address(doi: str) -> str:
+    """Return the address of a DOI; characters with a meaning in addresses are escaped."""
+    from urllib.parse import quote
+
+    return DOI + quote(doi, safe="/:;()[],.@!$&'*+=~-_")
+
+
+# Columns
+
+
+def _info(name: str) -> Any:
+    return lambda record: (record.get("journal_info") or {}).get(name)
+
+
+def _mesh(record: Record) -> list[str]:
+    return [str(term.get("descriptor_name")) for term in record.get("mesh_terms") or ()]
+
+
+ARTICLE_COLUMNS: Final = {
+    "pmid": lambda record: record.get("pmid"),
+    "title": lambda record: record.get("title"),
+    "authors": lambda record: people(record.get("authors"), joiner="; "),
+    "journal": lambda record: journal_title(record),
+    "iso_abbreviation": _info("iso_abbreviation"),
+    "year": year_of,
+    "date": date_of,
+    "volume": _info("volume"),
+    "issue": _info("issue"),
+    "pages": _info("pages"),
+    "doi": lambda record: record.get("doi"),
+    "pmcid": lambda record: record.get("pmcid"),
+    "issn": _info("issn"),
+    "eissn": _info("eissn"),
+    "nlm_id": _info("nlm_id"),
+    "publication_types": lambda record: record.get("publication_types"),
+    "retraction_status": lambda record: record.get("retraction_status"),
+    "record_type": lambda record: record.get("record_type"),
+    "languages": lambda record: record.get("languages"),
+    "keywords": lambda record: record.get("keywords"),
+    "mesh_terms": _mesh,
+    "abstract": lambda record: record.get("abstract_text"),
+    "url": lambda record: record.get("url"),
+}
+"""What csv and tsv hold of an article unless the user names fields."""
+
+SUMMARY_COLUMNS: Final = {
+    "pmid": lambda record: record.get("pmid"),
+    "title": lambda record: record.get("title"),
+    "authors": lambda record: record.get("authors"),
+    "source": lambda record: record.get("source"),
+    "pub_date": lambda record: record.get("pub_date"),
+    "epub_date": lambda record: record.get("epub_date"),
+    "doi": lambda record: record.get("doi"),
+    "pmcid": lambda record: record.get("pmcid"),
+    "retraction_status": lambda record: record.get("retraction_status"),
+}
+"""What csv and tsv hold of a search result."""
+
+
+def journal_title(record: Record) -> str:
+    """Return the full title of the journal or book."""
+    info = record.get("journal_info") or {}
+    return line(info.get("title") or (record.get("book_info") or {}).get("title") or info.get("iso_abbreviation"))

@@ -1,0 +1,6 @@
+"""What keeps entrez-kit from working on this machine: checks of the settings, the folders and each hop to a service."""
+
+from entrez_kit.doctor.diagnosis import diagnose
+from entrez_kit.doctor.report import Check, DoctorReport
+
+__all__ = ["Check", "DoctorReport", "diagnose"]

@@ -1,0 +1,434 @@
+"""The hops on the way to a service, one by one: name, connection, proxy, encryption.
+
+Each hop is bounded in time and raises a Finding that says what is wrong and what to do. Nothing here sends a request to
+the service itself, and no password of a proxy is shown.
+"""
+
+import base64
+import errno
+import ipaddress
+import re
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, TypeVar
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from entrez_kit.doctor.report import Finding, Notes, Said
+from entrez_kit.errors import NotConfigured
+from entrez_kit.transport.policy import is_loopback
+
+Resolver = Callable[[str, int], Sequence[str]]
+"""Host and port to addresses; raises OSError."""
+Connector = Callable[[str, int, float], socket.socket]
+"""Address, port and seconds to a connection; raises OSError."""
+
+HOPS: Final = ("dns", "tcp", "proxy", "tls")
+MAX_ADDRESSES: Final = 3
+MAX_PROXY_HEAD: Final = 16_384
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class Route:
+    """How requests to an address leave this machine."""
+
+    proxy: str | None = None
+    ca_bundle: str | None = None
+
+
+def find_route(url: str) -> Route:
+    """Return the proxy and the certificates that requests uses for an address (it asks the environment)."""
+    import requests
+    from requests.utils import DEFAULT_CA_BUNDLE_PATH, select_proxy
+
+    with requests.Session() as session:
+        merged = session.merge_environment_settings(url, {}, False, None, None)
+    # The transport keeps what is sent to this machine on it.
+    proxy = None if is_loopback(urlsplit(url).hostname) else select_proxy(url, merged["proxies"])
+    bundle = merged["verify"]
+    return Route(
+        proxy=proxy if not proxy or "://" in proxy else f"http://{proxy}",
+        ca_bundle=bundle if isinstance(bundle, str) else DEFAULT_CA_BUNDLE_PATH,
+    )
+
+
+def resolve(host: str, port: int) -> list[str]:
+    """Return the addresses of a host as the system knows them."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(item[4][0]) for item in found))
+
+
+def connect(address: str, port: int, seconds: float) -> socket.socket:
+    """Open a connection to an address."""
+    return socket.create_connection((address, port), timeout=seconds)
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Checks the hops to one service.
+
+    Args:
+        url: the service's base address.
+        route: how requests to it leave this machine.
+        resolver: names to addresses.
+        connector: addresses to connections.
+        patience: seconds for each hop.
+    """
+
+    url: str
+    route: Route
+    resolver: Resolver
+    connector: Connector
+    patience: float
+
+    def run(self, notes: Notes) -> None:
+        """Check the hops in order; after one that fails the others are skipped."""
+        target = urlsplit(self.url)
+        first = self._first_stop()
+        addresses: list[str] = []
+        connection: socket.socket | None = None
+        try:
+            with notes.check("dns") as said:
+                addresses = self._resolve(first, said)
+            if not notes.stopped:
+                with notes.check("tcp") as said:
+                    connection = self._connect(first, addresses, said)
+            if connection is not None:
+                self._beyond(notes, target, first, connection)
+        finally:
+            if connection is not None:
+                connection.close()
+        done = {check.name for check in notes.checks}
+        for name in HOPS:
+            if name not in done and not (name == "proxy" and self.route.proxy is None):
+                notes.skip(name, "not reached")
+
+    def _beyond(self, notes: Notes, target: SplitResult, first: SplitResult, connection: socket.socket) -> None:
+        """Check what comes after the first connection: the proxy's consent, and encryption."""
+        encrypted = target.scheme == "https"
+        if self.route.proxy is not None:
+            with notes.check("proxy") as said:
+                self._pass_proxy(first, target, connection, said)
+            if notes.stopped:
+                return
+            if first.scheme != "http":
+                notes.skip("tls", f"not looked at through a {first.scheme} proxy")
+                return
+        if not encrypted:
+            notes.skip("tls", "the address is http, without encryption")
+            return
+        with notes.check("tls") as said:
+            self._encrypt(target, connection, said)
+
+    def _first_stop(self) -> SplitResult:
+        return urlsplit(self.route.proxy or self.url)
+
+    def _resolve(self, stop: SplitResult, said: Said) -> list[str]:
+        try:
+            host, port = stop.hostname, port_of(stop)
+        except ValueError:
+            host, port = None, 0
+        if not host:
+            raise Finding(
+                f"the proxy address {shown(stop)} cannot be used",
+                "Correct HTTPS_PROXY, HTTP_PROXY or ALL_PROXY, e.g. http://proxy.example.org:3128.",
+                code=NotConfigured.code,
+            )
+        whose = f"the proxy {host}" if self.route.proxy else host
+        if is_address(host):
+            said.add(f"{whose} is an address already")
+            return [host]
+        try:
+            addresses = list(bounded(lambda: self.resolver(host, port), self.patience))
+        except TimeoutError:
+            raise Finding(
+                f"no name server answered for {whose} within {self.patience:g} s",
+                "Check the network connection and the name servers of this machine.",
+            ) from None
+        except (OSError, UnicodeError) as exc:
+            raise Finding(f"{whose} cannot be resolved: {reason(exc)}", _name_hint(self.route)) from None
+        if not addresses:
+            raise Finding(f"{whose} has no address", _name_hint(self.route))
+        listed = ", ".join(addresses[:MAX_ADDRESSES]) + (" ..." if len(addresses) > MAX_ADDRESSES else "")
+        said.add(f"{whose} is {listed}")
+        return addresses
+
+    def _connect(self, stop: SplitResult, addresses: list[str], said: Said) -> socket.socket:
+        """Try the addresses in order, as requests does; the first that answers is taken."""
+        port = port_of(stop)
+        tried = _some_of(addresses)
+        seconds = self.patience if len(tried) == 1 else self.patience / 2
+        problems: list[str] = []
+        slow = False
+        for address in tried:
+            try:
+                connection = self.connector(address, port, seconds)
+            except OSError as exc:
+                problems.append(f"{address} port {port}: {reason(exc)}")
+                slow = slow or isinstance(exc, TimeoutError)
+                continue
+            said.add(f"connected to {address} port {port}")
+            if slow:
+                said.warn(
+                    "; ".join(problems),
+                    "Every request may wait for that address first. Ask the administrator of the network about it; "
+                    "where it is IPv6 that fails, switch IPv6 off.",
+                )
+            return connection
+        raise Finding("; ".join(problems), _connection_hint(self.route))
+
+    def _pass_proxy(self, proxy: SplitResult, target: SplitResult, connection: socket.socket, said: Said) -> None:
+        if proxy.scheme != "http":
+            raise Finding(
+                f"requests go through {shown(proxy)}; a {proxy.scheme} proxy is not looked into", status="skipped"
+            )
+        if target.scheme != "https":
+            said.add(f"requests go through {shown(proxy)}")
+            return
+        goal = f"{_bracketed(target.hostname or '')}:{port_of(target)}"
+        try:
+            status, phrase = bounded(
+                lambda: _ask_for_tunnel(connection, goal, proxy, self.patience), self.patience, connection
+            )
+        except TimeoutError:
+            raise Finding(f"the proxy {shown(proxy)} did not answer within {self.patience:g} s", _PROXY_HINT) from None
+        except OSError as exc:
+            raise Finding(f"the proxy {shown(proxy)} cut the connection: {reason(exc)}", _PROXY_HINT) from None
+        if 200 <= status < 300:
+            said.add(f"{shown(proxy)} connects to {goal}")
+            return
+        if not status:
+            raise Finding(f"{shown(proxy)} does not answer like a proxy", _PROXY_HINT)
+        answer = f"{shown(proxy)} answered {status}{f' {phrase}' if phrase else ''}"
+        if status == 407:
+            raise Finding(
+                f"{answer}: it wants a name and a password, or others than those it got",
+                "Put them into HTTPS_PROXY: http://NAME:PASSWORD@proxy.example.org:3128.",
+            )
+        if status in (401, 403, 405):
+            raise Finding(
+                f"{answer}: it does not let this machine reach {goal}",
+                f"Ask the administrator of the proxy to allow {goal}, or set NO_PROXY if no proxy is needed.",
+            )
+        raise Finding(
+            f"{answer}: it cannot reach {goal}",
+            "Try again in a little while; if it stays so, ask the administrator of the proxy.",
+        )
+
+    def _encrypt(self, target: SplitResult, connection: socket.socket, said: Said) -> None:
+        host = target.hostname or ""
+        context = _context(self.route)
+        connection.settimeout(self.patience)
+        try:
+            version, certificate = bounded(lambda: _handshake(context, connection, host), self.patience, connection)
+        except TimeoutError:
+            raise Finding(
+                f"{host} accepted the connection but did not answer within {self.patience:g} s",
+                "Something between here and there holds the traffic back: try another network, or ask about a proxy.",
+            ) from None
+        except ssl.SSLCertVerificationError as exc:
+            raise _certificate_finding(host, exc) from None
+        except ssl.SSLError as exc:
+            raise _tls_finding(host, exc) from None
+        except OSError as exc:
+            raise Finding(
+                f"the connection to {host} was cut during the handshake: {reason(exc)}",
+                "A firewall may refuse encrypted connections to this host: try another network, or ask about a proxy.",
+            ) from None
+        until = certificate.get("notAfter")
+        said.add(f"{version}{f', certificate valid until {_day(until)}' if isinstance(until, str) else ''}")
+
+
+_PROXY_HINT: Final = "Check HTTPS_PROXY and HTTP_PROXY; set NO_PROXY or unset them if no proxy is needed."
+
+
+def bounded(function: Callable[[], Answer], seconds: float, connection: socket.socket | None = None) -> Answer:
+    """Return what the function returns, or raise TimeoutError: some calls of the system know no time limit.
+
+    Args:
+        function: what to call.
+        seconds: how long to wait for it.
+        connection: shut down when time is up, so that the call ends.
+    """
+    answers: list[Answer] = []
+    problems: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            answers.append(function())
+        except BaseException as exc:
+            problems.append(exc)
+
+    worker = threading.Thread(target=work, daemon=True, name="entrez-kit doctor")
+    worker.start()
+    worker.join(seconds)
+    if worker.is_alive():
+        if connection is not None:
+            shut_down(connection)
+        raise TimeoutError("timed out")
+    if problems:
+        raise problems[0]
+    return answers[0]
+
+
+def shut_down(connection: socket.socket) -> None:
+    """End a connection in both directions, whatever state it is in."""
+    try:
+        connection.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        return
+
+
+def port_of(parts: SplitResult) -> int:
+    """Return the port of an address, or the usual one of its scheme."""
+    return parts.port or {"https": 443, "http": 80}.get(parts.scheme, 1080)
+
+
+def is_address(host: str) -> bool:
+    """Tell whether a host is given by number."""
+    try:
+        ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    return True
+
+
+def shown(address: SplitResult) -> str:
+    """Return an address without name and password."""
+    return f"{address.scheme}://{address.netloc.rpartition('@')[2]}"
+
+
+def reason(exc: BaseException) -> str:
+    """Return the cause of a failure in a few words."""
+    if isinstance(exc, TimeoutError):
+        return "no answer in time"
+    if isinstance(exc, ConnectionRefusedError):
+        return "connection refused"
+    text = getattr(exc, "strerror", None) or (exc.args[-1] if exc.args else "")
+    return str(text) or type(exc).__name__
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _some_of(addresses: Sequence[str]) -> list[str]:
+    """Take the first few addresses, but never only those of one family where there are two."""
+    first = list(addresses[:MAX_ADDRESSES])
+    families = {":" in address for address in first}
+    other = next((address for address in addresses[MAX_ADDRESSES:] if (":" in address) not in families), None)
+    return [*first[:-1], other] if other else first
+
+
+def _name_hint(route: Route) -> str:
+    if route.proxy:
+        return "Check the host in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY."
+    return (
+        "Check the network connection and the name servers of this machine. Behind a proxy, set HTTPS_PROXY: then the "
+        "proxy looks names up."
+    )
+
+
+def _connection_hint(route: Route) -> str:
+    if route.proxy:
+        return f"{_PROXY_HINT} Is the proxy running?"
+    return (
+        "Check the network connection and the firewall. Where the way out is a proxy, set HTTPS_PROXY, e.g. "
+        "http://proxy.example.org:3128."
+    )
+
+
+def _ask_for_tunnel(connection: socket.socket, goal: str, proxy: SplitResult, seconds: float) -> tuple[int, str]:
+    """Ask a proxy to connect to host:port; return its status and phrase, status 0 where it answers no HTTP."""
+    lines = [f"CONNECT {goal} HTTP/1.1", f"Host: {goal}"]
+    if proxy.username is not None:
+        pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}".encode()
+        lines.append(f"Proxy-Authorization: Basic {base64.b64encode(pair).decode('ascii')}")
+    connection.settimeout(seconds)
+    connection.sendall("".join(f"{line}\r\n" for line in [*lines, ""]).encode("ascii"))
+    head = bytearray()
+    while not head.endswith(b"\r\n\r\n") and len(head) < MAX_PROXY_HEAD:
+        part = connection.recv(1)  # byte by byte: what follows the head belongs to the encrypted connection
+        if not part:
+            break
+        head += part
+    found = re.match(rb"HTTP/1\.[01] ([0-9]{3})(?: ([^\r\n]*))?", head)
+    if not found:
+        if not head:
+            raise ConnectionResetError(errno.ECONNRESET, "it closed without an answer")
+        return 0, ""
+    phrase = (found[2] or b"").decode("ascii", "replace")
+    return int(found[1]), "".join(letter for letter in phrase if letter.isprintable())[:60]
+
+
+def _context(route: Route) -> ssl.SSLContext:
+    """Return a context that trusts whom requests trusts."""
+    context = ssl.create_default_context()
+    if route.ca_bundle is None:
+        return context
+    bundle = Path(route.ca_bundle)
+    try:
+        if bundle.is_dir():
+            return ssl.create_default_context(capath=str(bundle))
+        return ssl.create_default_context(cafile=str(bundle))
+    except (OSError, ssl.SSLError) as exc:
+        raise Finding(
+            f"the certificates in {bundle} cannot be read: {reason(exc)}",
+            "Correct or unset REQUESTS_CA_BUNDLE and CURL_CA_BUNDLE.",
+            code=NotConfigured.code,
+        ) from None
+
+
+def _handshake(context: ssl.SSLContext, connection: socket.socket, host: str) -> tuple[str, dict[str, Any]]:
+    with context.wrap_socket(connection, server_hostname=host) as wrapped:
+        return wrapped.version() or "TLS", dict(wrapped.getpeercert() or {})
+
+
+# OpenSSL's verification results; Python gives them no names.
+_EXPIRED: Final = {9: "is not valid yet", 10: "has expired"}
+_OTHER_NAME: Final = {62, 64}
+
+
+def _certificate_finding(host: str, exc: ssl.SSLCertVerificationError) -> Finding:
+    if exc.verify_code in _EXPIRED:
+        now = datetime.now(tz=UTC).strftime("%Y-%m-%d %H:%M UTC")
+        return Finding(
+            f"the certificate of {host} {_EXPIRED[exc.verify_code]}",
+            f"Is the clock of this machine right? It says {now}.",
+        )
+    if exc.verify_code in _OTHER_NAME:
+        return Finding(
+            f"what answers at {host} has a certificate for another name",
+            "Something else answers in its place: a login page of the network, a proxy, or a wrong entry in the "
+            "hosts file.",
+        )
+    return Finding(
+        f"the certificate of {host} is not trusted: {exc.verify_message}",
+        "Usually a proxy or virus scanner that opens encrypted traffic. Set REQUESTS_CA_BUNDLE to a file with the "
+        "certificates of your organisation.",
+    )
+
+
+def _tls_finding(host: str, exc: ssl.SSLError) -> Finding:
+    if exc.reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL", "RECORD_LAYER_FAILURE"):
+        return Finding(
+            f"what answers at {host} does not speak TLS",
+            "Something else answers in its place: a login page of the network, a proxy, or a wrong port.",
+        )
+    return Finding(
+        f"no encrypted connection to {host}: {(exc.reason or 'handshake failed').replace('_', ' ').lower()}",
+        "A firewall or proxy may interfere with encrypted connections: try another network.",
+    )
+
+
+def _day(text: str) -> str:
+    try:
+        return datetime.fromtimestamp(ssl.cert_time_to_seconds(text), tz=UTC).strftime("%Y-%m-%d")
+    except ValueError:
+        return text

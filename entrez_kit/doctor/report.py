@@ -1,0 +1,158 @@
+"""Check and DoctorReport: what was looked at, what came out, and what to do about it."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final, Literal
+
+from pydantic import Field
+
+from entrez_kit.errors import (
+    EntrezKitError,
+    Exit,
+    NotConfigured,
+    RateLimited,
+    StoreError,
+    UpstreamError,
+)
+from entrez_kit.operation import Result, sparse
+
+Status = Literal["ok", "warning", "failed", "skipped"]
+
+ERRORS: Final[dict[str, type[EntrezKitError]]] = {
+    error.code: error for error in (UpstreamError, RateLimited, NotConfigured, StoreError)
+}
+
+
+class Check(Result):
+    """One thing that was looked at."""
+
+    name: str = Field(description="configuration, disk, cache, rate_limit, dns, tcp, proxy, tls, ncbi, api_key ...")
+    service: str | None = sparse(description="The service whose hop this is.")
+    status: Status
+    detail: str
+    hint: str | None = sparse(description="What to do about it.")
+    code: str | None = sparse(description="Error code that commands report because of this.")
+    seconds: float = 0.0
+
+    @property
+    def label(self) -> str:
+        """The name with its service, as messages say it."""
+        return f"{self.service} {self.name}" if self.service else self.name
+
+
+class DoctorReport(Result):
+    """All checks in the order they were made; after a hop that failed the later ones are skipped."""
+
+    healthy: bool = Field(description="Whether nothing failed; warnings do not count.")
+    checks: list[Check]
+
+    @property
+    def failed(self) -> list[Check]:
+        """The checks that failed."""
+        return [check for check in self.checks if check.status == "failed"]
+
+    @property
+    def warnings(self) -> list[Check]:
+        """The checks that found something that works but should not stay so."""
+        return [check for check in self.checks if check.status == "warning"]
+
+    @property
+    def exit_status(self) -> Exit:
+        """0 when all is well, 4 for warnings, else the status commands end with because of the first failure."""
+        if self.failed:
+            return ERRORS[self.failed[0].code or UpstreamError.code].exit_code
+        return Exit.PARTIAL if self.warnings else Exit.DONE
+
+    def problem(self) -> EntrezKitError | None:
+        """Return the first failure as the error that commands report because of it."""
+        if not self.failed:
+            return None
+        first = self.failed[0]
+        return ERRORS[first.code or UpstreamError.code](
+            f"{first.label}: {first.detail}",
+            recovery_hint=first.hint,
+            details={"reason": f"{first.name}_failed", "failed": [check.label for check in self.failed]},
+        )
+
+
+class Finding(Exception):
+    """Ends a check with something else than ok."""
+
+    def __init__(
+        self,
+        detail: str,
+        hint: str | None = None,
+        *,
+        status: Status = "failed",
+        code: str = UpstreamError.code,
+    ) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.hint = hint
+        self.status: Status = status
+        self.code = code if status == "failed" else None
+
+
+class Said:
+    """What a check has to say so far."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.hint: str | None = None
+        self.status: Status = "ok"
+
+    def add(self, text: str) -> None:
+        """Add to the detail."""
+        self.parts.append(text)
+
+    def warn(self, text: str, hint: str | None = None) -> None:
+        """Add to the detail something that works but should not stay so."""
+        self.parts.append(text)
+        self.status = "warning"
+        self.hint = " ".join(part for part in (self.hint, hint) if part) or None
+
+
+class Notes:
+    """Collects checks; ``check`` times one and turns a finding into its outcome."""
+
+    def __init__(self, service: str | None = None) -> None:
+        self.checks: list[Check] = []
+        self._service = service
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a check failed, so that the hops after it tell nothing."""
+        return any(check.status == "failed" for check in self.checks)
+
+    @contextmanager
+    def check(self, name: str) -> Iterator[Said]:
+        """Make one check; what is said becomes its detail, and a raised Finding its outcome."""
+        said = Said()
+        began = time.monotonic()
+        try:
+            yield said
+        except Finding as finding:
+            said.add(finding.detail)
+            self._add(name, finding.status, said, began, finding.hint, finding.code)
+        else:
+            self._add(name, said.status, said, began, said.hint)
+
+    def skip(self, name: str, why: str) -> None:
+        """Note a check that was not made."""
+        self.checks.append(Check(name=name, service=self._service, status="skipped", detail=why))
+
+    def _add(
+        self, name: str, status: Status, said: Said, began: float, hint: str | None, code: str | None = None
+    ) -> None:
+        self.checks.append(
+            Check(
+                name=name,
+                service=self._service,
+                status=status,
+                detail="; ".join(said.parts),
+                hint=hint,
+                code=code,
+                seconds=round(time.monotonic() - began, 3),
+            )
+        )

@@ -1,0 +1,402 @@
+"""EUtils: the nine E-utilities. Typed parameters in, checked bytes out; nothing is parsed here.
+
+Bio.Entrez builds every request, so that encoding and joining are the ones everybody's NCBI code is used to. It only
+builds: its address, its globals, its warning about a missing e-mail and its own sending play no part, and another user
+of Bio.Entrez in the same process notices nothing. Parameters carry NCBI's own names.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Literal
+from urllib.parse import parse_qsl, urlencode
+
+from entrez_kit.errors import InvalidInput
+from entrez_kit.settings import Settings
+from entrez_kit.transport.call import CREDENTIALS, Call, Expect, Format, Method, Reply
+from entrez_kit.transport.client import Transport
+from entrez_kit.transport.policy import TTL, credentials_for
+
+MAX_GET_CHARACTERS: Final = 2000
+"""Longer addresses go by POST; NCBI asks for that, and proxies cut them."""
+
+MAX_GET_IDS: Final = 100
+MAX_RETMAX: Final = 10_000
+"""NCBI gives out no more records per request, whatever is asked."""
+
+DateType = Literal["pdat", "edat", "mdat"]
+RetMode = Literal["xml", "json"]
+
+# What EFetch may send for PubMed as XML. Anything else is not an answer: the other databases have many formats.
+_PUBMED_ROOTS: Final = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", "PubmedArticle", "PubmedBookArticle"})
+_PUBMED_LIST_ROOTS: Final = frozenset({"IdList", "eFetchResult"})
+_PUBMED_RECORD: Final = r"<Pubmed(Book)?Article[\s>]"
+_MEDLINE_RECORD: Final = r"(?m)^PMID- "
+_SUMMARY_RECORD: Final = r"<DocSum>|<DocumentSummary\b[^>]*>\s*<(?!error)"
+_SUMMARY_JSON_RECORD: Final = r'"uid"\s*:\s*"[^"]*"\s*,(?!\s*"error")'
+
+
+class EUtils:
+    """The E-utilities as NCBI names them.
+
+    Every method returns the checked bytes of the reply and raises alike:
+
+    Raises:
+        InvalidInput: an argument makes no sense, or NCBI says so.
+        EntityNotFound: none of the ids exist.
+        UpstreamError: NCBI did not answer after every attempt.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        NotConfigured: NCBI does not accept the api key.
+    """
+
+    def __init__(self, transport: Transport, settings: Settings) -> None:
+        self._transport = transport
+        self._settings = settings
+
+    def einfo(self, *, db: str | None = None, version: str = "2.0", retmode: RetMode = "xml") -> Reply:
+        """List all databases, or the fields and links of one."""
+        params = {"db": _database(db) if db else None, "version": version if db else None, "retmode": retmode}
+        return self._send("einfo", params, _document(retmode, "eInfoResult", "einforesult"))
+
+    def esearch(
+        self,
+        *,
+        db: str,
+        term: str,
+        retmax: int = 20,
+        retstart: int = 0,
+        sort: str | None = None,
+        datetype: str | None = None,
+        mindate: str | None = None,
+        maxdate: str | None = None,
+        reldate: int | None = None,
+        field: str | None = None,
+        usehistory: bool = False,
+        webenv: str | None = None,
+        query_key: str | None = None,
+        rettype: str | None = None,
+        retmode: RetMode = "xml",
+        idtype: str | None = None,
+    ) -> Reply:
+        """Search a database: how many records match, and the ids of some of them."""
+        if not term.strip() and not query_key:
+            raise InvalidInput(
+                "term: the query is empty", invalid_input="term=", recovery_hint="Give at least one search term."
+            )
+        if bool(mindate) != bool(maxdate):
+            missing = "maxdate" if mindate else "mindate"
+            raise InvalidInput(
+                f"{missing}: NCBI ignores a date bound that stands alone",
+                invalid_input=f"{missing}=",
+                recovery_hint="Give both bounds; 0001 and 3000 stand for open ends.",
+            )
+        params = {
+            "db": _database(db),
+            "term": term,
+            "retmax": _number("retmax", retmax),
+            "retstart": _number("retstart", retstart),
+            "sort": sort,
+            "datetype": datetype,
+            "mindate": mindate,
+            "maxdate": maxdate,
+            "reldate": _number("reldate", reldate),
+            "field": field,
+            "usehistory": "y" if usehistory else None,
+            "webenv": webenv,
+            "query_key": query_key,
+            "rettype": rettype,
+            "retmode": retmode,
+            "idtype": idtype,
+        }
+        return self._send("esearch", params, _document(retmode, "eSearchResult", "esearchresult"))
+
+    def esummary(
+        self,
+        *,
+        db: str,
+        ids: Sequence[str] | None = None,
+        webenv: str | None = None,
+        query_key: str | None = None,
+        retstart: int | None = None,
+        retmax: int | None = None,
+        version: str = "2.0",
+        retmode: RetMode = "xml",
+    ) -> Reply:
+        """Return short summaries of records, named by id or from the history."""
+        chosen = _chosen(ids, webenv, query_key, retstart, retmax)
+        params = {"db": _database(db), **chosen, "version": "2.0" if version == "2.0" else None, "retmode": retmode}
+        return self._send(
+            "esummary",
+            params,
+            _document(
+                retmode,
+                "eSummaryResult",
+                "result",
+                wanted=_distinct(ids),
+                record=_SUMMARY_RECORD if retmode == "xml" else _SUMMARY_JSON_RECORD,
+            ),
+        )
+
+    def efetch(
+        self,
+        *,
+        db: str,
+        ids: Sequence[str] | None = None,
+        webenv: str | None = None,
+        query_key: str | None = None,
+        retstart: int | None = None,
+        retmax: int | None = None,
+        rettype: str | None = None,
+        retmode: str | None = None,
+        strand: int | None = None,
+        seq_start: int | None = None,
+        seq_stop: int | None = None,
+        complexity: int | None = None,
+        idtype: str | None = None,
+    ) -> Reply:
+        """Return whole records, named by id or from the history, in the format that rettype and retmode name."""
+        params = {
+            "db": _database(db),
+            **_chosen(ids, webenv, query_key, retstart, retmax),
+            "rettype": rettype,
+            "retmode": retmode,
+            "strand": _number("strand", strand),
+            "seq_start": _number("seq_start", seq_start),
+            "seq_stop": _number("seq_stop", seq_stop),
+            "complexity": _number("complexity", complexity),
+            "idtype": idtype,
+        }
+        return self._send("efetch", params, _records(db, rettype, retmode, _distinct(ids)))
+
+    def elink(
+        self,
+        *,
+        ids: Sequence[str] | None = None,
+        dbfrom: str,
+        db: str | None = None,
+        cmd: str = "neighbor",
+        linkname: str | None = None,
+        term: str | None = None,
+        holding: str | None = None,
+        datetype: str | None = None,
+        mindate: str | None = None,
+        maxdate: str | None = None,
+        reldate: int | None = None,
+        webenv: str | None = None,
+        query_key: str | None = None,
+        retmode: RetMode = "xml",
+        idtype: str | None = None,
+        deadline_ms: int | None = None,
+    ) -> Reply:
+        """Return the records that others link to: one link set per id, since every id is sent by itself.
+
+        Args:
+            deadline_ms: limit of this call in place of the setting; some links of famous records take minutes.
+        """
+        chosen = _chosen(ids, webenv, query_key, None, None)
+        params = {
+            "dbfrom": _database(dbfrom, "dbfrom"),
+            "db": _database(db) if db else None,
+            "cmd": cmd,
+            "linkname": linkname,
+            "term": term,
+            "holding": holding,
+            "datetype": datetype,
+            "mindate": mindate,
+            "maxdate": maxdate,
+            "reldate": _number("reldate", reldate),
+            **chosen,
+            "retmode": retmode,
+            "idtype": idtype,
+        }
+        makes_history = cmd == "neighbor_history"
+        return self._send(
+            "elink",
+            params,
+            _document(retmode, "eLinkResult", "linksets"),
+            join_ids=False,
+            cacheable=not makes_history,
+            deadline_ms=deadline_ms,
+        )
+
+    def epost(self, *, db: str, ids: Sequence[str], webenv: str | None = None) -> Reply:
+        """Put ids on NCBI's history server."""
+        params = {"db": _database(db), "id": _ids(ids), "WebEnv": webenv}
+        return self._send("epost", params, Expect("xml", frozenset({"ePostResult"})), post=True, cacheable=False)
+
+    def espell(self, *, term: str, db: str = "pubmed") -> Reply:
+        """Return NCBI's spelling of a query."""
+        return self._send(
+            "espell", {"db": _database(db), "term": _words("term", term)}, Expect("xml", frozenset({"eSpellResult"}))
+        )
+
+    def egquery(self, *, term: str) -> Reply:
+        """Count the matches of a query in every database. NCBI was reported to have switched it off."""
+        return self._send("egquery", {"term": _words("term", term)}, Expect("xml", frozenset({"Result"})))
+
+    def ecitmatch(self, *, bdata: str, db: str = "pubmed") -> Reply:
+        """Look up PMIDs of citations, one per line: ``journal|year|volume|first page|author|key|``.
+
+        Args:
+            bdata: lines separated by carriage returns.
+        """
+        params = {"db": _database(db), "retmode": "xml", "bdata": _words("bdata", bdata)}
+        return self._send("ecitmatch", params, Expect("text"), extension="cgi", ecitmatch=True)
+
+    def _send(
+        self,
+        endpoint: str,
+        params: Mapping[str, Any],
+        expect: Expect,
+        *,
+        post: bool = False,
+        join_ids: bool = True,
+        cacheable: bool = True,
+        extension: str = "fcgi",
+        ecitmatch: bool = False,
+        deadline_ms: int | None = None,
+    ) -> Reply:
+        asked = {name: value for name, value in params.items() if value is not None and value != ""}
+        url = f"{self._settings.eutils_url}/{endpoint}.{extension}"
+        encoded = _encoded_by_bio(url, asked, join_ids=join_ids, ecitmatch=ecitmatch)
+        told = urlencode(credentials_for(self._settings, "eutils", url))
+        long = len(url) + len(encoded) + len(told) + 2 > MAX_GET_CHARACTERS
+        method: Method = "POST" if post or long or _count_ids(asked.get("id")) > MAX_GET_IDS else "GET"
+        uses_history = any(name in asked for name in ("usehistory", "webenv", "WebEnv", "query_key"))
+        return self._transport.send(
+            Call(
+                service="eutils",
+                endpoint=endpoint,
+                url=url,
+                params=tuple(parse_qsl(encoded, keep_blank_values=True)),
+                expect=expect,
+                method=method,
+                encoded=encoded,
+                ttl=None if uses_history or not cacheable else TTL[endpoint],
+                deadline_ms=deadline_ms,
+            )
+        )
+
+
+def _encoded_by_bio(url: str, params: Mapping[str, Any], *, join_ids: bool, ecitmatch: bool) -> str:
+    """Return the parameters as Bio.Entrez encodes them, without those that say who asks.
+
+    These are passed as empty texts, so that it neither looks at its globals nor warns; the transport adds them later.
+    """
+    from Bio.Entrez import _build_request
+
+    anonymous = {**params, **dict.fromkeys(CREDENTIALS, "")}
+    request = _build_request(url, anonymous, post=True, ecitmatch=ecitmatch, join_ids=join_ids)  # type: ignore[no-untyped-call]  # Bio has no annotations
+    parts = request.data.decode("ascii").split("&")
+    blanks = {f"{name}=" for name in CREDENTIALS}
+    return "&".join(part for part in parts if part not in blanks)
+
+
+# Arguments ----------------------------------------------------------------------------------------------------------
+
+
+def _database(name: str, field: str = "db") -> str:
+    cleaned = name.strip().lower()
+    if not re.fullmatch(r"[a-z0-9_]{1,40}", cleaned):
+        raise InvalidInput(
+            f"{field}: {name!r} is no name of an Entrez database",
+            invalid_input=f"{field}={name}",
+            recovery_hint="EInfo without a database lists all of them, for example pubmed, gene, taxonomy.",
+        )
+    return cleaned
+
+
+def _words(field: str, text: str) -> str:
+    if not text.strip():
+        raise InvalidInput(f"{field}: the text is empty", invalid_input=f"{field}=")
+    return text
+
+
+def _number(field: str, value: int | None) -> str | None:
+    if value is None:
+        return None
+    if value < 0:
+        raise InvalidInput(f"{field}: {value} is below 0", invalid_input=f"{field}={value}")
+    return str(value)
+
+
+def _ids(ids: Iterable[str]) -> list[str]:
+    if isinstance(ids, str):
+        raise InvalidInput("id: a list of ids is needed, not a text", invalid_input=f"id={ids[:100]}")
+    cleaned = [str(item).strip() for item in ids]
+    bad = next((item for item in cleaned if not item or re.search(r"[\s,&]", item)), None)
+    if bad is not None:
+        raise InvalidInput(
+            f"id: {bad!r} is no id" if bad else "id: an id is empty",
+            invalid_input=f"id={bad[:100]}",
+            recovery_hint="Give every id by itself, without blanks and commas.",
+        )
+    if not cleaned:
+        raise InvalidInput("id: no ids are given", invalid_input="id=")
+    return cleaned
+
+
+def _chosen(
+    ids: Sequence[str] | None,
+    webenv: str | None,
+    query_key: str | None,
+    retstart: int | None,
+    retmax: int | None,
+) -> dict[str, Any]:
+    """Return the parameters that say which records: ids, or a set in the history."""
+    if bool(webenv) != bool(query_key):
+        missing = "query_key" if webenv else "webenv"
+        raise InvalidInput(
+            f"{missing}: webenv and query_key go together", invalid_input=f"{missing}=", recovery_hint="Give both."
+        )
+    if ids and webenv:
+        raise InvalidInput("id: give either ids or webenv with query_key, not both", invalid_input="id=")
+    if not ids and not webenv:
+        raise InvalidInput("id: give ids, or webenv with query_key", invalid_input="id=")
+    if retmax is not None and retmax > MAX_RETMAX:
+        raise InvalidInput(
+            f"retmax: {retmax} is more than the {MAX_RETMAX:,} records NCBI gives out at a time",
+            invalid_input=f"retmax={retmax}",
+            recovery_hint="Page with retstart.",
+        )
+    return {
+        "id": _ids(ids) if ids else None,
+        "webenv": webenv,
+        "query_key": query_key,
+        "retstart": _number("retstart", retstart),
+        "retmax": _number("retmax", retmax),
+    }
+
+
+def _count_ids(value: Any) -> int:
+    return len(value) if isinstance(value, list) else 0
+
+
+def _distinct(ids: Sequence[str] | None) -> int | None:
+    return len({str(item).strip() for item in ids}) if ids else None
+
+
+# Replies ------------------------------------------------------------------------------------------------------------
+
+
+def _document(retmode: str, root: str, key: str, *, wanted: int | None = None, record: str | None = None) -> Expect:
+    """Return what a result document looks like, in XML or JSON."""
+    if retmode not in ("xml", "json"):
+        raise InvalidInput(f"retmode: {retmode!r} is neither xml nor json", invalid_input=f"retmode={retmode}")
+    format_: Format = "json" if retmode == "json" else "xml"
+    return Expect(format_, frozenset({key if retmode == "json" else root}), wanted, record)
+
+
+def _records(db: str, rettype: str | None, retmode: str | None, wanted: int | None) -> Expect:
+    """Return what EFetch sends for a format; NCBI's defaults differ between databases, so only PubMed is known well."""
+    mode, pubmed = (retmode or "").lower(), db.strip().lower() == "pubmed"
+    if mode == "xml":
+        if not pubmed:
+            return Expect("xml")
+        if rettype == "uilist":
+            return Expect("xml", _PUBMED_LIST_ROOTS)
+        return Expect("xml", _PUBMED_ROOTS, wanted, _PUBMED_RECORD)
+    if mode in ("html", "asn.1", "native"):
+        return Expect("any")
+    if pubmed and rettype == "medline":
+        return Expect("text", frozenset(), wanted, _MEDLINE_RECORD)
+    return Expect("text")

@@ -1,0 +1,131 @@
+"""Gene tools speak five codes: how everything else that can go wrong is put into them."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from pydantic import ValidationError
+
+from entrez_kit.errors import (
+    AmbiguousQuery,
+    EntityNotFound,
+    EntrezKitError,
+    InvalidInput,
+    RateLimited,
+    UnresolvedEntity,
+    UpstreamError,
+)
+from entrez_kit.operation import invalid_arguments
+
+FORM: Final = "Expected format: NCBIGene:<numeric_id>."
+MAX_DIGITS: Final = 10
+"""Gene ids are 32-bit numbers; a longer one exists nowhere and is not worth a request."""
+
+_CURIE: Final = re.compile(r"NCBIGene:([0-9]+)")
+_NEARLY: Final = re.compile(
+    r"\s*(?:(?:ncbi[ _-]?)?gene(?:[ _-]?id)?|entrez(?:[ _-]?gene)?(?:[ _-]?id)?|locus ?id)?\s*[:=#]?\s*([0-9]{1,10})\s*",
+    re.IGNORECASE | re.ASCII,
+)
+"""What people write for a gene id: 7157, GeneID:7157, entrez:7157, ncbigene:7157."""
+_SHOWN: Final = 80
+
+
+def read_gene_id(text: str) -> str | None:
+    """Return the number in ``NCBIGene:<number>``, without leading zeros, or None for any other text."""
+    match = _CURIE.fullmatch(text)
+    return match[1].lstrip("0") or "0" if match else None
+
+
+def unresolved(value: object, tool: str) -> UnresolvedEntity:
+    """Return the error for something that is no gene id; its hint is the call that helps."""
+    text = value if isinstance(value, str) else "" if value is None else str(value)
+    shown = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    nearly = _NEARLY.fullmatch(text)
+    query = " ".join(text.split())
+    if nearly and int(nearly[1]):
+        number = nearly[1].lstrip("0")
+        hint = f'Call {tool}(entrez_id="NCBIGene:{number}"). {FORM}'
+    elif 2 <= len(query) <= _SHOWN and query.isprintable():
+        hint = (
+            f"Call search_genes(query={json.dumps(query, ensure_ascii=False)}) to resolve the identifier first "
+            f"(in the terminal: entrez-kit gene search). {FORM}"
+        )
+    else:
+        hint = f"Call search_genes with the gene's symbol or name to resolve the identifier first. {FORM}"
+    return UnresolvedEntity(
+        f"The input {shown!r} is not a valid NCBIGene CURIE.",
+        invalid_input=shown,
+        recovery_hint=hint,
+        details={"reason": "not_a_curie"},
+    )
+
+
+def not_found(number: str) -> EntityNotFound:
+    """Return the error for a well-formed id that no gene has."""
+    return EntityNotFound(
+        f"Gene not found in NCBI Gene database: NCBIGene:{number}.",
+        invalid_input=f"NCBIGene:{number}",
+        recovery_hint="Verify the NCBIGene ID, or call search_genes with the gene's symbol to find the correct identifier.",
+        details={"reason": "not_found"},
+    )
+
+
+def argument_error(tool: str) -> Callable[[ValidationError], EntrezKitError]:
+    """Return what turns wrong arguments of a tool into its errors: a bad id is unresolved, the rest ambiguous."""
+
+    def turn(exc: ValidationError) -> EntrezKitError:
+        for error in exc.errors(include_url=False, include_context=False):
+            if error["loc"] and error["loc"][0] in ("entrez_id", "entrezId"):
+                return unresolved(None if error["type"] == "missing" else error["input"], tool)
+        plain = invalid_arguments(exc)
+        first = plain.details["errors"][0]
+        given = "" if first["message"] == "Field required" else first["input"]
+        return AmbiguousQuery(
+            plain.message,
+            invalid_input=f"{first['field']}={given}" if first["field"] else None,
+            recovery_hint=_HINTS.get(first["field"], f"Correct {first['field'] or 'the arguments'} and call {tool} again."),
+            details=plain.details,
+        )
+
+    return turn
+
+
+_HINTS: Final = {
+    "query": "Provide at least 2 characters: a symbol, a name or words of a description. Add organism to narrow results.",
+    "cursor": "Use pagination.cursor of the previous page as it is, or leave cursor out for the first page.",
+    "page_size": "Choose a page_size from 1 to 100; pagination.cursor leads to the next page.",
+    "pageSize": "Choose a page_size from 1 to 100; pagination.cursor leads to the next page.",
+    "limit": "Choose a limit from 1 to 100; total_count says how many articles there are.",
+}
+
+
+@contextmanager
+def only_gene_codes(field: str, value: object) -> Iterator[None]:
+    """Let pass the errors gene tools have, and put every other into one of them.
+
+    Args:
+        field: the argument to blame where a service refuses the request.
+        value: what that argument was.
+    """
+    try:
+        yield
+    except (UnresolvedEntity, AmbiguousQuery, EntityNotFound, UpstreamError, RateLimited):
+        raise
+    except InvalidInput as exc:
+        raise AmbiguousQuery(
+            exc.message,
+            invalid_input=f"{field}={value}",
+            recovery_hint=f"Rephrase {field}: a symbol or plain words always work.",
+            details=exc.details,
+        ) from None
+    except EntrezKitError as exc:
+        if type(exc) is EntrezKitError:  # a defect of ours stays one
+            raise
+        raise UpstreamError(
+            exc.message,
+            invalid_input=exc.invalid_input,
+            recovery_hint=exc.recovery_hint,
+            details={**exc.details, "code": exc.code},
+        ) from None

@@ -1,0 +1,160 @@
+"""Read NCBI's Entrezgene XML into genes."""
+
+import re
+from typing import Any, Final
+
+from entrez_kit.errors import UpstreamError
+from entrez_kit.gene.cross_references import collect
+from entrez_kit.gene.models import Gene, Status
+from entrez_kit.xml_reply import malformed, parse_reply, text_of
+
+STATUSES: Final[dict[str, Status]] = {
+    "live": "live",
+    "newentry": "live",
+    "secondary": "replaced",
+    "discontinued": "discontinued",
+    "0": "live",
+    "1": "replaced",
+    "2": "discontinued",
+    "3": "live",
+}
+"""NCBI's words and numbers; "secondary" is a record merged into another, "newentry" one that only collects GeneRIFs."""
+
+_CYTOGENETIC: Final = re.compile(r"([0-9]{1,2}|[XY]|MT|[IVX]+)(?=[pq]|cen|ter|\b)")
+_ABSENT: Final = re.compile(r"not found|no such|does not exist|cannot get", re.IGNORECASE)
+
+
+def parse_genes(content: bytes) -> list[Gene]:
+    """Parse an ``Entrezgene-Set``; ids without a record are simply not in it.
+
+    Raises:
+        UpstreamError: the body is not such a set, is cut off, or a record in it lacks what every gene has.
+    """
+    root = parse_reply(content, "efetch", "Entrezgene-Set", "Entrezgene", "eFetchResult")
+    if root.tag == "Entrezgene":
+        return [_gene(root)]
+    problems = [text for error in root if str(error.tag).lower() == "error" and (text := "".join(error.itertext()).strip())]
+    genes = [_gene(element) for element in root.iterfind("Entrezgene")]
+    if problems and not all(_ABSENT.search(problem) for problem in problems):
+        raise UpstreamError(
+            f"NCBI answered with an error in place of the gene: {problems[0]}",
+            details={"reason": "backend_error", "endpoint": "efetch"},
+        )
+    if root.tag != "Entrezgene-Set" and not problems:
+        raise malformed("efetch", f"<{root.tag}> where <Entrezgene-Set> was due")
+    return genes
+
+
+def _gene(element: Any) -> Gene:
+    number = text_of(element, "Entrezgene_track-info/Gene-track/Gene-track_geneid")
+    if not number or not (number.isascii() and number.isdigit()):
+        raise malformed("efetch", f"a gene record without a gene id ({number!r})")
+    organism = text_of(element, "Entrezgene_source/BioSource/BioSource_org/Org-ref/Org-ref_taxname")
+    gene_ref = element.find("Entrezgene_gene/Gene-ref")
+    if gene_ref is None or organism is None:
+        missing = "Gene-ref" if gene_ref is None else "Org-ref_taxname"
+        raise malformed("efetch", f"the record of gene {number} has no {missing}")
+    locus, tag = text_of(gene_ref, "Gene-ref_locus"), text_of(gene_ref, "Gene-ref_locus-tag")
+    symbol = locus or tag or _official(element, "Official Symbol") or f"LOC{number}"
+    designations = _designations(element)
+    name = text_of(gene_ref, "Gene-ref_desc") or _official(element, "Official Full Name") or next(iter(designations), symbol)
+    location = _location(element, gene_ref)
+    status, replaced_by = _status(element, number)
+    return Gene(
+        id=f"NCBIGene:{number}",
+        symbol=symbol,
+        name=name,
+        description="; ".join(designations) or name,
+        summary=text_of(element, "Entrezgene_summary"),
+        map_location=location,
+        chromosome=_chromosome(element, location),
+        aliases=_aliases(gene_ref, symbol, tag),
+        organism=organism,
+        taxon_id=_taxon(element),
+        gene_type=_attribute(element, "Entrezgene_type"),
+        status=status,
+        replaced_by=replaced_by,
+        cross_references=collect(element, number),
+    )
+
+
+def _attribute(element: Any, path: str) -> str | None:
+    found = element.find(path)
+    return None if found is None else found.get("value")
+
+
+def _status(element: Any, number: str) -> tuple[Status, str | None]:
+    """Return the status and, for a record merged into another, the id to use instead."""
+    track = element.find("Entrezgene_track-info/Gene-track")
+    stated = track.find("Gene-track_status")
+    word = "live" if stated is None else (stated.get("value") or (stated.text or "").strip())
+    status = STATUSES.get(word)
+    if status is None:
+        raise malformed("efetch", f"gene {number} has the unknown status {word!r}")
+    current = [
+        value.strip()
+        for tag in track.iterfind("Gene-track_current-id/Dbtag")
+        if tag.findtext("Dbtag_db") in ("GeneID", "LocusID")
+        and (value := tag.findtext("Dbtag_tag/Object-id/Object-id_id") or tag.findtext("Dbtag_tag/Object-id/Object-id_str"))
+    ]
+    other = next((value for value in reversed(current) if value.isascii() and value.isdigit() and value != number), None)
+    if status == "live" or other is None:
+        return status, None
+    return "replaced", f"NCBIGene:{other}"
+
+
+def _official(element: Any, label: str) -> str | None:
+    """Return a property of the nomenclature committee: the official symbol or full name."""
+    for prop in element.iterfind("Entrezgene_properties/Gene-commentary/Gene-commentary_properties/Gene-commentary"):
+        if text_of(prop, "Gene-commentary_label") == label:
+            return text_of(prop, "Gene-commentary_text")
+    return None
+
+
+def _designations(element: Any) -> list[str]:
+    """Return the other designations: the preferred name of the product, then the others."""
+    found = [
+        text
+        for path in ("Prot-ref_desc", "Prot-ref_name/Prot-ref_name_E")
+        for item in element.iterfind(f"Entrezgene_prot/Prot-ref/{path}")
+        if (text := (item.text or "").strip())
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _aliases(gene_ref: Any, symbol: str, tag: str | None) -> list[str]:
+    """Return the other symbols; a locus tag that is not the symbol comes first, as in NCBI's own summary."""
+    found = [tag] if tag else []
+    found += [text for item in gene_ref.iterfind("Gene-ref_syn/Gene-ref_syn_E") if (text := (item.text or "").strip())]
+    return [alias for alias in dict.fromkeys(found) if alias != symbol]
+
+
+def _location(element: Any, gene_ref: Any) -> str | None:
+    stated = text_of(gene_ref, "Gene-ref_maploc")
+    if stated:
+        return stated
+    shown = [text_of(maps, "Maps_display-str") for maps in element.iterfind("Entrezgene_location/Maps")]
+    return next((text for text in shown if text), None)
+
+
+def _chromosome(element: Any, location: str | None) -> str | None:
+    """Return the chromosome (several for the regions X and Y share), else what the map location begins with."""
+    named = [
+        text
+        for source in element.iterfind("Entrezgene_source/BioSource/BioSource_subtype/SubSource")
+        if _attribute(source, "SubSource_subtype") == "chromosome" and (text := text_of(source, "SubSource_name"))
+    ]
+    if named:
+        return ", ".join(dict.fromkeys(named))
+    if _attribute(element, "Entrezgene_source/BioSource/BioSource_genome") == "mitochondrion":
+        return "MT"
+    match = _CYTOGENETIC.match(location or "")
+    return match[1] if match else None
+
+
+def _taxon(element: Any) -> int | None:
+    for tag in element.iterfind("Entrezgene_source/BioSource/BioSource_org/Org-ref/Org-ref_db/Dbtag"):
+        value = tag.findtext("Dbtag_tag/Object-id/Object-id_id") or tag.findtext("Dbtag_tag/Object-id/Object-id_str") or ""
+        if tag.findtext("Dbtag_db") == "taxon" and value.strip().isascii() and value.strip().isdigit():
+            return int(value)
+    return None

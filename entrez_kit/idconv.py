@@ -1,0 +1,64 @@
+"""IdConverter: the PMC ID Converter, which knows PMID, PMCID and DOI of what PMC holds. Nothing is parsed here."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import urlencode
+
+from entrez_kit.errors import InvalidInput
+from entrez_kit.settings import Settings
+from entrez_kit.transport.call import Call, Expect, Reply
+from entrez_kit.transport.client import Transport
+from entrez_kit.transport.policy import TTL
+
+MAX_IDS: Final = 200
+"""The converter takes no more at a time."""
+
+ID_TYPES: Final = ("pmid", "pmcid", "doi", "mid")
+
+
+class IdConverter:
+    """Ask the ID Converter for the other ids of articles."""
+
+    def __init__(self, transport: Transport, settings: Settings) -> None:
+        self._transport = transport
+        self._settings = settings
+
+    def convert(self, ids: Sequence[str], idtype: str | None = None) -> Reply:
+        """Return the converter's JSON for up to 200 ids of one kind.
+
+        Args:
+            ids: the ids as the converter takes them.
+            idtype: pmid, pmcid, doi or mid; the converter guesses when it is not given.
+
+        Raises:
+            InvalidInput: no ids, too many, or a batch the converter refuses, such as one of mixed kinds.
+            UpstreamError: the converter did not answer after every attempt.
+            RateLimited: the converter refused, or the wait for a slot would pass the deadline.
+        """
+        cleaned = [str(item).strip() for item in ids]
+        bad = next((item for item in cleaned if not item or re.search(r"[\s,]", item)), None)
+        if bad is not None or not cleaned:
+            raise InvalidInput(
+                f"ids: {bad!r} is no id" if bad else "ids: no ids are given", invalid_input=f"ids={(bad or '')[:100]}"
+            )
+        if len(cleaned) > MAX_IDS:
+            raise InvalidInput(
+                f"ids: {len(cleaned)} are more than the {MAX_IDS} the ID Converter takes at a time",
+                invalid_input=f"ids={len(cleaned)} ids",
+                recovery_hint=f"Ask for {MAX_IDS} at a time.",
+            )
+        if idtype is not None and idtype not in ID_TYPES:
+            raise InvalidInput(f"idtype: {idtype!r} is none of {', '.join(ID_TYPES)}", invalid_input=f"idtype={idtype}")
+        params = [("format", "json"), ("ids", ",".join(cleaned)), *([("idtype", idtype)] if idtype else [])]
+        return self._transport.send(
+            Call(
+                service="idconv",
+                endpoint="idconv",
+                url=f"{self._settings.idconv_url.rstrip('/')}/",
+                params=tuple(params),
+                expect=Expect("json", frozenset({"records"}), len(set(cleaned)), r'"requested-id"(?![^{}]*"errmsg")'),
+                encoded=urlencode(params, safe=",/"),
+                ttl=TTL["idconv"],
+            )
+        )

@@ -1,0 +1,485 @@
+"""A PubMed record's element read into the fields of an Article: journal articles.
+
+Every record passes through here, so the element tree is walked once, with a handler per tag and flat loops over the
+lists inside. What is not known is passed over; what is missing is left out.
+"""
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, Final
+
+from entrez_kit.pubmed.dates import calendar_parts, day_exists, iso_date, month_number, number, publication_date
+from entrez_kit.pubmed.markup import INLINE, text_of, tidy
+from entrez_kit.pubmed.own_ids import bare_orcid, bare_pmcid, own_ids
+
+Fields = dict[str, Any]
+Read = Callable[[Any], str | None]
+
+URL: Final = "https://pubmed.ncbi.nlm.nih.gov/"
+
+plain: Final[Read] = attrgetter("text")
+"""Reads an element that has no children; ``text_of`` reads any, at several times the cost."""
+
+_RETRACTED: Final = frozenset(("retracted publication",))
+_NOTICE: Final = frozenset(("retraction of publication", "retraction notice"))
+_RETRACTED_BY: Final = frozenset(("RetractionIn", "RetractedandRepublishedIn"))
+_UNLABELLED: Final = "UNLABELLED"
+"""NLM's label for the part of a structured abstract that has none."""
+
+
+def article_fields(record: Any) -> Fields:
+    """Read a PubmedArticle (or a bare MedlineCitation) into the fields of an ``Article``."""
+    fields: Fields = {"record_type": "article"}
+    if record.tag == "MedlineCitation":
+        dispatch(record, _CITATION, fields)
+    else:
+        dispatch(record, _RECORD, fields)
+    finish(fields)
+    return fields
+
+
+def dispatch(element: Any, handlers: dict[str, Callable[[Any, Fields], None]], fields: Fields) -> None:
+    """Call the handler of each child that has one."""
+    for child in element:
+        handler = handlers.get(child.tag)
+        if handler:
+            handler(child, fields)
+
+
+def finish(fields: Fields) -> None:
+    """Derive what depends on several parts of a record: ids, abstract text, retraction status, address."""
+    ids, doi = own_ids(fields.pop("_listed", []), fields.pop("_located", []))
+    fields["article_ids"] = ids
+    if doi:
+        fields["doi"] = doi
+    if "pmc" in ids:
+        fields["pmcid"] = bare_pmcid(ids["pmc"])
+    if "pmid" not in fields and "pubmed" in ids:
+        fields["pmid"] = ids["pubmed"]
+    if "_affiliation" in fields:
+        first_affiliation = fields.pop("_affiliation")
+        people = fields.get("authors")
+        if first_affiliation and people and not any("affiliations" in person for person in people):
+            people[0]["affiliations"] = [first_affiliation]
+    sections = fields.get("abstract_sections")
+    if sections:
+        fields["abstract_text"] = joined_sections(sections)
+    fields["retraction_status"] = retraction_status(fields.get("publication_types", []), fields.get("corrections", []))
+    fields["url"] = f"{URL}{fields.get('pmid', '')}/"
+
+
+def retraction_status(publication_types: list[str], corrections: list[Fields]) -> str:
+    """Say what NLM says about the record itself, most serious first; the title plays no part.
+
+    A retracted record that is also a notice is retracted: a reader has to know that first.
+    """
+    types = {kind.lower() for kind in publication_types if "etract" in kind}
+    if not types and not corrections:
+        return "none"
+    correction_kinds = {correction["kind"] for correction in corrections}
+    if types & _RETRACTED or correction_kinds & _RETRACTED_BY:
+        return "retracted"
+    if "ExpressionOfConcernIn" in correction_kinds:
+        return "expression_of_concern"
+    if types & _NOTICE or "RetractionOf" in correction_kinds:
+        return "retraction_notice"
+    return "none"
+
+
+def joined_sections(sections: list[Fields]) -> str:
+    """Join the sections of an abstract, one a line, each after its label."""
+    if len(sections) == 1 and "label" not in sections[0]:
+        return str(sections[0]["text"])
+    lines = (f"{part['label']}: {part['text']}".rstrip() if "label" in part else part["text"] for part in sections)
+    return "\n".join(lines)
+
+
+# lists that articles and books share
+
+
+def people(container: Any, read: Read = plain) -> list[Fields]:
+    """Read the authors, editors or investigators in a list, leaving out names that NLM marks as invalid."""
+    valid: list[Fields] = []
+    invalid: list[Fields] = []
+    person: Fields = {}
+    for element in container.iterdescendants():
+        tag = element.tag
+        if tag == "LastName":
+            person["last_name"] = read(element)
+        elif tag == "ForeName" or tag == "FirstName":
+            person["first_name"] = read(element)
+        elif tag == "Initials":
+            person["initials"] = read(element)
+        elif tag == "Affiliation":
+            if affiliation := text_of(element):
+                person.setdefault("affiliations", []).append(affiliation)
+        elif tag == "AffiliationInfo":
+            pass
+        elif tag == "Author" or tag == "Investigator":
+            person = {}
+            (invalid if element.get("ValidYN") == "N" else valid).append(person)
+        elif tag == "Identifier":
+            if element.get("Source") == "ORCID" and element.getparent().tag != "AffiliationInfo":
+                orcid = bare_orcid(element.text)
+                if orcid:
+                    person["orcid"] = orcid
+        elif tag == "Suffix":
+            person["suffix"] = text_of(element)
+        elif tag == "CollectiveName":
+            person["collective_name"] = text_of(element)
+        elif read is plain and (tag in INLINE or not isinstance(tag, str)):
+            return people(container, text_of)  # markup inside names: rare, and worth a second look
+    return [person for person in valid or invalid if person]
+
+
+def abstract_sections(abstract: Any) -> list[Fields]:
+    """Read the parts of an abstract, each with its label and NLM's category where it has them."""
+    sections: list[Fields] = []
+    for element in abstract.iterchildren("AbstractText"):
+        section: Fields = {"text": text_of(element)}
+        label = element.get("Label")
+        if label and label != _UNLABELLED and (label := tidy(label)):
+            section["label"] = label
+        category = element.get("NlmCategory")
+        if category:
+            section["nlm_category"] = category
+        if section["text"] or "label" in section:
+            sections.append(section)
+    return sections
+
+
+def history(container: Any, fields: Fields) -> None:
+    """Read the steps in the life of a record: received, accepted, entrez ..."""
+    steps: list[Fields] = []
+    step: Fields = {}
+    for element in container.iterdescendants():
+        tag = element.tag
+        if tag == "Year":
+            step["year"] = number(element.text)
+        elif tag == "Month":
+            step["month"] = month_number(element.text)
+        elif tag == "Day":
+            step["day"] = number(element.text)
+        elif tag == "Hour":
+            step["hour"] = number(element.text)
+        elif tag == "Minute":
+            step["minute"] = number(element.text)
+        elif tag == "PubMedPubDate":
+            step = {"status": element.get("PubStatus") or ""}
+            steps.append(step)
+    for step in steps:
+        day = step.get("day")
+        if day and (day > 28 or not step.get("month")) and not day_exists(step.get("year"), step.get("month"), day):
+            del step["day"]
+    fields["history"] = [step for step in steps if step["status"]]
+
+
+def grants(container: Any, fields: Fields) -> None:
+    """Read the funding of an article, a book or a chapter."""
+    found: list[Fields] = fields.setdefault("grant_list", [])
+    for grant in container:
+        entry: Fields = {}
+        for child in grant:
+            tag = child.tag
+            if tag == "GrantID":
+                entry["grant_id"] = text_of(child)
+            elif tag == "Agency":
+                entry["agency"] = text_of(child)
+            elif tag == "Acronym":
+                entry["acronym"] = child.text
+            elif tag == "Country":
+                entry["country"] = child.text
+        if entry:
+            found.append(entry)
+
+
+def pub_date(element: Any) -> Fields | None:
+    """Read a PubDate element."""
+    texts: dict[str, str | None] = {child.tag: child.text for child in element}
+    get = texts.get
+    return publication_date(get("Year"), get("Month"), get("Day"), get("Season"), get("MedlineDate"))
+
+
+def plain_date(element: Any) -> dict[str, int]:
+    """Read an element with Year, Month and Day."""
+    texts: dict[str, str | None] = {child.tag: child.text for child in element}
+    return calendar_parts(texts.get("Year"), texts.get("Month"), texts.get("Day"))
+
+
+def keywords(container: Any, fields: Fields) -> None:
+    """Add keywords, of whichever owner, each once."""
+    found: list[str] = fields.setdefault("keywords", [])
+    for element in container:
+        word = text_of(element)
+        if word and word not in found:
+            found.append(word)
+
+
+def page_range(pagination: Any) -> str | None:
+    """Read pages as MEDLINE shortens them (117-26), or the first and last one where that is missing."""
+    start = end = None
+    for element in pagination:
+        tag = element.tag
+        if tag == "MedlinePgn":
+            pages = text_of(element)
+            if pages:
+                return pages
+        elif tag == "StartPage":
+            start = text_of(element)
+        elif tag == "EndPage":
+            end = text_of(element)
+    return f"{start}-{end}" if start and end and start != end else start or end or None
+
+
+def listed_ids(container: Any, fields: Fields) -> None:
+    """Note the record's own ids; those of cited works stand in lists of their own, inside ReferenceList."""
+    found: list[tuple[str, str]] = fields.setdefault("_listed", [])
+    for element in container:
+        value = text_of(element)
+        if value:
+            found.append((element.get("IdType") or "pubmed", value))
+
+
+def located_id(element: Any, fields: Fields) -> None:
+    """Note an electronic location: a DOI or a publisher's number."""
+    value = text_of(element)
+    if value:
+        valid = element.get("ValidYN") != "N"
+        fields.setdefault("_located", []).append((element.get("EIdType") or "pii", value, valid))
+
+
+def record_number(element: Any, fields: Fields) -> None:
+    """Read the PMID and its version."""
+    pmid = (element.text or "").strip()
+    if pmid:
+        fields["pmid"] = pmid
+        version = element.get("Version")
+        if version:
+            fields["version"] = version
+
+
+def revised(element: Any, fields: Fields) -> None:
+    """Read when the record was last revised."""
+    date = iso_date(plain_date(element))
+    if date:
+        fields["date_revised"] = date
+
+
+def language(element: Any, fields: Fields) -> None:
+    """Add a language."""
+    if element.text:
+        fields.setdefault("languages", []).append(element.text)
+
+
+def vernacular_title(element: Any, fields: Fields) -> None:
+    """Read the title in the language of the article."""
+    fields["vernacular_title"] = text_of(element)
+
+
+def authors(element: Any, fields: Fields) -> None:
+    """Add authors, and say when NLM knows that there are more."""
+    fields.setdefault("authors", []).extend(people(element))
+    if element.get("CompleteYN") == "N":
+        fields["authors_complete"] = False
+
+
+def investigators(element: Any, fields: Fields) -> None:
+    """Add investigators: members of the groups among the authors."""
+    fields.setdefault("investigators", []).extend(people(element))
+
+
+def abstract(element: Any, fields: Fields) -> None:
+    """Read the abstract and its copyright line."""
+    fields["abstract_sections"] = abstract_sections(element)
+    for notice in element.iterchildren("CopyrightInformation"):
+        fields["abstract_copyright"] = text_of(notice)
+
+
+def dated(element: Any, kind: str | None, fields: Fields) -> None:
+    """Add a date beside the issue date."""
+    date: Fields = dict(plain_date(element))
+    if kind:
+        date["type"] = kind
+    if date:
+        fields.setdefault("article_dates", []).append(date)
+
+
+# parts of a journal article
+
+
+def _journal(element: Any, fields: Fields) -> None:
+    journal: Fields = fields.setdefault("journal_info", {})
+    for child in element:
+        tag = child.tag
+        if tag == "ISSN":
+            journal["eissn" if child.get("IssnType") == "Electronic" else "issn"] = child.text
+        elif tag == "JournalIssue":
+            for part in child:
+                name = part.tag
+                if name == "Volume":
+                    journal["volume"] = text_of(part)
+                elif name == "Issue":
+                    journal["issue"] = text_of(part)
+                elif name == "PubDate":
+                    journal["publication_date"] = pub_date(part)
+        elif tag == "Title":
+            journal["title"] = text_of(child)
+        elif tag == "ISOAbbreviation":
+            journal["iso_abbreviation"] = text_of(child)
+
+
+def _medline_journal(element: Any, fields: Fields) -> None:
+    journal: Fields = fields.setdefault("journal_info", {})
+    for child in element:
+        tag = child.tag
+        if tag == "NlmUniqueID":
+            journal["nlm_id"] = child.text
+        elif tag == "ISSNLinking":
+            journal["issn_linking"] = child.text
+        elif tag == "MedlineTA" and not journal.get("iso_abbreviation"):
+            journal["iso_abbreviation"] = child.text
+
+
+def pagination(element: Any, fields: Fields) -> None:
+    """Note the pages among what is known of the journal or book."""
+    pages = page_range(element)
+    if pages:
+        fields.setdefault("journal_info", {})["pages"] = pages
+
+
+def _title(element: Any, fields: Fields) -> None:
+    fields["title"] = text_of(element)
+
+
+def _types(element: Any, fields: Fields) -> None:
+    fields["publication_types"] = [kind for child in element if (kind := text_of(child))]
+
+
+def _article_date(element: Any, fields: Fields) -> None:
+    dated(element, element.get("DateType"), fields)
+
+
+def _affiliation(element: Any, fields: Fields) -> None:
+    """Note an affiliation beside the author list: until 2013 NLM kept the first author's there, and only that."""
+    fields["_affiliation"] = text_of(element)
+
+
+def _data_banks(element: Any, fields: Fields) -> None:
+    for bank in element:
+        name = bank.findtext("DataBankName")
+        if name:
+            numbers = [text for child in bank.iterdescendants("AccessionNumber") if (text := text_of(child))]
+            fields.setdefault("data_banks", []).append({"name": name, "accession_numbers": numbers})
+
+
+def _mesh(element: Any, fields: Fields, read: Read = plain) -> None:
+    terms: list[Fields] = []
+    entry: Fields = {}
+    for child in element.iterdescendants():
+        tag = child.tag
+        if tag == "DescriptorName":
+            entry = {"descriptor_name": read(child) or "", "ui": child.get("UI")}
+            terms.append(entry)
+        elif tag == "QualifierName":
+            entry = {"name": read(child) or "", "ui": child.get("UI")}
+            if terms:
+                terms[-1].setdefault("qualifiers", []).append(entry)
+        elif tag == "MeshHeading":
+            continue
+        elif read is plain and (tag in INLINE or not isinstance(tag, str)):
+            return _mesh(element, fields, text_of)
+        else:
+            continue
+        if child.get("MajorTopicYN") == "Y":
+            entry["is_major_topic"] = True
+    fields["mesh_terms"] = terms
+    return None
+
+
+def _supplemental_mesh(element: Any, fields: Fields) -> None:
+    fields["supplemental_mesh"] = [
+        {"name": text_of(child), "ui": child.get("UI"), "type": child.get("Type")} for child in element
+    ]
+
+
+def _other_abstract(element: Any, fields: Fields) -> None:
+    sections = abstract_sections(element)
+    if sections:
+        other: Fields = {"text": joined_sections(sections)}
+        if len(sections) > 1 or "label" in sections[0]:
+            other["sections"] = sections
+        for name, attribute in (("language", "Language"), ("type", "Type")):
+            value = element.get(attribute)
+            if value:
+                other[name] = value
+        fields.setdefault("other_abstracts", []).append(other)
+
+
+def _corrections(element: Any, fields: Fields) -> None:
+    found: list[Fields] = []
+    for entry in element:
+        kind = entry.get("RefType")
+        if not kind or kind == "Cites":
+            continue
+        correction: Fields = {"kind": kind, "citation": ""}
+        for child in entry:
+            tag = child.tag
+            if tag == "RefSource":
+                correction["citation"] = text_of(child)
+            elif tag == "PMID":
+                correction["pmid"] = child.text
+            elif tag == "Note":
+                correction["note"] = text_of(child)
+        found.append(correction)
+    if found:
+        fields["corrections"] = found
+
+
+def _conflicts(element: Any, fields: Fields) -> None:
+    fields["coi_statement"] = text_of(element)
+
+
+
+
+def _citation(element: Any, fields: Fields) -> None:
+    dispatch(element, _CITATION, fields)
+
+
+def _article(element: Any, fields: Fields) -> None:
+    dispatch(element, _ARTICLE, fields)
+
+
+def _pubmed_data(element: Any, fields: Fields) -> None:
+    dispatch(element, _PUBMED_DATA, fields)
+
+
+_RECORD: Final = {"MedlineCitation": _citation, "PubmedData": _pubmed_data}
+_CITATION: Final = {
+    "PMID": record_number,
+    "DateRevised": revised,
+    "Article": _article,
+    "MedlineJournalInfo": _medline_journal,
+    "MeshHeadingList": _mesh,
+    "SupplMeshList": _supplemental_mesh,
+    "CommentsCorrectionsList": _corrections,
+    "OtherAbstract": _other_abstract,
+    "KeywordList": keywords,
+    "CoiStatement": _conflicts,
+    "InvestigatorList": investigators,
+}
+_ARTICLE: Final = {
+    "Journal": _journal,
+    "ArticleTitle": _title,
+    "Pagination": pagination,
+    "ELocationID": located_id,
+    "Abstract": abstract,
+    "AuthorList": authors,
+    "Affiliation": _affiliation,
+    "Language": language,
+    "DataBankList": _data_banks,
+    "GrantList": grants,
+    "PublicationTypeList": _types,
+    "VernacularTitle": vernacular_title,
+    "ArticleDate": _article_date,
+}
+_PUBMED_DATA: Final = {"History": history, "ArticleIdList": listed_ids}

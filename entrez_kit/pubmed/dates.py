@@ -1,0 +1,147 @@
+"""Dates as PubMed writes them: plain, by season, as a range, as free text, and some that never existed."""
+
+import re
+from calendar import monthrange
+from functools import lru_cache
+from typing import Any, Final
+
+_NAMES: Final = (
+    ("jan", "january"),
+    ("feb", "february"),
+    ("mar", "march"),
+    ("apr", "april"),
+    ("may",),
+    ("jun", "june"),
+    ("jul", "july"),
+    ("aug", "august"),
+    ("sep", "sept", "september"),
+    ("oct", "october"),
+    ("nov", "november"),
+    ("dec", "december"),
+)
+_MONTHS: Final[dict[str, int]] = {
+    spelling: number
+    for number, names in enumerate(_NAMES, start=1)
+    for name in (*names, str(number), f"{number:02}")
+    for spelling in (name, name.capitalize(), name.upper())
+}
+_NUMBERS: Final[dict[str, int]] = {f"{number:0{width}}": number for width in (1, 2) for number in range(60)} | {
+    str(year): year for year in range(1500, 2200)
+}
+
+_YEAR: Final = re.compile(r"(?<![0-9])(?:1[5-9]|2[01])[0-9]{2}(?![0-9])")
+_SEASON: Final = re.compile(r"\b(?:spring|summer|autumn|fall|winter|quart\w*|qtr|trimester)\b", re.IGNORECASE)
+_MONTH: Final = re.compile(r"\b(?:" + "|".join(sorted({n for names in _NAMES for n in names}, key=len, reverse=True)) +
+                           r")\b", re.IGNORECASE)  # fmt: skip
+_DAY: Final = re.compile(r"(?<![0-9])(?:0?[1-9]|[12][0-9]|3[01])(?![0-9])")
+_BETWEEN: Final = re.compile(r"[-–—/&,+]|\b(?:to|and)\b", re.IGNORECASE)
+_PLAIN: Final = re.compile(
+    r"(?P<year>(?:1[5-9]|2[01])[0-9]{2})(?:[ /-](?P<month>[A-Za-z]{3,9}|[0-9]{1,2})\.?(?:[ /-](?P<day>[0-9]{1,2}))?)?"
+    r"(?: [0-9]{1,2}:[0-9]{2})?"
+)
+
+
+def number(text: str | None) -> int | None:
+    """Read a year, day, hour or minute; None where the text is no plain number."""
+    if text is None:
+        return None
+    known = _NUMBERS.get(text)
+    if known is not None:
+        return known
+    text = text.strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 4 else None
+
+
+def month_number(text: str | None) -> int | None:
+    """Read a month written as a number, a name or NLM's abbreviation."""
+    if text is None:
+        return None
+    return _MONTHS.get(text) or _MONTHS.get(text.strip().rstrip(".").lower())
+
+
+def day_exists(year: int | None, month: int | None, day: int) -> bool:
+    """Tell whether a month has such a day (a leap year is assumed where the year is unknown)."""
+    if day < 1 or month is None:
+        return False
+    return day <= 28 or day <= monthrange(year or 2000, month)[1]
+
+
+def calendar_parts(year: str | None, month: str | None, day: str | None) -> dict[str, int]:
+    """Return year, month and day as numbers, as far as they make a date that exists."""
+    parts: dict[str, int] = {}
+    if (known_year := number(year)) is not None:
+        parts["year"] = known_year
+    if (known_month := month_number(month)) is not None:
+        parts["month"] = known_month
+        if (known_day := number(day)) is not None and day_exists(known_year, known_month, known_day):
+            parts["day"] = known_day
+    return parts
+
+
+def iso_date(parts: dict[str, int]) -> str | None:
+    """Write calendar parts as 2023-03-15, 2023-03 or 2023; None without a year."""
+    if "year" not in parts:
+        return None
+    text = f"{parts['year']:04}"
+    for name in ("month", "day"):
+        if name not in parts:
+            break
+        text += f"-{parts[name]:02}"
+    return text
+
+
+def publication_date(
+    year: str | None, month: str | None, day: str | None, season: str | None, medline_date: str | None
+) -> dict[str, Any] | None:
+    """Return the fields of a ``PublicationDate`` from the texts of a PubDate element, or None where all are empty."""
+    return dict(found) if (found := _publication_date(year, month, day, season, medline_date)) else None
+
+
+@lru_cache(maxsize=4096)
+def _publication_date(
+    year: str | None, month: str | None, day: str | None, season: str | None, medline_date: str | None
+) -> dict[str, Any] | None:
+    given = (year, season, month, day) if not medline_date else (medline_date,)
+    text = " ".join(" ".join(part for part in given if part).split())
+    if year and not season and not medline_date:
+        parts = calendar_parts(year, month, day)
+        if len(parts) == bool(year) + bool(month) + bool(day):
+            return {**parts, "precision": ("year", "month", "day")[len(parts) - 1]}
+        if "year" in parts and "month" in parts:  # a day that does not exist
+            return {**parts, "precision": "month", "medline_date": text}
+    return {**_read_text(text), "medline_date": text} if text else None
+
+
+def _read_text(text: str) -> dict[str, Any]:
+    """Read what a free text says of a date: of a range its beginning, of a season the year."""
+    year = _YEAR.search(text)
+    if not year:
+        return {}
+    found: dict[str, Any] = {"year": int(year[0])}
+    if _SEASON.search(text):
+        return {**found, "precision": "season"}
+    rest = text[: year.start()] + " " * len(year[0]) + text[year.end() :]
+    precision = "year"
+    if month := _MONTH.search(rest):
+        found["month"] = _MONTHS[month[0].lower()]
+        precision = "month"
+        following = _DAY.search(rest, month.end())
+        # "Dec 23-30" has a day; in "Dec-1999 Jan 5" the day belongs to the end of the range
+        if following and not _BETWEEN.search(rest, month.end(), following.start()):
+            day = int(following[0])
+            if day_exists(found["year"], found["month"], day):
+                found["day"] = day
+                precision = "day"
+    words = rest.strip(" ,.;")
+    return {**found, "precision": "range" if _BETWEEN.search(words) else precision}
+
+
+def iso_from_text(text: str) -> str:
+    """Write a plain date ("2023 Mar 15", "2023/03/15 00:00") as ISO; any other text comes back as it is."""
+    text = " ".join(text.split())
+    plain = _PLAIN.fullmatch(text)
+    if not plain:
+        return text
+    parts = calendar_parts(plain["year"], plain["month"], plain["day"])
+    complete = len(parts) == sum(value is not None for value in plain.groupdict().values())
+    return (iso_date(parts) or text) if complete else text

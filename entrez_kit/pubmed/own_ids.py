@@ -1,0 +1,80 @@
+"""Identifiers in PubMed records brought to one form: PMC123, a bare DOI, a bare ORCID."""
+
+import re
+from typing import Final
+
+_PMCID: Final = re.compile(r"(?:PMC)*\s*0*([1-9][0-9]*)(?:\.[0-9]+)?", re.IGNORECASE)
+_DOI_PREFIX: Final = re.compile(r"(?:https?://)?(?:dx\.)?doi(?:\.org/|\s*:\s*)", re.IGNORECASE)
+_ORCID: Final = re.compile(r"(?<![0-9])([0-9]{4})-?([0-9]{4})-?([0-9]{4})-?([0-9]{3}[0-9Xx])(?![0-9A-Za-z])")
+
+
+def bare_pmcid(text: str) -> str | None:
+    """Read a PMCID in any of its spellings ("123", "pmc123", "PMC123.1", "PMCPMC123"); None where it is none."""
+    match = _PMCID.fullmatch(text.strip())
+    return f"PMC{match[1]}" if match else None
+
+
+def bare_doi(text: str) -> str:
+    """Take away what stands before a DOI ("doi:", "https://doi.org/"); letter case stays."""
+    text = text.strip()
+    while match := _DOI_PREFIX.match(text):
+        text = text[match.end() :].lstrip()
+    return text
+
+
+def bare_orcid(text: str | None) -> str | None:
+    """Read an ORCID out of a bare number, one without hyphens, or an address; None where there is none."""
+    match = _ORCID.search(text or "")
+    return "-".join(match.groups()).upper() if match else None
+
+
+def own_ids(
+    listed: list[tuple[str, str]], located: list[tuple[str, str, bool]]
+) -> tuple[dict[str, str], str | None]:
+    """Put together a record's own ids, losing none, and choose its DOI.
+
+    A second id of the same type is numbered ("mid_2"); the chosen DOI is always the one called "doi".
+
+    Args:
+        listed: type and id, from the record's list of ids.
+        located: type, id and whether NLM calls it valid, from its electronic locations.
+    """
+    ids = dict(listed)
+    if len(ids) == len(listed):  # one id of each type, and the locations say the same: nearly always
+        for kind, value, valid in located:
+            if not valid or ids.setdefault(kind, value) != value:
+                break
+        else:
+            doi = ids.get("doi")
+            if doi is None or doi.startswith("10."):
+                return ids, doi
+    return _reconciled(listed, located)
+
+
+def _reconciled(
+    listed: list[tuple[str, str]], located: list[tuple[str, str, bool]]
+) -> tuple[dict[str, str], str | None]:
+    dois = [value for kind, value, valid in located if kind == "doi" and valid]
+    dois += [value for kind, value in listed if kind == "doi"]
+    dois += [value for kind, value, valid in located if kind == "doi" and not valid]
+    dois = [doi for doi in map(bare_doi, dois) if doi]
+    doi = next((doi for doi in dois if doi.startswith("10.")), dois[0] if dois else None)
+    pairs = [*listed, *((kind, value) for kind, value, valid in located if valid)]
+    if doi:
+        pairs.insert(next((i for i, (kind, _) in enumerate(pairs) if kind == "doi"), len(pairs)), ("doi", doi))
+    ids: dict[str, str] = {}
+    seen: set[tuple[str, str]] = set()
+    for kind, value in pairs:
+        value = bare_doi(value) if kind == "doi" else value
+        if value and (kind, value.lower()) not in seen:
+            seen.add((kind, value.lower()))
+            ids[_free_key(kind, ids)] = value
+    return ids, doi
+
+
+def _free_key(kind: str, ids: dict[str, str]) -> str:
+    key, count = kind, 1
+    while key in ids:
+        count += 1
+        key = f"{kind}_{count}"
+    return key

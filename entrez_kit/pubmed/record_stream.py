@@ -1,0 +1,350 @@
+"""PubMed XML cut into records as it arrives: each record's element, and its bytes exactly as they were sent.
+
+Two ways lead there, with the same result. PubMed's own files are plain: records stand one after the other, so a
+record ends where its end tag is found, and each is parsed by itself. Whatever is not plain (another encoding, entity
+declarations, namespaces, comments or CDATA that could hide a tag, a parse error) is read by the incremental parser,
+which is slower and the judge of what is well-formed.
+"""
+
+import codecs
+import io
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO, Final, NamedTuple
+
+from lxml import etree
+
+from entrez_kit.errors import UpstreamError
+from entrez_kit.pubmed.markup import local_name
+
+Source = BinaryIO | Iterable[bytes] | bytes
+
+SETS: Final = frozenset(("PubmedArticleSet", "PubmedBookArticleSet", "MedlineCitationSet", "BookDocumentSet"))
+RECORDS: Final = frozenset(("PubmedArticle", "PubmedBookArticle", "MedlineCitation", "BookDocument"))
+DELETIONS: Final = frozenset(("DeleteCitation", "DeleteDocument"))
+
+CHUNK: Final = 1 << 17
+MAX_RECORD_BYTES: Final = 64 << 20
+"""A record larger than this is no record; the largest known ones have a few megabytes."""
+HUGE_BYTES: Final = 8 << 20
+"""From here on libxml2's own limit (10 MB for one text) has to be lifted."""
+MAX_TAG_BYTES: Final = 4096
+
+_PLAIN_HEAD: Final = re.compile(
+    rb"(?:<\?xml\s[^>]*?\?>)?\s*(?:<!DOCTYPE\s[^\[\]<>]*>)?\s*<(?P<root>[A-Za-z]+)(?P<attributes>\s[^<>&/]*)?>"
+)
+_DECLARATION: Final = re.compile(rb"<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
+_NEXT_TAG: Final = re.compile(rb"\s*<(/?)([A-Za-z]+)(\s[^<>]*)?>")
+_END_TAGS: Final = {name.encode(): f"</{name}>".encode() for name in RECORDS | DELETIONS}
+
+_OPTIONS: Final[dict[str, Any]] = {
+    "resolve_entities": False,
+    "no_network": True,
+    "load_dtd": False,
+    "remove_comments": True,
+    "remove_pis": True,
+}
+
+
+class Found(NamedTuple):
+    """A record in a document.
+
+    ``alone`` tells whether ``raw`` can be parsed again by itself: it is UTF-8 and leans on nothing before it.
+    """
+
+    element: Any
+    raw: bytes
+    encoding: str = "utf-8"
+    alone: bool = True
+
+
+def invalid_response(message: str, **details: Any) -> UpstreamError:
+    """Return the error for bytes that are not what PubMed sends."""
+    return UpstreamError(message, details={"reason": "invalid_response", **details})
+
+
+def iter_elements(source: Source) -> Iterator[Found]:
+    """Cut a document into its records, deletion lists included.
+
+    Raises:
+        UpstreamError: the document is not PubMed XML, not well-formed or not complete. What was complete before the
+            defect has been yielded by then.
+    """
+    feed = _Feed(source)
+    head = feed.read(CHUNK).lstrip(b" \t\r\n")
+    while not head and (more := feed.read(CHUNK)):
+        head = more.lstrip(b" \t\r\n")
+    plain = _plain_head(head)
+    if plain and plain["root"].decode() in SETS:
+        yield from _quick(feed, head, plain)
+    else:
+        yield from _careful(feed, head)
+
+
+def parse_alone(raw: bytes) -> Any:
+    """Parse the bytes of one record; raises ``etree.XMLSyntaxError``."""
+    parser = etree.XMLParser(**_OPTIONS, huge_tree=len(raw) > HUGE_BYTES)
+    return etree.XML(raw, parser)
+
+
+class _Feed:
+    """Bytes from a file, an iterable of chunks or a bytes object, in pieces of at least the size asked for."""
+
+    def __init__(self, source: Source) -> None:
+        if isinstance(source, bytes | bytearray | memoryview):
+            source = io.BytesIO(source)
+        self._file: Any = source if hasattr(source, "read") else None
+        self._chunks = iter(()) if self._file else iter(source)
+
+    def read(self, size: int) -> bytes:
+        """Return at least ``size`` bytes, fewer only at the end of the source, none after it."""
+        pieces: list[bytes] = []
+        length = 0
+        while length < size:
+            piece = self._file.read(max(size - length, CHUNK)) if self._file else next(self._chunks, None)
+            if piece is None or (self._file and not piece):
+                break
+            if not isinstance(piece, bytes | bytearray | memoryview):
+                raise TypeError(f"PubMed records are read from bytes, not from {type(piece).__name__}")
+            pieces.append(bytes(piece))
+            length += len(piece)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+# the quick way
+
+
+def _plain_head(head: bytes) -> "re.Match[bytes] | None":
+    """Match the beginning of a document that hides nothing: UTF-8, no entity declarations, no namespaces."""
+    if head.startswith(codecs.BOM_UTF8):
+        return None
+    declared = _DECLARATION.match(head)
+    if declared and declared[1].lower() not in (b"utf-8", b"us-ascii", b"ascii"):
+        return None
+    plain = _PLAIN_HEAD.match(head)
+    return None if plain and b"xmlns" in (plain["attributes"] or b"") else plain
+
+
+def _quick(feed: _Feed, data: bytes, plain: "re.Match[bytes]") -> Iterator[Found]:
+    """Cut plain records out of the bytes and parse each by itself; leave the rest to the careful way."""
+    parser = etree.XMLParser(**_OPTIONS)
+    parse = etree.XML
+    prologue, root = data[: plain.end()], plain["root"]
+    position = plain.end()
+    while True:
+        tag = _NEXT_TAG.match(data, position)
+        if tag:
+            start = tag.start(1) - 1
+            end_tag = None if tag[1] else _END_TAGS.get(tag[2])
+            if end_tag is None:
+                break
+            end = data.find(end_tag, tag.end())
+            if end >= 0:
+                position = end + len(end_tag)
+                raw = data[start:position]
+                try:
+                    element = parse(raw, parser) if len(raw) < HUGE_BYTES else parse_alone(raw)
+                except etree.XMLSyntaxError:
+                    position = start
+                    break
+                yield Found(element, raw)
+                continue
+        waiting = len(data) - position
+        if waiting > (MAX_RECORD_BYTES if tag else MAX_TAG_BYTES):
+            break
+        more = feed.read(max(CHUNK, waiting))
+        if not more:
+            break
+        data, position = data[position:] + more, 0
+    if tag and tag[1] and tag[2] == root:  # the end; only comments may follow
+        trailing = data[tag.end() :]
+        while not trailing.strip():
+            trailing = feed.read(CHUNK)
+            if not trailing:
+                return
+        yield from _careful(feed, prologue + data[position : tag.end()] + trailing)
+    else:
+        yield from _careful(feed, prologue + data[position:])
+
+
+# the careful way
+
+
+def _careful(feed: _Feed, data: bytes) -> Iterator[Found]:
+    """Read a document with the incremental parser, cutting the text of each record out beside it."""
+    encoding = _encoding(data)
+    decoder = codecs.getincrementaldecoder(encoding)()
+    slicer = _Slicer()
+    names = [f"{{*}}{name}" for name in (*RECORDS, *DELETIONS, "ERROR")]
+    internal_subset = re.match(rb"[^<]*(?:<\?[^>]*>\s*)?<!DOCTYPE[^>]*\[", data) is not None
+    parser = etree.XMLPullParser(("end",), tag=names, **_OPTIONS, huge_tree=not internal_subset)
+    elements: deque[Any] = deque()
+    defect: Exception | None = None
+    count = 0
+    while data and not defect:
+        try:
+            slicer.add(decoder.decode(data))
+            parser.feed(data)
+        except (etree.XMLSyntaxError, UnicodeDecodeError, UpstreamError) as exc:
+            defect = exc
+        else:
+            data = feed.read(CHUNK)
+            if not data:
+                defect = _close(parser)
+        elements.extend(_complete(parser, slicer))
+        while elements and slicer.records:
+            count += 1
+            yield Found(elements.popleft(), slicer.records.popleft().encode(encoding), encoding, alone=False)
+    if isinstance(defect, UpstreamError):
+        raise defect
+    if defect:
+        where = f" after {count} complete records" if count else ""
+        raise invalid_response(f"The PubMed XML is not well-formed{where}: {defect}") from defect
+
+
+def _close(parser: Any) -> Exception | None:
+    try:
+        parser.close()
+    except etree.XMLSyntaxError as exc:
+        return exc  # type: ignore[no-any-return]
+    return None
+
+
+def _complete(parser: Any, slicer: "_Slicer") -> Iterator[Any]:
+    """Yield the records the parser has completed, and free those before them."""
+    for _, element in parser.read_events():
+        parent = element.getparent()
+        if slicer.level == 0 and parent is not None:
+            continue
+        if slicer.level == 1 and (parent is None or parent.getparent() is not None):
+            continue
+        if local_name(element) == "ERROR":
+            raise invalid_response("NCBI answered with an error between the records of PubMed.")
+        while parent is not None and element.getprevious() is not None:
+            # only what lies before a complete record: libxml2 may still be writing after it
+            del parent[0]
+        yield _without_namespace(element)
+
+
+def _without_namespace(record: Any) -> Any:
+    """Take away the namespace that a whole document was put into; that of formulas stays."""
+    if record.tag.startswith("{"):
+        prefix = record.tag[: record.tag.index("}") + 1]
+        for element in record.iter(f"{prefix}*"):
+            element.tag = element.tag.removeprefix(prefix)
+    return record
+
+
+def _encoding(data: bytes) -> str:
+    """Tell how a document is encoded, from its first bytes and its declaration."""
+    for mark, name in (
+        (codecs.BOM_UTF8, "utf-8"),
+        (b"\xff\xfe\x00\x00", "utf-32-le"),
+        (b"\x00\x00\xfe\xff", "utf-32-be"),
+        (b"\xff\xfe", "utf-16-le"),
+        (b"\xfe\xff", "utf-16-be"),
+        (b"<\x00", "utf-16-le"),
+        (b"\x00<", "utf-16-be"),
+    ):
+        if data.startswith(mark):
+            return name
+    if not data.startswith(b"<"):
+        raise invalid_response(
+            "NCBI answered with something that is not XML." if data else "NCBI answered with an empty document."
+        )
+    declared = _DECLARATION.match(data)
+    try:
+        name = codecs.lookup(declared[1].decode()).name if declared else "utf-8"
+    except LookupError:
+        raise invalid_response(f"The PubMed XML declares an unknown encoding: {declared and declared[1]!r}.") from None
+    return "utf-8" if name.startswith(("utf-16", "utf-32", "utf-8")) else name
+
+
+class _Slicer:
+    """Finds where records begin and end in text that arrives in pieces.
+
+    It knows comments, CDATA, processing instructions, the document type and quoted attribute values, so a tag in one
+    of them is none.
+    """
+
+    def __init__(self) -> None:
+        self.records: deque[str] = deque()
+        self.level = -1  # the depth at which records stand: 1 in a set, 0 where the document is one record
+        self._text = ""
+        self._at = 0
+        self._depth = 0
+        self._start: int | None = None
+
+    def add(self, text: str) -> None:
+        """Take the next piece of text.
+
+        Raises:
+            UpstreamError: the document is of another kind, or a record is too large.
+        """
+        self._text += text
+        while (end := self._step()) is not None:
+            self._at = end
+        kept = self._at if self._start is None else self._start
+        self._text = self._text[kept:]
+        self._at -= kept
+        self._start = None if self._start is None else 0
+        if len(self._text) > MAX_RECORD_BYTES:
+            raise invalid_response(f"A PubMed record is larger than {MAX_RECORD_BYTES >> 20} MB.")
+
+    def _step(self) -> int | None:
+        """Read one piece of markup; return where it ends, or None where the text is not yet enough."""
+        text = self._text
+        begin = text.find("<", self._at)
+        if begin < 0:
+            self._at = len(text)
+            return None
+        self._at = begin
+        for opening, closing in (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")):
+            if text.startswith(opening, begin):
+                end = text.find(closing, begin + len(opening))
+                return end + len(closing) if end >= 0 else None
+        if text.startswith("<!", begin):
+            return _doctype_end(text, begin) if len(text) - begin >= len("<![CDATA[") else None
+        tag = _TAG.match(text, begin)
+        if tag:
+            self._tag(tag)
+        return tag.end() if tag else None
+
+    def _tag(self, tag: "re.Match[str]") -> None:
+        name = tag[2].rpartition(":")[2]
+        if tag[1]:
+            self._depth -= 1
+        elif self._depth == 0 and self.level < 0:
+            self.level = _record_level(name)
+        if self._depth == self.level:
+            if not tag[1]:
+                self._start = tag.start() if name in RECORDS or name in DELETIONS else None
+            if self._start is not None and (tag[1] or tag[3].endswith("/")):
+                self.records.append(self._text[self._start : tag.end()])
+                self._start = None
+        if not tag[1] and not tag[3].endswith("/"):
+            self._depth += 1
+
+
+_TAG: Final = re.compile(r"<(/?)([^\s/<>!?]+)((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>")
+_IN_DOCTYPE: Final = re.compile(r"\"[^\"]*\"|'[^']*'|<!--.*?-->|<\?.*?\?>|[\[\]>]", re.DOTALL)
+
+
+def _doctype_end(text: str, begin: int) -> int | None:
+    """Find the end of a document type declaration, its internal subset included."""
+    inside = False
+    for piece in _IN_DOCTYPE.finditer(text, begin):
+        if piece[0] == ">" and not inside:
+            return piece.end()
+        if piece[0] in "[]":
+            inside = piece[0] == "["
+    return None
+
+
+def _record_level(root: str) -> int:
+    if root in SETS:
+        return 1
+    if root in RECORDS:
+        return 0
+    raise invalid_response(f"NCBI answered with <{root[:50]}> instead of PubMed records.", root=root[:50])

@@ -1,0 +1,255 @@
+"""The records the sandbox serves: where they come from, and how to get at one."""
+
+import gzip
+import re
+import zlib
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from importlib import resources
+from math import log
+from pathlib import Path
+from threading import RLock
+from typing import IO, Final
+
+from lxml import etree
+
+from entrez_kit.errors import InvalidInput
+from entrez_kit.sandbox import bits
+from entrez_kit.sandbox.document import Document, record_parser
+from entrez_kit.sandbox.index import ParsedIndex, SearchIndex
+from entrez_kit.sandbox.terms import Terms, terms_of
+from entrez_kit.sandbox.text import fold, normal
+
+_RECORD: Final = re.compile(
+    rb"<(PubmedArticle|PubmedBookArticle)(?:\s[^>]*)?>.*?</\1\s*>|<DeleteCitation\s*>(.*?)</DeleteCitation\s*>", re.DOTALL
+)
+_PMID: Final = re.compile(rb"<PMID[^>]*>\s*([0-9]+)\s*</PMID>")
+_CHUNK: Final = 1 << 22
+_COMPRESS_ABOVE: Final = 64 << 20
+"""Above so many bytes of records, each record is kept compressed."""
+_NEIGHBOURS: Final = 100
+_CANDIDATES: Final = 20_000
+
+
+class Corpus(ABC):
+    """Numbered PubMed records; ``index`` finds them, ``raw`` is a record's own XML."""
+
+    size: int
+
+    @property
+    @abstractmethod
+    def index(self) -> SearchIndex:
+        """The index over all records, built when first used."""
+
+    @abstractmethod
+    def pmid(self, number: int) -> str:
+        """Return the PMID of a record."""
+
+    @abstractmethod
+    def number(self, pmid: str) -> int | None:
+        """Return the number of the record with this PMID, or None."""
+
+    @abstractmethod
+    def raw(self, number: int) -> bytes:
+        """Return a record's own XML."""
+
+    @abstractmethod
+    def cited_by(self, pmid: str) -> Sequence[str]:
+        """Return the PMIDs of the records here that cite this one, newest first."""
+
+    @abstractmethod
+    def spelling(self) -> Mapping[str, int]:
+        """Return the words of titles, abstracts and headings and how many records have them."""
+
+    def document(self, number: int) -> Document:
+        """Return a record to read from."""
+        return Document(self.raw(number))
+
+    def find(self, source: str, value: str) -> list[str]:
+        """Return the PMIDs of the records with this value, newest first."""
+        return [self.pmid(number) for number in reversed(bits.numbers(self.index.value(source, value)))]
+
+    def related(self, number: int) -> list[tuple[str, int]]:
+        """Return the records that share MeSH headings (or title words) with this one, nearest first, with scores.
+
+        The record itself comes first, as in NCBI's answer.
+        """
+        terms = terms_of(self.document(number))
+        sources = [("mesh", value) for value in terms.values.get("mesh", ())]
+        sources += [("word", word) for piece in terms.texts.get("title", ()) for word in piece if len(word) > 3]
+        weighted = []
+        for kind, value in dict.fromkeys(sources):
+            found = self.index.value("mesh", value) if kind == "mesh" else self.index.word("title", value)
+            frequency = found.bit_count()
+            if 1 < frequency and frequency * 2 <= max(self.size, 40):
+                weighted.append((log(1 + self.size / frequency) * (2 if kind == "mesh" else 1), frequency, found))
+        scores: Counter[int] = Counter()
+        budget = _CANDIDATES
+        for weight, frequency, found in sorted(weighted, key=lambda item: item[1]):
+            if budget < frequency:
+                break
+            budget -= frequency
+            for other in bits.numbers(found):
+                scores[other] += int(weight * 1_000_000)
+        own = scores.pop(number, 0)
+        nearest = sorted(scores.items(), key=lambda item: (-item[1], -int(self.pmid(item[0]))))[:_NEIGHBOURS]
+        top = max([own, *(score for _, score in nearest)], default=0) + 1_000_000
+        return [(self.pmid(number), top), *((self.pmid(other), score) for other, score in nearest)]
+
+
+class ParsedCorpus(Corpus):
+    """Records read from PubMed XML; a later record replaces an earlier one with the same PMID."""
+
+    def __init__(self, records: Iterable[tuple[str, bytes]]) -> None:
+        kept: dict[str, bytes] = {}
+        held = 0
+        for pmid, raw in records:
+            if not raw:
+                kept.pop(pmid, None)
+                continue
+            held += len(raw)
+            kept.pop(pmid, None)
+            kept[pmid] = zlib.compress(raw, 1) if held > _COMPRESS_ABOVE else raw
+        self._pmids = sorted(kept, key=int)
+        self._raws = [kept[pmid] for pmid in self._pmids]
+        self._numbers = {pmid: number for number, pmid in enumerate(self._pmids)}
+        self._lock = RLock()
+        self.size = len(self._pmids)
+
+    @classmethod
+    def from_paths(cls, paths: Sequence[Path]) -> "ParsedCorpus":
+        """Read files and folders of PubMed XML (``.xml``, ``.xml.gz``).
+
+        Raises:
+            InvalidInput: a path does not exist, cannot be read or holds no PubMed records.
+        """
+        corpus = cls(record for path in paths for record in _read_path(path))
+        if not corpus.size:
+            raise _unusable(paths[0] if paths else Path(), "there is no PubMed record in it")
+        return corpus
+
+    @classmethod
+    def demo(cls) -> "ParsedCorpus":
+        """Read the demo corpus that is part of this package; empty where it is not installed."""
+        folder = resources.files("entrez_kit.fixtures").joinpath("pubmed")
+        if not folder.is_dir():
+            return cls(())
+        files = sorted((item for item in folder.iterdir() if item.name.endswith(".xml")), key=lambda item: item.name)
+        return cls(record for item in files for record in split_records([item.read_bytes()]))
+
+    @property
+    def index(self) -> ParsedIndex:
+        """The index over all records, built when first used."""
+        with self._lock:
+            return self._index
+
+    @cached_property
+    def _index(self) -> ParsedIndex:
+        return ParsedIndex(self.size, self._terms, self._sort_keys)
+
+    def _terms(self, number: int) -> Terms:
+        return terms_of(self.document(number))
+
+    def _sort_keys(self, number: int) -> tuple[int, str, str, int]:
+        document = self.document(number)
+        dates = (document.publication_date.number, document.event("pubmed", "entrez").number)
+        first = document.authors[0].short if document.authors else "\uffff"
+        return dates[0] or dates[1], fold(first), normal(document.journal_ta or document.book_title), int(self._pmids[number])
+
+    def pmid(self, number: int) -> str:
+        """Return the PMID of a record."""
+        return self._pmids[number]
+
+    def number(self, pmid: str) -> int | None:
+        """Return the number of the record with this PMID, or None."""
+        return self._numbers.get(pmid)
+
+    def raw(self, number: int) -> bytes:
+        """Return a record's own XML, byte for byte."""
+        raw = self._raws[number]
+        return raw if raw[:1] == b"<" else zlib.decompress(raw)
+
+    def cited_by(self, pmid: str) -> Sequence[str]:
+        """Return the PMIDs of the records here that cite this one, newest first."""
+        with self._lock:
+            return self._citing.get(pmid, [])
+
+    @cached_property
+    def _citing(self) -> dict[str, list[str]]:
+        citing: dict[str, list[str]] = {}
+        for number in range(self.size - 1, -1, -1):
+            for cited in dict.fromkeys(self.document(number).cited_pmids):
+                citing.setdefault(cited, []).append(self._pmids[number])
+        return citing
+
+    def spelling(self) -> Mapping[str, int]:
+        """Return the words of titles, abstracts and headings and how many records have them."""
+        index = self.index
+        return {
+            word: sum(index.frequency(source, word) for source in ("title", "abstract", "mesh"))
+            for source in ("title", "abstract", "mesh")
+            for word in index.known_words(source)
+            if word.isalpha()
+        }
+
+
+def _read_path(path: Path) -> Iterator[tuple[str, bytes]]:
+    if path.is_dir():
+        files = sorted(item for item in path.rglob("*") if item.name.endswith((".xml", ".xml.gz")) and item.is_file())
+        if not files:
+            raise _unusable(path, "there is no .xml or .xml.gz file in it")
+    else:
+        files = [path]
+    for file in files:
+        try:
+            opener: Callable[..., IO[bytes]] = gzip.open if file.name.endswith(".gz") else open
+            with opener(file, "rb") as stream:
+                for pmid, raw in split_records(iter(partial(stream.read, _CHUNK), b"")):
+                    if raw:
+                        check_record(pmid, raw, file)
+                    yield pmid, raw
+        except FileNotFoundError:
+            raise _unusable(file, "it does not exist") from None
+        except (OSError, EOFError, zlib.error) as exc:
+            raise _unusable(file, f"it cannot be read ({type(exc).__name__})") from None
+
+
+def split_records(chunks: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
+    """Cut a stream of PubMed XML into records: PMID and the record's own bytes, or no bytes for a deleted one."""
+    pending = b""
+    for chunk in chunks:
+        pending += chunk
+        end = 0
+        for match in _RECORD.finditer(pending):
+            end = match.end()
+            if match.group(2) is not None:
+                yield from ((pmid.decode("ascii"), b"") for pmid in _PMID.findall(match.group(2)))
+                continue
+            raw = match.group()
+            pmid = _PMID.search(raw)
+            if pmid:
+                yield str(int(pmid.group(1))), raw
+        pending = pending[end:]
+
+
+def _unusable(path: Path, problem: str) -> InvalidInput:
+    return InvalidInput(
+        f"corpus: {path} cannot be served: {problem}.",
+        invalid_input=f"corpus={path}",
+        recovery_hint="Name files or folders of PubMed XML (.xml or .xml.gz) as EFetch or the PubMed baseline have them.",
+        details={"reason": "bad_corpus"},
+    )
+
+
+def check_record(pmid: str, raw: bytes, source: Path) -> None:
+    """Refuse a record that is not well-formed XML; undeclared namespace prefixes are let pass.
+
+    Raises:
+        InvalidInput: the message names the file and the record.
+    """
+    parser = record_parser()
+    root = etree.fromstring(raw, parser)
+    if root is None or any(error.domain_name != "NAMESPACE" for error in parser.error_log):
+        raise _unusable(source, f"record {pmid} is not well-formed XML")

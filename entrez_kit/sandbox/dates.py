@@ -1,0 +1,60 @@
+"""Dates in a query and in ESearch's date parameters."""
+
+import calendar
+import re
+from datetime import date, timedelta
+from typing import Final
+
+_DATE: Final = re.compile(r"([0-9]{4})(?:[/\-.]([0-9]{1,2})(?:[/\-.]([0-9]{1,2}))?)?")
+_LAST: Final = re.compile(r"last ([0-9]{1,4}) (day|month|year)s?")
+_DAYS: Final = {"day": 1, "month": 30, "year": 365}
+
+
+def bounds(text: str) -> tuple[int, int] | None:
+    """Return first and last day (yyyymmdd) that a date such as "2024", "2024/3" or "2024/03/15" stands for."""
+    match = _DATE.fullmatch(text.strip())
+    if match is None:
+        return None
+    year, month, day = (int(part) if part else 0 for part in match.groups())
+    if month > 12 or day > 31 or (match.group(2) and not month) or (match.group(3) and not day):
+        return None
+    if not month:
+        return year * 10000 + 101, year * 10000 + 1231
+    if not day:
+        last = calendar.monthrange(year, month)[1] if 1 <= year <= 9999 else 31
+        return year * 10000 + month * 100 + 1, year * 10000 + month * 100 + last
+    number = year * 10000 + month * 100 + day
+    return number, number
+
+
+def span(low: str, high: str) -> tuple[int, int] | None:
+    """Return the first day of one date and the last day of another; either order is understood."""
+    first, last = bounds(low), bounds(high)
+    if first is None or last is None:
+        return None
+    return min(first[0], last[0]), max(first[1], last[1])
+
+
+def recent(days: int, today: date) -> tuple[int, int]:
+    """Return the span that ends today and began so many days before."""
+    try:
+        start = today - timedelta(days=days)
+    except OverflowError:
+        start = date.min
+    return as_number(start), as_number(today)
+
+
+def relative(text: str, today: date) -> tuple[int, int] | None:
+    """Return the span that "last 5 years" stands for."""
+    match = _LAST.fullmatch(" ".join(text.lower().split()))
+    return None if match is None else recent(int(match.group(1)) * _DAYS[match.group(2)], today)
+
+
+def as_number(day: date) -> int:
+    """Return a day as yyyymmdd."""
+    return day.year * 10000 + day.month * 100 + day.day
+
+
+def slashed(number: int) -> str:
+    """Return yyyymmdd as "yyyy/mm/dd"."""
+    return f"{number // 10000:04}/{number // 100 % 100:02}/{number % 100:02}"

@@ -1,0 +1,513 @@
+"""One PubMed record as the sandbox reads it, for indexes, summaries and MEDLINE text.
+
+This reader is on its own: the library's parser is checked against the sandbox, so they must not share mistakes.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+from lxml import etree
+
+from entrez_kit.sandbox.text import squeeze
+
+MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+SEASONS: Final = {"winter": 1, "spring": 3, "summer": 6, "autumn": 9, "fall": 9}
+_INLINE: Final = frozenset(("i", "b", "u", "sup", "sub"))
+
+
+class Author(NamedTuple):
+    """An author, editor or investigator: a person or a group."""
+
+    last: str
+    fore: str
+    initials: str
+    suffix: str
+    group: str
+    affiliations: tuple[str, ...]
+    identifiers: tuple[tuple[str, str], ...]
+
+    @property
+    def short(self) -> str:
+        """ "Smith JA Jr", or the name of the group."""
+        return self.group or " ".join(filter(None, (self.last, self.initials, self.suffix)))
+
+    @property
+    def full(self) -> str:
+        """ "Smith, John A Jr", as MEDLINE's FAU field has it."""
+        given = " ".join(filter(None, (self.fore or self.initials, self.suffix)))
+        return ", ".join(filter(None, (self.last, given)))
+
+
+class Heading(NamedTuple):
+    """A MeSH heading with its qualifiers, each with whether it is a major topic."""
+
+    name: str
+    major: bool
+    qualifiers: tuple[tuple[str, bool], ...]
+
+
+class Correction(NamedTuple):
+    """A link to another publication: erratum, retraction, comment ..."""
+
+    kind: str
+    source: str
+    pmid: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class PartialDate:
+    """A date as precise as the record gives it: the text shown, and a number yyyymmdd for comparing."""
+
+    text: str
+    number: int
+
+    def __bool__(self) -> bool:
+        return self.number > 0
+
+    @property
+    def slashed(self) -> str:
+        """ "2024/03/01"."""
+        return f"{self.number // 10000:04}/{self.number // 100 % 100:02}/{self.number % 100:02}"
+
+
+NO_DATE: Final = PartialDate("", 0)
+
+
+def record_parser() -> Any:
+    """Return a parser for single records: no network, no DTD, and no complaint about prefixes declared further out."""
+    return etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, recover=True)
+
+
+def text_of(element: Any) -> str:
+    """Return all text inside an element, inline markup left out."""
+    return "" if element is None else squeeze("".join(element.itertext()))
+
+
+def marked_text(element: Any) -> str:
+    """Return the text of an element with its inline markup (``<i>``, ``<sub>``) as tags, as summaries show it."""
+    if element is None:
+        return ""
+    return squeeze(_marked(element))
+
+
+def _marked(element: Any) -> str:
+    parts = [element.text or ""]
+    for child in element:
+        if isinstance(child.tag, str):
+            inner = _marked(child)
+            parts.append(f"<{child.tag}>{inner}</{child.tag}>" if child.tag in _INLINE else inner)
+        parts.append(child.tail or "")
+    return "".join(parts)
+
+
+class Document:
+    """One record, read from its XML when asked."""
+
+    def __init__(self, raw: bytes) -> None:
+        self.root = etree.fromstring(raw, record_parser())
+        self.is_book = self.root.tag == "PubmedBookArticle"
+        self._citation = self.root.find("BookDocument" if self.is_book else "MedlineCitation")
+        article = self._citation if self.is_book else self._citation.find("Article")
+        self._article = self._citation if article is None else article
+        self._data = self.root.find("PubmedBookData" if self.is_book else "PubmedData")
+        self._book = self._citation.find("Book")
+
+    def _text(self, path: str) -> str:
+        return text_of(self._citation.find(path))
+
+    @cached_property
+    def pmid(self) -> str:
+        """The record's own PMID."""
+        return self._text("PMID")
+
+    @cached_property
+    def status(self) -> str:
+        """MEDLINE, PubMed-not-MEDLINE, Publisher, In-Process ..."""
+        return str(self._citation.get("Status") or "Publisher")
+
+    @cached_property
+    def owner(self) -> str:
+        """Who made the citation."""
+        return str(self._citation.get("Owner") or "NLM")
+
+    @cached_property
+    def publication_model(self) -> str:
+        """Print, Electronic, Print-Electronic ..."""
+        return str(self._article.get("PubModel") or "Print")
+
+    @cached_property
+    def title_element(self) -> Any:
+        """The element that holds the title: a book without a chapter title is called by its own."""
+        title = self._article.find("ArticleTitle")
+        if title is None and self._book is not None:
+            title = self._book.find("BookTitle")
+        return title
+
+    @cached_property
+    def title(self) -> str:
+        """The title without markup."""
+        return text_of(self.title_element)
+
+    @cached_property
+    def vernacular_title(self) -> str:
+        """The title in the article's own language."""
+        return text_of(self._article.find("VernacularTitle"))
+
+    @cached_property
+    def book_title(self) -> str:
+        """The title of the book a chapter is part of."""
+        return "" if self._book is None else text_of(self._book.find("BookTitle"))
+
+    @cached_property
+    def is_chapter(self) -> bool:
+        """Whether this is part of a book."""
+        return self.is_book and self._article.find("ArticleTitle") is not None
+
+    @cached_property
+    def publisher(self) -> tuple[str, str]:
+        """Name and place of a book's publisher."""
+        if self._book is None:
+            return "", ""
+        return text_of(self._book.find("Publisher/PublisherName")), text_of(self._book.find("Publisher/PublisherLocation"))
+
+    @cached_property
+    def abstract(self) -> list[tuple[str, str]]:
+        """Label and text of each part of the abstract."""
+        return [(str(part.get("Label") or ""), text_of(part)) for part in self._article.iterfind("Abstract/AbstractText")]
+
+    @cached_property
+    def other_abstracts(self) -> list[tuple[str, str]]:
+        """Kind and text of each further abstract."""
+        return [
+            (str(other.get("Type") or ""), " ".join(text_of(part) for part in other.iterfind("AbstractText")))
+            for other in self._citation.iterfind("OtherAbstract")
+        ]
+
+    @cached_property
+    def abstract_text(self) -> str:
+        """The abstract in one text, with its labels."""
+        return " ".join(f"{label}: {text}" if label else text for label, text in self.abstract)
+
+    @cached_property
+    def copyright(self) -> str:
+        """The copyright line under the abstract."""
+        return text_of(self._article.find("Abstract/CopyrightInformation"))
+
+    @cached_property
+    def journal_title(self) -> str:
+        """The journal's full title."""
+        return text_of(self._article.find("Journal/Title"))
+
+    @cached_property
+    def journal_iso(self) -> str:
+        """The journal's ISO abbreviation."""
+        return text_of(self._article.find("Journal/ISOAbbreviation"))
+
+    @cached_property
+    def journal_ta(self) -> str:
+        """The journal's MEDLINE abbreviation."""
+        return self._text("MedlineJournalInfo/MedlineTA") or self.journal_iso
+
+    @cached_property
+    def nlm_id(self) -> str:
+        """The journal's NLM identifier."""
+        return self._text("MedlineJournalInfo/NlmUniqueID")
+
+    @cached_property
+    def country(self) -> str:
+        """Where the journal is published."""
+        return self._text("MedlineJournalInfo/Country")
+
+    @cached_property
+    def issns(self) -> list[tuple[str, str]]:
+        """Kind and number of each ISSN."""
+        found = [(str(issn.get("IssnType") or ""), text_of(issn)) for issn in self._article.iterfind("Journal/ISSN")]
+        linking = self._text("MedlineJournalInfo/ISSNLinking")
+        return [*found, ("Linking", linking)] if linking else found
+
+    def issn(self, kind: str) -> str:
+        """Return the ISSN of one kind, or nothing."""
+        return next((number for name, number in self.issns if name == kind), "")
+
+    @cached_property
+    def volume(self) -> str:
+        """Volume of the journal."""
+        return text_of(self._article.find("Journal/JournalIssue/Volume"))
+
+    @cached_property
+    def issue(self) -> str:
+        """Issue of the journal."""
+        return text_of(self._article.find("Journal/JournalIssue/Issue"))
+
+    @cached_property
+    def pages(self) -> str:
+        """Page range, as MEDLINE abbreviates it."""
+        pages = text_of(self._article.find("Pagination/MedlinePgn"))
+        if pages:
+            return pages
+        ends = [text_of(self._article.find(f"Pagination/{name}Page")) for name in ("Start", "End")]
+        return "-".join(filter(None, ends))
+
+    @cached_property
+    def publication_date(self) -> PartialDate:
+        """The date of the issue, or of the book."""
+        path = "Book/PubDate" if self.is_book else "Journal/JournalIssue/PubDate"
+        return read_date((self._citation if self.is_book else self._article).find(path))
+
+    @cached_property
+    def electronic_date(self) -> PartialDate:
+        """The date of electronic publication."""
+        for date in self._article.iterfind("ArticleDate"):
+            if date.get("DateType") == "Electronic":
+                return read_date(date)
+        return NO_DATE
+
+    @cached_property
+    def completed(self) -> PartialDate:
+        """When indexing was completed."""
+        return read_date(self._citation.find("DateCompleted"))
+
+    @cached_property
+    def revised(self) -> PartialDate:
+        """When the record was last changed."""
+        return read_date(self._citation.find("DateRevised"))
+
+    @cached_property
+    def history(self) -> list[tuple[str, PartialDate, str]]:
+        """Kind, date and time of day of each event in the record's life."""
+        if self._data is None:
+            return []
+        events = []
+        for event in self._data.iterfind("History/PubMedPubDate"):
+            clock = f"{int(event.findtext('Hour') or 0):02}:{int(event.findtext('Minute') or 0):02}"
+            events.append((str(event.get("PubStatus") or ""), read_date(event), clock))
+        return events
+
+    def event(self, *kinds: str) -> PartialDate:
+        """Return the date of the first of these events that the record has."""
+        for kind in kinds:
+            for name, date, _ in self.history:
+                if name == kind and date:
+                    return date
+        return NO_DATE
+
+    @cached_property
+    def authors(self) -> list[Author]:
+        """The authors, in order."""
+        return list(self._people(self._article.iterfind("AuthorList")))
+
+    @cached_property
+    def editors(self) -> list[Author]:
+        """The editors of a book."""
+        return [] if self._book is None else list(self._people(self._book.iterfind("AuthorList")))
+
+    @cached_property
+    def investigators(self) -> list[Author]:
+        """People named as investigators of a group."""
+        return [_person(person) for person in self._citation.iterfind("InvestigatorList/Investigator")]
+
+    def _people(self, lists: Any) -> Iterator[Author]:
+        for people in lists:
+            for person in people.iterfind("Author"):
+                yield _person(person)
+
+    @cached_property
+    def languages(self) -> list[str]:
+        """Three-letter codes of the languages."""
+        return [text_of(language) for language in self._article.iterfind("Language")]
+
+    @cached_property
+    def publication_types(self) -> list[str]:
+        """Names of the publication types."""
+        path = "PublicationType" if self.is_book else "PublicationTypeList/PublicationType"
+        return [text_of(kind) for kind in self._article.iterfind(path)]
+
+    @cached_property
+    def headings(self) -> list[Heading]:
+        """The MeSH headings."""
+        return [
+            Heading(
+                text_of(heading.find("DescriptorName")),
+                heading.find("DescriptorName").get("MajorTopicYN") == "Y",
+                tuple((text_of(name), name.get("MajorTopicYN") == "Y") for name in heading.iterfind("QualifierName")),
+            )
+            for heading in self._citation.iterfind("MeshHeadingList/MeshHeading")
+            if heading.find("DescriptorName") is not None
+        ]
+
+    @cached_property
+    def supplementary(self) -> list[str]:
+        """Supplementary MeSH concepts."""
+        return [text_of(name) for name in self._citation.iterfind("SupplMeshList/SupplMeshName")]
+
+    @cached_property
+    def chemicals(self) -> list[tuple[str, str]]:
+        """Registry number and name of each substance."""
+        return [
+            (text_of(chemical.find("RegistryNumber")), text_of(chemical.find("NameOfSubstance")))
+            for chemical in self._citation.iterfind("ChemicalList/Chemical")
+        ]
+
+    @cached_property
+    def keywords(self) -> list[tuple[str, str, bool]]:
+        """Owner, text and weight of each keyword."""
+        return [
+            (str(group.get("Owner") or ""), text_of(word), word.get("MajorTopicYN") == "Y")
+            for group in self._citation.iterfind("KeywordList")
+            for word in group.iterfind("Keyword")
+        ]
+
+    @cached_property
+    def grants(self) -> list[str]:
+        """Number, acronym, agency and country of each grant, as MEDLINE joins them."""
+        return [
+            "/".join(filter(None, (text_of(grant.find(name)) for name in ("GrantID", "Acronym", "Agency", "Country"))))
+            for grant in self._article.iterfind("GrantList/Grant")
+        ]
+
+    @cached_property
+    def locations(self) -> list[tuple[str, str]]:
+        """Kind and value of each electronic location."""
+        places = [*self._article.iterfind("ELocationID")]
+        if self._book is not None:
+            places += [*self._book.iterfind("ELocationID")]
+        return [(str(place.get("EIdType") or ""), text_of(place)) for place in places]
+
+    @cached_property
+    def ids(self) -> list[tuple[str, str]]:
+        """Kind and value of each identifier of this record, never of a cited one."""
+        lists = [self._citation.find("ArticleIdList")] if self.is_book else []
+        if self._data is not None:
+            lists.append(self._data.find("ArticleIdList"))
+        found = [(str(one.get("IdType") or "pubmed"), text_of(one)) for group in lists if group is not None for one in group]
+        return [pair for pair in dict.fromkeys(found) if pair[1]]
+
+    def identifier(self, kind: str) -> str:
+        """Return the identifier of one kind, from the id list or, for DOIs, the electronic locations."""
+        for name, value in self.ids:
+            if name == kind:
+                return value
+        return next((value for name, value in self.locations if name == kind), "")
+
+    @cached_property
+    def pmcid(self) -> str:
+        """ "PMC123", or nothing."""
+        return self.identifier("pmc").upper()
+
+    @cached_property
+    def doi(self) -> str:
+        """The DOI, or nothing."""
+        return self.identifier("doi")
+
+    @cached_property
+    def isbn(self) -> str:
+        """The ISBN of a book."""
+        return "" if self._book is None else text_of(self._book.find("Isbn"))
+
+    @cached_property
+    def corrections(self) -> list[Correction]:
+        """Errata, retractions, comments and updates."""
+        return [
+            Correction(
+                str(one.get("RefType") or ""), text_of(one.find("RefSource")), text_of(one.find("PMID")), text_of(one.find("Note"))
+            )
+            for one in self._citation.iterfind("CommentsCorrectionsList/CommentsCorrections")
+        ]
+
+    @cached_property
+    def accessions(self) -> list[str]:
+        """Data bank and accession number of deposited data."""
+        return [
+            f"{text_of(bank.find('DataBankName'))}/{text_of(number)}"
+            for bank in self._article.iterfind("DataBankList/DataBank")
+            for number in bank.iterfind("AccessionNumberList/AccessionNumber")
+        ]
+
+    @cached_property
+    def subsets(self) -> list[str]:
+        """Codes of the MEDLINE subsets."""
+        return [text_of(subset) for subset in self._citation.iterfind("CitationSubset")]
+
+    @cached_property
+    def conflict_of_interest(self) -> str:
+        """The statement on conflicts of interest."""
+        return self._text("CoiStatement")
+
+    @cached_property
+    def publication_status(self) -> str:
+        """The record's state of publication: ppublish, epublish, aheadofprint."""
+        return "" if self._data is None else text_of(self._data.find("PublicationStatus"))
+
+    @cached_property
+    def cited_pmids(self) -> list[str]:
+        """PMIDs of the references, in order."""
+        if self._data is None:
+            return []
+        return [
+            text_of(one)
+            for one in self._data.iterfind("ReferenceList//ArticleId")
+            if one.get("IdType") == "pubmed" and text_of(one).isdigit()
+        ]
+
+
+def _person(element: Any) -> Author:
+    return Author(
+        text_of(element.find("LastName")),
+        text_of(element.find("ForeName")),
+        text_of(element.find("Initials")),
+        text_of(element.find("Suffix")),
+        text_of(element.find("CollectiveName")),
+        tuple(text_of(place) for place in element.iterfind("AffiliationInfo/Affiliation")),
+        tuple((str(one.get("Source") or ""), text_of(one)) for one in element.iterfind("Identifier")),
+    )
+
+
+def read_date(element: Any) -> PartialDate:
+    """Read a date element: year, month and day, a season, or MEDLINE's free text."""
+    if element is None:
+        return NO_DATE
+    free = text_of(element.find("MedlineDate"))
+    if free:
+        return PartialDate(free, _number_in(free))
+    year = text_of(element.find("Year"))
+    if not year.isdigit():
+        return NO_DATE
+    season = text_of(element.find("Season"))
+    if season:
+        return PartialDate(f"{year} {season}", int(year) * 10000 + _season(season) * 100 + 1)
+    month, day = month_number(text_of(element.find("Month"))), text_of(element.find("Day"))
+    shown = [year]
+    if month:
+        shown.append(MONTHS[month - 1])
+        if day.isdigit():
+            shown.append(str(int(day)))
+    number = int(year) * 10000 + (month or 1) * 100 + (int(day) if month and day.isdigit() else 1)
+    return PartialDate(" ".join(shown), number)
+
+
+def month_number(text: str) -> int:
+    """Return 1..12 for "3", "03", "Mar" or "March", else 0."""
+    if text.isdigit():
+        return int(text) if 1 <= int(text) <= 12 else 0
+    short = text[:3].title()
+    return MONTHS.index(short) + 1 if short in MONTHS else 0
+
+
+def _season(text: str) -> int:
+    return next((month for name, month in SEASONS.items() if name in text.lower()), 1)
+
+
+def _number_in(text: str) -> int:
+    """Return the first date in free text such as "2000 Nov-Dec" or "1998 Dec-1999 Jan"."""
+    year = re.search(r"[0-9]{4}", text)
+    if year is None:
+        return 0
+    rest = text[year.end() :]
+    word = re.search(r"[A-Za-z]+", rest)
+    month = (month_number(word.group()) or _season(word.group())) if word else 1
+    day = re.match(r"\s*[A-Za-z]+\s+([0-9]{1,2})(?![0-9])", rest)
+    return int(year.group()) * 10000 + month * 100 + (int(day.group(1)) if day else 1)

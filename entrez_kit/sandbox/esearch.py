@@ -1,0 +1,146 @@
+"""ESearch: from a query to ids."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from entrez_kit.sandbox.database import BadRequest, Database, SearchOutcome, SearchRequest
+from entrez_kit.sandbox.replies import ESEARCH_PROLOG, Reply, document, failure, xml
+from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.text import xml_text
+
+DEFAULT_RETMAX: Final = 20
+MAX_RETMAX: Final = 10_000
+BEYOND_CEILING: Final = (
+    "'retstart' cannot be larger than 9998. For PubMed, ESearch can only retrieve the first 9,999 records matching "
+    "the query. To obtain more than 9,999 PubMed records, consider using EDirect that contains additional logic to "
+    "batch PubMed search results automatically so that an arbitrary number can be retrieved. "
+    "For details see https://www.ncbi.nlm.nih.gov/books/NBK25499/"
+)
+
+
+def esearch(request: Request, state: State) -> Reply:
+    """Answer an ESearch request."""
+    mode = request.retmode
+    name = request.get("db").lower() or "pubmed"
+    database = state.databases.get(name)
+    if database is None:
+        return failure("esearch", f"Invalid db name specified: {name}", retmode=mode)
+    term, key, environment = request.get("term"), request.get("query_key"), request.get("WebEnv")
+    if not term and not (key and environment):
+        return failure("esearch", "Empty term and query_key - nothing todo", retmode=mode)
+    if key:
+        term = f"#{key} AND ({term})" if term else f"#{key}"
+
+    def earlier(number: int) -> Sequence[str] | None:
+        stored = state.history.recall(environment, number)
+        return stored.ids if stored is not None and stored.database == name else None
+
+    try:
+        outcome = database.search(
+            SearchRequest(
+                term=term,
+                field=request.get("field") or None,
+                sort=request.get("sort") or None,
+                datetype=request.get("datetype") or None,
+                mindate=request.get("mindate") or None,
+                maxdate=request.get("maxdate") or None,
+                reldate=request.get("reldate") or None,
+                history=earlier,
+            )
+        )
+    except BadRequest as exc:
+        return failure("esearch", str(exc), retmode=mode)
+    return _answer(request, state, database, outcome, environment)
+
+
+def _answer(request: Request, state: State, database: Database, outcome: SearchOutcome, environment: str) -> Reply:
+    mode = request.retmode
+    count = len(outcome.ids)
+    if request.get("rettype").lower() == "count":
+        if mode == "json":
+            return document({"header": _HEADER, "esearchresult": {"count": str(count)}})
+        return xml(f"{ESEARCH_PROLOG}<eSearchResult>\n\t<Count>{count}</Count>\n</eSearchResult>\n")
+    start, size = request.number("retstart", 0), request.number("retmax", DEFAULT_RETMAX)
+    messages = list(outcome.messages)
+    reachable = count if database.ceiling is None else min(count, database.ceiling)
+    limit = MAX_RETMAX if database.ceiling is None else database.ceiling
+    if database.ceiling is not None and start >= database.ceiling and count > database.ceiling:
+        return failure("esearch", f"Search Backend failed: Exception:\n{BEYOND_CEILING}", retmode=mode)
+    if size > limit or (database.ceiling is not None and start >= database.ceiling):
+        start, size = min(start, reachable), min(size, limit)
+        if database.ceiling is not None:
+            messages.append(f"Restrictions achieved. start and count adjusted to {start}, {size}")
+    if not count:
+        messages.append("No items found.")
+    page = list(outcome.ids[start : min(start + size, reachable)])
+    stored = None
+    if request.get("usehistory").lower() == "y":
+        stored = state.history.store(database.name, outcome.ids, environment or None)
+    errors = (outcome.phrases_not_found, outcome.fields_not_found)
+    warnings = (outcome.phrases_ignored, outcome.quoted_phrases_not_found, messages)
+    form = _json if mode == "json" else _xml
+    return form(outcome, page, start, stored, errors, warnings)
+
+
+_HEADER: Final = {"type": "esearch", "version": "0.3"}
+_ERRORS: Final = (("phrasesnotfound", "PhraseNotFound"), ("fieldsnotfound", "FieldNotFound"))
+_WARNINGS: Final = (
+    ("phrasesignored", "PhraseIgnored"),
+    ("quotedphrasesnotfound", "QuotedPhraseNotFound"),
+    ("outputmessages", "OutputMessage"),
+)
+
+
+def _json(
+    outcome: SearchOutcome,
+    page: Sequence[str],
+    start: int,
+    stored: tuple[str, int] | None,
+    errors: Sequence[Sequence[str]],
+    warnings: Sequence[Sequence[str]],
+) -> Reply:
+    result: dict[str, object] = {"count": str(len(outcome.ids)), "retmax": str(len(page)), "retstart": str(start)}
+    if stored is not None:
+        result |= {"querykey": str(stored[1]), "webenv": stored[0]}
+    result["idlist"] = list(page)
+    result["translationset"] = [{"from": before, "to": after} for before, after in outcome.translations]
+    result["querytranslation"] = outcome.translation
+    if any(errors):
+        result["errorlist"] = {key: list(texts) for (key, _), texts in zip(_ERRORS, errors, strict=True)}
+    if any(warnings):
+        result["warninglist"] = {key: list(texts) for (key, _), texts in zip(_WARNINGS, warnings, strict=True)}
+    return document({"header": _HEADER, "esearchresult": result})
+
+
+def _xml(
+    outcome: SearchOutcome,
+    page: Sequence[str],
+    start: int,
+    stored: tuple[str, int] | None,
+    errors: Sequence[Sequence[str]],
+    warnings: Sequence[Sequence[str]],
+) -> Reply:
+    parts = [
+        ESEARCH_PROLOG,
+        f"<eSearchResult><Count>{len(outcome.ids)}</Count><RetMax>{len(page)}</RetMax><RetStart>{start}</RetStart>",
+    ]
+    if stored is not None:
+        parts.append(f"<QueryKey>{stored[1]}</QueryKey><WebEnv>{stored[0]}</WebEnv>")
+    parts.append("<IdList>\n" + "".join(f"<Id>{uid}</Id>\n" for uid in page) + "</IdList>" if page else "<IdList/>")
+    translations = "".join(
+        f"<Translation>     <From>{xml_text(before)}</From>     <To>{xml_text(after)}</To>    </Translation>"
+        for before, after in outcome.translations
+    )
+    parts.append(f"<TranslationSet>{translations}</TranslationSet>" if translations else "<TranslationSet/>")
+    parts.append(f"<QueryTranslation>{xml_text(outcome.translation)}</QueryTranslation>")
+    parts.append(_listed("ErrorList", _ERRORS, errors))
+    parts.append(_listed("WarningList", _WARNINGS, warnings))
+    parts.append("</eSearchResult>\n")
+    return xml("".join(parts))
+
+
+def _listed(name: str, kinds: Sequence[tuple[str, str]], lists: Sequence[Sequence[str]]) -> str:
+    inner = "".join(
+        f"<{tag}>{xml_text(text)}</{tag}>" for (_, tag), texts in zip(kinds, lists, strict=True) for text in texts
+    )
+    return f"<{name}>{inner}</{name}>" if inner else ""

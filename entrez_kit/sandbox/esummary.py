@@ -1,0 +1,131 @@
+"""ESummary: document summaries in version 1 XML, version 2 XML and JSON."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from entrez_kit.sandbox.database import Database, DocSumItem, Items
+from entrez_kit.sandbox.replies import ESUMMARY_V1_PROLOG, Reply, document, failure, prolog, xml
+from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.text import xml_attribute, xml_text
+
+MAX_JSON: Final = 500
+MAX_XML: Final = 10_000
+NO_SUMMARY: Final = "cannot get document summary"
+
+
+def esummary(request: Request, state: State) -> Reply:
+    """Answer an ESummary request."""
+    mode = request.retmode
+    name = request.get("db").lower() or "pubmed"
+    database = state.databases.get(name)
+    if database is None:
+        return failure("esummary", f"Invalid db name specified: {name}", retmode=mode)
+    start, size = request.number("retstart", 0), request.number("retmax", MAX_XML)
+    if request.ids:
+        ids = request.ids[start : start + size]
+    elif request.get("WebEnv") or request.get("query_key"):
+        stored = state.stored(request)
+        if stored is None or stored.database != name:
+            return failure("esummary", f"Unable to obtain query #{request.get('query_key') or '0'}", retmode=mode)
+        end = start + size if database.ceiling is None else min(start + size, database.ceiling)
+        ids = list(stored.ids[start:end])
+    else:
+        return failure("esummary", "Empty id list - nothing todo", retmode=mode)
+    if mode == "json" and len(ids) > MAX_JSON:
+        message = f"Too many UIDs in request. Maximum number of UIDs is {MAX_JSON} for JSON format output."
+        return failure("esummary", message, retmode=mode)
+    if len(ids) > MAX_XML:
+        return failure("esummary", f"Too many UIDs in request. Maximum number of UIDs is {MAX_XML}.", retmode=mode)
+    good, errors = _checked(database, ids)
+    if mode == "json":
+        return _json(database, good, errors)
+    if request.get("version").startswith("2"):
+        return _version_2(database, good, errors)
+    return _version_1(database, good, errors)
+
+
+def _checked(database: Database, ids: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the ids in canonical form, each once, and NCBI's complaint about each that is none."""
+    good: dict[str, None] = {}
+    errors = []
+    place = 0
+    for uid in ids:
+        canonical = database.canonical(uid)
+        if canonical is None:
+            errors.append(f"Invalid uid {uid} at position= {place}")
+        else:
+            good[canonical] = None
+        place += len(uid) + 1
+    return list(good), errors
+
+
+def _json(database: Database, ids: Sequence[str], errors: Sequence[str]) -> Reply:
+    result: dict[str, Any] = {"uids": list(ids)}
+    for uid in ids:
+        found = database.summary(uid)
+        result[uid] = {"uid": uid, "error": NO_SUMMARY} if found is None else {"uid": uid, **_plain(found)}
+    answer: dict[str, Any] = {"header": {"type": "esummary", "version": "0.3"}}
+    if errors:
+        answer["error"] = errors[0]
+    return document({**answer, "result": result})
+
+
+def _plain(summary: Mapping[str, Any]) -> dict[str, Any]:
+    return {name.lower(): _plain_value(value) for name, value in summary.items()}
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, Items):
+        return [_plain_value(entry) for entry in value.entries]
+    return _plain(value) if isinstance(value, Mapping) else value
+
+
+def _version_2(database: Database, ids: Sequence[str], errors: Sequence[str]) -> Reply:
+    date = database.summary_dtd
+    parts = [prolog("eSummaryResult", f"esummary {database.name} {date}", f"{date}/esummary_{database.name}.dtd")]
+    parts.append('<eSummaryResult>\n<DocumentSummarySet status="OK">\n<DbBuild>Build-sandbox</DbBuild>\n')
+    parts += [f"<ERROR>{xml_text(error)}</ERROR>\n" for error in errors]
+    for uid in ids:
+        found = database.summary(uid)
+        inner = f"\t<error>{NO_SUMMARY}</error>\n" if found is None else _elements(found, 1)
+        parts.append(f'<DocumentSummary uid="{xml_attribute(uid)}">\n{inner}</DocumentSummary>\n')
+    parts.append("\n</DocumentSummarySet>\n</eSummaryResult>\n")
+    return xml("".join(parts))
+
+
+def _elements(values: Mapping[str, Any], depth: int) -> str:
+    return "".join(_element(name, value, depth) for name, value in values.items())
+
+
+def _element(name: str, value: Any, depth: int) -> str:
+    indent = "\t" * depth
+    if isinstance(value, Items):
+        inner = "".join(_element(value.tag, entry, depth + 1) for entry in value.entries)
+        return f"{indent}<{name}>\n{inner}{indent}</{name}>\n"
+    if isinstance(value, Mapping):
+        return f"{indent}<{name}>\n{_elements(value, depth + 1)}{indent}</{name}>\n"
+    return f"{indent}<{name}>{xml_text(value)}</{name}>\n"
+
+
+def _version_1(database: Database, ids: Sequence[str], errors: Sequence[str]) -> Reply:
+    parts = [ESUMMARY_V1_PROLOG, "<eSummaryResult>\n"]
+    parts += [f"\t<ERROR>{xml_text(error)}</ERROR>\n" for error in errors]
+    for uid in ids:
+        items = database.docsum(uid)
+        if items is None:
+            parts.append(f"\t<ERROR>UID={xml_text(uid)}: {NO_SUMMARY}</ERROR>\n")
+        else:
+            inner = "".join(_item(item, 1) for item in items)
+            parts.append(f"<DocSum>\n\t<Id>{xml_text(uid)}</Id>\n{inner}</DocSum>\n\n")
+    parts.append("</eSummaryResult>\n")
+    return xml("".join(parts))
+
+
+def _item(item: DocSumItem, depth: int) -> str:
+    indent = "\t" * depth
+    start = f'{indent}<Item Name="{xml_attribute(item.name)}" Type="{item.kind}">'
+    if isinstance(item.value, str):
+        return f"{start}{xml_text(item.value)}</Item>\n"
+    if not item.value:
+        return f"{start}</Item>\n"
+    return f"{start}\n{''.join(_item(inner, depth + 1) for inner in item.value)}{indent}</Item>\n"

@@ -1,0 +1,211 @@
+"""Failures on request: which kinds there are, when one strikes, and what it does to an answer."""
+
+import random
+from collections import Counter, deque
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from threading import Lock
+from typing import Final
+
+from entrez_kit.errors import InvalidInput
+from entrez_kit.sandbox import limits
+from entrez_kit.sandbox.replies import HTML, JSON, XML, Reply, document, failure, plain
+
+KINDS: Final = {
+    "429": "rate limit refused, with NCBI's JSON body",
+    "500": "HTML diagnostic page with HTTP 500",
+    "truncate": "body cut short although HTTP says it is complete",
+    "html": "HTML page with HTTP 200",
+    "error200": "an <ERROR> of NCBI's backend with HTTP 200",
+    "cut": "connection closed in the middle of the body",
+    "reset": "connection reset before the first byte",
+    "400": "an <ERROR> of NCBI's backend with HTTP 400",
+    "502": "Bad Gateway page",
+    "503": "Service Unavailable page",
+    "prolog": "an XML declaration and nothing else",
+}
+"""What each kind of fault is."""
+
+
+def parse_faults(text: str) -> dict[str, float]:
+    """Read ``429=.05,500=.02,html=.1`` into probabilities by kind.
+
+    Raises:
+        InvalidInput: an unknown kind, a probability outside 0..1, or a sum above 1.
+    """
+    faults: dict[str, float] = {}
+    for item in filter(None, (part.strip() for part in text.split(","))):
+        kind, _, value = item.partition("=")
+        try:
+            faults[kind.strip()] = float(value)
+        except ValueError:
+            raise _refused(item, f"{item!r} is not of the form KIND=PROBABILITY") from None
+    return checked(faults)
+
+
+def checked(faults: Mapping[str, float]) -> dict[str, float]:
+    """Return the probabilities if they can be used.
+
+    Raises:
+        InvalidInput: an unknown kind, a probability outside 0..1, or a sum above 1.
+    """
+    for kind, probability in faults.items():
+        if kind not in KINDS:
+            raise _refused(kind, f"there is no fault {kind!r}")
+        if not 0 <= probability <= 1:  # also refuses NaN
+            raise _refused(f"{kind}={probability}", f"the probability of {kind} must be between 0 and 1")
+    if sum(faults.values()) > 1 + 1e-9:
+        raise _refused(",".join(f"{kind}={value:g}" for kind, value in faults.items()), "the probabilities exceed 1")
+    return dict(faults)
+
+
+def _refused(what: str, problem: str) -> InvalidInput:
+    return InvalidInput(
+        f"faults: {problem}.",
+        invalid_input=f"faults={what}",
+        recovery_hint=f"Write for example 429=.05,500=.02; the kinds are {', '.join(KINDS)}.",
+        details={"reason": "bad_faults"},
+    )
+
+
+class Ending(Enum):
+    """How a connection goes on after an answer."""
+
+    KEEP = "keep"
+    CLOSE_EARLY = "close_early"
+    RESET = "reset"
+
+
+@dataclass(frozen=True, slots=True)
+class Strike:
+    """An answer after a fault: what is sent, the length it claims, and what becomes of the connection."""
+
+    reply: Reply
+    sent: bytes
+    ending: Ending = Ending.KEEP
+
+
+class FaultPlan:
+    """Decide for each request whether a fault strikes, from a seed; and count what struck.
+
+    Faults asked for with ``next`` come first, in order; the probabilities apply to all other requests.
+    """
+
+    def __init__(self, faults: Mapping[str, float] | None = None, seed: int = 0) -> None:
+        self.probabilities = checked(faults or {})
+        self.struck: Counter[str] = Counter()
+        self._random = random.Random(f"faults:{seed}")
+        self._planned: dict[str | None, deque[str]] = {}
+        self._lock = Lock()
+
+    def next(self, kind: str, endpoint: str | None = None, times: int = 1) -> None:
+        """Let the next requests (of one endpoint, or any) meet this fault."""
+        checked({kind: 1.0})
+        with self._lock:
+            self._planned.setdefault(endpoint, deque()).extend([kind] * times)
+
+    def draw(self, endpoint: str) -> str | None:
+        """Return the fault that strikes this request, or None."""
+        with self._lock:
+            kind = self._planned_for(endpoint)
+            if kind is None and self.probabilities:
+                point = self._random.random()
+                for candidate, probability in self.probabilities.items():
+                    point -= probability
+                    if point < 0:
+                        kind = candidate
+                        break
+            if kind is not None:
+                self.struck[kind] += 1
+            return kind
+
+    def _planned_for(self, endpoint: str) -> str | None:
+        for name in (endpoint, None):
+            waiting = self._planned.get(name)
+            if waiting:
+                return waiting.popleft()
+        return None
+
+    def strike(self, kind: str, endpoint: str, retmode: str, reply: Reply, who: str, limit: int) -> Strike:
+        """Turn an answer into what this fault makes of it."""
+        with self._lock:
+            share = self._random.uniform(0.2, 0.95)
+            choice = self._random.random()
+        whole = reply.body
+        if kind == "truncate":
+            short = whole[: max(1, min(len(whole) - 1, int(len(whole) * share)))]
+            return Strike(replace(reply, body=short), short)
+        if kind == "cut":
+            if choice < 1 / 3:
+                return Strike(reply, b"", Ending.RESET)
+            return Strike(reply, whole[: max(1, min(len(whole) - 1, int(len(whole) * share)))], Ending.CLOSE_EARLY)
+        if kind == "reset":
+            return Strike(reply, b"", Ending.RESET)
+        answer = self._answer(kind, endpoint, retmode, who, limit, choice)
+        return Strike(answer, answer.body)
+
+    def _answer(self, kind: str, endpoint: str, retmode: str, who: str, limit: int, choice: float) -> Reply:
+        if kind == "429":
+            return limits.too_many(who, limit + 1, limit)
+        if kind == "html":
+            return _page(200, "NCBI", "We are sorry, but your request could not be answered at the moment.")
+        if kind in ("500", "502", "503"):
+            return _page(int(kind), *_SERVER_ERRORS[kind])
+        if kind == "prolog":
+            declaration = b'<?xml version="1.0" encoding="UTF-8" ?>\n'
+            return Reply(b"" if retmode == "json" else declaration, JSON if retmode == "json" else XML)
+        return backend_error(endpoint, retmode, choice, status=400 if kind == "400" else 200)
+
+
+_SERVER_ERRORS: Final = {
+    "500": (
+        "NCBI/eutils202 - WWW Error 500 Diagnostic",
+        "Your request could not be processed due to a problem on our Web server. "
+        "This could be a transient problem, please try the query again.",
+    ),
+    "502": ("502 Bad Gateway", "The proxy server received an invalid response from an upstream server."),
+    "503": ("503 Service Unavailable", "The server is temporarily unable to service your request."),
+}
+
+
+def _page(status: int, title: str, message: str) -> Reply:
+    text = (
+        '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" '
+        '"http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">\n'
+        f"<html><head><title>{title}</title></head>\n<body>\n<h1>Server Error</h1>\n<p>{message}</p>\n"
+        f"<hr/><p>Diagnostic Information:</p>\n<div>Error: {status}</div>\n</body></html>\n"
+    )
+    return Reply(text.encode("utf-8"), HTML, status)
+
+
+_BACKEND: Final = {
+    "efetch": (" Error: External viewer error: Empty Response. Bytes read: 0 Status: Timeout",),
+    "esearch": (
+        "Search Backend failed: Database is not supported: pubmed",
+        "Search Backend failed: read failed: peer: 130.14.22.21:7011, Timeout",
+    ),
+    "esummary": ("Error occurred: Unable to get docsum: TXCLIENT EOF, connection reset by peer",),
+    "elink": (
+        "Couldn't resolve #exLinkSrv2, the address table is empty.",
+        'NCBI C++ Exception: Error: (CException::eUnknown) "CTxRawClient": TXCLIENT EOF',
+    ),
+    "epost": ("Search Backend failed: cannot store history data: Timeout",),
+    "einfo": ("Error occurred: Empty Response. Status: Timeout",),
+}
+
+
+def backend_error(endpoint: str, retmode: str, choice: float, status: int) -> Reply:
+    """Answer with one of the backend failures that have been seen from this endpoint."""
+    messages = _BACKEND.get(endpoint)
+    if messages:
+        return failure(endpoint, messages[int(choice * len(messages))], retmode=retmode, status=status)
+    message = "Error occurred: Empty Response. Bytes read: 0 Status: Timeout"
+    if endpoint == "espell":
+        body = f'<?xml version="1.0"?>\n<eSpellResult>\n\t<ERROR>{message}</ERROR>\n</eSpellResult>\n'
+        return Reply(body.encode("utf-8"), XML, status)
+    if endpoint == "egquery":
+        return Reply(f'<?xml version="1.0"?>\n<Result><ERROR>{message}</ERROR></Result>\n'.encode(), XML, status)
+    if endpoint == "ecitmatch":
+        return plain(f"<ERROR>{message}</ERROR>\n", status)
+    return document({"status": "error", "message": message}, status)

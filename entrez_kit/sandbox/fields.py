@@ -1,0 +1,138 @@
+"""PubMed's search fields: their tags, what they look at, and how they are listed."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Kind = Literal["text", "value", "date", "uid", "filter"]
+
+EVERYWHERE: Final = (
+    "title",
+    "vernacular",
+    "abstract",
+    "keyword",
+    "mesh",
+    "ptype",
+    "substance",
+    "journal",
+    "author",
+    "affiliation",
+    "grant",
+    "ids",
+    "book",
+    "coi",
+)
+"""The word lists that [All Fields] looks in."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchField:
+    """One search field.
+
+    ``kind`` is "text" (words and phrases in ``sources``), "value" (whole values in ``sources``), "date", "uid" or
+    "filter".
+    """
+
+    code: str
+    label: str
+    kind: Kind
+    sources: tuple[str, ...]
+    tags: tuple[str, ...]
+    description: str
+    hidden: bool = False
+
+
+def _field(code: str, label: str, kind: Kind, sources: str, tags: str, description: str, hidden: bool = False) -> SearchField:
+    names = tuple(tag.strip() for tag in tags.split(","))
+    return SearchField(code, label, kind, tuple(sources.split()), (label.lower(), code.lower(), *names), description, hidden)
+
+
+FIELDS: Final[tuple[SearchField, ...]] = (
+    SearchField(
+        "ALL", "All Fields", "text", EVERYWHERE, ("all fields", "all"), "All terms from all searchable fields"
+    ),
+    _field("UID", "UID", "uid", "pmid", "pmid", "Unique number assigned to publication", hidden=True),
+    _field("FILT", "Filter", "filter", "", "filter, sb, subset", "Limits the records"),
+    _field("TITL", "Title", "text", "title book", "ti", "Words in title of publication"),
+    _field("MESH", "MeSH Terms", "value", "mesh", "mh, mesh", "Medical Subject Headings assigned to publication"),
+    _field("MAJR", "MeSH Major Topic", "value", "majr", "majr", "MeSH terms of major importance to publication"),
+    _field("JOUR", "Journal", "value", "journal", "ta, so", "Journal abbreviation of publication"),
+    _field("AFFL", "Affiliation", "text", "affiliation", "ad", "Author's institutional affiliation and address"),
+    _field("ECNO", "EC/RN Number", "value", "registry", "rn", "EC number for enzyme or CAS registry number"),
+    _field("SUBS", "Supplementary Concept", "value", "substance", "nm, substance name", "CAS chemical name or MEDLINE Substance Name"),
+    _field("PDAT", "Date - Publication", "date", "pdat", "dp, publication date", "Date of publication"),
+    _field("EDAT", "Date - Entry", "date", "edat", "entrez date, entry date", "Date publication first accessible through Entrez"),
+    _field("VOL", "Volume", "value", "volume", "vi", "Volume number of publication"),
+    _field("PAGE", "Pagination", "value", "page", "pg", "Page number(s) of publication"),
+    _field("PTYP", "Publication Type", "value", "ptype", "pt", "Type of publication (e.g., review)"),
+    _field("LANG", "Language", "value", "language", "la", "Language of publication"),
+    _field("ISS", "Issue", "value", "issue", "ip", "Issue number of publication"),
+    _field("SUBH", "MeSH Subheading", "value", "subheading", "sh", "Additional specificity for MeSH term"),
+    _field("SI", "Secondary Source ID", "value", "accession", "si", "Cross-reference from publication to other databases"),
+    _field("MHDA", "Date - MeSH", "date", "mhda", "mesh date", "Date publication was indexed with MeSH terms"),
+    _field("TIAB", "Title/Abstract", "text", "title book abstract keyword", "tiab", "Free text associated with Abstract/Title"),
+    _field("AB", "Abstract", "text", "abstract", "ab", "Free text of the abstract"),
+    _field("OTRM", "Other Term", "text", "keyword", "ot", "Other terms associated with publication"),
+    _field("COLN", "Author - Corporate", "value", "group", "cn, corporate author", "Corporate Author of publication"),
+    _field("CNTY", "Place of Publication", "value", "country", "pl", "Country of publication"),
+    _field("GRNT", "Grants and Funding", "text", "grant", "gr, grant number", "NIH Grant Numbers"),
+    _field("MDAT", "Date - Modification", "date", "mdat", "lr, modification date", "Date of last modification"),
+    _field("CDAT", "Date - Completion", "date", "cdat", "dcom, completion date", "Date of completion"),
+    _field("PID", "Article Identifier", "value", "aid", "aid, doi, pmc, pmcid", "Identifiers of the article: DOI, PII, PMCID"),
+    _field("FAUT", "Author - First", "value", "first_author", "1au, first author", "First Author of publication"),
+    _field("FULL", "Full Author Name", "value", "full_author", "fau, author - full", "Full Author Name(s) of publication"),
+    _field("TT", "Transliterated Title", "text", "vernacular", "tt", "Words in transliterated title of publication"),
+    _field("LAUT", "Author - Last", "value", "last_author", "lastau, last author", "Last Author of publication"),
+    _field("PPDT", "Print Publication Date", "date", "ppdat", "ppdat", "Date of print publication"),
+    _field("EPDT", "Electronic Publication Date", "date", "epdat", "epdat", "Date of Electronic publication"),
+    _field("LID", "Location ID", "value", "lid", "lid", "ELocation ID"),
+    _field("CRDT", "Date - Create", "date", "crdt", "create date", "Date publication was created in PubMed"),
+    _field("BOOK", "Book", "text", "book", "book title", "ID of the book that contains the document"),
+    _field("ISBN", "ISBN", "value", "isbn", "isbn", "ISBN"),
+    _field("PUBN", "Publisher", "value", "publisher", "publisher", "Publisher's name"),
+    _field("ED", "Author - Editor", "value", "editor", "ed, editor", "Section's Editor"),
+    _field("AUID", "Author - Identifier", "value", "auid", "auid", "Author Identifier"),
+    _field("COIS", "Conflict of Interest Statements", "text", "coi", "cois", "Conflict of Interest Statements"),
+    _field(
+        "WORD",
+        "Text Word",
+        "text",
+        "title vernacular abstract keyword mesh ptype substance book",
+        "tw, text words, text",
+        "Free text associated with publication",
+    ),
+    _field("INVR", "Investigator", "value", "investigator", "ir", "Investigator"),
+    _field("AUTH", "Author", "value", "author", "au", "Author(s) of publication"),
+)
+ALL_FIELDS: Final = FIELDS[0]
+BY_TAG: Final = {tag: field for field in FIELDS for tag in field.tags}
+
+LANGUAGES: Final = {
+    "eng": "english",
+    "fre": "french",
+    "ger": "german",
+    "spa": "spanish",
+    "ita": "italian",
+    "jpn": "japanese",
+    "chi": "chinese",
+    "rus": "russian",
+    "por": "portuguese",
+    "pol": "polish",
+    "dut": "dutch",
+    "kor": "korean",
+    "tur": "turkish",
+    "swe": "swedish",
+    "dan": "danish",
+    "nor": "norwegian",
+    "hun": "hungarian",
+    "cze": "czech",
+    "und": "undetermined",
+    "mul": "multiple languages",
+}
+"""Names of the language codes MEDLINE uses most."""
+
+
+def find_field(tag: str) -> SearchField | None:
+    """Return the field a tag names, in any case and with an optional ``:noexp``; None for an unknown tag."""
+    name = " ".join(tag.lower().split())
+    name = name.removesuffix(":noexp").strip()
+    return BY_TAG.get(name)

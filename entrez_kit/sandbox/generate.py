@@ -1,0 +1,196 @@
+"""Generated records: any number, invented, the same for the same seed, and made only when one is read.
+
+A record is a handful of choices (topic, method, journal ...), kept as one byte each. Searching combines the sets of
+records for each choice; nothing is rendered for it.
+"""
+
+import random
+from array import array
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cached_property, lru_cache
+from threading import RLock
+from typing import Final
+
+from entrez_kit.errors import InvalidInput
+from entrez_kit.sandbox import bits, dates, vocabulary
+from entrez_kit.sandbox.corpus import Corpus
+from entrez_kit.sandbox.document import Document
+from entrez_kit.sandbox.index import SearchIndex
+from entrez_kit.sandbox.render import Choices, render
+from entrez_kit.sandbox.terms import Terms, terms_of
+from entrez_kit.sandbox.text import fold, normal
+
+FIRST_PMID: Final = 99_100_001
+MOST: Final = 100_000_000 - FIRST_PMID
+FIRST_DAY: Final = date(2010, 1, 1)
+DAYS: Final = 5_479
+"""Entry dates run from 2010 to the end of 2024, earlier PMIDs first."""
+TEAMS: Final = 240
+REFERENCES: Final = 3
+_NEAR: Final = 40
+"""References go to records at most so far back, so that citing records are found without an index."""
+
+WEIGHTS: Final[Mapping[str, Sequence[int]]] = {
+    "topic": [1] * len(vocabulary.TOPICS),
+    "method": [1] * len(vocabulary.METHODS),
+    "population": [1] * len(vocabulary.POPULATIONS),
+    "design": [6, 4, 2, 3, 1, 2, 2, 3, 1, 1],
+    "journal": [1] * len(vocabulary.JOURNALS),
+    "team": [1] * TEAMS,
+    "finding": [1] * len(vocabulary.FINDINGS),
+    "sample": [1] * len(vocabulary.SAMPLES),
+    "keyword": [6, *[1] * len(vocabulary.KEYWORDS)],  # 0: no keywords
+    "grant": [8, *[1] * len(vocabulary.GRANTS)],
+    "language": [94, 2, 2, 2],
+    "abstract": [10, 60, 30],  # none, plain, in labelled parts
+    "status": [80, 12, 5, 3],
+    "date_style": [70, 15, 5, 5, 5],  # day, month, year, free text, season
+    "electronic": [65, 35],
+    "pmc": [60, 40],
+    "doi": [8, 92],
+    "correction": [990, 5, 5],  # none, retracted, corrected
+    "lag": [1] * 90,
+}
+
+
+class GeneratedCorpus(Corpus):
+    """``count`` invented records with PMIDs from 99100001 up."""
+
+    def __init__(self, count: int, seed: int = 0) -> None:
+        if not 0 <= count <= MOST:
+            raise InvalidInput(
+                f"records: {count} is out of range, 0..{MOST} is accepted.",
+                invalid_input=f"records={count}",
+                recovery_hint=f"Ask for at most {MOST} generated records.",
+                details={"reason": "bad_records"},
+            )
+        self.size = count
+        self.seed = seed
+        self._lock = RLock()
+        self._columns: dict[str, bytes] = {}
+
+    def column(self, name: str) -> bytes:
+        """Return one choice for all records, a byte each."""
+        with self._lock:
+            found = self._columns.get(name)
+            if found is None:
+                chooser = random.Random(f"{self.seed}:{name}")
+                weights = WEIGHTS[name]
+                found = bytes(chooser.choices(range(len(weights)), weights=weights, k=self.size))
+                self._columns[name] = found
+            return found
+
+    def choices(self, number: int) -> Choices:
+        """Return all choices of one record."""
+        picked = {name: self.column(name)[number] for name in WEIGHTS}
+        return Choices(
+            pmid=self.pmid(number),
+            entered=self.entered(number),
+            team=self.teams[picked.pop("team")],
+            cited=tuple(self.pmid(cited) for cited in self._references(number)),
+            **picked,
+        )
+
+    @cached_property
+    def teams(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """Author lists: places in the lists of surnames and forenames; a forename of -1 makes it a group."""
+        chooser = random.Random(f"{self.seed}:teams")
+        teams = []
+        for _ in range(TEAMS):
+            size = chooser.choice((1, 2, 2, 3, 3, 4, 5, 6, 8))
+            surnames = chooser.sample(range(len(vocabulary.SURNAMES)), size)
+            team = [(surname, chooser.randrange(len(vocabulary.FORENAMES))) for surname in surnames]
+            if chooser.random() < 0.1:
+                team.append((chooser.randrange(len(vocabulary.GROUPS)), -1))
+            teams.append(tuple(team))
+        return tuple(teams)
+
+    def entered(self, number: int) -> date:
+        """Return the day a record entered PubMed."""
+        return FIRST_DAY + timedelta(days=number * DAYS // max(1, self.size))
+
+    def _references(self, number: int) -> list[int]:
+        step = self.column("lag")[number] % (_NEAR // REFERENCES) + 1
+        return [number - step * i for i in range(1, REFERENCES + 1) if number - step * i >= 0]
+
+    @cached_property
+    def _index(self) -> "GeneratedIndex":
+        return GeneratedIndex(self)
+
+    @property
+    def index(self) -> SearchIndex:
+        """The index over all records."""
+        with self._lock:
+            return self._index
+
+    def pmid(self, number: int) -> str:
+        """Return the PMID of a record."""
+        return str(FIRST_PMID + number)
+
+    def number(self, pmid: str) -> int | None:
+        """Return the number of the record with this PMID, or None."""
+        number = int(pmid) - FIRST_PMID
+        return number if 0 <= number < self.size else None
+
+    def raw(self, number: int) -> bytes:
+        """Render a record."""
+        return render(self.choices(number))
+
+    def cited_by(self, pmid: str) -> Sequence[str]:
+        """Return the PMIDs of the records here that cite this one, newest first."""
+        cited = self.number(pmid)
+        if cited is None:
+            return ()
+        later = range(min(self.size - 1, cited + _NEAR), cited, -1)
+        return [self.pmid(number) for number in later if cited in self._references(number)]
+
+    def spelling(self) -> Mapping[str, int]:
+        """Return the words of titles, abstracts and headings and how many records have them."""
+        index = self.index
+        return {
+            word: sum(index.word(source, word).bit_count() for source in ("title", "abstract", "mesh"))
+            for source in ("title", "abstract", "mesh")
+            for word in index.known_words(source)
+            if word.isalpha()
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """What one value of one choice adds to the searchable terms."""
+
+    words: Mapping[str, frozenset[str]]
+    values: Mapping[str, frozenset[str]]
+
+
+class GeneratedIndex(SearchIndex):
+    """Sets of generated records, combined from their choices.
+
+    What each value of a choice contributes is not written down here: it is read off records that differ in that
+    choice alone, so the index cannot disagree with what is rendered.
+    """
+
+    def __init__(self, corpus: GeneratedCorpus) -> None:
+        self.size = corpus.size
+        self._corpus = corpus
+        self._word_sets: Callable[[str, str], int] = lru_cache(maxsize=1024)(self._find_word)
+        self._value_sets: Callable[[str, str], int] = lru_cache(maxsize=1024)(self._find_value)
+        self._terms: Callable[[int], Terms] = lru_cache(maxsize=4096)(self._read_terms)
+
+    def _read_terms(self, number: int) -> Terms:
+        return terms_of(self._corpus.document(number))
+
+    # what each choice contributes
+
+    @cached_property
+    def _always(self) -> _Sample:
+        samples = [self._sample({"abstract": 1, "doi": 1, "language": language}) for language in (0, 1)]
+        return _Sample(
+            {source: frozenset.intersection(*(one.words.get(source, frozenset()) for one in samples)) for source in samples[0].words},
+            {source: frozenset.intersection(*(one.values.get(source, frozenset()) for one in samples)) for source in samples[0].values},
+        )
+
+    def _sample(self, picked: Mapping[str, int], team: Sequence[tuple[int, int]] = ()) -> _Sample:
+        raise NotImplementedError

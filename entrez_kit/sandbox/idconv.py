@@ -1,0 +1,89 @@
+"""The PMC ID Converter: PMID, PMCID and DOI of articles in PMC."""
+
+import re
+from datetime import datetime
+from typing import Any, Final
+
+from entrez_kit.sandbox.pubmed import PubMedDatabase
+from entrez_kit.sandbox.replies import Reply, document, xml
+from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.text import xml_attribute
+
+MAX_IDS: Final = 200
+_PMCID: Final = re.compile(r"PMC[0-9]+(\.[0-9]+)?", re.IGNORECASE)
+_KINDS: Final = ("pmcid", "pmid", "doi", "mid")
+
+
+def idconv(request: Request, state: State) -> Reply:
+    """Answer an ID Converter request; only articles in PMC are known to it."""
+    ids = list(dict.fromkeys(one for value in request.every("ids") for one in re.split(r"[,\s]+", value) if one))
+    kind = request.get("idtype").lower()
+    echo = "&".join(f"{key}={value}" for key, value in request.params if key.lower() not in ("tool", "email", "api_key"))
+    about: dict[str, Any] = {
+        "warnings": [f"query param `{name}` is missing." for name in ("email", "tool") if not request.get(name)],
+        "format": request.get("format").lower() or "xml",
+        "idtype": kind or None,
+        "ids": ids,
+        "echo": echo,
+        "versions": request.get("versions") or "no",
+        "showaiid": request.get("showaiid") or "no",
+    }
+    problem = _problem(ids, kind)
+    if problem:
+        return _error(problem)
+    if not kind:
+        kind = _kind(ids[0])
+        if any(_kind(one) != kind for one in ids):
+            return _error("Ids of different types in one request; use only one type of id.")
+    if kind == "pmcid" and len({one.upper().startswith("PMC") for one in ids}) > 1:
+        return _error("PMCIDs with and without prefix in one request.")
+    database = state.databases.get("pubmed")
+    records = [_record(one, kind, database) for one in ids] if isinstance(database, PubMedDatabase) else []
+    if about["format"] == "json":
+        now = f"{datetime.now():%Y-%m-%d %H:%M:%S}"
+        return document({"status": "ok", "response-date": now, "request": about, "records": records})
+    rows = "".join("<record" + "".join(f' {key}="{xml_attribute(value)}"' for key, value in one.items()) + "/>" for one in records)
+    return xml(f'<?xml version="1.0"?>\n<pmcids status="ok">{rows}</pmcids>\n')
+
+
+def _problem(ids: list[str], kind: str) -> str | None:
+    if not ids:
+        return "No ids were given."
+    if len(ids) > MAX_IDS:
+        return f"Too many ids: {len(ids)}; at most {MAX_IDS} are allowed."
+    if kind and kind not in _KINDS:
+        return f"Unknown idtype {kind}."
+    if kind == "pmid" and not all(one.isascii() and one.isdigit() for one in ids):
+        return "Not all ids are PMIDs."
+    if kind == "pmcid" and not all(_PMCID.fullmatch(one) or (one.isascii() and one.isdigit()) for one in ids):
+        return "Not all ids are PMCIDs."
+    return None
+
+
+def _error(message: str) -> Reply:
+    return document({"status": "error", "response-date": f"{datetime.now():%Y-%m-%d %H:%M:%S}", "message": message}, 400)
+
+
+def _kind(one: str) -> str:
+    if _PMCID.fullmatch(one):
+        return "pmcid"
+    return "pmid" if one.isascii() and one.isdigit() else "doi" if "/" in one else "mid"
+
+
+def _record(one: str, kind: str, database: PubMedDatabase) -> dict[str, Any]:
+    corpus = database.corpus
+    number = corpus.number(str(int(one))) if kind == "pmid" else None
+    if kind != "pmid":
+        value = one.casefold().partition(".")[0] if kind == "pmcid" else one.casefold()
+        if kind == "pmcid" and not value.startswith("pmc"):
+            value = f"pmc{value}"
+        found = corpus.find("aid", value)
+        number = corpus.number(found[0]) if found else None
+    found_record = None if number is None else corpus.document(number)
+    if found_record is None or not found_record.pmcid:
+        asked: dict[str, Any] = {kind: int(one) if kind == "pmid" else one}
+        return {**asked, "requested-id": one, "status": "error", "errmsg": "Identifier not found in PMC"}
+    record: dict[str, Any] = {"pmcid": found_record.pmcid, "pmid": int(found_record.pmid)}
+    if found_record.doi:
+        record["doi"] = found_record.doi
+    return {**record, "requested-id": one}

@@ -1,0 +1,81 @@
+"""NCBI's rate rule: so many requests in any one second for each key or address."""
+
+import json
+from collections import deque
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Final
+
+from entrez_kit.sandbox.replies import JSON, Reply
+
+WITHOUT_KEY: Final = 3
+WITH_KEY: Final = 10
+WINDOW: Final = 1.0
+RETRY_AFTER: Final = "1"
+INVALID_KEY: Final = "invalid"
+"""The one api_key the sandbox refuses, with NCBI's own words; every other key counts as good."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a request is within the rule, and the figures NCBI reports with it."""
+
+    allowed: bool
+    who: str
+    count: int
+    limit: int
+
+    @property
+    def headers(self) -> tuple[tuple[str, str], ...]:
+        """The rate headers of every answer."""
+        return (
+            ("X-RateLimit-Limit", str(self.limit)),
+            ("X-RateLimit-Remaining", str(max(0, self.limit - self.count))),
+        )
+
+
+@dataclass
+class RateRule:
+    """Count requests by key, or by address where there is none.
+
+    Only admitted requests count towards the limit, so a client that waits gets through; refused ones raise the
+    ``count`` that NCBI reports.
+    """
+
+    _admitted: dict[str, deque[float]] = field(default_factory=dict)
+    _refused: dict[str, deque[float]] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def judge(self, arrived: float, address: str, key: str | None) -> Verdict:
+        """Admit or refuse a request that arrived at this monotonic time."""
+        who, limit = (key, WITH_KEY) if key else (address, WITHOUT_KEY)
+        with self._lock:
+            admitted = self._admitted.setdefault(who, deque())
+            refused = self._refused.setdefault(who, deque())
+            for times in (admitted, refused):
+                while times and times[0] <= arrived - WINDOW:
+                    times.popleft()
+            allowed = len(admitted) < limit
+            (admitted if allowed else refused).append(arrived)
+            return Verdict(allowed, who, len(admitted) + len(refused), limit)
+
+
+def too_many(who: str, count: int, limit: int) -> Reply:
+    """Answer 429 as NCBI does: JSON whatever was asked for, naming the address or the key itself."""
+    return Reply(
+        # NCBI echoes the key in full; a client has to keep that out of its messages.
+        json.dumps(
+            {"error": "API rate limit exceeded", "api-key": who, "count": str(count), "limit": str(limit)},
+            separators=(",", ":"),
+        ).encode("utf-8")
+        + b"\n",
+        JSON,
+        429,
+        (("Retry-After", RETRY_AFTER), ("X-RateLimit-Limit", str(limit)), ("X-RateLimit-Remaining", "0")),
+    )
+
+
+def bad_key(key: str) -> Reply:
+    """Answer 400 for a key that does not exist."""
+    body = {"error": "API key invalid", "api-key": key, "type": "api key", "status": "unknown"}
+    return Reply(json.dumps(body, separators=(",", ":")).encode("utf-8") + b"\n", JSON, 400)

@@ -1,0 +1,200 @@
+"""PubMed records as text: MEDLINE (nbib) and the abstract format."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from entrez_kit.sandbox.document import Author, Document, Heading
+
+WIDTH: Final = 87
+"""MEDLINE lines are at most so long; a longer value goes on under six spaces."""
+_ISSN_KINDS: Final = {"Print": "Print", "Electronic": "Electronic", "Linking": "Linking"}
+_CORRECTIONS: Final = {
+    "ErratumIn": "EIN",
+    "ErratumFor": "EFR",
+    "RetractionIn": "RIN",
+    "RetractionOf": "ROF",
+    "ExpressionOfConcernIn": "ECI",
+    "ExpressionOfConcernFor": "ECF",
+    "CommentIn": "CIN",
+    "CommentOn": "CON",
+    "UpdateIn": "UIN",
+    "UpdateOf": "UOF",
+    "RepublishedIn": "RPI",
+    "RepublishedFrom": "RPF",
+}
+
+
+def medline(document: Document) -> str:
+    """Return a record in MEDLINE format, without the blank line that goes between records."""
+    return "\n".join(line for tag, value in _fields(document) for line in _wrap(tag, value)) + "\n"
+
+
+def _wrap(tag: str, value: str) -> Iterator[str]:
+    """Break a value into lines, at spaces or, where there is none, in the middle of a word."""
+    rest = f"{tag:<4}- {value}"
+    while len(rest) > WIDTH:
+        cut = rest.rfind(" ", 6, WIDTH + 1)
+        if cut <= 6:
+            yield rest[:WIDTH]
+            rest = " " * 6 + rest[WIDTH:]
+        else:
+            yield rest[:cut]
+            rest = " " * 6 + rest[cut + 1 :]
+    yield rest
+
+
+def _compact(number: int) -> str:
+    return str(number) if number else ""
+
+
+def _fields(document: Document) -> Iterator[tuple[str, str]]:
+    for tag, value in (*_heads(document), *_people(document), *_tails(document)):
+        if value:
+            yield tag, value
+
+
+def _heads(document: Document) -> Iterator[tuple[str, str]]:
+    yield "PMID", document.pmid
+    yield "OWN", document.owner
+    yield "STAT", document.status
+    yield "DCOM", _compact(document.completed.number)
+    yield "LR", _compact(document.revised.number)
+    for kind, number in document.issns:
+        yield "IS", f"{number} ({_ISSN_KINDS.get(kind, 'Undetermined')})"
+    if document.isbn:
+        yield "ISBN", document.isbn
+    yield "VI", document.volume
+    yield "IP", document.issue
+    yield "DP", document.publication_date.text
+    yield "TI", document.title
+    if document.is_book:
+        yield "BTI", document.book_title
+    yield "PG", document.pages
+    for kind, value in document.locations:
+        yield "LID", f"{value} [{kind}]"
+    yield "AB", document.abstract_text
+    for kind, text in document.other_abstracts:
+        yield "OAB", f"{kind}: {text}" if kind else text
+    yield "CI", document.copyright
+
+
+def _people(document: Document) -> Iterator[tuple[str, str]]:
+    for person in document.authors:
+        yield from _person(person, "FAU", "AU")
+    for person in document.editors:
+        yield from _person(person, "FED", "ED")
+
+
+def _person(person: Author, full: str, short: str) -> Iterator[tuple[str, str]]:
+    if person.group:
+        yield "CN", person.group
+    else:
+        yield full, person.full
+        yield short, person.short
+    for source, value in person.identifiers:
+        yield "AUID", f"{source}: {value}"
+    for place in person.affiliations:
+        yield "AD", place
+
+
+def _tails(document: Document) -> Iterator[tuple[str, str]]:
+    for language in document.languages:
+        yield "LA", language
+    for accession in document.accessions:
+        yield "SI", accession
+    for grant in document.grants:
+        yield "GR", grant
+    for kind in document.publication_types:
+        yield "PT", kind
+    yield "DEP", _compact(document.electronic_date.number)
+    yield "TT", document.vernacular_title
+    yield "PL", document.publisher[1] or document.country
+    yield "PB", document.publisher[0]
+    yield "TA", document.journal_ta
+    yield "JT", document.journal_title
+    yield "JID", document.nlm_id
+    for number, name in document.chemicals:
+        yield "RN", f"{number} ({name})"
+    for subset in document.subsets:
+        yield "SB", subset
+    for heading in document.headings:
+        yield "MH", _heading(heading)
+    for one in document.corrections:
+        if one.kind in _CORRECTIONS:
+            pmid = f" PMID: {one.pmid}" if one.pmid else ""
+            yield _CORRECTIONS[one.kind], f"{one.source}{pmid}"
+    owners = dict.fromkeys(owner for owner, _, _ in document.keywords)
+    for owner in owners:
+        yield "OTO", owner
+    for _, word, major in document.keywords:
+        yield "OT", f"*{word}" if major else word
+    for person in document.investigators:
+        yield "FIR", person.full
+        yield "IR", person.short
+    yield "COIS", document.conflict_of_interest
+    yield "PMC", document.pmcid
+    yield "MID", document.identifier("mid")
+    for tag, kinds in (("EDAT", ("pubmed", "entrez")), ("MHDA", ("medline",)), ("CRDT", ("entrez", "pubmed"))):
+        yield tag, _event(document, *kinds)
+    for kind, day, clock in document.history:
+        if day:
+            yield "PHST", f"{day.slashed} {clock} [{kind}]"
+    for kind, value in document.ids:
+        if kind in ("doi", "pii", "bookaccession"):
+            yield "AID", f"{value} [{kind}]"
+    yield "PST", document.publication_status
+    yield "SO", citation(document)
+
+
+def _heading(heading: Heading) -> str:
+    name = f"*{heading.name}" if heading.major else heading.name
+    return "/".join([name, *(f"*{qualifier}" if major else qualifier for qualifier, major in heading.qualifiers)])
+
+
+def _event(document: Document, *kinds: str) -> str:
+    for wanted in kinds:
+        for kind, day, clock in document.history:
+            if kind == wanted and day:
+                return f"{day.slashed} {clock}"
+    return ""
+
+
+def citation(document: Document) -> str:
+    """Return the source line: journal, date, volume, issue, pages, identifiers."""
+    if document.is_book:
+        return f"{document.book_title}. {document.publication_date.text}."
+    issue = f"({document.issue})" if document.issue else ""
+    where = f"{document.volume}{issue}" + (f":{document.pages}" if document.pages else "")
+    text = f"{document.journal_ta}. {document.publication_date.text}" + (f";{where}" if where else "") + "."
+    for kind, value in document.locations:
+        text += f" {kind}: {value}."
+    if document.electronic_date and document.publication_model.startswith("Print"):
+        text += f" Epub {document.electronic_date.text}."
+    return text
+
+
+def abstract(document: Document, number: int) -> str:
+    """Return a record in the abstract format, numbered, without the blank lines that go between records."""
+    people = ", ".join(person.short for person in document.authors)
+    parts = [f"{number}. {citation(document)}", document.title]
+    if people:
+        parts.append(f"{people}.")
+    places = dict.fromkeys(place for person in document.authors for place in person.affiliations)
+    if places:
+        parts.append("\n".join(["Author information:", *(f"({i}){place}" for i, place in enumerate(places, start=1))]))
+    parts += [f"{label}: {text}" if label else text for label, text in document.abstract]
+    if document.copyright:
+        parts.append(document.copyright)
+    ids = [("DOI", document.doi), ("PMCID", document.pmcid)]
+    indexed = " [Indexed for MEDLINE]" if document.status == "MEDLINE" else ""
+    ids.append(("PMID", f"{document.pmid}{indexed}"))
+    if document.conflict_of_interest:
+        parts.append(f"Conflict of interest statement: {document.conflict_of_interest}")
+    parts.append("\n".join(f"{name}: {value}" for name, value in ids if value))
+    return "\n\n".join(_fold(part) for part in parts) + "\n"
+
+
+def _fold(text: str) -> str:
+    """Break lines of a paragraph at 80 characters, at spaces only."""
+    return "\n".join(re.sub(r"(.{1,80})(?: +|$)", r"\1\n", line).rstrip("\n") or line for line in text.split("\n"))

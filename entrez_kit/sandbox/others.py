@@ -1,0 +1,217 @@
+"""EPost, ESpell, EGQuery, EInfo and ECitMatch."""
+
+import re
+from typing import Any, Final
+
+from entrez_kit.sandbox.database import BadRequest, Database, FieldInfo, SearchRequest
+from entrez_kit.sandbox.lexer import OPERATORS
+from entrez_kit.sandbox.pubmed import PubMedDatabase
+from entrez_kit.sandbox.replies import EINFO_PROLOG, EPOST_PROLOG, Reply, document, failure, plain, xml
+from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.spelling import suggest
+from entrez_kit.sandbox.text import fold, xml_text
+
+ENTREZ: Final = {
+    "pubmed": "PubMed",
+    "pmc": "PMC",
+    "mesh": "MeSH",
+    "books": "Books",
+    "gene": "Gene",
+    "nuccore": "Nucleotide",
+    "protein": "Protein",
+    "taxonomy": "Taxonomy",
+    "clinvar": "ClinVar",
+    "snp": "SNP",
+    "structure": "Structure",
+    "nlmcatalog": "NLM Catalog",
+}
+"""Databases EGQuery reports on; those the sandbox does not serve have no hits."""
+_TAG: Final = re.compile(r"\[[^\]]*\]")
+
+
+def epost(request: Request, state: State) -> Reply:
+    """Answer an EPost request: keep ids on the history server; whether the records exist is not asked."""
+    name = request.get("db").lower() or "pubmed"
+    database = state.databases.get(name)
+    if database is None:
+        return failure("epost", f"Invalid db name specified: {name}")
+    if not request.ids:
+        return failure("epost", "Empty ID list; Nothing to store")
+    good = {uid: None for one in request.ids if (uid := database.canonical(one)) is not None}
+    bad = [one for one in request.ids if database.canonical(one) is None]
+    invalid = "".join(f"\n\t\t<Id>{xml_text(one)}</Id>" for one in bad)
+    listed = f"\t<InvalidIdList>{invalid}\n\t</InvalidIdList>\n" if bad else ""
+    if not good:
+        message = "<ERROR>IDs contain invalid characters which was treated as delimiters.</ERROR>"
+        return xml(f"{EPOST_PROLOG}<ePostResult>\n{listed}\t{message}\n</ePostResult>\n")
+    environment, key = state.history.store(name, list(good), request.get("WebEnv") or None)
+    return xml(
+        f"{EPOST_PROLOG}<ePostResult>\n{listed}\t<QueryKey>{key}</QueryKey>\n"
+        f"\t<WebEnv>{environment}</WebEnv>\n</ePostResult>\n"
+    )
+
+
+def espell(request: Request, state: State) -> Reply:
+    """Answer an ESpell request from the words of the database."""
+    name = request.get("db").lower() or "pubmed"
+    term = request.get("term")
+    database = state.databases.get(name)
+    corrected, pieces = _corrected(term, database) if database is not None else ("", "")
+    return xml(
+        '<?xml version="1.0"?>\n<!DOCTYPE eSpellResult PUBLIC "-//NLM//DTD eSpellResult, 23 November 2004//EN" '
+        '"https://www.ncbi.nlm.nih.gov/entrez/query/DTD/eSpell.dtd">\n'
+        f"<eSpellResult>\n\t<Database>{xml_text(name)}</Database>\n\t<Query>{xml_text(term)}</Query>\n"
+        f"\t<CorrectedQuery>{xml_text(corrected)}</CorrectedQuery>\n\t<SpelledQuery>{pieces}</SpelledQuery>\n"
+        "\t<ERROR/>\n</eSpellResult>\n"
+    )
+
+
+def _corrected(term: str, database: Database) -> tuple[str, str]:
+    """Return the corrected query and its parts as XML; nothing where every word is known."""
+    corrected, pieces, kept = "", "", ""
+    changed = False
+    # Field tags and operators stay as they are; quoted words are corrected like others.
+    for match in re.finditer(rf"{_TAG.pattern}|[^\W\d_]+|.", term, re.DOTALL):
+        part = match.group()
+        better = suggest(fold(part), database.vocabulary()) if part.isalpha() and part not in OPERATORS else None
+        if better is None:
+            kept += part
+            corrected += part
+            continue
+        changed = True
+        if kept:
+            pieces += f"<Original>{xml_text(kept)}</Original>"
+            kept = ""
+        pieces += f"<Replaced>{xml_text(better)}</Replaced>"
+        corrected += better
+    if kept and changed:
+        pieces += f"<Original>{xml_text(kept)}</Original>"
+    return (corrected, pieces) if changed else ("", "")
+
+
+def egquery(request: Request, state: State) -> Reply:
+    """Answer an EGQuery request: hits of one query in every database."""
+    term = request.get("term")
+    items = []
+    menus = ENTREZ | {name: database.menu for name, database in state.databases.items()}
+    for name, menu in menus.items():
+        count, status = 0, "Term or Database is not found"
+        database = state.databases.get(name)
+        if database is not None and term:
+            try:
+                count = len(database.search(SearchRequest(term)).ids)
+            except BadRequest:
+                status = "Error"
+            else:
+                status = "Ok" if count else status
+        items.append(
+            f"\n\t\t<ResultItem>\n\t\t\t<DbName>{name}</DbName>\n\t\t\t<MenuName>{xml_text(menu)}</MenuName>\n"
+            f"\t\t\t<Count>{count}</Count>\n\t\t\t<Status>{status}</Status>\n\t\t</ResultItem>\n"
+        )
+    return xml(
+        '<?xml version="1.0"?>\n<!DOCTYPE Result PUBLIC "-//NLM//DTD eSearchResult, January 2004//EN" '
+        '"https://www.ncbi.nlm.nih.gov/entrez/query/DTD/egquery.dtd">\n'
+        f"<Result>\n\t<Term>{xml_text(term)}</Term>\n\t<eGQueryResult>{''.join(items)}\n\t</eGQueryResult>\n</Result>\n"
+    )
+
+
+def einfo(request: Request, state: State) -> Reply:
+    """Answer an EInfo request: the databases, or the fields and links of one."""
+    name = request.get("db").lower()
+    json_wanted = request.retmode == "json"
+    header = {"type": "einfo", "version": "0.3"}
+    if not name:
+        if json_wanted:
+            return document({"header": header, "einforesult": {"dblist": list(state.databases)}})
+        names = "".join(f"\n\t<DbName>{one}</DbName>" for one in state.databases)
+        return xml(f"{EINFO_PROLOG}<eInfoResult>\n<DbList>\n{names}\n</DbList>\n\n</eInfoResult>\n")
+    database = state.databases.get(name)
+    if database is None:
+        return failure("einfo", f"Can not retrieve DbInfo for db={name}", retmode=request.retmode)
+    return document({"header": header, "einforesult": {"dbinfo": [_info_json(database)]}}) if json_wanted else _info(database)
+
+
+def _flags(field: FieldInfo) -> dict[str, str]:
+    flags = {
+        "IsDate": field.is_date,
+        "IsNumerical": field.is_numerical,
+        "SingleToken": field.single_token,
+        "Hierarchy": field.hierarchy,
+        "IsHidden": field.is_hidden,
+    }
+    return {name: "Y" if flag else "N" for name, flag in flags.items()}
+
+
+def _info(database: Database) -> Reply:
+    described = database.describe()
+    parts = [
+        f"{EINFO_PROLOG}<eInfoResult>\n\t<DbInfo>\n\t<DbName>{database.name}</DbName>\n"
+        f"\t<MenuName>{xml_text(database.menu)}</MenuName>\n"
+        f"\t<Description>{xml_text(database.description)}</Description>\n\t<DbBuild>{described.build}</DbBuild>\n"
+        f"\t<Count>{database.count}</Count>\n\t<LastUpdate>{described.last_update}</LastUpdate>\n\t<FieldList>\n"
+    ]
+    for field in described.fields:
+        flags = "".join(f"\t\t\t<{name}>{flag}</{name}>\n" for name, flag in _flags(field).items())
+        parts.append(
+            f"\t\t<Field>\n\t\t\t<Name>{field.name}</Name>\n\t\t\t<FullName>{xml_text(field.full_name)}</FullName>\n"
+            f"\t\t\t<Description>{xml_text(field.description)}</Description>\n"
+            f"\t\t\t<TermCount>{field.term_count}</TermCount>\n{flags}\t\t</Field>\n"
+        )
+    parts.append("\t</FieldList>\n\t<LinkList>\n")
+    for link in database.links:
+        parts.append(
+            f"\t\t<Link>\n\t\t\t<Name>{link.name}</Name>\n\t\t\t<Menu>{xml_text(link.menu)}</Menu>\n"
+            f"\t\t\t<Description>{xml_text(link.description)}</Description>\n\t\t\t<DbTo>{link.target}</DbTo>\n\t\t</Link>\n"
+        )
+    parts.append("\t</LinkList>\n\t</DbInfo>\n\n</eInfoResult>\n")
+    return xml("".join(parts))
+
+
+def _info_json(database: Database) -> dict[str, Any]:
+    described = database.describe()
+    return {
+        "dbname": database.name,
+        "menuname": database.menu,
+        "description": database.description,
+        "dbbuild": described.build,
+        "count": str(database.count),
+        "lastupdate": described.last_update,
+        "fieldlist": [
+            {
+                "name": field.name,
+                "fullname": field.full_name,
+                "description": field.description,
+                "termcount": str(field.term_count),
+                **{name.lower(): flag for name, flag in _flags(field).items()},
+            }
+            for field in described.fields
+        ],
+        "linklist": [
+            {"name": link.name, "menu": link.menu, "description": link.description, "dbto": link.target}
+            for link in database.links
+        ],
+    }
+
+
+def ecitmatch(request: Request, state: State) -> Reply:
+    """Answer an ECitMatch request: ``journal|year|volume|page|author|key|`` in, the same with a PMID out.
+
+    A line that lacks its five bars is left out of the answer, as NCBI does with lines it cannot read.
+    """
+    database = state.databases.get("pubmed")
+    answers = []
+    for line in re.split(r"[\r\n]+", request.get("bdata")):
+        parts = line.split("|")
+        if len(parts) < 6 or not isinstance(database, PubMedDatabase):
+            continue
+        found = database.match(*parts[:5])
+        if not found:
+            known = not parts[0].strip() or database.knows_journal(parts[0])
+            verdict = "NOT_FOUND" if known else "NOT_FOUND;INVALID_JOURNAL"
+        elif len(found) == 1:
+            verdict = found[0]
+        else:
+            verdict = f"AMBIGUOUS {','.join(found[:20])}"
+        answers.append("|".join([*parts[:6], verdict]))
+    return plain("".join(f"{answer}\n" for answer in answers))
+

@@ -1,0 +1,283 @@
+"""The PubMed database of the sandbox."""
+
+import re
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from functools import cached_property
+from typing import Any, Final, overload
+
+from entrez_kit.sandbox import bits, dates, medline, summaries
+from entrez_kit.sandbox.corpus import Corpus
+from entrez_kit.sandbox.database import (
+    BadRequest,
+    Database,
+    Description,
+    DocSumItem,
+    FetchRequest,
+    FieldInfo,
+    LinkInfo,
+    SearchOutcome,
+    SearchRequest,
+)
+from entrez_kit.sandbox.fields import BY_TAG, FIELDS
+from entrez_kit.sandbox.lookup import Lookup
+from entrez_kit.sandbox.query import Findings, PubMedQuery
+from entrez_kit.sandbox.replies import Reply, plain, xml
+from entrez_kit.sandbox.text import normal
+
+CEILING: Final = 9_999
+SORTS: Final = {
+    "pub_date": "pub_date",
+    "pub date": "pub_date",
+    "author": "Author",
+    "first author": "Author",
+    "journalname": "JournalName",
+    "journal name": "JournalName",
+    "relevance": "relevance",
+    "most recent": "",
+    "most_recent": "",
+}
+ARTICLE_SET: Final = (
+    '<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle, 1st January 2025//EN" '
+    '"https://dtd.nlm.nih.gov/ncbi/pubmed/out/pubmed_250101.dtd">\n<PubmedArticleSet>'
+)
+_FIVE: Final = 5
+_REVIEW: Final = "review"
+
+
+class Pmids(Sequence[str]):
+    """PMIDs of numbered records, kept as numbers so that a large result set stays small."""
+
+    def __init__(self, corpus: Corpus, numbers: Iterable[int]) -> None:
+        self.corpus = corpus
+        self.numbers = array("I", numbers)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[str]: ...
+    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
+        """Return one PMID, or those of a slice."""
+        if isinstance(place, slice):
+            return [self.corpus.pmid(number) for number in self.numbers[place]]
+        return self.corpus.pmid(self.numbers[place])
+
+
+class PubMedDatabase(Database):
+    """PubMed over any corpus: its query language, summaries, formats and links."""
+
+    name = "pubmed"
+    menu = "PubMed"
+    description = "PubMed bibliographic record"
+    ceiling = CEILING
+    summary_dtd = "20160808"
+    links = (
+        LinkInfo("pubmed_pmc", "pmc", "PMC Links", "Free full-text articles in PMC", 150),
+        LinkInfo("pubmed_pubmed", "pubmed", "Similar articles", "Similar PubMed articles", 1),
+        LinkInfo("pubmed_pubmed_citedin", "pubmed", "Cited in", "PubMed articles that cite this one", 130),
+        LinkInfo("pubmed_pubmed_five", "pubmed", "Five most related Articles", "The five most similar articles", 1),
+        LinkInfo("pubmed_pubmed_refs", "pubmed", "References", "PubMed articles cited by this one", 131),
+        LinkInfo("pubmed_pubmed_reviews", "pubmed", "Related Articles by Review", "Similar reviews", 1),
+        LinkInfo("pubmed_pubmed_reviews_five", "pubmed", "Five most related Articles by Review", "Five reviews", 1),
+    )
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+
+    @property
+    def count(self) -> int:
+        """Number of records."""
+        return self.corpus.size
+
+    @cached_property
+    def lookup(self) -> Lookup:
+        """Answers from the corpus's index, the latest ones kept."""
+        return Lookup(self.corpus.index)
+
+    def search(self, request: SearchRequest) -> SearchOutcome:
+        """Find records in PubMed's query language.
+
+        Raises:
+            BadRequest: a set of the history is named that does not exist.
+        """
+
+        def referred(number: int) -> int | None:
+            ids = request.history(number)
+            return None if ids is None else self._set_of(ids)
+
+        today = date.today()
+        query = PubMedQuery(self.lookup, history=referred, field=request.field, today=today)
+        found = query.run(request.term)
+        span = _span(request, today)
+        if span is not None:
+            query.restrict(request.datetype or "pdat", *span)
+        order = SORTS.get((request.sort or "").replace("+", " ").strip().lower())
+        if order is None and request.sort:
+            found.messages.append(f"Unknown sort schema '{request.sort}' ignored")
+        ids = Pmids(self.corpus, self._ordered(found, order or ""))
+        return SearchOutcome(
+            ids=ids,
+            translation=found.translation,
+            translations=found.translations,
+            phrases_not_found=list(dict.fromkeys(found.phrases_not_found)),
+            fields_not_found=list(dict.fromkeys(found.fields_not_found)),
+            phrases_ignored=list(dict.fromkeys(found.phrases_ignored)),
+            quoted_phrases_not_found=list(dict.fromkeys(found.quoted_not_found)),
+            messages=list(dict.fromkeys(found.messages)),
+        )
+
+    def _set_of(self, ids: Sequence[str]) -> int:
+        if isinstance(ids, Pmids):
+            return bits.of_numbers(ids.numbers, self.corpus.size)
+        numbers = (self.corpus.number(pmid) for pmid in ids)
+        return bits.of_numbers((number for number in numbers if number is not None), self.corpus.size)
+
+    def _ordered(self, found: Findings, order: str) -> list[int]:
+        newest = self.corpus.index.ranked(bits.numbers(found.bits), order)
+        if order != "relevance" or not found.ranking:
+            return newest
+        scores = dict.fromkeys(newest, 0)
+        for word in list(dict.fromkeys(found.ranking))[:20]:
+            for source, weight in (("title", 4), ("keyword", 2), ("mesh", 2), ("abstract", 1)):
+                for number in bits.numbers(self.corpus.index.word(source, word) & found.bits):
+                    scores[number] += weight
+        return sorted(newest, key=lambda number: -scores[number])
+
+    def _number(self, uid: str) -> int | None:
+        pmid = self.canonical(uid)
+        return None if pmid is None else self.corpus.number(pmid)
+
+    def has(self, uid: str) -> bool:
+        """Tell whether a record with this PMID exists."""
+        return self._number(uid) is not None
+
+    def summary(self, uid: str) -> Mapping[str, Any] | None:
+        """Return the version 2 summary."""
+        number = self._number(uid)
+        if number is None:
+            return None
+        document = self.corpus.document(number)
+        return summaries.summary(document, len(self.corpus.cited_by(document.pmid)))
+
+    def docsum(self, uid: str) -> Sequence[DocSumItem] | None:
+        """Return the version 1 summary."""
+        number = self._number(uid)
+        if number is None:
+            return None
+        document = self.corpus.document(number)
+        return summaries.docsum(document, len(self.corpus.cited_by(document.pmid)))
+
+    def fetch(self, request: FetchRequest) -> Reply:
+        """Return records as XML, MEDLINE, abstracts or a list of PMIDs; unknown PMIDs are left out.
+
+        Raises:
+            BadRequest: no id has the form of a PMID.
+        """
+        pmids = list(dict.fromkeys(filter(None, (self.canonical(uid) for uid in request.ids))))
+        if not pmids:
+            raise BadRequest("ID list is empty! Possibly it has no correct IDs.")
+        numbers = [number for pmid in pmids if (number := self.corpus.number(pmid)) is not None]
+        if request.rettype == "uilist":
+            found = [self.corpus.pmid(number) for number in numbers]
+            if request.retmode == "xml":
+                ids = "".join(f"\n\t<Id>{pmid}</Id>" for pmid in found)
+                return xml(f'<?xml version="1.0" ?>\n<IdList>{ids}\n</IdList>\n')
+            return plain("".join(f"{pmid}\n" for pmid in found))
+        if request.rettype == "medline":
+            return plain("".join("\n" + medline.medline(self.corpus.document(number)) for number in numbers))
+        if request.rettype == "abstract" and request.retmode == "text":
+            texts = (medline.abstract(self.corpus.document(number), i) for i, number in enumerate(numbers, start=1))
+            return plain("\n\n".join(texts))
+        parts = [ARTICLE_SET.encode("utf-8")]
+        parts += [b"\n" + self.corpus.raw(number) for number in numbers]
+        return Reply(b"".join([*parts, b"</PubmedArticleSet>"]))
+
+    def describe(self) -> Description:
+        """Return what EInfo shows."""
+        index = self.corpus.index
+        fields = [
+            FieldInfo(
+                field.code,
+                field.label,
+                field.description,
+                sum(
+                    len(index.known_words(source) if field.kind == "text" else index.known_values(source))
+                    for source in field.sources
+                ),
+                is_date=field.kind == "date",
+                is_numerical=field.kind == "uid",
+                single_token=field.kind != "text",
+                hierarchy=field.code in ("MESH", "MAJR"),
+                is_hidden=field.hidden,
+            )
+            for field in FIELDS
+        ]
+        return Description("Build-sandbox", f"{dates.slashed(dates.as_number(date.today()))} 00:00", fields)
+
+    def linked(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
+        """Return the ids that a link leads to, each with its score."""
+        number = self._number(uid)
+        if number is None:
+            return ()
+        pmid = self.corpus.pmid(number)
+        if link == "pubmed_pmc":
+            pmcid = self.corpus.document(number).pmcid
+            return [(pmcid.removeprefix("PMC"), 0)] if pmcid else ()
+        if link == "pubmed_pubmed_citedin":
+            return [(other, int(pmid)) for other in self.corpus.cited_by(pmid)]
+        if link == "pubmed_pubmed_refs":
+            cited = self.corpus.document(number).cited_pmids
+            return [(other, int(pmid)) for other in dict.fromkeys(cited) if self.corpus.number(other) is not None]
+        related = self.corpus.related(number)
+        if "reviews" in link:
+            reviews = self.corpus.index.value("ptype", _REVIEW)
+            related = [pair for pair in related if self._set_of([pair[0]]) & reviews]
+        return related[:_FIVE] if link.endswith("five") else related
+
+    def vocabulary(self) -> Mapping[str, int]:
+        """Return the words of titles, abstracts and headings and how many records have them."""
+        return self._spelling
+
+    @cached_property
+    def _spelling(self) -> Mapping[str, int]:
+        return self.corpus.spelling()
+
+    def knows_journal(self, journal: str) -> bool:
+        """Tell whether any record is from this journal."""
+        return self.corpus.index.value("journal", normal(journal)) > 0
+
+    def match(self, journal: str, year: str, volume: str, page: str, author: str) -> list[str]:
+        """Return the PMIDs of the records a citation fits: journal, volume and page decide, or year and author."""
+        index = self.corpus.index
+        found = index.everything
+        used = 0
+        if journal.strip():
+            found &= index.value("journal", normal(journal))
+        for source, value in (("volume", volume), ("page", page)):
+            if value.strip():
+                found &= index.value(source, normal(value))
+                used += 1
+        # A wrong year or author is forgiven where volume and page say enough.
+        if used < 2:
+            span = dates.bounds(year) if year.strip() else None
+            if span is not None:
+                found &= index.between("pdat", *span)
+            names = re.sub(r"[.,]", " ", author).split()
+            if names:
+                found &= self.lookup.value(BY_TAG["author"], " ".join(names), quoted=False)
+            if not used and not names:
+                return []
+        return [self.corpus.pmid(number) for number in reversed(bits.numbers(found))]
+
+
+def _span(request: SearchRequest, today: date) -> tuple[int, int] | None:
+    """Return the span of the date parameters; one bound alone does nothing, as at NCBI."""
+    if request.mindate and request.maxdate:
+        return dates.span(request.mindate, request.maxdate)
+    if request.reldate and request.reldate.isascii() and request.reldate.isdigit():
+        return dates.recent(int(request.reldate), today)
+    return None

@@ -1,0 +1,82 @@
+"""One HTTP answer of the sandbox, and the ways to write one."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from entrez_kit.sandbox.text import xml_text
+
+XML: Final = "text/xml; charset=UTF-8"
+JSON: Final = "application/json; charset=UTF-8"
+TEXT: Final = "text/plain; charset=UTF-8"
+HTML: Final = "text/html; charset=UTF-8"
+
+DTD: Final = "https://eutils.ncbi.nlm.nih.gov/eutils/dtd"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Status, body and headers of one answer."""
+
+    body: bytes
+    content_type: str = XML
+    status: int = 200
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+def xml(text: str, status: int = 200) -> Reply:
+    """Answer with XML."""
+    return Reply(text.encode("utf-8"), XML, status)
+
+
+def plain(text: str, status: int = 200) -> Reply:
+    """Answer with plain text."""
+    return Reply(text.encode("utf-8"), TEXT, status)
+
+
+def document(value: Any, status: int = 200) -> Reply:
+    """Answer with JSON, compact and not ASCII-only, as the E-utilities write it."""
+    return Reply(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8"), JSON, status)
+
+
+def prolog(root: str, identifier: str, path: str) -> str:
+    """Return an XML declaration and a DOCTYPE as the E-utilities write them."""
+    return (
+        f'<?xml version="1.0" encoding="UTF-8" ?>\n<!DOCTYPE {root} PUBLIC "-//NLM//DTD {identifier}//EN" "{DTD}/{path}">\n'
+    )
+
+
+ESEARCH_PROLOG: Final = prolog("eSearchResult", "esearch 20060628", "20060628/esearch.dtd")
+ESUMMARY_V1_PROLOG: Final = prolog("eSummaryResult", "esummary v1 20041029", "20041029/esummary-v1.dtd")
+ELINK_PROLOG: Final = prolog("eLinkResult", "elink 20101123", "20101123/elink.dtd")
+EPOST_PROLOG: Final = prolog("ePostResult", "epost 20090526", "20090526/epost.dtd")
+EINFO_PROLOG: Final = prolog("eInfoResult", "einfo 20190110", "20190110/einfo.dtd")
+# The DOCTYPE NCBI sends for this one really names another root element.
+EFETCH_PROLOG: Final = prolog("eEfetchResult", "efetch 20131226", "20131226/efetch.dtd")
+
+_PROLOGS: Final = {
+    "esearch": ("eSearchResult", ESEARCH_PROLOG),
+    "esummary": ("eSummaryResult", ESUMMARY_V1_PROLOG),
+    "elink": ("eLinkResult", ELINK_PROLOG),
+    "epost": ("ePostResult", EPOST_PROLOG),
+    "einfo": ("eInfoResult", EINFO_PROLOG),
+    "efetch": ("eFetchResult", EFETCH_PROLOG),
+}
+
+
+def failure(endpoint: str, message: str, *, retmode: str = "xml", status: int = 200) -> Reply:
+    """Answer with ``<ERROR>`` (or its JSON form) the way the named E-utility does, usually with HTTP 200."""
+    if retmode == "json":
+        header = {"type": endpoint, "version": "0.3"}
+        # The E-utilities put the message between quotes as it is: a line break in it makes the JSON invalid.
+        text = "\n".join(json.dumps(line, ensure_ascii=False)[1:-1] for line in message.split("\n"))
+        text = f'"{text}"'
+        if endpoint in ("esearch", "einfo"):
+            key = f'"{endpoint}result":{{"ERROR":{text}}}'
+        elif endpoint == "elink":
+            key = f'"linksets":[],"ERROR":{text}'
+        else:
+            key = f'"error":{text}'
+        return Reply(f'{{"header":{json.dumps(header, separators=(",", ":"))},{key}}}\n'.encode(), JSON, status)
+    root, start = _PROLOGS[endpoint]
+    return xml(f"{start}<{root}>\n\t<ERROR>{xml_text(message)}</ERROR>\n</{root}>\n", status)

@@ -1,0 +1,151 @@
+"""PubMed's document summaries, in both versions."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from entrez_kit.sandbox.database import DocSumItem, Items
+from entrez_kit.sandbox.document import Document, marked_text
+from entrez_kit.sandbox.fields import LANGUAGES
+from entrez_kit.sandbox.text import words
+
+RECORD_STATUS: Final = {
+    "MEDLINE": "PubMed - indexed for MEDLINE",
+    "PubMed-not-MEDLINE": "PubMed",
+    "In-Process": "PubMed - in process",
+    "In-Data-Review": "PubMed - in process",
+    "Publisher": "PubMed - as supplied by publisher",
+}
+PUBLICATION_STATUS: Final = {"epublish": "3", "ppublish": "4", "aheadofprint": "10"}
+_ID_NUMBERS: Final = {"pubmed": 1, "doi": 3, "pii": 4, "pmcid": 5, "pmc": 8, "mid": 8, "bookaccession": 8}
+_KINDS_OF_LINK: Final = {
+    "ErratumIn": "Erratum in",
+    "ErratumFor": "Erratum for",
+    "RetractionIn": "Retraction in",
+    "RetractionOf": "Retraction of",
+    "ExpressionOfConcernIn": "Expression of concern in",
+    "ExpressionOfConcernFor": "Expression of concern for",
+    "CommentIn": "Comment in",
+    "CommentOn": "Comment on",
+    "UpdateIn": "Update in",
+    "UpdateOf": "Update of",
+    "RepublishedIn": "Corrected and republished in",
+    "RepublishedFrom": "Corrected and republished from",
+}
+
+
+def summary(document: Document, cited: int) -> Mapping[str, Any]:
+    """Return the version 2 summary of a record that so many others cite."""
+    title = document.title
+    contributors = [_contributor(person.short, "CollectiveName" if person.group else "Author") for person in document.authors]
+    return {
+        "PubDate": document.publication_date.text,
+        "EPubDate": document.electronic_date.text,
+        "Source": document.journal_ta,
+        "Authors": Items("Author", contributors or [_contributor(one.short, "Editor") for one in document.editors]),
+        "LastAuthor": document.authors[-1].short if document.authors else "",
+        "Title": "" if document.is_book and not document.is_chapter else marked_text(document.title_element),
+        "SortTitle": " ".join(words(title)),
+        "Volume": document.volume,
+        "Issue": document.issue,
+        "Pages": document.pages,
+        "Lang": Items("string", document.languages),
+        "NlmUniqueID": document.nlm_id,
+        "ISSN": document.issn("Print") or document.issn("Linking"),
+        "ESSN": document.issn("Electronic"),
+        "PubType": Items("flag", document.publication_types),
+        "RecordStatus": "PubMed" if document.is_book else RECORD_STATUS.get(document.status, "PubMed"),
+        "PubStatus": PUBLICATION_STATUS.get(document.publication_status, "255"),
+        "ArticleIds": Items("ArticleId", _article_ids(document)),
+        "History": Items(
+            "PubMedPubDate",
+            [{"PubStatus": kind, "Date": f"{day.slashed} {clock}"} for kind, day, clock in document.history if day],
+        ),
+        "References": Items("Reference", [_reference(one) for one in document.corrections]),
+        "Attributes": Items("flag", ["Has Abstract"] if document.abstract else []),
+        "PmcRefCount": cited,
+        "FullJournalName": document.journal_title,
+        "ELocationID": " ".join(f"{kind}: {value}" for kind, value in document.locations),
+        "DocType": "chapter" if document.is_chapter else "book" if document.is_book else "citation",
+        "SrcContribList": Items("SrcContrib", []),
+        "BookTitle": document.book_title,
+        "Medium": "",
+        "Edition": "",
+        "PublisherLocation": document.publisher[1],
+        "PublisherName": document.publisher[0],
+        "SrcDate": "",
+        "ReportNumber": "",
+        "AvailableFromURL": "",
+        "LocationLabel": "",
+        "DocContribList": Items("DocContrib", []),
+        "DocDate": "",
+        "BookName": "",
+        "Chapter": "",
+        "SortPubDate": f"{document.publication_date.slashed} 00:00" if document.publication_date else "",
+        "SortFirstAuthor": document.authors[0].short if document.authors else "",
+        "VernacularTitle": document.vernacular_title,
+    }
+
+
+def _contributor(name: str, kind: str) -> Mapping[str, Any]:
+    return {"Name": name, "AuthType": kind, "ClusterID": ""}
+
+
+def _article_ids(document: Document) -> list[Mapping[str, Any]]:
+    found = [("pubmed", document.pmid)]
+    found += [pair for pair in document.ids if pair[0] != "pubmed"]
+    if document.pmcid:
+        found.append(("pmcid", f"pmc-id: {document.pmcid};"))
+    if document.doi and not any(kind == "doi" for kind, _ in found):
+        found.append(("doi", document.doi))
+    return [{"IdType": kind, "IdTypeN": _ID_NUMBERS.get(kind, 8), "Value": value} for kind, value in found]
+
+
+def _reference(one: Any) -> Mapping[str, Any]:
+    pmid = int(one.pmid) if one.pmid.isdigit() else 0
+    return {"RefSource": one.source, "RefType": _KINDS_OF_LINK.get(one.kind, one.kind), "Pmid": pmid, "Note": one.note}
+
+
+def docsum(document: Document, cited: int) -> list[DocSumItem]:
+    """Return the version 1 summary of a record that so many others cite."""
+
+    def text(name: str, value: str, kind: str = "String") -> DocSumItem:
+        return DocSumItem(name, kind, value)
+
+    def several(name: str, inner: list[DocSumItem]) -> DocSumItem:
+        return DocSumItem(name, "List", inner)
+
+    ids = [("pubmed", document.pmid), *(pair for pair in document.ids if pair[0] != "pubmed")]
+    ids += [("rid", document.pmid), ("eid", document.pmid)]
+    if document.pmcid:
+        ids.append(("pmcid", f"pmc-id: {document.pmcid};"))
+    issue = f"({document.issue})" if document.issue else ""
+    pages = f":{document.pages}" if document.pages else ""
+    items = [
+        text("PubDate", document.publication_date.text, "Date"),
+        text("EPubDate", document.electronic_date.text, "Date"),
+        text("Source", document.journal_ta),
+        several("AuthorList", [text("Author", person.short) for person in document.authors]),
+        text("LastAuthor", document.authors[-1].short if document.authors else ""),
+        text("Title", marked_text(document.title_element)),
+        text("Volume", document.volume),
+        text("Issue", document.issue),
+        text("Pages", document.pages),
+        several("LangList", [text("Lang", LANGUAGES.get(code, code).title()) for code in document.languages]),
+        text("NlmUniqueID", document.nlm_id),
+        text("ISSN", document.issn("Print")),
+        text("ESSN", document.issn("Electronic")),
+        several("PubTypeList", [text("PubType", kind) for kind in document.publication_types]),
+        text("RecordStatus", RECORD_STATUS.get(document.status, "PubMed")),
+        text("PubStatus", document.publication_status),
+        several("ArticleIds", [text(kind, value) for kind, value in ids]),
+        text("DOI", document.doi),
+        several("History", [text(kind, f"{day.slashed} {clock}", "Date") for kind, day, clock in document.history if day]),
+        several("References", []),
+        text("HasAbstract", "1" if document.abstract else "0", "Integer"),
+        text("PmcRefCount", str(cited), "Integer"),
+        text("FullJournalName", document.journal_title),
+        text("ELocationID", " ".join(f"{kind}: {value}" for kind, value in document.locations)),
+        text("SO", f"{document.publication_date.text};{document.volume}{issue}{pages}"),
+    ]
+    # NCBI leaves the DOI out where there is none, and only that.
+    return [item for item in items if item.name != "DOI" or item.value]

@@ -1,0 +1,111 @@
+"""Call, Reply and Expect: one request before it is sent, what came back, and what an answer looks like.
+
+Nothing in here knows of credentials: they are added below the cache, right before a request leaves.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+from urllib.parse import urlencode
+
+Method = Literal["GET", "POST"]
+Format = Literal["xml", "json", "text", "any"]
+
+CREDENTIALS: Final = frozenset({"api_key", "email", "tool"})
+"""Parameters that say who asks. They play no part in what is asked."""
+
+KEY_FORMAT: Final = "1"  # raise it when the meaning of a cached entry changes, so that old entries are never found
+
+
+@dataclass(frozen=True, slots=True)
+class Expect:
+    """What a valid reply to a call looks like.
+
+    Args:
+        format: xml, json, text, or any (whatever is not empty and no error page).
+        roots: names the XML root may have, or top-level JSON keys of which one must be there; empty for any.
+        wanted: how many records the call names by id, where fewer in the reply mean that some do not exist.
+        record: regular expression (over bytes, as text) that matches once per record.
+    """
+
+    format: Format
+    roots: frozenset[str] = frozenset()
+    wanted: int | None = None
+    record: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request to one service, before it is sent and without credentials.
+
+    Args:
+        service: name of the policy in force: eutils, idconv, ...
+        endpoint: esearch, efetch, ...; for logs, traces and messages.
+        url: address without parameters.
+        params: decoded parameters; a repeated name (``id``) keeps its order.
+        expect: what a valid reply looks like.
+        method: GET, or POST with the parameters as the body.
+        encoded: the parameters as they go out, where the builder encoded them in a way of its own.
+        ttl: seconds a valid reply may be cached; None never reads nor writes the cache.
+        deadline_ms: limit of the whole call, in place of the setting.
+    """
+
+    service: str
+    endpoint: str
+    url: str
+    params: tuple[tuple[str, str], ...]
+    expect: Expect
+    method: Method = "GET"
+    encoded: str | None = None
+    ttl: int | None = None
+    deadline_ms: int | None = None
+
+    @property
+    def query(self) -> str:
+        """The parameters, encoded."""
+        return urlencode(self.params) if self.encoded is None else self.encoded
+
+    @property
+    def shown_url(self) -> str:
+        """The address that may be shown: of a GET with its parameters, of a POST without."""
+        query = self.query
+        return f"{self.url}?{query}" if self.method == "GET" and query else self.url
+
+    def param(self, name: str) -> str | None:
+        """Return a parameter, or None when it is not sent."""
+        return next((value for key, value in self.params if key == name), None)
+
+    def key(self, identity: str) -> str:
+        """Return the cache key: who asks and how (credentials, GET or POST) makes no difference to it.
+
+        Args:
+            identity: which service is asked; its base address, or a fixed name for the sandbox.
+        """
+        asked = sorted((pair for pair in self.params if pair[0] not in CREDENTIALS), key=lambda pair: pair[0])
+        parts = [KEY_FORMAT, identity, self.endpoint, *(part for pair in asked for part in pair)]
+        return _digest(parts)
+
+
+def _digest(parts: Sequence[str]) -> str:
+    """Hash texts so that no two different sequences can look the same."""
+    sink = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        sink.update(len(data).to_bytes(8, "big") + data)
+    return sink.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A checked reply: the bytes of the service, decompressed and otherwise unchanged.
+
+    ``url`` holds no credentials. ``attempts`` counts the requests that were sent for it: none for a cached one.
+    """
+
+    content: bytes
+    url: str
+    method: Method
+    from_cache: bool
+    status: int
+    attempts: int

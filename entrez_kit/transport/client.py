@@ -1,0 +1,317 @@
+"""Transport: the one sender of requests. Cache above, limiter below, retries outside both."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from os import getpid
+from typing import TYPE_CHECKING, TypeVar
+
+from entrez_kit import tracing
+from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
+from entrez_kit.settings import Settings
+from entrez_kit.transport import retry
+from entrez_kit.transport.cache import cache_file
+from entrez_kit.transport.call import Call, Reply
+from entrez_kit.transport.gate import Gate, LimiterFactory, shared_limiter
+from entrez_kit.transport.policy import POLICIES, cache_identity
+from entrez_kit.transport.redaction import LogGuard, Redactor
+from entrez_kit.transport.retry import Backoff, OutOfTime, Retryable, Tally
+from entrez_kit.transport.singleflight import FollowerTimeout, SingleFlight
+
+if TYPE_CHECKING:
+    import requests
+
+    from entrez_kit.transport.wire import WireAdapter
+
+logger = logging.getLogger("entrez_kit.transport")
+
+T = TypeVar("T")
+
+
+class Transport:
+    """Send calls and return checked replies; one for all threads of a process.
+
+    A cached reply costs no slot of the limiter, every attempt that is sent costs one. Identical calls at the same
+    time go out once. Building one costs nothing: session, cache file and limiter come into being when first used.
+
+    Args:
+        max_waiting: how many requests may wait before the next is refused; None for any number.
+        limiters: makes the limiter of a service.
+        backoff: how long to wait between attempts.
+
+    ``notices`` are remarks for the user, such as a cache that cannot be written; the outer layer shows each once.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        max_waiting: int | None = None,
+        limiters: LimiterFactory = shared_limiter,
+        backoff: Backoff | None = None,
+    ) -> None:
+        self.notices: list[str] = []
+        self._settings = settings
+        self._gate = Gate(settings, max_waiting=max_waiting, limiters=limiters)
+        self._backoff = backoff or Backoff()
+        self._redactor = Redactor.of(settings)
+        self._log_guard = LogGuard(self._redactor)
+        self._flights: SingleFlight[Reply] = SingleFlight()
+        self._lock = threading.RLock()
+        self._sessions: dict[bool, requests.Session] = {}
+        self._adapter: WireAdapter | None = None
+        self._pid = getpid()
+
+    @property
+    def max_waiting(self) -> int | None:
+        """How many requests may wait before the next is refused."""
+        return self._gate.max_waiting
+
+    @max_waiting.setter
+    def max_waiting(self, number: int | None) -> None:
+        self._gate.max_waiting = number
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait for a slot or for their next attempt."""
+        return self._gate.waiting
+
+    def send(self, call: Call) -> Reply:
+        """Return the checked reply to a call, from the cache or from the service.
+
+        Raises:
+            InvalidInput: the service says that the request is at fault.
+            EntityNotFound: none of the ids exist.
+            UpstreamError: no valid answer after every attempt; ``details`` hold reason, endpoint, attempts, status.
+            RateLimited: the service refused, the queue is full, or a slot would come too late.
+            NotConfigured: the api key is not accepted, or an address cannot be used.
+        """
+        started = time.monotonic()
+        deadline = self._deadline(call, started)
+        key = call.key(cache_identity(self._settings, call.service))
+        tally = Tally()
+        reply: Reply | None = None
+        try:
+            work = partial(self._answer, call, key, deadline, tally)
+            reply, _ = self._flights.do(f"{key} {call.deadline_ms}", work, deadline)
+        except FollowerTimeout:
+            pass
+        finally:
+            _note_exchange(call, reply, tally, time.monotonic() - started)
+        if reply is None:
+            raise _out_of_time(_no_answer_yet(call), call, tally)
+        return reply
+
+    @contextmanager
+    def stream(self, call: Call) -> Iterator[Iterator[bytes]]:
+        """Open a call of any size and yield its body in pieces, past the cache and the size limit.
+
+        Opening it is retried like any request; the body cannot be, since pieces of it are out already.
+
+        Raises:
+            UpstreamError: the service does not answer, or (while reading) the body breaks off.
+        """
+        from entrez_kit.transport import session as sessions
+        from entrez_kit.transport.wire import Outgoing
+
+        deadline = self._deadline(call, time.monotonic())
+        tally = Tally()
+        session = self._session(cached=False)
+        adapter = self._adapter_now()
+
+        def attempt(_: int) -> sessions.Stream:
+            request = Outgoing(call, deadline=deadline, tally=tally, streams=True)
+            return sessions.Stream(session, adapter, request, self._redactor)
+
+        with self._repeat(call, attempt, deadline, tally) as pieces:
+            yield _final_errors(pieces, tally)
+
+    def close(self) -> None:
+        """Close the connections and the cache file; a later call opens them again."""
+        with self._lock:
+            if self._pid == getpid():
+                for session in self._sessions.values():
+                    session.close()
+            self._sessions.clear()
+            self._adapter = None
+            self._log_guard.remove()
+
+    def _deadline(self, call: Call, started: float) -> float:
+        return started + (call.deadline_ms or self._settings.ncbi_total_deadline_ms) / 1000
+
+    def _answer(self, call: Call, key: str, deadline: float, tally: Tally) -> Reply:
+        """Answer a call from the cache, or send it as often as it takes."""
+        from entrez_kit.transport import session as sessions
+        from entrez_kit.transport.wire import Outgoing
+
+        settings = self._settings
+        session = self._session(cached=call.ttl is not None and not settings.no_cache and settings.cache_ttl != 0)
+        refresh = settings.refresh and not settings.offline
+
+        def attempt(_: int) -> "requests.Response":
+            request = Outgoing(call, deadline=deadline, key=key, tally=tally, stale_is_fine=settings.offline)
+            response = sessions.send(session, request, refresh=refresh)
+            if sessions.is_from_cache(response) and self._is_too_old(sessions.age_seconds(response)):
+                response = sessions.send(session, request, refresh=True)
+            return response
+
+        response = self._repeat(call, attempt, deadline, tally)
+        from_cache = sessions.is_from_cache(response)
+        missing = sessions.missing(response, call, self._redactor)
+        if missing is not None:
+            missing.details.update(attempts=tally.sent, from_cache=from_cache)
+            raise missing
+        return Reply(
+            content=response.content,
+            url=call.shown_url,
+            method=call.method,
+            from_cache=from_cache,
+            status=response.status_code,
+            attempts=tally.sent,
+        )
+
+    def _is_too_old(self, age_seconds: float) -> bool:
+        """Tell whether a stored reply is older than the user's limit, which may be shorter than when it was stored."""
+        limit = self._settings.cache_ttl
+        return limit is not None and not self._settings.offline and age_seconds > limit
+
+    def _repeat(self, call: Call, attempt: Callable[[int], T], deadline: float, tally: Tally) -> T:
+        """Run the attempts of a call, and raise what its last one came to."""
+
+        def announce(failures: int, wait: float, why: Retryable) -> None:
+            logger.debug(
+                "request %s: %s attempt %d failed (%s), next in %.2f s",
+                _request_id(),
+                call.endpoint,
+                failures,
+                why,
+                wait,
+            )
+
+        def sleep(seconds: float) -> None:
+            with self._gate.queued(call, is_new=False):
+                time.sleep(seconds)
+
+        error: EntrezKitError
+        try:
+            return retry.run(
+                attempt,
+                retries=POLICIES[call.service].retries(self._settings),
+                deadline=deadline,
+                backoff=self._backoff,
+                sleep=sleep,
+                announce=announce,
+            )
+        except Retryable as exc:
+            error = _after_attempts(exc.error, tally)
+        except OutOfTime as exc:
+            error = _out_of_time(exc.last.error, call, tally)
+        except EntrezKitError as exc:
+            error = exc
+            error.details["attempts"] = tally.sent
+        # Raised out here, so that what failed below does not hang on as __context__.
+        logger.debug("request %s: %s failed: %s", _request_id(), call.endpoint, error)
+        raise error
+
+    def _session(self, *, cached: bool) -> "requests.Session":
+        from entrez_kit.transport import session as sessions
+
+        with self._lock:
+            adapter = self._adapter_now()
+            session = self._sessions.get(cached)
+            if session is None:
+                if cached:
+                    session = sessions.cached_session(adapter, cache_file(self._settings), self.notices)
+                else:
+                    session = sessions.plain_session(adapter)
+                self._sessions[cached] = session
+            return session
+
+    def _adapter_now(self) -> "WireAdapter":
+        """Return the adapter of this process; a forked child must not share its parent's connections."""
+        from entrez_kit.transport.wire import WireAdapter
+
+        with self._lock:
+            if self._pid != getpid():
+                self._pid = getpid()
+                self._sessions, self._adapter = {}, None
+            if self._adapter is None:
+                self._adapter = WireAdapter(self._settings, self._gate, self._redactor)
+                self._log_guard.install()
+            return self._adapter
+
+
+def _request_id() -> str:
+    trace = tracing.current_trace()
+    return trace.request_id if trace is not None else "-"
+
+
+def _note_exchange(call: Call, reply: Reply | None, tally: Tally, seconds: float) -> None:
+    """Tell the trace of the running call and the log what became of a request."""
+    size = len(reply.content) if reply is not None else 0
+    from_cache = reply is not None and reply.from_cache
+    trace = tracing.current_trace()
+    if trace is not None:
+        trace.exchanges.append(tracing.Exchange(call.endpoint, from_cache, tally.sent, seconds, size))
+    if reply is not None:
+        logger.debug(
+            "request %s: %s answered with %d bytes%s after %d attempts and %.3f s",
+            _request_id(),
+            call.endpoint,
+            size,
+            " from the cache" if from_cache else "",
+            tally.sent,
+            seconds,
+        )
+
+
+def _final_errors(pieces: Iterator[bytes], tally: Tally) -> Iterator[bytes]:
+    """Pass pieces on; what would be retried elsewhere is final here."""
+    try:
+        yield from pieces
+        return
+    except Retryable as exc:
+        error = _after_attempts(exc.error, tally)
+    raise error
+
+
+def _after_attempts(error: EntrezKitError, tally: Tally) -> EntrezKitError:
+    """Return an error that says how often it was tried."""
+    tries = f" ({tally.sent} attempts)" if tally.sent > 1 else ""
+    return _changed(error, message=f"{error.message.rstrip('.')}{tries}.", attempts=tally.sent)
+
+
+def _out_of_time(last: EntrezKitError, call: Call, tally: Tally) -> EntrezKitError:
+    """Return the error for a call whose time limit leaves no room for another attempt."""
+    limit = "its own time limit" if call.deadline_ms else "NCBI_TOTAL_DEADLINE_MS"
+    hint = (
+        None if isinstance(last, RateLimited) else f"{last.recovery_hint} Or allow more time; {limit} ended this call."
+    )
+    message = f"No time is left for another attempt after {max(tally.sent, 1)}. {last.message}"
+    return _changed(
+        last,
+        message=message,
+        hint=hint,
+        reason="deadline_exceeded",
+        last_failure=last.reason,
+        attempts=tally.sent,
+    )
+
+
+def _no_answer_yet(call: Call) -> UpstreamError:
+    return UpstreamError(
+        f"An identical {call.endpoint} request that was sent earlier has no answer yet.",
+        details={"reason": "timeout", "service": call.service, "endpoint": call.endpoint},
+    )
+
+
+def _changed(error: EntrezKitError, *, message: str, hint: str | None = None, **details: object) -> EntrezKitError:
+    return type(error)(
+        message,
+        recovery_hint=hint or error.recovery_hint,
+        invalid_input=error.invalid_input,
+        details={**error.details, **details},
+    )

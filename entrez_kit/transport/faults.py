@@ -1,0 +1,108 @@
+"""What went wrong on the way: exceptions of requests and urllib3 turned into errors that hold no address.
+
+``details.reason`` names the hop that failed: dns, connection, proxy, tls or timeout.
+"""
+
+import ssl
+from typing import Any, Final
+
+import requests
+from urllib3 import exceptions as urllib3
+
+from entrez_kit.errors import EntrezKitError, NotConfigured, UpstreamError
+from entrez_kit.transport.call import Call
+from entrez_kit.transport.policy import POLICIES
+from entrez_kit.transport.refusals import invalid_response
+from entrez_kit.transport.retry import Retryable
+
+FEW: Final = 2
+"""Further attempts where nobody listens or the name is unknown: that seldom passes within a minute."""
+
+_DOCTOR: Final = "`entrez-kit doctor` says which hop fails."
+_TEXTS: Final = {
+    "dns": ("the name {host} could not be resolved", f"Check the network connection and DNS; {_DOCTOR}"),
+    "connection": ("no connection to {host}", f"Check the network connection; {_DOCTOR}"),
+    "proxy": (
+        "the proxy does not let requests to {host} through",
+        f"Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY; {_DOCTOR}",
+    ),
+    "tls": (
+        "the TLS certificate or connection of {host} was refused",
+        f"Where a company's proxy inspects TLS, set REQUESTS_CA_BUNDLE to its certificate; {_DOCTOR}",
+    ),
+    "timeout": (
+        "{host} did not answer within {seconds:.0f} s",
+        "Try again later or ask for less at a time; NCBI_TIMEOUT_MS sets the time limit of a request.",
+    ),
+}
+
+
+def explain(exc: Exception, call: Call, host: str, seconds: float) -> Retryable | EntrezKitError:
+    """Return the error for a request that got no response."""
+    if isinstance(
+        exc, requests.exceptions.InvalidSchema | requests.exceptions.InvalidURL | requests.exceptions.InvalidProxyURL
+    ):
+        return NotConfigured(
+            f"The address or proxy for {POLICIES[call.service].title} cannot be used ({type(exc).__name__}).",
+            recovery_hint="Check the base address with `entrez-kit config show`, and HTTPS_PROXY.",
+            details={"reason": "bad_address", "service": call.service, "endpoint": call.endpoint},
+        )
+    causes = list(_causes(exc))
+    reason = _reason(exc, causes)
+    text, hint = _TEXTS[reason]
+    error = UpstreamError(
+        f"{POLICIES[call.service].title} could not be reached for {call.endpoint}: "
+        f"{text.format(host=host, seconds=seconds)}.",
+        recovery_hint=hint,
+        details={"reason": reason, "service": call.service, "endpoint": call.endpoint, "host": host},
+    )
+    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
+        return error  # the certificate will be the same next time
+    few = reason in ("dns", "proxy") or any(isinstance(cause, urllib3.NewConnectionError) for cause in causes)
+    return Retryable(error, at_most=FEW if few else None)
+
+
+def _reason(exc: Exception, causes: list[BaseException]) -> str:
+    def among(*kinds: type[BaseException]) -> bool:
+        return any(isinstance(cause, kinds) for cause in causes)
+
+    if among(requests.exceptions.ProxyError, urllib3.ProxyError):
+        return "proxy"
+    if among(requests.exceptions.SSLError, urllib3.SSLError, ssl.SSLError):
+        return "tls"
+    if among(urllib3.NameResolutionError):
+        return "dns"
+    if among(requests.exceptions.Timeout, urllib3.TimeoutError, TimeoutError) and not among(urllib3.NewConnectionError):
+        return "timeout"
+    return "connection"
+
+
+def _causes(exc: BaseException) -> Any:
+    """Yield an exception and the ones it wraps: requests keeps urllib3's in args, urllib3 its own in ``reason``."""
+    seen: set[int] = set()
+    pending: list[object] = [exc]
+    while pending:
+        item = pending.pop(0)
+        if not isinstance(item, BaseException) or id(item) in seen:
+            continue
+        seen.add(id(item))
+        yield item
+        pending += [getattr(item, "reason", None), item.__cause__, *item.args]
+
+
+def broke_off(exc: Exception, call: Call, status: int, size: int) -> Retryable:
+    """Return the error for a body that was not read to its end."""
+    if isinstance(exc, urllib3.ReadTimeoutError | TimeoutError):
+        return Retryable(timed_out(call))
+    if isinstance(exc, urllib3.DecodeError):
+        return Retryable(invalid_response(call, "a body that cannot be decompressed", status))
+    return Retryable(invalid_response(call, f"a body that breaks off after {size:,} bytes", status))
+
+
+def timed_out(call: Call) -> UpstreamError:
+    """Return the error for a reply that takes too long."""
+    return UpstreamError(
+        f"{POLICIES[call.service].title} did not finish answering {call.endpoint} in time.",
+        recovery_hint="Try again later or ask for less. NCBI_TIMEOUT_MS and NCBI_TOTAL_DEADLINE_MS set the limits.",
+        details={"reason": "timeout", "service": call.service, "endpoint": call.endpoint},
+    )

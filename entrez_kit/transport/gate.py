@@ -1,0 +1,141 @@
+"""Gate: who may send a request now. A limiter for each service, and a count of those who wait."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from entrez_kit.errors import RateLimited, UpstreamError
+from entrez_kit.settings import Settings
+from entrez_kit.transport.call import Call
+from entrez_kit.transport.policy import POLICIES, is_keyed, limiter_file
+
+
+class Limiter(Protocol):
+    """What the gate needs of a limiter."""
+
+    def acquire(self, deadline: float | None = None) -> None:
+        """Block until a request may be sent."""
+
+
+LimiterFactory = Callable[[Settings, str], Limiter]
+
+
+def shared_limiter(settings: Settings, service: str) -> Limiter:
+    """Return the limiter that all processes of this user share for a service."""
+    from entrez_kit.transport.limiter import RateLimiter
+
+    policy = POLICIES[service]
+    return RateLimiter(
+        limiter_file(settings, service),
+        per_second=policy.per_second(is_keyed(settings, service)),
+        min_interval_ms=policy.pause_ms(settings),
+    )
+
+
+class Gate:
+    """Let requests out at the pace of their service.
+
+    Args:
+        max_waiting: how many requests may wait before the next one is refused; None for any number.
+    """
+
+    def __init__(
+        self, settings: Settings, *, max_waiting: int | None = None, limiters: LimiterFactory = shared_limiter
+    ) -> None:
+        self.max_waiting = max_waiting
+        self._settings = settings
+        self._make_limiter = limiters
+        self._lock = threading.Lock()
+        self._limiters: dict[str, Limiter] = {}
+        self._seats: dict[str, threading.Semaphore] = {}
+        self._waiting = 0
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait for a slot or for their next attempt."""
+        return self._waiting
+
+    @contextmanager
+    def queued(self, call: Call, *, is_new: bool) -> Iterator[None]:
+        """Count the caller among those who wait.
+
+        Raises:
+            RateLimited: a new request finds the queue full.
+        """
+        with self._lock:
+            if is_new and self.max_waiting is not None and self._waiting >= self.max_waiting:
+                raise RateLimited(
+                    f"{self._waiting} requests wait for {POLICIES[call.service].title} already.",
+                    recovery_hint="Retry after 1-2 seconds; the queue is emptied at the rate NCBI allows. "
+                    "With a free NCBI_API_KEY that is 10 requests per second instead of 3.",
+                    details={"reason": "queue_full", "service": call.service, "endpoint": call.endpoint},
+                )
+            self._waiting += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waiting -= 1
+
+    @contextmanager
+    def seat(self, call: Call, deadline: float) -> Iterator[None]:
+        """Hold one of the places in flight, where the service limits these.
+
+        Raises:
+            UpstreamError: none got free before the deadline.
+        """
+        seats = self._seats_of(call.service)
+        if seats is None:
+            yield
+            return
+        if not seats.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            raise UpstreamError(
+                f"Earlier requests to {POLICIES[call.service].title} were not done in time.",
+                details={"reason": "deadline_exceeded", "service": call.service, "endpoint": call.endpoint},
+            )
+        try:
+            yield
+        finally:
+            seats.release()
+
+    def take_slot(self, call: Call, deadline: float, *, is_new: bool) -> None:
+        """Wait until a request of this service may be sent.
+
+        Raises:
+            RateLimited: the queue is full, or the slot would come after the deadline.
+        """
+        from entrez_kit.transport.limiter import SlotUnavailable
+
+        wait: float | None = None
+        with self.queued(call, is_new=is_new):
+            try:
+                self._limiter_of(call.service).acquire(deadline)
+            except SlotUnavailable as exc:
+                wait = exc.wait_seconds
+        if wait is not None:
+            raise RateLimited(
+                f"Requests to {POLICIES[call.service].title} queue longer than this one may take; "
+                f"the next free slot is {wait:.1f} s away.",
+                details={
+                    "reason": "deadline_exceeded",
+                    "service": call.service,
+                    "endpoint": call.endpoint,
+                    "wait_seconds": round(wait, 1),
+                },
+            )
+
+    def _limiter_of(self, service: str) -> Limiter:
+        with self._lock:
+            limiter = self._limiters.get(service)
+            if limiter is None:
+                limiter = self._limiters[service] = self._make_limiter(self._settings, service)
+            return limiter
+
+    def _seats_of(self, service: str) -> threading.Semaphore | None:
+        at_once = POLICIES[service].at_once
+        if at_once is None:
+            return None
+        with self._lock:
+            return self._seats.setdefault(service, threading.Semaphore(at_once))

@@ -1,0 +1,177 @@
+"""What holds for each service: address, pace, retries, time limits, how long replies count, who is told who asks."""
+
+import hashlib
+import ipaddress
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from entrez_kit.settings import Settings
+
+HOUR: Final = 3600
+DAY: Final = 24 * HOUR
+WEEK: Final = 7 * DAY
+
+NOT_FOUND_TTL: Final = HOUR
+"""A record that does not exist now may exist soon."""
+
+TTL: Final[Mapping[str, int | None]] = {
+    "einfo": DAY,
+    "esummary": DAY,
+    "europepmc_search": DAY,
+    "esearch": HOUR,
+    "espell": HOUR,
+    "egquery": HOUR,
+    "elink": HOUR,
+    "efetch": WEEK,
+    "ecitmatch": WEEK,
+    "idconv": WEEK,
+    "mesh": WEEK,
+    "unpaywall": WEEK,
+    "epost": None,
+}
+"""Seconds a reply counts, by endpoint. Calls that use or make history are never cached, whatever the endpoint."""
+
+NCBI_DOMAIN: Final = "ncbi.nlm.nih.gov"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What holds for one service.
+
+    Args:
+        title: how messages name it.
+        base: its address.
+        timeout_ms: time limit of one HTTP request.
+        retries: further attempts after a failed one.
+        per_second: its limit, given whether an api key goes along.
+        pause_ms: least pause between requests, if there is one.
+        credentials: parameter name and setting of what it may be told.
+        domain: where these may be sent, over https. Loopback may always get them.
+        at_once: requests in flight at once, where it limits that.
+        missing: statuses that mean "no such record" and not "no such address".
+        echoes: whether its replies repeat the parameters, credentials included.
+    """
+
+    title: str
+    base: Callable[[Settings], str]
+    timeout_ms: Callable[[Settings], int]
+    retries: Callable[[Settings], int]
+    per_second: Callable[[bool], float]
+    pause_ms: Callable[[Settings], int | None]
+    credentials: tuple[tuple[str, str], ...] = ()
+    domain: str | None = None
+    at_once: int | None = None
+    missing: frozenset[int] = frozenset()
+    echoes: bool = False
+
+
+POLICIES: Final[Mapping[str, Policy]] = {
+    "eutils": Policy(
+        title="NCBI",
+        base=lambda settings: settings.eutils_url,
+        timeout_ms=lambda settings: settings.ncbi_timeout_ms,
+        retries=lambda settings: settings.ncbi_max_retries,
+        per_second=lambda keyed: 10 if keyed else 3,
+        pause_ms=lambda settings: settings.ncbi_request_delay_ms,
+        credentials=(
+            ("tool", "ncbi_tool_identifier"),
+            ("email", "ncbi_admin_email"),
+            ("api_key", "ncbi_api_key"),
+        ),
+        domain=NCBI_DOMAIN,
+    ),
+    "idconv": Policy(
+        title="The PMC ID Converter",
+        base=lambda settings: settings.idconv_url,
+        timeout_ms=lambda settings: settings.ncbi_timeout_ms,
+        retries=lambda settings: settings.ncbi_max_retries,
+        per_second=lambda keyed: 3,
+        pause_ms=lambda settings: settings.ncbi_request_delay_ms,
+        credentials=(("tool", "ncbi_tool_identifier"), ("email", "ncbi_admin_email")),
+        domain=NCBI_DOMAIN,
+        echoes=True,
+    ),
+    "europepmc": Policy(
+        title="Europe PMC",
+        base=lambda settings: settings.europepmc_url,
+        timeout_ms=lambda settings: settings.europepmc_timeout_ms,
+        retries=lambda settings: settings.europepmc_max_retries,
+        per_second=lambda keyed: 5,
+        pause_ms=lambda settings: settings.europepmc_request_delay_ms,
+        at_once=4,
+        missing=frozenset({404}),
+    ),
+    "unpaywall": Policy(
+        title="Unpaywall",
+        base=lambda settings: settings.unpaywall_url,
+        timeout_ms=lambda settings: settings.unpaywall_timeout_ms,
+        retries=lambda settings: settings.ncbi_max_retries,
+        per_second=lambda keyed: 5,
+        pause_ms=lambda settings: None,
+        credentials=(("email", "unpaywall_email"),),
+        domain="unpaywall.org",
+        missing=frozenset({404}),
+        echoes=True,
+    ),
+}
+
+
+def credentials_for(settings: Settings, service: str, url: str) -> tuple[tuple[str, str], ...]:
+    """Return what the service at this address may be told about who asks: nothing at a foreign address."""
+    policy = POLICIES[service]
+    if not _may_be_told(policy, url):
+        return ()
+    return tuple((name, value) for name, setting in policy.credentials if (value := _plain(getattr(settings, setting))))
+
+
+def is_keyed(settings: Settings, service: str) -> bool:
+    """Tell whether requests to the service carry an api key, and so have the higher limit."""
+    url = POLICIES[service].base(settings)
+    return any(name == "api_key" for name, _ in credentials_for(settings, service, url))
+
+
+def limiter_file(settings: Settings, service: str) -> Path:
+    """Return the file shared by everyone who counts against the same limit: one per key, else one per machine."""
+    key = _plain(settings.ncbi_api_key) if is_keyed(settings, service) else None
+    who = hashlib.sha256(f"entrez-kit limiter {key}".encode()).hexdigest()[:16] if key else "machine"
+    return settings.state_dir / f"limit-{service}-{who}.json"
+
+
+def cache_identity(settings: Settings, service: str) -> str:
+    """Return which service a cached reply came from; the sandbox, whose port is random, has a fixed name."""
+    if settings.demo:
+        return f"sandbox:{service}"
+    return POLICIES[service].base(settings).rstrip("/")
+
+
+def is_loopback(host: str | None) -> bool:
+    """Tell whether a host name or address is this machine itself."""
+    if not host:
+        return False
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_within(host: str | None, domain: str) -> bool:
+    """Tell whether a host is the domain or lies below it."""
+    return host is not None and (host == domain or host.endswith(f".{domain}"))
+
+
+def _may_be_told(policy: Policy, url: str) -> bool:
+    parts = urlsplit(url)
+    if is_loopback(parts.hostname):
+        return True
+    return parts.scheme == "https" and policy.domain is not None and is_within(parts.hostname, policy.domain)
+
+
+def _plain(value: SecretStr | str | None) -> str | None:
+    return value.get_secret_value() if isinstance(value, SecretStr) else value

@@ -1,0 +1,115 @@
+"""Keep api keys and e-mail addresses out of every text: messages, addresses, log records, tracebacks."""
+
+import logging
+import re
+from collections.abc import Iterable
+from typing import Final
+from urllib.parse import quote, quote_plus
+
+from entrez_kit.settings import Settings
+
+HIDDEN: Final = "[hidden]"
+SHORTEST_SECRET: Final = 6  # a shorter value may be part of any word; the parameter's name gives it away anyway
+MAX_QUOTED: Final = 300
+
+_PARAMETER: Final = re.compile(r"(?i)\b((?:api[_-]?key|e?mail)(?:=|%3D))[^&\s\"'<>)\]]+")
+_MEMBER: Final = re.compile(r"(?i)([\"'](?:api[_-]?key|email)[\"']\s*:\s*)([\"'])(?:\\.|(?!\2).)*\2")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+
+# Loggers that see what is sent. A filter does not see the records of the loggers below its own, so all are named.
+LOGGERS: Final = (
+    "urllib3",
+    "urllib3.connection",
+    "urllib3.connectionpool",
+    "urllib3.poolmanager",
+    "urllib3.response",
+    "urllib3.util.retry",
+    "requests",
+    "requests_cache",
+    "requests_cache.session",
+    "requests_cache.backends.base",
+    "requests_cache.backends.sqlite",
+    "requests_cache.models.response",
+    "requests_cache.policy.actions",
+    "requests_cache.policy.expiration",
+    "entrez_kit.transport",
+)
+
+
+class Redactor:
+    """Replace secrets in texts: the known values in any encoding, and whatever is named like one."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        forms = {form for secret in secrets for form in _forms(secret) if len(secret) >= SHORTEST_SECRET}
+        alternatives = "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
+        self._known = re.compile(alternatives, re.IGNORECASE) if forms else None
+        self._known_bytes = re.compile(alternatives.encode(), re.IGNORECASE) if forms else None
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Redactor":
+        """Return one that knows the secrets of these settings."""
+        values = (settings.ncbi_api_key, settings.ncbi_admin_email, settings.unpaywall_email)
+        return cls(value.get_secret_value() for value in values if value is not None)
+
+    def text(self, text: str) -> str:
+        """Return a text without secrets."""
+        if self._known is not None:
+            text = self._known.sub(HIDDEN, text)
+        text = _PARAMETER.sub(rf"\1{HIDDEN}", text)
+        return _MEMBER.sub(rf'\1"{HIDDEN}"', text)
+
+    def quoted(self, text: str) -> str:
+        """Return words of a service fit for a message: without secrets and control characters, on one line, short."""
+        line = " ".join(_CONTROL.sub(" ", self.text(text)).split())
+        return line if len(line) <= MAX_QUOTED else f"{line[: MAX_QUOTED - 1]}…"
+
+    def body(self, body: bytes) -> bytes:
+        """Return a body without the known secrets, for services that repeat in it what they were asked."""
+        return self._known_bytes.sub(HIDDEN.encode(), body) if self._known_bytes is not None else body
+
+
+def _forms(secret: str) -> set[str]:
+    """Return the ways a value may be spelled in an address, a form or a JSON text."""
+    escaped = secret.replace("/", "\\/")
+    return {secret, quote(secret), quote(secret, safe=""), quote_plus(secret), quote_plus(secret, safe="@"), escaped}
+
+
+class RedactingFilter(logging.Filter):
+    """Rewrite records that hold a secret; drop none."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        super().__init__()
+        self._redactor = redactor
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Rewrite the message, and the traceback where it is the one that holds the secret."""
+        try:
+            message = record.getMessage()
+        except (TypeError, ValueError, KeyError):  # a malformed record is its author's business, not the caller's
+            message = str(record.msg)
+        cleaned = self._redactor.text(message)
+        if cleaned != message:
+            record.msg, record.args = cleaned, None
+        if record.exc_info and record.exc_info[0] is not None:
+            trace = logging.Formatter().formatException(record.exc_info)
+            cleaned = self._redactor.text(trace)
+            if cleaned != trace:
+                record.exc_info, record.exc_text = None, cleaned
+        return True
+
+
+class LogGuard:
+    """Put the filter on every logger that may see an address, and take it off again."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._filter = RedactingFilter(redactor)
+
+    def install(self) -> None:
+        """Start rewriting records; once is enough."""
+        for name in LOGGERS:
+            logging.getLogger(name).addFilter(self._filter)
+
+    def remove(self) -> None:
+        """Stop rewriting records."""
+        for name in LOGGERS:
+            logging.getLogger(name).removeFilter(self._filter)

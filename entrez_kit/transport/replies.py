@@ -1,0 +1,432 @@
+"""Is this body an answer? Checked before anything is cached or handed on.
+
+A service may answer with status 200 and still not have answered: with an HTML page, half a document, an error inside a
+document, or nothing. What is not an answer is raised as the error it is, or as `Retryable` where asking again helps.
+
+How the end of a document is checked: up to 4 MB of XML are run through expat without handlers, which costs about 17 ms
+a megabyte and finds every cut. Larger documents were already held against their Content-Length or chunk sizes by the
+HTTP library; of these the closing tag of the root is looked for at the very end, which a cut document does not have.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+from xml.parsers import expat
+
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
+from entrez_kit.transport import refusals
+from entrez_kit.transport.call import Call
+from entrez_kit.transport.policy import POLICIES
+from entrez_kit.transport.redaction import Redactor
+from entrez_kit.transport.retry import Retryable, parse_retry_after
+
+FULL_PARSE_BYTES: Final = 4_000_000
+TAIL_BYTES: Final = 1024
+TEXT_HEAD_BYTES: Final = 2000
+MAX_ERROR_TEXT_BYTES: Final = 20_000
+
+_BOM: Final = b"\xef\xbb\xbf"
+_BLANK: Final = b" \t\r\n\x00"
+_HTML: Final = re.compile(rb"<(!doctype\s+html|html|head|body|title)\b", re.IGNORECASE)
+_PAGE_TITLE: Final = re.compile(rb"<(?:title|h1)[^>]*>\s*([^<]{1,200})", re.IGNORECASE)
+_EUTILITY_ROOT: Final = re.compile(r"e[A-Z]\w*Result|Result")
+_NOT_DATA_ROOT: Final = re.compile(r"error|errors|fault|exception|response|(soap.*:)?envelope", re.IGNORECASE)
+_TEXT_ERROR: Final = re.compile(
+    rb"\s*(\+?Error\b[^\n]*|Resource temporarily unavailable[^\n]*|Unable to obtain query[^\n]*"
+    rb"|Cannot (?:process|retrieve)[^\n]*|[^\n]{0,80}(?:NCBI C\+\+ Exception|CException|TXCLIENT)[^\n]*)"
+)
+
+# What every valid document of an E-utility holds, whatever was asked. A WebEnv made of an error text is none.
+_MUST_HOLD: Final[Mapping[str, tuple[bytes, str]]] = {
+    "eInfoResult": (rb"<(DbList|DbInfo)\b", "neither a list of databases nor one database"),
+    "eSearchResult": (rb"<Count>\s*\d+\s*</Count>", "no count"),
+    "eSummaryResult": (rb"<(DocSum|DocumentSummarySet)\b", "no summaries"),
+    "eLinkResult": (rb"<LinkSet\b", "no link set"),
+    "ePostResult": (
+        rb"<QueryKey>\s*\d+\s*</QueryKey>[\s\S]*<WebEnv>\s*[\w@.:%+=-]{8,}\s*</WebEnv>",
+        "no usable query_key and web_env",
+    ),
+    "eSpellResult": (rb"<(Query|CorrectedQuery)\b", "no query"),
+    "Result": (rb"<eGQueryResult\b", "no counts"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a checked reply is: an answer, complete or short of records that were asked for, or "no such record"."""
+
+    complete: bool = True
+    missing: EntityNotFound | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A reply as it arrived: status, headers, decompressed body."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def check(call: Call, incoming: Incoming, redactor: Redactor) -> Verdict:
+    """Tell what a reply is.
+
+    Raises:
+        Retryable: no answer, and asking again may help.
+        EntrezKitError: no answer, and asking again does not help.
+    """
+    wait = parse_retry_after(incoming.headers.get("Retry-After"))
+    if incoming.status in POLICIES[call.service].missing:
+        return Verdict(False, _no_such_record(call, incoming.status))
+    words = redactor.quoted(" / ".join(_words_of_refusal(call, incoming)))
+    raised = refusals.refusal(words, incoming.status, call, wait) if words else None
+    if isinstance(raised, EntityNotFound):
+        return Verdict(False, raised)
+    if raised is not None:
+        raise raised
+    if incoming.status != 200:
+        raise _status_error(call, incoming, words or redactor.quoted(_page_title(incoming.body)), wait)
+    problem = _problem(call, incoming.body)
+    if problem:
+        raise Retryable(refusals.invalid_response(call, redactor.quoted(problem), incoming.status), wait=wait)
+    return Verdict(complete=_is_complete(call, incoming.body))
+
+
+def _no_such_record(call: Call, status: int) -> EntityNotFound:
+    return EntityNotFound(
+        f"{POLICIES[call.service].title} has no such record.",
+        details={"service": call.service, "endpoint": call.endpoint, "status": status, "reason": "not_found"},
+    )
+
+
+def _status_error(call: Call, incoming: Incoming, said: str, wait: float | None) -> EntrezKitError | Retryable:
+    """Return the error for a status other than 200 whose reply does not explain itself."""
+    status = incoming.status
+    title = POLICIES[call.service].title
+    about = {"service": call.service, "endpoint": call.endpoint, "status": status}
+    answered = f"status {status}" + (f" ({said})" if said else "")
+    if status == 429:
+        return Retryable(refusals.rate_limited(call, status, said), wait=wait)
+    if status in (413, 414):
+        return InvalidInput(
+            f"{title} finds the {call.endpoint} request too long (status {status}).",
+            recovery_hint="Ask for fewer ids, or use a shorter query.",
+            details={**about, "reason": "request_too_long"},
+        )
+    if status in (408, 425) or (status >= 500 and status != 501):
+        return Retryable(refusals.backend_failed(call, answered, status), wait=wait)
+    if status == 400 or 200 <= status < 300:
+        # A 400 that does not say what is wrong comes from NCBI's front end, and passes.
+        return Retryable(refusals.invalid_response(call, answered, status), wait=wait)
+    if status in (401, 403, 407, 451):
+        return UpstreamError(
+            f"{title} or a proxy refuses requests from here: {answered}.",
+            recovery_hint="Run `entrez-kit doctor`. NCBI blocks addresses that send too much; "
+            "it can be asked at info@ncbi.nlm.nih.gov.",
+            details={**about, "reason": "refused"},
+        )
+    return UpstreamError(
+        f"{title} did not answer {call.endpoint}: {answered}.",
+        recovery_hint="Check the base address with `entrez-kit config show`.",
+        details={**about, "reason": "no_such_address" if status in (404, 410) else "unexpected_status"},
+    )
+
+
+# What the service says when it refuses ------------------------------------------------------------------------------
+
+
+def _words_of_refusal(call: Call, incoming: Incoming) -> list[str]:
+    """Return the error texts inside a reply: none when it looks like an answer."""
+    body = incoming.body.removeprefix(_BOM).lstrip(_BLANK)
+    if body[:1] in (b"{", b"["):
+        return list(_json_errors(call, body, incoming.status))
+    if body[:1] == b"<":
+        return [] if _HTML.match(body) else _xml_errors(body, incoming.status)
+    if incoming.status >= 400 and 0 < len(body) <= TEXT_HEAD_BYTES:
+        return [body.decode("utf-8", "replace")]
+    found = _TEXT_ERROR.match(body[:TEXT_HEAD_BYTES]) if call.expect.format in ("text", "xml", "json") else None
+    return [found[1].decode("utf-8", "replace")] if found else []
+
+
+def _json_errors(call: Call, body: bytes, status: int) -> Iterator[str]:
+    if call.expect.format == "text" and len(body) > MAX_ERROR_TEXT_BYTES:
+        return  # data that happens to be JSON
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        return
+    if not isinstance(document, dict):
+        return
+    for holder in (document, *(value for value in document.values() if isinstance(value, dict))):
+        yield from _texts(holder.get("ERROR"))
+    yield from _texts(document.get("error"))
+    yield from _texts(document.get("esummaryresult"))
+    linksets = document.get("linksets")
+    for linkset in linksets if isinstance(linksets, list) else ():
+        if isinstance(linkset, dict):
+            yield from _texts(linkset.get("ERROR"))
+    if document.get("status") == "error" or status >= 400:
+        yield from _texts(document.get("message"))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str) and value.strip():
+        yield value.strip()
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, dict):
+        yield from _texts(value.get("message"))
+
+
+def _xml_errors(body: bytes, status: int) -> list[str]:
+    """Return the texts of ERROR elements that are errors and not data.
+
+    In the result documents of the E-utilities an ERROR may stand anywhere; elsewhere only right below the root, since
+    what lies deeper is a record. Lower-case ``error`` elements are data: PMC and ESummary use them for single ids.
+    """
+    if status >= 400 and len(body) <= MAX_ERROR_TEXT_BYTES and b"<ERROR" not in body:
+        return _lower_case_error(body)
+    if b"<ERROR" not in body:
+        return []
+    texts: list[str] = []
+    path: list[str] = []
+
+    def start(name: str, _: object) -> None:
+        path.append(name)
+        if is_error():
+            texts.append("")
+
+    def end(_: str) -> None:
+        path.pop()
+
+    def data(text: str) -> None:
+        if path and is_error():
+            texts[-1] += text
+
+    def is_error() -> bool:
+        return path[-1] == "ERROR" and (len(path) <= 2 or bool(_EUTILITY_ROOT.fullmatch(path[0])))
+
+    parser = _parser()
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, data
+    with suppress(expat.ExpatError, _ForbiddenXml, ValueError):  # a cut document may still say why
+        parser.Parse(body, True)
+    found = [text.strip() for text in texts if text.strip()]
+    if found and _has_summaries(body) and all(refusals.is_about_ids(text) for text in found):
+        return []  # some ids of the batch are unknown, the others are here
+    return found
+
+
+def _has_summaries(body: bytes) -> bool:
+    return root_name(body) == "eSummaryResult" and bool(re.search(rb"<(DocSum|DocumentSummary)\b[^>]*>\s*<", body))
+
+
+def _lower_case_error(body: bytes) -> list[str]:
+    """Return the text of a small error document such as ``<error>...</error>`` that came with an error status."""
+    name = root_name(body)
+    if name is None or not _NOT_DATA_ROOT.fullmatch(name):
+        return []
+    text = re.sub(rb"<[^>]*>", b" ", body).decode("utf-8", "replace").strip()
+    return [text] if text else []
+
+
+def _page_title(body: bytes) -> str:
+    found = _PAGE_TITLE.search(body[:5000])
+    return found[1].decode("utf-8", "replace").strip() if found else ""
+
+
+# Whether it has the shape of an answer ------------------------------------------------------------------------------
+
+
+def _problem(call: Call, body: bytes) -> str | None:
+    """Say what is wrong with a body that came with status 200 and holds no error text; None when nothing is."""
+    expect = call.expect
+    text = body.removeprefix(_BOM).lstrip(_BLANK)
+    if not text:
+        return "an empty body"
+    if _HTML.match(text) or root_name(text[:5000], html=True) == "html":
+        title = _page_title(text)
+        if expect.format != "any" or re.search(r"error|unavailable|denied|blocked|captcha", title, re.IGNORECASE):
+            return "an HTML page" + (f" ({title})" if title else "")
+        return None
+    if expect.format == "xml":
+        return _xml_problem(text, expect.roots)
+    if expect.format == "json":
+        return _json_problem(text, expect.roots)
+    if expect.format == "text" and text.startswith(b"<?xml"):
+        return _xml_problem(text, frozenset())
+    return None
+
+
+def _xml_problem(body: bytes, roots: frozenset[str]) -> str | None:
+    if body[:1] != b"<":
+        return "no XML"
+    name = root_name(body)
+    if name is None:
+        return "XML without any element"
+    if roots and name not in roots:
+        return f"<{name}> where <{'> or <'.join(sorted(roots))}> was due"
+    if not roots and (_NOT_DATA_ROOT.fullmatch(name) or name in _MUST_HOLD or name == "eFetchResult"):
+        return f"<{name}> where records were due"
+    must_hold = _MUST_HOLD.get(name)
+    if must_hold and not re.search(must_hold[0], body):
+        return f"<{name}> with {must_hold[1]}"
+    return _closing_problem(body, name, several=not roots)
+
+
+def _closing_problem(body: bytes, root: str, *, several: bool) -> str | None:
+    """Say where a document breaks off or is broken; None when it is whole.
+
+    Args:
+        several: whether documents may follow one another, as EFetch sends them for some databases.
+    """
+    if not (_ENDS_ELEMENT.search(_tail(body)) if several else _ends_root(body, root)):
+        return "XML that breaks off"
+    if len(body) > FULL_PARSE_BYTES:
+        return None
+    try:
+        _parser().Parse(body, True)
+    except _ForbiddenXml as exc:
+        return str(exc)
+    except ValueError:  # an encoding that this Python does not know
+        return "XML in an unknown encoding"
+    except expat.ExpatError as exc:
+        reason = expat.ErrorString(exc.code)
+        if several and reason == expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT:
+            return None
+        return f"broken XML ({reason}, line {exc.lineno})"
+    return None
+
+
+_ENDS_ELEMENT: Final = re.compile(rb"(</[^<>]+>|<[^<>]+/>)\s*(<!--.*?-->\s*)*\Z", re.S)
+
+
+def _ends_root(body: bytes, root: str) -> bool:
+    name = re.escape(root.encode())
+    return bool(re.search(rb"(</%b\s*>|<%b\b[^<>]*/>)\s*(<!--.*?-->\s*)*\Z" % (name, name), _tail(body), re.S))
+
+
+def _tail(body: bytes) -> bytes:
+    return body[-TAIL_BYTES:].rstrip(_BLANK)
+
+
+class _ForbiddenXml(Exception):
+    """The document declares entities of its own, as no service of ours does."""
+
+
+def _parser() -> Any:
+    """Return an expat parser that reads nothing but what it is given: no DTD, no entity, no network."""
+    parser = expat.ParserCreate()
+    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+    parser.buffer_text = True
+
+    def refuse(*_: object) -> None:
+        raise _ForbiddenXml("XML that declares entities of its own")
+
+    parser.EntityDeclHandler = refuse
+    return parser
+
+
+_BEFORE_ROOT: Final = re.compile(rb"\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.S)
+_ROOT: Final = re.compile(rb"<([A-Za-z_][\w.:-]*)")
+
+
+def root_name(body: bytes, *, html: bool = False) -> str | None:
+    """Return the name of the first element of an XML document; None when there is none.
+
+    Args:
+        html: return a name in lower case, as HTML has it.
+    """
+    at = len(_BOM) if body.startswith(_BOM) else 0
+    while found := _BEFORE_ROOT.match(body, at):
+        at = found.end()
+    root = _ROOT.match(body, at)
+    name = root[1].decode("ascii", "replace") if root else None
+    return name.lower() if name and html else name
+
+
+def _json_problem(body: bytes, keys: frozenset[str]) -> str | None:
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        return "JSON that breaks off or is broken" if body[:1] in (b"{", b"[") else "no JSON"
+    if not isinstance(document, dict):
+        return "JSON that is no object"
+    if keys and not keys & document.keys():
+        return f"JSON without {' or '.join(sorted(keys))}"
+    result = document.get("esearchresult")
+    if isinstance(result, dict) and not str(result.get("count", "")).isdigit():
+        return "an esearchresult without count"
+    return None
+
+
+# Whether something is missing ---------------------------------------------------------------------------------------
+
+
+def _is_complete(call: Call, body: bytes) -> bool:
+    """Tell whether every record that was asked for by id is there, as far as that can be counted cheaply."""
+    expect = call.expect
+    if expect.wanted is None or expect.record is None:
+        return True
+    return len(re.findall(expect.record.encode(), body)) >= expect.wanted
+
+
+def missing_error(call: Call, incoming: Incoming, redactor: Redactor) -> EntrezKitError:
+    """Return the error of a cached reply that said "no such record"."""
+    verdict = check(call, incoming, redactor)
+    return verdict.missing or _no_such_record(call, incoming.status)
+
+
+# Replies that are read piece by piece --------------------------------------------------------------------------------
+
+
+def check_head(call: Call, head: bytes, redactor: Redactor) -> None:
+    """Look at the first piece of a long reply that came with status 200.
+
+    Raises:
+        Retryable: it is no answer, and asking again may help.
+        EntrezKitError: it is no answer, and asking again does not help.
+    """
+    words = redactor.quoted(" / ".join(_words_of_refusal(call, Incoming(200, {}, head[:MAX_ERROR_TEXT_BYTES]))))
+    raised = refusals.refusal(words, 200, call) if words else None
+    if raised is not None:
+        raise raised
+    text = head.removeprefix(_BOM).lstrip(_BLANK)
+    problem: str | None = None
+    if not text:
+        problem = "an empty body"
+    elif _HTML.match(text) and call.expect.format != "any":
+        problem = "an HTML page"
+    elif call.expect.format == "xml":
+        name = root_name(text)
+        if text[:1] != b"<":
+            problem = "no XML"
+        elif name is not None and call.expect.roots and name not in call.expect.roots:
+            problem = f"<{name}> where <{'> or <'.join(sorted(call.expect.roots))}> was due"
+    if problem:
+        raise Retryable(refusals.invalid_response(call, problem, 200))
+
+
+class Tail:
+    """The end of a long reply, kept while the rest goes by, to see in the end whether it is the end."""
+
+    def __init__(self, call: Call, first: bytes) -> None:
+        self._call = call
+        self._root = root_name(first) if call.expect.format == "xml" else None
+        self._bytes = first[-TAIL_BYTES:]
+
+    def add(self, piece: bytes) -> None:
+        """Take note of the next piece."""
+        self._bytes = (self._bytes + piece)[-TAIL_BYTES:]
+
+    def check(self) -> None:
+        """Look at the end.
+
+        Raises:
+            Retryable: XML that breaks off.
+        """
+        if self._root is not None and not _ends_root(self._bytes, self._root):
+            raise Retryable(refusals.invalid_response(self._call, "XML that breaks off", 200))

@@ -1,0 +1,319 @@
+"""The adapter below the cache: it waits for a slot, adds credentials, sends, follows redirects, reads and checks.
+
+Whatever the adapter hands up is a response it built itself from the checked body: without cookies, validators, `Vary`
+or credentials, and with a `Cache-Control` of our own that says how long it counts. So the cache above it stores answers
+only, and none of the service's caching headers can change what it does. Whatever fails is raised as our own error
+with texts of our own: the exceptions of requests and urllib3 hold addresses, and these hold credentials.
+"""
+
+import io
+import logging
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any, Final
+from urllib.parse import urlencode, urljoin, urlsplit
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3 import HTTPResponse
+from urllib3.exceptions import HTTPError
+
+from entrez_kit._version import __version__
+from entrez_kit.errors import NotConfigured, UpstreamError
+from entrez_kit.settings import Settings
+from entrez_kit.transport import faults, replies
+from entrez_kit.transport.call import CREDENTIALS, Call
+from entrez_kit.transport.gate import Gate
+from entrez_kit.transport.policy import (
+    NCBI_DOMAIN,
+    NOT_FOUND_TTL,
+    POLICIES,
+    credentials_for,
+    is_loopback,
+    is_within,
+)
+from entrez_kit.transport.redaction import Redactor
+from entrez_kit.transport.retry import Retryable, Tally
+
+logger = logging.getLogger("entrez_kit.transport")
+
+MAX_BODY_BYTES: Final = 50_000_000
+CHUNK_BYTES: Final = 65_536
+MAX_REDIRECTS: Final = 3
+REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+POOL_SIZE: Final = 16
+MISSING_HEADER: Final = "X-Entrez-Kit-Missing"
+"""Marks a stored reply that says "no such record", so that a hit is not taken for an answer."""
+
+_FORM: Final = "application/x-www-form-urlencoded"
+
+
+class Outgoing(requests.PreparedRequest):
+    """A request without credentials, as the cache sees it, and what the adapter needs to know to send it.
+
+    Args:
+        deadline: `time.monotonic` value by which everything must be done.
+        key: its place in the cache.
+        tally: counts what is sent.
+        stale_is_fine: whether a cached reply may be past its time.
+        streams: whether the body is read piece by piece, each in the time limit of a request.
+    """
+
+    def __init__(
+        self,
+        call: Call,
+        *,
+        deadline: float,
+        key: str = "",
+        tally: Tally | None = None,
+        stale_is_fine: bool = False,
+        streams: bool = False,
+    ) -> None:
+        super().__init__()
+        self.call = call
+        self.deadline = deadline
+        self.key = key
+        self.tally = tally or Tally()
+        self.streams = streams
+        try:
+            self.prepare(
+                method=call.method,
+                url=call.shown_url,
+                headers={"Content-Type": _FORM} if call.method == "POST" else {},
+                data=call.query.encode() if call.method == "POST" else None,
+            )
+        except (requests.RequestException, ValueError):
+            prepared = False
+        else:
+            prepared = True
+        if not prepared:
+            raise _bad_address(call)
+        if stale_is_fine:
+            self.headers["Cache-Control"] = "max-stale=315360000"
+
+
+class WireAdapter(HTTPAdapter):
+    """Send what the cache above does not have."""
+
+    def __init__(self, settings: Settings, gate: Gate, redactor: Redactor) -> None:
+        super().__init__(pool_connections=POOL_SIZE, pool_maxsize=POOL_SIZE)
+        self._settings = settings
+        self._gate = gate
+        self._redactor = redactor
+
+    def send(  # type: ignore[override]  # it sends our own requests only
+        self,
+        request: Outgoing,
+        stream: bool = False,
+        timeout: Any = None,
+        verify: bool | str = True,
+        cert: Any = None,
+        proxies: Mapping[str, str] | None = None,
+    ) -> requests.Response:
+        """Send one attempt and return the checked reply.
+
+        Raises:
+            Retryable: it failed in a way that may pass.
+            EntrezKitError: it failed for good.
+        """
+        call = request.call
+        with self.open(request, verify=verify, cert=cert, proxies=proxies) as live:
+            until = min(request.deadline, time.monotonic() + self._seconds(call))
+            body = b"".join(self.pieces(live, call, until=until, most=MAX_BODY_BYTES))
+            incoming = replies.Incoming(live.status_code, live.headers, body)
+        verdict = replies.check(call, incoming, self._redactor)
+        if POLICIES[call.service].echoes:
+            body = self._redactor.body(body)
+        headers = {"Cache-Control": self._cache_control(call, verdict)}
+        if content_type := incoming.headers.get("Content-Type"):
+            headers["Content-Type"] = self._redactor.quoted(content_type)
+        if verdict.missing is not None:
+            headers[MISSING_HEADER] = "yes"
+        built = HTTPResponse(
+            body=io.BytesIO(body), headers=headers, status=incoming.status, preload_content=False, decode_content=False
+        )
+        return self.build_response(request, built)
+
+    @contextmanager
+    def open(
+        self, request: Outgoing, *, verify: bool | str, cert: Any, proxies: Mapping[str, str] | None
+    ) -> Iterator[requests.Response]:
+        """Wait for a slot, send and follow redirects; the body is still to be read."""
+        call = request.call
+        if self._settings.offline:
+            raise UpstreamError(
+                f"The cache has no reply to this {call.endpoint} request, and --offline forbids to ask for one.",
+                recovery_hint="Run without --offline (ENTREZ_KIT_OFFLINE) to ask the service.",
+                details={"reason": "offline", "service": call.service, "endpoint": call.endpoint},
+            )
+        with ExitStack() as stack:
+            stack.enter_context(self._gate.seat(call, request.deadline))
+            method, url = call.method, request.url or call.url
+            for hop in range(MAX_REDIRECTS + 1):
+                live = self._exchange(request, method, url, hop, verify, cert, proxies)
+                stack.callback(live.close)
+                location = live.headers.get("Location") if live.status_code in REDIRECTS else None
+                if location is None:
+                    yield live
+                    return
+                url = self._redirected(call, url, location)
+                if live.status_code == 303:
+                    method = "GET"
+                logger.debug("%s is redirected (status %d)", call.endpoint, live.status_code)
+            raise _redirect_refused(call, "it redirects again and again")
+
+    def _seconds(self, call: Call) -> float:
+        return POLICIES[call.service].timeout_ms(self._settings) / 1000
+
+    def _exchange(
+        self,
+        request: Outgoing,
+        method: str,
+        url: str,
+        hop: int,
+        verify: bool | str,
+        cert: Any,
+        proxies: Mapping[str, str] | None,
+    ) -> requests.Response:
+        """Send one request once its slot has come, and return the response with its body unread."""
+        call = request.call
+        ready = self._with_credentials(call, method, url)
+        host = urlsplit(url).hostname
+        self._gate.take_slot(call, request.deadline, is_new=request.tally.sent == 0)
+        left = request.deadline - time.monotonic()
+        if left <= 0:
+            raise Retryable(faults.timed_out(call))
+        if hop == 0:
+            request.tally.sent += 1
+        seconds = self._seconds(call) if request.streams else min(self._seconds(call), left)
+        try:
+            return super().send(
+                ready,
+                stream=True,
+                timeout=(seconds, seconds),
+                verify=verify,
+                cert=cert,
+                proxies={} if is_loopback(host) else proxies,  # what is sent to this machine stays on it
+            )
+        except (requests.RequestException, HTTPError, OSError) as exc:
+            fault = faults.explain(exc, call, host or "", seconds)
+        # Raised out here, so that no exception that knows the address hangs on as __context__.
+        raise fault
+
+    def _with_credentials(self, call: Call, method: str, url: str) -> requests.PreparedRequest:
+        """Return the request as it goes out: the only place where credentials are added."""
+        headers = {"User-Agent": f"entrez-kit/{__version__}", "Accept": "*/*", "Accept-Encoding": "gzip, deflate"}
+        told = urlencode(credentials_for(self._settings, call.service, url))
+        ready = requests.PreparedRequest()
+        try:
+            if method == "POST":
+                form = "&".join(part for part in (call.query, told) if part)
+                ready.prepare(method="POST", url=url, headers={**headers, "Content-Type": _FORM}, data=form.encode())
+            else:
+                separator = "&" if "?" in url else "?"
+                ready.prepare(method="GET", url=f"{url}{separator}{told}" if told else url, headers=headers)
+            return ready
+        except (requests.RequestException, ValueError):  # a redirect to an address that is none
+            told = form = ""
+        raise _bad_address(call)
+
+    def _redirected(self, call: Call, url: str, location: str) -> str:
+        """Return where a redirect leads, without credentials; the next hop adds those the new address may have.
+
+        Raises:
+            UpstreamError: it leads to a foreign host, or from https to http.
+        """
+        target = urlsplit(urljoin(url, location))
+        origin = urlsplit(url)
+        here, there = origin.hostname, target.hostname
+        if is_loopback(here):
+            allowed = here == there and target.scheme in ("http", "https")
+        elif is_within(here, NCBI_DOMAIN):
+            allowed = is_within(there, NCBI_DOMAIN) and target.scheme == "https"
+        else:
+            allowed = here == there and target.scheme in (origin.scheme, "https")
+        if not allowed or target.username or target.password:
+            raise _redirect_refused(call, f"it redirects to {target.scheme}://{there}")
+        kept = [part for part in target.query.split("&") if part.partition("=")[0] not in CREDENTIALS]
+        return target._replace(query="&".join(kept), fragment="").geturl()
+
+    def pieces(
+        self, live: requests.Response, call: Call, *, until: float | None = None, most: int | None = None
+    ) -> Iterator[bytes]:
+        """Yield the decompressed body as it comes.
+
+        Args:
+            until: `time.monotonic` value by which all of it must be here; None limits the time of every piece only.
+            most: bytes it may have.
+
+        Raises:
+            Retryable: it broke off, or took too long.
+            UpstreamError: it is larger than ``most``.
+        """
+        raw: HTTPResponse = live.raw
+        size = 0
+        fault: Retryable | None = None
+        with _alarm(raw, until):
+            while fault is None:
+                try:
+                    chunk = raw.read1(CHUNK_BYTES, decode_content=True)
+                except (HTTPError, OSError) as exc:
+                    fault = faults.broke_off(exc, call, live.status_code, size)
+                    break
+                if not chunk:
+                    break
+                size += len(chunk)
+                if most is not None and size > most:
+                    raise UpstreamError(
+                        f"{POLICIES[call.service].title} answered {call.endpoint} with more than {most:,} bytes.",
+                        recovery_hint="Ask for fewer records at a time.",
+                        details={"reason": "too_large", "service": call.service, "endpoint": call.endpoint},
+                    )
+                yield chunk
+        if until is not None and time.monotonic() >= until:
+            raise Retryable(faults.timed_out(call))
+        if fault is not None:
+            raise fault
+
+    def _cache_control(self, call: Call, verdict: replies.Verdict) -> str:
+        ttl = call.ttl if self._settings.cache_ttl is None else self._settings.cache_ttl
+        if call.ttl is None or not ttl:
+            return "no-store"
+        return f"max-age={ttl if verdict.complete else min(ttl, NOT_FOUND_TTL)}"
+
+
+@contextmanager
+def _alarm(raw: HTTPResponse, until: float | None) -> Iterator[None]:
+    """Stop a read that still blocks when the time is up: a socket's own time limit starts anew with every byte."""
+    if until is None:
+        yield
+        return
+
+    def stop() -> None:
+        with suppress(Exception):  # it was read to the end at the last moment
+            raw.shutdown()
+
+    timer = threading.Timer(max(0.0, until - time.monotonic()), stop)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _bad_address(call: Call) -> NotConfigured:
+    return NotConfigured(
+        f"The address of {POLICIES[call.service].title} cannot be used: {call.url}",
+        details={"reason": "bad_address", "service": call.service, "endpoint": call.endpoint},
+    )
+
+
+def _redirect_refused(call: Call, why: str) -> UpstreamError:
+    return UpstreamError(
+        f"{POLICIES[call.service].title} does not answer {call.endpoint} where it is asked: {why}.",
+        recovery_hint="Check the base address with `entrez-kit config show`, and whether a login page intervenes.",
+        details={"reason": "redirected", "service": call.service, "endpoint": call.endpoint},
+    )

@@ -1,0 +1,189 @@
+"""Compare the record parser with lxml reading the same file and extracting nothing. Run by hand:
+
+    ENTREZ_KIT_REAL_DATA=<folder of recorded replies> python tests/benchmarks/parsing.py
+
+A large file is made by repeating the recorded records (without the folder: records of a realistic mix, made up here).
+Two yardsticks are measured, both without extraction: `iterparse` over the records, freeing each, and a plain
+`etree.parse` of the whole file. The faster one is 100 %. "ours" is `iter_records` and the full `Article` of every
+record. Rounds alternate between all of them, CPU seconds are counted, and the best round of each counts.
+"""
+
+import argparse
+import gzip
+import os
+import random
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from lxml import etree
+
+from entrez_kit.pubmed.records import iter_records
+
+HEAD = (
+    b'<?xml version="1.0" encoding="utf-8"?>\n'
+    b'<!DOCTYPE PubmedArticleSet SYSTEM "http://dtd.nlm.nih.gov/ncbi/pubmed/out/pubmed_250101.dtd">\n<PubmedArticleSet>\n'
+)
+TAIL = b"</PubmedArticleSet>\n"
+RECORD = re.compile(rb"<PubmedArticle>.*?</PubmedArticle>", re.DOTALL)
+TARGET = 0.55
+
+
+def main() -> None:
+    """Print speeds, the ratio, and the peak memory for two sizes."""
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--megabytes", type=int, default=40, help="size of the file for the speeds")
+    arguments.add_argument("--rounds", type=int, default=5)
+    arguments.add_argument("--memory", type=int, nargs=2, default=(20, 200), metavar="MB", help="sizes to compare")
+    arguments.add_argument("--peak-of", type=Path, help=argparse.SUPPRESS)
+    options = arguments.parse_args()
+    if options.peak_of:
+        count = ours(options.peak_of)
+        print(count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+        return
+    real = os.environ.get("ENTREZ_KIT_REAL_DATA")
+    mixes = {"recorded": recorded(Path(real), "*"), "baseline": recorded(Path(real), "baseline")} if real else {}
+    mixes = {name: records for name, records in mixes.items() if records} or {"made up": made_up()}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, records in mixes.items():
+            compare(name, records, Path(folder) / "speed.xml", options.megabytes, options.rounds)
+        peaks = [
+            peak(write(Path(folder) / "memory.xml", next(iter(mixes.values())), size)) for size in options.memory
+        ]
+        for size, megabytes in zip(options.memory, peaks, strict=True):
+            print(f"peak memory, {size} MB file: {megabytes:.1f} MB")
+
+
+def compare(name: str, records: list[bytes], path: Path, megabytes: int, rounds: int) -> None:
+    """Measure the yardsticks and the parser on one mix of records."""
+    write(path, records, megabytes)
+    size = path.stat().st_size / 1e6
+    print(f"{name}: {len(records)} different records of {sum(map(len, records)) / len(records) / 1e3:.1f} kB, {size:.0f} MB")
+    contenders: dict[str, Callable[[Path], int]] = {"iterparse": freeing, "parse": whole, "ours": ours}
+    best = dict.fromkeys(contenders, float("inf"))
+    for _ in range(rounds):
+        for contender, function in contenders.items():
+            started = time.process_time()
+            function(path)
+            best[contender] = min(best[contender], time.process_time() - started)
+    for contender, seconds in best.items():
+        print(f"  {contender:10} {size / seconds:6.1f} MB/s")
+    fastest = min(best["iterparse"], best["parse"])
+    print(f"  ratio      {fastest / best['ours']:6.2f} of the faster yardstick (target {TARGET})", end="")
+    print(f", {best['iterparse'] / best['ours']:.2f} of iterparse")
+
+
+def freeing(path: Path) -> int:
+    """Read the records with lxml's iterparse, freeing each, and extract nothing."""
+    count = 0
+    for _, element in etree.iterparse(path, events=("end",), tag="PubmedArticle"):
+        element.clear()
+        while element.getprevious() is not None:
+            del element.getparent()[0]
+        count += 1
+    return count
+
+
+def whole(path: Path) -> int:
+    """Read the whole file into one tree."""
+    return len(etree.parse(path).getroot())
+
+
+def ours(path: Path) -> int:
+    """Read every record into an Article."""
+    count = 0
+    with path.open("rb") as file:
+        for record in iter_records(file):
+            record.article()
+            count += 1
+    return count
+
+
+def peak(path: Path) -> float:
+    """Return the peak memory of a process that reads a file into Articles, in MB."""
+    command = [sys.executable, __file__, "--peak-of", str(path)]
+    count, kilobytes = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    assert int(count) > 0
+    return int(kilobytes) / 1024
+
+
+def write(path: Path, records: list[bytes], megabytes: int) -> Path:
+    """Write a file of about a size by repeating records."""
+    size = 0
+    with path.open("wb") as file:
+        file.write(HEAD)
+        while size < megabytes * 1e6:
+            for record in records:
+                size += file.write(record + b"\n")
+                if size >= megabytes * 1e6:
+                    break
+        file.write(TAIL)
+    return path
+
+
+def recorded(folder: Path, pattern: str) -> list[bytes]:
+    """Return every record of the recorded replies in a folder."""
+    records: list[bytes] = []
+    for path in sorted(folder.glob(f"{pattern}/*")):
+        if path.parent.name in ("efetch_pubmed", "baseline"):
+            data = path.read_bytes()
+            records += RECORD.findall(gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data)
+    return records
+
+
+def made_up() -> list[bytes]:
+    """Make up records in the shape of PubMed's: half of them with references, most with MeSH terms."""
+    return list(_made_up(random.Random(1)))
+
+
+def _made_up(chance: random.Random) -> Iterator[bytes]:
+    words = [f"{a}{b}{c}" for a in ("gen", "prot", "cell", "syn", "meta") for b in "aeiou" for c in ("sis", "ne", "rol")]
+
+    def text(count: int) -> str:
+        return " ".join(chance.choice(words) for _ in range(count))
+
+    def repeated(count: int, make: Callable[[int], str]) -> str:
+        return "".join(make(index) for index in range(count))
+
+    for number in range(99_100_000, 99_100_400):
+        authors = repeated(
+            chance.randint(1, 12),
+            lambda index: f'<Author ValidYN="Y"><LastName>Name{index}</LastName><ForeName>Given</ForeName>'
+            f"<Initials>G</Initials><AffiliationInfo><Affiliation>{text(12)}</Affiliation></AffiliationInfo></Author>",
+        )
+        mesh = repeated(
+            chance.choice((0, 8, 12, 18)),
+            lambda index: f'<MeshHeading><DescriptorName UI="D{index:06}" MajorTopicYN="N">{text(2)}</DescriptorName>'
+            f'<QualifierName UI="Q000001" MajorTopicYN="Y">{text(1)}</QualifierName></MeshHeading>',
+        )
+        references = repeated(
+            chance.choice((0, 0, 25)),
+            lambda index: f"<Reference><Citation>{text(20)}</Citation><ArticleIdList>"
+            f'<ArticleId IdType="pubmed">{index}</ArticleId></ArticleIdList></Reference>',
+        )
+        dates = "<Year>2020</Year><Month>2</Month><Day>3</Day>"
+        steps = repeated(4, lambda index: f'<PubMedPubDate PubStatus="entrez">{dates}<Hour>6</Hour></PubMedPubDate>')
+        yield (
+            f'<PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">{number}</PMID>'
+            f'<DateRevised>{dates}</DateRevised><Article PubModel="Print"><Journal><ISSN IssnType="Print">0000-0000'
+            "</ISSN><JournalIssue><Volume>1</Volume><Issue>2</Issue><PubDate><Year>2020</Year><Month>Feb</Month>"
+            "</PubDate></JournalIssue><Title>Invented journal</Title><ISOAbbreviation>Inv J</ISOAbbreviation></Journal>"
+            f"<ArticleTitle>{text(14)} <i>{text(2)}</i>.</ArticleTitle><Pagination><MedlinePgn>1-9</MedlinePgn>"
+            f'</Pagination><ELocationID EIdType="doi" ValidYN="Y">10.5555/{number}</ELocationID><Abstract>'
+            f'<AbstractText Label="AIM">{text(60)}</AbstractText><AbstractText Label="RESULTS">{text(140)}'
+            f'</AbstractText></Abstract><AuthorList CompleteYN="Y">{authors}</AuthorList><Language>eng</Language>'
+            '<PublicationTypeList><PublicationType UI="D016428">Journal Article</PublicationType>'
+            f"</PublicationTypeList></Article><MeshHeadingList>{mesh}</MeshHeadingList></MedlineCitation><PubmedData>"
+            f'<History>{steps}</History><ArticleIdList><ArticleId IdType="pubmed">{number}</ArticleId>'
+            f'<ArticleId IdType="doi">10.5555/{number}</ArticleId></ArticleIdList>'
+            f"<ReferenceList>{references}</ReferenceList></PubmedData></PubmedArticle>"
+        ).encode()
+
+
+if __name__ == "__main__":
+    main()
