@@ -15,7 +15,7 @@ from entrez_kit._version import __version__
 from entrez_kit.errors import EntrezKitError, Exit, InvalidInput
 
 from ._endings import Ended, ReaderGone, drop_output, flush_output, prepare_streams, signals_end_the_program
-from ._options import add_common_options
+from ._options import HELP_NAMES, add_common_options
 from ._output import cannot_write
 from ._report import report_error
 from ._state import State
@@ -100,7 +100,7 @@ def build() -> TyperGroup:
         cls=LazyGroup,
         name=PROGRAM,
         rich_markup_mode="rich",
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={"help_option_names": HELP_NAMES},
         epilog="Data goes to stdout, everything else to stderr. `entrez-kit guide exit-codes` explains how it ends.",
     )
     app.callback()(_program)

@@ -6,7 +6,6 @@ from typing import Final
 from ._formats import Record
 from ._text import (
     banner,
-    day,
     line,
     links_of,
     other_corrections,
@@ -24,18 +23,20 @@ _AT_START: Final = re.compile(r"^(\s*)([#+=-]|[0-9]+(?=[.)]))")
 def escaped(text: object) -> str:
     """Return text on one line that Markdown shows as it is."""
     shown = _SPECIAL.sub(lambda match: "\\" + match[0], line(text))
-    return _AT_START.sub(
-        lambda match: match[1] + ("\\" + match[2] if not match[2].isdigit() else match[2] + "\\"), shown
-    )
+    return _AT_START.sub(_escaped_start, shown)
+
+
+def _escaped_start(match: re.Match[str]) -> str:
+    """Escape what would begin a heading or a list: "#", "-", "1."."""
+    mark = match[2]
+    return match[1] + (f"{mark}\\" if mark.isdigit() else f"\\{mark}")
 
 
 def page(record: Record) -> str:
     """Return a record as a page: banner, title, authors, source, abstract, terms, corrections, identifiers."""
     parts = []
     if lines := banner(record):
-        parts.append(
-            "\n".join(f"> **{escaped(lines[0])}**" if not at else f"> {escaped(text)}" for at, text in _count(lines))
-        )
+        parts.append("\n> ".join([f"> **{escaped(lines[0])}**", *(escaped(text) for text in lines[1:])]))
     parts.append(f"# {escaped(title_of(record))}")
     if record.get("vernacular_title"):
         parts.append(f"*{escaped(record['vernacular_title'])}*")
@@ -45,10 +46,6 @@ def page(record: Record) -> str:
         parts.append(escaped(source))
     parts += _abstract(record)
     return "\n\n".join([*parts, *_lists(record), _links(record)]) + "\n"
-
-
-def _count(lines: list[str]) -> list[tuple[int, str]]:
-    return list(enumerate(lines))
 
 
 def _abstract(record: Record) -> list[str]:
@@ -114,6 +111,3 @@ def item(record: Record) -> str:
     text = f"- {label}{escaped(record['title'])}"
     about = ". ".join(line(record.get(key)) for key in ("authors", "source", "pub_date") if record.get(key))
     return f"{text}  \n  {escaped(about)}  \n  {link}\n" if about else f"{text}  \n  {link}\n"
-
-
-__all__ = ["day", "escaped", "grant", "item", "mesh_term", "page"]

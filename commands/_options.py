@@ -8,6 +8,7 @@ import typer
 from ._state import State, formats_of
 
 OUTPUT: Final = "Output"
+HELP_NAMES: Final = ["-h", "--help"]
 EVERYWHERE: Final = "Options of every command"
 
 
@@ -103,11 +104,11 @@ def _common(
     """Carry the options; never called."""
 
 
-def add_common_options(command: Any, *, with_output: bool = True) -> None:
+def add_common_options(command: Any) -> None:
     """Give a command, and every command below it, the options that all have."""
     below = getattr(command, "commands", None)
     for inner in (below or {}).values():
-        add_common_options(inner, with_output=with_output)
+        add_common_options(inner)
     taken = {option for parameter in command.params for option in parameter.opts}
     for parameter in _parameters():
         if taken.intersection(parameter.opts):
@@ -117,6 +118,11 @@ def add_common_options(command: Any, *, with_output: bool = True) -> None:
         if parameter.name == "format":
             parameter.help = parameter.help.format(formats=", ".join(formats_of(command)))
         command.params.append(parameter)
+    help_option = command.get_help_option(typer.Context(command, help_option_names=HELP_NAMES))
+    for parameter in (*command.params, help_option):
+        if parameter is not None and (getattr(parameter, "is_flag", False) or parameter.param_type_name == "argument"):
+            # "<bool>" and "<list[str]>" tell a biologist nothing.
+            parameter.display_type_rich = lambda ctx: None
 
 
 def _parameters() -> list[Any]:

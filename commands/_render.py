@@ -20,7 +20,6 @@ from ._text import (
     source_of,
     status_label,
     title_of,
-    year_of,
 )
 
 if TYPE_CHECKING:
@@ -81,17 +80,9 @@ def _hits(result: "SearchResult", console: Console) -> Table:
         record = summaries.get(pmid)
         cells: list[RenderableType] = [Text(str(rank), style="dim"), _pmid(pmid, console)]
         if record is not None:
-            authors = str(record.get("authors") or "")
-            source, date = line(record.get("source")), line(record.get("pub_date"))
-            cells += _article_cells(
-                wide,
-                _titled(record),
-                shortened(authors, 3 if wide else 2),
-                source if wide else ". ".join(text for text in (source, date) if text),
-                date,
-            )
+            cells += _summary_cells(record, wide)
         elif summaries:
-            cells += [Text("")] * (4 if wide else 1)
+            cells += [Text("")] * (3 if wide else 1)
         table.add_row(*cells)
     return table
 
@@ -120,7 +111,7 @@ def fetch_table(result: "FetchResult", console: Console) -> RenderableType:
                 table.add_row(*_record_cells(record, wide, console))
             else:
                 words = f"{outcome.status.replace('_', ' ')}: {line(outcome.message)}"
-                table.add_row(Text(line(outcome.input)), Text(words, style="yellow"), *([""] * (3 if wide else 0)))
+                table.add_row(Text(line(outcome.input)), Text(words, style="yellow"), *([""] * (2 if wide else 0)))
     else:
         for record in records:
             table.add_row(*_record_cells(record, wide, console))
@@ -137,21 +128,11 @@ def _record_cells(record: Record, wide: bool, console: Console) -> list[Renderab
             _pmid(str(record["pmid"]), console),
             Text("\n").join([title, ids]) if ids else title,
             Text(people(record.get("authors"), 3)),
-            Text(_journal(record)),
-            Text(year_of(record)),
+            Text(source_of(record)),
         ]
-    below = Text(people(record.get("authors"), 2), style="dim")
-    source = source_of(record)
-    if source:
-        below.append(f"{'. ' if below else ''}{source}")
+    below = _below(people(record.get("authors"), 2), source_of(record))
     lines = [part for part in (title, below, ids) if part]
     return [_pmid(str(record["pmid"]), console), Text("\n").join(lines)]
-
-
-def _journal(record: Record) -> str:
-    from ._text import journal_of
-
-    return journal_of(record)
 
 
 def _article_table(wide: bool, *, numbered: bool, titled: bool) -> Table:
@@ -163,17 +144,25 @@ def _article_table(wide: bool, *, numbered: bool, titled: bool) -> Table:
         table.add_column("Title" if wide else "Article", ratio=5 if wide else None, overflow="fold")
     if wide:
         table.add_column("Authors", ratio=2, overflow="fold")
-        table.add_column("Journal", ratio=1, min_width=12, overflow="fold")
-        table.add_column("Date", no_wrap=True)
+        table.add_column("Source", ratio=2, overflow="fold")
         table.expand = True
     return table
 
 
-def _article_cells(wide: bool, title: Text, authors: str, source: str, date: str) -> list[RenderableType]:
+def _summary_cells(record: Record, wide: bool) -> list[RenderableType]:
+    title = _titled(record)
+    authors = shortened(str(record.get("authors") or ""), 3 if wide else 2)
+    source = line(record.get("source")) or line(record.get("pub_date"))
     if wide:
-        return [title, Text(authors), Text(source), Text(date)]
-    below = ". ".join(text.rstrip(".") if text.endswith("al.") else text for text in (authors, source) if text)
-    return [Text("\n").join([title, Text(below, style="dim")]) if below else title]
+        return [title, Text(authors), Text(source)]
+    below = _below(authors, source)
+    return [Text("\n").join([title, below]) if below else title]
+
+
+def _below(authors: str, source: str) -> Text:
+    """Return what stands below a title where the terminal is narrow."""
+    stop = " " if authors.endswith(".") else ". "
+    return Text(stop.join(text for text in (authors, source) if text), style="dim")
 
 
 def _titled(record: Record) -> Text:

@@ -77,9 +77,10 @@ def check_configuration(notes: Notes, settings: Settings) -> None:
             said.add("no e-mail address: NCBI cannot write to you before it blocks an address (NCBI_ADMIN_EMAIL)")
         for notice in settings.notices:
             said.warn(notice)
-        if settings.offline:
+        if settings.offline and settings.origins.get("offline") != "flag":
             said.warn(
-                "offline is on: nothing is asked of any service", "Leave out --offline or unset ENTREZ_KIT_OFFLINE."
+                f"offline is on: no service is asked anything (from {settings.origins.get('offline', 'the caller')})",
+                "`entrez-kit config show offline` says where it comes from.",
             )
         if settings.offline and settings.no_cache:
             raise Finding(

@@ -85,7 +85,9 @@ def argument_error(tool: str) -> Callable[[ValidationError], EntrezKitError]:
         return AmbiguousQuery(
             plain.message,
             invalid_input=f"{first['field']}={given}" if first["field"] else None,
-            recovery_hint=_HINTS.get(first["field"], f"Correct {first['field'] or 'the arguments'} and call {tool} again."),
+            recovery_hint=_HINTS.get(
+                first["field"], f"Correct {first['field'] or 'the arguments'} and call {tool} again."
+            ),
             details=plain.details,
         )
 

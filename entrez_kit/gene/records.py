@@ -33,7 +33,9 @@ def parse_genes(content: bytes) -> list[Gene]:
     root = parse_reply(content, "efetch", "Entrezgene-Set", "Entrezgene", "eFetchResult")
     if root.tag == "Entrezgene":
         return [_gene(root)]
-    problems = [text for error in root if str(error.tag).lower() == "error" and (text := "".join(error.itertext()).strip())]
+    problems = [
+        text for error in root if str(error.tag).lower() == "error" and (text := "".join(error.itertext()).strip())
+    ]
     genes = [_gene(element) for element in root.iterfind("Entrezgene")]
     if problems and not all(_ABSENT.search(problem) for problem in problems):
         raise UpstreamError(
@@ -57,7 +59,11 @@ def _gene(element: Any) -> Gene:
     locus, tag = text_of(gene_ref, "Gene-ref_locus"), text_of(gene_ref, "Gene-ref_locus-tag")
     symbol = locus or tag or _official(element, "Official Symbol") or f"LOC{number}"
     designations = _designations(element)
-    name = text_of(gene_ref, "Gene-ref_desc") or _official(element, "Official Full Name") or next(iter(designations), symbol)
+    name = (
+        text_of(gene_ref, "Gene-ref_desc")
+        or _official(element, "Official Full Name")
+        or next(iter(designations), symbol)
+    )
     location = _location(element, gene_ref)
     status, replaced_by = _status(element, number)
     return Gene(
@@ -95,9 +101,14 @@ def _status(element: Any, number: str) -> tuple[Status, str | None]:
         value.strip()
         for tag in track.iterfind("Gene-track_current-id/Dbtag")
         if tag.findtext("Dbtag_db") in ("GeneID", "LocusID")
-        and (value := tag.findtext("Dbtag_tag/Object-id/Object-id_id") or tag.findtext("Dbtag_tag/Object-id/Object-id_str"))
+        and (
+            value := tag.findtext("Dbtag_tag/Object-id/Object-id_id")
+            or tag.findtext("Dbtag_tag/Object-id/Object-id_str")
+        )
     ]
-    other = next((value for value in reversed(current) if value.isascii() and value.isdigit() and value != number), None)
+    other = next(
+        (value for value in reversed(current) if value.isascii() and value.isdigit() and value != number), None
+    )
     if status == "live" or other is None:
         return status, None
     return "replaced", f"NCBIGene:{other}"
@@ -154,7 +165,9 @@ def _chromosome(element: Any, location: str | None) -> str | None:
 
 def _taxon(element: Any) -> int | None:
     for tag in element.iterfind("Entrezgene_source/BioSource/BioSource_org/Org-ref/Org-ref_db/Dbtag"):
-        value = tag.findtext("Dbtag_tag/Object-id/Object-id_id") or tag.findtext("Dbtag_tag/Object-id/Object-id_str") or ""
+        value = (
+            tag.findtext("Dbtag_tag/Object-id/Object-id_id") or tag.findtext("Dbtag_tag/Object-id/Object-id_str") or ""
+        )
         if tag.findtext("Dbtag_db") == "taxon" and value.strip().isascii() and value.strip().isdigit():
             return int(value)
     return None

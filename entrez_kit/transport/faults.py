@@ -50,6 +50,9 @@ def explain(exc: Exception, call: Call, host: str, seconds: float) -> Retryable 
     causes = list(_causes(exc))
     reason = _reason(exc, causes)
     text, hint = _TEXTS[reason]
+    is_new = any(isinstance(cause, urllib3.NewConnectionError) for cause in causes)
+    if reason == "connection" and not is_new:
+        text = "{host} closed the connection"
     error = UpstreamError(
         f"{POLICIES[call.service].title} could not be reached for {call.endpoint}: "
         f"{text.format(host=host, seconds=seconds)}.",
@@ -58,8 +61,7 @@ def explain(exc: Exception, call: Call, host: str, seconds: float) -> Retryable 
     )
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
         return error  # the certificate will be the same next time
-    few = reason in ("dns", "proxy") or any(isinstance(cause, urllib3.NewConnectionError) for cause in causes)
-    return Retryable(error, at_most=FEW if few else None)
+    return Retryable(error, at_most=FEW if is_new or reason in ("dns", "proxy") else None)
 
 
 def _reason(exc: Exception, causes: list[BaseException]) -> str:

@@ -12,7 +12,7 @@ HIDDEN: Final = "[hidden]"
 SHORTEST_SECRET: Final = 6  # a shorter value may be part of any word; the parameter's name gives it away anyway
 MAX_QUOTED: Final = 300
 
-_PARAMETER: Final = re.compile(r"(?i)\b((?:api[_-]?key|e?mail)(?:=|%3D))[^&\s\"'<>)\]]+")
+_PARAMETER: Final = re.compile(r"(?i)\b((?:api[_-]?key|e?mail)(?:=|%3D))(?!\[hidden\])[^&\s\"'<>)\]]+")
 _MEMBER: Final = re.compile(r"(?i)([\"'](?:api[_-]?key|email)[\"']\s*:\s*)([\"'])(?:\\.|(?!\2).)*\2")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 

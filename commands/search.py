@@ -1,0 +1,255 @@
+"""`entrez-kit search`: titles on a terminal, PMIDs in a pipe, and always how PubMed understood the query."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Annotated, Any, Final
+
+import typer
+
+from entrez_kit.errors import EntrezKitError, InvalidInput
+from entrez_kit.pubmed.models import BriefSummary
+from entrez_kit.pubmed.search import (
+    DROPPED,
+    MAX_PUBMED_RESULTS,
+    MAX_SUMMARIES,
+    SEARCH_ARTICLES,
+    SearchRequest,
+    SearchResult,
+)
+from entrez_kit.services import Services
+
+from ._formats import Record, as_data
+from ._input import STDIN
+from ._markdown import item
+from ._progress import progress
+from ._run import View, accepts, help_of, note, plan, run, state, warn
+from ._text import SUMMARY_COLUMNS
+
+FILTERS: Final = "Filters"
+DATES: Final = "Dates"
+_TITLED: Final = ("table", "csv", "tsv", "md")
+"""Formats that are of little use without titles: summaries are asked for unless the user says how many."""
+
+
+def _help(name: str) -> str:
+    return help_of(SEARCH_ARTICLES, name)
+
+
+@accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md")
+def command(
+    ctx: typer.Context,
+    query_term: Annotated[
+        list[str],
+        typer.Argument(metavar="QUERY", help=f"{_help('query_term')} Several words need no quotes; - reads stdin."),
+    ],
+    max_results: Annotated[
+        int, typer.Option("-n", "--max-results", metavar="N", help=_help("max_results"), show_default=True)
+    ] = 20,
+    offset: Annotated[int, typer.Option("--offset", metavar="N", help=_help("offset"), show_default=True)] = 0,
+    sort_by: Annotated[
+        str,
+        typer.Option(
+            "--sort",
+            metavar="ORDER",
+            help=_help("sort_by"),
+            show_default=True,
+            autocompletion=lambda incomplete: _beginning(incomplete, "relevance", "pub_date", "author", "journal_name"),
+        ),
+    ] = "relevance",
+    retrieve_all: Annotated[
+        bool, typer.Option("--all", help="Retrieve every result, past the 9,999 PubMed shows, with a certificate.")
+    ] = False,
+    fetch_brief_summaries: Annotated[
+        int | None,
+        typer.Option(
+            "--summaries",
+            metavar="N",
+            help=f"{_help('fetch_brief_summaries')} Tables ask for as many as they show.",
+        ),
+    ] = None,
+    use_history: Annotated[bool, typer.Option("--history", help=_help("use_history"))] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="End with status 2 when PubMed dropped a phrase or a field of the query.")
+    ] = False,
+    min_date: Annotated[
+        str | None,
+        typer.Option("--min-date", metavar="DATE", help=_help("date_range.min_date"), rich_help_panel=DATES),
+    ] = None,
+    max_date: Annotated[
+        str | None,
+        typer.Option("--max-date", metavar="DATE", help=_help("date_range.max_date"), rich_help_panel=DATES),
+    ] = None,
+    date_type: Annotated[
+        str,
+        typer.Option(
+            "--date-type",
+            metavar="TYPE",
+            help=_help("date_range.date_type"),
+            rich_help_panel=DATES,
+            show_default=True,
+            autocompletion=lambda incomplete: _beginning(incomplete, "pdat", "mdat", "edat"),
+        ),
+    ] = "pdat",
+    filter_by_publication_types: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--type",
+            metavar="TYPE",
+            help=f"{_help('filter_by_publication_types')} May be repeated.",
+            rich_help_panel=FILTERS,
+        ),
+    ] = None,
+    author: Annotated[
+        str | None, typer.Option("--author", metavar="NAME", help=_help("author"), rich_help_panel=FILTERS)
+    ] = None,
+    journal: Annotated[
+        str | None, typer.Option("--journal", metavar="NAME", help=_help("journal"), rich_help_panel=FILTERS)
+    ] = None,
+    mesh_terms: Annotated[
+        list[str] | None,
+        typer.Option("--mesh", metavar="TERM", help=f"{_help('mesh_terms')} May be repeated.", rich_help_panel=FILTERS),
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option("--language", metavar="NAME", help=_help("language"), rich_help_panel=FILTERS)
+    ] = None,
+    species: Annotated[
+        str | None,
+        typer.Option(
+            "--species",
+            metavar="NAME",
+            help=f"{_help('species')} humans or animals.",
+            rich_help_panel=FILTERS,
+            autocompletion=lambda incomplete: _beginning(incomplete, "humans", "animals"),
+        ),
+    ] = None,
+    free_full_text: Annotated[
+        bool, typer.Option("--free-full-text", help=_help("free_full_text"), rich_help_panel=FILTERS)
+    ] = False,
+    has_abstract: Annotated[
+        bool, typer.Option("--has-abstract", help=_help("has_abstract"), rich_help_panel=FILTERS)
+    ] = False,
+) -> None:
+    """Search PubMed and see how it understood the query.
+
+    A terminal gets titles, a pipe gets JSON; -f ids feeds other commands:
+    entrez-kit search crispr sickle cell -f ids | entrez-kit fetch - -f csv -o hits.csv
+    """
+    made = plan(ctx)
+    if retrieve_all:
+        _refuse_pages(ctx)
+    if fetch_brief_summaries is None:
+        wanted = MAX_SUMMARIES if retrieve_all else min(max_results, MAX_SUMMARIES)
+        summaries = max(wanted, 0) if made.format in _TITLED else 0
+    else:
+        summaries = fetch_brief_summaries
+    dated = min_date or max_date or date_type != "pdat"
+    arguments: dict[str, Any] = {
+        "query_term": _query(query_term),
+        "max_results": max_results,
+        "offset": offset,
+        "sort_by": sort_by,
+        "date_range": {"min_date": min_date, "max_date": max_date, "date_type": date_type} if dated else None,
+        "filter_by_publication_types": filter_by_publication_types,
+        "author": author,
+        "journal": journal,
+        "mesh_terms": mesh_terms,
+        "language": language,
+        "species": species,
+        "has_abstract": has_abstract,
+        "free_full_text": free_full_text,
+        "fetch_brief_summaries": summaries,
+        "use_history": use_history,
+    }
+    operation = SEARCH_ARTICLES
+    if retrieve_all:
+
+        def everything(services: Services, request: SearchRequest) -> SearchResult:
+            from entrez_kit.pubmed.retrieve import search_all
+
+            with progress(state(ctx), "Retrieving PMIDs") as advance:
+                return search_all(services, request, advance)
+
+        operation = replace(SEARCH_ARTICLES, function=everything)
+    run(ctx, operation, arguments, _view(), afterwards=lambda result: _remarks(ctx, result, strict, summaries))
+
+
+def _beginning(incomplete: str, *words: str) -> list[str]:
+    return [word for word in words if word.startswith(incomplete)]
+
+
+def _query(words: list[str]) -> str:
+    """Join the words of a query that was not quoted; read it from stdin where that is what was asked."""
+    if words == [STDIN]:
+        try:
+            text = sys.stdin.buffer.read().decode("utf-8-sig") if sys.stdin is not None else ""
+        except UnicodeDecodeError:
+            raise InvalidInput(
+                "The query on standard input is not UTF-8 text.",
+                invalid_input=STDIN,
+                recovery_hint="Save it as UTF-8, or give the query as an argument.",
+                details={"reason": "not_text"},
+            ) from None
+        return " ".join(text.split())
+    return " ".join(words)
+
+
+def _refuse_pages(ctx: typer.Context) -> None:
+    source = ctx.get_parameter_source("max_results")
+    if source is not None and source.name == "COMMANDLINE":
+        raise InvalidInput(
+            "--max-results and --all contradict each other.",
+            invalid_input="max_results",
+            recovery_hint="Give -n for so many results, or --all for every one.",
+            details={"reason": "bad_usage"},
+        )
+
+
+def _view() -> View[SearchResult]:
+    def table(result: SearchResult, console: Any) -> Any:
+        from ._render import search_table
+
+        return search_table(result, console)
+
+    return View(
+        table=table,
+        records=_records,
+        record_model=BriefSummary,
+        columns=SUMMARY_COLUMNS,
+        records_key="brief_summaries",
+        page=item,
+        between="",
+    )
+
+
+def _records(result: SearchResult) -> Iterator[Record]:
+    """Yield a record for every PMID, with title and authors where there is a summary."""
+    summaries = {summary.pmid: summary for summary in result.brief_summaries}
+    for pmid in result.pmids:
+        yield as_data(summaries[pmid]) if pmid in summaries else {"pmid": pmid}
+
+
+def _remarks(ctx: typer.Context, result: SearchResult, strict: bool, summaries: int) -> EntrezKitError | None:
+    """Say on stderr what the format has no place for; return the error of --strict."""
+    form = plan(ctx).format
+    if form not in ("table", "json"):  # those two show the warnings themselves
+        for warning in result.warnings:
+            warn(ctx, warning.message)
+    if form in _TITLED and form != "table" and len(result.pmids) > summaries > 0:
+        note(
+            ctx,
+            f"Titles stand in the first {summaries} rows; for all, pipe `search -f ids` into "
+            f"`entrez-kit fetch - -f {form}`.",
+        )
+    shown = result.search_parameters.offset + len(result.pmids)
+    if form == "table" and result.pmids and shown < result.total_found and result.certificate is None:
+        note(ctx, f"For more: --offset {shown}" if shown < MAX_PUBMED_RESULTS else "For more: --all")
+    dropped = [warning for warning in result.warnings if warning.code in DROPPED]
+    if not (strict and dropped):
+        return None
+    return InvalidInput(
+        f"PubMed searched for something else than was asked: {' '.join(warning.message for warning in dropped)}",
+        invalid_input=result.search_parameters.query_term,
+        recovery_hint="Correct the phrase or field that PubMed did not know, or leave out --strict.",
+        details={"reason": "strict", "warnings": as_data(dropped)},
+    )

@@ -1,0 +1,111 @@
+"""Look up one gene by its id."""
+
+from pydantic import Field, field_validator
+
+from entrez_kit.errors import EntityNotFound, RateLimited, UnresolvedEntity, UpstreamError
+from entrez_kit.gene.errors import MAX_DIGITS, argument_error, not_found, only_gene_codes, read_gene_id
+from entrez_kit.gene.models import CURIE_PATTERN, Gene
+from entrez_kit.gene.records import parse_genes
+from entrez_kit.operation import Operation, Request
+from entrez_kit.services import Services
+
+ID_HELP = 'Gene id, e.g. "NCBIGene:7157"; nothing else is accepted. search_genes finds it from a symbol.'
+
+
+class GeneRequest(Request):
+    """Base of the strict tools: one gene, named by its id and by nothing else."""
+
+    entrez_id: str = Field(pattern=CURIE_PATTERN, description=ID_HELP)
+
+    @field_validator("entrez_id")
+    @classmethod
+    def _whole(cls, value: str) -> str:
+        if read_gene_id(value) is None:
+            raise ValueError("not a NCBIGene CURIE")
+        return value
+
+    @property
+    def number(self) -> str:
+        """The id without its prefix."""
+        number = read_gene_id(self.entrez_id)
+        assert number is not None  # the model checked it
+        return number
+
+
+class GetGeneRequest(GeneRequest):
+    """Which gene, and how much of it."""
+
+    slim: bool = Field(default=False, description="Only id, symbol, name and organism.")
+
+
+def get_gene(services: Services, request: GetGeneRequest) -> Gene:
+    """Get one gene: names, summary, location, aliases, status, and its ids in other databases.
+
+    Use it with an id from search_genes. A merged record is returned with status "replaced" and `replaced_by`: call get_gene
+    again with that id. `cross_references` leads to HGNC, Ensembl, UniProt, RefSeq, OMIM and others; for articles call
+    get_pubmed_links. Example: entrez_id "NCBIGene:7157".
+
+    Args:
+        services: the clients.
+        request: the gene's id, and whether a slim record will do.
+
+    Raises:
+        UnresolvedEntity: the id is not of the form NCBIGene:<number>; the hint is the call to make instead.
+        EntityNotFound: there is no gene with that id.
+        UpstreamError: NCBI did not answer, or answered something that is no gene record.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+
+    Source: EFetch (db=gene, XML).
+    """
+    gene = fetch_gene(services, request.number)
+    return gene.slim() if request.slim else gene
+
+
+def fetch_gene(services: Services, number: str) -> Gene:
+    """Fetch the record of one gene.
+
+    Raises:
+        EntityNotFound: there is no such gene.
+        UpstreamError: NCBI did not answer, or answered something that is no gene record.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+    """
+    require_plausible(number)
+    with only_gene_codes("entrez_id", f"NCBIGene:{number}"):
+        try:
+            content = services.eutils.efetch(db="gene", ids=[number], retmode="xml").content
+        except EntityNotFound:
+            raise not_found(number) from None
+        genes = parse_genes(content)
+    for gene in genes:
+        if gene.id == f"NCBIGene:{number}":
+            return gene
+    if genes:
+        raise UpstreamError(
+            f"NCBI was asked for gene {number} and sent {genes[0].id}.",
+            details={"reason": "invalid_response", "endpoint": "efetch"},
+        )
+    raise not_found(number)
+
+
+def require_plausible(number: str) -> None:
+    """Refuse numbers that cannot be gene ids without asking NCBI, which chokes on them.
+
+    Raises:
+        EntityNotFound: the number is zero or too long.
+    """
+    if number == "0" or len(number) > MAX_DIGITS:
+        raise not_found(number)
+
+
+GET_GENE = Operation(
+    name="get_gene",
+    function=get_gene,
+    request=GetGeneRequest,
+    result=Gene,
+    method="get_gene",
+    command=("gene", "get"),
+    toolset="gene",
+    title="Look up a gene",
+    errors=(UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited),
+    argument_error=argument_error("get_gene"),
+)

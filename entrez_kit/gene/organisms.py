@@ -1,0 +1,120 @@
+"""Organisms: common names, scientific names and taxids, all turned into a taxid that the search can trust."""
+
+import re
+from typing import Final
+
+from entrez_kit.errors import AmbiguousQuery, EntityNotFound
+from entrez_kit.esearch_reply import parse_esearch
+from entrez_kit.services import Services
+
+COMMON: Final = {
+    "human": 9606,
+    "homo sapiens": 9606,
+    "mouse": 10090,
+    "house mouse": 10090,
+    "mus musculus": 10090,
+    "rat": 10116,
+    "norway rat": 10116,
+    "rattus norvegicus": 10116,
+    "zebrafish": 7955,
+    "danio rerio": 7955,
+    "fly": 7227,
+    "fruit fly": 7227,
+    "drosophila": 7227,
+    "drosophila melanogaster": 7227,
+    "worm": 6239,
+    "nematode": 6239,
+    "c. elegans": 6239,
+    "caenorhabditis elegans": 6239,
+    "yeast": 4932,
+    "baker's yeast": 4932,
+    "budding yeast": 4932,
+    "saccharomyces cerevisiae": 4932,
+    "fission yeast": 4896,
+    "schizosaccharomyces pombe": 4896,
+    "chicken": 9031,
+    "gallus gallus": 9031,
+    "pig": 9823,
+    "sus scrofa": 9823,
+    "cow": 9913,
+    "cattle": 9913,
+    "bos taurus": 9913,
+    "dog": 9615,
+    "canis lupus familiaris": 9615,
+    "frog": 8364,
+    "xenopus tropicalis": 8364,
+    "rhesus macaque": 9544,
+    "macaca mulatta": 9544,
+    "thale cress": 3702,
+    "arabidopsis": 3702,
+    "arabidopsis thaliana": 3702,
+    "rice": 4530,
+    "oryza sativa": 4530,
+    "e. coli": 562,
+    "escherichia coli": 562,
+}
+"""Names nobody should have to look up; they cost no request. Everyday words mean the usual laboratory species."""
+
+EXAMPLES: Final = "human, mouse, rat, zebrafish, fly, worm, yeast, chicken, dog, pig, cow, arabidopsis, e. coli"
+
+_TAXID: Final = re.compile(
+    r"(?:txid|taxid|taxon|taxonomy|ncbitaxon)?\s*[:=_]?\s*([0-9]{1,10})", re.IGNORECASE | re.ASCII
+)
+_UNSEARCHABLE: Final = re.compile(r'["\[\]():*\x00-\x1f\x7f]')
+_MOST_SHOWN: Final = 5
+
+
+def taxid_of(services: Services, organism: str) -> int:
+    """Return the taxid an organism is known under; an unknown one is an error and never an empty result.
+
+    Raises:
+        AmbiguousQuery: NCBI Taxonomy does not know the organism, or knows several of that name.
+        UpstreamError: NCBI did not answer after every attempt.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+    """
+    name = " ".join(organism.split())
+    known = COMMON.get(name.lower().removesuffix("[organism]").removesuffix("[orgn]").strip())
+    if known is not None:
+        return known
+    bare = re.sub(r"\s*\[(organism|orgn)(:(no)?exp)?\]$", "", name, flags=re.IGNORECASE)
+    match = _TAXID.fullmatch(bare)
+    if match:
+        number = int(match[1])
+        if number in COMMON.values() or (number and _found(services, f"{number}[uid]") == [str(number)]):
+            return number
+        raise _unknown(organism, f"There is no organism with the taxid {number}.")
+    searchable = " ".join(_UNSEARCHABLE.sub(" ", bare).split())
+    taxids = _found(services, f'"{searchable}"[All Names]') if searchable else []
+    if not taxids:
+        raise _unknown(organism, f"NCBI Taxonomy knows no organism {organism!r}.")
+    if len(taxids) > 1:
+        named = ", ".join(f"txid{taxid}" for taxid in taxids[:_MOST_SHOWN])
+        more = " and others" if len(taxids) > _MOST_SHOWN else ""
+        raise AmbiguousQuery(
+            f"The name {organism!r} belongs to {len(taxids)} taxa: {named}{more}.",
+            invalid_input=f"organism={organism}",
+            recovery_hint=f'Call search_genes again with organism="txid{taxids[0]}" or another of these taxids.',
+            details={"reason": "ambiguous_organism", "taxids": taxids[:20]},
+        )
+    return int(taxids[0])
+
+
+def _found(services: Services, term: str) -> list[str]:
+    """Return the taxids a search of Taxonomy finds."""
+    try:
+        reply = parse_esearch(services.eutils.esearch(db="taxonomy", term=term, retmax=20).content)
+    except EntityNotFound:
+        return []
+    if any(complaint.code in ("phrase_not_found", "quoted_phrase_not_found") for complaint in reply.complaints):
+        return []  # whatever NCBI searched instead, it was not this name
+    return [uid for uid in reply.ids if uid.isascii() and uid.isdigit()]
+
+
+def _unknown(organism: str, message: str) -> AmbiguousQuery:
+    return AmbiguousQuery(
+        message,
+        invalid_input=f"organism={organism}",
+        recovery_hint=f"Use a common name ({EXAMPLES}), a scientific name such as Homo sapiens, or a taxid such as "
+        "txid9606; or leave organism out to search all organisms.",
+        details={"reason": "unknown_organism"},
+    )

@@ -1,0 +1,292 @@
+"""Search genes: three searches without overlap, read as one list whose pages never repeat or skip a gene."""
+
+import base64
+import binascii
+import json
+from dataclasses import dataclass, field
+from typing import Final
+
+from pydantic import Field, field_validator
+
+from entrez_kit.errors import AmbiguousQuery, EntityNotFound, RateLimited, UpstreamError
+from entrez_kit.esearch_reply import ESearchReply, parse_esearch
+from entrez_kit.gene.errors import argument_error, only_gene_codes
+from entrez_kit.gene.models import GenePage, GeneSearchCandidate, GeneWarning, MatchKind, Pagination
+from entrez_kit.gene.organisms import taxid_of
+from entrez_kit.gene.query import GeneQuery, Tier
+from entrez_kit.gene.summaries import GeneSummary, summaries_of
+from entrez_kit.operation import Operation, Request
+from entrez_kit.services import Services
+
+MAX_PAGE: Final = 100
+MAX_QUERY: Final = 1_000
+SCORE_HALF: Final = 20
+"""The rank at which the score has fallen to one half."""
+
+_NOT_FOUND: Final = frozenset(("phrase_not_found", "quoted_phrase_not_found"))
+
+
+def encode_cursor(offset: int) -> str:
+    """Return the cursor of the page that begins at an offset: base64 of ``{"offset": N}``."""
+    return base64.b64encode(json.dumps({"offset": offset}).encode()).decode()
+
+
+def decode_cursor(cursor: str) -> int:
+    """Return the offset a cursor stands for.
+
+    Raises:
+        ValueError: it is no cursor of ours.
+    """
+    try:
+        document = json.loads(base64.b64decode(cursor.encode("ascii"), validate=True))
+    except (binascii.Error, UnicodeError, ValueError, RecursionError):
+        document = None
+    offset = document.get("offset") if isinstance(document, dict) and len(document) == 1 else None
+    if type(offset) is not int or not 0 <= offset <= 10**9:
+        raise ValueError("not a cursor of search_genes")
+    return offset
+
+
+class SearchGenesRequest(Request):
+    """Which genes to look for."""
+
+    query: str = Field(
+        max_length=MAX_QUERY,
+        description='Symbol, alias, name or words, e.g. "BRCA1" or "tumor suppressor"; Entrez syntax such as '
+        '"apo*[sym] AND 11[chr]" is passed on as it is. At least 2 characters.',
+    )
+    organism: str | None = Field(
+        default=None,
+        description="Common name (human, mouse, yeast ...), scientific name or taxid (9606, txid9606). "
+        "All organisms unless given.",
+    )
+    page_size: int = Field(default=50, ge=1, le=MAX_PAGE, description="Genes per page, 1 to 100.")
+    cursor: str | None = Field(
+        default=None, description="Where to go on: pagination.cursor of the previous page of the same search."
+    )
+    include_discontinued: bool = Field(
+        default=False,
+        description="Whether withdrawn and merged records are found as well; they say what replaces them.",
+    )
+
+    @field_validator("query")
+    @classmethod
+    def _long_enough(cls, value: str) -> str:
+        text = " ".join(value.split())
+        if len(text) < 2 or not any(character.isalnum() for character in text):
+            raise ValueError("Query too short or too generic")
+        return text
+
+    @field_validator("cursor")
+    @classmethod
+    def _readable(cls, value: str | None) -> str | None:
+        if value is not None:
+            decode_cursor(value)
+        return value
+
+    @property
+    def offset(self) -> int:
+        """How many genes of the whole list come before this page."""
+        return decode_cursor(self.cursor) if self.cursor else 0
+
+
+def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
+    """Find genes by symbol, alias, name or words, and get ranked candidates with their NCBIGene ids.
+
+    Use it first whenever you have a symbol or a description and not an id; pass the id of the right candidate to get_gene
+    or get_pubmed_links. Exact symbols come first, then aliases, then everything else. Check `organism`: without the
+    organism argument all species are searched. Example: query "TP53", organism "human".
+
+    Args:
+        services: the clients.
+        request: query, organism and page.
+
+    Raises:
+        AmbiguousQuery: the query is too short or unusable, the organism unknown, or the cursor not one of ours.
+        UpstreamError: NCBI did not answer after every attempt.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+
+    Source: ESearch and ESummary (db=gene); ESearch (db=taxonomy) for organisms not known by heart.
+    """
+    with only_gene_codes("organism", request.organism):
+        taxid = taxid_of(services, request.organism) if request.organism else None
+    query = GeneQuery.of(request.query, taxid=taxid, current_only=not request.include_discontinued)
+    listing = _Listing(services, offset=request.offset, size=request.page_size)
+    with only_gene_codes("query", request.query):
+        _fill(listing, query)
+        summaries = summaries_of(services, [hit.number for hit in listing.hits])
+    items = [_candidate(summaries[hit.number], hit, query.text) for hit in listing.hits if hit.number in summaries]
+    end = request.offset + len(listing.hits)
+    page = GenePage(
+        items=items,
+        pagination=Pagination(
+            cursor=encode_cursor(end) if listing.hits and end < listing.total else None,
+            total_count=listing.total,
+            page_size=request.page_size,
+        ),
+        warnings=listing.warnings,
+    )
+    return _with_missing(page, [f"NCBIGene:{hit.number}" for hit in listing.hits if hit.number not in summaries])
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    number: str
+    rank: int
+    kind: MatchKind | None
+
+
+@dataclass(slots=True)
+class _Listing:
+    """The page under construction; searches are appended one after the other, as if they were one long list."""
+
+    services: Services
+    offset: int
+    size: int
+    total: int = 0
+    hits: list[_Hit] = field(default_factory=list)
+    warnings: list[GeneWarning] = field(default_factory=list)
+
+    def append(self, tier: Tier, reply: ESearchReply, start: int, count: int) -> None:
+        """Add what one search contributes to the page, and its count to the total."""
+        known = {hit.number for hit in self.hits}
+        fresh = [number for number in dict.fromkeys(reply.ids) if number not in known] if count else []
+        wanted = self.size - len(self.hits)
+        expected = max(0, min(wanted, count - start))
+        if len(fresh) < expected:
+            raise UpstreamError(
+                f"NCBI counted {count} genes and listed {len(fresh)} where {expected} were due.",
+                recovery_hint="Ask again in a little while (in the terminal with --refresh).",
+                details={"reason": "incomplete", "endpoint": "esearch"},
+            )
+        self.hits += [
+            _Hit(number, self.total + start + place, tier.kind) for place, number in enumerate(fresh[:expected])
+        ]
+        self.total += count
+
+    def search(self, tier: Tier) -> tuple[ESearchReply, int]:
+        """Run one search for the part of the page that is still empty; return the reply and where it starts."""
+        start = max(0, self.offset - self.total)
+        wanted = self.size - len(self.hits)
+        try:
+            content = self.services.eutils.esearch(
+                db="gene", term=tier.term, retmax=wanted, retstart=start, sort="relevance"
+            ).content
+        except EntityNotFound:
+            return ESearchReply(count=0), start
+        return parse_esearch(content), start
+
+
+def _fill(listing: _Listing, query: GeneQuery) -> None:
+    """Run the searches in order of their worth. NCBI is asked for all three counts, so that the total is exact."""
+    first = query.first()
+    reply, start = listing.search(first)
+    if query.is_single:
+        listing.warnings += _warnings(reply)
+        listing.append(first, reply, start, reply.count)
+        return
+    symbols = 0 if _unknown(reply) else reply.count
+    listing.append(first, reply, start, symbols)
+    alias = query.alias(after_symbol=symbols > 0)
+    reply, start = listing.search(alias)
+    aliases = 0 if _unknown(reply) else reply.count
+    listing.append(alias, reply, start, aliases)
+    rest = query.rest(after_symbol=symbols > 0, after_alias=aliases > 0)
+    if rest is None:
+        return
+    reply, start = listing.search(rest)
+    nothing = _all_unknown(reply, query.words)
+    listing.append(rest, reply, start, 0 if nothing else reply.count)
+    if not nothing and reply.count:
+        listing.warnings += _warnings(reply)
+
+
+def _unknown(reply: ESearchReply) -> bool:
+    """Tell whether NCBI does not know the symbol; it may then have searched for the other conditions alone."""
+    return any(
+        complaint.code in _NOT_FOUND and "[organism]" not in complaint.text.lower() for complaint in reply.complaints
+    )
+
+
+def _all_unknown(reply: ESearchReply, words: str) -> bool:
+    """Tell whether NCBI knows none of the words, so that its hits have nothing to do with the query."""
+    unknown = " ".join(
+        complaint.text.partition("[")[0].replace('"', " ")
+        for complaint in reply.complaints
+        if complaint.code in _NOT_FOUND
+    )
+    return set(words.replace('"', " ").lower().split()) <= set(unknown.lower().split())
+
+
+def _warnings(reply: ESearchReply) -> list[GeneWarning]:
+    return [
+        GeneWarning(code=complaint.code, message=complaint.message)
+        for complaint in reply.complaints
+        if not (complaint.code == "output_message" and complaint.text.rstrip(".").lower() == "no items found")
+    ]
+
+
+def _candidate(summary: GeneSummary, hit: _Hit, query: str) -> GeneSearchCandidate:
+    current = summary.status == "live"
+    return GeneSearchCandidate(
+        id=f"NCBIGene:{summary.number}",
+        symbol=summary.symbol,
+        name=summary.name,
+        description="; ".join(summary.designations) or summary.name,
+        organism=summary.organism,
+        taxon_id=summary.taxon_id,
+        match=hit.kind or match_of(summary, query),
+        score=score_of(hit.rank),
+        status=None if current else summary.status,
+        replaced_by=f"NCBIGene:{summary.replaced_by}" if summary.replaced_by and not current else None,
+    )
+
+
+def score_of(rank: int) -> float:
+    """Return the score of a rank (from 0): 1 for the first, falling with every rank, whatever the page size."""
+    return float(f"{1 / (1 + rank / SCORE_HALF):.9g}")
+
+
+def match_of(summary: GeneSummary, query: str) -> MatchKind:
+    """Tell how a gene matches a query, from what is known about it."""
+    wanted = query.casefold()
+    if summary.symbol.casefold() == wanted:
+        return "symbol"
+    if wanted in (alias.casefold() for alias in summary.aliases):
+        return "alias"
+    words = _words(query)
+    if words and any(words <= _words(name) for name in (summary.name, *summary.designations)):
+        return "name"
+    return "other"
+
+
+def _words(text: str) -> set[str]:
+    return set("".join(character if character.isalnum() else " " for character in text.casefold()).split())
+
+
+def _with_missing(page: GenePage, missing: list[str]) -> GenePage:
+    """Note the genes NCBI has no summary of; a page of nothing else is no page."""
+    if not missing:
+        return page
+    page._missing = missing
+    if not page.items:
+        error = page.shortfall()
+        assert error is not None
+        raise error
+    shown = ", ".join(missing[:10]) + (" ..." if len(missing) > 10 else "")
+    page.warnings.append(GeneWarning(code="summaries_missing", message=f"NCBI returned no summary of {shown}."))
+    return page
+
+
+SEARCH_GENES = Operation(
+    name="search_genes",
+    function=search_genes,
+    request=SearchGenesRequest,
+    result=GenePage,
+    method="search_genes",
+    command=("gene", "search"),
+    toolset="gene",
+    title="Search genes",
+    errors=(AmbiguousQuery, UpstreamError, RateLimited),
+    argument_error=argument_error("search_genes"),
+)

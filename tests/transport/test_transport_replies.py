@@ -1,0 +1,475 @@
+"""What counts as an answer, on bodies alone."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
+from entrez_kit.transport.call import Call, Expect
+from entrez_kit.transport.redaction import Redactor
+from entrez_kit.transport.replies import FULL_PARSE_BYTES, Incoming, Verdict, check, root_name
+from entrez_kit.transport.retry import Retryable
+
+PUBMED_ROOTS = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", "PubmedArticle", "PubmedBookArticle"})
+ROOTS = {
+    "einfo": "eInfoResult",
+    "esearch": "eSearchResult",
+    "esummary": "eSummaryResult",
+    "elink": "eLinkResult",
+    "epost": "ePostResult",
+    "espell": "eSpellResult",
+    "egquery": "Result",
+}
+ARTICLES = (
+    b'<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle, 1st January 2025//EN" '
+    b'"https://dtd.nlm.nih.gov/ncbi/pubmed/out/pubmed_250101.dtd">\n<PubmedArticleSet><PubmedArticle><MedlineCitation>'
+    b'<PMID Version="1">1</PMID><Article><Abstract><AbstractText>%b</AbstractText></Abstract></Article>'
+    b"</MedlineCitation></PubmedArticle></PubmedArticleSet>\n"
+)
+
+
+def call(endpoint: str = "efetch", expect: Expect | None = None, **params: str) -> Call:
+    """Return a call of an E-utility."""
+    if expect is None:
+        expect = Expect("xml", frozenset({ROOTS[endpoint]}) if endpoint in ROOTS else PUBMED_ROOTS)
+    return Call("eutils", endpoint, "http://127.0.0.1/x", tuple({"db": "pubmed", **params}.items()), expect)
+
+
+def verdict(asked: Call, body: bytes, status: int = 200, **headers: str) -> Verdict:
+    """Check a body."""
+    return check(asked, Incoming(status, headers, body), Redactor(["secret-key-of-mine"]))
+
+
+def refused(asked: Call, body: bytes, status: int = 200, **headers: str) -> EntrezKitError | Retryable:
+    """Check a body that must be refused, and return what was raised (or the "no such record" of the verdict)."""
+    try:
+        missing = verdict(asked, body, status, **headers).missing
+    except (EntrezKitError, Retryable) as exc:
+        return exc
+    assert missing is not None, f"taken for an answer: {body[:200]!r}"
+    return missing
+
+
+def error_document(root: str, text: str) -> bytes:
+    """Return a result document with an ERROR in it."""
+    return f'<?xml version="1.0" encoding="UTF-8" ?>\n<{root}>\n\t<ERROR>{text}</ERROR>\n</{root}>\n'.encode()
+
+
+# Real replies
+
+
+def _recordings(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.is_file())
+
+
+def _body(path: Path) -> bytes:
+    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+
+
+def _recorded_call(path: Path, body: bytes) -> Call:
+    folder = path.parent.name
+    if body.lstrip()[:1] == b"{":
+        keys = {"esearch": "esearchresult", "esummary": "result", "idconv": "records"}
+        return call(folder, Expect("json", frozenset({keys[folder]})))
+    if folder in ROOTS:
+        return call(folder)
+    if folder == "efetch_pubmed" and root_name(body) in PUBMED_ROOTS:
+        return call("efetch")
+    if path.suffix == ".html":
+        return call("efetch", Expect("any"))
+    return call("efetch", Expect("xml" if body.lstrip()[:1] == b"<" else "text"), db="gene")
+
+
+def test_every_recorded_reply_is_taken_for_an_answer(real_data: Path) -> None:
+    folders = [*ROOTS, "efetch_pubmed", "efetch_medline", "efetch_other", "efetch_gene", "efetch_pmc", "mesh", "idconv"]
+    paths = [path for folder in folders for path in _recordings(real_data / folder)]
+    wrong = []
+    for path in paths:
+        body = _body(path)
+        try:
+            missing = verdict(_recorded_call(path, body), body).missing
+        except (EntrezKitError, Retryable) as exc:
+            wrong.append((path.name, str(exc)))
+            continue
+        holds_only_errors = b"<ERROR>" in body and b"<DocSum>" not in body
+        if (missing is not None) != holds_only_errors:
+            wrong.append((path.name, str(missing)))
+    assert len(paths) > 300
+    assert wrong == []
+
+
+def test_every_recorded_error_is_taken_for_an_error(real_data: Path) -> None:
+    kinds = {}
+    for path in _recordings(real_data / "errors"):
+        raised = refused(call("efetch"), path.read_bytes())
+        kinds[path.name.partition("__")[0]] = raised.error if isinstance(raised, Retryable) else raised
+    assert isinstance(kinds["biomcp"], RateLimited)
+    assert isinstance(kinds["sul_pub"], EntityNotFound)
+
+
+@pytest.mark.parametrize("at", [0.1, 0.5, 0.9, 0.999])
+def test_no_recorded_document_counts_when_it_is_cut(real_data: Path, at: float) -> None:
+    for path in [
+        *_recordings(real_data / "esearch"),
+        *_recordings(real_data / "esummary"),
+        *_recordings(real_data / "elink"),
+    ]:
+        body = path.read_bytes().rstrip()
+        cut = body[: min(int(len(body) * at), len(body) - 1)]
+        assert isinstance(refused(_recorded_call(path, body), cut), Retryable | EntityNotFound), path.name
+
+
+# Shapes
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b" \n\t\n",
+        b"\xef\xbb\xbf",
+        b'<?xml version="1.0" encoding="UTF-8"?>',
+        b'<?xml version="1.0"?>\n<!DOCTYPE PubmedArticleSet SYSTEM "x.dtd">\n',
+        b"<PubmedArticleSet><PubmedArticle></PubmedArticle>",
+        b"<PubmedArticleSet><PubmedArticle></PubmedArticleSet>",
+        b"<html><body>Server Error</body></html>",
+        b"\n<!DOCTYPE HTML PUBLIC '-//W3C//DTD HTML 4.01//EN'><HTML></HTML>",
+        b'<?xml version="1.0"?><!DOCTYPE html PUBLIC "x" "y"><html xmlns="http://www.w3.org/1999/xhtml"><body/></html>',
+        b"<!-- maintenance --><html></html>",
+        b"<response><status>down</status></response>",
+        b"<eFetchResult></eFetchResult>",
+        b"Service Unavailable",
+        b'{"header":{"type":"efetch"}}',
+    ],
+)
+def test_what_is_no_document_is_asked_for_again(body: bytes) -> None:
+    raised = refused(call("efetch"), body)
+
+    assert isinstance(raised, Retryable)
+    assert raised.error.reason == "invalid_response"
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "body"),
+    [
+        ("esearch", b"<eSearchResult></eSearchResult>"),
+        ("esearch", b"<eSearchResult><IdList/></eSearchResult>"),
+        ("esummary", b"<eSummaryResult/>"),
+        ("elink", b"<eLinkResult></eLinkResult>"),
+        ("einfo", b"<eInfoResult></eInfoResult>"),
+        ("egquery", b"<Result><Term>x</Term></Result>"),
+        ("epost", b"<ePostResult><QueryKey>1</QueryKey></ePostResult>"),
+        ("epost", b"<ePostResult><QueryKey>1</QueryKey><WebEnv> error: no env </WebEnv></ePostResult>"),
+        ("esearch", b"<eSummaryResult><DocSum></DocSum></eSummaryResult>"),
+    ],
+)
+def test_an_empty_result_document_is_no_empty_success(endpoint: str, body: bytes) -> None:
+    raised = refused(call(endpoint), body)
+
+    assert isinstance(raised, Retryable)
+    assert isinstance(raised.error, UpstreamError)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<PubmedArticleSet></PubmedArticleSet>",
+        b"<PubmedArticleSet/>",
+        b"\xef\xbb\xbf<PubmedArticleSet></PubmedArticleSet>\n<!-- served by x -->\n",
+        b'<?xml version="1.0" encoding="ISO-8859-1"?><PubmedArticleSet><PubmedArticle>\xe9</PubmedArticle></PubmedArticleSet>',
+    ],
+)
+def test_unusual_but_whole_documents_are_answers(body: bytes) -> None:
+    assert verdict(call("efetch"), body).missing is None
+
+
+def test_documents_of_other_databases_may_follow_one_another() -> None:
+    body = b"<DocumentSummary uid='1'/>\n<DocumentSummary uid='2'></DocumentSummary>\n"
+
+    assert verdict(call("efetch", Expect("xml"), db="snp"), body).complete
+    assert isinstance(refused(call("efetch", Expect("xml"), db="snp"), body + b"<Docum"), Retryable)
+
+
+def test_a_large_document_is_checked_at_its_end_without_parsing_all_of_it() -> None:
+    large = ARTICLES % (b"word " * (FULL_PARSE_BYTES // 4))
+    assert len(large) > FULL_PARSE_BYTES
+
+    assert verdict(call("efetch"), large).complete
+    assert isinstance(refused(call("efetch"), large[: len(large) // 2]), Retryable)
+    assert isinstance(refused(call("efetch"), large.rstrip()[:-1]), Retryable)
+
+
+def test_a_document_with_entities_of_its_own_is_refused() -> None:
+    bomb = (
+        b'<?xml version="1.0"?><!DOCTYPE PubmedArticleSet [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>'
+        b"<PubmedArticleSet>&b;</PubmedArticleSet>"
+    )
+    outside = (
+        b'<!DOCTYPE PubmedArticleSet [<!ENTITY x SYSTEM "file:///etc/passwd">]><PubmedArticleSet>&x;</PubmedArticleSet>'
+    )
+    for body in (bomb, outside):
+        raised = refused(call("efetch"), body)
+        assert isinstance(raised, Retryable)
+        assert "entities" in str(raised)
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"esearchresult":{"count":"1","idlist":["1"]', b"[]", b'{"header":{}}', b"null", b"no"]
+)
+def test_json_that_is_cut_or_something_else_is_asked_for_again(body: bytes) -> None:
+    assert isinstance(refused(call("esearch", Expect("json", frozenset({"esearchresult"}))), body), Retryable)
+
+
+def test_html_where_text_was_due_is_no_answer() -> None:
+    medline = call("efetch", Expect("text"), rettype="medline")
+
+    assert verdict(medline, b"\nPMID- 1\nTI  - A title\n").complete
+    assert isinstance(refused(medline, b"<html><head><title>502</title></head></html>"), Retryable)
+    assert isinstance(refused(medline, b""), Retryable)
+    assert isinstance(refused(medline, b"Error: cannot connect to the backend\n"), Retryable)
+
+
+def test_text_may_be_xml_or_json_but_not_half_of_it() -> None:
+    anything = call("efetch", Expect("text"), db="taxonomy")
+
+    assert verdict(anything, b'<?xml version="1.0"?><TaxaSet></TaxaSet>').complete
+    assert verdict(anything, b'{"refsnp_id":"268"}\n{"refsnp_id":"269"}\n').complete
+    assert isinstance(refused(anything, b'<?xml version="1.0"?><TaxaSet><Taxon>'), Retryable)
+
+
+# Errors inside a document
+
+
+@pytest.mark.parametrize(
+    "root", ["eSearchResult", "eFetchResult", "eLinkResult", "eSummaryResult", "ePostResult", "eInfoResult"]
+)
+def test_pain_02_an_error_in_any_result_document_is_an_error(root: str) -> None:
+    endpoint = {name: key for key, name in ROOTS.items()}.get(root, "efetch")
+
+    raised = refused(call(endpoint), error_document(root, "Something that nobody has seen before"))
+
+    assert isinstance(raised, Retryable)
+    assert "nobody has seen" in raised.error.message
+
+
+def test_pain_02_an_offset_beyond_the_ceiling_is_bad_input_and_not_zero_hits() -> None:
+    texts = [
+        "Search Backend failed: Exception:\n&apos;retstart&apos; cannot be larger than 9998. For PubMed, ESearch can only "
+        "retrieve the first 9,999 records matching the query.",
+        "Search Backend failed: Exception: Position 15000 is out of acceptable range [9999,9998]",
+    ]
+    for text in texts:
+        raised = refused(call("esearch", term="x", retstart="15000"), error_document("eSearchResult", text))
+        assert isinstance(raised, InvalidInput)
+        assert raised.reason == "retstart_out_of_range"
+        assert raised.invalid_input == "retstart=15000"
+        body = json.dumps({"esearchresult": {"ERROR": text}}).encode()
+        json_call = call("esearch", Expect("json", frozenset({"esearchresult"})), term="x", retstart="15000")
+        assert isinstance(refused(json_call, body), InvalidInput)
+
+
+def test_an_error_deep_in_a_link_set_is_found() -> None:
+    body = (
+        b"<eLinkResult><LinkSet><DbFrom>pubmed</DbFrom><LinkSetDb><DbTo>pubmed</DbTo><ERROR>NCBI C++ Exception:\n"
+        b'    Error: TXCLIENT(CException::eUnknown) "/x/exLinkSrv2.cpp", line 1: Read failed: EOF</ERROR></LinkSetDb>'
+        b"</LinkSet></eLinkResult>"
+    )
+    raised = refused(call("elink", dbfrom="pubmed"), body)
+
+    assert isinstance(raised, Retryable)
+    assert raised.error.reason == "ncbi_unreachable"
+
+
+def test_an_empty_error_element_is_no_error() -> None:
+    assert verdict(call("espell"), b"<eSpellResult><Query>x</Query><CorrectedQuery/><ERROR/></eSpellResult>").complete
+
+
+def test_the_word_error_in_an_abstract_is_data() -> None:
+    for text in (
+        b"&lt;ERROR&gt; was seen",
+        b"ERROR rates",
+        b"<i>ERROR</i> 500 Server Error",
+        b"<b><ERROR>odd</ERROR></b>",
+    ):
+        assert verdict(call("efetch"), ARTICLES % text).complete
+
+
+def test_lower_case_error_elements_are_data() -> None:
+    pmc = b'<pmc-articleset><error id="1" code="404">not open access</error><article/></pmc-articleset>'
+    summary = (
+        b'<eSummaryResult><DocumentSummarySet status="OK"><DocumentSummary uid="9"><error>cannot get document summary'
+        b"</error></DocumentSummary></DocumentSummarySet></eSummaryResult>"
+    )
+    assert verdict(call("efetch", Expect("xml"), db="pmc"), pmc).complete
+    assert verdict(call("esummary"), summary).missing is None
+
+
+def test_ids_unknown_to_esummary_do_not_spoil_the_others() -> None:
+    mixed = b"<eSummaryResult><ERROR>UID=99: cannot get document summary</ERROR><DocSum><Id>1</Id></DocSum></eSummaryResult>"
+    alone = b"<eSummaryResult><ERROR>UID=99: cannot get document summary</ERROR></eSummaryResult>"
+
+    assert verdict(call("esummary"), mixed).missing is None
+    assert isinstance(refused(call("esummary"), alone), EntityNotFound)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Empty id list; no uids", "Supplied id parameter is empty.", "ID list is empty! Possibly it has no correct IDs.",
+     "UID=999999999999: cannot get document summary", "Invalid uid abc at position= 0"],
+)  # fmt: skip
+@pytest.mark.parametrize("status", [200, 400])
+def test_unknown_ids_are_not_found_and_not_asked_for_again(text: str, status: int) -> None:
+    assert isinstance(refused(call("efetch"), error_document("eFetchResult", text), status), EntityNotFound)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Error: External viewer error: Empty Response. Bytes read: 0 Status: Timeout",
+        "Search Backend failed: read request has been canceled",
+        "Search Backend failed: Database is not supported: pubmed",
+        "Database is not supported: pubmed",
+        "NCBI C++ Exception: CTxRawClient...",
+        "Unable to connect to the backend",
+    ],
+)
+@pytest.mark.parametrize("status", [200, 400, 500])
+def test_pain_13_backend_failures_are_asked_for_again(text: str, status: int) -> None:
+    raised = refused(call("esearch", term="x"), error_document("eSearchResult", text), status)
+
+    assert isinstance(raised, Retryable)
+    assert isinstance(raised.error, UpstreamError)
+
+
+def test_pain_13_a_blank_query_is_the_users_error() -> None:
+    raised = refused(call("esearch"), error_document("eSearchResult", "Empty term and query_key - nothing todo"))
+
+    assert isinstance(raised, InvalidInput)
+    assert raised.reason == "blank_query"
+
+
+@pytest.mark.parametrize("text", ["Invalid db name specified: nosuch", "Database is not supported: nosuch"])
+def test_a_database_that_does_not_exist_is_the_users_error(text: str) -> None:
+    raised = refused(call("esearch", db="nosuch", term="x"), error_document("eSearchResult", text))
+
+    assert isinstance(raised, InvalidInput)
+    assert raised.invalid_input == "db=nosuch"
+
+
+@pytest.mark.parametrize(
+    "text", ["Unable to obtain query #1", "WebEnv MCID_1 not found", "Invalid query_key", "History expired"]
+)
+def test_an_expired_history_says_to_search_again(text: str) -> None:
+    raised = refused(call("efetch", query_key="1"), error_document("eFetchResult", text))
+
+    assert isinstance(raised, InvalidInput)
+    assert raised.reason == "history_expired"
+    assert "Search again" in raised.recovery_hint
+
+
+@pytest.mark.parametrize("status", [200, 400, 403])
+def test_a_bad_key_is_a_matter_of_configuration(status: int) -> None:
+    body = b'{"error":"API key invalid","api-key":"secret-key-of-mine","count":"3","limit":"3"}'
+    raised = refused(call("esearch"), body, status)
+
+    assert isinstance(raised, NotConfigured)
+    assert "NCBI_API_KEY" in raised.message
+    assert "secret-key" not in json.dumps(raised.envelope())
+
+
+@pytest.mark.parametrize("status", [200, 429])
+@pytest.mark.parametrize("expect", [Expect("xml", PUBMED_ROOTS), Expect("json", frozenset({"result"})), Expect("text")])
+def test_pain_07_a_rate_limit_body_is_a_rate_limit_whatever_was_asked(status: int, expect: Expect) -> None:
+    body = b'{"error":"API rate limit exceeded","api-key":"secret-key-of-mine","count":"17","limit":"3"}'
+    raised = refused(call("efetch", expect), body, status, **{"Retry-After": "2"})
+
+    assert isinstance(raised, Retryable)
+    assert isinstance(raised.error, RateLimited)
+    assert raised.wait == 2
+    assert "NCBI_API_KEY" in raised.error.recovery_hint
+    assert "secret-key" not in str(raised)
+
+
+def test_pain_08_a_rate_limit_says_whose_quota_it_was() -> None:
+    raised = refused(call("esearch"), b"", 429)
+
+    assert isinstance(raised, Retryable)
+    assert "network address, which other programs" in raised.error.message
+
+
+# Statuses
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+def test_pain_11_server_errors_and_their_pages_are_asked_for_again(status: int) -> None:
+    body = b"<html><head><title>NCBI/eutils202 - WWW Error 500 Diagnostic</title></head></html>"
+    raised = refused(call("esearch"), body, status)
+
+    assert isinstance(raised, Retryable)
+    assert raised.error.details["status"] == status
+    assert "WWW Error 500" in raised.error.message
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"<html><title>Bad Request</title></html>", b"<eFetchResult><ERROR>Read backend"]
+)
+def test_pain_09_a_400_that_explains_nothing_is_asked_for_again(body: bytes) -> None:
+    assert isinstance(refused(call("efetch"), body, 400), Retryable)
+
+
+def test_a_400_that_explains_itself_is_the_users_error() -> None:
+    raised = refused(call("efetch"), error_document("eFetchResult", "Cannot process ID list"), 400)
+
+    assert isinstance(raised, InvalidInput)
+    assert "Cannot process ID list" in raised.message
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [(403, "refused"), (404, "no_such_address"), (501, "unexpected_status"), (418, "unexpected_status")],
+)
+def test_other_statuses_are_final(status: int, reason: str) -> None:
+    raised = refused(call("esearch"), b"<html><title>no</title></html>", status)
+
+    assert isinstance(raised, UpstreamError)
+    assert raised.reason == reason
+
+
+@pytest.mark.parametrize("status", [201, 204, 206])
+def test_other_kinds_of_success_are_no_answer(status: int) -> None:
+    assert isinstance(refused(call("esearch"), b"", status), Retryable)
+
+
+def test_a_request_that_is_too_long_is_the_users_error() -> None:
+    raised = refused(call("esearch"), b"", 414)
+
+    assert isinstance(raised, InvalidInput)
+    assert raised.reason == "request_too_long"
+
+
+def test_a_service_may_say_404_for_a_record_it_does_not_have() -> None:
+    asked = Call("europepmc", "fulltext", "http://127.0.0.1/x", (), Expect("xml"))
+
+    assert isinstance(refused(asked, b"", 404), EntityNotFound)
+
+
+def test_words_of_a_service_are_shown_without_control_characters() -> None:
+    raised = refused(call("esearch"), b'{"error":"bad \\u001b[31m thing \\n here ' + b"x" * 1000 + b'"}')
+
+    assert isinstance(raised, Retryable)
+    assert raised.error.message.isprintable()
+    assert len(raised.error.message) < 500
+
+
+# Completeness
+
+
+def test_a_reply_that_lacks_a_record_is_known_to_be_incomplete() -> None:
+    asked = call("efetch", Expect("xml", PUBMED_ROOTS, 2, r"<Pubmed(Book)?Article[\s>]"))
+
+    assert not verdict(asked, ARTICLES % b"x").complete
+    assert verdict(
+        call("efetch", Expect("xml", PUBMED_ROOTS, 1, r"<Pubmed(Book)?Article[\s>]")), ARTICLES % b"x"
+    ).complete

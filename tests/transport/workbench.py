@@ -1,0 +1,98 @@
+"""A transport over a loopback server, with folders of its own, no waiting between attempts and a limiter that counts."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from loopback import Answer, Loopback
+from pydantic import SecretStr
+
+from entrez_kit.eutils import EUtils
+from entrez_kit.settings import Settings
+from entrez_kit.transport.client import Transport
+from entrez_kit.transport.limiter import SlotUnavailable
+from entrez_kit.transport.retry import Backoff
+
+QUICK = Backoff(first=0.01, cap=0.02)
+KEY = "canary0123456789abcdef0123456789abcd"
+EMAIL = "canary.person+test@example.org"
+
+
+class CountingLimiter:
+    """Let everything pass and count it, or refuse everything."""
+
+    def __init__(self, refuse_seconds: float | None = None) -> None:
+        self.taken = 0
+        self.refuse_seconds = refuse_seconds
+
+    def acquire(self, deadline: float | None = None) -> None:
+        """Count a slot."""
+        if self.refuse_seconds is not None:
+            raise SlotUnavailable(self.refuse_seconds)
+        self.taken += 1
+
+
+@dataclass
+class Bench:
+    """What a test works with."""
+
+    server: Loopback
+    settings: Settings
+    transport: Transport
+    eutils: EUtils
+    limiter: CountingLimiter
+
+    @contextmanager
+    def another(self, **changes: Any) -> "Iterator[Bench]":
+        """Open a second transport on the same folders and server, with other settings."""
+        with opened(self.server, replace(self.settings, **changes)) as bench:
+            yield bench
+
+    def cache_bytes(self) -> bytes:
+        """All bytes of all files in the cache and state folders."""
+        folders = (self.settings.cache_dir, self.settings.state_dir)
+        return b"".join(path.read_bytes() for folder in folders for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def settings_for(server: Loopback, folder: Path, **changes: Any) -> Settings:
+    """Return settings that point at a loopback server and keep everything in a folder."""
+    return replace(
+        Settings(
+            eutils_url=server.eutils_url,
+            idconv_url=server.idconv_url,
+            europepmc_url=f"{server.root}/europepmc",
+            cache_dir=folder / "cache",
+            state_dir=folder / "state",
+            ncbi_max_retries=3,
+        ),
+        **changes,
+    )
+
+
+def with_secrets() -> dict[str, SecretStr]:
+    """Return settings that hold an api key and an e-mail address."""
+    return {"ncbi_api_key": SecretStr(KEY), "ncbi_admin_email": SecretStr(EMAIL)}
+
+
+@contextmanager
+def opened(server: Loopback, settings: Settings, **options: Any) -> Iterator[Bench]:
+    """Open a transport with ready settings."""
+    limiter = CountingLimiter()
+    options = {"limiters": lambda settings, service: limiter, "backoff": QUICK, **options}
+    transport = Transport(settings, **options)
+    try:
+        yield Bench(server, settings, transport, EUtils(transport, settings), limiter)
+    finally:
+        transport.close()
+
+
+@contextmanager
+def workbench(folder: Path, *, always: Answer | None = None, options: Any = None, **changes: Any) -> Iterator[Bench]:
+    """Start a server and open a transport to it."""
+    with (
+        Loopback(always) as server,
+        opened(server, settings_for(server, folder, **changes), **(options or {})) as bench,
+    ):
+        yield bench
