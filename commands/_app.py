@@ -21,6 +21,7 @@ from ._report import report_error
 from ._state import State
 
 PROGRAM: Final = "entrez-kit"
+MISSING_COMMAND: Final = "Missing command."
 PUBMED: Final = "PubMed"
 LOCAL: Final = "This program"
 
@@ -139,8 +140,9 @@ def _run(arguments: list[str], state: State) -> int:
     try:
         return _call(arguments, state)
     except typer.TyperException as exc:
-        if not arguments:
-            return _help_instead()
+        ctx = getattr(exc, "ctx", None)
+        if ctx is not None and exc.message == MISSING_COMMAND and not state.for_machines:
+            return _help_instead(ctx)
         error: EntrezKitError = _bad_usage(exc)
     except typer.Abort:
         return int(Exit.INTERRUPTED)
@@ -165,10 +167,10 @@ def _call(arguments: list[str], state: State) -> int:
     return result if isinstance(result, int) else int(Exit.DONE)
 
 
-def _help_instead() -> int:
+def _help_instead(ctx: typer.Context) -> int:
     """Show the help where no command was given; as it was not asked for, it is no data."""
     with contextlib.redirect_stdout(sys.stderr):
-        build().main(args=["--help"], prog_name=PROGRAM, standalone_mode=False, obj=State())
+        print(ctx.get_help(), end="")  # noqa: T201  # rich prints it by itself and returns nothing
     return int(Exit.BAD_INPUT)
 
 

@@ -70,6 +70,13 @@ class Shape:
             return list(_fields(self._model) or ())
         return list(dict.fromkeys(name for record in self._sample for name in record))
 
+    def below(self, path: str) -> "Shape":
+        """Return the shape of what a path leads to; free-form where nothing is known about it."""
+        kinds: Any = self._model
+        for name in path.split("."):
+            kinds = (_fields(kinds) or {}).get(name, Any)
+        return Shape(kinds)
+
     def knows(self, path: str) -> bool:
         """Tell whether a dotted path can lead to a value."""
         head, *rest = path.split(".")

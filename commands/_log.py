@@ -56,10 +56,8 @@ class _PrivateFileHandler(RotatingFileHandler):
 
 def configure_log(settings: "Settings | None", *, verbose: bool) -> str | None:
     """Send the log where the user wants it; return a remark where that is not possible."""
+    close_log()
     logger = logging.getLogger(LOGGER)
-    for handler in list(logger.handlers):
-        logger.removeHandler(handler)
-        handler.close()
     logger.propagate = False
     logger.addHandler(logging.NullHandler())  # else Python prints errors on its own
     level = settings.mcp_log_level if settings is not None else "info"
@@ -77,6 +75,16 @@ def configure_log(settings: "Settings | None", *, verbose: bool) -> str | None:
     except OSError as exc:
         return f"LOGS_DIR {settings.logs_dir} cannot be written ({exc.strerror or type(exc).__name__}); no log is kept."
     return None
+
+
+def close_log() -> None:
+    """Give the logger back as it was, files closed."""
+    logger = logging.getLogger(LOGGER)
+    for handler in list(logger.handlers):
+        logger.removeHandler(handler)
+        handler.close()
+    logger.propagate = True
+    logger.setLevel(logging.NOTSET)
 
 
 def _file_handler(folder: "Path", redacting: RedactingFilter) -> logging.Handler:

@@ -6,6 +6,7 @@ from typing import Final
 from ._formats import Record
 from ._text import (
     banner,
+    language,
     line,
     links_of,
     other_corrections,
@@ -61,9 +62,13 @@ def _abstract(record: Record) -> list[str]:
     if record.get("abstract_copyright"):
         parts.append(f"*{escaped(record['abstract_copyright'])}*")
     for other in record.get("other_abstracts") or []:
-        parts.append(f"## Abstract ({escaped(other.get('language') or other.get('type') or 'other')})")
+        parts.append(f"## Abstract ({escaped(_name_of(other))})")
         parts.append(escaped(other.get("text")))
     return parts
+
+
+def _name_of(other: Record) -> str:
+    return language(other["language"]) if other.get("language") else line(other.get("type") or "other")
 
 
 def _lists(record: Record) -> list[str]:
@@ -74,6 +79,7 @@ def _lists(record: Record) -> list[str]:
         ("Publication types", record.get("publication_types")),
         ("MeSH terms", [mesh_term(term) for term in record.get("mesh_terms") or ()]),
         ("Keywords", record.get("keywords")),
+        ("Registered", [bank(entry) for entry in record.get("data_banks") or ()]),
         ("Investigators", [person(author) for author in record.get("investigators") or ()]),
         ("Grants", [grant(item) for item in record.get("grant_list") or ()]),
     ):
@@ -95,6 +101,11 @@ def mesh_term(term: Record) -> str:
 def grant(item: Record) -> str:
     """Return a grant as "R01 HL000001, NHLBI NIH HHS, United States"."""
     return line(", ".join(str(item[key]) for key in ("grant_id", "agency", "country") if item.get(key)))
+
+
+def bank(entry: Record) -> str:
+    """Return an entry of a registry as "ClinicalTrials.gov NCT00000001"."""
+    return line(" ".join([str(entry.get("name")), *entry.get("accession_numbers", ())]))
 
 
 def _links(record: Record) -> str:

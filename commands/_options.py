@@ -107,6 +107,8 @@ def _common(
 def add_common_options(command: Any) -> None:
     """Give a command, and every command below it, the options that all have."""
     below = getattr(command, "commands", None)
+    if below is not None:
+        command.no_args_is_help = False  # a missing command is an error like others; _app shows the help then
     for inner in (below or {}).values():
         add_common_options(inner)
     taken = {option for parameter in command.params for option in parameter.opts}

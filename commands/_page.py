@@ -16,8 +16,8 @@ from ._formats import Record
 from ._markdown import grant, mesh_term
 from ._text import (
     banner,
-    date_of,
     is_corrected,
+    language,
     line,
     links_of,
     other_corrections,
@@ -116,7 +116,7 @@ def _kinds(record: Record) -> Text:
     kinds = [line(name) for name in record.get("publication_types") or ()]
     if record.get("record_type") in ("book", "chapter"):
         kinds.insert(0, {"book": "Book", "chapter": "Book chapter"}[record["record_type"]])
-    languages = [line(name) for name in record.get("languages") or () if name != "eng"]
+    languages = [language(name) for name in record.get("languages") or () if name != "eng"]
     return Text("; ".join(kinds + ([f"in {', '.join(languages)}"] if languages else [])), style="dim")
 
 
@@ -135,7 +135,7 @@ def _abstract(record: Record) -> list[RenderableType]:
     if record.get("abstract_copyright"):
         parts.append(Text(line(record["abstract_copyright"]), style="dim"))
     for other in record.get("other_abstracts") or ():
-        name = line(other.get("language") or other.get("type") or "other")
+        name = language(other["language"]) if other.get("language") else line(other.get("type") or "other")
         parts += [Text(""), Text.assemble((f"Abstract ({name}): ", "bold"), line(other.get("text")))]
     return parts
 
@@ -152,14 +152,16 @@ def _facts(record: Record, full: bool) -> list[RenderableType]:
         ("MeSH", "; ".join(mesh_term(term) for term in record.get("mesh_terms") or ())),
         ("Keywords", "; ".join(line(word) for word in record.get("keywords") or ())),
     ]
+    for bank in record.get("data_banks") or ():
+        rows.append((line(bank.get("name")), ", ".join(line(number) for number in bank.get("accession_numbers") or ())))
     book = record.get("book_info") or {}
     rows.append(("ISBN", ", ".join(line(number) for number in book.get("isbns") or ())))
     if full:
         rows += [
+            ("Concepts", "; ".join(line(concept.get("name")) for concept in record.get("supplemental_mesh") or ())),
             ("Editors", people(book.get("editors"))),
             ("Grants", "; ".join(grant(item) for item in record.get("grant_list") or ())),
             ("Conflict of interest", line(record.get("coi_statement"))),
-            ("Date", date_of(record)),
             ("Revised", line(record.get("date_revised"))),
         ]
     rows = [(name, value) for name, value in rows if value]

@@ -55,20 +55,24 @@ class View(Generic[Res]):
     Args:
         table: makes what a terminal shows.
         records: the result's records as plain data: lines of jsonl, rows of csv and tsv, items of md, ids.
-        record_model: model of one record; says which fields there are.
         columns: what csv and tsv hold unless the user names fields.
         records_key: where the records stand in the JSON document; ``--fields`` reaches into it.
+        record_model: model of one record, where it is another than the result model has at that place.
         page: one record in Markdown.
         between: what separates two records in Markdown.
+        id_key: the field that ids prints.
+        raw: what the format ``text`` prints: a service's own words.
     """
 
     table: "Callable[[Res, Console], RenderableType]"
     records: Callable[[Res], Iterable[Record]]
-    record_model: Any
     columns: Mapping[str, Column]
     records_key: str
+    record_model: Any = None
     page: Callable[[Record], str] | None = None
     between: str = PAGE_BREAK
+    id_key: str = "pmid"
+    raw: Callable[[Res], str | bytes] | None = None
 
 
 def state(ctx: typer.Context) -> State:
@@ -228,6 +232,7 @@ def writer_for(
     shape: Shape,
     page: Callable[[Record], str] | None = None,
     between: str = PAGE_BREAK,
+    id_key: str = "pmid",
 ) -> Writer:
     """Return the writer of a format that goes record by record.
 
@@ -245,16 +250,17 @@ def writer_for(
             recovery_hint="Fields are for json, jsonl, csv, tsv and table.",
         )
     if made.format == "ids":
-        return Ids(sink)
+        return Ids(sink, id_key)
     assert page is not None, "a command that accepts md has pages"
     return Pages(sink, page, between)
 
 
 def _presenter(ctx: typer.Context, made: Plan, view: View[Res], result_model: Any, sink: Sink) -> Callable[[Res], None]:
     """Return the function that prints a result; wrong fields are found here, before the call."""
-    shape = Shape(view.record_model)
+    document = Shape(result_model)
+    shape = document.below(view.records_key) if view.record_model is None else Shape(view.record_model)
     if made.format == "json":
-        paths = _document_paths(made.fields, view.records_key, shape, Shape(result_model))
+        paths = _document_paths(made.fields, view.records_key, shape, document)
         return lambda result: sink.data(_json_of(result, paths) + "\n")
     if made.format == "table":
         chosen = columns_for(made.fields, view.columns, shape) if made.fields else None
@@ -263,7 +269,10 @@ def _presenter(ctx: typer.Context, made: Plan, view: View[Res], result_model: An
             sink,
             lambda console: _grid(view.records(result), chosen) if chosen else view.table(result, console),
         )
-    writer = writer_for(made, sink, view.columns, shape, view.page, view.between)
+    if view.raw is not None and made.format == "text":
+        raw = view.raw
+        return lambda result: sink.data(raw(result))
+    writer = writer_for(made, sink, view.columns, shape, view.page, view.between, view.id_key)
     return lambda result: _write(writer, view.records(result))
 
 

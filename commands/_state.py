@@ -11,7 +11,6 @@ from entrez_kit.errors import InvalidInput
 
 if TYPE_CHECKING:
     from entrez_kit.sandbox.server import Sandbox
-
     from entrez_kit.services import Services
     from entrez_kit.settings import Settings
 
@@ -72,6 +71,7 @@ class State:
         self.told: set[str] = set()
         self.log_remark: str | None = None
         self._sandbox: Sandbox | None = None
+        self._log_is_open = False
 
     @cached_property
     def settings(self) -> "Settings":
@@ -106,6 +106,7 @@ class State:
         from ._log import configure_log
 
         self.log_remark = configure_log(self.__dict__.get("settings"), verbose=self.verbose)
+        self._log_is_open = True
 
     def close(self) -> None:
         """Release the cache file and stop the sandbox, if they were opened."""
@@ -115,6 +116,10 @@ class State:
         if self._sandbox is not None:
             self._sandbox.stop()
             self._sandbox = None
+        if self._log_is_open:
+            from ._log import close_log
+
+            close_log()
 
     def loaded(self, name: str, default: Any) -> Any:
         """Return a flag or setting without reading the settings; safe while an error is being reported."""
@@ -202,8 +207,8 @@ class State:
         preferred = self._preferred_format()
         if preferred in formats and not (target is not None and preferred == "table"):
             return str(preferred)
-        if target is None and is_terminal(sys.stdout) and "table" in formats:
-            return "table"
+        if target is None and is_terminal(sys.stdout):
+            return "table" if "table" in formats else formats[0]
         return "json" if "json" in formats else formats[0]
 
     def _preferred_format(self) -> str | None:

@@ -20,6 +20,33 @@ LABELS: Final = {
 CORRECTED: Final = "corrected"
 
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_LANGUAGES: Final = {
+    "ara": "Arabic",
+    "chi": "Chinese",
+    "cze": "Czech",
+    "dan": "Danish",
+    "dut": "Dutch",
+    "eng": "English",
+    "fin": "Finnish",
+    "fre": "French",
+    "ger": "German",
+    "gre": "Greek",
+    "heb": "Hebrew",
+    "hun": "Hungarian",
+    "ita": "Italian",
+    "jpn": "Japanese",
+    "kor": "Korean",
+    "nor": "Norwegian",
+    "per": "Persian",
+    "pol": "Polish",
+    "por": "Portuguese",
+    "rum": "Romanian",
+    "rus": "Russian",
+    "spa": "Spanish",
+    "swe": "Swedish",
+    "tur": "Turkish",
+    "ukr": "Ukrainian",
+}
 _KINDS: Final = {
     "RetractionIn": "Retracted by",
     "RetractionOf": "Retracts",
@@ -85,6 +112,11 @@ def shortened(authors: str, limit: int) -> str:
     """Return a ready text of authors with "et al." for those past the limit."""
     names = [name for name in re.split(r"[,;]\s+", line(authors)) if name]
     return ", ".join([*names[:limit], "et al."] if len(names) > limit else names)
+
+
+def language(code: object) -> str:
+    """Return the name of a language for MEDLINE's three letters, or the letters where they are rare."""
+    return _LANGUAGES.get(str(code), line(code))
 
 
 def status_label(record: Record) -> str:

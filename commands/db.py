@@ -95,8 +95,12 @@ def search(
         int, typer.Option("--offset", metavar="N", help=help_of(SEARCH, "offset"), show_default=True)
     ] = 0,
     sort: Annotated[str | None, typer.Option("--sort", metavar="ORDER", help=help_of(SEARCH, "sort"))] = None,
-    min_date: Annotated[str | None, typer.Option("--min-date", metavar="DATE", help=help_of(SEARCH, "min_date"))] = None,
-    max_date: Annotated[str | None, typer.Option("--max-date", metavar="DATE", help=help_of(SEARCH, "max_date"))] = None,
+    min_date: Annotated[
+        str | None, typer.Option("--min-date", metavar="DATE", help=help_of(SEARCH, "min_date"))
+    ] = None,
+    max_date: Annotated[
+        str | None, typer.Option("--max-date", metavar="DATE", help=help_of(SEARCH, "max_date"))
+    ] = None,
     date_type: Annotated[
         str | None, typer.Option("--date-type", metavar="TYPE", help=help_of(SEARCH, "date_type"))
     ] = None,
@@ -172,12 +176,8 @@ def fetch(
     ctx: typer.Context,
     db: Database,
     ids: Identifiers = None,
-    rettype: Annotated[
-        str | None, typer.Option("--rettype", metavar="TYPE", help=help_of(FETCH, "rettype"))
-    ] = None,
-    retmode: Annotated[
-        str | None, typer.Option("--retmode", metavar="MODE", help=help_of(FETCH, "retmode"))
-    ] = None,
+    rettype: Annotated[str | None, typer.Option("--rettype", metavar="TYPE", help=help_of(FETCH, "rettype"))] = None,
+    retmode: Annotated[str | None, typer.Option("--retmode", metavar="MODE", help=help_of(FETCH, "retmode"))] = None,
     files: Files = None,
 ) -> None:
     """Fetch records of any database as NCBI formats them: entrez-kit db fetch nuccore NM_000546.6 --rettype fasta."""
@@ -206,9 +206,7 @@ def link(
     source: Annotated[
         str, typer.Option("--from", metavar="DB", help=help_of(LINK, "source"), show_default=True)
     ] = "pubmed",
-    target: Annotated[
-        str, typer.Option("--to", metavar="DB", help=help_of(LINK, "target"), show_default=True)
-    ] = "pmc",
+    target: Annotated[str, typer.Option("--to", metavar="DB", help=help_of(LINK, "target"), show_default=True)] = "pmc",
     link_name: Annotated[
         str | None, typer.Option("--link-name", metavar="NAME", help=help_of(LINK, "link_name"))
     ] = None,

@@ -8,13 +8,13 @@ of Bio.Entrez in the same process notices nothing. Parameters carry NCBI's own n
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 from entrez_kit.errors import InvalidInput
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import CREDENTIALS, Call, Expect, Format, Method, Reply
 from entrez_kit.transport.client import Transport
-from entrez_kit.transport.policy import TTL, credentials_for
+from entrez_kit.transport.policy import TTL, credentials_length
 
 MAX_GET_CHARACTERS: Final = 2000
 """Longer addresses go by POST; NCBI asks for that, and proxies cut them."""
@@ -258,8 +258,8 @@ class EUtils:
         asked = {name: value for name, value in params.items() if value is not None and value != ""}
         url = f"{self._settings.eutils_url}/{endpoint}.{extension}"
         encoded = _encoded_by_bio(url, asked, join_ids=join_ids, ecitmatch=ecitmatch)
-        told = urlencode(credentials_for(self._settings, "eutils", url))
-        long = len(url) + len(encoded) + len(told) + 2 > MAX_GET_CHARACTERS
+        length = len(url) + 1 + len(encoded) + credentials_length(self._settings, "eutils", url)
+        long = length > MAX_GET_CHARACTERS
         method: Method = "POST" if post or long or _count_ids(asked.get("id")) > MAX_GET_IDS else "GET"
         uses_history = any(name in asked for name in ("usehistory", "webenv", "WebEnv", "query_key"))
         return self._transport.send(

@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Final
@@ -153,34 +154,51 @@ def damage_of(path: Path) -> str | None:
     return None if verdict == "ok" else "it is damaged"
 
 
-def check_rate_limit(notes: Notes, settings: Settings) -> None:
-    """Look whether all processes of this user can share NCBI's limit, and how long the queue is."""
+@dataclass(frozen=True)
+class SharedLimit:
+    """How NCBI's limit is shared between the processes of this user."""
+
+    file: Path
+    per_second: float
+    problem: str | None = None
+    wait_seconds: float = 0.0
+
+
+def shared_limit(settings: Settings) -> SharedLimit:
+    """Return how NCBI's limit is shared, and how long a request would wait now; takes no place in the queue."""
     from entrez_kit.transport.limiter import RateLimiter, SlotUnavailable
     from entrez_kit.transport.policy import POLICIES, is_keyed, limiter_file
 
-    with notes.check("rate_limit") as said:
-        path = limiter_file(settings, "eutils")
-        per_second = POLICIES["eutils"].per_second(is_keyed(settings, "eutils"))
-        limiter = RateLimiter(path, per_second=per_second, min_interval_ms=settings.ncbi_request_delay_ms)
-        said.add(f"{per_second:g} requests per second")
-        problem = limiter.problem()
-        if problem:
-            said.warn(
-                f"not shared between processes: {problem}",
-                "Several commands at once may pass NCBI's limit. Point TMPDIR at a folder you can write.",
-            )
-            return
+    file = limiter_file(settings, "eutils")
+    per_second = POLICIES["eutils"].per_second(is_keyed(settings, "eutils"))
+    limiter = RateLimiter(file, per_second=per_second, min_interval_ms=settings.ncbi_request_delay_ms)
+    problem = limiter.problem()
+    wait = 0.0
+    if problem is None:
         try:
             limiter.acquire(time.monotonic() - 1)  # a slot in the past is never given: this only asks for the wait
         except SlotUnavailable as exc:
-            wait = exc.wait_seconds
-            if wait > LONG_WAIT_SECONDS:
-                said.warn(
-                    f"the next free slot is {wait:.0f} s away",
-                    "Other commands of yours are waiting for NCBI; fewer at once would not be slower.",
-                )
-            else:
-                said.add(f"shared by all processes of this user in {path}")
+            wait = max(exc.wait_seconds, 0.0)
+    return SharedLimit(file, per_second, problem, wait)
+
+
+def check_rate_limit(notes: Notes, settings: Settings) -> None:
+    """Look whether all processes of this user can share NCBI's limit, and how long the queue is."""
+    with notes.check("rate_limit") as said:
+        limit = shared_limit(settings)
+        said.add(f"{limit.per_second:g} requests per second")
+        if limit.problem:
+            said.warn(
+                f"not shared between processes: {limit.problem}",
+                "Several commands at once may pass NCBI's limit. Point TMPDIR at a folder you can write.",
+            )
+        elif limit.wait_seconds > LONG_WAIT_SECONDS:
+            said.warn(
+                f"the next free slot is {limit.wait_seconds:.0f} s away",
+                "Other commands of yours are waiting for NCBI; fewer at once would not be slower.",
+            )
+        else:
+            said.add(f"shared by all processes of this user in {limit.file}")
 
 
 def try_to_write(folder: Path) -> None:

@@ -25,7 +25,8 @@ MAX_DIGITS: Final = 10
 
 _CURIE: Final = re.compile(r"NCBIGene:([0-9]+)")
 _NEARLY: Final = re.compile(
-    r"\s*(?:(?:ncbi[ _-]?)?gene(?:[ _-]?id)?|entrez(?:[ _-]?gene)?(?:[ _-]?id)?|locus ?id)?\s*[:=#]?\s*([0-9]{1,10})\s*",
+    r"\s*(?:(?:ncbi[ _-]?)?gene(?:[ _-]?id)?|entrez(?:[ _-]?gene)?(?:[ _-]?id)?|locus ?id)?"
+    r"\s*[:=#]?\s*([0-9]{1,10})\s*",
     re.IGNORECASE | re.ASCII,
 )
 """What people write for a gene id: 7157, GeneID:7157, entrez:7157, ncbigene:7157."""
@@ -67,7 +68,7 @@ def not_found(number: str) -> EntityNotFound:
     return EntityNotFound(
         f"Gene not found in NCBI Gene database: NCBIGene:{number}.",
         invalid_input=f"NCBIGene:{number}",
-        recovery_hint="Verify the NCBIGene ID, or call search_genes with the gene's symbol to find the correct identifier.",
+        recovery_hint="Verify the NCBIGene ID or use search_genes to find the correct identifier.",
         details={"reason": "not_found"},
     )
 
@@ -95,7 +96,7 @@ def argument_error(tool: str) -> Callable[[ValidationError], EntrezKitError]:
 
 
 _HINTS: Final = {
-    "query": "Provide at least 2 characters: a symbol, a name or words of a description. Add organism to narrow results.",
+    "query": "Provide at least 2 characters: a symbol, a name or words of one. Add organism to narrow results.",
     "cursor": "Use pagination.cursor of the previous page as it is, or leave cursor out for the first page.",
     "page_size": "Choose a page_size from 1 to 100; pagination.cursor leads to the next page.",
     "pageSize": "Choose a page_size from 1 to 100; pagination.cursor leads to the next page.",

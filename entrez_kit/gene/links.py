@@ -23,8 +23,8 @@ class PubMedLinksRequest(GeneRequest):
 def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedLinks:
     """Get the PMIDs of articles about a gene, as curated by NCBI.
 
-    Use it with an id from search_genes; pass the PMIDs to pubmed_fetch_contents to read the articles. An empty list means
-    that the gene exists and has no linked article. Example: entrez_id "NCBIGene:7157", limit 20.
+    Use it with an id from search_genes; pass the PMIDs to pubmed_fetch_contents to read the articles. An empty list
+    means that the gene exists and has no linked article. Example: entrez_id "NCBIGene:7157", limit 20.
 
     Args:
         services: the clients.

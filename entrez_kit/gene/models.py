@@ -94,8 +94,8 @@ class Gene(Result):
     """One record of NCBI Gene; of a slim one only id, symbol, name and organism are there.
 
     ``status`` is live, discontinued (withdrawn) or replaced (merged; ``replaced_by`` is the id to use instead).
-    ``description`` holds the other designations, or the name where there are none. ``symbol`` is the locus tag where the
-    gene has no symbol.
+    ``description`` holds the other designations, or the name where there are none. ``symbol`` is the locus tag where
+    the gene has no symbol.
     """
 
     id: GeneId

@@ -30,7 +30,7 @@ class GeneQuery:
 
     @classmethod
     def of(cls, text: str, *, taxid: int | None = None, current_only: bool = True) -> "GeneQuery":
-        """Build a query that is restricted to an organism (with all its strains and subspecies) and to current genes."""
+        """Build a query restricted to an organism, with all its strains and subspecies, and to current genes."""
         conditions = []
         if current_only:
             conditions.append("alive[prop]")

@@ -106,7 +106,7 @@ def summaries_of(services: Services, numbers: list[str]) -> dict[str, GeneSummar
 
 
 def exists(services: Services, number: str) -> bool:
-    """Tell whether NCBI has a record of this gene, current or not. ELink alone does not tell: it links invented ids too.
+    """Tell whether NCBI has a record of this gene, current or not; ELink does not tell, it links invented ids too.
 
     Raises:
         UpstreamError: NCBI did not answer, or not with summaries.

@@ -8,7 +8,15 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, Final
 
-from entrez_kit.pubmed.dates import calendar_parts, day_exists, iso_date, month_number, number, publication_date
+from entrez_kit.pubmed.dates import (
+    NUMBERS,
+    calendar_parts,
+    day_exists,
+    iso_date,
+    month_number,
+    number,
+    publication_date,
+)
 from entrez_kit.pubmed.markup import INLINE, text_of, tidy
 from entrez_kit.pubmed.own_ids import bare_orcid, bare_pmcid, own_ids
 
@@ -23,6 +31,14 @@ plain: Final[Read] = attrgetter("text")
 _RETRACTED: Final = frozenset(("retracted publication",))
 _NOTICE: Final = frozenset(("retraction of publication", "retraction notice"))
 _RETRACTED_BY: Final = frozenset(("RetractionIn", "RetractedandRepublishedIn"))
+_NAME_PARTS: Final = {
+    "LastName": "last_name",
+    "ForeName": "first_name",
+    "FirstName": "first_name",
+    "Initials": "initials",
+    "Suffix": "suffix",
+}
+_TIME_PARTS: Final = {"Year": "year", "Month": "month", "Day": "day", "Hour": "hour", "Minute": "minute"}
 _UNLABELLED: Final = "UNLABELLED"
 """NLM's label for the part of a structured abstract that has none."""
 
@@ -102,19 +118,23 @@ def people(container: Any, read: Read = plain) -> list[Fields]:
     valid: list[Fields] = []
     invalid: list[Fields] = []
     person: Fields = {}
+    name_of = _NAME_PARTS.get
     for element in container.iterdescendants():
         tag = element.tag
-        if tag == "LastName":
-            person["last_name"] = read(element)
-        elif tag == "ForeName" or tag == "FirstName":
-            person["first_name"] = read(element)
-        elif tag == "Initials":
-            person["initials"] = read(element)
+        name = name_of(tag)
+        if name:
+            text = read(element)
+            if text:
+                person[name] = text.strip()
         elif tag == "Affiliation":
-            if affiliation := text_of(element):
-                person.setdefault("affiliations", []).append(affiliation)
+            affiliation = text_of(element)
+            if affiliation:
+                if "affiliations" in person:
+                    person["affiliations"].append(affiliation)
+                else:
+                    person["affiliations"] = [affiliation]
         elif tag == "AffiliationInfo":
-            pass
+            continue
         elif tag == "Author" or tag == "Investigator":
             person = {}
             (invalid if element.get("ValidYN") == "N" else valid).append(person)
@@ -123,8 +143,6 @@ def people(container: Any, read: Read = plain) -> list[Fields]:
                 orcid = bare_orcid(element.text)
                 if orcid:
                     person["orcid"] = orcid
-        elif tag == "Suffix":
-            person["suffix"] = text_of(element)
         elif tag == "CollectiveName":
             person["collective_name"] = text_of(element)
         elif read is plain and (tag in INLINE or not isinstance(tag, str)):
@@ -152,20 +170,15 @@ def history(container: Any, fields: Fields) -> None:
     """Read the steps in the life of a record: received, accepted, entrez ..."""
     steps: list[Fields] = []
     step: Fields = {}
+    name_of, known = _TIME_PARTS.get, NUMBERS.get
     for element in container.iterdescendants():
         tag = element.tag
-        if tag == "Year":
-            step["year"] = number(element.text)
-        elif tag == "Month":
-            step["month"] = month_number(element.text)
-        elif tag == "Day":
-            step["day"] = number(element.text)
-        elif tag == "Hour":
-            step["hour"] = number(element.text)
-        elif tag == "Minute":
-            step["minute"] = number(element.text)
+        name = name_of(tag)
+        if name:
+            text = element.text
+            step[name] = known(text) or (month_number(text) if name == "month" else number(text))
         elif tag == "PubMedPubDate":
-            step = {"status": element.get("PubStatus") or ""}
+            step = {"status": element.get("PubStatus")}
             steps.append(step)
     for step in steps:
         day = step.get("day")
@@ -186,9 +199,9 @@ def grants(container: Any, fields: Fields) -> None:
             elif tag == "Agency":
                 entry["agency"] = text_of(child)
             elif tag == "Acronym":
-                entry["acronym"] = child.text
+                entry["acronym"] = text_of(child)
             elif tag == "Country":
-                entry["country"] = child.text
+                entry["country"] = text_of(child)
         if entry:
             found.append(entry)
 
@@ -267,8 +280,9 @@ def revised(element: Any, fields: Fields) -> None:
 
 def language(element: Any, fields: Fields) -> None:
     """Add a language."""
-    if element.text:
-        fields.setdefault("languages", []).append(element.text)
+    code = text_of(element)
+    if code:
+        fields.setdefault("languages", []).append(code)
 
 
 def vernacular_title(element: Any, fields: Fields) -> None:
@@ -312,7 +326,7 @@ def _journal(element: Any, fields: Fields) -> None:
     for child in element:
         tag = child.tag
         if tag == "ISSN":
-            journal["eissn" if child.get("IssnType") == "Electronic" else "issn"] = child.text
+            journal["eissn" if child.get("IssnType") == "Electronic" else "issn"] = text_of(child)
         elif tag == "JournalIssue":
             for part in child:
                 name = part.tag
@@ -333,11 +347,11 @@ def _medline_journal(element: Any, fields: Fields) -> None:
     for child in element:
         tag = child.tag
         if tag == "NlmUniqueID":
-            journal["nlm_id"] = child.text
+            journal["nlm_id"] = text_of(child)
         elif tag == "ISSNLinking":
-            journal["issn_linking"] = child.text
+            journal["issn_linking"] = text_of(child)
         elif tag == "MedlineTA" and not journal.get("iso_abbreviation"):
-            journal["iso_abbreviation"] = child.text
+            journal["iso_abbreviation"] = text_of(child)
 
 
 def pagination(element: Any, fields: Fields) -> None:
@@ -374,18 +388,20 @@ def _data_banks(element: Any, fields: Fields) -> None:
 
 def _mesh(element: Any, fields: Fields, read: Read = plain) -> None:
     terms: list[Fields] = []
-    entry: Fields = {}
+    qualifiers: list[Fields] | None = None
     for child in element.iterdescendants():
         tag = child.tag
-        if tag == "DescriptorName":
-            entry = {"descriptor_name": read(child) or "", "ui": child.get("UI")}
-            terms.append(entry)
-        elif tag == "QualifierName":
-            entry = {"name": read(child) or "", "ui": child.get("UI")}
-            if terms:
-                terms[-1].setdefault("qualifiers", []).append(entry)
-        elif tag == "MeshHeading":
+        if tag == "MeshHeading":
             continue
+        if tag == "DescriptorName":
+            entry: Fields = {"descriptor_name": (read(child) or "").strip(), "ui": child.get("UI")}
+            terms.append(entry)
+            qualifiers = None
+        elif tag == "QualifierName" and terms:
+            entry = {"name": (read(child) or "").strip(), "ui": child.get("UI")}
+            if qualifiers is None:
+                terms[-1]["qualifiers"] = qualifiers = []
+            qualifiers.append(entry)
         elif read is plain and (tag in INLINE or not isinstance(tag, str)):
             return _mesh(element, fields, text_of)
         else:
@@ -427,7 +443,7 @@ def _corrections(element: Any, fields: Fields) -> None:
             if tag == "RefSource":
                 correction["citation"] = text_of(child)
             elif tag == "PMID":
-                correction["pmid"] = child.text
+                correction["pmid"] = text_of(child)
             elif tag == "Note":
                 correction["note"] = text_of(child)
         found.append(correction)

@@ -25,7 +25,7 @@ _MONTHS: Final[dict[str, int]] = {
     for name in (*names, str(number), f"{number:02}")
     for spelling in (name, name.capitalize(), name.upper())
 }
-_NUMBERS: Final[dict[str, int]] = {f"{number:0{width}}": number for width in (1, 2) for number in range(60)} | {
+NUMBERS: Final[dict[str, int]] = {f"{number:0{width}}": number for width in (1, 2) for number in range(60)} | {
     str(year): year for year in range(1500, 2200)
 }
 
@@ -45,7 +45,7 @@ def number(text: str | None) -> int | None:
     """Read a year, day, hour or minute; None where the text is no plain number."""
     if text is None:
         return None
-    known = _NUMBERS.get(text)
+    known = NUMBERS.get(text)
     if known is not None:
         return known
     text = text.strip()

@@ -24,8 +24,8 @@ _RUN: Final = re.compile(r"[ \t\r\n]+")
 
 
 def tidy(text: str) -> str:
-    """Make every run of white space one space, as XML means it; typographic spaces stay what they are."""
-    if "\n" in text or "  " in text or "\t" in text or "\r" in text:
+    """Make line breaks, and the indentation around them, one space; typographic spaces stay what they are."""
+    if "\n" in text or "\t" in text:
         text = _RUN.sub(" ", text)
     return text.strip()
 

@@ -2,8 +2,6 @@
 
 from typing import Literal
 
-from pydantic import ConfigDict
-
 from entrez_kit.operation import Result, sparse
 
 RecordType = Literal["article", "book", "chapter"]
@@ -11,13 +9,7 @@ RetractionStatus = Literal["none", "retracted", "expression_of_concern", "retrac
 Precision = Literal["year", "month", "day", "season", "range"]
 
 
-class Part(Result):
-    """Base of what records are made of: texts come without the white space around them."""
-
-    model_config = ConfigDict(str_strip_whitespace=True)
-
-
-class PublicationDate(Part):
+class PublicationDate(Result):
     """When something was published, as precisely as PubMed says.
 
     ``month`` is 1..12, ``day`` 1..31; of a range they name its beginning. ``medline_date`` is the text PubMed gives
@@ -32,7 +24,7 @@ class PublicationDate(Part):
     precision: Precision | None = sparse()
 
 
-class Author(Part):
+class Author(Result):
     """A person (last_name, first_name, initials) or a group (collective_name)."""
 
     last_name: str | None = sparse()
@@ -44,7 +36,7 @@ class Author(Part):
     collective_name: str | None = sparse()
 
 
-class AbstractSection(Part):
+class AbstractSection(Result):
     """One part of a structured abstract; an unstructured abstract is one section without a label."""
 
     label: str | None = sparse()
@@ -52,7 +44,7 @@ class AbstractSection(Part):
     text: str
 
 
-class OtherAbstract(Part):
+class OtherAbstract(Result):
     """An abstract in another language or from another source than the publisher."""
 
     language: str | None = sparse()
@@ -61,7 +53,7 @@ class OtherAbstract(Part):
     sections: list[AbstractSection] = sparse([])
 
 
-class JournalInfo(Part):
+class JournalInfo(Result):
     """The journal (or, for a book or chapter, the book) and the place in it."""
 
     title: str | None = sparse()
@@ -76,7 +68,7 @@ class JournalInfo(Part):
     publication_date: PublicationDate | None = sparse()
 
 
-class MeshQualifier(Part):
+class MeshQualifier(Result):
     """A MeSH subheading of a descriptor."""
 
     name: str
@@ -84,7 +76,7 @@ class MeshQualifier(Part):
     is_major_topic: bool = False
 
 
-class MeshTerm(Part):
+class MeshTerm(Result):
     """A MeSH descriptor with its qualifiers."""
 
     descriptor_name: str
@@ -93,7 +85,7 @@ class MeshTerm(Part):
     qualifiers: list[MeshQualifier] = sparse([])
 
 
-class SupplementalMesh(Part):
+class SupplementalMesh(Result):
     """A supplementary concept of MeSH: a disease, organism, protocol ... below the descriptors."""
 
     name: str
@@ -101,14 +93,14 @@ class SupplementalMesh(Part):
     type: str | None = sparse()
 
 
-class DataBank(Part):
+class DataBank(Result):
     """A registry or database that holds something of this study: trials (ClinicalTrials.gov), sequences ..."""
 
     name: str
     accession_numbers: list[str] = sparse([])
 
 
-class Grant(Part):
+class Grant(Result):
     """Funding as PubMed lists it."""
 
     grant_id: str | None = sparse()
@@ -117,7 +109,7 @@ class Grant(Part):
     country: str | None = sparse()
 
 
-class ArticleDate(Part):
+class ArticleDate(Result):
     """A date beside the issue date: electronic publication, or a book's beginning, ending and contribution dates."""
 
     type: str | None = sparse()
@@ -126,7 +118,7 @@ class ArticleDate(Part):
     day: int | None = sparse()
 
 
-class HistoryDate(Part):
+class HistoryDate(Result):
     """A step in the life of the record: received, accepted, entrez, pubmed, medline ..."""
 
     status: str
@@ -137,7 +129,7 @@ class HistoryDate(Part):
     minute: int | None = sparse()
 
 
-class Correction(Part):
+class Correction(Result):
     """A record this one corrects, comments on, retracts or is changed by.
 
     ``kind`` is NLM's RefType (RetractionIn, ErratumIn, CommentOn, UpdateOf ...), ``citation`` NLM's text for the other
@@ -150,7 +142,7 @@ class Correction(Part):
     note: str | None = sparse()
 
 
-class BookInfo(Part):
+class BookInfo(Result):
     """What a book or chapter has beside the fields of an article.
 
     ``authors`` are the book's own where those of the record are a chapter's; ``location`` is the chapter's place in the
@@ -175,7 +167,7 @@ class BookInfo(Part):
     sections: list[str] = sparse([])
 
 
-class Article(Part):
+class Article(Result):
     """One PubMed record: an article, a book or a book chapter.
 
     Text keeps every word of mixed content as plain text. ``article_ids`` maps the id type to the article's own id
@@ -217,7 +209,7 @@ class Article(Part):
     url: str
 
 
-class CitationAuthor(Part):
+class CitationAuthor(Result):
     """An author as reference lists name one: a person, or a group by its collective name."""
 
     last_name: str | None = sparse()
@@ -225,7 +217,7 @@ class CitationAuthor(Part):
     collective_name: str | None = sparse()
 
 
-class CitationJournal(Part):
+class CitationJournal(Result):
     """The place of publication as a reference list needs it; for books and chapters the book."""
 
     title: str | None = sparse()
@@ -236,7 +228,7 @@ class CitationJournal(Part):
     year: int | None = sparse()
 
 
-class CitationData(Part):
+class CitationData(Result):
     """What is needed to cite a record, and little more."""
 
     pmid: str
@@ -247,7 +239,7 @@ class CitationData(Part):
     mesh_terms: list[MeshTerm] = sparse([])
 
 
-class BriefSummary(Part):
+class BriefSummary(Result):
     """One line about an article, from ESummary.
 
     ``authors`` is a ready text ("Doe J, Smith A"); ``source`` names journal, date and place ("J Example Sci. 2023

@@ -25,6 +25,7 @@ RECORDS: Final = frozenset(("PubmedArticle", "PubmedBookArticle", "MedlineCitati
 DELETIONS: Final = frozenset(("DeleteCitation", "DeleteDocument"))
 
 CHUNK: Final = 1 << 17
+GROUP_BYTES: Final = 1 << 16
 MAX_RECORD_BYTES: Final = 64 << 20
 """A record larger than this is no record; the largest known ones have a few megabytes."""
 HUGE_BYTES: Final = 8 << 20
@@ -127,37 +128,30 @@ def _plain_head(head: bytes) -> "re.Match[bytes] | None":
 
 
 def _quick(feed: _Feed, data: bytes, plain: "re.Match[bytes]") -> Iterator[Found]:
-    """Cut plain records out of the bytes and parse each by itself; leave the rest to the careful way."""
+    """Cut plain records out of the bytes and parse a few at a time; leave the rest to the careful way."""
     parser = etree.XMLParser(**_OPTIONS)
-    parse = etree.XML
     prologue, root = data[: plain.end()], plain["root"]
     position = plain.end()
     while True:
-        tag = _NEXT_TAG.match(data, position)
-        if tag:
-            start = tag.start(1) - 1
-            end_tag = None if tag[1] else _END_TAGS.get(tag[2])
-            if end_tag is None:
+        spans, tag = _spans(data, position)
+        if spans:
+            elements = _parse_group(data, spans, parser)
+            if elements is None:
                 break
-            end = data.find(end_tag, tag.end())
-            if end >= 0:
-                position = end + len(end_tag)
-                raw = data[start:position]
-                try:
-                    element = parse(raw, parser) if len(raw) < HUGE_BYTES else parse_alone(raw)
-                except etree.XMLSyntaxError:
-                    position = start
-                    break
-                yield Found(element, raw)
-                continue
+            for element, (_, start, end) in zip(elements, spans, strict=True):
+                yield Found(element, data[start:end])
+            position = spans[-1][2]
+            continue
         waiting = len(data) - position
+        if tag and (tag[1] or tag[2] not in _END_TAGS):
+            break
         if waiting > (MAX_RECORD_BYTES if tag else MAX_TAG_BYTES):
             break
         more = feed.read(max(CHUNK, waiting))
         if not more:
             break
         data, position = data[position:] + more, 0
-    if tag and tag[1] and tag[2] == root:  # the end; only comments may follow
+    if not spans and tag and tag[1] and tag[2] == root:  # the end; only comments may follow
         trailing = data[tag.end() :]
         while not trailing.strip():
             trailing = feed.read(CHUNK)
@@ -166,6 +160,39 @@ def _quick(feed: _Feed, data: bytes, plain: "re.Match[bytes]") -> Iterator[Found
         yield from _careful(feed, prologue + data[position : tag.end()] + trailing)
     else:
         yield from _careful(feed, prologue + data[position:])
+
+
+def _spans(data: bytes, position: int) -> "tuple[list[_Span], re.Match[bytes] | None]":
+    """Find the next few complete records, and the tag after them; None where it is not complete or no plain tag."""
+    spans: list[_Span] = []
+    until = position + GROUP_BYTES
+    while True:
+        tag = _NEXT_TAG.match(data, position)
+        if not tag or tag[1] or position > until:
+            return spans, tag
+        end_tag = _END_TAGS.get(tag[2])
+        end = data.find(end_tag, tag.end()) if end_tag else -1
+        if not end_tag or end < 0:
+            return spans, tag
+        position = end + len(end_tag)
+        spans.append((tag[2], tag.start(1) - 1, position))
+
+
+def _parse_group(data: bytes, spans: "list[_Span]", parser: Any) -> list[Any] | None:
+    """Parse records that stand one after the other; None where they are not what they seemed to be."""
+    first, last = spans[0][1], spans[-1][2]
+    try:
+        if last - first > HUGE_BYTES:
+            return [parse_alone(data[start:end]) for _, start, end in spans]
+        elements = list(etree.XML(b"<group>" + data[first:last] + b"</group>", parser))
+    except etree.XMLSyntaxError:
+        return None
+    # an end tag inside a comment or CDATA ends no record: then fewer elements come out than went in
+    names = [element.tag.encode() for element in elements]
+    return elements if names == [name for name, _, _ in spans] else None
+
+
+_Span = tuple[bytes, int, int]
 
 
 # the careful way

@@ -5,25 +5,26 @@ import re
 import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from importlib import resources
 from math import log
 from pathlib import Path
 from threading import RLock
-from typing import IO, Final
+from typing import IO, Final, cast
 
 from lxml import etree
 
 from entrez_kit.errors import InvalidInput
 from entrez_kit.sandbox import bits
 from entrez_kit.sandbox.document import Document, record_parser
-from entrez_kit.sandbox.index import ParsedIndex, SearchIndex
+from entrez_kit.sandbox.index import ParsedIndex, SearchIndex, SortKeys
 from entrez_kit.sandbox.terms import Terms, terms_of
 from entrez_kit.sandbox.text import fold, normal
 
 _RECORD: Final = re.compile(
-    rb"<(PubmedArticle|PubmedBookArticle)(?:\s[^>]*)?>.*?</\1\s*>|<DeleteCitation\s*>(.*?)</DeleteCitation\s*>", re.DOTALL
+    rb"<(PubmedArticle|PubmedBookArticle)(?:\s[^>]*)?>.*?</\1\s*>|<DeleteCitation\s*>(.*?)</DeleteCitation\s*>",
+    re.DOTALL,
 )
 _PMID: Final = re.compile(rb"<PMID[^>]*>\s*([0-9]+)\s*</PMID>")
 _CHUNK: Final = 1 << 22
@@ -83,7 +84,7 @@ class Corpus(ABC):
         for kind, value in dict.fromkeys(sources):
             found = self.index.value("mesh", value) if kind == "mesh" else self.index.word("title", value)
             frequency = found.bit_count()
-            if 1 < frequency and frequency * 2 <= max(self.size, 40):
+            if frequency > 1 and frequency * 2 <= max(self.size, 40):
                 weighted.append((log(1 + self.size / frequency) * (2 if kind == "mesh" else 1), frequency, found))
         scores: Counter[int] = Counter()
         budget = _CANDIDATES
@@ -147,16 +148,14 @@ class ParsedCorpus(Corpus):
 
     @cached_property
     def _index(self) -> ParsedIndex:
-        return ParsedIndex(self.size, self._terms, self._sort_keys)
+        return ParsedIndex(self.size, self._read)
 
-    def _terms(self, number: int) -> Terms:
-        return terms_of(self.document(number))
-
-    def _sort_keys(self, number: int) -> tuple[int, str, str, int]:
+    def _read(self, number: int) -> tuple[Terms, SortKeys]:
         document = self.document(number)
-        dates = (document.publication_date.number, document.event("pubmed", "entrez").number)
+        day = document.publication_date.number or document.event("pubmed", "entrez").number
         first = document.authors[0].short if document.authors else "\uffff"
-        return dates[0] or dates[1], fold(first), normal(document.journal_ta or document.book_title), int(self._pmids[number])
+        journal = normal(document.journal_ta or document.book_title)
+        return terms_of(document), (day, fold(first), journal, int(self._pmids[number]))
 
     def pmid(self, number: int) -> str:
         """Return the PMID of a record."""
@@ -204,8 +203,7 @@ def _read_path(path: Path) -> Iterator[tuple[str, bytes]]:
         files = [path]
     for file in files:
         try:
-            opener: Callable[..., IO[bytes]] = gzip.open if file.name.endswith(".gz") else open
-            with opener(file, "rb") as stream:
+            with _opened(file) as stream:
                 for pmid, raw in split_records(iter(partial(stream.read, _CHUNK), b"")):
                     if raw:
                         check_record(pmid, raw, file)
@@ -214,6 +212,12 @@ def _read_path(path: Path) -> Iterator[tuple[str, bytes]]:
             raise _unusable(file, "it does not exist") from None
         except (OSError, EOFError, zlib.error) as exc:
             raise _unusable(file, f"it cannot be read ({type(exc).__name__})") from None
+
+
+def _opened(file: Path) -> IO[bytes]:
+    if file.name.endswith(".gz"):
+        return cast("IO[bytes]", gzip.open(file, "rb"))
+    return file.open("rb")
 
 
 def split_records(chunks: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
@@ -238,7 +242,7 @@ def _unusable(path: Path, problem: str) -> InvalidInput:
     return InvalidInput(
         f"corpus: {path} cannot be served: {problem}.",
         invalid_input=f"corpus={path}",
-        recovery_hint="Name files or folders of PubMed XML (.xml or .xml.gz) as EFetch or the PubMed baseline have them.",
+        recovery_hint="Name files or folders of PubMed XML (.xml, .xml.gz), as EFetch or the PubMed baseline have it.",
         details={"reason": "bad_corpus"},
     )
 

@@ -172,12 +172,16 @@ class Document:
         """Name and place of a book's publisher."""
         if self._book is None:
             return "", ""
-        return text_of(self._book.find("Publisher/PublisherName")), text_of(self._book.find("Publisher/PublisherLocation"))
+        return text_of(self._book.find("Publisher/PublisherName")), text_of(
+            self._book.find("Publisher/PublisherLocation")
+        )
 
     @cached_property
     def abstract(self) -> list[tuple[str, str]]:
         """Label and text of each part of the abstract."""
-        return [(str(part.get("Label") or ""), text_of(part)) for part in self._article.iterfind("Abstract/AbstractText")]
+        return [
+            (str(part.get("Label") or ""), text_of(part)) for part in self._article.iterfind("Abstract/AbstractText")
+        ]
 
     @cached_property
     def other_abstracts(self) -> list[tuple[str, str]]:
@@ -383,7 +387,9 @@ class Document:
         lists = [self._citation.find("ArticleIdList")] if self.is_book else []
         if self._data is not None:
             lists.append(self._data.find("ArticleIdList"))
-        found = [(str(one.get("IdType") or "pubmed"), text_of(one)) for group in lists if group is not None for one in group]
+        found = [
+            (str(one.get("IdType") or "pubmed"), text_of(one)) for group in lists if group is not None for one in group
+        ]
         return [pair for pair in dict.fromkeys(found) if pair[1]]
 
     def identifier(self, kind: str) -> str:
@@ -413,7 +419,10 @@ class Document:
         """Errata, retractions, comments and updates."""
         return [
             Correction(
-                str(one.get("RefType") or ""), text_of(one.find("RefSource")), text_of(one.find("PMID")), text_of(one.find("Note"))
+                str(one.get("RefType") or ""),
+                text_of(one.find("RefSource")),
+                text_of(one.find("PMID")),
+                text_of(one.find("Note")),
             )
             for one in self._citation.iterfind("CommentsCorrectionsList/CommentsCorrections")
         ]

@@ -41,15 +41,17 @@ class SearchField:
     hidden: bool = False
 
 
-def _field(code: str, label: str, kind: Kind, sources: str, tags: str, description: str, hidden: bool = False) -> SearchField:
+def _field(
+    code: str, label: str, kind: Kind, sources: str, tags: str, description: str, hidden: bool = False
+) -> SearchField:
     names = tuple(tag.strip() for tag in tags.split(","))
-    return SearchField(code, label, kind, tuple(sources.split()), (label.lower(), code.lower(), *names), description, hidden)
+    return SearchField(
+        code, label, kind, tuple(sources.split()), (label.lower(), code.lower(), *names), description, hidden
+    )
 
 
 FIELDS: Final[tuple[SearchField, ...]] = (
-    SearchField(
-        "ALL", "All Fields", "text", EVERYWHERE, ("all fields", "all"), "All terms from all searchable fields"
-    ),
+    SearchField("ALL", "All Fields", "text", EVERYWHERE, ("all fields", "all"), "All terms from all searchable fields"),
     _field("UID", "UID", "uid", "pmid", "pmid", "Unique number assigned to publication", hidden=True),
     _field("FILT", "Filter", "filter", "", "filter, sb, subset", "Limits the records"),
     _field("TITL", "Title", "text", "title book", "ti", "Words in title of publication"),
@@ -58,18 +60,41 @@ FIELDS: Final[tuple[SearchField, ...]] = (
     _field("JOUR", "Journal", "value", "journal", "ta, so", "Journal abbreviation of publication"),
     _field("AFFL", "Affiliation", "text", "affiliation", "ad", "Author's institutional affiliation and address"),
     _field("ECNO", "EC/RN Number", "value", "registry", "rn", "EC number for enzyme or CAS registry number"),
-    _field("SUBS", "Supplementary Concept", "value", "substance", "nm, substance name", "CAS chemical name or MEDLINE Substance Name"),
+    _field(
+        "SUBS",
+        "Supplementary Concept",
+        "value",
+        "substance",
+        "nm, substance name",
+        "CAS chemical name or MEDLINE Substance Name",
+    ),
     _field("PDAT", "Date - Publication", "date", "pdat", "dp, publication date", "Date of publication"),
-    _field("EDAT", "Date - Entry", "date", "edat", "entrez date, entry date", "Date publication first accessible through Entrez"),
+    _field(
+        "EDAT",
+        "Date - Entry",
+        "date",
+        "edat",
+        "entrez date, entry date",
+        "Date publication first accessible through Entrez",
+    ),
     _field("VOL", "Volume", "value", "volume", "vi", "Volume number of publication"),
     _field("PAGE", "Pagination", "value", "page", "pg", "Page number(s) of publication"),
     _field("PTYP", "Publication Type", "value", "ptype", "pt", "Type of publication (e.g., review)"),
     _field("LANG", "Language", "value", "language", "la", "Language of publication"),
     _field("ISS", "Issue", "value", "issue", "ip", "Issue number of publication"),
     _field("SUBH", "MeSH Subheading", "value", "subheading", "sh", "Additional specificity for MeSH term"),
-    _field("SI", "Secondary Source ID", "value", "accession", "si", "Cross-reference from publication to other databases"),
+    _field(
+        "SI", "Secondary Source ID", "value", "accession", "si", "Cross-reference from publication to other databases"
+    ),
     _field("MHDA", "Date - MeSH", "date", "mhda", "mesh date", "Date publication was indexed with MeSH terms"),
-    _field("TIAB", "Title/Abstract", "text", "title book abstract keyword", "tiab", "Free text associated with Abstract/Title"),
+    _field(
+        "TIAB",
+        "Title/Abstract",
+        "text",
+        "title book abstract keyword",
+        "tiab",
+        "Free text associated with Abstract/Title",
+    ),
     _field("AB", "Abstract", "text", "abstract", "ab", "Free text of the abstract"),
     _field("OTRM", "Other Term", "text", "keyword", "ot", "Other terms associated with publication"),
     _field("COLN", "Author - Corporate", "value", "group", "cn, corporate author", "Corporate Author of publication"),
@@ -77,9 +102,18 @@ FIELDS: Final[tuple[SearchField, ...]] = (
     _field("GRNT", "Grants and Funding", "text", "grant", "gr, grant number", "NIH Grant Numbers"),
     _field("MDAT", "Date - Modification", "date", "mdat", "lr, modification date", "Date of last modification"),
     _field("CDAT", "Date - Completion", "date", "cdat", "dcom, completion date", "Date of completion"),
-    _field("PID", "Article Identifier", "value", "aid", "aid, doi, pmc, pmcid", "Identifiers of the article: DOI, PII, PMCID"),
+    _field(
+        "PID",
+        "Article Identifier",
+        "value",
+        "aid",
+        "aid, doi, pmc, pmcid",
+        "Identifiers of the article: DOI, PII, PMCID",
+    ),
     _field("FAUT", "Author - First", "value", "first_author", "1au, first author", "First Author of publication"),
-    _field("FULL", "Full Author Name", "value", "full_author", "fau, author - full", "Full Author Name(s) of publication"),
+    _field(
+        "FULL", "Full Author Name", "value", "full_author", "fau, author - full", "Full Author Name(s) of publication"
+    ),
     _field("TT", "Transliterated Title", "text", "vernacular", "tt", "Words in transliterated title of publication"),
     _field("LAUT", "Author - Last", "value", "last_author", "lastau, last author", "Last Author of publication"),
     _field("PPDT", "Print Publication Date", "date", "ppdat", "ppdat", "Date of print publication"),

@@ -1,26 +1,20 @@
 """Generated records: any number, invented, the same for the same seed, and made only when one is read.
 
-A record is a handful of choices (topic, method, journal ...), kept as one byte each. Searching combines the sets of
-records for each choice; nothing is rendered for it.
+A record is a handful of choices (topic, method, journal ...), kept as one byte each; ``generated_index`` searches them.
 """
 
 import random
-from array import array
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
-from functools import cached_property, lru_cache
+from functools import cached_property
 from threading import RLock
 from typing import Final
 
 from entrez_kit.errors import InvalidInput
-from entrez_kit.sandbox import bits, dates, vocabulary
+from entrez_kit.sandbox import vocabulary
 from entrez_kit.sandbox.corpus import Corpus
-from entrez_kit.sandbox.document import Document
-from entrez_kit.sandbox.index import SearchIndex
-from entrez_kit.sandbox.render import Choices, render
-from entrez_kit.sandbox.terms import Terms, terms_of
-from entrez_kit.sandbox.text import fold, normal
+from entrez_kit.sandbox.generated_index import GeneratedIndex
+from entrez_kit.sandbox.render import Choices, Timing, render
 
 FIRST_PMID: Final = 99_100_001
 MOST: Final = 100_000_000 - FIRST_PMID
@@ -29,6 +23,7 @@ DAYS: Final = 5_479
 """Entry dates run from 2010 to the end of 2024, earlier PMIDs first."""
 TEAMS: Final = 240
 REFERENCES: Final = 3
+_TIMING: Final = ("lag", "status", "date_style", "electronic")
 _NEAR: Final = 40
 """References go to records at most so far back, so that citing records are found without an index."""
 
@@ -93,6 +88,11 @@ class GeneratedCorpus(Corpus):
             **picked,
         )
 
+    def timing(self, number: int) -> Timing:
+        """Return the choices that decide the dates of one record."""
+        lag, status, style, electronic = (self.column(name)[number] for name in _TIMING)
+        return Timing(self.entered(number), lag, status, style, electronic)
+
     @cached_property
     def teams(self) -> tuple[tuple[tuple[int, int], ...], ...]:
         """Author lists: places in the lists of surnames and forenames; a forename of -1 makes it a group."""
@@ -116,11 +116,12 @@ class GeneratedCorpus(Corpus):
         return [number - step * i for i in range(1, REFERENCES + 1) if number - step * i >= 0]
 
     @cached_property
-    def _index(self) -> "GeneratedIndex":
-        return GeneratedIndex(self)
+    def _index(self) -> GeneratedIndex:
+        ranges = {name: len(weights) for name, weights in WEIGHTS.items()}
+        return GeneratedIndex(self.size, self.column, self.choices, self.timing, self.teams, ranges)
 
     @property
-    def index(self) -> SearchIndex:
+    def index(self) -> GeneratedIndex:
         """The index over all records."""
         with self._lock:
             return self._index
@@ -155,42 +156,3 @@ class GeneratedCorpus(Corpus):
             for word in index.known_words(source)
             if word.isalpha()
         }
-
-
-@dataclass(frozen=True, slots=True)
-class _Sample:
-    """What one value of one choice adds to the searchable terms."""
-
-    words: Mapping[str, frozenset[str]]
-    values: Mapping[str, frozenset[str]]
-
-
-class GeneratedIndex(SearchIndex):
-    """Sets of generated records, combined from their choices.
-
-    What each value of a choice contributes is not written down here: it is read off records that differ in that
-    choice alone, so the index cannot disagree with what is rendered.
-    """
-
-    def __init__(self, corpus: GeneratedCorpus) -> None:
-        self.size = corpus.size
-        self._corpus = corpus
-        self._word_sets: Callable[[str, str], int] = lru_cache(maxsize=1024)(self._find_word)
-        self._value_sets: Callable[[str, str], int] = lru_cache(maxsize=1024)(self._find_value)
-        self._terms: Callable[[int], Terms] = lru_cache(maxsize=4096)(self._read_terms)
-
-    def _read_terms(self, number: int) -> Terms:
-        return terms_of(self._corpus.document(number))
-
-    # what each choice contributes
-
-    @cached_property
-    def _always(self) -> _Sample:
-        samples = [self._sample({"abstract": 1, "doi": 1, "language": language}) for language in (0, 1)]
-        return _Sample(
-            {source: frozenset.intersection(*(one.words.get(source, frozenset()) for one in samples)) for source in samples[0].words},
-            {source: frozenset.intersection(*(one.values.get(source, frozenset()) for one in samples)) for source in samples[0].values},
-        )
-
-    def _sample(self, picked: Mapping[str, int], team: Sequence[tuple[int, int]] = ()) -> _Sample:
-        raise NotImplementedError

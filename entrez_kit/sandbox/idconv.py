@@ -18,7 +18,9 @@ def idconv(request: Request, state: State) -> Reply:
     """Answer an ID Converter request; only articles in PMC are known to it."""
     ids = list(dict.fromkeys(one for value in request.every("ids") for one in re.split(r"[,\s]+", value) if one))
     kind = request.get("idtype").lower()
-    echo = "&".join(f"{key}={value}" for key, value in request.params if key.lower() not in ("tool", "email", "api_key"))
+    echo = "&".join(
+        f"{key}={value}" for key, value in request.params if key.lower() not in ("tool", "email", "api_key")
+    )
     about: dict[str, Any] = {
         "warnings": [f"query param `{name}` is missing." for name in ("email", "tool") if not request.get(name)],
         "format": request.get("format").lower() or "xml",
@@ -42,7 +44,9 @@ def idconv(request: Request, state: State) -> Reply:
     if about["format"] == "json":
         now = f"{datetime.now():%Y-%m-%d %H:%M:%S}"
         return document({"status": "ok", "response-date": now, "request": about, "records": records})
-    rows = "".join("<record" + "".join(f' {key}="{xml_attribute(value)}"' for key, value in one.items()) + "/>" for one in records)
+    rows = "".join(
+        "<record" + "".join(f' {key}="{xml_attribute(value)}"' for key, value in one.items()) + "/>" for one in records
+    )
     return xml(f'<?xml version="1.0"?>\n<pmcids status="ok">{rows}</pmcids>\n')
 
 
@@ -61,7 +65,9 @@ def _problem(ids: list[str], kind: str) -> str | None:
 
 
 def _error(message: str) -> Reply:
-    return document({"status": "error", "response-date": f"{datetime.now():%Y-%m-%d %H:%M:%S}", "message": message}, 400)
+    return document(
+        {"status": "error", "response-date": f"{datetime.now():%Y-%m-%d %H:%M:%S}", "message": message}, 400
+    )
 
 
 def _kind(one: str) -> str:

@@ -9,6 +9,9 @@ from typing import Any
 from entrez_kit.sandbox import bits
 from entrez_kit.sandbox.terms import Terms
 
+SortKeys = tuple[int, str, str, int]
+"""What records are ordered by: publication date, first author, journal, PMID."""
+
 
 class SearchIndex(ABC):
     """Sets of records (see ``bits``) by word, value and date; records are numbered from 0."""
@@ -27,6 +30,10 @@ class SearchIndex(ABC):
     @abstractmethod
     def known_words(self, source: str) -> Collection[str]:
         """Return the words of a word list."""
+
+    def certain(self, source: str, phrase: Sequence[str]) -> int:
+        """Return records known to have a phrase; the others that have its words are checked one by one."""
+        return 0
 
     @abstractmethod
     def pieces(self, number: int, source: str) -> Sequence[Sequence[str]]:
@@ -77,16 +84,17 @@ def has_near(pieces: Sequence[Sequence[str]], wanted: Sequence[str], distance: i
 class ParsedIndex(SearchIndex):
     """An inverted index over the terms of parsed records."""
 
-    def __init__(self, count: int, terms: Callable[[int], Terms], sort_keys: Callable[[int], tuple[int, str, str, int]]) -> None:
+    def __init__(self, count: int, read: Callable[[int], tuple[Terms, SortKeys]]) -> None:
         self.size = count
         self._words: dict[str, dict[str, array[int]]] = {}
         self._values: dict[str, dict[str, array[int]]] = {}
         self._dates: dict[str, list[tuple[int, ...]]] = {}
-        self._keys: list[tuple[int, str, str, int]] = []
-        self._terms = lru_cache(maxsize=4096)(terms)
+        self._keys: list[SortKeys] = []
+        self._terms = lru_cache(maxsize=4096)(lambda number: read(number)[0])
         for number in range(count):
-            self._add(number, terms(number))
-            self._keys.append(sort_keys(number))
+            terms, keys = read(number)
+            self._add(number, terms)
+            self._keys.append(keys)
 
     def _add(self, number: int, terms: Terms) -> None:
         for source, pieces in terms.texts.items():

@@ -14,7 +14,11 @@ EXACT: Final = frozenset(("aid", "lid", "registry", "auid", "accession"))
 SHORTEST_STEM: Final = 4
 """PubMed truncates only after four characters."""
 
-_PUBLICATION_TYPES: Final = {"rct": "randomized controlled trial", "meta analyses": "meta analysis", "reviews": "review"}
+_PUBLICATION_TYPES: Final = {
+    "rct": "randomized controlled trial",
+    "meta analyses": "meta analysis",
+    "reviews": "review",
+}
 _DOI_STARTS: Final = ("https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "http://dx.doi.org/", "doi:")
 
 
@@ -23,7 +27,9 @@ class Lookup:
 
     def __init__(self, index: SearchIndex) -> None:
         self.index = index
-        self._phrase: Callable[[tuple[str, ...], tuple[str, ...], bool], int] = lru_cache(maxsize=512)(self._find_phrase)
+        self._phrase: Callable[[tuple[str, ...], tuple[str, ...], bool], int] = lru_cache(maxsize=512)(
+            self._find_phrase
+        )
 
     def text(self, field: SearchField, phrase: str) -> int:
         """Return the records with these words next to each other; ``immun*`` stands for all words so begun."""
@@ -60,7 +66,9 @@ class Lookup:
         if not key:
             return 0
         if source in NAMES:
-            return self._any(source, (value for value in self.index.known_values(source) if is_name(key, value, quoted)))
+            return self._any(
+                source, (value for value in self.index.known_values(source) if is_name(key, value, quoted))
+            )
         if source == "ptype":
             key = _PUBLICATION_TYPES.get(key, key)
         if source == "language":
@@ -105,8 +113,10 @@ class Lookup:
         for source in sources:
             together = self._together(source, phrase, open_end)
             if len(phrase) > 1:
+                certain = 0 if open_end else self.index.certain(source, phrase) & together
+                found |= certain
                 together = self._checked(
-                    together, source, lambda pieces: has_phrase(pieces, phrase, open_end=open_end)
+                    together & ~certain, source, lambda pieces: has_phrase(pieces, phrase, open_end=open_end)
                 )
             found |= together
         return found

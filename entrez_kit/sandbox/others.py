@@ -128,7 +128,11 @@ def einfo(request: Request, state: State) -> Reply:
     database = state.databases.get(name)
     if database is None:
         return failure("einfo", f"Can not retrieve DbInfo for db={name}", retmode=request.retmode)
-    return document({"header": header, "einforesult": {"dbinfo": [_info_json(database)]}}) if json_wanted else _info(database)
+    return (
+        document({"header": header, "einforesult": {"dbinfo": [_info_json(database)]}})
+        if json_wanted
+        else _info(database)
+    )
 
 
 def _flags(field: FieldInfo) -> dict[str, str]:
@@ -214,4 +218,3 @@ def ecitmatch(request: Request, state: State) -> Reply:
             verdict = f"AMBIGUOUS {','.join(found[:20])}"
         answers.append("|".join([*parts[:6], verdict]))
     return plain("".join(f"{answer}\n" for answer in answers))
-

@@ -171,7 +171,9 @@ class PubMedQuery:
             return Unit(self._lookup.filter("hasabstract"), f"hasabstract[{named.label if named else 'All Fields'}]")
         if named is None:
             self.findings.fields_not_found.append(token.tag)
-            return self._quoted(Token("operand", token.text, token.quoted)) if token.quoted else self._plain(token.words)
+            return (
+                self._quoted(Token("operand", token.text, token.quoted)) if token.quoted else self._plain(token.words)
+            )
         if distance is not None and named.kind == "text":
             text = f'"{_shown(token.text)}"[{named.label}:~{distance}]'
             self.findings.ranking += words(token.text)

@@ -41,9 +41,8 @@ def document(value: Any, status: int = 200) -> Reply:
 
 def prolog(root: str, identifier: str, path: str) -> str:
     """Return an XML declaration and a DOCTYPE as the E-utilities write them."""
-    return (
-        f'<?xml version="1.0" encoding="UTF-8" ?>\n<!DOCTYPE {root} PUBLIC "-//NLM//DTD {identifier}//EN" "{DTD}/{path}">\n'
-    )
+    doctype = f'<!DOCTYPE {root} PUBLIC "-//NLM//DTD {identifier}//EN" "{DTD}/{path}">'
+    return f'<?xml version="1.0" encoding="UTF-8" ?>\n{doctype}\n'
 
 
 ESEARCH_PROLOG: Final = prolog("eSearchResult", "esearch 20060628", "20060628/esearch.dtd")

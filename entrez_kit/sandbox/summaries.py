@@ -36,7 +36,9 @@ _KINDS_OF_LINK: Final = {
 def summary(document: Document, cited: int) -> Mapping[str, Any]:
     """Return the version 2 summary of a record that so many others cite."""
     title = document.title
-    contributors = [_contributor(person.short, "CollectiveName" if person.group else "Author") for person in document.authors]
+    contributors = [
+        _contributor(person.short, "CollectiveName" if person.group else "Author") for person in document.authors
+    ]
     return {
         "PubDate": document.publication_date.text,
         "EPubDate": document.electronic_date.text,
@@ -139,7 +141,9 @@ def docsum(document: Document, cited: int) -> list[DocSumItem]:
         text("PubStatus", document.publication_status),
         several("ArticleIds", [text(kind, value) for kind, value in ids]),
         text("DOI", document.doi),
-        several("History", [text(kind, f"{day.slashed} {clock}", "Date") for kind, day, clock in document.history if day]),
+        several(
+            "History", [text(kind, f"{day.slashed} {clock}", "Date") for kind, day, clock in document.history if day]
+        ),
         several("References", []),
         text("HasAbstract", "1" if document.abstract else "0", "Integer"),
         text("PmcRefCount", str(cited), "Integer"),

@@ -8,15 +8,16 @@ from xml.sax.saxutils import escape
 _WORD: Final = re.compile(r"[^\W_]+")
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
-STOP_WORDS: Final = frozenset(
+_STOP_WORDS: Final = (
     "a about again all almost also although always among an and another any are as at be because been before being "
     "between both but by can could did do does done due during each either enough especially etc for found from "
     "further had has have having here how however i if in into is it its itself just made mainly make may might most "
     "mostly must nearly neither no nor obtained of often on or our overall perhaps pmid quite rather really regarding "
     "seem seen several should show showed shown shows significantly since so some such than that the their theirs "
     "them then there therefore these they this those through thus to upon use used using various very was we were "
-    "what when which while with within without would".split()
+    "what when which while with within without would"
 )
+STOP_WORDS: Final = frozenset(_STOP_WORDS.split())
 """Words PubMed leaves out of an untagged search."""
 
 

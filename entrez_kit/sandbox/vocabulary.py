@@ -135,10 +135,11 @@ JOURNALS: Final = tuple(
     )
 )
 
-SURNAMES: Final = tuple(
+_SURNAMES: Final = (
     "Abara Berg Costa Dvořák Eriksen Fujita Garza Haddad Ivanova Jansen Kimathi Lindqvist Müller Nakamura O'Brien "
-    "Pereira Quispe Rossi Świątek Tanaka Ueda Vega Walsh Xu Yılmaz Zhou".split()
+    "Pereira Quispe Rossi Świątek Tanaka Ueda Vega Walsh Xu Yılmaz Zhou"
 )
+SURNAMES: Final = tuple(_SURNAMES.split())
 FORENAMES: Final = (
     ("Ana B", "AB"),
     ("Chen", "C"),

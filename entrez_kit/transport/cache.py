@@ -3,6 +3,7 @@
 One SQLite table in the layout of requests-cache. Only this user may read it. Needs neither requests nor requests-cache.
 """
 
+import errno
 import os
 import sqlite3
 import stat
@@ -176,6 +177,8 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 def open_file(path: Path) -> sqlite3.Connection:
     """Open the cache file for this user alone, making it and its folder where they are missing.
 
+    A file that can be read but not written, as on a read-only disk, is opened for reading.
+
     Raises:
         CacheUnusable: the folder or the file cannot be used.
         sqlite3.Error: SQLite cannot open or read it; a ``DatabaseError`` other than ``OperationalError`` means damage.
@@ -183,8 +186,21 @@ def open_file(path: Path) -> sqlite3.Connection:
     try:
         _make_private(path)
     except OSError as exc:
-        raise CacheUnusable(exc.strerror or type(exc).__name__) from None
+        if exc.errno in (errno.EACCES, errno.EPERM, errno.EROFS) and _is_readable(path):
+            return sqlite3.connect(
+                f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
+            )
+        raise CacheUnusable(exc.strerror or str(exc) or type(exc).__name__) from None
     return _connect(path, BUSY_MS)
+
+
+def _is_readable(path: Path) -> bool:
+    """Tell whether a file that cannot be written may be read and believed: it is this user's or the system's own."""
+    try:
+        found = path.lstat()
+        return stat.S_ISREG(found.st_mode) and found.st_uid in (0, os.geteuid()) and os.access(path, os.R_OK)
+    except (OSError, AttributeError):
+        return False
 
 
 def _make_private(path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from pydantic import SecretStr
 
@@ -127,6 +127,11 @@ def credentials_for(settings: Settings, service: str, url: str) -> tuple[tuple[s
     if not _may_be_told(policy, url):
         return ()
     return tuple((name, value) for name, setting in policy.credentials if (value := _plain(getattr(settings, setting))))
+
+
+def credentials_length(settings: Settings, service: str, url: str) -> int:
+    """Return by how many characters credentials lengthen an address."""
+    return len(urlencode(credentials_for(settings, service, url))) + 1
 
 
 def is_keyed(settings: Settings, service: str) -> bool:

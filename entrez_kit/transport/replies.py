@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 from xml.parsers import expat
 
@@ -68,7 +68,7 @@ class Incoming:
 
     status: int
     headers: Mapping[str, str]
-    body: bytes
+    body: bytes = field(repr=False)
 
 
 def check(call: Call, incoming: Incoming, redactor: Redactor) -> Verdict:

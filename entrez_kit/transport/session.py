@@ -101,7 +101,7 @@ class Stream:
             live = stack.enter_context(adapter.open(request, **_surroundings(session, request)))
             pieces = adapter.pieces(live, self._call)
             if live.status_code != 200:
-                body = b"".join(adapter.pieces(live, self._call, most=MAX_BODY_BYTES))
+                body = redactor.body(b"".join(adapter.pieces(live, self._call, most=MAX_BODY_BYTES)))
                 verdict = replies.check(self._call, replies.Incoming(live.status_code, live.headers, body), redactor)
                 raise verdict.missing or replies.missing_error(self._call, replies.Incoming(404, {}, b""), redactor)
             first = next(pieces, b"")

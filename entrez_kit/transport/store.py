@@ -49,6 +49,7 @@ class ReplyTable(SQLiteDict):
         self._notices = notices
         self._pid = os.getpid()
         self._alone_until = 0.0
+        self._read_only = False
         self._swept = False
         super().__init__(MEMORY, table_name=cache.TABLE, serializer="json", busy_timeout=cache.BUSY_MS)
 
@@ -60,6 +61,8 @@ class ReplyTable(SQLiteDict):
         """Lend the one connection, to one thread at a time, inside a transaction when something is written."""
         with self._lock, self._troubles():
             opened = self._opened()
+            if commit and self._read_only:
+                raise Unavailable
             if commit:
                 with cache.transaction(opened):
                     yield opened
@@ -102,7 +105,10 @@ class ReplyTable(SQLiteDict):
             self._note("Another program holds the cache; going on without it for now.")
             self._disconnect()
             self._alone_until = time.monotonic() + LEAVE_ALONE_SECONDS
-        elif "unable to open" in what or "readonly" in what or "read-only" in what:
+        elif "readonly" in what or "read-only" in what:
+            self._read_only = True
+            self._note(f"The cache {self._path} cannot be written; what is in it is used, nothing is added.")
+        elif "unable to open" in what:
             self._fall_back(what)
         else:
             self._note(f"The cache {self._path} could not be written ({what}); going on without it.")

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Final
-from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
@@ -23,17 +23,10 @@ from urllib3.exceptions import HTTPError
 from entrez_kit._version import __version__
 from entrez_kit.errors import NotConfigured, UpstreamError
 from entrez_kit.settings import Settings
-from entrez_kit.transport import faults, replies
-from entrez_kit.transport.call import CREDENTIALS, Call
+from entrez_kit.transport import faults, redirects, replies
+from entrez_kit.transport.call import Call
 from entrez_kit.transport.gate import Gate
-from entrez_kit.transport.policy import (
-    NCBI_DOMAIN,
-    NOT_FOUND_TTL,
-    POLICIES,
-    credentials_for,
-    is_loopback,
-    is_within,
-)
+from entrez_kit.transport.policy import NOT_FOUND_TTL, POLICIES, credentials_for, is_loopback
 from entrez_kit.transport.redaction import Redactor
 from entrez_kit.transport.retry import Retryable, Tally
 
@@ -41,8 +34,6 @@ logger = logging.getLogger("entrez_kit.transport")
 
 MAX_BODY_BYTES: Final = 50_000_000
 CHUNK_BYTES: Final = 65_536
-MAX_REDIRECTS: Final = 3
-REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 POOL_SIZE: Final = 16
 MISSING_HEADER: Final = "X-Entrez-Kit-Missing"
 """Marks a stored reply that says "no such record", so that a hit is not taken for an answer."""
@@ -122,9 +113,11 @@ class WireAdapter(HTTPAdapter):
         with self.open(request, verify=verify, cert=cert, proxies=proxies) as live:
             until = min(request.deadline, time.monotonic() + self._seconds(call))
             body = b"".join(self.pieces(live, call, until=until, most=MAX_BODY_BYTES))
+            if live.status_code != 200 or POLICIES[call.service].echoes:  # else it is data, and stays as it is
+                body = self._redactor.body(body)
             incoming = replies.Incoming(live.status_code, live.headers, body)
         verdict = replies.check(call, incoming, self._redactor)
-        if POLICIES[call.service].echoes:
+        if verdict.missing is not None:
             body = self._redactor.body(body)
         headers = {"Cache-Control": self._cache_control(call, verdict)}
         if content_type := incoming.headers.get("Content-Type"):
@@ -151,14 +144,17 @@ class WireAdapter(HTTPAdapter):
         with ExitStack() as stack:
             stack.enter_context(self._gate.seat(call, request.deadline))
             method, url = call.method, request.url or call.url
-            for hop in range(MAX_REDIRECTS + 1):
+            for hop in range(redirects.MAX_REDIRECTS + 1):
                 live = self._exchange(request, method, url, hop, verify, cert, proxies)
                 stack.callback(live.close)
-                location = live.headers.get("Location") if live.status_code in REDIRECTS else None
-                if location is None:
+                if live.status_code not in redirects.STATUSES or "Location" not in live.headers:
                     yield live
                     return
-                url = self._redirected(call, url, location)
+                following = redirects.follow(url, live.headers["Location"])
+                if following is None:
+                    where = redirects.shown(url, live.headers["Location"])
+                    raise _redirect_refused(call, f"it redirects to {where}")
+                url = following
                 if live.status_code == 303:
                     method = "GET"
                 logger.debug("%s is redirected (status %d)", call.endpoint, live.status_code)
@@ -218,26 +214,6 @@ class WireAdapter(HTTPAdapter):
         except (requests.RequestException, ValueError):  # a redirect to an address that is none
             told = form = ""
         raise _bad_address(call)
-
-    def _redirected(self, call: Call, url: str, location: str) -> str:
-        """Return where a redirect leads, without credentials; the next hop adds those the new address may have.
-
-        Raises:
-            UpstreamError: it leads to a foreign host, or from https to http.
-        """
-        target = urlsplit(urljoin(url, location))
-        origin = urlsplit(url)
-        here, there = origin.hostname, target.hostname
-        if is_loopback(here):
-            allowed = here == there and target.scheme in ("http", "https")
-        elif is_within(here, NCBI_DOMAIN):
-            allowed = is_within(there, NCBI_DOMAIN) and target.scheme == "https"
-        else:
-            allowed = here == there and target.scheme in (origin.scheme, "https")
-        if not allowed or target.username or target.password:
-            raise _redirect_refused(call, f"it redirects to {target.scheme}://{there}")
-        kept = [part for part in target.query.split("&") if part.partition("=")[0] not in CREDENTIALS]
-        return target._replace(query="&".join(kept), fragment="").geturl()
 
     def pieces(
         self, live: requests.Response, call: Call, *, until: float | None = None, most: int | None = None

@@ -1,4 +1,4 @@
-"""A loopback server that answers as it is told: right, wrong, slowly, in half or not at all, and notes who asked what."""
+"""A loopback server that answers as it is told: right, wrong, slowly, in half or not at all. It notes who asked."""
 
 import gzip
 import socket

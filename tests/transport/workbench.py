@@ -1,4 +1,4 @@
-"""A transport over a loopback server, with folders of its own, no waiting between attempts and a limiter that counts."""
+"""A transport over a loopback server: folders of its own, hardly any waiting, and a limiter that counts."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

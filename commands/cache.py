@@ -1,0 +1,175 @@
+"""entrez-kit cache: see, clear or prune the replies kept on this machine."""
+
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from entrez_kit.errors import StoreError
+
+from ._run import emit, note, state
+from ._state import is_terminal
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from entrez_kit.settings import Settings
+    from entrez_kit.transport.cache import CacheInfo
+
+Answer = TypeVar("Answer")
+
+app = typer.Typer(
+    help="See, clear or prune the cached replies.\n\n"
+    "Replies of the services are kept for hours or days, so that asking again costs neither time nor NCBI's patience. "
+    "`entrez-kit guide cache` says for how long. With --demo, this is the cache of the demo.",
+    no_args_is_help=True,
+)
+
+
+@app.command()
+def info(ctx: typer.Context) -> None:
+    """Show where the cache is, what it holds and how the rate limit is shared."""
+    from entrez_kit.transport.cache import cache_info
+
+    settings = state(ctx).settings
+    found = _guarded(cache_info, settings)
+    limit = _limit(settings)
+    document: dict[str, Any] = {
+        "path": str(found.path),
+        "exists": found.exists,
+        "entries": found.entries,
+        "expired": found.expired,
+        "size_bytes": found.size_bytes,
+        "oldest_expiry": _moment(found.oldest_expiry),
+        "newest_expiry": _moment(found.newest_expiry),
+        "problem": found.problem,
+        "rate_limit": limit,
+    }
+    emit(ctx, document, lambda: _table(found, limit))
+    if found.problem:
+        raise StoreError(
+            f"The cache {found.path} cannot be read: {found.problem}",
+            recovery_hint="`entrez-kit cache clear` removes it; nothing is lost but time.",
+            details={"reason": "cache_not_readable", "path": str(found.path)},
+        )
+
+
+@app.command()
+def clear(
+    ctx: typer.Context,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask. Away from a terminal nothing is asked.")
+    ] = False,
+) -> None:
+    """Remove every cached reply."""
+    from entrez_kit.transport.cache import cache_info
+    from entrez_kit.transport.cache import clear as remove_all
+
+    settings = state(ctx).settings
+    before = _guarded(cache_info, settings)
+    ask = not yes and before.exists and is_terminal(sys.stdin) and is_terminal(sys.stderr)
+    if ask and not typer.confirm(f"Remove {_replies(before.entries)} from {before.path}?", err=True):
+        note(ctx, "Nothing was removed.")
+        raise typer.Abort
+    removed = _guarded(remove_all, settings)
+    _report(ctx, before, removed, _guarded(cache_info, settings))
+
+
+@app.command()
+def prune(ctx: typer.Context) -> None:
+    """Remove the replies that have expired, and give their space back."""
+    from entrez_kit.transport.cache import cache_info
+    from entrez_kit.transport.cache import prune as remove_expired
+
+    settings = state(ctx).settings
+    before = _guarded(cache_info, settings)
+    removed = _guarded(remove_expired, settings)
+    _report(ctx, before, removed, _guarded(cache_info, settings))
+
+
+def _guarded(function: "Callable[[Settings], Answer]", settings: "Settings") -> "Answer":
+    """Call a function of the cache; a folder that may not even be entered is a matter of this machine."""
+    try:
+        return function(settings)
+    except OSError as exc:
+        problem = f"The cache folder {settings.cache_dir} cannot be used: {exc.strerror or type(exc).__name__}"
+    raise StoreError(problem, details={"reason": "cache_not_usable", "path": str(settings.cache_dir)})
+
+
+def _report(ctx: typer.Context, before: "CacheInfo", removed: int, after: "CacheInfo") -> None:
+    """Print what was removed and what is left."""
+    freed = max(before.size_bytes - after.size_bytes, 0)
+    document = {
+        "path": str(after.path),
+        "removed": removed,
+        "freed_bytes": freed,
+        "entries": after.entries,
+        "size_bytes": after.size_bytes,
+    }
+
+    def line() -> str:
+        from entrez_kit.doctor.local import size
+
+        return f"Removed {_replies(removed)} and freed {size(freed)}; {_replies(after.entries)} left."
+
+    emit(ctx, document, line)
+
+
+def _limit(settings: "Settings") -> dict[str, Any]:
+    from entrez_kit.doctor.local import shared_limit
+
+    limit = shared_limit(settings)
+    return {
+        "file": str(limit.file),
+        "per_second": limit.per_second,
+        "shared": limit.problem is None,
+        "problem": limit.problem,
+        "wait_seconds": round(limit.wait_seconds, 1),
+    }
+
+
+def _table(found: "CacheInfo", limit: dict[str, Any]) -> "RenderableType":
+    from rich.table import Table
+    from rich.text import Text
+
+    from entrez_kit.doctor.local import size
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+
+    def row(name: str, text: str, style: str = "") -> None:
+        table.add_row(name, Text(text, style=style))
+
+    row("Cache", str(found.path))
+    if found.problem:
+        row("Problem", found.problem, "bold red")
+    elif not found.exists:
+        row("Replies", "none yet")
+    else:
+        row("Replies", f"{found.entries:,}, of which {found.expired:,} expired")
+        row("Size", size(found.size_bytes))
+        if found.newest_expiry is not None:
+            row("Expiry", f"from {_moment(found.oldest_expiry)} to {_moment(found.newest_expiry)}")
+    row("Rate limit", f"{limit['per_second']:g} requests per second, next slot in {limit['wait_seconds']:.1f} s")
+    if limit["problem"]:
+        row("", f"not shared between processes: {limit['problem']}", "yellow")
+    else:
+        row("", f"shared by all processes of this user in {limit['file']}")
+    return table
+
+
+def _replies(number: int) -> str:
+    return f"{number:,} cached {'reply' if number == 1 else 'replies'}"
+
+
+def _moment(seconds: int | None) -> str | None:
+    """Return a Unix time as ISO 8601 in UTC; None for one that no calendar has."""
+    if seconds is None:
+        return None
+    try:
+        return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (OverflowError, OSError, ValueError):
+        return None

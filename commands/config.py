@@ -1,0 +1,212 @@
+"""entrez-kit config: see every setting and where it comes from; set or unset one in the user config."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from entrez_kit.configuration import (
+    MASK,
+    SettingView,
+    masked,
+    require_file,
+    require_setting,
+    set_in_file,
+    unset_in_file,
+    view_settings,
+)
+from entrez_kit.errors import InvalidInput, NotConfigured
+from entrez_kit.settings import SETTINGS, Setting, load_settings, locate_user_config
+
+from ._prose import print_text
+from ._run import accepts, emit, note, state, warn
+from ._state import is_terminal
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+MAX_STDIN_CHARACTERS: Final = 10_000
+
+app = typer.Typer(
+    help="See every setting and where it comes from; set one.\n\n"
+    "A flag goes before the environment, this before entrez-kit.toml in the current folder, this before the user "
+    "config, this before the default. `entrez-kit guide settings` explains each.",
+    no_args_is_help=True,
+)
+
+
+def _complete_name(incomplete: str) -> list[str]:
+    return [setting.name for setting in SETTINGS if setting.name.startswith(incomplete)]
+
+
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", help="A setting or its variable: format, NCBI_API_KEY.", autocompletion=_complete_name
+    ),
+]
+
+
+@app.command()
+@accepts("table", "json", "jsonl", "csv", "tsv")
+def show(
+    ctx: typer.Context,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="Only these settings.", autocompletion=_complete_name),
+    ] = None,
+) -> None:
+    """Show every setting with its value and where it comes from; keys and e-mail addresses are masked."""
+    settings = state(ctx).settings
+    views = view_settings(settings, names)
+    records = [_record(view) for view in views]
+    path = settings.config_file
+    document = {
+        "config_file": str(path) if path else None,
+        "config_file_exists": bool(path and path.is_file()),
+        "settings": records,
+        "notices": list(settings.notices),
+    }
+    emit(ctx, document, lambda: _table(views, path), records=records)
+
+
+@app.command("set")
+def set_(
+    ctx: typer.Context,
+    name: Name,
+    value: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[VALUE]",
+            help="The value; - reads it from stdin. Keys and tokens are never given here: leave the value out to be "
+            "asked for them, or pipe them in.",
+        ),
+    ] = None,
+) -> None:
+    """Write one setting to the user config, which only you can read."""
+    setting = require_setting(name)
+    path = require_file(_user_config(ctx))
+    set_in_file(path, setting.name, _value_for(setting, value or []))
+    _report(ctx, setting, path, "set")
+
+
+@app.command()
+def unset(ctx: typer.Context, name: Name) -> None:
+    """Remove one setting from the user config, so that the default counts again."""
+    path = require_file(_user_config(ctx))
+    removed = unset_in_file(path, name)
+    if not removed:
+        note(ctx, f"{name} is not set in {path}.")
+    _report(ctx, name, path, "unset" if removed else "unchanged")
+
+
+@app.command("path")
+def path_(ctx: typer.Context) -> None:
+    """Print where the user config is, or would be."""
+    path = require_file(_user_config(ctx))
+    print_text(ctx, {"config_file": str(path), "exists": path.is_file()}, str(path))
+
+
+def _user_config(ctx: typer.Context) -> Path | None:
+    return locate_user_config(state(ctx).flags.get("config_file"))
+
+
+def _value_for(setting: Setting, given: list[str]) -> str:
+    """Return the value for a setting: from the command line, from stdin, or asked for.
+
+    Raises:
+        InvalidInput: none was given, or a secret stands on the command line.
+    """
+    if setting.kind == "secret" and given and given != ["-"]:
+        raise InvalidInput(
+            f"{setting.name} is secret and must not stand on the command line",
+            invalid_input=setting.name,
+            recovery_hint=f"Run `entrez-kit config set {setting.name}` and enter it when asked, or pipe it in: "
+            f"`entrez-kit config set {setting.name} - < FILE`. What was just entered is in the history of your shell.",
+            details={"reason": "secret_on_command_line"},
+        )
+    if len(given) > 1:
+        raise InvalidInput(
+            f"{setting.name} takes one value, {len(given)} were given",
+            invalid_input=setting.name,
+            recovery_hint="Put quotes around a value with spaces.",
+        )
+    if given and given != ["-"]:
+        return given[0]
+    if given == ["-"] or not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        return _from_stdin(setting, asked=bool(given))
+    answer: str = typer.prompt(f"{setting.help}\n{setting.name}", hide_input=setting.kind == "secret", err=True)
+    return answer
+
+
+def _from_stdin(setting: Setting, *, asked: bool) -> str:
+    """Read a value that was piped in; without "-" only a secret is expected there."""
+    if sys.stdin is None or is_terminal(sys.stdin) or not (asked or setting.kind == "secret"):
+        raise InvalidInput(
+            f"{setting.name}: the value is missing",
+            invalid_input=f"{setting.name}=",
+            recovery_hint=f"Run `entrez-kit config set {setting.name} VALUE`, or pipe the value in with - as VALUE.",
+        )
+    text = sys.stdin.read(MAX_STDIN_CHARACTERS + 1)
+    if len(text) > MAX_STDIN_CHARACTERS:
+        raise InvalidInput(
+            f"{setting.name}: what was piped in is too long for a value",
+            invalid_input=setting.name,
+            recovery_hint="Pipe in the value alone.",
+        )
+    return text.strip()
+
+
+def _report(ctx: typer.Context, setting: Setting | str, path: Path, change: str) -> None:
+    """Say what was written, and whether something stronger than the user config hides it."""
+    name = setting if isinstance(setting, str) else setting.name
+    known = setting if isinstance(setting, Setting) else next((s for s in SETTINGS if s.name == name), None)
+    document: dict[str, Any] = {"name": name, "change": change, "config_file": str(path)}
+    line = f"{name} is unset in {path}." if change != "set" else ""
+    try:
+        settings = load_settings({"config_file": path}) if path.is_file() else load_settings()
+    except NotConfigured as exc:
+        warn(ctx, f"{exc.message}. {exc.recovery_hint}")
+        settings = None
+    if known is not None and settings is not None:
+        origin = settings.origins.get(known.name, "default")
+        value = masked(known, getattr(settings, known.name))
+        document |= {"value": value, "origin": origin}
+        if origin not in ("user config", "default"):
+            warn(ctx, f"{known.name} comes from {origin}, which goes before the user config.")
+        line = line or f"{known.name} = {_shown(value)} in {path}."
+    emit(ctx, document, lambda: line or f"{name} is set in {path}.")
+
+
+def _record(view: SettingView) -> dict[str, Any]:
+    return {"name": view.name, "variable": view.variable, "value": view.value, "origin": view.origin}
+
+
+def _shown(value: str | int | bool | None) -> str:
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _table(views: list[SettingView], path: Path | None) -> "RenderableType":
+    from rich import box
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("Setting", no_wrap=True)
+    table.add_column("Value", overflow="fold")
+    table.add_column("From", overflow="fold")
+    for view in views:
+        is_default = view.origin == "default"
+        value = Text("not set", style="dim") if view.value is None else Text(_shown(view.value))
+        if view.value == MASK:
+            value.stylize("yellow")
+        table.add_row(
+            Text(view.name, style="" if is_default else "bold"), value, Text(view.origin, style="dim" * is_default)
+        )
+    where = f"User config: {path}" if path else "There is no home folder, so there is no user config."
+    exists = "" if path is None or path.is_file() else " (not there yet)"
+    return Group(table, Text(where + exists, style="dim"))

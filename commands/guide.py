@@ -1,0 +1,71 @@
+"""entrez-kit guide: short texts about using the program."""
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from entrez_kit.guides import Guide, read_guide, topics
+
+from ._prose import print_text
+from ._run import accepts
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+MAX_WIDTH: Final = 100
+"""Longer lines of prose are hard to read."""
+
+
+def _complete_topic(incomplete: str) -> list[str]:
+    return [guide.topic for guide in topics() if guide.topic.startswith(incomplete)]
+
+
+@accepts("table", "md", "json")
+def command(
+    ctx: typer.Context,
+    topic: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[TOPIC]",
+            help="What to read about; without it the topics are listed.",
+            autocompletion=_complete_topic,
+        ),
+    ] = None,
+) -> None:
+    """Read about exit codes, settings, formats and other subjects.
+
+    A terminal shows the text rendered, a pipe gets it as Markdown, --json gives topic, title and text.
+    """
+    if topic is None:
+        _list(ctx)
+        return
+    guide = read_guide(topic)
+    document = {"topic": guide.topic, "title": guide.title, "text": guide.text}
+    print_text(ctx, document, guide.text, lambda: _page(guide))
+
+
+def _list(ctx: typer.Context) -> None:
+    guides = topics()
+    document = [{"topic": guide.topic, "title": guide.title, "summary": guide.summary} for guide in guides]
+    text = "\n".join(f"- `{guide.topic}`: {guide.summary}" for guide in guides)
+    print_text(ctx, document, f"# Guides\n\n{text}\n", lambda: _topics(guides))
+
+
+def _topics(guides: list[Guide]) -> "RenderableType":
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for guide in guides:
+        table.add_row(Text(guide.topic, style="bold cyan"), Text(guide.summary))
+    return Group(table, Text("\nentrez-kit guide TOPIC shows one.", style="dim"))
+
+
+def _page(guide: Guide) -> "RenderableType":
+    from rich.constrain import Constrain
+    from rich.markdown import Markdown
+
+    return Constrain(Markdown(guide.text, code_theme="ansi_dark", hyperlinks=False), MAX_WIDTH)

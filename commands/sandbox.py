@@ -1,0 +1,74 @@
+"""`entrez-kit sandbox`: a stand-in for NCBI on this machine, in the foreground until it is interrupted."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from entrez_kit.settings import BY_NAME
+
+from ._endings import Ended
+from ._run import counted, emit, note
+
+if TYPE_CHECKING:
+    from entrez_kit.sandbox.server import Sandbox
+
+ADDRESSES: Final = ("eutils_url", "idconv_url")
+"""Settings that point other commands at the sandbox."""
+
+
+def command(
+    ctx: typer.Context,
+    port: Annotated[int, typer.Option("--port", metavar="N", help="Port to listen on; 0 picks a free one.")] = 0,
+    corpus: Annotated[
+        list[Path] | None,
+        typer.Option("--corpus", metavar="FILE_OR_DIR", help="PubMed XML to serve. May be repeated."),
+    ] = None,
+    records: Annotated[
+        int | None, typer.Option("--records", metavar="N", help="Serve so many generated records instead.")
+    ] = None,
+    faults: Annotated[
+        str,
+        typer.Option(
+            "--faults",
+            metavar="KIND=SHARE,...",
+            help="Fail this share of requests, e.g. 429=.05,500=.02,truncate=.05,html=.1,error200=.05,cut=.02.",
+        ),
+    ] = "",
+    latency_ms: Annotated[int, typer.Option("--latency-ms", metavar="N", help="Pause before each answer.")] = 0,
+) -> None:
+    """Serve invented articles on this machine as NCBI would, its limits and errors included.
+
+    Runs until Ctrl-C. Other commands find it through the variables it prints; --demo needs none of this.
+    """
+    from entrez_kit.sandbox.server import Sandbox, parse_faults
+
+    sandbox = Sandbox(
+        port=port, corpus=corpus or None, records=records, faults=parse_faults(faults), latency_ms=latency_ms
+    )
+    with sandbox:
+        _announce(ctx, sandbox)
+        try:
+            sandbox.serve_forever()
+        except Ended:  # being asked to end is how a server ends
+            note(ctx, f"Ended after {counted(sandbox.requests(), 'request')}.")
+
+
+def _announce(ctx: typer.Context, sandbox: "Sandbox") -> None:
+    variables = {BY_NAME[name].variable: address for name, address in _addresses(sandbox.url).items()}
+
+    def lines() -> Any:
+        from rich.text import Text
+
+        return Text("\n".join(f"export {name}={address}" for name, address in variables.items()))
+
+    emit(ctx, {"url": sandbox.url, "environment": variables}, lines)
+    note(ctx, f"The sandbox answers at {sandbox.url}. Set the variables above for other commands; Ctrl-C ends it.")
+
+
+def _addresses(url: str) -> dict[str, str]:
+    """Return the settings by which other commands find the sandbox."""
+    from entrez_kit.settings import Settings
+
+    pointed = Settings().with_sandbox(url)
+    return {name: str(getattr(pointed, name)) for name in ADDRESSES}

@@ -1,0 +1,167 @@
+"""The HTTP side of the sandbox: connections, requests, bytes; what is answered is decided elsewhere."""
+
+import socket
+import struct
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from time import monotonic
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from entrez_kit.sandbox.faults import Ending, Strike
+
+MAX_BODY: Final = 16 << 20
+IDLE_SECONDS: Final = 60.0
+HOST: Final = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """One HTTP request as it came in."""
+
+    at: float
+    method: str
+    path: str
+    query: str
+    form: str
+    address: str
+
+
+Answer = Callable[[Arrival], Strike]
+
+
+class Listener(ThreadingHTTPServer):
+    """A threaded HTTP server on loopback that can be stopped without leaving a thread or a connection behind."""
+
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+    allow_reuse_address = True
+
+    def __init__(self, port: int, answer: Answer) -> None:
+        self.answer = answer
+        self._open: dict[threading.Thread, Any] = {}
+        self._guard = threading.Lock()
+        super().__init__((HOST, port), Handler)
+
+    def server_bind(self) -> None:
+        """Bind without asking a name server for the host's name, as the base class does."""
+        socket_address: Any = self.server_address
+        if self.allow_reuse_address:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.socket.bind(socket_address)
+        self.server_address = self.socket.getsockname()
+        self.server_name, self.server_port = HOST, self.server_address[1]
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve a connection in a thread of its own, and remember both."""
+        thread = threading.Thread(target=self._serve, args=(request, client_address), daemon=True)
+        with self._guard:
+            self._open[thread] = request
+        thread.start()
+
+    def _serve(self, request: Any, client_address: Any) -> None:
+        try:
+            self.process_request_thread(request, client_address)
+        finally:
+            with self._guard:
+                self._open.pop(threading.current_thread(), None)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing: a client that goes away in the middle is no event here."""
+
+    def close_connections(self, patience: float) -> None:
+        """End all connections and wait for their threads."""
+        with self._guard:
+            remaining = dict(self._open)
+        for request in remaining.values():
+            with suppress(OSError):
+                request.shutdown(socket.SHUT_RDWR)
+        deadline = monotonic() + patience
+        for thread in remaining:
+            thread.join(max(0.0, deadline - monotonic()))
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Read one request after another from a connection and send the answers."""
+
+    server: Listener
+    protocol_version = "HTTP/1.1"
+    server_version = "entrez-kit-sandbox"
+    sys_version = ""
+    timeout = IDLE_SECONDS
+    disable_nagle_algorithm = True
+    arrived = 0.0
+
+    def parse_request(self) -> bool:
+        """Note when the request line came, before anything else."""
+        self.arrived = monotonic()
+        return super().parse_request()
+
+    def do_GET(self) -> None:
+        """Answer a GET request."""
+        self._answer("")
+
+    def do_POST(self) -> None:
+        """Answer a POST request with a form."""
+        length = self.headers.get("Content-Length", "")
+        if not (length.isascii() and length.isdigit()):
+            self._refuse(HTTPStatus.LENGTH_REQUIRED if not length else HTTPStatus.BAD_REQUEST)
+            return
+        if len(length) > 12 or int(length) > MAX_BODY:
+            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+            return
+        body = self.rfile.read(int(length))
+        if len(body) < int(length):
+            self.close_connection = True
+            return
+        self._answer(body.decode("utf-8", errors="replace"))
+
+    def _refuse(self, status: HTTPStatus) -> None:
+        """Answer with an error and close, the body unread."""
+        self.close_connection = True
+        body = f"{status.value} {status.phrase}\n".encode("ascii")
+        self._send(self._head(status.value, "text/plain", len(body), ()) + body)
+
+    def _answer(self, form: str) -> None:
+        try:
+            parts = urlsplit(self.path)
+        except ValueError:  # such as an unclosed bracket in "http://[..."
+            self._refuse(HTTPStatus.BAD_REQUEST)
+            return
+        address = str(self.client_address[0])
+        strike = self.server.answer(Arrival(self.arrived, self.command, parts.path, parts.query, form, address))
+        if strike.ending is Ending.RESET:
+            self._reset()
+            return
+        reply = strike.reply
+        self._send(self._head(reply.status, reply.content_type, len(reply.body), reply.headers) + strike.sent)
+        if strike.ending is Ending.CLOSE_EARLY:
+            self.close_connection = True
+
+    def _head(self, status: int, content_type: str, length: int, headers: tuple[tuple[str, str], ...]) -> bytes:
+        phrase = HTTPStatus(status).phrase
+        lines = [f"HTTP/1.1 {status} {phrase}", f"Server: {self.server_version}", f"Date: {self.date_time_string()}"]
+        lines += [f"Content-Type: {content_type}", f"Content-Length: {length}"]
+        lines += [f"{name}: {value}" for name, value in headers]
+        lines.append("Connection: close" if self.close_connection else "Connection: keep-alive")
+        return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+
+    def _send(self, data: bytes) -> None:
+        try:
+            self.connection.sendall(data)
+        except OSError:  # the client has gone
+            self.close_connection = True
+
+    def _reset(self) -> None:
+        """Break the connection off so that the client sees a reset, not an end."""
+        self.close_connection = True
+        with suppress(OSError):
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing; the sandbox keeps its own log."""

@@ -1,0 +1,345 @@
+"""From the choices of a generated record to its XML."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Final
+
+from entrez_kit.sandbox import dates, vocabulary
+from entrez_kit.sandbox.document import MONTHS
+from entrez_kit.sandbox.text import xml_attribute, xml_text
+
+TITLE: Final = ("{method}", "in", "{topic}", "among", "{population}:", "{design}", "(invented record", "{pmid})")
+_PLAIN_PARTS: Final = (
+    "This record was invented for trying out software.",
+    "We studied",
+    "{topic}",
+    "by",
+    "{method}",
+    "among",
+    "{population}.",
+    "Data came from",
+    "{sample}",
+    "participants.",
+    "{finding}.",
+    "Nothing here is a medical fact.",
+)
+PLAIN: Final = (("", _PLAIN_PARTS),)
+LABELLED: Final = (
+    (
+        "BACKGROUND",
+        ("This record was invented for trying out software.", "It is about", "{topic}", "among", "{population}."),
+    ),
+    ("METHODS", ("We used", "{method}", "in", "{design}", "with", "{sample}", "participants.")),
+    ("RESULTS", ("{finding}.",)),
+    ("CONCLUSIONS", ("Nothing here is a medical fact.",)),
+)
+"""Title and abstract as parts; ``{name}`` stands for what a choice puts there."""
+
+PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
+STATUSES: Final = ("MEDLINE", "PubMed-not-MEDLINE", "Publisher", "In-Process")
+COUNTRY: Final = "Nowhere"
+RETRACTED: Final = ("Retracted Publication", "D016441")
+_SEASONS: Final = ("Winter", "Spring", "Summer", "Autumn")
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """The choices that decide the dates of a generated record."""
+
+    entered: date
+    lag: int
+    status: int
+    date_style: int
+    electronic: int
+
+    @property
+    def published(self) -> date:
+        """The day of publication, before it is made less precise."""
+        return self.entered + timedelta(days=self.lag - 45)
+
+    @property
+    def published_online(self) -> date | None:
+        """The day of electronic publication, if there is one."""
+        return self.entered - timedelta(days=self.lag // 3) if self.electronic else None
+
+    @property
+    def completed(self) -> date | None:
+        """The day indexing was completed."""
+        return self.entered + timedelta(days=60 + self.lag) if self.status == 0 else None
+
+    @property
+    def revised(self) -> date:
+        """The day of the last change."""
+        return self.entered + timedelta(days=160 + self.lag * 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Choices(Timing):
+    """Everything that makes one generated record; numbers are places in the lists of ``vocabulary``."""
+
+    pmid: str
+    team: Sequence[tuple[int, int]]
+    cited: Sequence[str]
+    topic: int
+    method: int
+    population: int
+    design: int
+    journal: int
+    finding: int
+    sample: int
+    keyword: int
+    grant: int
+    language: int
+    abstract: int
+    pmc: int
+    doi: int
+    correction: int
+
+    @property
+    def volume(self) -> str:
+        """The journal's volume: one a year."""
+        return str(self.published.year - 1999)
+
+    @property
+    def issue(self) -> str:
+        """The journal's issue: one a month."""
+        return str(self.published.month)
+
+    @property
+    def pages(self) -> str:
+        """Page range."""
+        first = int(self.pmid) % 900 + 1
+        return f"{first}-{first + self.lag % 12 + 1}"
+
+    @property
+    def doi_name(self) -> str:
+        """The DOI, under a prefix that is set aside for tests."""
+        return f"10.5555/invented.{self.pmid}" if self.doi else ""
+
+    @property
+    def pmcid(self) -> str:
+        """The PMCID."""
+        return f"PMC{self.pmid}" if self.pmc else ""
+
+
+def phrase(name: str, value: int) -> str:
+    """Return what a choice puts in place of its placeholder, as XML."""
+    if name == "topic":
+        return xml_text(vocabulary.TOPICS[value].phrase)
+    if name == "method":
+        return xml_text(vocabulary.METHODS[value].phrase)
+    if name == "population":
+        return vocabulary.POPULATIONS[value].phrase  # holds markup
+    if name == "design":
+        return xml_text(vocabulary.DESIGNS[value].phrase)
+    if name == "finding":
+        return xml_text(vocabulary.FINDINGS[value])
+    return str(vocabulary.SAMPLES[value])
+
+
+def abstract_parts(kind: int) -> Sequence[tuple[str, Sequence[str]]]:
+    """Return label and parts of each piece of an abstract of this kind."""
+    return ((), PLAIN, LABELLED)[kind]
+
+
+def published_number(choices: Timing) -> int:
+    """Return the publication date as yyyymmdd, as precise as the record gives it."""
+    day = choices.published
+    if choices.date_style == 0:
+        return dates.as_number(day)
+    if choices.date_style in (1, 3):
+        return day.year * 10000 + day.month * 100 + 1
+    if choices.date_style == 2:
+        return day.year * 10000 + 101
+    return day.year * 10000 + (1, 3, 6, 9)[_season(day)] * 100 + 1
+
+
+def _season(day: date) -> int:
+    return day.month % 12 // 3
+
+
+def _filled(parts: Sequence[str], choices: Choices) -> str:
+    def put(match: re.Match[str]) -> str:
+        name = match.group(1)
+        return choices.pmid if name == "pmid" else phrase(name, getattr(choices, name))
+
+    return PLACEHOLDER.sub(put, " ".join(parts))
+
+
+def _ymd(name: str, day: date | None, attributes: str = "") -> str:
+    if day is None:
+        return ""
+    inner = f"<Year>{day.year}</Year><Month>{day.month:02}</Month><Day>{day.day:02}</Day>"
+    return f"<{name}{attributes}>{inner}</{name}>"
+
+
+def _issue_date(choices: Choices) -> str:
+    day, style = choices.published, choices.date_style
+    month = MONTHS[day.month - 1]
+    if style == 3:
+        after = day.replace(day=1) + timedelta(days=31)
+        until = MONTHS[after.month - 1] if after.year == day.year else f"{after.year} {MONTHS[after.month - 1]}"
+        return f"<PubDate><MedlineDate>{day.year} {month}-{until}</MedlineDate></PubDate>"
+    finer = ("", f"<Month>{month}</Month>")[style < 2] + (f"<Day>{day.day}</Day>" if style == 0 else "")
+    if style == 4:
+        finer = f"<Season>{_SEASONS[_season(day)]}</Season>"
+    return f"<PubDate><Year>{day.year}</Year>{finer}</PubDate>"
+
+
+def _journal(choices: Choices) -> str:
+    journal = vocabulary.JOURNALS[choices.journal]
+    return (
+        f'<Journal><ISSN IssnType="Electronic">{journal.electronic_issn}</ISSN><JournalIssue CitedMedium="Internet">'
+        f"<Volume>{choices.volume}</Volume><Issue>{choices.issue}</Issue>{_issue_date(choices)}</JournalIssue>"
+        f"<Title>{xml_text(journal.title)}</Title><ISOAbbreviation>{journal.abbreviation}</ISOAbbreviation></Journal>"
+    )
+
+
+def _title(choices: Choices) -> str:
+    filled = _filled(TITLE, choices)
+    return f"<ArticleTitle>{f'[{filled}].' if choices.language else f'{filled}.'}</ArticleTitle>"
+
+
+def _abstract(choices: Choices) -> str:
+    pieces = []
+    for label, parts in abstract_parts(choices.abstract):
+        attribute = f' Label="{label}" NlmCategory="{label}"' if label else ""
+        pieces.append(f"<AbstractText{attribute}>{_filled(parts, choices)}</AbstractText>")
+    return f"<Abstract>{''.join(pieces)}</Abstract>" if pieces else ""
+
+
+def _authors(choices: Choices) -> str:
+    people = []
+    for place, (surname, forename) in enumerate(choices.team):
+        if forename < 0:
+            people.append(
+                f'<Author ValidYN="Y"><CollectiveName>{xml_text(vocabulary.GROUPS[surname])}</CollectiveName></Author>'
+            )
+            continue
+        fore, initials = vocabulary.FORENAMES[forename]
+        affiliation = xml_text(vocabulary.PLACES[(surname + forename) % len(vocabulary.PLACES)])
+        orcid = f'<Identifier Source="ORCID">0000-0009-{surname:04}-{forename:04}</Identifier>' if place == 0 else ""
+        people.append(
+            f'<Author ValidYN="Y"><LastName>{xml_text(vocabulary.SURNAMES[surname])}</LastName>'
+            f"<ForeName>{fore}</ForeName><Initials>{initials}</Initials>{orcid}"
+            f"<AffiliationInfo><Affiliation>{affiliation}</Affiliation></AffiliationInfo></Author>"
+        )
+    return f'<AuthorList CompleteYN="Y">{"".join(people)}</AuthorList>'
+
+
+def _grants(choices: Choices) -> str:
+    if not choices.grant:
+        return ""
+    number, acronym, agency, country = vocabulary.GRANTS[choices.grant - 1]
+    short = f"<Acronym>{acronym}</Acronym>" if acronym else ""
+    return (
+        f'<GrantList CompleteYN="Y"><Grant><GrantID>{number}</GrantID>{short}<Agency>{agency}</Agency>'
+        f"<Country>{country}</Country></Grant></GrantList>"
+    )
+
+
+def types_of(design: int, correction: int) -> list[tuple[str, str]]:
+    """Return name and UI of each publication type."""
+    types = list(vocabulary.DESIGNS[design].types)
+    return [*types, RETRACTED] if correction == 1 else types
+
+
+def headings_of(choices: Choices) -> list[tuple[str, str, bool]]:
+    """Return name, UI and weight of each MeSH heading; only finished MEDLINE records have any."""
+    if choices.status != 0:
+        return []
+    topic, method = vocabulary.TOPICS[choices.topic], vocabulary.METHODS[choices.method]
+    people = vocabulary.POPULATIONS[choices.population].headings
+    found = [
+        (topic.heading, topic.ui, True),
+        (method.heading, method.ui, False),
+        *((name, ui, False) for name, ui in people),
+    ]
+    return sorted(found)
+
+
+def _mesh(choices: Choices) -> str:
+    rows = "".join(
+        f'<MeshHeading><DescriptorName UI="{ui}" MajorTopicYN="{"Y" if major else "N"}">{xml_text(name)}'
+        "</DescriptorName></MeshHeading>"
+        for name, ui, major in headings_of(choices)
+    )
+    return f"<MeshHeadingList>{rows}</MeshHeadingList>" if rows else ""
+
+
+def _corrections(choices: Choices) -> str:
+    if not choices.correction:
+        return ""
+    kind = "RetractionIn" if choices.correction == 1 else "ErratumIn"
+    source = f"{vocabulary.JOURNALS[choices.journal].abbreviation}. {choices.revised.year};1:1"
+    return (
+        f'<CommentsCorrectionsList><CommentsCorrections RefType="{kind}"><RefSource>{source}</RefSource>'
+        "<Note>Invented notice</Note></CommentsCorrections></CommentsCorrectionsList>"
+    )
+
+
+def _keywords(choices: Choices) -> str:
+    if not choices.keyword:
+        return ""
+    rows = "".join(
+        f'<Keyword MajorTopicYN="N">{xml_text(word)}</Keyword>' for word in vocabulary.KEYWORDS[choices.keyword - 1]
+    )
+    return f'<KeywordList Owner="NOTNLM">{rows}</KeywordList>'
+
+
+def _pubmed_data(choices: Choices) -> str:
+    events = "".join(
+        f'<PubMedPubDate PubStatus="{kind}"><Year>{day.year}</Year><Month>{day.month}</Month><Day>{day.day}</Day>'
+        f"<Hour>6</Hour><Minute>0</Minute></PubMedPubDate>"
+        for kind, day in (
+            ("received", choices.entered - timedelta(days=120 + choices.lag)),
+            ("accepted", choices.entered - timedelta(days=30 + choices.lag // 2)),
+            ("entrez", choices.entered),
+            ("pubmed", choices.entered),
+            ("medline", choices.completed or choices.entered),
+        )
+    )
+    ids = [("pubmed", choices.pmid), ("pmc", choices.pmcid), ("doi", choices.doi_name)]
+    listed = "".join(f'<ArticleId IdType="{kind}">{value}</ArticleId>' for kind, value in ids if value)
+    references = "".join(
+        f"<Reference><Citation>Invented reference to record {pmid}.</Citation><ArticleIdList>"
+        f'<ArticleId IdType="doi">10.5555/invented.{pmid}</ArticleId><ArticleId IdType="pubmed">{pmid}</ArticleId>'
+        "</ArticleIdList></Reference>"
+        for pmid in choices.cited
+    )
+    state = "aheadofprint" if choices.status == 2 else "epublish" if choices.electronic else "ppublish"
+    return (
+        f"<PubmedData><History>{events}</History><PublicationStatus>{state}</PublicationStatus>"
+        f"<ArticleIdList>{listed}</ArticleIdList>"
+        + (f"<ReferenceList>{references}</ReferenceList>" if references else "")
+        + "</PubmedData>"
+    )
+
+
+def render(choices: Choices) -> bytes:
+    """Return the record as a ``PubmedArticle`` element."""
+    journal = vocabulary.JOURNALS[choices.journal]
+    model = "Print-Electronic" if choices.electronic else "Print"
+    language, vernacular = vocabulary.LANGUAGES[choices.language]
+    types = "".join(
+        f'<PublicationType UI="{ui}">{xml_text(name)}</PublicationType>'
+        for name, ui in types_of(choices.design, choices.correction)
+    )
+    location = f'<ELocationID EIdType="doi" ValidYN="Y">{choices.doi_name}</ELocationID>' if choices.doi else ""
+    original = f"<VernacularTitle>{xml_text(vernacular)}.</VernacularTitle>" if vernacular else ""
+    owner = xml_attribute("NLM")
+    return (
+        f'<PubmedArticle><MedlineCitation Status="{STATUSES[choices.status]}" Owner="{owner}">'
+        f'<PMID Version="1">{choices.pmid}</PMID>'
+        f"{_ymd('DateCompleted', choices.completed)}{_ymd('DateRevised', choices.revised)}"
+        f'<Article PubModel="{model}">{_journal(choices)}{_title(choices)}'
+        f"<Pagination><MedlinePgn>{choices.pages}</MedlinePgn></Pagination>{location}{_abstract(choices)}"
+        f"{_authors(choices)}<Language>{language}</Language>{_grants(choices)}"
+        f"<PublicationTypeList>{types}</PublicationTypeList>{original}"
+        + _ymd("ArticleDate", choices.published_online, ' DateType="Electronic"')
+        + f"</Article><MedlineJournalInfo><Country>{COUNTRY}</Country><MedlineTA>{journal.abbreviation}</MedlineTA>"
+        f"<NlmUniqueID>{journal.nlm_id}</NlmUniqueID><ISSNLinking>{journal.print_issn}</ISSNLinking></MedlineJournalInfo>"
+        f"{_corrections(choices)}{_mesh(choices)}{_keywords(choices)}</MedlineCitation>{_pubmed_data(choices)}</PubmedArticle>"
+    ).encode()

@@ -1,0 +1,175 @@
+"""The taxonomy of the sandbox: a few organisms, enough to tell known names from unknown and ambiguous ones."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final
+
+from entrez_kit.sandbox import dates
+from entrez_kit.sandbox.database import (
+    BadRequest,
+    Database,
+    Description,
+    FetchRequest,
+    FieldInfo,
+    SearchOutcome,
+    SearchRequest,
+)
+from entrez_kit.sandbox.lexer import tokenize
+from entrez_kit.sandbox.replies import Reply, plain, xml
+from entrez_kit.sandbox.text import normal, xml_text
+
+
+@dataclass(frozen=True, slots=True)
+class Taxon:
+    """One organism or group: its names, the first one scientific, and the taxon it belongs to."""
+
+    taxid: int
+    names: tuple[str, ...]
+    rank: str
+    parent: int | None = None
+    division: str = ""
+    common: str = ""
+
+
+TAXA: Final[tuple[Taxon, ...]] = (
+    Taxon(9606, ("Homo sapiens", "human", "man"), "species", None, "primates", "human"),
+    Taxon(10090, ("Mus musculus", "house mouse", "mouse"), "species", None, "rodents", "house mouse"),
+    Taxon(10116, ("Rattus norvegicus", "Norway rat", "rat"), "species", None, "rodents", "Norway rat"),
+    Taxon(7955, ("Danio rerio", "zebrafish"), "species", None, "bony fishes", "zebrafish"),
+    Taxon(7227, ("Drosophila melanogaster", "fruit fly"), "species", None, "flies", "fruit fly"),
+    Taxon(6239, ("Caenorhabditis elegans",), "species", None, "nematodes"),
+    Taxon(
+        4932,
+        ("Saccharomyces cerevisiae", "baker's yeast", "brewer's yeast"),
+        "species",
+        None,
+        "ascomycetes",
+        "brewer's yeast",
+    ),
+    Taxon(559292, ("Saccharomyces cerevisiae S288C",), "strain", 4932, "ascomycetes"),
+    Taxon(562, ("Escherichia coli", "E. coli"), "species", None, "enterobacteria", "E. coli"),
+    Taxon(83333, ("Escherichia coli K-12",), "strain", 562, "enterobacteria"),
+    Taxon(511145, ("Escherichia coli str. K-12 substr. MG1655",), "no rank", 83333, "enterobacteria"),
+    Taxon(4530, ("Oryza sativa", "Asian cultivated rice"), "species", None, "monocots", "Asian cultivated rice"),
+    Taxon(39947, ("Oryza sativa Japonica Group", "Japanese rice"), "no rank", 4530, "monocots", "Japanese rice"),
+    Taxon(9913, ("Bos taurus", "cattle", "cow"), "species", None, "even-toed ungulates", "cattle"),
+    Taxon(53747, ("Echinacea",), "genus", None, "eudicots"),
+    Taxon(7674, ("Echinacea",), "superorder", None, "sea urchins"),
+)
+BY_TAXID: Final = {taxon.taxid: taxon for taxon in TAXA}
+_UID_TAGS: Final = frozenset(("uid", "taxid", "taxonomy id", "tid"))
+
+
+def named(name: str) -> list[Taxon]:
+    """Return the taxa with this name."""
+    key = normal(name)
+    return [taxon for taxon in TAXA if key and key in (normal(one) for one in taxon.names)]
+
+
+def with_everything_below(taxids: Sequence[int]) -> set[int]:
+    """Return taxids together with those of their strains and subspecies."""
+    found = set(taxids)
+    while True:
+        below = {taxon.taxid for taxon in TAXA if taxon.parent in found} - found
+        if not below:
+            return found
+        found |= below
+
+
+class TaxonomyDatabase(Database):
+    """Names and ids of organisms; search knows names and taxids, joined by OR at most."""
+
+    name = "taxonomy"
+    menu = "Taxonomy"
+    description = "Taxonomy db"
+    summary_dtd = "20140214"
+
+    @property
+    def count(self) -> int:
+        """Number of taxa."""
+        return len(TAXA)
+
+    def search(self, request: SearchRequest) -> SearchOutcome:
+        """Find taxa by name ([All Names]) or number ([uid])."""
+        tokens, remarks = tokenize(request.term)
+        found: dict[str, None] = {}
+        translations, missing = [], []
+        for token in tokens:
+            if token.kind != "operand":
+                continue
+            tag = " ".join((token.tag or request.field or "all names").lower().split())
+            if tag in _UID_TAGS:
+                taxon = BY_TAXID.get(int(token.text)) if token.text.isascii() and token.text.isdigit() else None
+                hits, label = [taxon] if taxon else [], "UID"
+            else:
+                hits, label = named(token.text), "All Names"
+            found |= {str(taxon.taxid): None for taxon in hits}
+            translations.append(f"{token.text}[{label}]")
+            if not hits and label == "All Names":
+                missing.append(f"{token.text}[{label}]" if token.tag else token.text)
+        return SearchOutcome(
+            ids=list(found), translation=" OR ".join(translations), phrases_not_found=missing, messages=remarks
+        )
+
+    def summary(self, uid: str) -> Mapping[str, Any] | None:
+        """Return the version 2 summary."""
+        taxon = self._taxon(uid)
+        if taxon is None:
+            return None
+        words = taxon.names[0].split()
+        species = len(words) > 1
+        return {
+            "Status": "active",
+            "Rank": taxon.rank,
+            "Division": taxon.division,
+            "ScientificName": taxon.names[0],
+            "CommonName": taxon.common,
+            "TaxId": taxon.taxid,
+            "AkaTaxId": 0,
+            "Genus": words[0] if species else "",
+            "Species": words[1] if species else "",
+            "Subsp": "",
+            "ModificationDate": "2025/01/01 00:00",
+        }
+
+    def _taxon(self, uid: str) -> Taxon | None:
+        canonical = self.canonical(uid)
+        return None if canonical is None else BY_TAXID.get(int(canonical))
+
+    def fetch(self, request: FetchRequest) -> Reply:
+        """Return taxa as XML or a list of their ids; unknown ids are left out.
+
+        Raises:
+            BadRequest: no id has the form of one.
+        """
+        if not any(self.canonical(uid) for uid in request.ids):
+            raise BadRequest("ID list is empty! Possibly it has no correct IDs.")
+        taxa = [taxon for uid in request.ids if (taxon := self._taxon(uid)) is not None]
+        if request.rettype == "uilist" or request.retmode == "text":
+            return plain("".join(f"{taxon.taxid}\n" for taxon in taxa))
+        entries = "".join(
+            f"<Taxon>\n    <TaxId>{taxon.taxid}</TaxId>\n"
+            f"    <ScientificName>{xml_text(taxon.names[0])}</ScientificName>\n"
+            f"    <ParentTaxId>{taxon.parent or 1}</ParentTaxId>\n    <Rank>{taxon.rank}</Rank>\n"
+            f"    <Division>{xml_text(taxon.division)}</Division>\n</Taxon>\n"
+            for taxon in taxa
+        )
+        return xml(
+            '<?xml version="1.0" ?>\n<!DOCTYPE TaxaSet PUBLIC "-//NLM//DTD Taxon, 14th January 2002//EN" '
+            f'"https://www.ncbi.nlm.nih.gov/entrez/query/DTD/taxon.dtd">\n<TaxaSet>{entries}</TaxaSet>\n'
+        )
+
+    def describe(self) -> Description:
+        """Return what EInfo shows."""
+        names = sum(len(taxon.names) for taxon in TAXA)
+        return Description(
+            "Build-sandbox",
+            f"{dates.slashed(dates.as_number(date.today()))} 00:00",
+            (
+                FieldInfo(
+                    "UID", "UID", "Unique number assigned to a taxon", len(TAXA), is_numerical=True, is_hidden=True
+                ),
+                FieldInfo("ALLN", "All Names", "All aliases for organism", names, single_token=True),
+            ),
+        )

@@ -1,0 +1,214 @@
+"""PubMed records written for the sandbox's tests, and a small client for its answers."""
+
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import requests
+
+from entrez_kit.sandbox.server import Sandbox
+
+
+def article(
+    pmid: int,
+    title: str,
+    *,
+    abstract: str = "",
+    authors: Sequence[tuple[str, str, str]] = (("Smith", "John A", "JA"),),
+    journal: tuple[str, str, str] = ("Journal of tests", "J Tests", "9000001"),
+    year: int = 2020,
+    month: str = "Mar",
+    day: int = 0,
+    entered: tuple[int, int, int] = (2020, 3, 10),
+    electronic: tuple[int, int, int] | None = None,
+    mesh: Sequence[str] = (),
+    major: Sequence[str] = (),
+    types: Sequence[str] = ("Journal Article",),
+    language: str = "eng",
+    keywords: Sequence[str] = (),
+    ids: Sequence[tuple[str, str]] = (),
+    references: Sequence[int] = (),
+    affiliation: str = "",
+    grant: str = "",
+    volume: str = "7",
+    issue: str = "2",
+    pages: str = "10-9",
+) -> str:
+    """Return a PubmedArticle element."""
+    place = f"<AffiliationInfo><Affiliation>{affiliation}</Affiliation></AffiliationInfo>" if affiliation else ""
+    people = "".join(
+        f"<Author><CollectiveName>{last}</CollectiveName></Author>"
+        if not fore
+        else f"<Author><LastName>{last}</LastName><ForeName>{fore}</ForeName><Initials>{initials}</Initials>{place}</Author>"
+        for last, fore, initials in authors
+    )
+    headings = "".join(
+        f'<MeshHeading><DescriptorName UI="D1" MajorTopicYN="{"Y" if name in major else "N"}">{name}</DescriptorName></MeshHeading>'
+        for name in (*mesh, *major)
+    )
+    events = "".join(
+        f'<PubMedPubDate PubStatus="{kind}"><Year>{entered[0]}</Year><Month>{entered[1]}</Month><Day>{entered[2]}</Day></PubMedPubDate>'
+        for kind in ("entrez", "pubmed", "medline")
+    )
+    online = (
+        f'<ArticleDate DateType="Electronic"><Year>{electronic[0]}</Year><Month>{electronic[1]:02}</Month><Day>{electronic[2]:02}</Day></ArticleDate>'
+        if electronic
+        else ""
+    )
+    listed = "".join(f'<ArticleId IdType="{kind}">{value}</ArticleId>' for kind, value in (("pubmed", str(pmid)), *ids))
+    cited = "".join(
+        f'<Reference><ArticleIdList><ArticleId IdType="pubmed">{one}</ArticleId></ArticleIdList></Reference>'
+        for one in references
+    )
+    words = "".join(f'<Keyword MajorTopicYN="N">{word}</Keyword>' for word in keywords)
+    return (
+        f'<PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">{pmid}</PMID>'
+        f"<DateRevised><Year>2021</Year><Month>01</Month><Day>02</Day></DateRevised>"
+        f'<Article PubModel="Print"><Journal><ISSN IssnType="Print">1234-5678</ISSN><JournalIssue CitedMedium="Print">'
+        f"<Volume>{volume}</Volume><Issue>{issue}</Issue><PubDate><Year>{year}</Year>"
+        + (f"<Month>{month}</Month>" if month else "")
+        + (f"<Day>{day}</Day>" if day else "")
+        + f"</PubDate></JournalIssue><Title>{journal[0]}</Title><ISOAbbreviation>{journal[1]}</ISOAbbreviation></Journal>"
+        f"<ArticleTitle>{title}</ArticleTitle><Pagination><MedlinePgn>{pages}</MedlinePgn></Pagination>"
+        + (f"<Abstract><AbstractText>{abstract}</AbstractText></Abstract>" if abstract else "")
+        + f'<AuthorList CompleteYN="Y">{people}</AuthorList><Language>{language}</Language>'
+        + (
+            f"<GrantList><Grant><GrantID>{grant}</GrantID><Country>Nowhere</Country></Grant></GrantList>"
+            if grant
+            else ""
+        )
+        + "<PublicationTypeList>"
+        + "".join(f'<PublicationType UI="D1">{kind}</PublicationType>' for kind in types)
+        + f"</PublicationTypeList>{online}</Article><MedlineJournalInfo><Country>Nowhere</Country>"
+        f"<MedlineTA>{journal[1]}</MedlineTA><NlmUniqueID>{journal[2]}</NlmUniqueID></MedlineJournalInfo>"
+        + (f"<MeshHeadingList>{headings}</MeshHeadingList>" if headings else "")
+        + (f'<KeywordList Owner="NOTNLM">{words}</KeywordList>' if words else "")
+        + f"</MedlineCitation><PubmedData><History>{events}</History><PublicationStatus>ppublish</PublicationStatus>"
+        f"<ArticleIdList>{listed}</ArticleIdList>"
+        + (f"<ReferenceList>{cited}</ReferenceList>" if cited else "")
+        + "</PubmedData></PubmedArticle>"
+    )
+
+
+def article_set(*records: str) -> str:
+    """Return a whole file of records."""
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle//EN" "x.dtd">\n'
+        f"<PubmedArticleSet>\n{chr(10).join(records)}\n</PubmedArticleSet>\n"
+    )
+
+
+SHELF = article_set(
+    article(
+        101,
+        "Asthma in children",
+        abstract="We studied wheezing and the airway immune response. CRISPR was not used.",
+        authors=(("Smith", "John A", "JA"), ("Müller", "Eva", "E")),
+        mesh=("Humans", "Child"),
+        major=("Asthma",),
+        types=("Journal Article", "Review"),
+        ids=(("doi", "10.1000/one"), ("pmc", "PMC501"), ("pii", "S1")),
+        entered=(2019, 5, 1),
+        year=2019,
+        month="May",
+        keywords=("inhaled steroids",),
+    ),
+    article(
+        102,
+        "Covid-19 and <i>Mus musculus</i>: an immunity model",
+        abstract="Mice were immunized. P&lt;0.05 was seen.",
+        authors=(("Smith", "Jane", "J"), ("O'Brien", "Kay", "K")),
+        journal=("Annals of mice", "Ann Mice", "9000002"),
+        mesh=("Animals", "Mice"),
+        entered=(2020, 6, 15),
+        year=2020,
+        month="Jun",
+        day=15,
+        ids=(("doi", "10.1000/two"),),
+        references=(101,),
+    ),
+    article(
+        103,
+        "Heart attack after asthma treatment",
+        authors=(("Jones", "Ann", "A"),),
+        mesh=("Humans",),
+        major=("Arthritis, Rheumatoid",),
+        types=("Journal Article", "Randomized Controlled Trial"),
+        entered=(2021, 1, 20),
+        year=2021,
+        month="",
+        language="fre",
+        grant="R01 HL777",
+        references=(101, 102),
+        affiliation="Institute of Wheezing, Port Example",
+    ),
+    article(
+        104,
+        "Attack rates in heart registries",
+        abstract="Children with asthma were left out.",
+        authors=(("Consortium for Testing", "", ""),),
+        mesh=("Humans",),
+        entered=(2021, 12, 31),
+        year=2022,
+        month="Jan",
+        electronic=(2021, 12, 30),
+        volume="8",
+        pages="100",
+        ids=(("pmc", "PMC504"), ("doi", "10.1000/Four")),
+    ),
+)
+
+
+def write_shelf(folder: Path, text: str = SHELF) -> Path:
+    """Write records to a file."""
+    path = folder / "shelf.xml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@dataclass(frozen=True)
+class Client:
+    """Ask a sandbox, and read what it says with readers that know nothing of it."""
+
+    sandbox: Sandbox
+
+    def get(self, endpoint: str, **params: Any) -> requests.Response:
+        """Send a GET request to an E-utility."""
+        return requests.get(self.address(endpoint), params=params, timeout=20)
+
+    def post(self, endpoint: str, **params: Any) -> requests.Response:
+        """Send a POST request to an E-utility."""
+        return requests.post(self.address(endpoint), data=params, timeout=20)
+
+    def address(self, endpoint: str) -> str:
+        """Return the address of an E-utility."""
+        suffix = "cgi" if endpoint == "ecitmatch" else "fcgi"
+        return f"{self.sandbox.url}/entrez/eutils/{endpoint}.{suffix}"
+
+    def xml(self, endpoint: str, **params: Any) -> ElementTree.Element:
+        """Return the root of an XML answer."""
+        response = self.post(endpoint, **params)
+        assert response.status_code == 200, response.text
+        return ElementTree.fromstring(response.content)
+
+    def search(self, term: str, **params: Any) -> dict[str, Any]:
+        """Return the esearchresult of a JSON answer."""
+        response = self.post("esearch", db="pubmed", term=term, retmode="json", **params)
+        assert response.status_code == 200, response.text
+        result: dict[str, Any] = response.json()["esearchresult"]
+        return result
+
+    def pmids(self, term: str, **params: Any) -> set[str]:
+        """Return the PMIDs a query finds."""
+        return set(self.search(term, **params)["idlist"])
+
+
+@contextmanager
+def serving(**options: Any) -> Iterator[Client]:
+    """Run a sandbox without the rate rule; at the end nothing in it may have gone wrong unnoticed."""
+    with Sandbox(**{"enforce_limits": False, **options}) as running:
+        yield Client(running)
+        assert running.defects == []
