@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from rich import box
 from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
+from rich.constrain import Constrain
 from rich.panel import Panel
 from rich.rule import Rule
 from rich.table import Table
@@ -57,7 +57,7 @@ def record_page(record: Record, console: Console, *, full: bool = False) -> Rend
     parts += _corrections(record)
     parts += _facts(record, full)
     parts += [Text(""), _links(record, console)]
-    return Padding(Group(*parts), (0, max(0, console.width - MAX_WIDTH), 0, 0), expand=False)
+    return Constrain(Group(*parts), MAX_WIDTH)
 
 
 def pages(records: Sequence[Record], console: Console, *, full: bool = False) -> RenderableType:

@@ -220,8 +220,10 @@ def flags_of(ctx: typer.Context) -> dict[str, str]:
     """Return what this command calls its parameters: ``{"sort_by": "--sort"}``."""
     flags: dict[str, str] = {}
     for parameter in ctx.command.params:
-        if parameter.name and parameter.param_type_name == "option":
+        if parameter.param_type_name == "option":
             flags[parameter.name] = max(parameter.opts, key=len)
+        else:
+            flags[parameter.name] = parameter.metavar or parameter.name
     return flags
 
 

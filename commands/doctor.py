@@ -1,12 +1,14 @@
 """entrez-kit doctor: find out which part of the way to NCBI fails, or what on this machine does."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from entrez_kit.errors import Exit
 
-from ._run import emit, state
+from ._run import accepts, emit, plan, state
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -29,6 +31,7 @@ NAMES: Final = {
 }
 
 
+@accepts("table", "json", "jsonl")
 def command(
     ctx: typer.Context,
     network: Annotated[
@@ -43,14 +46,29 @@ def command(
     """
     from entrez_kit.doctor import diagnose
 
-    report = diagnose(state(ctx).services.settings, all_services=network)
+    settings = state(ctx).services.settings
+    with _waiting(ctx):
+        report = diagnose(settings, all_services=network)
     records = [check.model_dump(mode="json") for check in report.checks]
     emit(ctx, report, lambda: _table(report), records=records)
     problem = report.problem()
-    if problem is not None:
+    if problem is not None and plan(ctx).format != "table":  # the table says it, with the hint
         raise problem
     if report.exit_status != Exit.DONE:
         raise typer.Exit(int(report.exit_status))
+
+
+@contextmanager
+def _waiting(ctx: typer.Context) -> Iterator[None]:
+    """Tell a person that something is going on: a hop that does not answer takes seconds."""
+    current = state(ctx)
+    if not current.stderr_is_terminal or current.quiet:
+        yield
+        return
+    from ._console import error_console
+
+    with error_console(current.color).status("Looking at this machine and the way to NCBI ..."):
+        yield
 
 
 def _table(report: "DoctorReport") -> "RenderableType":
@@ -87,8 +105,12 @@ def _verdict(report: "DoctorReport") -> "RenderableType":
     from rich.text import Text
 
     if report.failed:
-        return Text(f"Failed: {', '.join(check.label for check in report.failed)}.", style="bold red")
+        return Text(f"Failed: {_labels(report.failed)}.", style="bold red")
     if report.warnings:
-        labels = ", ".join(check.label for check in report.warnings)
-        return Text(f"Works, with warnings about: {labels}.", style="bold yellow")
+        return Text(f"Works, with warnings: {_labels(report.warnings)}.", style="bold yellow")
     return Text("All is well.", style="bold green")
+
+
+def _labels(checks: "Sequence[Check]") -> str:
+    names = [(NAMES.get(check.name, check.name), check.service) for check in checks]
+    return ", ".join(f"{name} of the way to {service}" if service else name for name, service in names)

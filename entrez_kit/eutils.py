@@ -101,7 +101,7 @@ class EUtils:
             "reldate": _number("reldate", reldate),
             "field": field,
             "usehistory": "y" if usehistory else None,
-            "webenv": webenv,
+            "WebEnv": webenv,
             "query_key": query_key,
             "rettype": rettype,
             "retmode": retmode,
@@ -261,7 +261,7 @@ class EUtils:
         length = len(url) + 1 + len(encoded) + credentials_length(self._settings, "eutils", url)
         long = length > MAX_GET_CHARACTERS
         method: Method = "POST" if post or long or _count_ids(asked.get("id")) > MAX_GET_IDS else "GET"
-        uses_history = any(name in asked for name in ("usehistory", "webenv", "WebEnv", "query_key"))
+        uses_history = any(name in asked for name in ("usehistory", "WebEnv", "query_key"))
         return self._transport.send(
             Call(
                 service="eutils",
@@ -360,7 +360,7 @@ def _chosen(
         )
     return {
         "id": _ids(ids) if ids else None,
-        "webenv": webenv,
+        "WebEnv": webenv,
         "query_key": query_key,
         "retstart": _number("retstart", retstart),
         "retmax": _number("retmax", retmax),

@@ -27,6 +27,8 @@ USER_FILE: Final = "config.toml"
 MAX_CONFIG_BYTES: Final = 1_000_000
 """A config file is a page of text; anything past this is the wrong file, or a device without an end."""
 
+SANDBOX_ORIGIN: Final = "sandbox"
+
 Embeddings = Literal["none", "openai", "hf"]
 Kind = Literal["text", "secret", "email", "flag", "number", "url", "path", "choice"]
 
@@ -205,18 +207,17 @@ class Settings:
 
     def with_sandbox(self, url: str) -> "Settings":
         """Return these settings pointed at a sandbox, with a cache, limiter state and data folder of its own."""
-        return replace(
-            self,
-            demo=True,
-            eutils_url=f"{url}/entrez/eutils",
-            idconv_url=f"{url}/idconv",
-            europepmc_url=f"{url}/europepmc",
-            unpaywall_url=f"{url}/unpaywall",
-            pmc_oa_url=f"{url}/pmc-oa",
-            cache_dir=self.cache_dir / "demo",
-            data_dir=self.data_dir / "demo",
-            state_dir=self.state_dir / "demo",
-        )
+        own: dict[str, Any] = {
+            "eutils_url": f"{url}/entrez/eutils",
+            "idconv_url": f"{url}/idconv",
+            "europepmc_url": f"{url}/europepmc",
+            "unpaywall_url": f"{url}/unpaywall",
+            "pmc_oa_url": f"{url}/pmc-oa",
+            "cache_dir": self.cache_dir / "demo",
+            "data_dir": self.data_dir / "demo",
+        }
+        origins = {**self.origins, **dict.fromkeys(own, SANDBOX_ORIGIN)}
+        return replace(self, **own, demo=True, state_dir=self.state_dir / "demo", origins=origins)
 
 
 FIELD_NAMES: Final = frozenset(item.name for item in fields(Settings))

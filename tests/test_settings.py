@@ -1,15 +1,11 @@
-"""Where each setting comes from, what is refused, and that nothing about a home folder is fatal."""
+"""Where each setting comes from, what is refused, and that no secret is shown."""
 
-import os
-import stat
-import sys
-from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pydantic import SecretStr
+from settings_sources import CANARY, EMAIL, Sources, needs_modes, sources_fixture
 
 from entrez_kit.errors import NotConfigured
 from entrez_kit.settings import (
@@ -26,42 +22,7 @@ from entrez_kit.settings import (
     near_settings,
 )
 
-CANARY = "canary0123456789abcdef"
-EMAIL = "canary.person@example.org"
-needs_modes = pytest.mark.skipif(sys.platform == "win32", reason="file modes mean little on Windows")
-not_root = pytest.mark.skipif(hasattr(os, "getuid") and os.getuid() == 0, reason="root may write everywhere")
-
-
-class Sources:
-    """A home, a project folder and an environment of one test."""
-
-    def __init__(self, root: Path) -> None:
-        self.home = root / "home"
-        self.project = root / "project"
-        self.home.mkdir()
-        self.project.mkdir()
-        self.environ = {"HOME": str(self.home)}
-
-    @property
-    def user_file(self) -> Path:
-        return self.home / ".config" / "entrez-kit" / "config.toml"
-
-    def user_config(self, text: str, mode: int = 0o600) -> None:
-        self.user_file.parent.mkdir(parents=True, exist_ok=True)
-        self.user_file.write_text(text, encoding="utf-8")
-        self.user_file.chmod(mode)
-
-    def project_file(self, text: str) -> None:
-        (self.project / PROJECT_FILE).write_text(text, encoding="utf-8")
-
-    def load(self, overrides: Mapping[str, Any] | None = None, /, **environ: str) -> Settings:
-        return load_settings(overrides, environ={**self.environ, **environ}, working_dir=self.project)
-
-
-@pytest.fixture
-def sources(tmp_path: Path) -> Sources:
-    return Sources(tmp_path)
-
+FIXTURES = (sources_fixture,)
 
 # Precedence and origins
 
@@ -442,153 +403,6 @@ def test_a_named_config_must_be_there_and_readable(sources: Sources, tmp_path: P
         sources.load(ENTREZ_KIT_CONFIG=str(tmp_path))
 
 
-# Folders
-
-
-@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="XDG folders are for other systems")
-def test_xdg_folders_are_honoured_and_relative_ones_ignored(sources: Sources, tmp_path: Path) -> None:
-    for kind in ("CONFIG", "CACHE", "DATA"):
-        (tmp_path / kind).mkdir()
-    (tmp_path / "CONFIG" / "entrez-kit").mkdir()
-    (tmp_path / "CONFIG" / "entrez-kit" / "config.toml").write_text("ncbi_max_retries = 1", encoding="utf-8")
-    loaded = sources.load(**{f"XDG_{kind}_HOME": str(tmp_path / kind) for kind in ("CONFIG", "CACHE", "DATA")})
-
-    assert loaded.cache_dir == tmp_path / "CACHE" / "entrez-kit"
-    assert loaded.data_dir == tmp_path / "DATA" / "entrez-kit"
-    assert loaded.ncbi_max_retries == 1
-
-    relative = sources.load(XDG_CONFIG_HOME="config", XDG_CACHE_HOME="cache", XDG_DATA_HOME="data")
-    assert relative.cache_dir == sources.home / ".cache" / "entrez-kit"
-    assert relative.data_dir == sources.home / ".local" / "share" / "entrez-kit"
-    assert relative.config_file == sources.user_file
-
-
-@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="XDG folders are for other systems")
-def test_xdg_folders_work_without_a_home(tmp_path: Path) -> None:
-    loaded = load_settings(
-        environ={f"XDG_{kind}_HOME": str(tmp_path / kind.lower()) for kind in ("CONFIG", "CACHE", "DATA")}
-    )
-
-    assert loaded.cache_dir == tmp_path / "cache" / "entrez-kit"
-    assert loaded.notices == ()
-
-
-def test_one_folder_can_hold_everything(sources: Sources, tmp_path: Path) -> None:
-    own = tmp_path / "own"
-    own.mkdir()
-    (own / "config.toml").write_text("ncbi_max_retries = 1", encoding="utf-8")
-    loaded = sources.load(ENTREZ_KIT_HOME=str(own))
-
-    assert (loaded.home, loaded.cache_dir, loaded.data_dir) == (own, own / "cache", own / "data")
-    assert (loaded.config_file, loaded.ncbi_max_retries) == (own / "config.toml", 1)
-    assert loaded.origins["cache_dir"] == "below home, from environment (ENTREZ_KIT_HOME)"
-    assert sources.load({"home": own}).cache_dir == own / "cache"
-    assert sources.load(ENTREZ_KIT_HOME=str(own), ENTREZ_KIT_CACHE_DIR=str(tmp_path)).cache_dir == tmp_path
-
-
-def test_the_limiter_state_is_shared_whatever_the_other_folders_are(sources: Sources, tmp_path: Path) -> None:
-    assert sources.load().state_dir == sources.load(ENTREZ_KIT_HOME=str(tmp_path)).state_dir
-    assert sources.load().state_dir == load_settings(environ={}).state_dir
-
-
-@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="those systems know the home without HOME")
-@pytest.mark.parametrize("home", [None, "", "/nonexistent/home"])
-def test_a_missing_home_costs_one_notice(home: str | None) -> None:
-    loaded = load_settings(environ={} if home is None else {"HOME": home})
-
-    assert loaded.cache_dir == loaded.state_dir / "cache"
-    assert loaded.data_dir == loaded.state_dir / "data"
-    assert loaded.config_file is None
-    assert len(loaded.notices) == 1
-    assert "ENTREZ_KIT_HOME" in loaded.notices[0]
-
-
-@needs_modes
-def test_a_read_only_home_costs_one_notice(sources: Sources, monkeypatch: pytest.MonkeyPatch) -> None:
-    sources.user_config("ncbi_max_retries = 2")
-    access = os.access
-    monkeypatch.setattr(os, "access", lambda path, mode: mode == os.R_OK and access(path, mode))
-    loaded = sources.load()
-
-    assert (loaded.cache_dir, loaded.data_dir) == (loaded.state_dir / "cache", loaded.state_dir / "data")
-    assert len(loaded.notices) == 1
-    assert loaded.ncbi_max_retries == 2
-
-
-@needs_modes
-@not_root
-def test_a_home_that_may_not_be_entered_costs_one_notice_about_folders(tmp_path: Path) -> None:
-    closed = tmp_path / "closed"
-    (closed / "home").mkdir(parents=True)
-    closed.chmod(0)
-    try:
-        loaded = load_settings(environ={"HOME": str(closed / "home")})
-    finally:
-        closed.chmod(0o700)
-
-    assert len(loaded.notices) == 1
-
-
-def test_a_home_of_ones_own_that_cannot_be_written_is_named_in_the_notice(sources: Sources, tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_text("", encoding="utf-8")
-    loaded = sources.load(ENTREZ_KIT_HOME=str(file / "below"))
-
-    assert loaded.cache_dir == loaded.state_dir / "cache"
-    assert len([notice for notice in loaded.notices if "cannot be written" in notice]) == 1
-    assert str(file / "below") in " ".join(loaded.notices)
-
-
-@needs_modes
-def test_a_temporary_folder_that_others_could_have_prepared_is_passed_over(sources: Sources) -> None:
-    first = sources.load().state_dir
-    first.mkdir(mode=0o700)
-    assert sources.load().state_dir == first
-
-    first.chmod(0o777)
-    second = sources.load().state_dir
-    assert second != first
-    assert second.parent == first.parent
-
-    second.symlink_to(sources.home)
-    assert sources.load().state_dir not in (first, second)
-
-
-@needs_modes
-def test_a_temporary_folder_of_somebody_else_is_passed_over(sources: Sources, monkeypatch: pytest.MonkeyPatch) -> None:
-    loaded = sources.load()
-    loaded.state_dir.mkdir(mode=0o700)
-    name = loaded.state_dir.name
-    stranger = os.getuid() + 1
-    monkeypatch.setattr(os, "getuid", lambda: stranger)
-    (loaded.state_dir.parent / f"entrez-kit-{stranger}").mkdir(mode=0o700)
-
-    assert sources.load().state_dir.name not in (name, f"entrez-kit-{stranger}")
-
-
-def test_a_machine_on_which_nothing_can_be_written_is_no_crash(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def nowhere() -> str:
-        raise FileNotFoundError("No usable temporary directory found")
-
-    monkeypatch.setattr("tempfile.gettempdir", nowhere)
-    loaded = load_settings(environ={"HOME": "/nonexistent"})
-
-    assert loaded.cache_dir.is_absolute()
-    assert len(loaded.notices) == (0 if sys.platform in ("win32", "darwin") else 1)
-
-
-@needs_modes
-def test_reading_settings_writes_nothing(sources: Sources) -> None:
-    loaded = sources.load(NCBI_API_KEY=CANARY)
-
-    assert not loaded.state_dir.exists()
-    assert not loaded.cache_dir.exists()
-    assert list(sources.home.iterdir()) == []
-    assert not stat.S_IMODE(sources.home.stat().st_mode) & 0o022
-
-
 # The table of settings
 
 
@@ -629,16 +443,17 @@ def test_variables_are_named_once_and_every_setting_has_help() -> None:
 def test_the_sandbox_gets_addresses_and_folders_of_its_own(sources: Sources) -> None:
     loaded = sources.load(NCBI_API_KEY=CANARY)
     demo = loaded.with_sandbox("http://127.0.0.1:4321")
+    addresses = {setting.name for setting in SETTINGS if setting.kind == "url"} - {"weaviate_url"}
+    folders = {"cache_dir", "data_dir", "state_dir"}
 
     assert demo.demo is True
-    addresses = [
-        getattr(demo, setting.name) for setting in SETTINGS if setting.kind == "url" and setting.name != "weaviate_url"
-    ]
-    assert addresses
-    assert all(address.startswith("http://127.0.0.1:4321/") for address in addresses)
-    for name in ("cache_dir", "data_dir", "state_dir"):
-        assert getattr(demo, name) == getattr(loaded, name) / "demo"
+    assert all(getattr(demo, name).startswith("http://127.0.0.1:4321/") for name in addresses)
+    assert all(getattr(demo, name) == getattr(loaded, name) / "demo" for name in folders)
     changed = {item.name for item in fields(Settings) if getattr(demo, item.name) != getattr(loaded, item.name)}
-    assert changed == {"demo", "cache_dir", "data_dir", "state_dir"} | {
-        setting.name for setting in SETTINGS if setting.kind == "url" and setting.name != "weaviate_url"
+    assert changed == {"demo", "origins"} | folders | addresses
+    assert {name for name, origin in demo.origins.items() if origin == "sandbox"} == changed - {
+        "demo",
+        "origins",
+        "state_dir",
     }
+    assert demo.origins["ncbi_api_key"] == loaded.origins["ncbi_api_key"]

@@ -128,7 +128,7 @@ def _ask(settings: Settings, way: list[Check], asker: Asker, patience: float) ->
                 raise _as_finding(exc) from None
             rejected = exc
             databases = _databases(asker, replace(plain, ncbi_api_key=None))
-        said.add(f"NCBI answered and lists {databases} databases")
+        said.add(f"answered, and lists {databases} {'database' if databases == 1 else 'databases'}")
     with notes.check("api_key") as said:
         if settings.ncbi_api_key is None:
             said.add("not set, none is required; with a free one NCBI allows 10 requests per second instead of 3")

@@ -19,7 +19,7 @@ from entrez_kit._version import __version__
 from entrez_kit.doctor.hops import reason
 from entrez_kit.doctor.report import Finding, Notes
 from entrez_kit.errors import NotConfigured, StoreError
-from entrez_kit.settings import BY_NAME, Settings
+from entrez_kit.settings import BY_NAME, SANDBOX_ORIGIN, Settings
 
 LIBRARIES: Final = (
     "requests",
@@ -72,9 +72,12 @@ def check_configuration(notes: Notes, settings: Settings) -> None:
             said.add(f"no config file at {path}")
         else:
             said.add(f"config file {path}")
-        if settings.origins:
-            said.add(f"set: {', '.join(name for name in BY_NAME if name in settings.origins)}")
-        if settings.ncbi_admin_email is None:
+        given = [name for name in BY_NAME if settings.origins.get(name, SANDBOX_ORIGIN) != SANDBOX_ORIGIN]
+        if given:
+            said.add(f"set: {', '.join(given)}")
+        if settings.demo:
+            said.add("demo is on: the sandbox is looked at, not NCBI")
+        elif settings.ncbi_admin_email is None:
             said.add("no e-mail address: NCBI cannot write to you before it blocks an address (NCBI_ADMIN_EMAIL)")
         for notice in settings.notices:
             said.warn(notice)

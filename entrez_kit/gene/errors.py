@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from pydantic import ValidationError
+from pydantic.alias_generators import to_snake
 
 from entrez_kit.errors import (
     AmbiguousQuery,
@@ -82,13 +83,12 @@ def argument_error(tool: str) -> Callable[[ValidationError], EntrezKitError]:
                 return unresolved(None if error["type"] == "missing" else error["input"], tool)
         plain = invalid_arguments(exc)
         first = plain.details["errors"][0]
+        field = to_snake(first["field"])
         given = "" if first["message"] == "Field required" else first["input"]
         return AmbiguousQuery(
             plain.message,
-            invalid_input=f"{first['field']}={given}" if first["field"] else None,
-            recovery_hint=_HINTS.get(
-                first["field"], f"Correct {first['field'] or 'the arguments'} and call {tool} again."
-            ),
+            invalid_input=f"{field}={given}" if field else None,
+            recovery_hint=_HINTS.get(field, f"Correct {field or 'the arguments'} and call {tool} again."),
             details=plain.details,
         )
 
@@ -99,7 +99,6 @@ _HINTS: Final = {
     "query": "Provide at least 2 characters: a symbol, a name or words of one. Add organism to narrow results.",
     "cursor": "Use pagination.cursor of the previous page as it is, or leave cursor out for the first page.",
     "page_size": "Choose a page_size from 1 to 100; pagination.cursor leads to the next page.",
-    "pageSize": "Choose a page_size from 1 to 100; pagination.cursor leads to the next page.",
     "limit": "Choose a limit from 1 to 100; total_count says how many articles there are.",
 }
 

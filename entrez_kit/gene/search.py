@@ -3,6 +3,7 @@
 import base64
 import binascii
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -23,6 +24,7 @@ MAX_QUERY: Final = 1_000
 SCORE_HALF: Final = 20
 """The rank at which the score has fallen to one half."""
 
+_SYNTAX: Final = re.compile(r'\[[^\]]*\]|[()"]|\b(?:AND|OR|NOT)\b')
 _NOT_FOUND: Final = frozenset(("phrase_not_found", "quoted_phrase_not_found"))
 
 
@@ -248,16 +250,15 @@ def score_of(rank: int) -> float:
 
 
 def match_of(summary: GeneSummary, query: str) -> MatchKind:
-    """Tell how a gene matches a query, from what is known about it."""
-    wanted = query.casefold()
-    if summary.symbol.casefold() == wanted:
+    """Tell how a gene matches a query; of a query in Entrez syntax, one operand is enough."""
+    operands = {text.strip().casefold() for text in _SYNTAX.split(query)} - {""}
+    if summary.symbol.casefold() in operands:
         return "symbol"
-    if wanted in (alias.casefold() for alias in summary.aliases):
+    if operands & {alias.casefold() for alias in summary.aliases}:
         return "alias"
-    words = _words(query)
-    if words and any(words <= _words(name) for name in (summary.name, *summary.designations)):
-        return "name"
-    return "other"
+    names = [_words(name) for name in (summary.name, *summary.designations)]
+    wanted = [words for operand in operands if (words := _words(operand))]
+    return "name" if any(words <= name for words in wanted for name in names) else "other"
 
 
 def _words(text: str) -> set[str]:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, Final
 
+from lxml import etree
+
 from entrez_kit.pubmed.dates import (
     NUMBERS,
     calendar_parts,
@@ -38,6 +40,12 @@ _NAME_PARTS: Final = {
     "Initials": "initials",
     "Suffix": "suffix",
 }
+_MARKUP: Final = (etree.Entity, "i", "sub", "sup", "b", "u")
+_PEOPLE_TAGS: Final = (
+    *("Author", "Investigator", *_NAME_PARTS, "CollectiveName", "Identifier", "Affiliation"),
+    *_MARKUP,
+)
+_MESH_TAGS: Final = ("DescriptorName", "QualifierName", *_MARKUP)
 _TIME_PARTS: Final = {"Year": "year", "Month": "month", "Day": "day", "Hour": "hour", "Minute": "minute"}
 _UNLABELLED: Final = "UNLABELLED"
 """NLM's label for the part of a structured abstract that has none."""
@@ -119,7 +127,7 @@ def people(container: Any, read: Read = plain) -> list[Fields]:
     invalid: list[Fields] = []
     person: Fields = {}
     name_of = _NAME_PARTS.get
-    for element in container.iterdescendants():
+    for element in container.iterdescendants(*_PEOPLE_TAGS):
         tag = element.tag
         name = name_of(tag)
         if name:
@@ -133,11 +141,12 @@ def people(container: Any, read: Read = plain) -> list[Fields]:
                     person["affiliations"].append(affiliation)
                 else:
                     person["affiliations"] = [affiliation]
-        elif tag == "AffiliationInfo":
-            continue
         elif tag == "Author" or tag == "Investigator":
             person = {}
-            (invalid if element.get("ValidYN") == "N" else valid).append(person)
+            if element.get("ValidYN") == "N":
+                invalid.append(person)
+            else:
+                valid.append(person)
         elif tag == "Identifier":
             if element.get("Source") == "ORCID" and element.getparent().tag != "AffiliationInfo":
                 orcid = bare_orcid(element.text)
@@ -145,7 +154,7 @@ def people(container: Any, read: Read = plain) -> list[Fields]:
                     person["orcid"] = orcid
         elif tag == "CollectiveName":
             person["collective_name"] = text_of(element)
-        elif read is plain and (tag in INLINE or not isinstance(tag, str)):
+        elif read is plain:
             return people(container, text_of)  # markup inside names: rare, and worth a second look
     return [person for person in valid or invalid if person]
 
@@ -216,7 +225,8 @@ def pub_date(element: Any) -> Fields | None:
 def plain_date(element: Any) -> dict[str, int]:
     """Read an element with Year, Month and Day."""
     texts: dict[str, str | None] = {child.tag: child.text for child in element}
-    return calendar_parts(texts.get("Year"), texts.get("Month"), texts.get("Day"))
+    get = texts.get
+    return calendar_parts(get("Year"), get("Month"), get("Day"))
 
 
 def keywords(container: Any, fields: Fields) -> None:
@@ -273,7 +283,7 @@ def record_number(element: Any, fields: Fields) -> None:
 
 def revised(element: Any, fields: Fields) -> None:
     """Read when the record was last revised."""
-    date = iso_date(plain_date(element))
+    date = iso_date(**plain_date(element))
     if date:
         fields["date_revised"] = date
 
@@ -311,7 +321,7 @@ def abstract(element: Any, fields: Fields) -> None:
 
 def dated(element: Any, kind: str | None, fields: Fields) -> None:
     """Add a date beside the issue date."""
-    date: Fields = dict(plain_date(element))
+    date: Fields = {**plain_date(element)}
     if kind:
         date["type"] = kind
     if date:
@@ -389,24 +399,23 @@ def _data_banks(element: Any, fields: Fields) -> None:
 def _mesh(element: Any, fields: Fields, read: Read = plain) -> None:
     terms: list[Fields] = []
     qualifiers: list[Fields] | None = None
-    for child in element.iterdescendants():
-        tag = child.tag
-        if tag == "MeshHeading":
-            continue
+    for child in element.iterdescendants(*_MESH_TAGS):
+        tag, attribute = child.tag, child.get
         if tag == "DescriptorName":
-            entry: Fields = {"descriptor_name": (read(child) or "").strip(), "ui": child.get("UI")}
+            entry: Fields = {"descriptor_name": (read(child) or "").strip(), "ui": attribute("UI")}
             terms.append(entry)
             qualifiers = None
-        elif tag == "QualifierName" and terms:
-            entry = {"name": (read(child) or "").strip(), "ui": child.get("UI")}
-            if qualifiers is None:
+        elif tag == "QualifierName":
+            entry = {"name": (read(child) or "").strip(), "ui": attribute("UI")}
+            if qualifiers is None and terms:
                 terms[-1]["qualifiers"] = qualifiers = []
-            qualifiers.append(entry)
-        elif read is plain and (tag in INLINE or not isinstance(tag, str)):
-            return _mesh(element, fields, text_of)
+            if qualifiers is not None:
+                qualifiers.append(entry)
+        elif read is plain:
+            return _mesh(element, fields, text_of)  # markup inside a name
         else:
             continue
-        if child.get("MajorTopicYN") == "Y":
+        if attribute("MajorTopicYN") == "Y":
             entry["is_major_topic"] = True
     fields["mesh_terms"] = terms
     return None

@@ -66,8 +66,9 @@ def day_exists(year: int | None, month: int | None, day: int) -> bool:
     return day <= 28 or day <= monthrange(year or 2000, month)[1]
 
 
+@lru_cache(maxsize=8192)
 def calendar_parts(year: str | None, month: str | None, day: str | None) -> dict[str, int]:
-    """Return year, month and day as numbers, as far as they make a date that exists."""
+    """Return year, month and day as numbers, as far as they make a date that exists. Copy it before changing it."""
     parts: dict[str, int] = {}
     if (known_year := number(year)) is not None:
         parts["year"] = known_year
@@ -78,16 +79,13 @@ def calendar_parts(year: str | None, month: str | None, day: str | None) -> dict
     return parts
 
 
-def iso_date(parts: dict[str, int]) -> str | None:
-    """Write calendar parts as 2023-03-15, 2023-03 or 2023; None without a year."""
-    if "year" not in parts:
+def iso_date(year: int | None = None, month: int | None = None, day: int | None = None) -> str | None:
+    """Write a date as 2023-03-15, 2023-03 or 2023; None without a year."""
+    if year is None:
         return None
-    text = f"{parts['year']:04}"
-    for name in ("month", "day"):
-        if name not in parts:
-            break
-        text += f"-{parts[name]:02}"
-    return text
+    if month is None:
+        return f"{year:04}"
+    return f"{year:04}-{month:02}" if day is None else f"{year:04}-{month:02}-{day:02}"
 
 
 def publication_date(
@@ -144,4 +142,4 @@ def iso_from_text(text: str) -> str:
         return text
     parts = calendar_parts(plain["year"], plain["month"], plain["day"])
     complete = len(parts) == sum(value is not None for value in plain.groupdict().values())
-    return (iso_date(parts) or text) if complete else text
+    return (iso_date(**parts) or text) if complete else text

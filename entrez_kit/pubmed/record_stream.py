@@ -37,6 +37,10 @@ _PLAIN_HEAD: Final = re.compile(
 )
 _DECLARATION: Final = re.compile(rb"<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 _NEXT_TAG: Final = re.compile(rb"\s*<(/?)([A-Za-z]+)(\s[^<>]*)?>")
+_REFERENCES: Final = b"<ReferenceList>"
+_REFERENCES_END: Final = b"</ReferenceList>"
+_CLOSING: Final = re.compile(rb"</ReferenceList>\s*</PubmedData>\s*</PubmedArticle>")
+_CLOSING_BYTES: Final = 100  # room for those three tags and their indentation
 _END_TAGS: Final = {name.encode(): f"</{name}>".encode() for name in RECORDS | DELETIONS}
 
 _OPTIONS: Final[dict[str, Any]] = {
@@ -51,7 +55,8 @@ _OPTIONS: Final[dict[str, Any]] = {
 class Found(NamedTuple):
     """A record in a document.
 
-    ``alone`` tells whether ``raw`` can be parsed again by itself: it is UTF-8 and leans on nothing before it.
+    ``element`` may lack the list of cited works. ``alone`` tells whether ``raw`` can be parsed again by itself (then
+    with that list): it is UTF-8 and leans on nothing before it.
     """
 
     element: Any
@@ -130,12 +135,13 @@ def _plain_head(head: bytes) -> "re.Match[bytes] | None":
 def _quick(feed: _Feed, data: bytes, plain: "re.Match[bytes]") -> Iterator[Found]:
     """Cut plain records out of the bytes and parse a few at a time; leave the rest to the careful way."""
     parser = etree.XMLParser(**_OPTIONS)
+    checker = etree.XMLParser(target=_Nothing(), **_OPTIONS)
     prologue, root = data[: plain.end()], plain["root"]
     position = plain.end()
     while True:
         spans, tag = _spans(data, position)
         if spans:
-            elements = _parse_group(data, spans, parser)
+            elements = _parse_group(data, spans, parser, checker)
             if elements is None:
                 break
             for element, (_, start, end) in zip(elements, spans, strict=True):
@@ -178,18 +184,62 @@ def _spans(data: bytes, position: int) -> "tuple[list[_Span], re.Match[bytes] | 
         spans.append((tag[2], tag.start(1) - 1, position))
 
 
-def _parse_group(data: bytes, spans: "list[_Span]", parser: Any) -> list[Any] | None:
-    """Parse records that stand one after the other; None where they are not what they seemed to be."""
-    first, last = spans[0][1], spans[-1][2]
+def _parse_group(data: bytes, spans: "list[_Span]", parser: Any, checker: Any) -> list[Any] | None:
+    """Parse records that stand one after the other; None where they are not what they seemed to be.
+
+    No tree is built of the lists of cited works at the end of records: they are a third of all bytes, and nothing of
+    an article is in them. They are checked like the rest.
+    """
+    if spans[-1][2] - spans[0][1] > HUGE_BYTES:
+        return _each_alone(data, spans)
+    kept: list[bytes] = [b"<group>"]
+    checked: list[bytes] = [b"<group>"]
+    for _, start, end in spans:
+        cut = _references(data, start, end)
+        if cut:
+            kept.append(data[start : cut[0]])
+            checked.append(data[cut[0] : cut[1]])
+            start = cut[1]
+        kept.append(data[start:end])
     try:
-        if last - first > HUGE_BYTES:
-            return [parse_alone(data[start:end]) for _, start, end in spans]
-        elements = list(etree.XML(b"<group>" + data[first:last] + b"</group>", parser))
+        if len(checked) > 1:
+            checked.append(b"</group>")
+            etree.XML(b"".join(checked), checker)
+        kept.append(b"</group>")
+        elements = list(etree.XML(b"".join(kept), parser))
     except etree.XMLSyntaxError:
         return None
     # an end tag inside a comment or CDATA ends no record: then fewer elements come out than went in
     names = [element.tag.encode() for element in elements]
     return elements if names == [name for name, _, _ in spans] else None
+
+
+def _each_alone(data: bytes, spans: "list[_Span]") -> list[Any] | None:
+    try:
+        return [parse_alone(data[start:end]) for _, start, end in spans]
+    except etree.XMLSyntaxError:
+        return None
+
+
+def _references(data: bytes, start: int, end: int) -> tuple[int, int] | None:
+    """Find a record's list of cited works where it is the last thing in it, and the only such list.
+
+    Only closing tags may follow, so if it were inside a comment or CDATA, the rest of the record would not parse.
+    """
+    stop = data.rfind(_REFERENCES_END, max(start, end - _CLOSING_BYTES), end)
+    if stop < 0 or not _CLOSING.fullmatch(data, stop, end):
+        return None
+    first = data.find(_REFERENCES, start, stop)
+    if first < 0 or data.find(_REFERENCES, first + 1, stop) >= 0:
+        return None
+    return first, stop + len(_REFERENCES_END)
+
+
+class _Nothing:
+    """A parser target that takes nothing, so that libxml2 checks a document and builds no tree."""
+
+    def close(self) -> None:
+        """End the document."""
 
 
 _Span = tuple[bytes, int, int]

@@ -54,10 +54,8 @@ class Record:
 
     @property
     def element(self) -> Any:
-        """The record as an lxml element, to be read only."""
-        if self._element is None:
-            return parse_alone(self.raw)
-        return self._element
+        """The whole record as an lxml element, cited works included; to be read only."""
+        return self._element if self._lasting else parse_alone(self.raw)
 
     def article(self) -> Article:
         """Return the record in full.
@@ -82,7 +80,7 @@ class Record:
     def _fields(self) -> Fields:
         if self.kind == "deleted":
             raise ValueError(f"PMID {self.pmid} is a deletion; there is no article")
-        element = self.element
+        element = self._element if self._element is not None else self.element
         fields = book_fields(element) if element.tag in _BOOKS else article_fields(element)
         fields["pmid"] = self.pmid
         return fields
@@ -128,7 +126,7 @@ def _record(found: Found) -> Record:
 
 def _own_pmid(element: Any) -> tuple[str, str | None]:
     """Find the record's PMID; not that of an article it comments on or cites."""
-    for tag in element.iterdescendants("PMID"):
+    for tag in element.iter("PMID"):
         if tag.getparent().tag in ("MedlineCitation", "BookDocument"):
             pmid = text_of(tag)
             if pmid:

@@ -51,9 +51,9 @@ WEIGHTS: Final[Mapping[str, Sequence[int]]] = {
 
 
 class GeneratedCorpus(Corpus):
-    """``count`` invented records with PMIDs from 99100001 up."""
+    """``count`` invented records with PMIDs from 99100001 up, entered over so many days from 2010 on."""
 
-    def __init__(self, count: int, seed: int = 0) -> None:
+    def __init__(self, count: int, seed: int = 0, days: int = DAYS) -> None:
         if not 0 <= count <= MOST:
             raise InvalidInput(
                 f"records: {count} is out of range, 0..{MOST} is accepted.",
@@ -63,6 +63,7 @@ class GeneratedCorpus(Corpus):
             )
         self.size = count
         self.seed = seed
+        self.days = max(1, min(days, DAYS))
         self._lock = RLock()
         self._columns: dict[str, bytes] = {}
 
@@ -109,7 +110,7 @@ class GeneratedCorpus(Corpus):
 
     def entered(self, number: int) -> date:
         """Return the day a record entered PubMed."""
-        return FIRST_DAY + timedelta(days=number * DAYS // max(1, self.size))
+        return FIRST_DAY + timedelta(days=number * self.days // max(1, self.size))
 
     def _references(self, number: int) -> list[int]:
         step = self.column("lag")[number] % (_NEAR // REFERENCES) + 1

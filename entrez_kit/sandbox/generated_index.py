@@ -396,7 +396,7 @@ def _names_of(team: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
 def _team(terms: Terms, team: Sequence[tuple[int, int]]) -> None:
     names = _names_of(team)
     for source, some in (("author", names), ("first_author", names[:1]), ("last_author", names[-1:])):
-        terms.add_value(source, *(name for pair in some for name in pair))
+        terms.add_names(source, some)
     terms.add_value("full_author", *(full for _, full in names))
     terms.add_text("author", *(name for pair in names for name in pair))
     for place, (surname, forename) in enumerate(team):

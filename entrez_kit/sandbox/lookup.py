@@ -7,7 +7,8 @@ from typing import Final
 from entrez_kit.sandbox import bits
 from entrez_kit.sandbox.fields import LANGUAGES, SearchField
 from entrez_kit.sandbox.index import SearchIndex, has_near, has_phrase
-from entrez_kit.sandbox.text import fold, normal, words
+from entrez_kit.sandbox.terms import FULL
+from entrez_kit.sandbox.text import normal, words
 
 NAMES: Final = frozenset(("author", "first_author", "last_author", "full_author", "investigator", "editor", "group"))
 EXACT: Final = frozenset(("aid", "lid", "registry", "auid", "accession"))
@@ -151,16 +152,11 @@ def parts(phrase: str) -> tuple[list[str], bool]:
 
 def is_name(key: str, value: str, quoted: bool) -> bool:
     """Tell whether a name matches as PubMed truncates names: "smith j" finds "smith ja", "smith" every Smith."""
-    if value == key:
+    full = value.startswith(FULL)
+    name = value.removeprefix(FULL)
+    if name == key:
         return True
-    if " " not in key or not quoted:
-        if value.startswith(key + " "):
-            return True
-        surname, _, initials = key.rpartition(" ")
-        return not quoted and bool(surname) and len(initials) <= 2 and value.startswith(key)
-    return False
-
-
-def fold_tag(text: str) -> str:
-    """Return a text lower-cased with single spaces, as PubMed shows terms."""
-    return " ".join(fold(text).split())
+    if (" " not in key or not quoted) and name.startswith(key + " "):
+        return True
+    surname, _, initials = key.rpartition(" ")
+    return not (quoted or full) and bool(surname) and len(initials) <= 2 and name.startswith(key)

@@ -9,11 +9,15 @@ from entrez_kit.sandbox.history import History, StoredSet
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Endpoint, method and parameters of one request; parameters may repeat."""
+    """Endpoint, method and parameters of one request; parameters may repeat.
+
+    ``rest`` is what follows the endpoint in the path, for services that keep identifiers there.
+    """
 
     endpoint: str
     method: str
     params: Sequence[tuple[str, str]]
+    rest: str = ""
 
     def get(self, name: str, default: str = "") -> str:
         """Return the first value of a parameter, trimmed; names are compared without regard to case."""

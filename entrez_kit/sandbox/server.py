@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, unquote, urlencode
 
 from entrez_kit.errors import InvalidInput
 from entrez_kit.sandbox import limits
@@ -91,6 +91,7 @@ class Sandbox:
         port: port to listen on; 0 picks a free one.
         faults: probability of each kind of failure (see ``parse_faults``).
         latency_ms: pause before each answer.
+        days: spread the entry dates of generated records over so many days only; 1 puts all on one day.
         seed: decides generated records, history keys and where faults strike.
         enforce_limits: whether NCBI's rate rule (3 per second, 10 with a key) is enforced.
 
@@ -106,6 +107,7 @@ class Sandbox:
         port: int = 0,
         faults: Mapping[str, float] | None = None,
         latency_ms: int = 0,
+        days: int | None = None,
         seed: int = 0,
         enforce_limits: bool = True,
     ) -> None:
@@ -118,7 +120,7 @@ class Sandbox:
         if latency_ms < 0:
             raise _refused("latency_ms", latency_ms, "the pause cannot be negative")
         self.faults = FaultPlan(faults, seed)
-        self.corpus = _corpus(corpus, records, seed)
+        self.corpus = _corpus(corpus, records, seed, days)
         self.log: deque[LogEntry] = deque(maxlen=_LOG_LENGTH)
         self.defects: list[Exception] = []
         self._state = State(build_databases(self.corpus), History(seed))
@@ -127,6 +129,7 @@ class Sandbox:
         self._port = port
         self._counts: Counter[str] = Counter()
         self._down: set[str] = set()
+        self._routes = dict(ENDPOINTS)
         self._guard = threading.Lock()
         self._listener: Listener | None = None
         self._thread: threading.Thread | None = None
@@ -214,6 +217,10 @@ class Sandbox:
         """Serve one more database, or another one under the same name."""
         self._state.databases[database.name] = database
 
+    def route(self, path: str, name: str, endpoint: Endpoint) -> None:
+        """Serve one more path and everything under it, for services that are no E-utilities."""
+        self._routes[path.rstrip("/")] = (name, endpoint)
+
     def fail_next(self, kind: str, endpoint: str | None = None, times: int = 1) -> None:
         """Let the next requests (of one endpoint, or any) meet this fault."""
         self.faults.next(kind, endpoint, times)
@@ -255,8 +262,8 @@ class Sandbox:
 
     def _answer(self, arrival: Arrival) -> Strike:
         params = _params(arrival.query) + _params(arrival.form)
-        name, endpoint = ENDPOINTS.get(arrival.path.rstrip("/"), (arrival.path, None))
-        request = Request(name, arrival.method, params)
+        name, endpoint, rest = self._routed(arrival.path)
+        request = Request(name, arrival.method, params, rest)
         key = request.get("api_key") or None
         fault = None
         verdict = None
@@ -284,6 +291,16 @@ class Sandbox:
             )
         return strike
 
+    def _routed(self, path: str) -> tuple[str, Endpoint | None, str]:
+        """Return name and function for a path, and what of it follows the endpoint; the longest match counts."""
+        start, rest = path.rstrip("/"), ""
+        while start:
+            if start in self._routes:
+                return *self._routes[start], unquote(rest)
+            start, _, last = start.rpartition("/")
+            rest = f"{last}/{rest}" if rest else last
+        return path, None, ""
+
     def _reply(self, request: Request, endpoint: Endpoint | None, arrival: Arrival) -> Reply:
         if endpoint is None or request.endpoint in self._down:
             return plain(f"404 Not Found: {arrival.path}\n", 404)
@@ -303,11 +320,11 @@ class Sandbox:
             return plain(f"The sandbox failed: {type(exc).__name__}: {exc}\n", 500)
 
 
-def _corpus(paths: Sequence[Path] | None, records: int | None, seed: int) -> Corpus:
+def _corpus(paths: Sequence[Path] | None, records: int | None, seed: int, days: int | None) -> Corpus:
     if records is not None:
-        from entrez_kit.sandbox.generate import GeneratedCorpus
+        from entrez_kit.sandbox.generate import DAYS, GeneratedCorpus
 
-        return GeneratedCorpus(records, seed)
+        return GeneratedCorpus(records, seed, DAYS if days is None else days)
     return ParsedCorpus.from_paths(paths) if paths else ParsedCorpus.demo()
 
 

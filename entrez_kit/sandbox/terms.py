@@ -2,12 +2,16 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from entrez_kit.sandbox.document import Author, Document
 from entrez_kit.sandbox.fields import LANGUAGES
 from entrez_kit.sandbox.text import normal, words
 
-STATUS_FILTERS = {
+FULL: Final = "="
+"""Marks a full name among names."""
+
+STATUS_FILTERS: Final = {
     "MEDLINE": "medline",
     "PubMed-not-MEDLINE": "pubmednotmedline",
     "Publisher": "publisher",
@@ -44,6 +48,12 @@ class Terms:
         if found:
             known = self.values.setdefault(name, [])
             known.extend(value for value in dict.fromkeys(found) if value not in known)
+
+    def add_names(self, name: str, people: Iterable[tuple[str, str]]) -> None:
+        """Add people by short and by full name; only a short one may be shortened further in a query."""
+        for short, full in people:
+            self.add_value(name, short)
+            self.add_exact(name, f"{FULL}{normal(full)}" if full else "")
 
     def add_date(self, name: str, *numbers: int) -> None:
         """Add dates; zero stands for none."""
@@ -91,7 +101,7 @@ def _people(document: Document, terms: Terms) -> None:
         ("editor", document.editors),
         ("investigator", document.investigators),
     ):
-        terms.add_value(name, *_names(people))
+        terms.add_names(name, ((person.short, person.full) for person in people))
     terms.add_value("full_author", *(person.full for person in document.authors))
     terms.add_value("group", *(person.group for person in document.authors))
     terms.add_text("author", *_names([*document.authors, *document.editors]))

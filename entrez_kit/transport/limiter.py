@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from math import ceil
+from math import ceil, inf
 from pathlib import Path
 from typing import Final
 from weakref import WeakSet, WeakValueDictionary
@@ -78,8 +78,8 @@ class RateLimiter:
     """
 
     def __init__(self, state_file: Path | None, *, per_second: float, min_interval_ms: int | None = None) -> None:
-        if not per_second > 0:
-            raise ValueError(f"per_second must be above 0, not {per_second}")
+        if not 0 < per_second < inf:
+            raise ValueError(f"per_second must be a number above 0, not {per_second}")
         pause = max(min_interval_ms or 0, 0)
         counted = max(1, min(int(per_second), MAX_COUNTED))
         window_ms = WINDOW_MS * counted / per_second
@@ -176,7 +176,7 @@ class _Book:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._seen = _State()
-        self._file_problem: str | None = None
+        self._file_problem = None if path else "no state file is set"
         self._alone_until_ms = 0
         self.last_slot_ms = 0
         self.renew()

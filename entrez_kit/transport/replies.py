@@ -25,6 +25,7 @@ from entrez_kit.transport.retry import Retryable, parse_retry_after
 
 FULL_PARSE_BYTES: Final = 4_000_000
 TAIL_BYTES: Final = 1024
+SILENT_ATTEMPTS: Final = 2
 TEXT_HEAD_BYTES: Final = 2000
 MAX_ERROR_TEXT_BYTES: Final = 20_000
 
@@ -91,7 +92,10 @@ def check(call: Call, incoming: Incoming, redactor: Redactor) -> Verdict:
         raise _status_error(call, incoming, words or redactor.quoted(_page_title(incoming.body)), wait)
     problem = _problem(call, incoming.body)
     if problem:
-        raise Retryable(refusals.invalid_response(call, redactor.quoted(problem), incoming.status), wait=wait)
+        error = refusals.invalid_response(call, redactor.quoted(problem), incoming.status)
+        # As text NCBI may have nothing to say about ids that do not exist; then it says nothing every time.
+        silent = call.expect.format == "text" and not incoming.body.strip(_BLANK)
+        raise Retryable(error, wait=wait, at_most=SILENT_ATTEMPTS if silent else None)
     return Verdict(complete=_is_complete(call, incoming.body))
 
 

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import select
 import sys
 import time
@@ -52,7 +53,10 @@ class Program:
 
 
 def on_terminal(*arguments: str, typed: str = "", columns: int = 80, after: str = "", seconds: float = 60) -> Ended:
-    """Run the program on a pseudo-terminal and type once its output ends with ``after``; stderr is shown there, too."""
+    """Run the program on a pseudo-terminal and type once its output ends with ``after``.
+
+    What stderr says is shown there, too; colours are left out of what is returned.
+    """
     import pty
 
     pid, descriptor = pty.fork()
@@ -72,11 +76,12 @@ def on_terminal(*arguments: str, typed: str = "", columns: int = 80, after: str 
             if not part:
                 break
             shown += part
-        if pending and shown.decode("utf-8", "replace").rstrip().endswith(after):
+        if pending and shown.decode("utf-8", "replace").endswith(after):
             os.write(descriptor, pending.encode())
             pending = ""
     else:
         os.kill(pid, 9)
     _, status = os.waitpid(pid, 0)
     os.close(descriptor)
-    return Ended(os.waitstatus_to_exitcode(status), shown.decode("utf-8", "replace").replace("\r\n", "\n"), "")
+    text = re.sub(r"\x1b(\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(\x07|\x1b\\))", "", shown.decode("utf-8", "replace"))
+    return Ended(os.waitstatus_to_exitcode(status), text.replace("\r\n", "\n"), "")

@@ -7,15 +7,27 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Cli, Done
+from terminal import (
+    Cli,
+    Done,
+    Module,
+    Program,
+    alone_fixture,
+    cli_fixture,
+    module_fixture,
+    program_fixture,
+)
 
-Module = Callable[[str], Any]
-Program = Callable[..., Done]
+FIXTURES = (
+    alone_fixture,
+    cli_fixture,
+    module_fixture,
+    program_fixture,
+)
 HEAVY = ("requests", "requests_cache", "Bio", "lxml", "mcp", "numpy", "pyrate_limiter", "entrez_kit.pubmed")
 
 

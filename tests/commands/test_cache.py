@@ -154,11 +154,11 @@ def test_the_demo_has_a_cache_of_its_own(program: Program, path: Path) -> None:
 @needs_terminal
 def test_on_a_terminal_clear_asks_first(path: Path) -> None:
     fill(path, fresh=3)
-    ended = on_terminal("cache", "clear", typed="n\n", after="[y/N]:")
+    ended = on_terminal("cache", "clear", typed="n\n", after="[y/N]: ")
     assert ended.status == 130
     assert "Nothing was removed" in ended.out
 
-    ended = on_terminal("cache", "clear", typed="y\n", after="[y/N]:")
+    ended = on_terminal("cache", "clear", typed="y\n", after="[y/N]: ")
     assert ended.status == 0
     assert "Removed 3 cached replies" in ended.out
 

@@ -3,17 +3,17 @@
 import csv
 import io
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
+from terminal import Module, module_fixture
 
 from entrez_kit.errors import InvalidInput
 from entrez_kit.pubmed.fetch import FetchResult
 from entrez_kit.pubmed.models import Article
 
-Module = Callable[[str], Any]
+FIXTURES = (module_fixture,)
 
 
 class Sink:

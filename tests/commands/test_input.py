@@ -2,16 +2,16 @@
 
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from terminal import Module, module_fixture
 
 from entrez_kit.errors import InvalidInput
 
+FIXTURES = (module_fixture,)
 SICI = "10.1002/(SICI)1097-0258(19980815/30)17:15/16<1661::AID-SIM968>3.0.CO;2-2"
-Module = Callable[[str], Any]
 
 
 def ids(module: Module, content: bytes | str) -> list[str]:

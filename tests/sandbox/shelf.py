@@ -4,10 +4,13 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
 import requests
+from Bio import Entrez, Medline
+from lxml import etree
 
 from entrez_kit.sandbox.server import Sandbox
 
@@ -38,65 +41,60 @@ def article(
     pages: str = "10-9",
 ) -> str:
     """Return a PubmedArticle element."""
-    place = f"<AffiliationInfo><Affiliation>{affiliation}</Affiliation></AffiliationInfo>" if affiliation else ""
+    place = f"<AffiliationInfo>{tagged('Affiliation', affiliation)}</AffiliationInfo>" if affiliation else ""
     people = "".join(
-        f"<Author><CollectiveName>{last}</CollectiveName></Author>"
-        if not fore
-        else f"<Author><LastName>{last}</LastName><ForeName>{fore}</ForeName><Initials>{initials}</Initials>{place}</Author>"
+        f"<Author>{tagged('LastName', last)}{tagged('ForeName', fore)}{tagged('Initials', initials)}{place}</Author>"
+        if fore
+        else f"<Author>{tagged('CollectiveName', last)}</Author>"
         for last, fore, initials in authors
     )
     headings = "".join(
-        f'<MeshHeading><DescriptorName UI="D1" MajorTopicYN="{"Y" if name in major else "N"}">{name}</DescriptorName></MeshHeading>'
+        tagged("MeshHeading", f'<DescriptorName MajorTopicYN="{"Y" if name in major else "N"}">{name}</DescriptorName>')
         for name in (*mesh, *major)
     )
     events = "".join(
-        f'<PubMedPubDate PubStatus="{kind}"><Year>{entered[0]}</Year><Month>{entered[1]}</Month><Day>{entered[2]}</Day></PubMedPubDate>'
-        for kind in ("entrez", "pubmed", "medline")
+        f'<PubMedPubDate PubStatus="{kind}">{ymd(entered)}</PubMedPubDate>' for kind in ("entrez", "pubmed", "medline")
     )
-    online = (
-        f'<ArticleDate DateType="Electronic"><Year>{electronic[0]}</Year><Month>{electronic[1]:02}</Month><Day>{electronic[2]:02}</Day></ArticleDate>'
-        if electronic
-        else ""
-    )
+    online = f'<ArticleDate DateType="Electronic">{ymd(electronic)}</ArticleDate>' if electronic else ""
+    issued = tagged("Year", str(year)) + tagged("Month", month) + tagged("Day", str(day or ""))
     listed = "".join(f'<ArticleId IdType="{kind}">{value}</ArticleId>' for kind, value in (("pubmed", str(pmid)), *ids))
     cited = "".join(
-        f'<Reference><ArticleIdList><ArticleId IdType="pubmed">{one}</ArticleId></ArticleIdList></Reference>'
+        tagged("Reference", f'<ArticleIdList><ArticleId IdType="pubmed">{one}</ArticleId></ArticleIdList>')
         for one in references
     )
-    words = "".join(f'<Keyword MajorTopicYN="N">{word}</Keyword>' for word in keywords)
     return (
         f'<PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">{pmid}</PMID>'
-        f"<DateRevised><Year>2021</Year><Month>01</Month><Day>02</Day></DateRevised>"
-        f'<Article PubModel="Print"><Journal><ISSN IssnType="Print">1234-5678</ISSN><JournalIssue CitedMedium="Print">'
-        f"<Volume>{volume}</Volume><Issue>{issue}</Issue><PubDate><Year>{year}</Year>"
-        + (f"<Month>{month}</Month>" if month else "")
-        + (f"<Day>{day}</Day>" if day else "")
-        + f"</PubDate></JournalIssue><Title>{journal[0]}</Title><ISOAbbreviation>{journal[1]}</ISOAbbreviation></Journal>"
-        f"<ArticleTitle>{title}</ArticleTitle><Pagination><MedlinePgn>{pages}</MedlinePgn></Pagination>"
-        + (f"<Abstract><AbstractText>{abstract}</AbstractText></Abstract>" if abstract else "")
-        + f'<AuthorList CompleteYN="Y">{people}</AuthorList><Language>{language}</Language>'
-        + (
-            f"<GrantList><Grant><GrantID>{grant}</GrantID><Country>Nowhere</Country></Grant></GrantList>"
-            if grant
-            else ""
-        )
-        + "<PublicationTypeList>"
-        + "".join(f'<PublicationType UI="D1">{kind}</PublicationType>' for kind in types)
-        + f"</PublicationTypeList>{online}</Article><MedlineJournalInfo><Country>Nowhere</Country>"
-        f"<MedlineTA>{journal[1]}</MedlineTA><NlmUniqueID>{journal[2]}</NlmUniqueID></MedlineJournalInfo>"
-        + (f"<MeshHeadingList>{headings}</MeshHeadingList>" if headings else "")
-        + (f'<KeywordList Owner="NOTNLM">{words}</KeywordList>' if words else "")
-        + f"</MedlineCitation><PubmedData><History>{events}</History><PublicationStatus>ppublish</PublicationStatus>"
-        f"<ArticleIdList>{listed}</ArticleIdList>"
-        + (f"<ReferenceList>{cited}</ReferenceList>" if cited else "")
-        + "</PubmedData></PubmedArticle>"
+        f'{tagged("DateRevised", ymd((2021, 1, 2)))}<Article PubModel="Print"><Journal>'
+        f'<ISSN IssnType="Print">1234-5678</ISSN><JournalIssue CitedMedium="Print">{tagged("Volume", volume)}'
+        f"{tagged('Issue', issue)}{tagged('PubDate', issued)}</JournalIssue>{tagged('Title', journal[0])}"
+        f"{tagged('ISOAbbreviation', journal[1])}</Journal>{tagged('ArticleTitle', title)}"
+        f"{tagged('Pagination', tagged('MedlinePgn', pages))}"
+        f"{tagged('Abstract', tagged('AbstractText', abstract))}{tagged('AuthorList', people)}"
+        f"{tagged('Language', language)}{tagged('GrantList', tagged('Grant', tagged('GrantID', grant)))}"
+        f"{tagged('PublicationTypeList', ''.join(tagged('PublicationType', kind) for kind in types))}{online}</Article>"
+        f"<MedlineJournalInfo>{tagged('Country', 'Nowhere')}{tagged('MedlineTA', journal[1])}"
+        f"{tagged('NlmUniqueID', journal[2])}</MedlineJournalInfo>{tagged('MeshHeadingList', headings)}"
+        f"{tagged('KeywordList', ''.join(tagged('Keyword', word) for word in keywords))}</MedlineCitation>"
+        f"<PubmedData>{tagged('History', events)}{tagged('PublicationStatus', 'ppublish')}"
+        f"{tagged('ArticleIdList', listed)}{tagged('ReferenceList', cited)}</PubmedData></PubmedArticle>"
     )
+
+
+def tagged(name: str, inner: str) -> str:
+    """Return an element, or nothing around nothing."""
+    return f"<{name}>{inner}</{name}>" if inner else ""
+
+
+def ymd(day: tuple[int, int, int]) -> str:
+    """Return the elements of a date."""
+    return "".join(tagged(name, f"{part:02}") for name, part in zip(("Year", "Month", "Day"), day, strict=True))
 
 
 def article_set(*records: str) -> str:
     """Return a whole file of records."""
     return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle//EN" "x.dtd">\n'
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        '<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle//EN" "x.dtd">\n'
         f"<PubmedArticleSet>\n{chr(10).join(records)}\n</PubmedArticleSet>\n"
     )
 
@@ -167,6 +165,23 @@ def write_shelf(folder: Path, text: str = SHELF) -> Path:
     path = folder / "shelf.xml"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def biopython_reads(body: bytes) -> Any:
+    """Return what Bio.Entrez makes of an answer, by the DTD it names."""
+    read: Any = Entrez.read
+    return read(BytesIO(body))
+
+
+def medline_records(text: str) -> list[Any]:
+    """Return what Bio.Medline makes of a text."""
+    parse: Any = Medline.parse
+    return list(parse(StringIO(text)))
+
+
+def dtd(name: str) -> Any:
+    """Return one of the DTDs of NCBI that Biopython brings along."""
+    return etree.DTD(str(Path(str(Entrez.__file__)).parent / "DTDs" / name))
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,10 @@
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from datetime import date, timedelta
-from io import BytesIO
 from pathlib import Path
 
 import pytest
-from Bio import Entrez
-from shelf import SHELF, Client, article, article_set, serving, write_shelf
+from shelf import SHELF, Client, article, article_set, biopython_reads, serving, write_shelf
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +48,7 @@ def test_xml_and_json_say_the_same(shelf: Client, term: str) -> None:
 def test_biopython_reads_the_answer_by_its_own_dtd(shelf: Client) -> None:
     body = shelf.post("esearch", db="pubmed", term="asthma[nosuch] qqzzxx", usehistory="y").content
 
-    record = Entrez.read(BytesIO(body))
+    record = biopython_reads(body)
 
     assert record["Count"] == "3"
     assert list(record["IdList"]) == ["104", "103", "101"]

@@ -71,7 +71,7 @@ def settings_for(server: Loopback, folder: Path, **changes: Any) -> Settings:
     )
 
 
-def with_secrets() -> dict[str, SecretStr]:
+def with_secrets() -> dict[str, Any]:
     """Return settings that hold an api key and an e-mail address."""
     return {"ncbi_api_key": SecretStr(KEY), "ncbi_admin_email": SecretStr(EMAIL)}
 

@@ -1,4 +1,7 @@
-"""The terminal door in tests: in this process over a sandbox, or as the real program in a process of its own."""
+"""The terminal door in tests: in this process over a sandbox, or as the real program in a process of its own.
+
+A test module imports the fixtures it uses; pytest finds them there under the names given here.
+"""
 
 import io
 import os
@@ -25,30 +28,25 @@ class Done:
 
 
 Cli = Callable[..., Done]
+Program = Callable[..., Done]
+Module = Callable[[str], Any]
 
 
-@pytest.fixture
-def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait neither for slots nor to retry."""
-    monkeypatch.setattr("entrez_kit.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
-    monkeypatch.setattr("entrez_kit.transport.retry.BASE_WAIT_SECONDS", 0.001)
-
-
-@pytest.fixture
-def cli(
+@pytest.fixture(name="cli")
+def cli_fixture(
     sandbox: "Sandbox",
-    no_waiting: None,
     monkeypatch: pytest.MonkeyPatch,
     capsysbinary: pytest.CaptureFixture[bytes],
 ) -> Cli:
-    """Call the program in this process, its requests going to the sandbox over the demo corpus."""
+    """Call the program in this process, its requests going to the sandbox over the demo corpus, without waiting."""
+    monkeypatch.setattr("entrez_kit.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
     monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")
     monkeypatch.setenv("ENTREZ_KIT_IDCONV_URL", f"{sandbox.url}/idconv")
     return caller(monkeypatch, capsysbinary)
 
 
-@pytest.fixture
-def alone(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Cli:
+@pytest.fixture(name="alone")
+def alone_fixture(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Cli:
     """Call the program in this process without anything to talk to."""
     monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", "http://127.0.0.1:9/entrez/eutils")
     return caller(monkeypatch, capsysbinary)
@@ -69,8 +67,8 @@ def caller(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[
     return call
 
 
-@pytest.fixture
-def program(_own_environment: Any) -> Callable[..., Done]:
+@pytest.fixture(name="program")
+def program_fixture(_own_environment: Any) -> Callable[..., Done]:
     """Call the program in a process of its own."""
 
     def call(*arguments: str, stdin: bytes | None = None, **environment: str) -> Done:
@@ -88,7 +86,7 @@ def program(_own_environment: Any) -> Callable[..., Done]:
     return call
 
 
-@pytest.fixture
-def module() -> Callable[[str], Any]:
+@pytest.fixture(name="module")
+def module_fixture() -> Callable[[str], Any]:
     """Import a module of the terminal door under the name it is installed by."""
     return lambda name: import_module(f"entrez_kit.commands.{name}")

@@ -1,0 +1,192 @@
+"""Tables for any Entrez database, for MeSH, conversions and citation matches."""
+
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ._render import warning_line
+from ._text import line
+
+if TYPE_CHECKING:
+    from entrez_kit.databases.info import DatabaseInfo, InfoResult, TermCount
+    from entrez_kit.databases.link import LinkResult
+    from entrez_kit.databases.mesh import MeshResult
+    from entrez_kit.databases.search import EntrezSearchResult
+    from entrez_kit.databases.spell import SpellResult
+    from entrez_kit.databases.summary import SummaryResult
+    from entrez_kit.pubmed.convert import ConvertResult
+    from entrez_kit.pubmed.match import MatchResult
+
+
+def plain_table(*names: str) -> Table:
+    """Return an empty table in the style of all others."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+    for name in names:
+        table.add_column(Text(name), overflow="fold")
+    return table
+
+
+def _row(table: Table, *values: object, style: str = "") -> None:
+    table.add_row(*(Text(line(value) if value is not None else "") for value in values), style=style)
+
+
+def _number(value: int | None) -> str:
+    return f"{value:,}" if value is not None else ""
+
+
+def info_table(result: "InfoResult", console: Console) -> RenderableType:
+    """Return the list of databases, the description of one, or counts of a query."""
+    parts: list[RenderableType] = []
+    if result.database is not None:
+        parts += _database(result.database)
+    if result.counts is not None:
+        parts.append(_counts(result.counts))
+        if result.counts_source == "esearch" and result.database is None:
+            parts.append(Text("Counted database by database: NCBI's global query did not answer.", style="dim"))
+    elif result.databases is not None:
+        parts.append(Text("  ".join(result.databases)))
+        parts.append(Text(f"{len(result.databases)} databases. Describe one: entrez-kit db info NAME", style="dim"))
+    return Group(*parts)
+
+
+def _database(info: "DatabaseInfo") -> list[RenderableType]:
+    head = Text(line(info.menu_name or info.name), style="bold")
+    head.append(f"  {line(info.description)}", style="not bold")
+    facts = [f"{_number(info.record_count)} records" if info.record_count is not None else "", info.last_update or ""]
+    parts: list[RenderableType] = [head, Text(", updated ".join(fact for fact in facts if fact), style="dim"), Text("")]
+    fields = plain_table("Tag", "Field", "What it holds", "Terms")
+    fields.columns[3].justify = "right"
+    for field in info.fields:
+        if not field.is_hidden:
+            _row(fields, field.name, field.full_name, field.description, _number(field.term_count))
+    links = plain_table("Link", "To", "What it follows")
+    for link in info.links:
+        _row(links, link.name, link.db_to, link.description)
+    return [*parts, fields, Text(""), links] if info.links else [*parts, fields]
+
+
+def _counts(counts: "list[TermCount]") -> Table:
+    table = plain_table("Database", "Records", "")
+    table.columns[1].justify = "right"
+    for count in sorted(counts, key=lambda item: -(item.count or 0)):
+        known = count.count is not None
+        note = "" if count.status == "Ok" or (known and not count.count) else count.status
+        _row(table, count.db, _number(count.count) if known else "?", note, style="" if count.count else "dim")
+    return table
+
+
+def search_table(result: "EntrezSearchResult", console: Console) -> RenderableType:
+    """Return UIDs, how many there are, and how NCBI understood the query."""
+    parts: list[RenderableType] = []
+    if result.ids:
+        parts.append(Text("  ".join(result.ids), style="cyan"))
+        first, last = result.offset + 1, result.offset + len(result.ids)
+        parts.append(Text(f"{first:,}–{last:,} of {result.total_found:,} in {result.db}", style="bold"))
+    else:
+        parts.append(Text("Nothing found." if not result.total_found else "None shown.", style="bold"))
+    if result.query_translation:
+        parts.append(Text(f"NCBI searched for: {line(result.query_translation)}", style="dim"))
+    parts += [warning_line(warning.message) for warning in result.warnings]
+    return Group(*parts)
+
+
+def summary_table(result: "SummaryResult", console: Console) -> RenderableType:
+    """Return every summary as a list of its fields, in the order of the UIDs."""
+    parts: list[RenderableType] = []
+    for summary in result.summaries:
+        parts.append(Text(f"{result.db} {summary.get('uid', '')}", style="bold cyan"))
+        table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1))
+        table.add_column(style="dim", no_wrap=True)
+        table.add_column(overflow="fold")
+        for name, value in summary.items():
+            if name != "uid" and value not in ("", [], {}, None):
+                _row(table, name, _shown(value))
+        parts += [table, Text("")]
+    parts += [
+        Text(f"{outcome.id}: {outcome.status.replace('_', ' ')}: {line(outcome.message)}", style="yellow")
+        for outcome in result.outcomes
+        if outcome.status != "found"
+    ]
+    return Group(*parts)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return "; ".join(f"{key}: {_shown(item)}" for key, item in value.items() if item not in ("", [], {}, None))
+    if isinstance(value, list):
+        return " | ".join(_shown(item) for item in value)
+    return str(value)
+
+
+def link_table(result: "LinkResult", console: Console) -> RenderableType:
+    """Return one row per source record and kind of link."""
+    table = plain_table(result.source, "Link", f"{result.target} records")
+    for linkset in result.linksets:
+        if not linkset.links:
+            _row(table, linkset.source_id, "", linkset.message or linkset.status, style="yellow")
+            continue
+        by_name: dict[str, list[str]] = {}
+        for link in linkset.links:
+            shown = link.id if link.score is None else f"{link.id} ({link.score})"
+            by_name.setdefault(link.link_name or "", []).append(shown)
+        for number, (name, ids) in enumerate(by_name.items()):
+            shown = " ".join(ids[:50]) + (f" … {len(ids) - 50:,} more (--json shows all)" if len(ids) > 50 else "")
+            _row(table, linkset.source_id if not number else "", name, f"{len(ids):,}: {shown}")
+    return table
+
+
+def spell_table(result: "SpellResult", console: Console) -> RenderableType:
+    """Return the suggestion, or that there is none."""
+    if result.has_suggestion:
+        return Text.assemble("Did you mean: ", (line(result.corrected), "bold green"))
+    return Text(f"No suggestion for: {line(result.original)}")
+
+
+def mesh_table(result: "MeshResult", console: Console) -> RenderableType:
+    """Return every record with its tree numbers, scope note and entry terms."""
+    parts: list[RenderableType] = []
+    for record in result.results:
+        head = Text(line(record.name), style="bold")
+        head.append(f"  {record.ui}", style="cyan")
+        if record.kind and record.kind != "descriptor":
+            head.append(f"  {record.kind.replace('_', ' ')}", style="dim")
+        parts.append(head)
+        if record.tree_numbers:
+            parts.append(Text(f"  {'  '.join(record.tree_numbers)}", style="dim"))
+        if record.scope_note:
+            parts.append(Text(f"  {line(record.scope_note)}"))
+        if record.entry_terms:
+            parts.append(Text(f"  Also: {'; '.join(line(term) for term in record.entry_terms)}", style="dim"))
+        parts.append(Text(""))
+    if not result.results:
+        return Text("Nothing found.", style="bold")
+    first = result.offset + 1
+    parts.append(Text(f"{first:,}–{result.offset + len(result.results):,} of {result.total_found:,}", style="bold"))
+    return Group(*parts)
+
+
+def convert_table(result: "ConvertResult", console: Console) -> RenderableType:
+    """Return one row per input, in the order of the inputs."""
+    table = plain_table("Input", "PMID", "PMCID", "DOI", "")
+    for record in result.records:
+        remark = record.note or record.message or ""
+        style = "" if record.status == "found" else "yellow"
+        _row(table, record.requested_id, record.pmid, record.pmcid, record.doi, remark, style=style)
+    return Group(table, Text(f"{result.total_converted:,} of {result.total_submitted:,} found", style="bold"))
+
+
+def match_table(result: "MatchResult", console: Console) -> RenderableType:
+    """Return one row per reference, in the order of the references."""
+    table = plain_table("Reference", "PMID", "Title", "")
+    styles = {"matched": "", "ambiguous": "yellow", "not_found": "yellow", "error": "red"}
+    for match in result.results:
+        remarks = [warning.message for warning in match.warnings]
+        if match.detail:
+            remarks.insert(0, f"{match.status.replace('_', ' ')}: {match.detail}")
+        if match.candidate_pmids:
+            remarks.append(f"candidates: {', '.join(match.candidate_pmids)}")
+        _row(table, match.key, match.pmid, match.title, " ".join(remarks), style=styles[match.status])
+    return Group(table, Text(f"{result.total_matched:,} of {result.total_submitted:,} matched", style="bold"))

@@ -1,0 +1,200 @@
+"""What a terminal shows of genes."""
+
+from typing import Any, Final
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from entrez_kit.gene.batch import GeneBatch
+from entrez_kit.gene.models import CrossReferences, Gene, GenePage, GeneSearchCandidate, PubMedLinks
+
+from ._console import links_shown
+from ._render import warning_line
+from ._text import PUBMED, line
+
+GENE: Final = "https://www.ncbi.nlm.nih.gov/gene/"
+WIDE: Final = 100
+"""From this width on, aliases and other names have room beside the name."""
+LABELS: Final = {
+    "hgnc": "HGNC",
+    "ensembl_gene": "Ensembl gene",
+    "ensembl_transcript": "Ensembl transcripts",
+    "uniprot": "UniProt",
+    "entrez": "Entrez",
+    "refseq": "RefSeq",
+    "ucsc": "UCSC",
+    "pubmed": "PubMed",
+    "chembl": "ChEMBL",
+    "drugbank": "DrugBank",
+    "string": "STRING",
+    "biogrid": "BioGRID",
+    "stitch": "STITCH",
+    "iuphar": "IUPHAR",
+    "kegg": "KEGG",
+    "kegg_pathway": "KEGG pathways",
+    "omim": "OMIM",
+    "orphanet": "Orphanet",
+    "mondo": "MONDO",
+    "efo": "EFO",
+    "pdb": "PDB",
+    "pubchem_compound": "PubChem compound",
+    "pubchem_substance": "PubChem substance",
+}
+_MANY: Final = 8
+"""So many identifiers of one database are shown; the rest is counted."""
+
+
+def search_table(page: GenePage, console: Console) -> RenderableType:
+    """Return candidates with how they match, and how to see the next page."""
+    parts: list[RenderableType] = []
+    if page.items:
+        parts.append(_candidates(page, console))
+    parts.append(_count_line(page))
+    if page.pagination.cursor:
+        parts.append(Text(f"Next page: --cursor {page.pagination.cursor}", style="dim"))
+    return Group(*parts, *(warning_line(warning.message) for warning in page.warnings))
+
+
+def _candidates(page: GenePage, console: Console) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+    wide = console.width >= WIDE
+    table.add_column("Id", no_wrap=True)
+    table.add_column("Symbol", no_wrap=True)
+    table.add_column("Organism", overflow="fold")
+    table.add_column("Match", no_wrap=True)
+    table.add_column("Name", overflow="fold")
+    if wide:
+        table.add_column("Score", justify="right", no_wrap=True)
+    for item in page.items:
+        cells: list[RenderableType] = [
+            _id(item.id, console),
+            Text(line(item.symbol), style="bold"),
+            Text(line(item.organism)),
+            Text(item.match),
+            _name(item),
+        ]
+        table.add_row(*cells, *([Text(f"{item.score:.3f}", style="dim")] if wide else []))
+    return table
+
+
+def _name(item: GeneSearchCandidate) -> Text:
+    text = Text(line(item.name))
+    if item.status:
+        text.append(f" ({_status(item.status, item.replaced_by)})", style="bold yellow")
+    return text
+
+
+def _count_line(page: GenePage) -> Text:
+    total = page.pagination.total_count or 0
+    if not total:
+        return Text("Nothing found.", style="bold")
+    if not page.items:
+        return Text(f"None of {total:,} genes shown.", style="bold")
+    return Text(f"{len(page.items):,} of {total:,} {'gene' if total == 1 else 'genes'}", style="bold")
+
+
+def _status(status: str, replaced_by: str | None) -> str:
+    return f"replaced by {replaced_by}" if status == "replaced" and replaced_by else status
+
+
+def _id(curie: str, console: Console) -> Text:
+    address = GENE + curie.removeprefix("NCBIGene:")
+    return Text(curie, style=f"cyan link {address}" if links_shown(console) else "cyan")
+
+
+def gene_page(gene: Gene, console: Console) -> RenderableType:
+    """Return one gene as a page: heading, facts, summary, identifiers elsewhere."""
+    heading = Text.assemble((line(gene.symbol), "bold"), "  ", line(gene.name), "  ", (line(gene.organism), "italic"))
+    if "status" not in gene.model_fields_set:  # a slim record has nothing more
+        return Group(heading, _id(gene.id, console))
+    parts: list[RenderableType] = [heading]
+    if gene.status != "live":
+        parts.append(Text(f"This record is {_status(gene.status, gene.replaced_by)}.", style="bold yellow"))
+    parts.append(_facts(gene, console))
+    if gene.summary:
+        parts += [Text(""), Text(line(gene.summary))]
+    parts += [Text(""), _references(gene.cross_references)]
+    return Group(*parts)
+
+
+def _pairs() -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    return table
+
+
+def _facts(gene: Gene, console: Console) -> Table:
+    table = _pairs()
+    where = " ".join(filter(None, (gene.chromosome and f"chromosome {gene.chromosome}", gene.map_location)))
+    rows: list[tuple[str, Any]] = [
+        ("Id", _id(gene.id, console)),
+        ("Type", gene.gene_type),
+        ("Location", where),
+        ("Taxon", gene.taxon_id),
+        ("Aliases", ", ".join(gene.aliases)),
+        ("Other names", gene.description if gene.description != gene.name else ""),
+    ]
+    for name, value in rows:
+        if value:
+            table.add_row(name, value if isinstance(value, Text) else Text(line(value)))
+    return table
+
+
+def _references(references: CrossReferences) -> Table:
+    table = _pairs()
+    for key, value in references.model_dump().items():
+        values = value if isinstance(value, list) else [value]
+        more = f" and {len(values) - _MANY} more" if len(values) > _MANY else ""
+        table.add_row(LABELS[key], Text(", ".join(line(one) for one in values[:_MANY]) + more))
+    return table
+
+
+def batch_table(batch: GeneBatch, console: Console) -> RenderableType:
+    """Return several genes as a list, in the order of the inputs, with what is missing in its place."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+    for name in ("Id", "Symbol", "Organism"):
+        table.add_column(name, no_wrap=name != "Organism", overflow="fold")
+    table.add_column("Location", overflow="fold")
+    table.add_column("Name", overflow="fold")
+    genes = iter(batch.genes)
+    if not batch.outcomes:
+        for gene in genes:
+            _gene_row(table, gene, console)
+    for outcome in batch.outcomes:
+        if outcome.status == "found":
+            _gene_row(table, next(genes), console)
+        else:
+            words = Text(f"{outcome.status.replace('_', ' ')}: {line(outcome.message)}", style="yellow")
+            table.add_row(Text(line(outcome.input)), "", "", "", words)
+    return table
+
+
+def _gene_row(table: Table, gene: Gene, console: Console) -> None:
+    name = Text(line(gene.name))
+    if gene.status != "live":
+        name.append(f" ({_status(gene.status, gene.replaced_by)})", style="bold yellow")
+    table.add_row(
+        _id(gene.id, console),
+        Text(line(gene.symbol), style="bold"),
+        Text(line(gene.organism)),
+        Text(line(gene.map_location or gene.chromosome)),
+        name,
+    )
+
+
+def links_table(links: PubMedLinks, console: Console) -> RenderableType:
+    """Return PMIDs, one per line, and how many there are in all."""
+    if not links.total_count:
+        return Text(f"{links.entrez_id} exists and has no linked article.", style="bold")
+    linked = links_shown(console)
+    rows = [
+        Text(pmid, style=f"cyan link {PUBMED}{pmid}/")
+        if linked
+        else Text.assemble((pmid, "cyan"), "  ", (f"{PUBMED}{pmid}/", "dim"))
+        for pmid in links.pmids
+    ]
+    shown = f"{len(links.pmids):,} of {links.total_count:,} articles about {links.entrez_id}"
+    return Group(*rows, Text(shown, style="bold"))

@@ -1,0 +1,262 @@
+"""`entrez-kit gene`: from a symbol to candidates, from an id to the gene, from the gene to the literature."""
+
+import time
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from entrez_kit.errors import EntrezKitError, UnresolvedEntity
+from entrez_kit.gene.batch import (
+    GET_GENES,
+    GeneBatch,
+    GeneOutcome,
+    GenesRequest,
+    LookedUp,
+    iter_genes,
+    raise_if_nothing_answered,
+    shortfall_of,
+)
+from entrez_kit.gene.links import GET_PUBMED_LINKS
+from entrez_kit.gene.lookup import GET_GENE
+from entrez_kit.gene.models import Gene, GenePage, PubMedLinks
+from entrez_kit.gene.search import SEARCH_GENES
+from entrez_kit.operation import Operation, Result, execute
+from entrez_kit.services import Services
+
+from ._formats import Column, JsonLines, Shape, Writer, as_data, values_at
+from ._input import STDIN, read_ids, stdin_is_terminal
+from ._output import Sink
+from ._run import View, accepts, finish, help_of, note, plan, run, state, warn, writer_for
+
+app = typer.Typer(help="Genes: find candidates by symbol or words, look one up, find articles about it.")
+
+FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids")
+
+
+def _columns(*paths: str) -> dict[str, Column]:
+    return {path.rpartition(".")[2]: partial(values_at, path=path) for path in paths}
+
+
+CANDIDATE_COLUMNS: Final = _columns(
+    "id", "symbol", "name", "description", "organism", "taxon_id", "match", "score", "status", "replaced_by"
+)
+SLIM_COLUMNS: Final = _columns("id", "symbol", "name", "organism")
+GENE_COLUMNS: Final = _columns(
+    "id",
+    "symbol",
+    "name",
+    "organism",
+    "taxon_id",
+    "chromosome",
+    "map_location",
+    "gene_type",
+    "status",
+    "replaced_by",
+    "aliases",
+    "description",
+    "cross_references.hgnc",
+    "cross_references.ensembl_gene",
+    "cross_references.uniprot",
+    "cross_references.refseq",
+    "cross_references.omim",
+)
+
+
+@app.command("search")
+@accepts(*FORMATS)
+def search(
+    ctx: typer.Context,
+    query: Annotated[list[str], typer.Argument(metavar="QUERY", help=help_of(SEARCH_GENES, "query"))],
+    organism: Annotated[
+        str | None, typer.Option("--organism", metavar="NAME", help=help_of(SEARCH_GENES, "organism"))
+    ] = None,
+    page_size: Annotated[
+        int, typer.Option("--page-size", metavar="N", help=help_of(SEARCH_GENES, "page_size"), show_default=True)
+    ] = 50,
+    cursor: Annotated[
+        str | None, typer.Option("--cursor", metavar="CURSOR", help=help_of(SEARCH_GENES, "cursor"))
+    ] = None,
+    include_discontinued: Annotated[
+        bool, typer.Option("--include-discontinued", help=help_of(SEARCH_GENES, "include_discontinued"))
+    ] = False,
+) -> None:
+    """Find genes by symbol, alias, name or words, the likeliest first: entrez-kit gene search TP53 --organism human."""
+    arguments = {
+        "query": " ".join(query),
+        "organism": organism,
+        "page_size": page_size,
+        "cursor": cursor,
+        "include_discontinued": include_discontinued,
+    }
+    view: View[GenePage] = View(
+        table=_search_table,
+        records=lambda page: (as_data(item) for item in page.items),
+        columns=CANDIDATE_COLUMNS,
+        records_key="items",
+        id_key="id",
+    )
+
+    def remarks(page: GenePage) -> EntrezKitError | None:
+        if plan(ctx).format not in ("table", "json"):
+            for warning in page.warnings:
+                warn(ctx, warning.message)
+            if page.pagination.cursor:
+                note(
+                    ctx,
+                    f"There are {page.pagination.total_count:,} genes; go on with --cursor {page.pagination.cursor}",
+                )
+        return None
+
+    run(ctx, SEARCH_GENES, arguments, view, afterwards=remarks)
+
+
+def _search_table(page: GenePage, console: Any) -> Any:
+    from ._genes import search_table
+
+    return search_table(page, console)
+
+
+@app.command("get")
+@accepts(*FORMATS)
+def get(
+    ctx: typer.Context,
+    entrez_id: Annotated[
+        list[str] | None, typer.Argument(metavar="ID...", help="NCBIGene:7157 ...; - reads standard input.")
+    ] = None,
+    input: Annotated[
+        list[Path] | None, typer.Option("-i", "--input", metavar="FILE", help="File of ids. May be repeated.")
+    ] = None,
+    slim: Annotated[bool, typer.Option("--slim", help=help_of(GET_GENE, "slim"))] = False,
+) -> None:
+    """Look genes up by their ids, one outcome per id, in order: entrez-kit gene get NCBIGene:7157 NCBIGene:672.
+
+    One id gives the gene itself, several give a list; what is missing is named and the status is 4.
+    """
+    ids = _read(ctx, entrez_id or [], input or [])
+    columns = SLIM_COLUMNS if slim else GENE_COLUMNS
+    if len(ids) == 1:
+        one: View[Gene] = View(
+            table=_gene_table,
+            records=lambda gene: [as_data(gene)],
+            columns=columns,
+            records_key="",
+            # In JSON the document is the record, so that there is nothing below it to look for fields in.
+            record_model=str if plan(ctx).format == "json" else Gene,
+            id_key="id",
+        )
+        run(ctx, GET_GENE, {"entrez_id": ids[0], "slim": slim}, one)
+    elif plan(ctx).format in ("table", "json"):
+        several: View[GeneBatch] = View(
+            table=_batch_table,
+            records=lambda batch: (as_data(gene) for gene in batch.genes),
+            columns=columns,
+            records_key="genes",
+            id_key="id",
+        )
+        run(ctx, GET_GENES, {"entrez_ids": ids, "slim": slim}, several)
+    else:
+        _stream(ctx, {"entrez_ids": ids, "slim": slim}, columns)
+
+
+def _read(ctx: typer.Context, typed: list[str], files: list[Path]) -> list[str]:
+    if STDIN in typed and stdin_is_terminal():
+        note(ctx, "Type gene ids, one or many per line; Ctrl-D ends.")
+    ids = read_ids(typed, files)
+    if not ids:
+        raise UnresolvedEntity(
+            "No gene ids were given.",
+            invalid_input="entrez_id=",
+            recovery_hint="Name ids such as NCBIGene:7157; `entrez-kit gene search` finds them from a symbol.",
+            details={"reason": "no_identifiers"},
+        )
+    return ids
+
+
+def _gene_table(gene: Gene, console: Any) -> Any:
+    from ._genes import gene_page
+
+    return gene_page(gene, console)
+
+
+def _batch_table(batch: GeneBatch, console: Any) -> Any:
+    from ._genes import batch_table
+
+    return batch_table(batch, console)
+
+
+class Streamed(Result):
+    """What is left to know after the genes were written: which inputs are missing."""
+
+    missing: list[GeneOutcome]
+    found: int
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report inputs that came to nothing."""
+        return shortfall_of(self.missing, self.found)
+
+
+def _stream(ctx: typer.Context, arguments: dict[str, Any], columns: dict[str, Column]) -> None:
+    """Write gene by gene; a failed one has a line of its own in jsonl and is named at the end elsewhere."""
+    made = plan(ctx)
+    with Sink(made.target) as sink:
+        writer = writer_for(made, sink, columns, Shape(Gene), id_key="id")
+
+        def fetch(services: Services, request: GenesRequest) -> Streamed:
+            done: list[LookedUp] = []
+            writer.begin()
+            for item in iter_genes(services, request):
+                done.append(item)
+                _put(writer, item)
+            writer.end()
+            raise_if_nothing_answered(done)
+            missing = [item.outcome for item in done if item.gene is None]
+            return Streamed(missing=missing, found=len(done) - len(missing))
+
+        operation: Operation[GenesRequest, Streamed] = replace(
+            GET_GENES,
+            function=fetch,  # type: ignore[arg-type]  # the same request, another result
+            result=Streamed,  # type: ignore[arg-type]
+        )  # type: ignore[assignment]
+        started = time.monotonic()
+        outcome = execute(operation, state(ctx).services, arguments)
+        elapsed = 1000 * (time.monotonic() - started)
+        if outcome.result is None:
+            sink.discard()
+    finish(ctx, outcome, elapsed)
+
+
+def _put(writer: Writer, item: LookedUp) -> None:
+    if item.gene is not None:
+        writer.record(as_data(item.gene))
+    elif isinstance(writer, JsonLines) and item.error is not None:
+        error = {"code": item.error.code, "message": item.error.message, "recovery_hint": item.error.recovery_hint}
+        writer.line({"input": item.input, "status": item.status, "error": error})
+
+
+@app.command("pubmed")
+@accepts(*FORMATS)
+def pubmed(
+    ctx: typer.Context,
+    entrez_id: Annotated[str, typer.Argument(metavar="ID", help=help_of(GET_PUBMED_LINKS, "entrez_id"))],
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", help=help_of(GET_PUBMED_LINKS, "limit"), show_default=True)
+    ] = 10,
+) -> None:
+    """List the PMIDs of articles about a gene: entrez-kit gene pubmed NCBIGene:7157 -f ids | entrez-kit fetch -."""
+
+    def table(links: PubMedLinks, console: Any) -> Any:
+        from ._genes import links_table
+
+        return links_table(links, console)
+
+    view: View[PubMedLinks] = View(
+        table=table,
+        records=lambda links: ({"pmid": pmid} for pmid in links.pmids),
+        columns=_columns("pmid"),
+        records_key="pmids",
+        record_model=str,
+    )
+    run(ctx, GET_PUBMED_LINKS, {"entrez_id": entrez_id, "limit": limit}, view)

@@ -1,0 +1,163 @@
+"""What the gene tests share: a kit over the sandbox's genes, invented genes by the hundred, and canned replies."""
+
+from collections.abc import Callable, Iterable, Mapping
+from types import SimpleNamespace
+from typing import Any
+from xml.sax.saxutils import escape
+
+import pytest
+
+from entrez_kit import EntrezKit
+from entrez_kit.gene.links import GET_PUBMED_LINKS
+from entrez_kit.gene.lookup import GET_GENE
+from entrez_kit.gene.models import Gene, GenePage, PubMedLinks
+from entrez_kit.gene.search import SEARCH_GENES
+from entrez_kit.sandbox.gene import GeneDatabase, GeneRecord, read_gene
+from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.sandbox.taxonomy import TaxonomyDatabase
+
+KitFor = Callable[..., EntrezKit]
+
+
+class Genes:
+    """The three gene tools over one kit."""
+
+    def __init__(self, kit: EntrezKit, sandbox: Sandbox) -> None:
+        self.kit = kit
+        self.sandbox = sandbox
+
+    def search(self, query: Any = None, **arguments: Any) -> GenePage:
+        """Call search_genes."""
+        return SEARCH_GENES.run(self.kit.services, {"query": query, **arguments})
+
+    def get(self, entrez_id: Any, **arguments: Any) -> Gene:
+        """Call get_gene."""
+        return GET_GENE.run(self.kit.services, {"entrez_id": entrez_id, **arguments})
+
+    def links(self, entrez_id: Any, **arguments: Any) -> PubMedLinks:
+        """Call get_pubmed_links."""
+        return GET_PUBMED_LINKS.run(self.kit.services, {"entrez_id": entrez_id, **arguments})
+
+
+def serve_genes(sandbox: Sandbox, genes: Iterable[GeneRecord] | None = None) -> None:
+    """Let a sandbox serve genes (the ones that ship with the kit unless others are given) and organisms."""
+    sandbox.register(GeneDatabase(sandbox.corpus, genes))
+    sandbox.register(TaxonomyDatabase())
+
+
+@pytest.fixture(name="genes")
+def genes_fixture(sandbox: Sandbox, kit_for: KitFor) -> Genes:
+    """Serve the genes that ship with the kit."""
+    serve_genes(sandbox)
+    return Genes(kit_for(sandbox), sandbox)
+
+
+@pytest.fixture(name="genes_of")
+def genes_of_fixture(sandbox: Sandbox, kit_for: KitFor) -> Callable[[Iterable[GeneRecord]], Genes]:
+    """Serve invented genes."""
+
+    def build(records: Iterable[GeneRecord]) -> Genes:
+        serve_genes(sandbox, records)
+        return Genes(kit_for(sandbox), sandbox)
+
+    return build
+
+
+def entrezgene(
+    number: int,
+    symbol: str = "",
+    *,
+    name: str = "",
+    synonyms: Iterable[str] = (),
+    tag: str = "",
+    taxid: int = 9606,
+    organism: str = "Homo sapiens",
+    status: str = '<Gene-track_status value="live">0</Gene-track_status>',
+    current: Iterable[tuple[str, int]] = (),
+    location: str = "",
+    genome: str = "genomic",
+    subtypes: Iterable[tuple[str, str]] = (),
+    tags: Iterable[tuple[str, str | int]] = (),
+    more: str = "",
+    summary: str = "",
+) -> str:
+    """Return one ``Entrezgene`` element."""
+
+    def some(element: str, value: str) -> str:
+        return f"<{element}>{escape(value)}</{element}>" if value else ""
+
+    def dbtag(db: str, value: str | int) -> str:
+        kind = "id" if isinstance(value, int) else "str"
+        return (
+            f"<Dbtag><Dbtag_db>{db}</Dbtag_db><Dbtag_tag><Object-id><Object-id_{kind}>{value}</Object-id_{kind}>"
+            "</Object-id></Dbtag_tag></Dbtag>"
+        )
+
+    merged = "".join(dbtag(db, value) for db, value in current)
+    listed = "".join(f"<Gene-ref_syn_E>{escape(one)}</Gene-ref_syn_E>" for one in synonyms)
+    own = "".join(dbtag(db, value) for db, value in tags)
+    sources = "".join(
+        f'<SubSource><SubSource_subtype value="{kind}"/><SubSource_name>{value}</SubSource_name></SubSource>'
+        for kind, value in subtypes
+    )
+    return (
+        f"<Entrezgene><Entrezgene_track-info><Gene-track><Gene-track_geneid>{number}</Gene-track_geneid>{status}"
+        + (f"<Gene-track_current-id>{merged}</Gene-track_current-id>" if merged else "")
+        + '</Gene-track></Entrezgene_track-info><Entrezgene_type value="protein-coding">6</Entrezgene_type>'
+        f'<Entrezgene_source><BioSource><BioSource_genome value="{genome}"/><BioSource_org><Org-ref>'
+        f"<Org-ref_taxname>{organism}</Org-ref_taxname><Org-ref_db>{dbtag('taxon', taxid)}</Org-ref_db></Org-ref>"
+        f"</BioSource_org>{f'<BioSource_subtype>{sources}</BioSource_subtype>' if sources else ''}</BioSource>"
+        f"</Entrezgene_source><Entrezgene_gene><Gene-ref>{some('Gene-ref_locus', symbol)}{some('Gene-ref_desc', name)}"
+        f"{some('Gene-ref_maploc', location)}{f'<Gene-ref_db>{own}</Gene-ref_db>' if own else ''}"
+        f"{f'<Gene-ref_syn>{listed}</Gene-ref_syn>' if listed else ''}{some('Gene-ref_locus-tag', tag)}"
+        f"</Gene-ref></Entrezgene_gene>{some('Entrezgene_summary', summary)}{more}</Entrezgene>"
+    )
+
+
+def gene_set(*elements: str) -> bytes:
+    """Return elements as EFetch sends them."""
+    return f'<?xml version="1.0" ?>\n<Entrezgene-Set>{"".join(elements)}</Entrezgene-Set>'.encode()
+
+
+def record(number: int, symbol: str = "", **options: Any) -> GeneRecord:
+    """Return an invented gene for the sandbox."""
+    return read_gene(entrezgene(number, symbol, **options).encode())
+
+
+class Canned:
+    """Services whose E-utilities answer with prepared bodies, one list per endpoint, and note what was asked."""
+
+    def __init__(self, **bodies: Iterable[bytes | Exception]) -> None:
+        self.bodies = {name: list(items) for name, items in bodies.items()}
+        self.asked: list[tuple[str, Mapping[str, Any]]] = []
+        self.eutils = self
+
+    def __getattr__(self, endpoint: str) -> Callable[..., SimpleNamespace]:
+        def answer(**parameters: Any) -> SimpleNamespace:
+            self.asked.append((endpoint, parameters))
+            body = self.bodies[endpoint].pop(0)
+            if isinstance(body, Exception):
+                raise body
+            return SimpleNamespace(content=body, url="http://127.0.0.1/")
+
+        return answer
+
+
+def esearch_xml(count: int, ids: Iterable[int | str] = (), errors: str = "") -> bytes:
+    """Return an ESearch reply."""
+    listed = "".join(f"<Id>{uid}</Id>" for uid in ids)
+    return f"<eSearchResult><Count>{count}</Count><IdList>{listed}</IdList>{errors}</eSearchResult>".encode()
+
+
+def esummary_xml(*documents: str) -> bytes:
+    """Return an ESummary reply of version 2.0."""
+    return f'<eSummaryResult><DocumentSummarySet status="OK">{"".join(documents)}</DocumentSummarySet></eSummaryResult>'.encode()
+
+
+def docsum(uid: int | str, symbol: str, **fields: Any) -> str:
+    """Return one summary; ``fields`` are further elements."""
+    more = "".join(f"<{name}>{escape(str(value))}</{name}>" for name, value in fields.items())
+    return (
+        f'<DocumentSummary uid="{uid}"><Name>{symbol}</Name><Status>0</Status><CurrentID>0</CurrentID>{more}<Organism>'
+        "<ScientificName>Homo sapiens</ScientificName><TaxID>9606</TaxID></Organism></DocumentSummary>"
+    )

@@ -1,0 +1,236 @@
+"""Many threads at once: identical requests go out once, waiting ones are counted, nobody is stranded."""
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from loopback import ESEARCH, HTML, Answer
+from workbench import Bench, workbench
+
+from entrez_kit import tracing
+from entrez_kit.errors import EntityNotFound, RateLimited, UpstreamError
+from entrez_kit.transport.retry import Backoff
+from entrez_kit.transport.singleflight import FollowerTimeout, SingleFlight
+
+
+def in_threads(number: int, work: Callable[[int], object]) -> list[object]:
+    """Run work in threads that start together; return what each returned or raised."""
+    results: list[object] = [None] * number
+    start = threading.Barrier(number)
+
+    def run(index: int) -> None:
+        start.wait()
+        try:
+            results[index] = work(index)
+        except BaseException as exc:
+            results[index] = exc
+
+    threads = [threading.Thread(target=run, args=(index,)) for index in range(number)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    return results
+
+
+def search(bench: Bench, term: str = "asthma") -> bytes:
+    """Search and return the reply's bytes."""
+    return bench.eutils.esearch(db="pubmed", term=term).content
+
+
+@pytest.mark.parametrize("no_cache", [False, True])
+def test_identical_requests_at_the_same_time_go_out_once(no_cache: bool, tmp_path: Path) -> None:
+    with workbench(tmp_path, always=Answer(delay=0.3), no_cache=no_cache) as bench:
+        assert in_threads(8, lambda _: search(bench)) == [ESEARCH] * 8
+        assert len(bench.server.seen) == bench.limiter.taken == 1
+
+
+def test_history_requests_at_the_same_time_go_out_once_too(tmp_path: Path) -> None:
+    history = ESEARCH.replace(b"<IdList>", b"<QueryKey>1</QueryKey><WebEnv>MCID_1</WebEnv><IdList>")
+    with workbench(tmp_path, always=Answer(body=history, delay=0.3)) as bench:
+        in_threads(4, lambda _: bench.eutils.esearch(db="pubmed", term="x", usehistory=True))
+        assert len(bench.server.seen) == 1
+
+
+def test_different_requests_go_out_side_by_side(tmp_path: Path) -> None:
+    with workbench(tmp_path, always=Answer(delay=0.4)) as bench:
+        started = time.monotonic()
+        in_threads(8, lambda index: search(bench, str(index)))
+        assert time.monotonic() - started < 2.0
+        assert len(bench.server.seen) == 8
+
+
+def test_followers_get_an_error_of_their_own(tmp_path: Path) -> None:
+    with workbench(tmp_path, always=Answer(body=HTML, delay=0.2), ncbi_max_retries=0) as bench:
+        errors = in_threads(6, lambda _: search(bench))
+        assert len(bench.server.seen) == 1
+
+    assert all(isinstance(error, UpstreamError) for error in errors)
+    assert len({str(error) for error in errors}) == 1
+    assert len({id(error) for error in errors}) == 6
+
+
+def test_followers_see_the_exchange_in_their_own_trace(tmp_path: Path) -> None:
+    with workbench(tmp_path, always=Answer(delay=0.3)) as bench:
+
+        def traced(_: int) -> tuple[int, int]:
+            with tracing.trace("t") as trace:
+                search(bench)
+            return len(trace.exchanges), trace.exchanges[0].attempts
+
+        told = in_threads(4, traced)
+    assert sorted(told) == [(1, 0), (1, 0), (1, 0), (1, 1)]  # type: ignore[type-var]
+
+
+def test_not_found_reaches_followers_too(tmp_path: Path) -> None:
+    body = b"<eFetchResult><ERROR>ID list is empty!</ERROR></eFetchResult>"
+    with workbench(tmp_path, always=Answer(body=body, delay=0.2)) as bench:
+        errors = in_threads(4, lambda _: bench.eutils.efetch(db="pubmed", ids=["9"], retmode="xml"))
+    assert all(isinstance(error, EntityNotFound) for error in errors)
+
+
+def test_a_leader_that_is_interrupted_strands_nobody() -> None:
+    flights: SingleFlight[str] = SingleFlight()
+    leading = threading.Event()
+    calls: list[int] = []
+
+    def interrupted() -> str:
+        leading.set()
+        time.sleep(0.2)
+        raise KeyboardInterrupt
+
+    def work() -> str:
+        calls.append(1)
+        return "done"
+
+    def lead() -> object:
+        try:
+            return flights.do("key", interrupted, time.monotonic() + 5)
+        except KeyboardInterrupt:
+            return "interrupted"
+
+    results: list[object] = []
+    leader = threading.Thread(target=lambda: results.append(lead()))
+    leader.start()
+    leading.wait()
+    followers = in_threads(5, lambda _: flights.do("key", work, time.monotonic() + 5))
+    leader.join()
+
+    assert results == ["interrupted"]
+    assert {result[0] for result in followers if isinstance(result, tuple)} == {"done"}
+    assert 1 <= len(calls) <= 5
+
+
+def test_a_follower_does_not_wait_past_its_deadline() -> None:
+    flights: SingleFlight[str] = SingleFlight()
+    release = threading.Event()
+    leader = threading.Thread(target=lambda: flights.do("key", lambda: str(release.wait(5)), time.monotonic() + 9))
+    leader.start()
+    time.sleep(0.05)
+    started = time.monotonic()
+    with pytest.raises(FollowerTimeout):
+        flights.do("key", lambda: "never", time.monotonic() + 0.2)
+    assert time.monotonic() - started < 1
+    release.set()
+    leader.join()
+
+
+def test_a_follower_past_its_deadline_says_so(tmp_path: Path) -> None:
+    with workbench(tmp_path, always=Answer(delay=0.6), ncbi_timeout_ms=5000) as bench:
+        with bench.another(ncbi_total_deadline_ms=500):
+            pass
+        object.__setattr__(bench.settings, "ncbi_total_deadline_ms", 5000)
+        leader = threading.Thread(target=search, args=(bench,))
+        leader.start()
+        time.sleep(0.1)
+        object.__setattr__(bench.settings, "ncbi_total_deadline_ms", 100)
+        with pytest.raises(UpstreamError) as caught:
+            search(bench)
+        leader.join()
+    assert caught.value.reason == "deadline_exceeded"
+
+
+# The queue
+
+
+class SlowLimiter:
+    """Let requests pass when told to."""
+
+    def __init__(self) -> None:
+        self.open = threading.Event()
+
+    def acquire(self, deadline: float | None = None) -> None:
+        """Wait until the gate opens."""
+        self.open.wait(10)
+
+
+def test_a_full_queue_refuses_the_next_request_at_once(tmp_path: Path) -> None:
+    limiter = SlowLimiter()
+    options = {"limiters": lambda settings, service: limiter, "max_waiting": 3}
+    with workbench(tmp_path, options=options) as bench:
+        threads = [threading.Thread(target=search, args=(bench, str(number))) for number in range(3)]
+        for thread in threads:
+            thread.start()
+        _until(lambda: bench.transport.waiting == 3)
+
+        started = time.monotonic()
+        with pytest.raises(RateLimited) as caught:
+            search(bench, "one too many")
+        assert time.monotonic() - started < 0.5
+        assert caught.value.reason == "queue_full"
+        assert "NCBI_API_KEY" in caught.value.recovery_hint
+        assert bench.server.seen == []
+
+        limiter.open.set()
+        for thread in threads:
+            thread.join()
+        assert bench.transport.waiting == 0
+        assert search(bench, "one too many") == ESEARCH
+        assert len(bench.server.seen) == 4
+
+
+def test_a_cached_reply_needs_no_place_in_the_queue(tmp_path: Path) -> None:
+    limiter = SlowLimiter()
+    limiter.open.set()
+    options = {"limiters": lambda settings, service: limiter, "max_waiting": 1}
+    with workbench(tmp_path, options=options) as bench:
+        search(bench, "cached")
+        limiter.open.clear()
+        waiting = threading.Thread(target=search, args=(bench, "slow"))
+        waiting.start()
+        _until(lambda: bench.transport.waiting == 1)
+
+        assert search(bench, "cached") == ESEARCH
+        limiter.open.set()
+        waiting.join()
+
+
+def test_requests_between_two_attempts_count_as_waiting_and_are_not_refused(tmp_path: Path) -> None:
+    options = {"max_waiting": 1, "backoff": Backoff(first=0.5, cap=0.5, spread=0)}
+    with workbench(tmp_path, options=options) as bench:
+        bench.server.then(Answer(status=500))
+        retried = threading.Thread(target=search, args=(bench, "retried"))
+        retried.start()
+        _until(lambda: bench.transport.waiting == 1)
+        with pytest.raises(RateLimited):
+            search(bench, "another")
+        retried.join()
+        assert search(bench, "retried") == ESEARCH
+        assert len(bench.server.seen) == 2
+
+
+def test_the_size_of_the_queue_can_be_set_later(tmp_path: Path) -> None:
+    with workbench(tmp_path) as bench:
+        assert bench.transport.max_waiting is None
+        bench.transport.max_waiting = 100
+        assert bench.transport.max_waiting == 100
+        assert search(bench) == ESEARCH
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    limit = time.monotonic() + 5
+    while not condition():
+        assert time.monotonic() < limit, "it never came to that"
+        time.sleep(0.005)

@@ -1,0 +1,129 @@
+"""How long to wait and when to give up, without any waiting."""
+
+import time
+from email.utils import formatdate
+
+import pytest
+
+from entrez_kit.errors import InvalidInput, UpstreamError
+from entrez_kit.transport.retry import (
+    RETRY_AFTER_CAP_SECONDS,
+    RETRY_AFTER_JITTER_SECONDS,
+    Backoff,
+    OutOfTime,
+    Retryable,
+    parse_retry_after,
+    run,
+)
+
+EVEN = Backoff(first=1.0, cap=20.0, spread=0)
+
+
+def failing(times: int, *, wait: float | None = None, at_most: int | None = None) -> tuple[list[int], object]:
+    """Return the attempts made so far and a function that fails some times."""
+    made: list[int] = []
+
+    def attempt(number: int) -> str:
+        made.append(number)
+        if len(made) <= times:
+            raise Retryable(UpstreamError("down"), wait=wait, at_most=at_most)
+        return "up"
+
+    return made, attempt
+
+
+def go(attempt: object, *, retries: int = 6, seconds: float = 1000, waits: list[float] | None = None) -> object:
+    """Run an attempt without really sleeping."""
+    assert callable(attempt)
+    return run(
+        attempt,
+        retries=retries,
+        deadline=time.monotonic() + seconds,
+        backoff=EVEN,
+        sleep=(waits if waits is not None else []).append,
+        announce=lambda failures, wait, why: None,
+    )
+
+
+def test_waits_double_up_to_a_cap() -> None:
+    waits: list[float] = []
+    made, attempt = failing(6)
+
+    assert go(attempt, waits=waits) == "up"
+    assert made == [1, 2, 3, 4, 5, 6, 7]
+    assert waits == [1, 2, 4, 8, 16, 20]
+
+
+def test_waits_are_spread() -> None:
+    seconds = {Backoff().seconds(2, None) for _ in range(50)}
+
+    assert len(seconds) > 10
+    assert all(0.75 <= value <= 1.25 for value in seconds)
+
+
+def test_what_the_service_asks_for_goes_first_but_not_beyond_the_cap() -> None:
+    waits: list[float] = []
+    go(failing(1, wait=7.0)[1], waits=waits)
+    go(failing(1, wait=9999.0)[1], waits=waits)
+
+    assert 7.0 <= waits[0] <= 7.0 + RETRY_AFTER_JITTER_SECONDS
+    assert RETRY_AFTER_CAP_SECONDS <= waits[1] <= RETRY_AFTER_CAP_SECONDS + RETRY_AFTER_JITTER_SECONDS
+
+
+def test_after_the_last_attempt_the_failure_is_raised() -> None:
+    made, attempt = failing(99)
+    with pytest.raises(Retryable):
+        go(attempt, retries=2)
+    assert made == [1, 2, 3]
+
+
+def test_some_failures_are_worth_few_attempts() -> None:
+    made, attempt = failing(99, at_most=1)
+    with pytest.raises(Retryable):
+        go(attempt, retries=9)
+    assert made == [1, 2]
+
+
+def test_no_attempt_starts_after_the_deadline_and_nobody_sleeps_until_then() -> None:
+    waits: list[float] = []
+    made, attempt = failing(99)
+    with pytest.raises(OutOfTime):
+        go(attempt, seconds=3.5, waits=waits)
+    assert made == [1, 2, 3]
+    assert waits == [1, 2]
+
+
+def test_what_is_final_is_raised_at_once() -> None:
+    made: list[int] = []
+
+    def attempt(number: int) -> str:
+        made.append(number)
+        raise InvalidInput("no")
+
+    with pytest.raises(InvalidInput):
+        go(attempt)
+    assert made == [1]
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("0", 0.0),
+        ("5", 5.0),
+        (" 2.5 ", 2.5),
+        (None, None),
+        ("", None),
+        ("soon", None),
+        ("-3", None),
+        ("1e9", None),
+        ("٣", None),
+    ],
+)
+def test_retry_after_in_seconds(header: str | None, seconds: float | None) -> None:
+    assert parse_retry_after(header) == seconds
+
+
+def test_retry_after_as_a_date() -> None:
+    assert parse_retry_after(formatdate(1000.0, usegmt=True), now=990.0) == 10.0
+    assert parse_retry_after(formatdate(1000.0, usegmt=True), now=2000.0) == 0.0
+    assert parse_retry_after("Wed, 99 Foo 2024 25:00:00 GMT") is None
