@@ -1,6 +1,5 @@
 """Where settings come from in tests: a home, a project folder and an environment of their own."""
 
-import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,16 +7,11 @@ from typing import Any
 
 import pytest
 
-from entrez_kit.settings import (
-    PROJECT_FILE,
-    Settings,
-    load_settings,
-)
+from entrez_kit.settings import PROJECT_FILE, Settings, load_settings
 
 CANARY = "canary0123456789abcdef"
 EMAIL = "canary.person@example.org"
 needs_modes = pytest.mark.skipif(sys.platform == "win32", reason="file modes mean little on Windows")
-not_root = pytest.mark.skipif(hasattr(os, "getuid") and os.getuid() == 0, reason="root may write everywhere")
 
 
 class Sources:

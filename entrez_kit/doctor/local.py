@@ -79,8 +79,8 @@ def check_configuration(notes: Notes, settings: Settings) -> None:
             said.add("demo is on: the sandbox is looked at, not NCBI")
         elif settings.ncbi_admin_email is None:
             said.add("no e-mail address: NCBI cannot write to you before it blocks an address (NCBI_ADMIN_EMAIL)")
-        for notice in settings.notices:
-            said.warn(notice)
+        for number, notice in enumerate(settings.notices):
+            said.warn(notice, None if number else "`entrez-kit config show` lists every setting and its origin.")
         if settings.offline and settings.origins.get("offline") != "flag":
             said.warn(
                 f"offline is on: no service is asked anything (from {settings.origins.get('offline', 'the caller')})",

@@ -295,7 +295,7 @@ class Sandbox:
         """Return name and function for a path, and what of it follows the endpoint; the longest match counts."""
         start, rest = path.rstrip("/"), ""
         while start:
-            if start in self._routes:
+            if start in self._routes and not (rest and start in ENDPOINTS):
                 return *self._routes[start], unquote(rest)
             start, _, last = start.rpartition("/")
             rest = f"{last}/{rest}" if rest else last

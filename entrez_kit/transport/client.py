@@ -102,7 +102,10 @@ class Transport:
         finally:
             _note_exchange(call, reply, tally, time.monotonic() - started)
         if reply is None:
-            raise _out_of_time(_no_answer_yet(call), call, tally)
+            raise UpstreamError(
+                f"An identical {call.endpoint} request that was sent earlier got no answer in time.",
+                details={"reason": "deadline_exceeded", "service": call.service, "endpoint": call.endpoint},
+            )
         return reply
 
     @contextmanager
@@ -162,8 +165,7 @@ class Transport:
         from_cache = sessions.is_from_cache(response)
         missing = sessions.missing(response, call, self._redactor)
         if missing is not None:
-            missing.details.update(attempts=tally.sent, from_cache=from_cache)
-            raise missing
+            raise missing  # the same error whether fresh or stored
         return Reply(
             content=response.content,
             url=call.shown_url,
@@ -290,7 +292,7 @@ def _out_of_time(last: EntrezKitError, call: Call, tally: Tally) -> EntrezKitErr
     hint = (
         None if isinstance(last, RateLimited) else f"{last.recovery_hint} Or allow more time; {limit} ended this call."
     )
-    message = f"No time is left for another attempt after {max(tally.sent, 1)}. {last.message}"
+    message = f"No time is left for another attempt after {tally.sent}. {last.message}"
     return _changed(
         last,
         message=message,
@@ -298,13 +300,6 @@ def _out_of_time(last: EntrezKitError, call: Call, tally: Tally) -> EntrezKitErr
         reason="deadline_exceeded",
         last_failure=last.reason,
         attempts=tally.sent,
-    )
-
-
-def _no_answer_yet(call: Call) -> UpstreamError:
-    return UpstreamError(
-        f"An identical {call.endpoint} request that was sent earlier has no answer yet.",
-        details={"reason": "timeout", "service": call.service, "endpoint": call.endpoint},
     )
 
 

@@ -52,7 +52,7 @@ class Backoff:
     """Waits between attempts: they double up to a cap, and are spread so that callers do not return together."""
 
     first: float = 0.5
-    cap: float = 20.0
+    cap: float = 10.0
     spread: float = 0.25
 
     def seconds(self, failures: int, asked: float | None) -> float:

@@ -48,6 +48,7 @@ def test_notices_about_the_settings_are_warnings(settings: Settings) -> None:
     check = found(report, "configuration")
     assert check.status == "warning"
     assert "unknown setting 'x' ignored" in check.detail
+    assert check.hint == "`entrez-kit config show` lists every setting and its origin."
     assert (report.healthy, report.exit_status) == (True, 4)
 
 
