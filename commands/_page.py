@@ -71,9 +71,12 @@ def pages(records: Sequence[Record], console: Console, *, full: bool = False) ->
 
 
 def _boxed(lines: Sequence[str], style: str) -> Panel:
-    text = Text(lines[0], style=style)
+    word, colon, rest = lines[0].partition(":")
+    text = Text()
+    text.append(f" {word} ", style=f"{style} reverse")
+    text.append(f"{colon}{rest}", style=style)
     for extra in lines[1:]:
-        text.append(f"\n{extra}", style="not bold default")
+        text.append(f"\n{extra}")
     return Panel(text, box=box.HEAVY, border_style=style, expand=True)
 
 
@@ -144,7 +147,12 @@ def _corrections(record: Record) -> list[RenderableType]:
     lines = other_corrections(record)
     if not lines:
         return []
-    return [Text(""), Text("Corrections and comments", style="bold"), *(Text(f"• {text}") for text in lines)]
+    bullets = Table.grid(padding=(0, 1))
+    bullets.add_column(no_wrap=True)
+    bullets.add_column(overflow="fold")
+    for text in lines:
+        bullets.add_row("•", Text(text))
+    return [Text(""), Text("Corrections and comments", style="bold"), bullets]
 
 
 def _facts(record: Record, full: bool) -> list[RenderableType]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 
-from entrez_kit.errors import InvalidInput
+from entrez_kit.errors import EntrezKitError, InvalidInput
 
 if TYPE_CHECKING:
     from entrez_kit.sandbox.server import Sandbox
@@ -121,27 +121,33 @@ class State:
 
             close_log()
 
-    def loaded(self, name: str, default: Any) -> Any:
-        """Return a flag or setting without reading the settings; safe while an error is being reported."""
+    def preference(self, name: str, default: Any) -> Any:
+        """Return a flag, else a setting, else the default where the settings cannot be read; never fails.
+
+        A command that needs the settings says what is wrong with them. Those that do not, and whoever reports that
+        very error, can do without.
+        """
         if self.flags.get(name) is not None:
             return self.flags[name]
-        settings = self.__dict__.get("settings")
-        return getattr(settings, name) if settings is not None else default
+        try:
+            return getattr(self.settings, name)
+        except EntrezKitError:
+            return default
 
     @property
     def quiet(self) -> bool:
         """Whether notes are left out."""
-        return bool(self.loaded("quiet", False))
+        return bool(self.preference("quiet", False))
 
     @property
     def verbose(self) -> bool:
         """Whether request ids and timings are shown."""
-        return bool(self.loaded("verbose", False))
+        return bool(self.preference("verbose", False))
 
     @property
     def color(self) -> str:
         """When to colour: auto, always or never."""
-        return str(self.loaded("color", "auto"))
+        return str(self.preference("color", "auto"))
 
     @property
     def stderr_is_terminal(self) -> bool:
@@ -204,20 +210,12 @@ class State:
         if target is not None and target.suffix.lower() in SUFFIXES:
             return _supported(SUFFIXES[target.suffix.lower()], formats, f"a {target.suffix} file")
         # A preference from the environment or a file is not an order: commands that lack it print their default.
-        preferred = self._preferred_format()
+        preferred = self.preference("format", None)
         if preferred in formats and not (target is not None and preferred == "table"):
             return str(preferred)
         if target is None and is_terminal(sys.stdout):
             return "table" if "table" in formats else formats[0]
         return "json" if "json" in formats else formats[0]
-
-    def _preferred_format(self) -> str | None:
-        from entrez_kit.errors import NotConfigured
-
-        try:
-            return self.settings.format
-        except NotConfigured:  # a command that needs the settings will say so; the guide and `config` do not
-            return None
 
 
 def _names(text: str) -> list[str]:

@@ -36,7 +36,7 @@ from ._input import STDIN, read_ids, stdin_is_terminal
 from ._markdown import page
 from ._output import Sink
 from ._progress import Advance, progress
-from ._run import View, accepts, finish, help_of, note, plan, run, state, warn, writer_for
+from ._run import View, accepts, counted, finish, help_of, note, plan, run, state, warn, writer_for
 from ._state import is_terminal
 from ._text import ARTICLE_COLUMNS
 
@@ -190,7 +190,8 @@ def _advise(ctx: typer.Context, records: int) -> None:
     minutes = max(1, round(requests / settings.requests_per_second / 60))
     note(
         ctx,
-        f"{records:,} records are {requests:,} requests: at least {minutes} minutes. NCBI asks to run large jobs at "
+        f"{counted(records, 'record')} {'takes' if records == 1 else 'take'} {counted(requests, 'request')}: "
+        f"at least {counted(minutes, 'minute')}. NCBI asks to run large jobs at "
         "weekends or between 21:00 and 5:00 US Eastern time. An interrupted run goes on where it ended.",
     )
 

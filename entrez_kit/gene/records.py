@@ -21,6 +21,8 @@ STATUSES: Final[dict[str, Status]] = {
 """NCBI's words and numbers; "secondary" is a record merged into another, "newentry" one that only collects GeneRIFs."""
 
 _CYTOGENETIC: Final = re.compile(r"([0-9]{1,2}|[XY]|MT|[IVX]+)(?=[pq]|cen|ter|\b)")
+_NOWHERE: Final = frozenset(("unknown", "un"))
+"""What NCBI writes for the chromosome of a sequence that has not been placed on one."""
 _ABSENT: Final = re.compile(r"not found|no such|does not exist|cannot get", re.IGNORECASE)
 
 
@@ -153,7 +155,9 @@ def _chromosome(element: Any, location: str | None) -> str | None:
     named = [
         text
         for source in element.iterfind("Entrezgene_source/BioSource/BioSource_subtype/SubSource")
-        if _attribute(source, "SubSource_subtype") == "chromosome" and (text := text_of(source, "SubSource_name"))
+        if _attribute(source, "SubSource_subtype") == "chromosome"
+        and (text := text_of(source, "SubSource_name"))
+        and text.lower() not in _NOWHERE
     ]
     if named:
         return ", ".join(dict.fromkeys(named))

@@ -47,18 +47,24 @@ _POSITION = _words(
 )
 _HISTORY = _words(
     r"unable to obtain query",
+    r"cannot retrieve history data",
     r"\bweb[_ ]?env\b.{0,60}(not found|expired|invalid|doesn't exist|does not exist|missing|wrong|bad)",
     r"(invalid|wrong|bad|unknown|expired|missing|can'?t find|cannot find|no such) (history|web[_ ]?env|query[_ ]?key)",
     r"\bquery[_ ]?key\b.{0,40}(not found|expired|invalid|missing|out of range)",
     r"history.{0,30}(expired|not found)",
 )
-_BLANK = _words(r"empty term and query_key", r"nothing to ?do", r"(term|query) is empty", r"empty (term|query)\b")
+_BLANK = _words(r"empty term and query_key", r"(term|query) is empty", r"empty (term|query)\b")
 _DATABASE = _words(
-    r"invalid db name", r"database is not supported", r"(invalid|unknown) database", r"can ?not retrieve dbinfo"
+    r"invalid db name",
+    r"unsupported db\b",
+    r"database is not supported",
+    r"(invalid|unknown) database",
+    r"can ?not retrieve dbinfo",
 )
 _TOO_MANY = _words(r"too many (uids|ids)", r"maximum number of (uids|ids)")
 _NO_IDS = _words(
     r"empty id list",
+    r"empty result",
     r"id list is empty",
     r"id parameter is empty",
     r"cannot get document summary",

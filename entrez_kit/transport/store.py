@@ -31,6 +31,10 @@ LEAVE_ALONE_SECONDS: Final = 10.0
 """How long a locked file is left alone, so that not every request pays the wait for it."""
 
 
+_INHERITED: Final[list[sqlite3.Connection]] = []
+"""Connections that a forked child got from its parent: it must neither use nor close them."""
+
+
 class Unavailable(Exception):
     """The cache cannot be used at the moment."""
 
@@ -70,8 +74,7 @@ class ReplyTable(SQLiteDict):
                 yield opened
 
     def _opened(self) -> sqlite3.Connection:
-        if self._pid != os.getpid():  # a connection must not be used, nor closed, on the other side of a fork
-            self._connection, self._pid = None, os.getpid()
+        self._forget_parent()
         if self._connection is None:
             if time.monotonic() < self._alone_until:
                 raise Unavailable
@@ -84,6 +87,12 @@ class ReplyTable(SQLiteDict):
             self._connection = sqlite3.connect(MEMORY, isolation_level=None, check_same_thread=False)
             cache.prepare(self._connection)
         return self._connection
+
+    def _forget_parent(self) -> None:
+        if self._pid != os.getpid():
+            if self._connection is not None:
+                _INHERITED.append(self._connection)
+            self._connection, self._pid = None, os.getpid()
 
     @contextmanager
     def _troubles(self) -> Iterator[None]:
@@ -142,6 +151,7 @@ class ReplyTable(SQLiteDict):
 
     def close(self) -> None:
         """Close the file; a later access opens it again."""
+        self._forget_parent()
         super().close()  # type: ignore[no-untyped-call]  # the library's own is not annotated
 
     def deserialize(self, key: str, value: Any) -> CachedResponse | None:

@@ -151,7 +151,8 @@ def esearch_xml(count: int, ids: Iterable[int | str] = (), errors: str = "") -> 
 
 def esummary_xml(*documents: str) -> bytes:
     """Return an ESummary reply of version 2.0."""
-    return f'<eSummaryResult><DocumentSummarySet status="OK">{"".join(documents)}</DocumentSummarySet></eSummaryResult>'.encode()
+    inner = f'<DocumentSummarySet status="OK">{"".join(documents)}</DocumentSummarySet>'
+    return f"<eSummaryResult>{inner}</eSummaryResult>".encode()
 
 
 def docsum(uid: int | str, symbol: str, **fields: Any) -> str:

@@ -38,7 +38,7 @@ def _independent(content: bytes) -> dict[str, Any]:
     names = [text.text or "" for text in gene.iter("Prot-ref_desc")] + [
         text.text or "" for text in gene.iter("Prot-ref_name_E")
     ]
-    own = [tag for tag in ref.iter("Dbtag")]
+    own = list(ref.iter("Dbtag"))
     sections = {
         comment.findtext("Gene-commentary_heading"): comment for comment in gene.findall("Entrezgene_comments/*")
     }
@@ -183,6 +183,7 @@ def test_pain_47_status_and_replacement_come_from_the_track_info(
         ({"subtypes": [("chromosome", "8")], "location": "9q1"}, "8"),
         ({"subtypes": [("chromosome", "X"), ("chromosome", "Y")]}, "X, Y"),
         ({"subtypes": [("plasmid-name", "pLeu")]}, None),
+        ({"subtypes": [("chromosome", "Unknown")]}, None),
         ({"location": "17p13.1"}, "17"),
         ({"location": "Xq28"}, "X"),
         ({"location": "XVI"}, "XVI"),
@@ -248,7 +249,9 @@ def test_a_value_that_does_not_fit_the_registry_is_left_out() -> None:
 
 @pytest.mark.parametrize("heading", ["Phenotypes", "Interactions", "Markers (Sequence Tagged Sites/STS)", "Homology"])
 def test_ids_of_other_things_are_not_taken_for_the_gene_s_own(heading: str) -> None:
-    deep = f"<Gene-commentary><Gene-commentary_comment><Gene-commentary>{_source('MIM', '151623')}{_source('HGNC', '1')}"
+    deep = (
+        f"<Gene-commentary><Gene-commentary_comment><Gene-commentary>{_source('MIM', '151623')}{_source('HGNC', '1')}"
+    )
     deep += f"{_source('UniProtKB/Swiss-Prot', 'P38398')}</Gene-commentary></Gene-commentary_comment></Gene-commentary>"
     more = _comment(heading, f"<Gene-commentary_comment>{deep}</Gene-commentary_comment>")
 
@@ -355,6 +358,6 @@ def test_a_slim_gene_has_four_fields_and_the_schema_requires_no_more() -> None:
 
     assert gene.slim().model_dump() == {"id": "NCBIGene:1", "symbol": "A", "name": "A", "organism": "Homo sapiens"}
     for mode in ("serialization", "validation"):
-        schema = Gene.model_json_schema(mode=mode)  # type: ignore[arg-type]
+        schema = Gene.model_json_schema(mode=mode)
         assert schema["required"] == ["id", "symbol", "name", "organism"]
         assert set(schema["properties"]) == set(Gene.model_fields)

@@ -3,6 +3,7 @@
 import base64
 import json
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 
 import pytest
 from gene_bench import Canned, Genes, docsum, esearch_xml, esummary_xml, genes_fixture, genes_of_fixture, record
@@ -125,9 +126,7 @@ def test_fr_005_results_come_in_the_canonical_envelope(genes: Genes) -> None:
 
 
 def test_fr_006_replies_are_asked_for_and_read_as_xml() -> None:
-    services = Canned(
-        esearch=[esearch_xml(1, [7157]), NOTHING, NOTHING], esummary=[esummary_xml(docsum(7157, "TP53"))]
-    )
+    services = Canned(esearch=[esearch_xml(1, [7157]), NOTHING, NOTHING], esummary=[esummary_xml(docsum(7157, "TP53"))])
     search_genes(services, SearchGenesRequest(query="TP53"))  # type: ignore[arg-type]
 
     assert [name for name, _ in services.asked] == ["esearch"] * 3 + ["esummary"]
@@ -182,7 +181,7 @@ def test_scores_fall_from_one_and_never_reach_zero() -> None:
     scores = [score_of(rank) for rank in range(100_000)]
 
     assert scores[0] == 1
-    assert all(earlier > later > 0 for earlier, later in zip(scores, scores[1:], strict=False))
+    assert all(earlier > later > 0 for earlier, later in pairwise(scores))
     assert score_of(10**9) > 0
 
 
@@ -259,23 +258,21 @@ def test_a_query_of_less_than_two_characters_is_refused(genes: Genes, query: str
         ("human", []),
     ],
 )
-def test_organisms_go_by_common_name_scientific_name_and_taxid(
-    genes: Genes, organism: str, symbols: list[str]
-) -> None:
+def test_organisms_go_by_common_name_scientific_name_and_taxid(genes: Genes, organism: str, symbols: list[str]) -> None:
     assert [item.symbol for item in genes.search("PAU8", organism=organism).items] == symbols
 
 
 def test_everyday_names_cost_no_request(genes: Genes) -> None:
     genes.search("TP53", organism="human")
 
-    assert [entry.params["db"] for entry in genes.sandbox.entries("esearch")] == ["gene"] * 3
+    assert [entry.get("db") for entry in genes.sandbox.entries("esearch")] == ["gene"] * 3
     assert {"human", "mouse", "rat", "zebrafish", "fly", "worm", "yeast"} <= set(COMMON)
 
 
-@pytest.mark.parametrize("organism", ["klingon", "999999999", "txid0", '"', 'human" OR "mouse', "Homo sapiens OR mouse"])
-def test_edge_case_an_unknown_organism_is_an_error_with_guidance_and_no_empty_page(
-    genes: Genes, organism: str
-) -> None:
+@pytest.mark.parametrize(
+    "organism", ["klingon", "999999999", "txid0", '"', 'human" OR "mouse', "Homo sapiens OR mouse"]
+)
+def test_edge_case_an_unknown_organism_is_an_error_with_guidance_and_no_empty_page(genes: Genes, organism: str) -> None:
     with pytest.raises(AmbiguousQuery) as caught:
         genes.search("TP53", organism=organism)
 

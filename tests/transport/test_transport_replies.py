@@ -319,7 +319,7 @@ def test_ids_unknown_to_esummary_do_not_spoil_the_others() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["Empty id list; no uids", "Supplied id parameter is empty.", "ID list is empty! Possibly it has no correct IDs.",
+    ["Empty id list; no uids", "Empty result - nothing to do", "Supplied id parameter is empty.", "ID list is empty! Possibly it has no correct IDs.",
      "UID=999999999999: cannot get document summary", "Invalid uid abc at position= 0"],
 )  # fmt: skip
 @pytest.mark.parametrize("status", [200, 400])
@@ -362,7 +362,14 @@ def test_a_database_that_does_not_exist_is_the_users_error(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Unable to obtain query #1", "WebEnv MCID_1 not found", "Invalid query_key", "History expired"]
+    "text",
+    [
+        "Cannot retrieve history data. query_key: 1, WebEnv: x",
+        "Unable to obtain query #1",
+        "WebEnv MCID_1 not found",
+        "Invalid query_key",
+        "History expired",
+    ],
 )
 def test_an_expired_history_says_to_search_again(text: str) -> None:
     raised = refused(call("efetch", query_key="1"), error_document("eFetchResult", text))

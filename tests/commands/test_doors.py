@@ -1,0 +1,162 @@
+"""Every operation of the catalogue has its doors, and they agree."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from terminal import Cli, Module, cli_fixture, module_fixture
+
+from entrez_kit import EntrezKit
+from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.operation import Operation, is_absent
+
+FIXTURES = (cli_fixture, module_fixture)
+
+TERMINAL_ONLY = {"show", "sandbox", "doctor", "cache", "config", "guide"}
+"""Commands that are no operation."""
+EVERYWHERE = {
+    *("format", "json", "fields", "output"),
+    *("demo", "offline", "refresh", "no_cache", "quiet", "verbose", "color", "config_file", "help"),
+}
+"""Parameters of every command."""
+FLAGS_ONLY = {
+    "pubmed_search_articles": {"strict", "retrieve_all", "min_date", "max_date", "date_type"},
+    "pubmed_fetch_contents": {"input"},
+}
+"""Parameters that are no field: what the terminal adds, and the three flags of date_range."""
+FIELDS_ONLY = {
+    "pubmed_search_articles": {"date_range"},
+    "pubmed_fetch_contents": {"output_format"},
+}
+"""Fields without a flag of their name: date_range has three, raw_text is -f xml and -f nbib."""
+OTHER_DEFAULTS = {
+    ("pubmed_search_articles", "fetch_brief_summaries"),  # tables ask for titles, json does not
+}
+EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
+    "pubmed_search_articles": [
+        (("crispr",), {"query_term": "crispr"}),
+        (
+            ("crispr OR qqqzzz[foo]", "-n", "3", "--summaries", "2", "--min-date", "2019", "--type", "Review"),
+            {
+                "query_term": "crispr OR qqqzzz[foo]",
+                "max_results": 3,
+                "fetch_brief_summaries": 2,
+                "date_range": {"min_date": "2019"},
+                "filter_by_publication_types": ["Review"],
+            },
+        ),
+        (("crisper",), {"query_term": "crisper"}),
+    ],
+    "pubmed_fetch_contents": [
+        (("99000001", "99000050"), {"pmids": ["99000001", "99000050"]}),
+        (("12", "PMC99000001", "x"), {"pmids": ["12", "PMC99000001", "x"]}),
+        (("99000001", "--detail", "citation_data"), {"pmids": ["99000001"], "detail_level": "citation_data"}),
+        (("99000070", "--detail", "full_xml"), {"pmids": ["99000070"], "detail_level": "full_xml"}),
+        (("99000001", "--detail", "medline_text"), {"pmids": ["99000001"], "detail_level": "medline_text"}),
+        (
+            ("99000001", "--no-mesh", "--grants"),
+            {
+                "pmids": ["99000001"],
+                "include_mesh_terms": False,
+                "include_grant_info": True,
+            },
+        ),
+    ],
+}
+
+operations = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+
+
+def command_of(module: Module, operation: Operation[Any, Any]) -> Any:
+    """Return the command of an operation."""
+    name, *rest = operation.command
+    command = module("_app").load_command(name)
+    for inner in rest:
+        command = command.commands[inner]
+    return command
+
+
+@operations
+def test_every_operation_has_a_method_of_the_kit(operation: Operation[Any, Any]) -> None:
+    assert callable(getattr(EntrezKit, operation.method))
+    assert getattr(EntrezKit, operation.method).__doc__
+
+
+@operations
+def test_every_command_has_the_fields_and_defaults_of_its_request(
+    module: Module, operation: Operation[Any, Any]
+) -> None:
+    command = command_of(module, operation)
+    parameters = {parameter.name: parameter for parameter in command.params if parameter.name not in EVERYWHERE}
+    fields = operation.request.model_fields
+
+    assert set(parameters) - FLAGS_ONLY.get(operation.name, set()) == set(fields) - FIELDS_ONLY.get(
+        operation.name, set()
+    )
+    for name, parameter in parameters.items():
+        if name not in fields or (operation.name, name) in OTHER_DEFAULTS:
+            continue
+        default = fields[name].get_default(call_default_factory=True)
+        if fields[name].is_required():
+            assert parameter.required, name
+        elif is_absent(default):
+            assert is_absent(parameter.default), name
+        else:
+            assert parameter.default == default, name
+
+
+@operations
+def test_every_flag_is_explained_by_the_model(module: Module, operation: Operation[Any, Any]) -> None:
+    command = command_of(module, operation)
+    for parameter in command.params:
+        assert parameter.help, f"{operation.name} {parameter.name}"
+        field = operation.request.model_fields.get(parameter.name)
+        if field is not None and parameter.name != "pmids":
+            assert str(field.description).replace("[", "\\[") in parameter.help
+
+
+@operations
+def test_the_terminal_and_python_give_the_same_document(
+    cli: Cli, kit_for: Any, sandbox: Any, operation: Operation[Any, Any]
+) -> None:
+    kit = kit_for(sandbox)
+    assert operation.name in EXAMPLES, f"{operation.name} has no example here"
+    for arguments, fields in EXAMPLES[operation.name]:
+        printed = json.loads(cli(*operation.command, *arguments, "--json").out)
+
+        assert printed == getattr(kit, operation.method)(**fields).model_dump(mode="json"), arguments
+
+
+@operations
+def test_the_terminal_and_python_give_the_same_error(
+    cli: Cli, kit_for: Any, sandbox: Any, operation: Operation[Any, Any]
+) -> None:
+    from entrez_kit.errors import EntrezKitError
+
+    wrong: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+        "pubmed_search_articles": (("crispr", "--sort", "size"), {"query_term": "crispr", "sort_by": "size"}),
+        "pubmed_fetch_contents": (("1", "--retmax", "5"), {"pmids": ["1"], "retmax": 5}),
+    }
+    arguments, fields = wrong[operation.name]
+    with pytest.raises(EntrezKitError) as caught:
+        getattr(kit_for(sandbox), operation.method)(**fields)
+
+    theirs = caught.value.envelope()
+    printed = json.loads(cli(*operation.command, *arguments, "--json").err)
+    assert printed["error"]["code"] == theirs["error"]["code"]
+    assert printed["error"]["invalid_input"] == theirs["error"]["invalid_input"]
+    assert printed["error"]["recovery_hint"] == theirs["error"]["recovery_hint"]
+
+
+def test_every_command_is_an_operation_or_listed_as_the_terminals_own(module: Module) -> None:
+    commands = set(module("_app").COMMANDS)
+
+    assert commands == TERMINAL_ONLY | {operation.command[0] for operation in OPERATIONS}
+
+
+def test_every_listed_command_has_its_module(module: Module) -> None:
+    folder = Path(module("_app").__file__).parent
+
+    for name, entry in module("_app").COMMANDS.items():
+        assert (folder / f"{entry.module}.py").is_file(), name
