@@ -11,10 +11,12 @@ from rich.text import Text
 from ._console import links_shown
 from ._formats import Column, Record, as_data, cell
 from ._text import (
+    PMC,
     PUBMED,
     doi_address,
     is_corrected,
     line,
+    page_address,
     people,
     shortened,
     source_of,
@@ -176,7 +178,7 @@ def _titled(record: Record) -> Text:
 
 
 def _pmid(pmid: str, console: Console) -> Text:
-    return Text(pmid, style=f"cyan link {PUBMED}{pmid}/" if links_shown(console) and pmid.isdigit() else "cyan")
+    return Text(pmid, style=f"cyan link {page_address(PUBMED, pmid)}" if links_shown(console) else "cyan")
 
 
 def _ids(record: Mapping[str, Any], console: Console) -> Text:
@@ -186,7 +188,7 @@ def _ids(record: Mapping[str, Any], console: Console) -> Text:
         text.append(f"doi:{doi}", style=f"link {doi_address(doi)}" if links_shown(console) else "")
     if pmcid := line(record.get("pmcid")):
         text.append("  " if text else "")
-        text.append(pmcid, style=f"link https://pmc.ncbi.nlm.nih.gov/articles/{pmcid}/" if links_shown(console) else "")
+        text.append(pmcid, style=f"link {page_address(PMC, pmcid)}" if links_shown(console) else "")
     return text
 
 

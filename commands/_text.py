@@ -3,12 +3,14 @@
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from urllib.parse import quote
 
 from ._formats import Record
 from ._output import plain
 
 PUBMED: Final = "https://pubmed.ncbi.nlm.nih.gov/"
 PMC: Final = "https://pmc.ncbi.nlm.nih.gov/articles/"
+BOOKSHELF: Final = "https://www.ncbi.nlm.nih.gov/books/"
 DOI: Final = "https://doi.org/"
 
 LABELS: Final = {
@@ -236,21 +238,23 @@ def _book_source(record: Record) -> str:
 
 def links_of(record: Record) -> list[tuple[str, str]]:
     """Return the identifiers of a record with their addresses: PubMed, DOI, PMC, NCBI Bookshelf."""
-    links = [(f"PMID {record['pmid']}", str(record.get("url") or f"{PUBMED}{record['pmid']}/"))]
+    links = [(f"PMID {line(record['pmid'])}", page_address(PUBMED, record["pmid"]))]
     if doi := line(record.get("doi")):
         links.append((f"doi:{doi}", doi_address(doi)))
     if pmcid := line(record.get("pmcid")):
-        links.append((pmcid, f"{PMC}{pmcid}/"))
-    accession = line((record.get("book_info") or {}).get("accession"))
-    if accession:
-        links.append((accession, f"https://www.ncbi.nlm.nih.gov/books/{accession}/"))
+        links.append((pmcid, page_address(PMC, pmcid)))
+    if accession := line((record.get("book_info") or {}).get("accession")):
+        links.append((accession, page_address(BOOKSHELF, accession)))
     return links
+
+
+def page_address(site: str, identifier: object) -> str:
+    """Return the address of a record at PubMed, PMC or NCBI Bookshelf."""
+    return f"{site}{quote(line(identifier), safe='')}/"
 
 
 def doi_address(doi: str) -> str:
     """Return the address of a DOI; characters with a meaning in addresses are escaped."""
-    from urllib.parse import quote
-
     return DOI + quote(doi, safe="/:;()[],.@!$&'*+=~-_")
 
 

@@ -24,6 +24,7 @@ SCHEMA_VERSION: Final = 1
 BUSY_MS: Final = 250
 """How long a request waits for another process to let go of the file, before it goes on without the cache."""
 
+RETRY_SECONDS: Final = 0.02
 PATIENT_BUSY_MS: Final = 5000
 FORGET_AFTER_SECONDS: Final = 30 * 24 * 3600
 """Expired replies stay this long for --offline; older ones are dropped when a process first writes."""
@@ -191,7 +192,15 @@ def open_file(path: Path) -> sqlite3.Connection:
                 f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
             )
         raise CacheUnusable(exc.strerror or str(exc) or type(exc).__name__) from None
-    return _connect(path, BUSY_MS)
+    give_up = time.monotonic() + BUSY_MS / 1000
+    while True:
+        try:
+            return _connect(path, BUSY_MS)
+        except sqlite3.OperationalError as exc:
+            # SQLite does not wait on its own when several processes make a new file a WAL one at the same time.
+            if "locked" not in str(exc) or time.monotonic() >= give_up:
+                raise
+            time.sleep(RETRY_SECONDS)
 
 
 def _is_readable(path: Path) -> bool:

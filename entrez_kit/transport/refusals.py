@@ -135,7 +135,7 @@ def refusal(words: str, status: int, call: Call, wait: float | None = None) -> E
             f"{_title(call)} knows none of the ids asked for{_in_database(call)}: {words}",
             details={**_about(call, status), "reason": "not_found"},
         )
-    if status == 400 and not TRANSIENT.search(words) and not _DATABASE.search(words):
+    if status in (400, 422) and not TRANSIENT.search(words) and not _DATABASE.search(words):
         return InvalidInput(
             f"{_title(call)} refused the {call.endpoint} request: {words}",
             details={**_about(call, status), "reason": "refused"},

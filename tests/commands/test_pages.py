@@ -103,13 +103,12 @@ def test_a_banner_names_what_retracts_and_leaves_the_rest_to_the_list(module: Mo
 
 
 def test_addresses_of_dois_are_escaped(module: Module) -> None:
-    links = dict(
-        module("_text").links_of({"pmid": "1", "doi": "10.1002/a<b>c#d;2-2", "pmcid": "PMC3", "url": "https://x/1/"})
-    )
+    links = dict(module("_text").links_of({"pmid": "1", "doi": "10.1002/a<b>c#d;2-2", "pmcid": "PMC3"}))
 
-    assert links["PMID 1"] == "https://x/1/"
+    assert links["PMID 1"] == "https://pubmed.ncbi.nlm.nih.gov/1/"
     assert links["doi:10.1002/a<b>c#d;2-2"] == "https://doi.org/10.1002/a%3Cb%3Ec%23d;2-2"
     assert links["PMC3"] == "https://pmc.ncbi.nlm.nih.gov/articles/PMC3/"
+    assert module("_text").page_address("https://x/", "a b\x1b]8;;") == "https://x/a%20b%5D8%3B%3B/"
 
 
 @pytest.mark.parametrize(

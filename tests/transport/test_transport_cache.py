@@ -495,9 +495,9 @@ def test_a_cache_that_another_program_locks_does_not_hold_up_a_call(tmp_path: Pa
         try:
             assert search(bench).from_cache  # readers need no lock
             started = time.monotonic()
-            for number in range(5):
+            for number in range(10):
                 assert search(bench, str(number)).content == ESEARCH
-            assert time.monotonic() - started < 2
+            assert time.monotonic() - started < 2  # not every call waits for the lock
             assert len(bench.transport.notices) == 1
         finally:
             blocker.execute("ROLLBACK")

@@ -429,6 +429,23 @@ def test_pain_09_a_400_that_explains_nothing_is_asked_for_again(body: bytes) -> 
     assert isinstance(refused(call("efetch"), body, 400), Retryable)
 
 
+@pytest.mark.parametrize(
+    ("status", "body", "said"),
+    [
+        (400, b'{"status":"error","message":"Mixed id types"}', "Mixed id types"),
+        (422, b'{"detail":[{"loc":["query","ids"],"msg":"field required"}]}', "field required"),
+        (422, b'{"detail":"no such type of id"}', "no such type of id"),
+        (422, b"", "422"),
+    ],
+)
+def test_other_services_refuse_in_their_own_ways(status: int, body: bytes, said: str) -> None:
+    asked = Call("idconv", "idconv", "http://127.0.0.1/x", (("ids", "1"),), Expect("json", frozenset({"records"})))
+    raised = refused(asked, body, status)
+
+    assert isinstance(raised, InvalidInput)
+    assert said in raised.message
+
+
 def test_a_400_that_explains_itself_is_the_users_error() -> None:
     raised = refused(call("efetch"), error_document("eFetchResult", "Cannot process ID list"), 400)
 
