@@ -91,7 +91,7 @@ def _program(
 ) -> None:
     """Search and read PubMed from the terminal: nothing lost, nothing truncated, no limit broken.
 
-    Try [bold]entrez-kit --demo search insulin[/bold]: it answers without a network.
+    Try [bold]entrez-kit --demo search base editing[/bold]: it answers without a network.
     """
 
 

@@ -30,7 +30,8 @@ def print_line(text: str, style: str, color: str) -> None:
     line = Text(text)
     first, colon, _ = text.partition(":")
     line.stylize(style, 0, None if style == "dim" else len(first) + len(colon))
-    error_console(color).print(line, soft_wrap=True)
+    console = error_console(color)
+    console.print(line, soft_wrap=not console.is_terminal)
 
 
 def links_shown(console: Console) -> bool:

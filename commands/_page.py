@@ -73,7 +73,7 @@ def pages(records: Sequence[Record], console: Console, *, full: bool = False) ->
 def _boxed(lines: Sequence[str], style: str) -> Panel:
     word, colon, rest = lines[0].partition(":")
     text = Text()
-    text.append(f" {word} ", style=f"{style} reverse")
+    text.append(word, style=f"{style} reverse")
     text.append(f"{colon}{rest}", style=style)
     for extra in lines[1:]:
         text.append(f"\n{extra}")

@@ -51,7 +51,7 @@ def search_table(result: "SearchResult", console: Console) -> RenderableType:
     """Return search results with titles where there are any, how PubMed understood the query, and what it dropped."""
     parts: list[RenderableType] = []
     if result.pmids:
-        parts.append(_hits(result, console))
+        parts += [_hits(result, console), Text("")]
     parts.append(_count_line(result))
     if result.query_translation:
         parts.append(Text(f"PubMed searched for: {line(result.query_translation)}", style="dim"))
@@ -143,10 +143,10 @@ def _article_table(wide: bool, *, numbered: bool, titled: bool) -> Table:
         table.add_column("#", justify="right", no_wrap=True)
     table.add_column("PMID", no_wrap=True)
     if titled:
-        table.add_column("Title" if wide else "Article", ratio=5 if wide else None, overflow="fold")
+        table.add_column("Title" if wide else "Article", ratio=4 if wide else None, overflow="fold")
     if wide:
         table.add_column("Authors", ratio=2, overflow="fold")
-        table.add_column("Source", ratio=2, overflow="fold")
+        table.add_column("Source", ratio=3, overflow="fold")
         table.expand = True
     return table
 

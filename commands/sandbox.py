@@ -46,12 +46,12 @@ def command(
     sandbox = Sandbox(
         port=port, corpus=corpus or None, records=records, faults=parse_faults(faults), latency_ms=latency_ms
     )
-    with sandbox:
-        _announce(ctx, sandbox)
-        try:
+    try:
+        with sandbox:
+            _announce(ctx, sandbox)
             sandbox.serve_forever()
-        except Ended:  # being asked to end is how a server ends
-            note(ctx, f"Ended after {counted(sandbox.requests(), 'request')}.")
+    except Ended:  # being asked to end is how a server ends
+        note(ctx, f"Ended after {counted(sandbox.requests(), 'request')}.")
 
 
 def _announce(ctx: typer.Context, sandbox: "Sandbox") -> None:

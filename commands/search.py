@@ -243,7 +243,8 @@ def _remarks(ctx: typer.Context, result: SearchResult, strict: bool, summaries: 
         )
     shown = result.search_parameters.offset + len(result.pmids)
     if form == "table" and result.pmids and shown < result.total_found and result.certificate is None:
-        note(ctx, f"For more: --offset {shown}" if shown < MAX_PUBMED_RESULTS else "For more: --all")
+        more = f"--offset {shown}" if shown < MAX_PUBMED_RESULTS else "--all"
+        note(ctx, f"{result.total_found - shown:,} more: add {more}")
     dropped = [warning for warning in result.warnings if warning.code in DROPPED]
     if not (strict and dropped):
         return None

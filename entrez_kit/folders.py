@@ -33,14 +33,19 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
+SHARED_TEMPORARY = Path("/tmp")  # noqa: S108 - names below it are checked for their owner
+"""Where all processes of a machine meet. TMPDIR is no such place: job schedulers give every job one of its own."""
+
+
 def temporary_folder() -> Path:
     """Return a folder of this user's in the machine's temporary folder (created 0700 by whoever writes there).
 
-    Every process of the user gets the same one. A name that somebody else took, or left open for others to write, is
+    Every process of the user gets the same one, whatever its TMPDIR. A name that somebody else took, or left open for others to write, is
     passed over: what lies there must not decide about requests or replies.
     """
     try:
-        base = Path(tempfile.gettempdir())
+        shared = sys.platform != "win32" and _is_folder(SHARED_TEMPORARY) and can_write(SHARED_TEMPORARY)
+        base = SHARED_TEMPORARY if shared else Path(tempfile.gettempdir())
     except OSError:  # nothing on this machine can be written; callers then keep what they need in memory
         base = Path(Path.home().anchor if sys.platform == "win32" else "/")
     name = f"entrez-kit-{os.getuid() if hasattr(os, 'getuid') else 'user'}"

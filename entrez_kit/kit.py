@@ -3,17 +3,20 @@
 from typing import TYPE_CHECKING, Any
 
 from entrez_kit.services import Services
-from entrez_kit.settings import Settings, load_settings
+from entrez_kit.settings import SANDBOX_ORIGIN, Settings, load_settings
 
 if TYPE_CHECKING:
     from entrez_kit.eutils import EUtils
     from entrez_kit.pubmed.fetch import FetchResult
     from entrez_kit.pubmed.retrieve import Progress
     from entrez_kit.pubmed.search import SearchResult
+    from entrez_kit.sandbox.server import Sandbox
 
 
 class EntrezKit:
     """One client for everything; safe for threads. Use it as a context manager, or close it when done.
+
+    With the setting ``demo`` it talks to a sandbox of its own, with invented articles.
 
     Args:
         settings: ready settings; read from environment and files when absent.
@@ -28,6 +31,13 @@ class EntrezKit:
             settings = load_settings(overrides)
         elif overrides:
             raise TypeError("give either settings or single overrides, not both")
+        self._sandbox: Sandbox | None = None
+        if settings.demo and settings.origins.get("eutils_url") != SANDBOX_ORIGIN:
+            from entrez_kit.sandbox.server import Sandbox
+
+            self._sandbox = Sandbox()
+            self._sandbox.start()
+            settings = settings.with_sandbox(self._sandbox.url)
         self.services = Services(settings)
 
     @property
@@ -80,8 +90,11 @@ class EntrezKit:
         return FETCH_CONTENTS.run(self.services, arguments)
 
     def close(self) -> None:
-        """Release the cache file and the connections."""
+        """Release the cache file and the connections, and stop the sandbox of a demo."""
         self.services.close()
+        if self._sandbox is not None:
+            self._sandbox.stop()
+            self._sandbox = None
 
     def __enter__(self) -> "EntrezKit":
         return self

@@ -22,7 +22,8 @@ LAYERS = (
     ("databases", "gene"),
     ("pubmed",),
     ("catalogue",),
-    ("kit", "doctor", "configuration", "guides", "sandbox"),
+    ("sandbox",),
+    ("kit", "doctor", "configuration", "guides"),
 )
 """From the ground up; a module imports only from layers below its own, or its own package."""
 

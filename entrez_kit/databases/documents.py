@@ -1,15 +1,21 @@
 """Document summaries of any database, from each of the three forms ESummary answers in."""
 
 import json
+import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from entrez_kit.xml_reply import malformed, parse_reply
+
+_ABOUT_UID: Final = re.compile(r"(?:Invalid uid|UID=)\s*([^\s:]+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Summaries:
-    """Documents by UID in the order of the reply, and what NCBI said of UIDs it has no document for."""
+    """Documents by UID in the order of the reply, and what NCBI said of UIDs it has no document for.
+
+    A complaint that names no UID is filed under "#" and a number.
+    """
 
     documents: dict[str, dict[str, Any]] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
@@ -38,9 +44,11 @@ def parse_documents(content: bytes) -> Summaries:
             summaries.problems[uid] = error.strip()
         else:
             summaries.documents[uid] = {"uid": uid, **_elements(document)}
-    for error in root.iterfind("ERROR"):
-        if (error.text or "").strip():
-            summaries.problems[f"#{len(summaries.problems)}"] = error.text.strip()
+    for error in (*root.iterfind("ERROR"), *root.iterfind("DocumentSummarySet/ERROR")):
+        if text := (error.text or "").strip():
+            named = _ABOUT_UID.search(text)
+            uid = named[1] if named and named[1] not in summaries.problems else f"#{len(summaries.problems)}"
+            summaries.problems[uid] = text
     return summaries
 
 

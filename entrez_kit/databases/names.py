@@ -1,13 +1,28 @@
 """How databases and records are named in requests to any database."""
 
 import re
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from typing import Annotated, Final
 
 from pydantic import AfterValidator
 
+from entrez_kit.errors import EntrezKitError, InvalidInput
+from entrez_kit.identifiers import read_identifier
+from entrez_kit.services import Services
+
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{1,30}")
-_UID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:|/-]{0,63}")
-"""UIDs are digits; sequence databases take accessions with versions as well."""
+_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:|/-]{0,99}")
+"""UIDs are digits; sequence databases and some others take accessions as well."""
+_DIGITS: Final = re.compile(r"0*([0-9]{1,19})")
+
+LASTING: Final = frozenset({"pubmed", "pmc", "gene", "mesh", "taxonomy", "nuccore", "protein"})
+"""Databases that are not looked up in NCBI's list before they are used."""
+SYNONYMS: Final = frozenset({"nucleotide", "nuccore"})
+"""NCBI takes both names for one database, whichever it lists."""
+
+UI_LETTERS: Final = {"67": "C", "68": "D", "81": "Q"}
+"""The first two digits of an eight-digit Entrez UID of MeSH stand for the letter of the unique identifier."""
 
 
 def _database(value: str) -> str:
@@ -17,12 +32,90 @@ def _database(value: str) -> str:
     return name
 
 
-def _uid(value: str) -> str:
-    uid = value.strip()
-    if not _UID.fullmatch(uid):
-        raise ValueError("neither a UID (digits) nor an accession")
-    return uid
-
-
 DatabaseName = Annotated[str, AfterValidator(_database)]
-Uid = Annotated[str, AfterValidator(_uid)]
+
+
+def read_uid(db: str, text: str) -> str | None:
+    """Return an id as NCBI takes it in a database: digits, or an accession where the database may have them.
+
+    Besides bare UIDs the usual spellings are understood: PMID:123, PMC123, NCBIGene:7157, txid9606, rs328, D003924.
+    None where the text cannot be an id of the database.
+    """
+    text = text.strip()
+    if db in _SPELLINGS:
+        return _digits(text) or _SPELLINGS[db](text)
+    return _digits(text) or (text if _ID.fullmatch(text) and text.strip("0") else None)
+
+
+def _digits(text: str) -> str | None:
+    match = _DIGITS.fullmatch(text)
+    return match[1].lstrip("0") or None if match else None
+
+
+def _prefixed(prefixes: str) -> Callable[[str], str | None]:
+    pattern = re.compile(rf"(?:{prefixes})\s*([0-9]+)", re.IGNORECASE)
+
+    def read(text: str) -> str | None:
+        match = pattern.fullmatch(text)
+        return _digits(match[1]) if match else None
+
+    return read
+
+
+def _article(kind: str) -> Callable[[str], str | None]:
+    def read(text: str) -> str | None:
+        identifier = read_identifier(text)
+        if identifier is None or identifier.kind != kind:
+            return None
+        return identifier.value.removeprefix("PMC")
+
+    return read
+
+
+def entrez_uid(ui: str) -> str | None:
+    """Turn a unique identifier of MeSH into its Entrez UID (D003924 -> 68003924), or None where no rule leads to it.
+
+    Identifiers given since 2014 have nine digits, and their UIDs cannot be told from them.
+    """
+    match = re.fullmatch(r"([CDQ])([0-9]{6})", ui.strip().upper())
+    if not match:
+        return None
+    return next(prefix for prefix, letter in UI_LETTERS.items() if letter == match[1]) + match[2]
+
+
+_SPELLINGS: Final[Mapping[str, Callable[[str], str | None]]] = {
+    "pubmed": _article("pmid"),
+    "pmc": _article("pmcid"),
+    "gene": _prefixed("NCBIGene:|GeneID:|gene:"),
+    "taxonomy": _prefixed("txid|taxid:|NCBITaxon:"),
+    "snp": _prefixed("rs"),
+    "mesh": entrez_uid,
+}
+"""Databases whose ids are digits and nothing else, and how these are written elsewhere."""
+
+
+def check_database(services: Services, db: str, field: str = "db") -> None:
+    """Refuse a name that NCBI does not list, before NCBI takes its time to say so.
+
+    The list counts for a day. Where it cannot be had, the request itself will show.
+
+    Raises:
+        InvalidInput: there is no such database.
+    """
+    if db in LASTING:
+        return
+    from entrez_kit.databases.info import parse_database_list
+
+    try:
+        known = parse_database_list(services.eutils.einfo().content)
+    except EntrezKitError:
+        return
+    if db in known or (db in SYNONYMS and SYNONYMS & set(known)):
+        return
+    near = get_close_matches(db, known, n=1)
+    raise InvalidInput(
+        f"There is no Entrez database {db!r}." + (f" Did you mean {near[0]!r}?" if near else ""),
+        invalid_input=f"{field}={db}",
+        recovery_hint="Call entrez_info without db for the list (in the terminal: entrez-kit db info).",
+        details={"reason": "unknown_database"},
+    )

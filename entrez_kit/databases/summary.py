@@ -1,12 +1,14 @@
-"""Document summaries of any database: N UIDs in, N outcomes out."""
+"""Document summaries of any database: N ids in, N outcomes out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from pydantic import Field
 
+from entrez_kit.batches import in_batches
 from entrez_kit.databases.documents import Summaries, parse_documents
-from entrez_kit.databases.names import DatabaseName, Uid
+from entrez_kit.databases.names import DatabaseName, check_database, read_uid
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.operation import Operation, Request, Result, sparse
 from entrez_kit.services import Services
@@ -15,19 +17,22 @@ BATCH: Final = 200
 """ESummary fails in silence above 500 UIDs in JSON."""
 MAX_IDS: Final = 10_000
 MAX_MCP_IDS: Final = 200
+ACCESSIONS: Final = ("accessionversion", "caption", "assemblyaccession", "accession")
+"""Fields of a summary that hold what a record is also known by."""
 
-IdStatus = Literal["found", "not_found", "error"]
+IdStatus = Literal["found", "not_found", "invalid", "error"]
+NOT_AN_ID: Final = "not an id of {db}"
 
 
 class SummaryRequest(Request):
     """Which records of which database to summarise."""
 
     db: DatabaseName = Field(description='Database of the records, e.g. "gene".')
-    ids: list[Uid] = Field(min_length=1, max_length=MAX_IDS, description="UIDs, in any order.")
+    ids: list[str] = Field(min_length=1, max_length=MAX_IDS, description="UIDs or accessions, in any order.")
 
 
 class IdOutcome(Result):
-    """What became of one UID."""
+    """What became of one id, as it was given."""
 
     id: str
     status: IdStatus
@@ -35,7 +40,7 @@ class IdOutcome(Result):
 
 
 class SummaryResult(Result):
-    """Document summaries in the order of the UIDs; the fields are the database's own.
+    """Document summaries in the order of the ids; the fields are the database's own.
 
     ``outcomes`` is present when anything was not found.
     """
@@ -47,12 +52,12 @@ class SummaryResult(Result):
     outcomes: list[IdOutcome] = sparse([])
 
     def shortfall(self) -> EntrezKitError | None:
-        """Report UIDs without a summary."""
+        """Report ids without a summary."""
         return missing_ids(self.db, self.outcomes, len(self.summaries))
 
 
-def missing_ids(db: str, outcomes: Sequence[IdOutcome], found: int) -> EntrezKitError | None:
-    """Return the error that goes with a document in which some UIDs are missing."""
+def missing_ids(db: str, outcomes: Iterable[IdOutcome], found: int) -> EntrezKitError | None:
+    """Return the error that goes with a document in which some ids are missing."""
     missing = [outcome for outcome in outcomes if outcome.status != "found"]
     if not missing:
         return None
@@ -64,10 +69,18 @@ def missing_ids(db: str, outcomes: Sequence[IdOutcome], found: int) -> EntrezKit
             recovery_hint="Run the same command again: what was fetched is in the cache, only the rest is asked for.",
             details={**details, "reason": "incomplete"},
         )
+    hint = f'Check the ids; to look for the record call entrez_search with db "{db}".'
+    if not found and all(outcome.status == "invalid" for outcome in missing):
+        return InvalidInput(
+            f"No ids of {db}: {named}.",
+            invalid_input=missing[0].id,
+            recovery_hint=hint,
+            details={**details, "reason": "invalid_ids"},
+        )
     return EntityNotFound(
         f"{db} has no record {named}.",
         invalid_input=missing[0].id,
-        recovery_hint=f'Check the ids; to look for the record call entrez_search with db "{db}".',
+        recovery_hint=hint,
         details={**details, "reason": "not_found"},
     )
 
@@ -75,12 +88,12 @@ def missing_ids(db: str, outcomes: Sequence[IdOutcome], found: int) -> EntrezKit
 def entrez_summary(services: Services, request: SummaryRequest) -> SummaryResult:
     """Return document summaries of records in any Entrez database.
 
-    Use it to see what UIDs are about before fetching them. Example: db "nuccore", ids ["28864546"]. Fields differ from
-    database to database and are passed on as NCBI names them. UIDs that do not exist are named in `not_found_ids`.
+    Use it to see what ids are about before fetching them. Example: db "taxonomy", ids ["9606", "10090"]. Fields differ
+    from database to database and are passed on as NCBI names them. Ids that do not exist are named in `not_found_ids`.
 
     Args:
         services: the clients.
-        request: database and UIDs.
+        request: database and ids.
 
     Raises:
         InvalidInput: there is no such database.
@@ -89,59 +102,108 @@ def entrez_summary(services: Services, request: SummaryRequest) -> SummaryResult
 
     Source: ESummary 2.0, JSON.
     """
-    found, failed = summaries_of(services, request.db, request.ids)
-    if failed and not found.documents and not found.problems:
-        raise next(iter(failed.values()))
-    outcomes = [_outcome(request.db, uid, found, failed) for uid in request.ids]
+    check_database(services, request.db)
+    found = look_up(services, request.db, request.ids)
+    outcomes = [found.outcome(given) for given in request.ids]
     complete = all(outcome.status == "found" for outcome in outcomes)
     return SummaryResult(
         db=request.db,
         ids=list(request.ids),
-        summaries=[found.documents[uid] for uid in request.ids if uid in found.documents],
+        summaries=[found.documents[given] for given in request.ids if given in found.documents],
         not_found_ids=list(dict.fromkeys(outcome.id for outcome in outcomes if outcome.status == "not_found")),
         outcomes=[] if complete else outcomes,
     )
 
 
-def _outcome(db: str, uid: str, found: Summaries, failed: dict[str, EntrezKitError]) -> IdOutcome:
-    if uid in found.documents:
-        return IdOutcome(id=uid, status="found")
-    if uid in failed:
-        return IdOutcome(id=uid, status="error", message=failed[uid].message)
-    return IdOutcome(id=uid, status="not_found", message=found.problems.get(uid) or f"{db} has no record {uid}")
+@dataclass(slots=True)
+class LookUp:
+    """What ESummary says of ids, each under the text it was given as."""
+
+    db: str
+    uids: dict[str, str | None]
+    documents: dict[str, dict[str, Any]] = field(default_factory=dict)
+    absent: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, EntrezKitError] = field(default_factory=dict)
+
+    def outcome(self, given: str) -> IdOutcome:
+        """Say what became of an id."""
+        if self.uids[given] is None:
+            return IdOutcome(id=given, status="invalid", message=NOT_AN_ID.format(db=self.db))
+        if given in self.documents:
+            return IdOutcome(id=given, status="found")
+        if given in self.failed:
+            return IdOutcome(id=given, status="error", message=self.failed[given].message)
+        return IdOutcome(id=given, status="not_found", message=self.absent[given])
 
 
-def summaries_of(services: Services, db: str, ids: Sequence[str]) -> tuple[Summaries, dict[str, EntrezKitError]]:
-    """Fetch summaries in batches; a batch that fails is quarantined and its UIDs map to the error."""
-    unique = list(dict.fromkeys(ids))
-    merged = Summaries()
+def look_up(services: Services, db: str, ids: Sequence[str]) -> LookUp:
+    """Fetch the summaries of ids; what NCBI does not answer about is kept apart from what it does not know.
+
+    Raises:
+        InvalidInput: NCBI refuses the request whatever the ids.
+        UpstreamError: NCBI answered none of the requests.
+        RateLimited: NCBI refused all of them, or the wait for a slot would pass the deadline.
+    """
+    uids = {given: read_uid(db, given) for given in ids}
+    wanted = list(dict.fromkeys(uid for uid in uids.values() if uid is not None))
+    summaries = Summaries()
     failed: dict[str, EntrezKitError] = {}
-    for start in range(0, len(unique), BATCH):
-        batch = unique[start : start + BATCH]
-        try:
-            part = parse_documents(services.eutils.esummary(db=db, ids=batch, version="2.0", retmode="json").content)
-        except EntityNotFound:
+
+    def ask(batch: list[str]) -> Summaries:
+        return parse_documents(services.eutils.esummary(db=db, ids=batch, version="2.0", retmode="json").content)
+
+    def asked_for(group: list[str], size: int) -> None:
+        asked = in_batches(group, size, ask)
+        for batch, part in asked.answers:
+            summaries.documents.update(part.documents)
+            summaries.problems.update(part.problems)
+            _file_under_accession(batch, part, summaries)
+        summaries.problems.update({uid: error.message for uid, error in asked.refused.items()})
+        failed.update(asked.failed)
+
+    # An id that is no UID makes NCBI refuse all that come with it.
+    asked_for([uid for uid in wanted if uid.isdigit()], BATCH)
+    asked_for([uid for uid in wanted if not uid.isdigit()], BATCH)
+    if failed and len(failed) == len(wanted):
+        raise next(iter(failed.values()))
+    unanswered = [
+        uid
+        for uid in wanted
+        if uid not in summaries.documents and uid not in summaries.problems and uid not in failed
+    ]
+    asked_for(unanswered, 1 if any(not uid.isdigit() for uid in unanswered) else BATCH)
+    found = LookUp(db, uids)
+    for given, uid in uids.items():
+        if uid is None:
             continue
-        except InvalidInput:
-            raise
-        except (UpstreamError, RateLimited) as exc:
-            failed |= dict.fromkeys(batch, exc)
-            continue
-        merged.documents.update(part.documents)
-        merged.problems.update(part.problems)
-        _file_under_accession(batch, part, merged)
-    return merged, failed
+        if uid in summaries.documents:
+            found.documents[given] = summaries.documents[uid]
+        elif uid in summaries.problems:
+            found.absent[given] = f"{db} has no record {given} ({summaries.problems[uid]})"
+        else:
+            found.failed[given] = failed.get(uid) or _left_out(db, given)
+    return found
 
 
-def _file_under_accession(batch: Sequence[str], part: Summaries, merged: Summaries) -> None:
+def _left_out(db: str, given: str) -> UpstreamError:
+    return UpstreamError(
+        f"NCBI left {given} out of its answer about {db}, asked twice.",
+        details={"reason": "incomplete", "endpoint": "esummary"},
+    )
+
+
+def _file_under_accession(batch: Sequence[str], part: Summaries, summaries: Summaries) -> None:
     """Find records asked for by accession, which NCBI answers under their UIDs."""
     for uid in batch:
-        if uid in merged.documents or uid.isdigit():
+        if uid.isdigit() or uid in summaries.documents:
+            continue
+        if len(batch) == len(part.documents) == 1:
+            summaries.documents[uid] = next(iter(part.documents.values()))
             continue
         for document in part.documents.values():
-            names = {str(document.get(key, "")).lower() for key in ("accessionversion", "caption", "accession")}
-            if uid.lower() in names:
-                merged.documents[uid] = document
+            if uid.lower() in {str(document.get(key, "")).lower() for key in ACCESSIONS}:
+                summaries.documents[uid] = document
+                break
 
 
 SUMMARY = Operation(

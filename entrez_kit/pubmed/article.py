@@ -8,8 +8,6 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, Final
 
-from lxml import etree
-
 from entrez_kit.pubmed.dates import (
     NUMBERS,
     calendar_parts,
@@ -40,12 +38,6 @@ _NAME_PARTS: Final = {
     "Initials": "initials",
     "Suffix": "suffix",
 }
-_MARKUP: Final = (etree.Entity, "i", "sub", "sup", "b", "u")
-_PEOPLE_TAGS: Final = (
-    *("Author", "Investigator", *_NAME_PARTS, "CollectiveName", "Identifier", "Affiliation"),
-    *_MARKUP,
-)
-_MESH_TAGS: Final = ("DescriptorName", "QualifierName", *_MARKUP)
 _TIME_PARTS: Final = {"Year": "year", "Month": "month", "Day": "day", "Hour": "hour", "Minute": "minute"}
 _UNLABELLED: Final = "UNLABELLED"
 """NLM's label for the part of a structured abstract that has none."""
@@ -127,13 +119,15 @@ def people(container: Any, read: Read = plain) -> list[Fields]:
     invalid: list[Fields] = []
     person: Fields = {}
     name_of = _NAME_PARTS.get
-    for element in container.iterdescendants(*_PEOPLE_TAGS):
+    for element in container.iterdescendants():
         tag = element.tag
         name = name_of(tag)
         if name:
             text = read(element)
             if text:
                 person[name] = text.strip()
+        elif tag == "AffiliationInfo":
+            continue
         elif tag == "Affiliation":
             affiliation = text_of(element)
             if affiliation:
@@ -154,7 +148,7 @@ def people(container: Any, read: Read = plain) -> list[Fields]:
                     person["orcid"] = orcid
         elif tag == "CollectiveName":
             person["collective_name"] = text_of(element)
-        elif read is plain:
+        elif read is plain and (tag in INLINE or not isinstance(tag, str)):
             return people(container, text_of)  # markup inside names: rare, and worth a second look
     return [person for person in valid or invalid if person]
 
@@ -399,8 +393,11 @@ def _data_banks(element: Any, fields: Fields) -> None:
 def _mesh(element: Any, fields: Fields, read: Read = plain) -> None:
     terms: list[Fields] = []
     qualifiers: list[Fields] | None = None
-    for child in element.iterdescendants(*_MESH_TAGS):
-        tag, attribute = child.tag, child.get
+    for child in element.iterdescendants():
+        tag = child.tag
+        if tag == "MeshHeading":
+            continue
+        attribute = child.get
         if tag == "DescriptorName":
             entry: Fields = {"descriptor_name": (read(child) or "").strip(), "ui": attribute("UI")}
             terms.append(entry)
@@ -411,7 +408,7 @@ def _mesh(element: Any, fields: Fields, read: Read = plain) -> None:
                 terms[-1]["qualifiers"] = qualifiers = []
             if qualifiers is not None:
                 qualifiers.append(entry)
-        elif read is plain:
+        elif read is plain and (tag in INLINE or not isinstance(tag, str)):
             return _mesh(element, fields, text_of)  # markup inside a name
         else:
             continue

@@ -34,7 +34,9 @@ def text_of(element: Any) -> str:
     """Return an element's words as plain text, nested markup included."""
     if not len(element):
         text: str | None = element.text
-        return tidy(text) if text else ""
+        if not text:
+            return ""
+        return tidy(text) if "\n" in text or "\t" in text else text.strip()
     if all(child.tag in INLINE for child in element.iterdescendants()):
         return tidy("".join(element.itertext()))
     flat = _Flat()

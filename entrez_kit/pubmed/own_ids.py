@@ -10,6 +10,8 @@ _ORCID: Final = re.compile(r"(?<![0-9])([0-9]{4})-?([0-9]{4})-?([0-9]{4})-?([0-9
 
 def bare_pmcid(text: str) -> str | None:
     """Read a PMCID in any of its spellings ("123", "pmc123", "PMC123.1", "PMCPMC123"); None where it is none."""
+    if text.startswith("PMC") and text.isascii() and text[3:].isdigit() and text[3] != "0":
+        return text
     match = _PMCID.fullmatch(text.strip())
     return f"PMC{match[1]}" if match else None
 

@@ -10,7 +10,7 @@ from urllib.parse import urlencode, urlsplit
 
 from pydantic import SecretStr
 
-from entrez_kit.settings import Settings
+from entrez_kit.settings import Settings, default_of
 
 HOUR: Final = 3600
 DAY: Final = 24 * HOUR
@@ -141,10 +141,19 @@ def is_keyed(settings: Settings, service: str) -> bool:
 
 
 def limiter_file(settings: Settings, service: str) -> Path:
-    """Return the file shared by everyone who counts against the same limit: one per key, else one per machine."""
+    """Return the file shared by everyone who counts against the same limit: one per key, else one per machine.
+
+    A mirror or a sandbox counts for itself; it has a file of its own.
+    """
     key = _plain(settings.ncbi_api_key) if is_keyed(settings, service) else None
-    who = hashlib.sha256(f"entrez-kit limiter {key}".encode()).hexdigest()[:16] if key else "machine"
-    return settings.state_dir / f"limit-{service}-{who}.json"
+    who = _tag(f"entrez-kit limiter {key}") if key else "machine"
+    base = POLICIES[service].base(settings).rstrip("/")
+    own = "" if settings.demo or base == default_of(f"{service}_url") else f"-at-{_tag(base)}"
+    return settings.state_dir / f"limit-{service}-{who}{own}.json"
+
+
+def _tag(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def cache_identity(settings: Settings, service: str) -> str:

@@ -248,7 +248,7 @@ def test_a_table_says_how_many_there_are_and_how_to_go_on(cli: Cli) -> None:
 
     assert "1–3 of 14" in done.out
     assert "PubMed searched for:" in done.out
-    assert done.err == "Note: For more: --offset 3\n"
+    assert done.err == "Note: 11 more: add --offset 3\n"
     assert "4–5 of 14" in cli("search", "crispr", "-n", "2", "--offset", "3", "-f", "table").out
 
 

@@ -307,6 +307,18 @@ def test_offline_takes_replies_past_their_time_rather_than_none(tmp_path: Path) 
         assert not search(bench).from_cache
 
 
+def test_a_reply_past_its_time_does_not_stand_in_for_a_failed_request(tmp_path: Path) -> None:
+    with workbench(tmp_path, cache_ttl=1) as bench:
+        search(bench)
+        time.sleep(1.3)
+        bench.server.always = Answer(status=500)
+        with pytest.raises(UpstreamError):
+            search(bench)
+        bench.server.always = Answer()
+        assert not search(bench).from_cache
+        assert search(bench).from_cache
+
+
 def test_offline_history_calls_are_refused_too(tmp_path: Path) -> None:
     with workbench(tmp_path, offline=True) as bench, pytest.raises(UpstreamError) as caught:
         bench.eutils.esearch(db="pubmed", term="x", usehistory=True)

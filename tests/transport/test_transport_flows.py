@@ -12,7 +12,7 @@ import requests
 import urllib3
 from loopback import ESEARCH, HTML, RATE_LIMIT, Answer, Loopback
 from urllib3.connectionpool import HTTPConnectionPool
-from workbench import EMAIL, KEY, Bench, CountingLimiter, opened, settings_for, with_secrets, workbench
+from workbench import EMAIL, KEY, Bench, CountingLimiter, free_port, opened, settings_for, with_secrets, workbench
 
 from entrez_kit import tracing
 from entrez_kit.errors import (
@@ -251,14 +251,6 @@ def test_the_real_limiter_holds_the_pace(tmp_path: Path) -> None:
 
 
 # Where connections fail
-
-
-def free_port() -> int:
-    """Return a port on which nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def test_a_port_nobody_listens_on_is_tried_few_times(tmp_path: Path) -> None:

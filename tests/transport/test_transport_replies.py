@@ -319,7 +319,8 @@ def test_ids_unknown_to_esummary_do_not_spoil_the_others() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["Empty id list; no uids", "Empty result - nothing to do", "Supplied id parameter is empty.", "ID list is empty! Possibly it has no correct IDs.",
+    ["Empty id list; no uids", "Empty result - nothing to do", "Supplied id parameter is empty.",
+     "ID list is empty! Possibly it has no correct IDs.",
      "UID=999999999999: cannot get document summary", "Invalid uid abc at position= 0"],
 )  # fmt: skip
 @pytest.mark.parametrize("status", [200, 400])

@@ -13,13 +13,13 @@ from urllib.parse import quote, quote_plus
 import pytest
 from loopback import ESEARCH, HTML, RATE_LIMIT, Answer
 from pydantic import SecretStr
-from test_transport_flows import free_port
-from workbench import EMAIL, KEY, Bench, with_secrets, workbench
+from workbench import EMAIL, KEY, Bench, free_port, with_secrets, workbench
 
 from entrez_kit.errors import EntrezKitError
 from entrez_kit.idconv import IdConverter
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import Call, Expect
+from entrez_kit.transport.gate import shared_limiter
 from entrez_kit.transport.policy import POLICIES, credentials_for, limiter_file
 from entrez_kit.transport.redaction import LogGuard, Redactor
 
@@ -106,7 +106,7 @@ FAILURES: dict[str, Answer] = {
     "truncate": Answer(fault="truncate"),
     "chunked_cut": Answer(fault="chunked_cut"),
     "no gzip": Answer(headers={"Content-Encoding": "gzip"}),
-    "drip": Answer(fault="drip"),
+    "drip": Answer(body=ESEARCH[:20], fault="drip"),
     "bad header": Answer(headers={"Content-Length": "5, 6"}),
     "redirect elsewhere": Answer(status=302, headers={"Location": f"https://example.org/?api_key={KEY}&email={EMAIL}"}),
     "redirect to nonsense": Answer(status=302, headers={"Location": f"http://[::1/{KEY}"}),
@@ -161,14 +161,18 @@ def test_pain_39_no_failed_connection_reveals_who_asks(
 
 
 def test_pain_39_no_success_reveals_who_asks(tmp_path: Path) -> None:
-    with every_log_record() as log, workbench(tmp_path, **with_secrets()) as bench:
+    options = {"limiters": shared_limiter}
+    with every_log_record() as log, workbench(tmp_path, options=options, **with_secrets()) as bench:
+        assert bench.cache_bytes() == b""
         replies = [bench.eutils.esearch(db="pubmed", term=term) for term in ("a", "a", "x" * 3000)]
         bench.server.then(Answer(status=307, headers={"Location": f"/x?api_key={KEY}&email={EMAIL}&term=b"}))
         replies.append(bench.eutils.esearch(db="pubmed", term="b"))
 
         assert [reveals(repr(reply)) for reply in replies] == [[]] * 4
         assert reveals(log.getvalue()) == []
+        assert b"sent_ms" in bench.cache_bytes()  # the limiter's state is among what is looked through
         assert reveals(bench.cache_bytes()) == []
+        assert reveals(str(sorted(tmp_path.rglob("*")))) == []
         assert bench.server.seen[0].params["api_key"] == KEY
 
 

@@ -1,5 +1,6 @@
 """A transport over a loopback server: folders of its own, hardly any waiting, and a limiter that counts."""
 
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -54,6 +55,14 @@ class Bench:
         """All bytes of all files in the cache and state folders."""
         folders = (self.settings.cache_dir, self.settings.state_dir)
         return b"".join(path.read_bytes() for folder in folders for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def free_port() -> int:
+    """Return a port on which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def settings_for(server: Loopback, folder: Path, **changes: Any) -> Settings:
