@@ -130,7 +130,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = int(Exit.INTERRUPTED)
     except Ended as ended:
         status = 128 + ended.number
-    with contextlib.suppress(KeyboardInterrupt):
+    with contextlib.suppress(Exception, KeyboardInterrupt):  # the work is done; what cannot be closed ends with us
         state.close()
     return status
 

@@ -49,6 +49,8 @@ def prepare_streams() -> None:
     _fill_closed_descriptors()
     if sys.stdout is None:
         sys.stdout = pathlib.Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # lives as long as the process
+    elif sys.platform == "win32" and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # its console is more than a descriptor
     elif sys.stdout is sys.__stdout__ and isinstance(sys.stdout, io.TextIOWrapper):
         # A second wrapper over the same descriptor: the first holds nothing, and stays valid for whoever knows it.
         binary = os.fdopen(sys.stdout.fileno(), "wb", closefd=False)

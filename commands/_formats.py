@@ -231,10 +231,10 @@ class JsonLines:
     def line(self, document: Any) -> None:
         """Write a document on a line of its own, whole."""
         self._sink.data(json_text(document, indent=None) + "\n")
+        self._sink.flush()
 
     def end(self) -> None:
-        """Hand over the last lines."""
-        self._sink.flush()
+        """Write nothing: every line was handed over."""
 
 
 class Rows:

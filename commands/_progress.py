@@ -37,13 +37,17 @@ def progress(state: State, label: str, *, total: int = 0, shared: bool = False) 
 
     from ._console import error_console
 
+    console = error_console(state.color)
+    if console.is_dumb_terminal:  # it could only print line after line
+        yield _nothing
+        return
     bar = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
-        console=error_console(state.color),
+        console=console,
         transient=True,
         redirect_stdout=False,
         redirect_stderr=False,

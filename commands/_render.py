@@ -1,6 +1,6 @@
 """Tables for terminals: one function per kind of result. Text of records is never read as markup."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from rich import box
@@ -190,13 +190,3 @@ def _ids(record: Mapping[str, Any], console: Console) -> Text:
         text.append("  " if text else "")
         text.append(pmcid, style=f"link {page_address(PMC, pmcid)}" if links_shown(console) else "")
     return text
-
-
-def listing(rows: Sequence[tuple[str, str]]) -> RenderableType:
-    """Return names and values, one pair per line."""
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in rows:
-        table.add_row(Text(name), Text(value))
-    return table

@@ -173,7 +173,7 @@ def run(
     """
     made = plan(ctx)
     with Sink(made.target) as sink:
-        show = _presenter(ctx, made, view, operation.result, sink)
+        show = presenter(ctx, made, view, operation.result, sink)
         started = time.monotonic()
         outcome = execute(operation, state(ctx).services, arguments)
         elapsed = 1000 * (time.monotonic() - started)
@@ -257,8 +257,12 @@ def writer_for(
     return Pages(sink, page, between)
 
 
-def _presenter(ctx: typer.Context, made: Plan, view: View[Res], result_model: Any, sink: Sink) -> Callable[[Res], None]:
-    """Return the function that prints a result; wrong fields are found here, before the call."""
+def presenter(ctx: typer.Context, made: Plan, view: View[Res], result_model: Any, sink: Sink) -> Callable[[Res], None]:
+    """Return the function that prints a result in the format the user wants.
+
+    Raises:
+        InvalidInput: --fields names something that is not there; found here, before any request is sent.
+    """
     document = Shape(result_model)
     shape = document.below(view.records_key) if view.record_model is None else Shape(view.record_model)
     if made.format == "json":

@@ -19,7 +19,6 @@ LABELS: Final = {
     "retraction_notice": "RETRACTION NOTICE",
 }
 """Retraction statuses that must be seen, and how they are shown."""
-CORRECTED: Final = "corrected"
 
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _LANGUAGES: Final = {

@@ -1,5 +1,6 @@
 """`entrez-kit fetch`: one outcome per identifier, in order, streamed where the format can."""
 
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -36,7 +37,7 @@ from ._input import STDIN, read_ids, stdin_is_terminal
 from ._markdown import page
 from ._output import Sink
 from ._progress import Advance, progress
-from ._run import View, accepts, counted, finish, help_of, note, plan, run, state, warn, writer_for
+from ._run import View, accepts, counted, finish, help_of, note, plan, presenter, run, state, warn, writer_for
 from ._state import is_terminal
 from ._text import ARTICLE_COLUMNS
 
@@ -93,7 +94,7 @@ def command(
     """Fetch PubMed records by PMID, PMCID or DOI: one outcome per input, in order.
 
     xml and nbib are NCBI's own bytes. What does not exist is named, and the status is 4 when only a part was found:
-    entrez-kit fetch 99000001 PMC99000002 10.5555/demo.3 -f jsonl
+    entrez-kit --demo fetch 99000001 PMC99000026 10.5555/ekit.2025.0006 -f jsonl
     """
     arguments: dict[str, Any] = {
         "pmids": pmids,
@@ -203,11 +204,10 @@ def _nothing_asked(ctx: typer.Context, arguments: Mapping[str, Any], table: Any)
         articles=[], not_found_pmids=[], efetch_details=EFetchDetails(urls=[], request_method="GET"), outcomes=[]
     )
     made = plan(ctx)
-    if made.format in ("table", "json"):
-        silent = replace(FETCH_CONTENTS, function=lambda services, request: empty)
-        run(ctx, silent, {**arguments, "pmids": ["0"], "retstart": None, "retmax": None}, _view(arguments, table))
-        return
     with Sink(made.target) as sink:
+        if made.format in ("table", "json"):
+            presenter(ctx, made, _view(arguments, table), FetchResult, sink)(empty)
+            return
         writer = _writer(ctx, sink, str(arguments["detail_level"]))
         writer.begin()
         writer.end()
@@ -313,7 +313,7 @@ def _stream(ctx: typer.Context, arguments: Mapping[str, Any]) -> None:
 
         def fetch(services: Services, request: FetchRequest) -> Streamed:
             retrieval = retrieval_for(services, request)
-            shared = made.target is None and is_terminal(_stdout())
+            shared = made.target is None and is_terminal(sys.stdout)
             found, missing = 0, []
             writer.begin()
             with _bar(ctx, request, shared=shared) as advance:
@@ -349,12 +349,6 @@ def _stream(ctx: typer.Context, arguments: Mapping[str, Any]) -> None:
         for warning in outcome.result.warnings:
             warn(ctx, warning.message)
     finish(ctx, outcome, elapsed)
-
-
-def _stdout() -> Any:
-    import sys
-
-    return sys.stdout
 
 
 def _put(writer: Writer | RawRecords, item: Fetched, request: FetchRequest, form: str) -> None:

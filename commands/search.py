@@ -235,7 +235,7 @@ def _remarks(ctx: typer.Context, result: SearchResult, strict: bool, summaries: 
     if form not in ("table", "json"):  # those two show the warnings themselves
         for warning in result.warnings:
             warn(ctx, warning.message)
-    if form in _TITLED and form != "table" and len(result.pmids) > summaries > 0:
+    if form in _TITLED and len(result.pmids) > summaries > 0:
         note(
             ctx,
             f"Titles stand in the first {summaries} rows; for all, pipe `search -f ids` into "

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
+from entrez_kit import tracing
 from entrez_kit.errors import EntityNotFound, EntrezKitError, RateLimited, UpstreamError
 
 MAX_FAILED_BATCHES: Final = 2
@@ -52,6 +53,7 @@ def in_batches(
         error = _ask(batch, ask, refusals, asked)
         failed_in_a_row = failed_in_a_row + 1 if error is not None else 0
         last_error = error
+        tracing.step(min(start + size, len(ids)), len(ids))
     return asked
 
 

@@ -2,7 +2,16 @@
 
 import re
 from datetime import date
-from typing import Final
+from typing import Final, TypedDict
+
+
+class DateBounds(TypedDict, total=False):
+    """ESearch's date parameters: all three, or none."""
+
+    datetype: str
+    mindate: str
+    maxdate: str
+
 
 EARLIEST: Final = "0001"
 LATEST: Final = "3000"

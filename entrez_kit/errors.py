@@ -13,7 +13,7 @@ EntrezKitError             INTERNAL_ERROR       exit 1
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 
 class Exit(IntEnum):
@@ -31,6 +31,10 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
+LASTING: Final = frozenset({"offline", "refused", "no_such_address", "redirected", "too_large"})
+"""Reasons for which an upstream error stays what it is until something is changed."""
+
+
 class EntrezKitError(Exception):
     """Base of every error of this library; raised itself only for a defect of ours.
 
@@ -43,7 +47,7 @@ class EntrezKitError(Exception):
 
     code: ClassVar[str] = "INTERNAL_ERROR"
     exit_code: ClassVar[Exit] = Exit.DEFECT
-    retryable: ClassVar[bool] = False
+    may_pass: ClassVar[bool] = False
     default_hint: ClassVar[str] = "This is a defect of entrez-kit. Please report it with the request id."
 
     def __init__(
@@ -59,6 +63,11 @@ class EntrezKitError(Exception):
         self.recovery_hint = recovery_hint or self.default_hint
         self.invalid_input = invalid_input
         self.details: dict[str, Any] = dict(details or {})
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same call may succeed later, nothing else changed."""
+        return self.may_pass and self.reason not in LASTING
 
     @property
     def reason(self) -> str | None:
@@ -114,7 +123,7 @@ class UpstreamError(EntrezKitError):
 
     code = "UPSTREAM_ERROR"
     exit_code = Exit.UPSTREAM
-    retryable = True
+    may_pass = True
     default_hint = "The service may be temporarily unavailable. Run the same command again in a little while."
 
 
@@ -123,7 +132,7 @@ class RateLimited(EntrezKitError):
 
     code = "RATE_LIMITED"
     exit_code = Exit.RATE_LIMITED
-    retryable = True
+    may_pass = True
     default_hint = (
         "Wait a little and run the same command again. With a free NCBI_API_KEY the limit is 10 requests per second "
         "instead of 3."

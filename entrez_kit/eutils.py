@@ -229,9 +229,14 @@ class EUtils:
             "espell", {"db": _database(db), "term": _words("term", term)}, Expect("xml", frozenset({"eSpellResult"}))
         )
 
-    def egquery(self, *, term: str) -> Reply:
-        """Count the matches of a query in every database. NCBI was reported to have switched it off."""
-        return self._send("egquery", {"term": _words("term", term)}, Expect("xml", frozenset({"Result"})))
+    def egquery(self, *, term: str, deadline_ms: int | None = None) -> Reply:
+        """Count the matches of a query in every database. NCBI was reported to have switched it off.
+
+        Args:
+            deadline_ms: limit of this call in place of the setting.
+        """
+        params = {"term": _words("term", term)}
+        return self._send("egquery", params, Expect("xml", frozenset({"Result"})), deadline_ms=deadline_ms)
 
     def ecitmatch(self, *, bdata: str, db: str = "pubmed") -> Reply:
         """Look up PMIDs of citations, one per line: ``journal|year|volume|first page|author|key|``.

@@ -33,7 +33,7 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-SHARED_TEMPORARY = Path("/tmp")  # noqa: S108 - names below it are checked for their owner
+SHARED_TEMPORARY = Path("/tmp")  # noqa: S108
 """Where all processes of a machine meet. TMPDIR is no such place: job schedulers give every job one of its own."""
 
 

@@ -33,9 +33,9 @@ class EntrezKit:
             raise TypeError("give either settings or single overrides, not both")
         self._sandbox: Sandbox | None = None
         if settings.demo and settings.origins.get("eutils_url") != SANDBOX_ORIGIN:
-            from entrez_kit.sandbox.server import Sandbox
+            from entrez_kit.sandbox import server
 
-            self._sandbox = Sandbox()
+            self._sandbox = server.Sandbox()
             self._sandbox.start()
             settings = settings.with_sandbox(self._sandbox.url)
         self.services = Services(settings)

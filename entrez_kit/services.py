@@ -28,8 +28,10 @@ class Services:
         from entrez_kit.transport.client import Transport
 
         with self._lock:
-            built = self.__dict__.get("transport")
-            return built if built is not None else self.__dict__.setdefault("transport", Transport(self.settings))
+            built: Transport | None = self.__dict__.get("transport")
+            if built is None:
+                built = self.__dict__["transport"] = Transport(self.settings)
+            return built
 
     @cached_property
     def eutils(self) -> "EUtils":

@@ -4,7 +4,7 @@ The outermost layer opens a trace; the transport adds to it. Nothing here holds 
 """
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -60,3 +60,51 @@ def trace(request_id: str | None = None) -> Iterator[Trace]:
 def current_trace() -> Trace | None:
     """Return the trace of the running call, if one is open."""
     return _current.get()
+
+
+class Cancelled(BaseException):
+    """Nobody waits for the answer any more. No error: what handles errors must let it pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Who watches a long call: whether the answer is still wanted, and where to report how far it is."""
+
+    wanted: Callable[[], bool]
+    progress: Callable[[int, int | None], None]
+
+
+_watch: ContextVar[Watch | None] = ContextVar("entrez_kit_watch", default=None)
+
+
+@contextmanager
+def watched(watch: Watch) -> Iterator[None]:
+    """Let somebody watch the calls made in this block."""
+    token = _watch.set(watch)
+    try:
+        yield
+    finally:
+        _watch.reset(token)
+
+
+def checkpoint() -> None:
+    """Stop here if the answer is not wanted any more.
+
+    Raises:
+        Cancelled: it is not.
+    """
+    watch = _watch.get()
+    if watch is not None and not watch.wanted():
+        raise Cancelled
+
+
+def step(done: int, total: int | None = None) -> None:
+    """Report how far a long call is, between two of its requests, and stop if it is not wanted any more.
+
+    Raises:
+        Cancelled: it is not.
+    """
+    checkpoint()
+    watch = _watch.get()
+    if watch is not None:
+        watch.progress(done, total)

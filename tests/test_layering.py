@@ -18,7 +18,7 @@ LAYERS = (
     ("eutils", "idconv"),
     ("services",),
     ("xml_reply",),
-    ("operation", "identifiers", "dates", "esearch_reply", "espell_reply"),
+    ("operation", "identifiers", "dates", "esearch_reply", "espell_reply", "epost_reply", "batches"),
     ("databases", "gene"),
     ("pubmed",),
     ("catalogue",),

@@ -1,17 +1,23 @@
 """Fetch whole records of any database in any of NCBI's formats."""
 
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from pydantic import Field
 
-from entrez_kit.databases.names import DatabaseName, Uid
-from entrez_kit.databases.summary import IdOutcome, missing_ids, summaries_of
+from entrez_kit.batches import in_batches
+from entrez_kit.databases.joining import joined
+from entrez_kit.databases.names import DatabaseName, check_database
+from entrez_kit.databases.summary import IdOutcome, LookUp, look_up, missing_ids
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.operation import Operation, Request, Result, sparse
 from entrez_kit.services import Services
 
-MAX_IDS: Final = 500
-"""One EFetch, so that XML stays one document."""
+BATCH: Final = 200
+"""Records per EFetch; NCBI asks for POST beyond that, and a lost batch costs little."""
+MAX_IDS: Final = 10_000
 MAX_MCP_IDS: Final = 50
 
 
@@ -19,15 +25,25 @@ class EntrezFetchRequest(Request):
     """Which records to fetch, and in which format."""
 
     db: DatabaseName = Field(description='Database of the records, e.g. "nuccore".')
-    ids: list[Uid] = Field(min_length=1, max_length=MAX_IDS, description="UIDs or accessions, up to 500.")
+    ids: list[str] = Field(min_length=1, max_length=MAX_IDS, description="UIDs or accessions, up to 10000.")
     rettype: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_]+$", description='What to return, e.g. "fasta".')
     retmode: str | None = Field(
-        default=None, pattern=r"^[A-Za-z0-9.]+$", description='In which form: "text", "xml" ...'
+        default=None, pattern=r"^[A-Za-z0-9.]+$", description='In which form, e.g. "text" or "xml".'
     )
 
 
+class FetchWarning(Result):
+    """Something about the records that their text does not show; ``code`` is stable."""
+
+    code: str
+    message: str
+
+
 class EntrezFetchResult(Result):
-    """The records as NCBI sent them; ``outcomes`` is present when NCBI has no record of some id."""
+    """The records as NCBI sent them, each once, in the order of the ids; ``outcomes`` is present when any is missing.
+
+    Records that took several requests stand in one content; of XML the frame is NCBI's first one.
+    """
 
     db: str
     ids: list[str]
@@ -36,10 +52,12 @@ class EntrezFetchResult(Result):
     content: str
     not_found_ids: list[str] = sparse([])
     outcomes: list[IdOutcome] = sparse([])
+    warnings: list[FetchWarning] = sparse([])
 
     def shortfall(self) -> EntrezKitError | None:
         """Report ids without a record."""
-        return missing_ids(self.db, self.outcomes, len(self.ids) - len(self.not_found_ids))
+        found = sum(outcome.status == "found" for outcome in self.outcomes)
+        return missing_ids(self.db, self.outcomes, found)
 
 
 def entrez_fetch(services: Services, request: EntrezFetchRequest) -> EntrezFetchResult:
@@ -55,57 +73,136 @@ def entrez_fetch(services: Services, request: EntrezFetchRequest) -> EntrezFetch
 
     Raises:
         EntityNotFound: none of the ids exist.
-        InvalidInput: there is no such database or format.
+        InvalidInput: there is no such database or format, or no id has the form of one.
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
     Source: EFetch; ESummary to tell which ids exist, since EFetch leaves others out in silence.
     """
-    missing = _nonexistent(services, request)
-    wanted = [uid for uid in dict.fromkeys(request.ids) if uid not in missing]
-    if not wanted:
-        raise EntityNotFound(
-            f"{request.db} has no record {', '.join(request.ids[:10])}.",
-            invalid_input=request.ids[0],
-            recovery_hint=f'Check the ids; to look for the record call entrez_search with db "{request.db}".',
-            details={"reason": "not_found", "missing": list(request.ids)},
-        )
-    reply = services.eutils.efetch(db=request.db, ids=wanted, rettype=request.rettype, retmode=request.retmode)
-    outcomes = [
-        IdOutcome(id=uid, status="not_found", message=missing[uid])
-        if uid in missing
-        else IdOutcome(id=uid, status="found")
-        for uid in request.ids
-    ]
+    check_database(services, request.db)
+    known = _existing(services, request)
+    delivery = _Delivery(services, request)
+    for group, verified in _groups(known, request.ids):
+        delivery.fetch(group, verified=verified)
+    outcomes = [delivery.outcome(known, given) for given in request.ids]
+    found = sum(outcome.status == "found" for outcome in outcomes)
+    if not found:
+        raise delivery.failure() or _error_of(request.db, outcomes)
+    content, whole = joined(delivery.parts)
+    if not whole:
+        delivery.warn("several_documents", "The records came in several documents, which stand one after the other.")
+    if unchecked := [given for given in request.ids if given in known.failed and known.uids[given] in delivery.fetched]:
+        delivery.warn("not_verified", f"Whether all of these exist was not checked: {', '.join(unchecked[:10])}")
     return EntrezFetchResult(
         db=request.db,
         ids=list(request.ids),
         rettype=request.rettype,
         retmode=request.retmode,
-        content=reply.content.decode("utf-8", "replace"),
-        not_found_ids=list(missing),
-        outcomes=outcomes if missing else [],
+        content=_text(content),
+        not_found_ids=list(dict.fromkeys(outcome.id for outcome in outcomes if outcome.status == "not_found")),
+        outcomes=[] if found == len(outcomes) else outcomes,
+        warnings=delivery.warnings,
     )
 
 
-def _nonexistent(services: Services, request: EntrezFetchRequest) -> dict[str, str]:
-    """Return the ids that have no summary, with NCBI's word; accessions only when NCBI refuses them.
+def _error_of(db: str, outcomes: Sequence[IdOutcome]) -> EntrezKitError:
+    error = missing_ids(db, outcomes, 0)
+    assert error is not None
+    return error
 
-    A database without summaries gives no verdict, and nothing is held to be missing then.
-    """
+
+def _existing(services: Services, request: EntrezFetchRequest) -> LookUp:
+    """Ask which ids exist; where ESummary gives no verdict, as for a database without summaries, all may."""
     try:
-        found, failed = summaries_of(services, request.db, request.ids)
-    except InvalidInput:
-        return {}
-    if failed:
-        return {}
-    unknown: dict[str, str] = {}
-    for uid in dict.fromkeys(request.ids):
-        if uid in found.documents:
+        return look_up(services, request.db, request.ids)
+    except (InvalidInput, UpstreamError, RateLimited) as exc:
+        unknown = LookUp(request.db, LookUp.read(request.db, request.ids))
+        unknown.failed = {given: exc for given, uid in unknown.uids.items() if uid is not None}
+        return unknown
+
+
+def _groups(known: LookUp, ids: Sequence[str]) -> Iterator[tuple[list[str], bool]]:
+    """Yield ids to fetch together, in order, and whether they are known to exist.
+
+    An accession without a summary may still be one EFetch knows: it is asked for alone, lest it spoils the others.
+    """
+    group: list[str] = []
+    seen: set[str] = set()
+    for given in ids:
+        uid = known.uids[given]
+        if uid is None or uid in seen or (given in known.absent and uid.isdigit()):
             continue
-        if uid in found.problems or uid.isdigit():
-            unknown[uid] = found.problems.get(uid) or f"{request.db} has no record {uid}"
-    return unknown
+        seen.add(uid)
+        if given in known.absent:
+            if group:
+                yield group, True
+            yield [uid], False
+            group = []
+        else:
+            group.append(uid)
+    if group:
+        yield group, True
+
+
+@dataclass(slots=True)
+class _Delivery:
+    """The records as they come in, and what became of each UID."""
+
+    services: Services
+    request: EntrezFetchRequest
+    parts: list[bytes] = field(default_factory=list)
+    fetched: set[str] = field(default_factory=set)
+    refused: dict[str, EntrezKitError] = field(default_factory=dict)
+    failed: dict[str, EntrezKitError] = field(default_factory=dict)
+    warnings: list[FetchWarning] = field(default_factory=list)
+
+    def fetch(self, uids: list[str], *, verified: bool) -> None:
+        """Fetch records; ids that are not known to exist may be refused, the others may not."""
+        refusals = (EntityNotFound,) if verified else (EntityNotFound, InvalidInput)
+        asked = in_batches(uids, BATCH, self._ask, refusals=refusals)
+        for batch, content in asked.answers:
+            self.parts.append(content)
+            self.fetched.update(batch)
+        self.refused |= asked.refused
+        self.failed |= asked.failed
+
+    def _ask(self, uids: list[str]) -> bytes:
+        return self.services.eutils.efetch(
+            db=self.request.db, ids=uids, rettype=self.request.rettype, retmode=self.request.retmode
+        ).content
+
+    def outcome(self, known: LookUp, given: str) -> IdOutcome:
+        """Say what became of an id."""
+        uid = known.uids[given]
+        if uid is not None and uid in self.fetched:
+            return IdOutcome(id=given, status="found")
+        if uid is not None and uid in self.failed:
+            return IdOutcome(id=given, status="error", message=self.failed[uid].message)
+        if uid is not None and uid in self.refused:
+            return IdOutcome(id=given, status="not_found", message=self.refused[uid].message)
+        return known.outcome(given)
+
+    def failure(self) -> EntrezKitError | None:
+        """Return the first error by which NCBI failed to answer, if any."""
+        return next(iter(self.failed.values()), None)
+
+    def warn(self, code: str, message: str) -> None:
+        """Add a warning."""
+        self.warnings.append(FetchWarning(code=code, message=message))
+
+
+_ENCODING: Final = re.compile(rb"""<\?xml[^>]*?encoding=["']([A-Za-z0-9._-]+)["']""")
+
+
+def _text(content: bytes) -> str:
+    """Decode a reply: UTF-8, else what an XML declaration says, else byte by byte, so that nothing is lost."""
+    declared = _ENCODING.match(content)
+    for encoding in ("utf-8", declared[1].decode("ascii") if declared else "latin-1"):
+        try:
+            return content.decode(encoding)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    return content.decode("latin-1")
 
 
 FETCH = Operation(

@@ -4,7 +4,8 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from entrez_kit.databases.names import DatabaseName
+from entrez_kit.batches import in_batches
+from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.operation import Operation, Request, Result, sparse
 from entrez_kit.services import Services
@@ -19,6 +20,11 @@ FIELD_FLAGS: Final = {
     "IsTruncatable": "is_truncatable",
     "IsRangable": "is_rangeable",
 }
+EGQUERY_DEADLINE_MS: Final = 10_000
+"""EGQuery has been reported dead since 2024; nobody should wait a minute to find out."""
+LIST_HINT: Final = "Call entrez_info without db for the list (in the terminal: entrez-kit db info)."
+COUNTED: Final = frozenset({"Ok", "Term or Database is not found"})
+"""What EGQuery says of a database it has counted; beside any other word, a zero is no count."""
 
 
 class InfoRequest(Request):
@@ -116,6 +122,7 @@ def entrez_info(services: Services, request: InfoRequest) -> InfoResult:
 
     Raises:
         EntityNotFound: there is no such database.
+        InvalidInput: the query cannot be used in that database.
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
@@ -128,39 +135,47 @@ def entrez_info(services: Services, request: InfoRequest) -> InfoResult:
         counts, source = _counts(services, request.term, names)
         return InfoResult(databases=names, term=request.term, counts=counts, counts_source=source)
     try:
+        check_database(services, request.db)
         info = parse_database(services.eutils.einfo(db=request.db).content)
     except InvalidInput as exc:
-        raise _unknown(request.db) from exc
+        raise EntityNotFound(
+            exc.message, invalid_input=f"db={request.db}", recovery_hint=LIST_HINT, details={"reason": "not_found"}
+        ) from exc
     if request.term is None:
         return InfoResult(database=info)
-    counted = _count_one(services, request.db, request.term)
+    counted = TermCount(db=request.db, count=_count(services, request.db, request.term), status="Ok")
     return InfoResult(database=info, term=request.term, counts=[counted], counts_source="esearch")
 
 
-def _unknown(db: str) -> EntityNotFound:
-    return EntityNotFound(
-        f"There is no Entrez database {db!r}.",
-        invalid_input=f"db={db}",
-        recovery_hint="Call entrez_info without db for the list (in the terminal: entrez-kit db info).",
-    )
-
-
 def _counts(services: Services, term: str, names: list[str]) -> tuple[list[TermCount], str]:
-    """Count by one EGQuery; its endpoint has been reported dead, so each database is asked where it fails."""
+    """Count by one EGQuery; its endpoint has been reported dead, so each database is asked where it fails.
+
+    Raises:
+        UpstreamError: no database could be counted.
+        RateLimited: NCBI refused all of them, or the wait for a slot would pass the deadline.
+    """
     try:
-        return parse_counts(services.eutils.egquery(term=term).content), "egquery"
-    except (UpstreamError, EntityNotFound, InvalidInput):
-        return [_count_one(services, name, term) for name in names], "esearch"
+        reply = services.eutils.egquery(term=term, deadline_ms=EGQUERY_DEADLINE_MS)
+        return parse_counts(reply.content), "egquery"
+    except (UpstreamError, RateLimited, EntityNotFound, InvalidInput):
+        pass
+    asked = in_batches(names, 1, lambda batch: _count(services, batch[0], term), refusals=(EntityNotFound, InvalidInput))
+    counts = {batch[0]: count for batch, count in asked.answers}
+    if asked.failed and not counts:
+        raise next(iter(asked.failed.values()))
+    errors = {**asked.refused, **asked.failed}
+    return [
+        TermCount(db=name, count=counts[name], status="Ok")
+        if name in counts
+        else TermCount(db=name, status=errors[name].message)
+        for name in names
+    ], "esearch"
 
 
-def _count_one(services: Services, db: str, term: str) -> TermCount:
+def _count(services: Services, db: str, term: str) -> int:
     from entrez_kit.esearch_reply import parse_esearch
 
-    try:
-        found = parse_esearch(services.eutils.esearch(db=db, term=term, retmax=0).content)
-    except (UpstreamError, RateLimited, InvalidInput, EntityNotFound) as exc:
-        return TermCount(db=db, count=None, status=exc.message)
-    return TermCount(db=db, count=found.count, status="Ok")
+    return parse_esearch(services.eutils.esearch(db=db, term=term, retmax=0).content).count
 
 
 def parse_database_list(content: bytes) -> list[str]:
@@ -230,8 +245,8 @@ def parse_counts(content: bytes) -> list[TermCount]:
         TermCount(
             db=text_of(item, "DbName") or "",
             menu_name=text_of(item, "MenuName"),
-            count=whole_number(item.findtext("Count")),
-            status=text_of(item, "Status") or "",
+            count=whole_number(item.findtext("Count")) if text_of(item, "Status") in COUNTED else None,
+            status=text_of(item, "Status") or "no status",
         )
         for item in root.iterfind("eGQueryResult/ResultItem")
     ]

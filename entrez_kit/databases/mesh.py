@@ -6,18 +6,18 @@ from typing import Any, Final, Literal
 from pydantic import Field, field_validator
 
 from entrez_kit.databases.documents import parse_documents
+from entrez_kit.databases.names import UI_LETTERS, entrez_uid
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.esearch_reply import parse_esearch
+from entrez_kit.esearch_reply import ESearchReply, parse_esearch
 from entrez_kit.operation import Operation, Request, Result, sparse
 from entrez_kit.services import Services
 from entrez_kit.xml_reply import malformed, parse_reply, text_of
 
-UI_LETTERS: Final = {"67": "C", "68": "D", "81": "Q"}
-"""The first two digits of an eight-digit Entrez UID of MeSH stand for the letter of the unique identifier."""
-
 RecordKind = Literal["descriptor", "qualifier", "supplementary_concept"]
 _KINDS: Final[dict[str, RecordKind]] = {"D": "descriptor", "Q": "qualifier", "C": "supplementary_concept"}
 MAX_RESULTS: Final = 50
+_UI: Final = re.compile(r"[CDQ](?:[0-9]{6}|[0-9]{9})")
+"""A unique identifier; those given since 2014 have nine digits."""
 
 
 class MeshRequest(Request):
@@ -51,7 +51,7 @@ class MeshRecord(Result):
 
 
 class MeshResult(Result):
-    """MeSH records; one whose name is the query stands first. ``next_offset`` is absent on the last page."""
+    """MeSH records; the heading that the query names stands first. ``next_offset`` is absent on the last page."""
 
     query: str
     total_found: int
@@ -87,65 +87,75 @@ def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
 
     Source: ESearch and ESummary (db=mesh).
     """
-    found = parse_esearch(
-        services.eutils.esearch(
-            db="mesh", term=_term(request.query), retmax=request.max_results, retstart=request.offset
-        ).content
-    )
-    uids = list(found.ids)
-    if request.offset == 0:
-        exact = _exact(services, request.query)
-        uids = [*exact, *(uid for uid in uids if uid not in exact)][: request.max_results]
+    pinned = _named_heading(services, request.query)
+    uids, total, translation = _page(services, request, pinned)
     records: dict[str, MeshRecord] = {}
     if uids:
-        reply = services.eutils.esummary(db="mesh", ids=uids, version="1.0")
-        records = {uid: mesh_record(uid, fields) for uid, fields in parse_documents(reply.content).documents.items()}
+        content = services.eutils.esummary(db="mesh", ids=uids, version="2.0", retmode="json").content
+        records = {uid: mesh_record(uid, fields) for uid, fields in parse_documents(content).documents.items()}
     results = [records[uid] for uid in uids if uid in records]
-    if request.offset == 0:
-        results.sort(key=lambda record: record.name.lower() != request.query.lower())
     if not request.include_details:
-        results = [
-            record.model_copy(update={"tree_numbers": [], "scope_note": None, "entry_terms": []}) for record in results
-        ]
-    last = request.offset + max(len(found.ids), len(uids))
+        bare = {"tree_numbers": [], "scope_note": None, "entry_terms": []}
+        results = [record.model_copy(update=bare) for record in results]
+    last = request.offset + len(uids)
     return MeshResult(
         query=request.query,
-        total_found=max(found.count, len(results)),
+        total_found=total,
         offset=request.offset,
-        next_offset=last if last < found.count else None,
-        query_translation=found.query_translation or None,
+        next_offset=last if uids and last < total else None,
+        query_translation=translation or None,
         results=results,
         missing_uids=[uid for uid in uids if uid not in records],
     )
 
 
+def _page(services: Services, request: MeshRequest, pinned: str | None) -> tuple[list[str], int, str]:
+    """Return the UIDs of a page, how many there are on all, and NCBI's reading of the query.
+
+    A broad search ranks the heading that the query names anywhere. Here it comes first, and the search for the others
+    leaves it out, so that pages neither repeat nor lose a record.
+    """
+    term = _term(request.query)
+    if pinned is None:
+        found = _search(services, term, request.max_results, request.offset)
+        return found.ids, found.count, found.query_translation
+    first = request.offset == 0
+    found = _search(
+        services,
+        f"({term}) NOT {pinned}[UID]",
+        request.max_results - first,
+        max(0, request.offset - 1),
+    )
+    return [pinned] * first + found.ids, found.count + 1, found.query_translation
+
+
+def _search(services: Services, term: str, size: int, start: int) -> ESearchReply:
+    return parse_esearch(services.eutils.esearch(db="mesh", term=term, retmax=size, retstart=start).content)
+
+
 def _term(query: str) -> str:
+    """Return the query to send; a unique identifier is looked for in the field that holds it."""
     uid = entrez_uid(query)
-    return f"{uid}[UID]" if uid else query
+    if uid:
+        return f"{uid}[UID]"
+    return f"{query.upper()}[MeSH Unique ID]" if _UI.fullmatch(query.upper()) else query
 
 
-def _exact(services: Services, query: str) -> list[str]:
-    """Find the heading the query names; a broad search may rank it low."""
-    if "[" in query or '"' in query or entrez_uid(query):
-        return []
+def _named_heading(services: Services, query: str) -> str | None:
+    """Return the UID of the heading that the query names, or None where it is no plain name, or none is named so."""
+    if re.search(r'[\[\]"()*]', query) or _UI.fullmatch(query.upper()):
+        return None
     try:
-        return parse_esearch(services.eutils.esearch(db="mesh", term=f'"{query}"[MH]', retmax=1).content).ids
+        found = _search(services, f'"{query}"[MH]', 1, 0)
     except (UpstreamError, RateLimited, InvalidInput, EntityNotFound):
-        return []
+        return None  # the broad search has it as well, only not in front
+    return found.ids[0] if found.ids else None
 
 
 def decode_ui(uid: str) -> str:
     """Turn an Entrez UID of MeSH into the unique identifier (68003924 -> D003924); others stay as they are."""
     letter = UI_LETTERS.get(uid[:2])
     return f"{letter}{uid[2:]}" if letter and re.fullmatch("[0-9]{8}", uid) else uid
-
-
-def entrez_uid(ui: str) -> str | None:
-    """Turn a unique identifier of MeSH into its Entrez UID (D003924 -> 68003924), or None where it has none."""
-    match = re.fullmatch(r"([CDQ])([0-9]{6})", ui.strip().upper())
-    if not match:
-        return None
-    return next(prefix for prefix, letter in UI_LETTERS.items() if letter == match[1]) + match[2]
 
 
 def mesh_record(uid: str, fields: dict[str, Any]) -> MeshRecord:

@@ -104,7 +104,7 @@ def check_database(services: Services, db: str, field: str = "db") -> None:
     """
     if db in LASTING:
         return
-    from entrez_kit.databases.info import parse_database_list
+    from entrez_kit.databases.info import LIST_HINT, parse_database_list
 
     try:
         known = parse_database_list(services.eutils.einfo().content)
@@ -116,6 +116,6 @@ def check_database(services: Services, db: str, field: str = "db") -> None:
     raise InvalidInput(
         f"There is no Entrez database {db!r}." + (f" Did you mean {near[0]!r}?" if near else ""),
         invalid_input=f"{field}={db}",
-        recovery_hint="Call entrez_info without db for the list (in the terminal: entrez-kit db info).",
+        recovery_hint=LIST_HINT,
         details={"reason": "unknown_database"},
     )

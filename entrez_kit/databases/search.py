@@ -4,15 +4,19 @@ from typing import Final, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from entrez_kit.databases.names import DatabaseName
-from entrez_kit.dates import EARLIEST, LATEST, normal_date
-from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.esearch_reply import parse_esearch
+from entrez_kit import tracing
+from entrez_kit.databases.names import DatabaseName, check_database
+from entrez_kit.dates import EARLIEST, LATEST, DateBounds, normal_date
+from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.esearch_reply import ESearchReply, parse_esearch
 from entrez_kit.operation import Operation, Request, Result, sparse
 from entrez_kit.services import Services
 
-MAX_RESULTS: Final = 10_000
-"""ESearch returns at most so many UIDs of a search; of PubMed only 9,999."""
+PAGE: Final = 10_000
+"""ESearch returns at most so many UIDs per request."""
+PUBMED_CEILING: Final = 9_999
+"""Of a PubMed search only so many records can be reached at all."""
+MAX_RESULTS: Final = 100_000
 MAX_MCP_RESULTS: Final = 1_000
 
 
@@ -23,7 +27,7 @@ class EntrezSearchRequest(Request):
     term: str = Field(
         min_length=1, description='Query with the fields of that database, e.g. "BRCA1[sym] AND human[orgn]".'
     )
-    max_results: int = Field(default=20, ge=1, le=MAX_RESULTS, description="How many UIDs to return, 1 to 10000.")
+    max_results: int = Field(default=20, ge=1, le=MAX_RESULTS, description="How many UIDs to return, 1 to 100000.")
     offset: int = Field(default=0, ge=0, description="How many results to skip.")
     sort: str | None = Field(default=None, description="Order of results, by the name the database gives it.")
     min_date: str | None = Field(default=None, description="Earliest date: YYYY, YYYY/MM or YYYY/MM/DD.")
@@ -47,6 +51,8 @@ class EntrezSearchRequest(Request):
     def _dates_go_together(self) -> Self:
         if (self.min_date or self.max_date) and not self.date_type:
             raise ValueError("date_type is missing: without it NCBI chooses the date the bounds are about")
+        if self.date_type and not (self.min_date or self.max_date):
+            raise ValueError("min_date or max_date is missing: date_type says which date they are about")
         return self
 
 
@@ -75,8 +81,7 @@ class EntrezSearchResult(Result):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report fewer UIDs than NCBI counted."""
-        visible = min(self.total_found, 9_999 if self.db == "pubmed" else MAX_RESULTS + self.offset)
-        missing = min(self.max_results, max(0, visible - self.offset)) - self.retrieved_count
+        missing = _reachable(self.db, self.total_found, self.offset, self.max_results) - self.retrieved_count
         if missing <= 0:
             return None
         return UpstreamError(
@@ -101,19 +106,64 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
-    Source: ESearch.
+    Source: ESearch, one request per 10,000 UIDs.
     """
-    dates = bounds(request.min_date, request.max_date, request.date_type)
+    if request.db == "pubmed" and request.offset >= PUBMED_CEILING:
+        raise InvalidInput(
+            f"offset: of a PubMed search only the first {PUBMED_CEILING:,} records can be reached",
+            invalid_input=f"offset={request.offset}",
+            recovery_hint="For all of them narrow the query by date, or in the terminal use entrez-kit search --all.",
+            details={"reason": "retstart_out_of_range"},
+        )
+    check_database(services, request.db)
+    first, url = _page(services, request, request.offset, request.max_results)
+    ids = dict.fromkeys(first.ids)
+    wanted = _reachable(request.db, first.count, request.offset, request.max_results)
+    start = request.offset + len(first.ids)
+    while first.ids and len(first.ids) >= PAGE and start < request.offset + wanted:
+        tracing.step(len(ids), wanted)
+        page, _ = _page(services, request, start, request.offset + wanted - start)
+        if not page.ids:
+            break
+        ids |= dict.fromkeys(page.ids)
+        start += len(page.ids)
+    return EntrezSearchResult(
+        db=request.db,
+        term=request.term,
+        query_translation=first.query_translation,
+        total_found=first.count,
+        retrieved_count=len(ids),
+        ids=list(ids),
+        offset=request.offset,
+        max_results=request.max_results,
+        warnings=_warnings(request, first),
+        web_env=first.web_env if request.use_history else None,
+        query_key=first.query_key if request.use_history else None,
+        esearch_url=url,
+    )
+
+
+def _reachable(db: str, total: int, offset: int, wanted: int) -> int:
+    """Return how many UIDs NCBI owes."""
+    visible = min(total, PUBMED_CEILING) if db == "pubmed" else total
+    return min(wanted, max(0, visible - offset))
+
+
+def _page(services: Services, request: EntrezSearchRequest, start: int, size: int) -> tuple[ESearchReply, str]:
+    ceiling = PUBMED_CEILING - start if request.db == "pubmed" else PAGE
     reply = services.eutils.esearch(
         db=request.db,
         term=request.term,
-        retmax=request.max_results,
-        retstart=request.offset,
+        retmax=min(size, ceiling, PAGE),
+        retstart=start,
         sort=request.sort,
-        usehistory=request.use_history,
-        **dates,
+        usehistory=request.use_history and start == request.offset,  # one set is enough
+        **bounds(request.min_date, request.max_date, request.date_type),
     )
-    found = parse_esearch(reply.content)
+    return parse_esearch(reply.content), reply.url
+
+
+def _warnings(request: EntrezSearchRequest, found: ESearchReply) -> list[SearchWarning]:
     warnings = [
         SearchWarning(code=complaint.code, message=complaint.message)
         for complaint in found.complaints
@@ -122,23 +172,17 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
     if 0 < found.count <= request.offset:
         message = f"offset {request.offset} is past the last of {found.count} results."
         warnings.append(SearchWarning(code="offset_beyond_results", message=message))
-    return EntrezSearchResult(
-        db=request.db,
-        term=request.term,
-        query_translation=found.query_translation,
-        total_found=found.count,
-        retrieved_count=len(found.ids),
-        ids=found.ids,
-        offset=request.offset,
-        max_results=request.max_results,
-        warnings=warnings,
-        web_env=found.web_env if request.use_history else None,
-        query_key=found.query_key if request.use_history else None,
-        esearch_url=reply.url,
-    )
+    asked = min(found.count, request.offset + request.max_results)
+    if request.db == "pubmed" and asked > PUBMED_CEILING:
+        message = (
+            f"PubMed shows the first {PUBMED_CEILING:,} of {found.count:,} results. For all of them narrow the query "
+            "by date, or in the terminal use entrez-kit search --all."
+        )
+        warnings.append(SearchWarning(code="results_beyond_reach", message=message))
+    return warnings
 
 
-def bounds(min_date: str | None, max_date: str | None, date_type: str | None) -> dict[str, str]:
+def bounds(min_date: str | None, max_date: str | None, date_type: str | None) -> DateBounds:
     """Return ESearch's date parameters; both bounds always, since NCBI ignores a lone one."""
     if not (min_date or max_date) or not date_type:
         return {}

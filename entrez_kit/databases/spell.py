@@ -1,8 +1,8 @@
 """NCBI's spelling suggestion for a query."""
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from entrez_kit.databases.names import DatabaseName
+from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.errors import RateLimited, UpstreamError
 from entrez_kit.espell_reply import parse_espell
 from entrez_kit.operation import Operation, Request, Result
@@ -14,6 +14,13 @@ class SpellRequest(Request):
 
     query: str = Field(min_length=2, description='Query to check, e.g. "astma inhaler".')
     db: DatabaseName = Field(default="pubmed", description="Database whose vocabulary counts.")
+
+    @field_validator("query")
+    @classmethod
+    def _not_blank(cls, value: str) -> str:
+        if len(value.strip()) < 2:
+            raise ValueError("at least two characters are needed")
+        return value.strip()
 
 
 class SpellResult(Result):
@@ -35,11 +42,13 @@ def spell_check(services: Services, request: SpellRequest) -> SpellResult:
         request: query and database.
 
     Raises:
+        InvalidInput: there is no such database.
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
     Source: ESpell.
     """
+    check_database(services, request.db)
     corrected = parse_espell(services.eutils.espell(term=request.query, db=request.db).content).corrected
     differs = bool(corrected) and corrected.lower() != request.query.lower()
     return SpellResult(

@@ -125,6 +125,11 @@ class LookUp:
     absent: dict[str, str] = field(default_factory=dict)
     failed: dict[str, EntrezKitError] = field(default_factory=dict)
 
+    @staticmethod
+    def read(db: str, ids: Sequence[str]) -> dict[str, str | None]:
+        """Return the UID or accession of each id, None where it is no id of the database."""
+        return {given: read_uid(db, given) for given in ids}
+
     def outcome(self, given: str) -> IdOutcome:
         """Say what became of an id."""
         if self.uids[given] is None:
@@ -144,7 +149,7 @@ def look_up(services: Services, db: str, ids: Sequence[str]) -> LookUp:
         UpstreamError: NCBI answered none of the requests.
         RateLimited: NCBI refused all of them, or the wait for a slot would pass the deadline.
     """
-    uids = {given: read_uid(db, given) for given in ids}
+    uids = LookUp.read(db, ids)
     wanted = list(dict.fromkeys(uid for uid in uids.values() if uid is not None))
     summaries = Summaries()
     failed: dict[str, EntrezKitError] = {}
@@ -187,7 +192,7 @@ def look_up(services: Services, db: str, ids: Sequence[str]) -> LookUp:
 
 def _left_out(db: str, given: str) -> UpstreamError:
     return UpstreamError(
-        f"NCBI left {given} out of its answer about {db}, asked twice.",
+        f"NCBI left {given} out of its answer about {db}.",
         details={"reason": "incomplete", "endpoint": "esummary"},
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from entrez_kit import tracing
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.identifiers import Identifier, read_identifier
 from entrez_kit.pubmed.models import Warn
@@ -107,6 +108,7 @@ class Retrieval:
         failed_in_a_row = 0
         last_error: EntrezKitError | None = None
         for start in range(0, len(inputs), BATCH):
+            tracing.step(start, len(inputs))
             batch = inputs[start : start + BATCH]
             if failed_in_a_row >= MAX_FAILED_BATCHES and last_error is not None:
                 yield from self._not_tried(batch, last_error)
@@ -307,6 +309,7 @@ class Retrieval:
             )
         received = 0
         for start in range(retstart, retstart + expected, BATCH):
+            tracing.step(received, expected)
             size = min(BATCH, retstart + expected - start)
             page = self._history_page(query_key, web_env, start, size)
             received += len(page)
@@ -334,4 +337,4 @@ class Retrieval:
 
 def _worth_halving(exc: EntrezKitError) -> bool:
     """Tell whether a smaller request may succeed: not when the service is out of reach or we are too fast."""
-    return isinstance(exc, UpstreamError) and exc.reason in ("invalid_response", "server_error", "incomplete")
+    return isinstance(exc, UpstreamError) and exc.reason in ("invalid_response", "ncbi_unreachable", "too_large")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Final
 
+from entrez_kit import tracing
 from entrez_kit.errors import InvalidInput
 from entrez_kit.esearch_reply import ESearchReply, parse_esearch
 from entrez_kit.pubmed.models import BriefSummary, Warn
@@ -104,6 +105,7 @@ def search_all(services: Services, request: SearchRequest, progress: Progress | 
         received += len(ids)
         pmids.update(dict.fromkeys(ids))
         slices.append(Slice(clause=clause, count=count, retrieved=len(ids)))
+        tracing.step(len(pmids), whole.count)
         if progress is not None:
             progress(len(pmids), whole.count)
     listed = list(pmids)

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from entrez_kit.dates import EARLIEST, LATEST, normal_date
+from entrez_kit.dates import EARLIEST, LATEST, DateBounds, normal_date
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.esearch_reply import ESearchReply, parse_esearch
 from entrez_kit.operation import Operation, Request, Result, sparse
@@ -130,7 +130,7 @@ class SearchRequest(Request):
             free_full_text=self.free_full_text,
         )
 
-    def date_parameters(self) -> dict[str, str]:
+    def date_parameters(self) -> DateBounds:
         """Return ESearch's datetype, mindate and maxdate; both bounds always, since NCBI ignores a lone one."""
         if self.date_range is None or not self.date_range.bounded:
             return {}

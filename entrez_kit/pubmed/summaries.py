@@ -72,7 +72,8 @@ def _version_2(element: Any) -> Fields:
     fields["uid"] = element.get("uid", "")
     fields["authors"] = [_text(name) for name in element.iterfind("Authors/Author/Name")]
     fields["ids"] = {
-        _text(item.find("IdType")).lower(): _text(item.find("Value")) for item in element.iterfind("ArticleIds/ArticleId")
+        _text(item.find("IdType")).lower(): _text(item.find("Value"))
+        for item in element.iterfind("ArticleIds/ArticleId")
     }
     fields["pubtypes"] = [_text(kind) for kind in element.iterfind("PubType/flag")]
     return fields

@@ -188,13 +188,20 @@ class PubMedDatabase(Database):
                 return xml(f'<?xml version="1.0" ?>\n<IdList>{ids}\n</IdList>\n')
             return plain("".join(f"{pmid}\n" for pmid in found))
         if request.rettype == "medline":
-            return plain("".join("\n" + medline.medline(self.corpus.document(number)) for number in numbers))
+            return plain("".join(self._medline(place, pmid) for place, pmid in enumerate(pmids, start=1)))
         if request.rettype == "abstract" and request.retmode == "text":
             texts = (medline.abstract(self.corpus.document(number), i) for i, number in enumerate(numbers, start=1))
             return plain("\n\n".join(texts))
         parts = [ARTICLE_SET.encode("utf-8")]
         parts += [b"\n" + self.corpus.raw(number) for number in numbers]
         return Reply(b"".join([*parts, b"</PubmedArticleSet>"]))
+
+    def _medline(self, place: int, pmid: str) -> str:
+        """Return a record's MEDLINE text, or the remark NCBI writes in place of one it does not have."""
+        number = self.corpus.number(pmid)
+        if number is None:
+            return f"\n{place}. id: {pmid} Error occurred: The following PMID is not available: {pmid}\n"
+        return "\n" + medline.medline(self.corpus.document(number))
 
     def describe(self) -> Description:
         """Return what EInfo shows."""

@@ -220,7 +220,7 @@ def test_a_defect_of_the_door_itself_is_reported_the_same_way(
     def broken(*args: object, **kwargs: object) -> None:
         raise ZeroDivisionError("internal detail")
 
-    monkeypatch.setattr(module("_run"), "_presenter", broken)
+    monkeypatch.setattr(module("_run"), "presenter", broken)
     done = cli("search", "crispr")
 
     assert done.status == 1
@@ -270,6 +270,37 @@ def test_a_log_folder_that_cannot_be_written_costs_a_note(
 
     assert done.status == 0
     assert done.err.startswith("Note: LOGS_DIR")
+
+
+# Secrets
+
+
+def test_keys_and_addresses_appear_nowhere(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NCBI_API_KEY", "canary0123456789abcdef0123456789abcd")
+    monkeypatch.setenv("NCBI_ADMIN_EMAIL", "canary.bird@example.org")
+    monkeypatch.setenv("LOGS_DIR", str(tmp_path / "logs"))
+    monkeypatch.setenv("ENTREZ_KIT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("MCP_LOG_LEVEL", "debug")
+    said = ""
+    for arguments in (
+        ("search", "crispr", "-v", "--history"),
+        ("search", "crispr", "-f", "table", "-v", "--refresh"),
+        ("search", "((", "-v"),
+        ("fetch", "99000001", "12", "PMC99000001", "-v"),
+        ("fetch", "99000001", "-f", "jsonl", "-o", str(tmp_path / "out.jsonl")),
+        ("show", "99000001", "-f", "table", "-v"),
+        ("fetch", "99000001", "--offline", "--no-cache"),
+        ("config", "show"),
+        ("cache", "info"),
+    ):
+        done = cli(*arguments)
+        said += done.out + done.err
+    for file in tmp_path.rglob("*"):
+        if file.is_file():
+            said += file.read_bytes().decode("latin-1")
+
+    assert "canary" not in said
+    assert "crispr" in said
 
 
 # Shell completion

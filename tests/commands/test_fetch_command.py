@@ -3,6 +3,9 @@
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -280,6 +283,36 @@ def test_a_stream_and_the_document_hold_the_same_records(cli: Cli) -> None:
     ids = [str(number) for number in range(99000001, 99000074)]
 
     assert lines(cli("fetch", *ids, "-f", "jsonl")) == json.loads(cli("fetch", *ids).out)["articles"]
+
+
+def test_a_partial_file_is_kept(cli: Cli, tmp_path: Path) -> None:
+    for form in ("json", "jsonl", "csv", "xml"):
+        target = tmp_path / f"out.{form}"
+        assert cli("fetch", "99000001", "12", "-o", str(target)).status == 4
+        assert "99000001" in target.read_text(encoding="utf-8")
+
+
+def test_lines_arrive_while_the_rest_is_still_fetched(sandbox: Sandbox) -> None:
+    ids = ["99000001"] * 199 + [str(number) for number in range(99000001, 99000073)] * 6
+    process = subprocess.Popen(
+        [sys.executable, "-m", "entrez_kit", "fetch", "-", "-f", "jsonl", "--no-cache"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "ENTREZ_KIT_EUTILS_URL": f"{sandbox.url}/entrez/eutils"},
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write("\n".join(ids).encode())
+    process.stdin.close()
+    for _ in range(200):  # the whole first batch, before the limiter lets the next request pass
+        assert process.stdout.readline()
+    seen = sandbox.requests("efetch")
+    rest = process.stdout.read().splitlines()
+    process.stdout.close()
+
+    assert process.wait(30) == 0
+    assert seen < sandbox.requests("efetch")
+    assert len(rest) == len(ids) - 200
 
 
 # The table

@@ -8,9 +8,16 @@ import pytest
 from entrez_kit import EntrezKit
 from entrez_kit.errors import EntityNotFound, InvalidInput, UpstreamError
 from entrez_kit.pubmed.fetch import FETCH_CONTENTS
+from entrez_kit.pubmed.models import Article
 from entrez_kit.sandbox.server import Sandbox
 
 KitFor = Callable[..., EntrezKit]
+
+
+def _articles(kit: EntrezKit, pmids: list[str]) -> list[Article]:
+    found = kit.fetch_contents(pmids=pmids).articles or []
+    return [article for article in found if isinstance(article, Article)]
+
 
 MIX = {"429": 0.05, "500": 0.02, "truncate": 0.05, "html": 0.10, "error200": 0.05, "cut": 0.05}
 
@@ -67,7 +74,7 @@ def test_only_invalid_inputs_are_bad_input(sandbox: Sandbox, kit_for: KitFor) ->
 def test_pmcids_and_dois_are_resolved(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
     in_pmc = kit.search_articles(query_term="free full text[filter]", max_results=1).pmids
-    article = kit.fetch_contents(pmids=in_pmc).articles[0]  # type: ignore[index]
+    article = _articles(kit, in_pmc)[0]
     assert article.pmcid
     assert article.doi
     result = kit.fetch_contents(
@@ -81,14 +88,8 @@ def test_pmcids_and_dois_are_resolved(sandbox: Sandbox, kit_for: KitFor) -> None
 
 def test_pain_30_a_doi_the_converter_does_not_know_is_looked_up_in_pubmed(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
-    outside_pmc = next(
-        article
-        for article in kit.fetch_contents(
-            pmids=kit.search_articles(query_term="humans[mh]", max_results=40).pmids
-        ).articles
-        or []
-        if article.doi and not article.pmcid  # type: ignore[union-attr]
-    )
+    articles = _articles(kit, kit.search_articles(query_term="humans[mh]", max_results=40).pmids)
+    outside_pmc = next(article for article in articles if article.doi and not article.pmcid)
 
     result = kit.fetch_contents(pmids=[outside_pmc.doi])
 
@@ -205,3 +206,15 @@ def test_pain_12_a_service_that_never_answers_is_an_error_and_not_an_empty_resul
             kit.fetch_contents(pmids=["99100001", "99100002"])
 
     assert caught.value.details["missing"] == ["99100001", "99100002"]
+
+
+def test_medline_text_of_unknown_pmids_is_not_found_and_its_remark_is_no_record(
+    sandbox: Sandbox, kit_for: KitFor, pmids: list[str]
+) -> None:
+    kit = kit_for(sandbox)
+    mixed = kit.fetch_contents(pmids=[pmids[0], "98999999", pmids[1]], detail_level="medline_text")
+    unknown = kit.fetch_contents(pmids=["98999999"], detail_level="medline_text")
+
+    assert [outcome.status for outcome in mixed.outcomes] == ["found", "not_found", "found"]
+    assert [outcome.status for outcome in unknown.outcomes] == ["not_found"]
+    assert "98999999" not in str(mixed.articles)

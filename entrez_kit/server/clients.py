@@ -1,0 +1,91 @@
+"""The clients a server works with: one set for all its sessions, watched, with a bound on how many requests wait."""
+
+import time
+from dataclasses import dataclass
+from typing import Final
+
+from opentelemetry import trace
+
+from entrez_kit import tracing
+from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
+from entrez_kit.server.telemetry import record_error
+from entrez_kit.services import Services
+from entrez_kit.settings import Settings
+from entrez_kit.transport.call import Call, Reply
+from entrez_kit.transport.client import Transport
+
+MAX_WAITING: Final = 100
+"""So many requests may wait for their turn; an agent whose request would be the next is told to come back."""
+NCBI: Final = "eutils"
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What the last request that really went to NCBI came to."""
+
+    checked_at: float | None = None
+    status: str = "Unknown"
+
+
+class WatchedTransport(Transport):
+    """A transport whose requests show as spans, stop when nobody wants them any more, and tell how NCBI is doing."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings, max_waiting=MAX_WAITING)
+        self.health = Health()
+
+    def send(self, call: Call) -> Reply:
+        """Return the checked reply to a call, from the cache or from the service.
+
+        Raises:
+            EntrezKitError: as ``Transport.send`` says.
+            tracing.Cancelled: the caller went away.
+        """
+        tracing.checkpoint()
+        tracer = trace.get_tracer("entrez_kit")
+        with tracer.start_as_current_span(
+            f"{call.service} {call.endpoint}",
+            kind=trace.SpanKind.CLIENT,
+            record_exception=False,
+            set_status_on_exception=False,
+            attributes={"entrez_kit.service": call.service, "entrez_kit.endpoint": call.endpoint},
+        ) as span:
+            started = time.monotonic()
+            try:
+                reply = super().send(call)
+            except EntrezKitError as exc:
+                record_error(span, exc, seconds=time.monotonic() - started)
+                self._note(call, exc)
+                raise
+            span.set_attributes(
+                {
+                    "entrez_kit.success": True,
+                    "entrez_kit.duration_ms": round(1000 * (time.monotonic() - started), 1),
+                    "entrez_kit.from_cache": reply.from_cache,
+                    "entrez_kit.attempts": reply.attempts,
+                    "http.response.status_code": reply.status,
+                    "http.response.body.size": len(reply.content),
+                }
+            )
+            if not reply.from_cache:
+                self._note(call, None)
+            return reply
+
+    def _note(self, call: Call, error: EntrezKitError | None) -> None:
+        """Remember how NCBI answered; what it says about the request itself counts as an answer."""
+        if call.service != NCBI or (error is not None and error.reason in ("queue_full", "offline")):
+            return
+        status = "Nominal"
+        if isinstance(error, RateLimited):
+            status = "Rate limited"
+        elif isinstance(error, UpstreamError):
+            status = "Unreachable" if error.reason == "ncbi_unreachable" else "Degraded"
+        self.health = Health(time.time(), status)
+
+
+class ServerServices(Services):
+    """Services over a watched transport."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self.transport = self.watched = WatchedTransport(settings)

@@ -1,0 +1,288 @@
+"""Tools: the catalogue as MCP sees it. Names, listings, and one call from arguments to result or envelope."""
+
+import json
+import logging
+import re
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Final, Literal
+
+from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
+from opentelemetry import trace
+
+from entrez_kit import tracing
+from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured
+from entrez_kit.operation import Operation, Outcome, Request, execute
+from entrez_kit.server.schemas import Schema, capped, input_schema, output_schema
+from entrez_kit.server.telemetry import record_error, record_success
+from entrez_kit.services import Services
+
+AnyOperation = Operation[Any, Any]
+Names = Literal["kit", "contract"]
+
+TOOLSETS: Final = ("pubmed", "gene", "corpus", "entrez")
+DEFAULT_TOOLSETS: Final = ("pubmed", "gene", "corpus")
+
+SCOPE_PREFIX: Final = "entrez-kit:"
+SCOPES: Final = tuple(f"{SCOPE_PREFIX}{name}" for name in ("pubmed", "gene", "corpus.read", "corpus.write", "entrez"))
+"""What a token may allow; a toolset each, reading and changing the corpus apart."""
+
+TITLES_SINCE: Final = "2025-06-18"
+"""Protocol version that gave tools a title of their own; before, it stands among the annotations."""
+
+logger = logging.getLogger("entrez_kit.server")
+
+
+def read_toolsets(text: str | None) -> tuple[str, ...]:
+    """Return the toolsets named in a comma-separated list; the default ones where there is none.
+
+    Raises:
+        InvalidInput: one of them does not exist.
+    """
+    named = [part.strip().lower() for part in (text or "").split(",") if part.strip()]
+    for name in named:
+        if name not in TOOLSETS:
+            raise InvalidInput(
+                f"There is no toolset {name!r}.",
+                invalid_input=f"toolset={name}",
+                recovery_hint=f"Choose from {', '.join(TOOLSETS)}; several with commas between them.",
+                details={"reason": "unknown_toolset"},
+            )
+    return tuple(name for name in TOOLSETS if name in named) or DEFAULT_TOOLSETS
+
+
+def scope_of(operation: AnyOperation) -> str:
+    """Return the scope a token must have for calling an operation."""
+    if operation.toolset == "corpus":
+        return f"{SCOPE_PREFIX}corpus.{'read' if operation.read_only else 'write'}"
+    return f"{SCOPE_PREFIX}{operation.toolset}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """An operation as a tool: the name it is listed under, and the two schemas."""
+
+    name: str
+    operation: AnyOperation
+    inputs: Schema
+    outputs: Schema
+
+
+class Toolbox:
+    """Every operation as a tool. All of them answer to all their names, whatever is listed.
+
+    Args:
+        operations: the catalogue, or a part of it.
+        toolsets: which tools are listed.
+        names: whether they are listed under their own names or under those of the specifications.
+    """
+
+    def __init__(
+        self,
+        operations: Iterable[AnyOperation],
+        *,
+        toolsets: Collection[str] = DEFAULT_TOOLSETS,
+        names: Names = "kit",
+    ) -> None:
+        self._entries = [_entry(operation, names) for operation in operations]
+        self._listed = [entry for entry in self._entries if entry.operation.toolset in toolsets]
+        self._by_name = {
+            name: entry
+            for entry in self._entries
+            for name in (entry.operation.name, *entry.operation.aliases, entry.name)
+        }
+        shown = {entry.operation.name: entry.name for entry in self._entries if entry.name != entry.operation.name}
+        self._shown = shown
+        self._own_name = re.compile(rf"\b(?:{'|'.join(map(re.escape, shown))})\b") if shown else None
+
+    def find(self, name: str) -> AnyOperation | None:
+        """Return the operation that answers to a name."""
+        entry = self._by_name.get(name)
+        return entry.operation if entry is not None else None
+
+    def name_of(self, operation_name: str) -> str | None:
+        """Return the name an operation is listed under, or None where it is not listed."""
+        return next((entry.name for entry in self._listed if entry.operation.name == operation_name), None)
+
+    def inputs_of(self, name: str) -> Schema | None:
+        """Return the input schema of the tool that answers to a name."""
+        entry = self._by_name.get(name)
+        return entry.inputs if entry is not None else None
+
+    def operations(self) -> list[tuple[str, AnyOperation]]:
+        """Return what is listed: names and operations."""
+        return [(entry.name, entry.operation) for entry in self._listed]
+
+    def listing(self, *, scopes: Collection[str] | None, protocol_version: str) -> list[Tool]:
+        """Return the tools for ``tools/list``.
+
+        Args:
+            scopes: what the caller's token allows; tools it does not allow are left out. None allows everything.
+            protocol_version: the version the answer is for.
+        """
+        titled = protocol_version >= TITLES_SINCE
+        return [
+            Tool(
+                name=entry.name,
+                title=entry.operation.title if titled else None,
+                description=self.renamed(" ".join(entry.operation.description.split())),
+                input_schema=entry.inputs,
+                output_schema=entry.outputs,
+                annotations=ToolAnnotations(
+                    title=None if titled else entry.operation.title,
+                    read_only_hint=entry.operation.read_only,
+                    destructive_hint=None if entry.operation.read_only else False,
+                    idempotent_hint=True,
+                    open_world_hint=True,
+                ),
+            )
+            for entry in self._listed
+            if scopes is None or scope_of(entry.operation) in scopes
+        ]
+
+    def renamed(self, text: str) -> str:
+        """Return a text with the names of tools as they are listed."""
+        if self._own_name is None:
+            return text
+        return self._own_name.sub(lambda match: self._shown[match[0]], text)
+
+    def call(self, services: Services, name: str, arguments: Mapping[str, Any]) -> CallToolResult:
+        """Run a tool to its end and return its result, or the envelope of what went wrong. Never raises an error."""
+        entry = self._by_name.get(name)
+        started = time.monotonic()
+        if entry is None:
+            with tracing.trace(tracing.new_request_id()) as opened:
+                outcome: Outcome[Any] = Outcome(opened, error=self._unknown(name))
+        else:
+            outcome = execute(entry.operation, services, _unpacked(arguments, entry.inputs))
+        seconds = time.monotonic() - started
+        with tracing.trace(outcome.trace.request_id):
+            _report(entry.operation.name if entry is not None else name, outcome, seconds)
+        if outcome.result is not None:
+            return _result(outcome.result.model_dump(mode="json"), outcome, seconds)
+        assert outcome.error is not None
+        return _result(self._envelope(outcome.error), outcome, seconds)
+
+    def refusal(self, error: EntrezKitError) -> CallToolResult:
+        """Return the answer to a call that is not even tried."""
+        with tracing.trace(tracing.new_request_id()) as opened:
+            return _result(self._envelope(error), Outcome(opened, error=error), 0.0)
+
+    def _envelope(self, error: EntrezKitError) -> dict[str, Any]:
+        envelope = error.envelope()
+        envelope["error"]["recovery_hint"] = self.renamed(envelope["error"]["recovery_hint"])
+        return envelope
+
+    def _unknown(self, name: str) -> InvalidInput:
+        listed = [entry.name for entry in self._listed]
+        near = get_close_matches(name, listed, n=2, cutoff=0.5)
+        return InvalidInput(
+            f"There is no tool {name[:100]!r}.",
+            invalid_input=name[:100],
+            recovery_hint=f"Call {' or '.join(near or listed)}.",
+            details={"reason": "unknown_tool"},
+        )
+
+
+def not_allowed(operation: AnyOperation) -> NotConfigured:
+    """Return the error for a token that does not reach as far as a tool."""
+    scope = scope_of(operation)
+    return NotConfigured(
+        f"This token does not allow {operation.name}.",
+        recovery_hint=f"Ask whoever runs the server for a token with the scope {scope} "
+        f"(entrez-kit serve token --scope {scope}).",
+        details={"reason": "insufficient_scope", "scope": scope},
+    )
+
+
+def _entry(operation: AnyOperation, names: Names) -> _Entry:
+    inner = capped(operation)
+    name = operation.aliases[0] if names == "contract" and operation.aliases else operation.name
+    return _Entry(name, inner, input_schema(inner.request), output_schema(operation.result))
+
+
+def _unpacked(arguments: Mapping[str, Any], inputs: Schema) -> dict[str, Any]:
+    """Return the arguments with lists and objects that a host sent as JSON texts unpacked.
+
+    Only where a list or an object is due and the text holds just that; any other text is left for validation to refuse.
+    """
+    properties = inputs["properties"]
+    return {name: _unpack(value, properties.get(_snake(name), {}).get("type")) for name, value in arguments.items()}
+
+
+def _unpack(value: Any, due: Any) -> Any:
+    opening = {"array": ("[", list), "object": ("{", dict)}.get(due) if isinstance(due, str) else None
+    if opening is None or not isinstance(value, str) or not value.lstrip().startswith(opening[0]):
+        return value
+    try:
+        unpacked = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return unpacked if isinstance(unpacked, opening[1]) else value
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
+
+
+def _result(document: dict[str, Any], outcome: Outcome[Any], seconds: float) -> CallToolResult:
+    """Return a document as structured content and, compact, as text: the same data twice, for both kinds of host."""
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=str)
+    clean = text.encode("utf-8", "replace").decode("utf-8")  # half a character cannot be sent to anybody
+    return CallToolResult(
+        content=[TextContent(type="text", text=clean)],
+        structured_content=json.loads(clean),
+        is_error=outcome.result is None,
+        _meta=_meta(outcome, seconds),
+    )
+
+
+def _meta(outcome: Outcome[Any], seconds: float) -> dict[str, Any]:
+    """Return what differs from run to run, and for an incomplete result what it lacks."""
+    meta: dict[str, Any] = {
+        "request_id": outcome.trace.request_id,
+        "from_cache": outcome.trace.from_cache,
+        "timings": {
+            "total_ms": round(1000 * seconds, 1),
+            "requests": [
+                {
+                    "endpoint": exchange.endpoint,
+                    "ms": round(1000 * exchange.seconds, 1),
+                    "from_cache": exchange.from_cache,
+                    "attempts": exchange.attempts,
+                    "bytes": exchange.size,
+                }
+                for exchange in outcome.trace.exchanges
+            ],
+        },
+    }
+    if outcome.result is not None and outcome.error is not None:
+        error = outcome.error
+        meta["incomplete"] = {"code": error.code, "message": error.message, "recovery_hint": error.recovery_hint}
+    return meta
+
+
+def _report(name: str, outcome: Outcome[Any], seconds: float) -> None:
+    """Write the line of the log and the attributes of the span that say what a call came to."""
+    exchanges = list(outcome.trace.exchanges)
+    facts = {
+        "tool": name[:100],
+        "duration_ms": round(1000 * seconds, 1),
+        "success": outcome.result is not None,
+        "requests": len(exchanges),
+        "from_cache": outcome.trace.from_cache,
+    }
+    span = trace.get_current_span()
+    ids = {"entrez_kit.request_id": outcome.trace.request_id}
+    if outcome.result is None and outcome.error is not None:
+        error = outcome.error
+        record_error(span, error, seconds=seconds, **ids)
+        level = logging.ERROR if type(error) is EntrezKitError else logging.INFO
+        details = {"code": error.code, **({"reason": error.reason} if error.reason else {})}
+        logger.log(level, "tool call failed: %s", error.message, extra={**facts, **details})
+        return
+    extra = {"entrez_kit.incomplete": True} if outcome.error is not None else {}
+    record_success(span, seconds=seconds, **ids, **extra)
+    logger.info("tool call answered", extra=facts)
