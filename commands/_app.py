@@ -23,6 +23,7 @@ from ._state import State
 PROGRAM: Final = "entrez-kit"
 MISSING_COMMAND: Final = "Missing command."
 PUBMED: Final = "PubMed"
+OTHERS: Final = "Genes and other databases"
 LOCAL: Final = "This program"
 
 
@@ -39,6 +40,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "search": Entry("search", "Search PubMed and see how it understood the query.", PUBMED),
     "fetch": Entry("fetch", "Fetch records by PMID, PMCID or DOI, one or a hundred thousand.", PUBMED),
     "show": Entry("show", "Read one record as a page, retractions first.", PUBMED),
+    "gene": Entry("gene", "Find genes, look one up, follow it to the literature.", OTHERS),
     "sandbox": Entry("sandbox", "Serve invented articles on this machine, as NCBI would.", LOCAL),
     "doctor": Entry("doctor", "Find out which part of the way to NCBI fails.", LOCAL),
     "cache": Entry("cache", "See, clear or prune the cached replies.", LOCAL),

@@ -43,6 +43,8 @@ from ._text import ARTICLE_COLUMNS
 
 FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids", "xml", "nbib", "md")
 HISTORY: Final = "Result sets kept at NCBI"
+MANY_RECORDS: Final = 20_000
+"""About a gigabyte as one document."""
 MANY_REQUESTS: Final = 1_000
 """From here on NCBI asks for nights and weekends, and a person wants to know how long it takes."""
 _MODELS: Final[Mapping[str, Any]] = {
@@ -183,7 +185,9 @@ def _contradiction(level: str, form: str) -> InvalidInput:
 
 
 def _advise(ctx: typer.Context, records: int) -> None:
-    """Say once how long very many records take, and when NCBI would rather have them asked for."""
+    """Say how long very many records take, when NCBI would rather have them asked for, and how to save memory."""
+    if records > MANY_RECORDS and plan(ctx).format in ("json", "table"):
+        note(ctx, f"{counted(records, 'record')} are held in memory to print them as one; jsonl streams them.")
     requests = -(-records // BATCH)
     settings = state(ctx).settings
     if requests <= MANY_REQUESTS or settings.demo:

@@ -1,9 +1,8 @@
 """entrez-kit: NCBI Entrez in Python, in the terminal and for agents."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 from entrez_kit._version import __version__
+
+TYPE_CHECKING = False  # typing itself would be most of what importing this package costs
 
 if TYPE_CHECKING:
     from entrez_kit.errors import (
@@ -39,11 +38,14 @@ __all__ = [
 _HOMES = {"EntrezKit": "kit", "Settings": "settings", "load_settings": "settings"}
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Load a public name when it is first used, so that importing the package costs nothing."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"entrez_kit.{_HOMES.get(name, 'errors')}"), name)
+    from importlib import import_module
+
+    loaded: object = getattr(import_module(f"entrez_kit.{_HOMES.get(name, 'errors')}"), name)
+    return loaded
 
 
 def __dir__() -> list[str]:

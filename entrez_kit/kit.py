@@ -7,6 +7,7 @@ from entrez_kit.settings import SANDBOX_ORIGIN, Settings, load_settings
 
 if TYPE_CHECKING:
     from entrez_kit.eutils import EUtils
+    from entrez_kit.gene.models import Gene, GenePage, PubMedLinks
     from entrez_kit.pubmed.fetch import FetchResult
     from entrez_kit.pubmed.retrieve import Progress
     from entrez_kit.pubmed.search import SearchResult
@@ -88,6 +89,44 @@ class EntrezKit:
         from entrez_kit.pubmed.fetch import FETCH_CONTENTS
 
         return FETCH_CONTENTS.run(self.services, arguments)
+
+    def search_genes(self, **arguments: Any) -> "GenePage":
+        """Find genes by symbol, alias, name or description; the arguments are those of ``search_genes``.
+
+        Raises:
+            AmbiguousQuery: an argument is unknown or out of bounds, or the organism is not known.
+            UpstreamError: NCBI did not answer after every attempt.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+        from entrez_kit.gene.search import SEARCH_GENES
+
+        return SEARCH_GENES.run(self.services, arguments)
+
+    def get_gene(self, **arguments: Any) -> "Gene":
+        """Look up one gene by its CURIE (``entrez_id="NCBIGene:7157"``).
+
+        Raises:
+            UnresolvedEntity: the id is no such CURIE; the hint is the exact next call.
+            EntityNotFound: there is no such gene.
+            UpstreamError: NCBI did not answer, or sent a record that cannot be read.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+        from entrez_kit.gene.lookup import GET_GENE
+
+        return GET_GENE.run(self.services, arguments)
+
+    def get_pubmed_links(self, **arguments: Any) -> "PubMedLinks":
+        """Return the PMIDs NCBI links to a gene (``entrez_id="NCBIGene:7157"``, ``limit=10``).
+
+        Raises:
+            UnresolvedEntity: the id is no such CURIE; the hint is the exact next call.
+            EntityNotFound: there is no such gene.
+            UpstreamError: NCBI did not answer after every attempt.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+        from entrez_kit.gene.links import GET_PUBMED_LINKS
+
+        return GET_PUBMED_LINKS.run(self.services, arguments)
 
     def close(self) -> None:
         """Release the cache file and the connections, and stop the sandbox of a demo."""

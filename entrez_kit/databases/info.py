@@ -159,7 +159,9 @@ def _counts(services: Services, term: str, names: list[str]) -> tuple[list[TermC
         return parse_counts(reply.content), "egquery"
     except (UpstreamError, RateLimited, EntityNotFound, InvalidInput):
         pass
-    asked = in_batches(names, 1, lambda batch: _count(services, batch[0], term), refusals=(EntityNotFound, InvalidInput))
+    asked = in_batches(
+        names, 1, lambda batch: _count(services, batch[0], term), refusals=(EntityNotFound, InvalidInput)
+    )
     counts = {batch[0]: count for batch, count in asked.answers}
     if asked.failed and not counts:
         raise next(iter(asked.failed.values()))

@@ -95,7 +95,7 @@ def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
         records = {uid: mesh_record(uid, fields) for uid, fields in parse_documents(content).documents.items()}
     results = [records[uid] for uid in uids if uid in records]
     if not request.include_details:
-        bare = {"tree_numbers": [], "scope_note": None, "entry_terms": []}
+        bare: dict[str, Any] = {"tree_numbers": [], "scope_note": None, "entry_terms": []}
         results = [record.model_copy(update=bare) for record in results]
     last = request.offset + len(uids)
     return MeshResult(
@@ -147,8 +147,8 @@ def _named_heading(services: Services, query: str) -> str | None:
         return None
     try:
         found = _search(services, f'"{query}"[MH]', 1, 0)
-    except (UpstreamError, RateLimited, InvalidInput, EntityNotFound):
-        return None  # the broad search has it as well, only not in front
+    except (InvalidInput, EntityNotFound):
+        return None  # NCBI cannot make a phrase of it; the broad search says what it can make of it
     return found.ids[0] if found.ids else None
 
 

@@ -172,9 +172,7 @@ def look_up(services: Services, db: str, ids: Sequence[str]) -> LookUp:
     if failed and len(failed) == len(wanted):
         raise next(iter(failed.values()))
     unanswered = [
-        uid
-        for uid in wanted
-        if uid not in summaries.documents and uid not in summaries.problems and uid not in failed
+        uid for uid in wanted if uid not in summaries.documents and uid not in summaries.problems and uid not in failed
     ]
     asked_for(unanswered, 1 if any(not uid.isdigit() for uid in unanswered) else BATCH)
     found = LookUp(db, uids)

@@ -38,6 +38,13 @@ _NAME_PARTS: Final = {
     "Initials": "initials",
     "Suffix": "suffix",
 }
+_JOURNAL_PARTS: Final = {
+    "Volume": "volume",
+    "Issue": "issue",
+    "Title": "title",
+    "ISOAbbreviation": "iso_abbreviation",
+}
+_DATE_PARTS: Final = frozenset(("Year", "Month", "Day", "Season", "MedlineDate"))
 _TIME_PARTS: Final = {"Year": "year", "Month": "month", "Day": "day", "Hour": "hour", "Minute": "minute"}
 _UNLABELLED: Final = "UNLABELLED"
 """NLM's label for the part of a structured abstract that has none."""
@@ -153,20 +160,25 @@ def people(container: Any, read: Read = plain) -> list[Fields]:
     return [person for person in valid or invalid if person]
 
 
-def abstract_sections(abstract: Any) -> list[Fields]:
-    """Read the parts of an abstract, each with its label and NLM's category where it has them."""
+def abstract_sections(container: Any) -> tuple[list[Fields], str]:
+    """Read the parts of an abstract, each with its label and NLM's category, and the copyright line."""
     sections: list[Fields] = []
-    for element in abstract.iterchildren("AbstractText"):
-        section: Fields = {"text": text_of(element)}
-        label = element.get("Label")
-        if label and label != _UNLABELLED and (label := tidy(label)):
-            section["label"] = label
-        category = element.get("NlmCategory")
-        if category:
-            section["nlm_category"] = category
-        if section["text"] or "label" in section:
-            sections.append(section)
-    return sections
+    notice = ""
+    for element in container:
+        tag = element.tag
+        if tag == "CopyrightInformation":
+            notice = text_of(element)
+        elif tag == "AbstractText":
+            section: Fields = {"text": text_of(element)}
+            label = element.get("Label")
+            if label and label != _UNLABELLED and (label := tidy(label)):
+                section["label"] = label
+            category = element.get("NlmCategory")
+            if category:
+                section["nlm_category"] = category
+            if section["text"] or "label" in section:
+                sections.append(section)
+    return sections, notice
 
 
 def history(container: Any, fields: Fields) -> None:
@@ -211,7 +223,10 @@ def grants(container: Any, fields: Fields) -> None:
 
 def pub_date(element: Any) -> Fields | None:
     """Read a PubDate element."""
-    texts: dict[str, str | None] = {child.tag: child.text for child in element}
+    return _published({child.tag: child.text for child in element})
+
+
+def _published(texts: dict[str, str | None]) -> Fields | None:
     get = texts.get
     return publication_date(get("Year"), get("Month"), get("Day"), get("Season"), get("MedlineDate"))
 
@@ -308,9 +323,9 @@ def investigators(element: Any, fields: Fields) -> None:
 
 def abstract(element: Any, fields: Fields) -> None:
     """Read the abstract and its copyright line."""
-    fields["abstract_sections"] = abstract_sections(element)
-    for notice in element.iterchildren("CopyrightInformation"):
-        fields["abstract_copyright"] = text_of(notice)
+    fields["abstract_sections"], notice = abstract_sections(element)
+    if notice:
+        fields["abstract_copyright"] = notice
 
 
 def dated(element: Any, kind: str | None, fields: Fields) -> None:
@@ -327,23 +342,19 @@ def dated(element: Any, kind: str | None, fields: Fields) -> None:
 
 def _journal(element: Any, fields: Fields) -> None:
     journal: Fields = fields.setdefault("journal_info", {})
-    for child in element:
+    date: dict[str, str | None] = {}
+    name_of = _JOURNAL_PARTS.get
+    for child in element.iterdescendants():
         tag = child.tag
-        if tag == "ISSN":
+        name = name_of(tag)
+        if name:
+            journal[name] = text_of(child)
+        elif tag in _DATE_PARTS:
+            date[tag] = child.text
+        elif tag == "ISSN":
             journal["eissn" if child.get("IssnType") == "Electronic" else "issn"] = text_of(child)
-        elif tag == "JournalIssue":
-            for part in child:
-                name = part.tag
-                if name == "Volume":
-                    journal["volume"] = text_of(part)
-                elif name == "Issue":
-                    journal["issue"] = text_of(part)
-                elif name == "PubDate":
-                    journal["publication_date"] = pub_date(part)
-        elif tag == "Title":
-            journal["title"] = text_of(child)
-        elif tag == "ISOAbbreviation":
-            journal["iso_abbreviation"] = text_of(child)
+    if date:
+        journal["publication_date"] = _published(date)
 
 
 def _medline_journal(element: Any, fields: Fields) -> None:
@@ -425,7 +436,7 @@ def _supplemental_mesh(element: Any, fields: Fields) -> None:
 
 
 def _other_abstract(element: Any, fields: Fields) -> None:
-    sections = abstract_sections(element)
+    sections, _ = abstract_sections(element)
     if sections:
         other: Fields = {"text": joined_sections(sections)}
         if len(sections) > 1 or "label" in sections[0]:

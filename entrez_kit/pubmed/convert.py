@@ -2,23 +2,29 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from pydantic import Field
 
+from entrez_kit.batches import in_batches
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.operation import Operation, Request, Result, sparse
+from entrez_kit.pubmed.resolution import Resolved, search_pubmed
 from entrez_kit.pubmed.retrieval import Retrieval
 from entrez_kit.services import Services
 from entrez_kit.xml_reply import malformed
 
 BATCH: Final = 200
+"""The ID Converter takes no more ids at a time."""
 MAX_IDS: Final = 10_000
 MAX_MCP_IDS: Final = 50
+KINDS: Final[tuple[IdKind, ...]] = ("pmid", "pmcid", "doi")
 
 ConvertStatus = Literal["found", "not_found", "invalid", "error"]
 NOT_IN_PMC: Final = "in PubMed, not in PMC"
+NOT_IN_PUBMED: Final = "in PMC, not in PubMed"
 
 
 class ConvertRequest(Request):
@@ -31,7 +37,7 @@ class ConvertRequest(Request):
 
 
 class Conversion(Result):
-    """What is known of one input. ``note`` says where an article is in PubMed but not in PMC."""
+    """What is known of one input. ``note`` says where an article is in only one of PubMed and PMC."""
 
     requested_id: str
     id_type: IdKind | None = sparse()
@@ -61,7 +67,12 @@ class ConvertResult(Result):
         }
         named = ", ".join(record.requested_id for record in missing[:10]) + (" ..." if len(missing) > 10 else "")
         if any(record.status == "error" for record in missing):
-            return UpstreamError(f"No answer for {named}.", details={**details, "reason": "incomplete"})
+            return UpstreamError(
+                f"No answer for {named}.",
+                recovery_hint="Run the same command again: what was answered is in the cache, only the rest is asked "
+                "for.",
+                details={**details, "reason": "incomplete"},
+            )
         if all(record.status == "invalid" for record in missing) and not self.total_converted:
             return InvalidInput(
                 f"No input is an identifier of an article: {named}.",
@@ -91,29 +102,31 @@ def convert_ids(services: Services, request: ConvertRequest) -> ConvertResult:
         UpstreamError: neither the converter nor PubMed answered.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
-    Source: PMC ID Converter; EFetch and ESearch (db=pubmed) for what it does not know.
+    Source: PMC ID Converter; ESearch and EFetch (db=pubmed) for what it does not know.
     """
     read = [_read(text, request.id_type) for text in request.ids]
-    known = _converted(services, [identifier for identifier in read if identifier])
-    unknown = [
-        identifier
-        for identifier in dict.fromkeys(item for item in read if item)
-        if identifier.value not in known or not known[identifier.value].pmid
-    ]
-    looked_up = _from_pubmed(services, unknown)
+    unique = {_key(identifier): identifier.value for identifier in reversed(read) if identifier}
+    known = _converted(services, unique)
+    looked_up = _from_pubmed(services, {key: value for key, value in unique.items() if key not in known.found})
     records = [
         _conversion(text, identifier, known, looked_up) for text, identifier in zip(request.ids, read, strict=True)
     ]
-    if all(record.status in ("error", "invalid") for record in records) and any(
-        record.status == "error" for record in records
-    ):
-        first = next(item for item in looked_up.values() if isinstance(item, EntrezKitError))
-        raise first
+    errors = [record for record in records if record.status == "error"]
+    if errors and all(record.status in ("error", "invalid") for record in records):
+        raise next(item for item in (*looked_up.values(), known.error) if isinstance(item, EntrezKitError))
     return ConvertResult(
         records=records,
         total_converted=sum(record.status == "found" for record in records),
         total_submitted=len(records),
     )
+
+
+Key = tuple[IdKind, str]
+"""An identifier as it is compared: a DOI without regard to case."""
+
+
+def _key(identifier: Identifier) -> Key:
+    return identifier.kind, identifier.value.lower() if identifier.kind == "doi" else identifier.value
 
 
 def _read(text: str, id_type: IdKind | None) -> Identifier | None:
@@ -123,17 +136,37 @@ def _read(text: str, id_type: IdKind | None) -> Identifier | None:
     return identifier if identifier and id_type in (None, identifier.kind) else None
 
 
-def _converted(services: Services, identifiers: Sequence[Identifier]) -> dict[str, Conversion]:
-    """Ask the converter, kind by kind since it refuses mixed batches; nothing where it does not answer."""
-    known: dict[str, Conversion] = {}
-    for kind in ("pmid", "pmcid", "doi"):
-        values = list(dict.fromkeys(item.value for item in identifiers if item.kind == kind))
-        for start in range(0, len(values), BATCH):
-            batch = values[start : start + BATCH]
-            try:
-                known |= parse_conversions(services.idconv.convert(batch, idtype=kind).content, batch, kind)
-            except (UpstreamError, RateLimited, InvalidInput, EntityNotFound):
-                continue  # its silence is no verdict: PubMed is asked next
+@dataclass(slots=True)
+class _Known:
+    """What the converter knows, and for which identifiers and why it gave no answer."""
+
+    found: dict[Key, Conversion] = field(default_factory=dict)
+    unanswered: set[Key] = field(default_factory=set)
+    error: EntrezKitError | None = None
+
+
+def _of_kind(keys: dict[Key, str], kind: IdKind) -> dict[str, Key]:
+    """Return the identifiers of a kind as they were written, in the order they were given."""
+    return {keys[key]: key for key in reversed(keys) if key[0] == kind}
+
+
+def _converted(services: Services, keys: dict[Key, str]) -> _Known:
+    """Ask the converter, kind by kind since it refuses mixed batches; when it is down, it is not asked on."""
+    known = _Known()
+    for kind in KINDS:
+        values = _of_kind(keys, kind)
+        if known.error is not None:
+            known.unanswered.update(values.values())
+            continue
+
+        def ask(batch: list[str], kind: IdKind = kind) -> dict[str, Conversion]:
+            return parse_conversions(services.idconv.convert(batch, idtype=kind).content, batch, kind)
+
+        asked = in_batches(list(values), BATCH, ask, refusals=(EntityNotFound, InvalidInput))
+        for _, conversions in asked.answers:
+            known.found |= {values[value]: conversion for value, conversion in conversions.items()}
+        known.unanswered.update(values[value] for value in asked.failed)
+        known.error = next(iter(asked.failed.values()), None)
     return known
 
 
@@ -154,8 +187,8 @@ def parse_conversions(content: bytes, requested: Sequence[str], kind: str) -> di
     for record in records:
         asked = str(record.get("requested-id") or record.get(kind) or "").strip().lower()
         value = wanted.get(asked) or wanted.get(asked.partition(".")[0])
-        pmid, pmcid, doi = (str(record.get(name) or "").strip() or None for name in ("pmid", "pmcid", "doi"))
-        if value is None or record.get("errmsg") or record.get("status") == "error":
+        pmid, pmcid, doi = (str(record.get(name) or "").strip() or None for name in KINDS)
+        if value is None or record.get("errmsg") or record.get("status") == "error" or not (pmid or pmcid):
             continue
         known[value] = Conversion(
             requested_id=value,
@@ -163,49 +196,60 @@ def parse_conversions(content: bytes, requested: Sequence[str], kind: str) -> di
             pmid=pmid,
             pmcid=pmcid.partition(".")[0] if pmcid else None,
             doi=doi,
+            note=None if pmid else NOT_IN_PUBMED,
         )
     return known
 
 
-def _from_pubmed(services: Services, identifiers: Sequence[Identifier]) -> "dict[str, Conversion | EntrezKitError]":
+LookedUp = dict[Key, "Conversion | EntrezKitError"]
+
+
+def _from_pubmed(services: Services, keys: dict[Key, str]) -> LookedUp:
     """Read the ids of articles from their PubMed records; an id without record is left out."""
-    found: dict[str, Conversion | EntrezKitError] = {}
-    if not identifiers:
-        return found
-    for item in Retrieval.of_ids(services, [identifier.value for identifier in identifiers]):
-        if item.error is not None:
-            found[item.input] = item.error
-        elif item.status == "found" and item.record is not None:
-            article = item.record.article()
-            found[item.input] = Conversion(
-                requested_id=item.input,
-                status="found",
-                pmid=article.pmid,
-                pmcid=article.pmcid,
-                doi=article.doi,
-                note=None if article.pmcid else NOT_IN_PMC,
-            )
+    found: LookedUp = {}
+    pmids: dict[str, list[Key]] = {}
+    reader = Retrieval(services, medline=False)
+    for kind in KINDS:
+        values = _of_kind(keys, kind)
+        resolved: Resolved = {value: value for value in values}
+        if kind != "pmid":
+            resolved = search_pubmed(services, list(values), kind, reader.records_of)
+        for value, pmid in resolved.items():
+            if isinstance(pmid, EntrezKitError):
+                found[values[value]] = pmid
+            elif pmid is not None:
+                pmids.setdefault(pmid, []).append(values[value])
+    for item in Retrieval.of_ids(services, list(pmids)) if pmids else ():
+        for key in pmids[item.input]:
+            if item.error is not None:
+                found[key] = item.error
+            elif item.record is not None:
+                article = item.record.article()
+                found[key] = Conversion(
+                    requested_id=item.input,
+                    status="found",
+                    pmid=article.pmid,
+                    pmcid=article.pmcid,
+                    doi=article.doi,
+                    note=None if article.pmcid else NOT_IN_PMC,
+                )
     return found
 
 
-def _conversion(
-    text: str,
-    identifier: Identifier | None,
-    known: dict[str, Conversion],
-    looked_up: "dict[str, Conversion | EntrezKitError]",
-) -> Conversion:
+def _conversion(text: str, identifier: Identifier | None, known: _Known, looked_up: LookedUp) -> Conversion:
     if identifier is None:
         return Conversion(requested_id=text, status="invalid", message="not a PMID, PMCID or DOI (of the given kind)")
+    key = _key(identifier)
     own = {"requested_id": text, "id_type": identifier.kind}
-    from_pubmed = looked_up.get(identifier.value)
-    converted = known.get(identifier.value)
-    if isinstance(from_pubmed, Conversion):
-        extra = {"doi": converted.doi, "pmcid": converted.pmcid} if converted else {}
-        return from_pubmed.model_copy(update={**{k: v for k, v in extra.items() if v}, **own})
-    if converted is not None:
-        return converted.model_copy(update=own)
-    if from_pubmed is not None:
-        return Conversion(status="error", message=from_pubmed.message, **own)
+    answer = known.found.get(key) or looked_up.get(key)
+    if isinstance(answer, Conversion):
+        return answer.model_copy(update=own)
+    if answer is not None:
+        return Conversion(status="error", message=answer.message, **own)
+    if key in known.unanswered and identifier.kind != "pmid" and known.error is not None:
+        # PubMed has no such article, but PMC holds some that PubMed has not.
+        message = f"not in PubMed; whether PMC has it is unknown: {known.error.message}"
+        return Conversion(status="error", message=message, **own)
     return Conversion(status="not_found", message=f"Neither PMC nor PubMed knows {identifier.value}", **own)
 
 

@@ -145,12 +145,12 @@ def shortfall_of(outcomes: list[InputOutcome], found: int, warnings: list[Warn])
             details={**details, "reason": "invalid_identifiers"},
         )
     return EntityNotFound(
-        f"{len(missing)} of {len(missing) + found} inputs have no PubMed record: {named}."
+        f"No PubMed record for {len(missing)} of {len(missing) + found} inputs: {named}."
         if found
         else f"PubMed has no record of {named}.",
         invalid_input=missing[0].input,
-        recovery_hint="Check the identifiers; to look for the article call pubmed_search_articles "
-        "(in the terminal: entrez-kit search).",
+        recovery_hint="Check the identifiers; to look for the article, search for it: entrez-kit search, or the tool "
+        "pubmed_search_articles.",
         details={**details, "reason": "not_found"},
     )
 

@@ -3,14 +3,17 @@
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
+from entrez_kit.batches import in_batches
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.esearch_reply import parse_esearch
 from entrez_kit.operation import Operation, Request, Result, sparse
 from entrez_kit.services import Services
+from entrez_kit.xml_reply import malformed
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.models import Article
@@ -19,12 +22,18 @@ BATCH: Final = 50
 MAX_CITATIONS: Final = 5_000
 MAX_MCP_CITATIONS: Final = 25
 MAX_CANDIDATES: Final = 5
+CONTROL: Final = "nature|1869|1|9|nobody|ekcontrol|"
+"""A line of our own at the head of every request: where its answer is there, lines without one were left out by NCBI
+on purpose, and where it is missing the reply is no answer."""
+SIMILAR_TITLES: Final = 0.6
+"""Share of words two titles must have in common to be of the same work."""
 
-MatchStatus = Literal["matched", "ambiguous", "not_found", "error"]
+MatchStatus = Literal["matched", "ambiguous", "not_found", "invalid", "error"]
+TOO_LITTLE: Final = "too little is given: a journal, a year or a title is needed"
 
 
 class Citation(Request):
-    """A reference as far as it is known; a journal or a year, or else a title, is needed."""
+    """A reference as far as it is known; a journal or a year, or else a title, is needed to find it."""
 
     journal: str | None = Field(default=None, description="Journal title or abbreviation.")
     year: str | None = Field(default=None, pattern=r"^[0-9]{4}$", description="Year of publication, four digits.")
@@ -34,11 +43,10 @@ class Citation(Request):
     title: str | None = Field(default=None, description="Title; asked for where the rest leads nowhere.")
     key: str | None = Field(default=None, description="A name of yours for the reference, given back with the result.")
 
-    @model_validator(mode="after")
-    def _enough(self) -> Self:
-        if not (self.journal or self.year or self.title):
-            raise ValueError("a journal, a year or a title is needed")
-        return self
+    @property
+    def usable(self) -> bool:
+        """Whether there is enough to look for."""
+        return bool(self.journal or self.year or self.title)
 
 
 class MatchRequest(Request):
@@ -52,7 +60,7 @@ class MatchRequest(Request):
 class MatchWarning(Result):
     """What differs between the reference and the record found for it."""
 
-    code: Literal["author_mismatch", "year_mismatch"]
+    code: Literal["author_mismatch", "year_mismatch", "title_mismatch"]
     message: str
 
 
@@ -88,7 +96,19 @@ class MatchResult(Result):
         }
         named = ", ".join(result.key for result in missing[:10]) + (" ..." if len(missing) > 10 else "")
         if any(result.status == "error" for result in missing):
-            return UpstreamError(f"No answer for {named}.", details={**details, "reason": "incomplete"})
+            return UpstreamError(
+                f"No answer for {named}.",
+                recovery_hint="Run the same command again: what was answered is in the cache, only the rest is asked "
+                "for.",
+                details={**details, "reason": "incomplete"},
+            )
+        if all(result.status == "invalid" for result in missing) and not self.total_matched:
+            return InvalidInput(
+                f"Too little is known of {named}.",
+                invalid_input=missing[0].key,
+                recovery_hint="Give journal, year, volume and first page, or the title.",
+                details={**details, "reason": "invalid_citations"},
+            )
         return EntityNotFound(
             f"No certain PubMed record for {named}.",
             recovery_hint="Check journal, year, volume and first page, or search by title with pubmed_search_articles.",
@@ -108,7 +128,6 @@ def lookup_citation(services: Services, request: MatchRequest) -> MatchResult:
         request: the references.
 
     Raises:
-        InvalidInput: a reference has neither journal nor year nor title.
         UpstreamError: NCBI answered none of the requests.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
@@ -116,19 +135,16 @@ def lookup_citation(services: Services, request: MatchRequest) -> MatchResult:
     """
     citations = list(request.citations)
     keys = [citation.key or str(number) for number, citation in enumerate(citations, start=1)]
-    answers, failed = _matched(services, citations)
+    found = _matched(services, citations)
     for index, citation in enumerate(citations):
-        if citation.title and not answers.get(index) and index not in failed:
-            try:
-                answers[index] = _by_title(services, citation)
-            except (UpstreamError, RateLimited) as exc:
-                failed[index] = exc
-    if len(failed) == len(citations):
-        raise next(iter(failed.values()))
-    single = list(dict.fromkeys(pmids[0] for pmids in answers.values() if len(pmids) == 1))
-    articles, unread = _articles(services, single)
+        answer = found.answers.get(index)
+        if citation.title and index not in found.failed and (answer is None or answer.verdict == "not_found"):
+            _by_title(services, index, citation, found)
+    if found.failed and not found.answers:
+        raise next(iter(found.failed.values()))
+    articles, unread = _articles(services, found)
     results = [
-        _result(key, citation, answers.get(index, []), failed.get(index), articles, unread)
+        _result(key, index, citation, found, articles, unread)
         for index, (key, citation) in enumerate(zip(keys, citations, strict=True))
     ]
     return MatchResult(
@@ -139,33 +155,61 @@ def lookup_citation(services: Services, request: MatchRequest) -> MatchResult:
     )
 
 
-def _matched(
-    services: Services, citations: Sequence[Citation]
-) -> tuple[dict[int, list[str]], dict[int, EntrezKitError]]:
-    """Ask ECitMatch under keys of our own, since it shifts and swaps those it is given."""
-    answers: dict[int, list[str]] = {}
-    failed: dict[int, EntrezKitError] = {}
-    usable = [index for index, citation in enumerate(citations) if citation.journal or citation.year]
-    for start in range(0, len(usable), BATCH):
-        batch = usable[start : start + BATCH]
-        try:
-            reply = _ask(services, citations, batch)
-            for index in batch:
-                # NCBI drops lines now and then; what is lacking is asked for by itself.
-                if index not in reply:
-                    reply |= _ask(services, citations, [index])
-        except (UpstreamError, RateLimited, InvalidInput) as exc:
-            failed |= dict.fromkeys(batch, exc)
-            continue
-        except EntityNotFound:
-            continue
-        answers |= reply
-    return answers, failed
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What NCBI makes of one line; ``pmids`` are the one record found, or some of several."""
+
+    verdict: Literal["matched", "ambiguous", "not_found"]
+    pmids: tuple[str, ...] = ()
+    detail: str | None = None
 
 
-def _ask(services: Services, citations: Sequence[Citation], indexes: Sequence[int]) -> dict[int, list[str]]:
-    lines = [citation_line(citations[index], f"ek{index}") for index in indexes]
-    return parse_matches(services.eutils.ecitmatch(db="pubmed", bdata="\r".join(lines)).content)
+@dataclass(slots=True)
+class _Found:
+    """Answers and failures by number of the citation."""
+
+    answers: dict[int, Answer] = field(default_factory=dict)
+    failed: dict[int, EntrezKitError] = field(default_factory=dict)
+
+
+def _matched(services: Services, citations: Sequence[Citation]) -> _Found:
+    """Ask ECitMatch under keys of our own, since it shifts and swaps those it is given.
+
+    It breaks off at a line without a journal that fits nothing: such lines are sent by themselves.
+    """
+    found = _Found()
+
+    def ask(batch: list[str]) -> dict[int, Answer]:
+        lines = [CONTROL, *(citation_line(citations[int(key[2:])], key) for key in batch)]
+        content = services.eutils.ecitmatch(db="pubmed", bdata="\r".join(lines)).content
+        answers, controlled = parse_matches(content)
+        if not controlled:
+            raise malformed("ecitmatch", "the control line has no answer")
+        return answers
+
+    def asked_for(indexes: Sequence[int], size: int) -> None:
+        asked = in_batches([f"ek{index}" for index in indexes], size, ask, refusals=(EntityNotFound, InvalidInput))
+        for _, answers in asked.answers:
+            found.answers.update(answers)
+        for key, error in {**asked.refused, **asked.failed}.items():
+            found.failed[int(key[2:])] = error
+
+    with_journal = [index for index, citation in enumerate(citations) if citation.journal]
+    only_year = [index for index, citation in enumerate(citations) if citation.year and not citation.journal]
+    asked_for(with_journal, BATCH)
+    # NCBI drops lines now and then; what is lacking is asked for by itself.
+    asked_for([index for index in with_journal if index not in found.answers and index not in found.failed], 1)
+    asked_for(only_year, 1)
+    for index in only_year:
+        if index not in found.failed:
+            found.answers.setdefault(index, Answer("not_found"))
+    for index in with_journal:
+        if index not in found.answers and index not in found.failed:
+            found.failed[index] = UpstreamError(
+                "NCBI left the reference out of its answer, asked twice.",
+                details={"reason": "incomplete", "endpoint": "ecitmatch"},
+            )
+    return found
 
 
 def citation_line(citation: Citation, key: str) -> str:
@@ -175,40 +219,71 @@ def citation_line(citation: Citation, key: str) -> str:
     return "|".join([*clean, key, ""])
 
 
-def parse_matches(content: bytes) -> dict[int, list[str]]:
-    """Return the PMIDs of each line by its number: one where matched, several where ambiguous, none where not found.
+def parse_matches(content: bytes) -> tuple[dict[int, Answer], bool]:
+    """Return what NCBI makes of each line, by its number, and whether the control line was answered.
 
     Lines without one of our keys are ignored; their references count as unanswered.
     """
-    answers: dict[int, list[str]] = {}
+    answers: dict[int, Answer] = {}
+    controlled = False
     for line in re.split(r"[\r\n]+", content.decode("utf-8", "replace")):
         parts = [part.strip() for part in line.split("|")]
-        found = next((i for i, part in enumerate(parts) if re.fullmatch(r"ek[0-9]+", part)), None)
-        if found is None:
+        place = next((i for i, part in enumerate(parts) if re.fullmatch(r"ek(?:[0-9]+|control)", part)), None)
+        if place is None:
             continue
-        verdict = " ".join(parts[found + 1 :])
-        index = int(parts[found][2:])
-        if verdict.upper().startswith("NOT_FOUND"):
-            answers[index] = []
-        else:
-            answers[index] = list(dict.fromkeys(re.findall(r"(?<![0-9.])[0-9]{1,10}(?![0-9.])", verdict)))
-    return answers
+        if parts[place] == "ekcontrol":
+            controlled = True
+            continue
+        answer = _verdict(" ".join(parts[place + 1 :]).strip())
+        if answer is not None:
+            answers[int(parts[place][2:])] = answer
+    return answers, controlled
 
 
-def _by_title(services: Services, citation: Citation) -> list[str]:
-    words = re.sub(r'["\[\](){}|:/]', " ", citation.title or "").split()
+def _verdict(text: str) -> Answer | None:
+    """Read the end of a line: a PMID, NOT_FOUND with or without a reason, or AMBIGUOUS with PMIDs or their number."""
+    if re.fullmatch(r"[1-9][0-9]{0,9}", text):
+        return Answer("matched", (text,))
+    if re.match(r"NOT_FOUND\b", text, re.IGNORECASE):
+        unknown = "INVALID_JOURNAL" in text.upper()
+        return Answer("not_found", detail="NCBI does not know the journal" if unknown else None)
+    if match := re.match(r"AMBIGUOUS\b(.*)", text, re.IGNORECASE | re.DOTALL):
+        how_many = re.search(r"\(\s*([0-9]+)\s+citations?\s*\)", match[1])
+        rest = re.sub(r"\([^)]*\)", " ", match[1])
+        pmids = tuple(dict.fromkeys(re.findall(r"(?<![\w.])[1-9][0-9]{0,9}(?![\w.])", rest)))
+        detail = f"{how_many[1]} records fit" if how_many else None
+        return Answer("ambiguous", pmids, detail)
+    return None
+
+
+def _by_title(services: Services, index: int, citation: Citation, found: _Found) -> None:
+    """Search for the title where the rest led nowhere."""
+    words = re.sub(r'["\[\](){}|:/*]', " ", citation.title or "").split()
+    if not words:
+        return
     term = f"({' '.join(words)}[Title])"
     if citation.author_name:
         term += f' AND "{surname(citation.author_name)}"[Author]'
     try:
-        return parse_esearch(services.eutils.esearch(db="pubmed", term=term, retmax=MAX_CANDIDATES).content).ids
+        pmids = parse_esearch(services.eutils.esearch(db="pubmed", term=term, retmax=MAX_CANDIDATES + 1).content).ids
     except (EntityNotFound, InvalidInput):
-        return []
+        pmids = []
+    except (UpstreamError, RateLimited) as exc:
+        found.failed[index] = exc
+        found.answers.pop(index, None)
+        return
+    if len(pmids) == 1:
+        found.answers[index] = Answer("matched", tuple(pmids))
+    elif pmids:
+        found.answers[index] = Answer("ambiguous", tuple(pmids))
+    else:
+        found.answers.setdefault(index, Answer("not_found"))
 
 
-def _articles(services: Services, pmids: list[str]) -> "tuple[dict[str, Article], dict[str, str]]":
+def _articles(services: Services, found: _Found) -> "tuple[dict[str, Article], dict[str, str]]":
     from entrez_kit.pubmed.retrieval import Retrieval
 
+    pmids = list(dict.fromkeys(answer.pmids[0] for answer in found.answers.values() if answer.verdict == "matched"))
     articles: dict[str, Article] = {}
     unread: dict[str, str] = {}
     for item in Retrieval.of_ids(services, pmids) if pmids else ():
@@ -221,32 +296,38 @@ def _articles(services: Services, pmids: list[str]) -> "tuple[dict[str, Article]
 
 def _result(
     key: str,
+    index: int,
     citation: Citation,
-    pmids: list[str],
-    error: EntrezKitError | None,
+    found: _Found,
     articles: "dict[str, Article]",
     unread: dict[str, str],
 ) -> CitationMatch:
-    if error is not None:
-        return CitationMatch(key=key, status="error", detail=error.message)
-    if not pmids:
-        return CitationMatch(key=key, status="not_found", detail="NCBI knows no such reference")
-    if len(pmids) > 1:
-        detail = "several records fit; add volume, first page or author"
-        return CitationMatch(key=key, status="ambiguous", candidate_pmids=pmids[:MAX_CANDIDATES], detail=detail)
-    pmid = pmids[0]
+    if not citation.usable:
+        return CitationMatch(key=key, status="invalid", detail=TOO_LITTLE)
+    if index in found.failed:
+        return CitationMatch(key=key, status="error", detail=found.failed[index].message)
+    answer = found.answers.get(index, Answer("not_found"))
+    if answer.verdict == "not_found":
+        detail = answer.detail or "NCBI knows no such reference"
+        return CitationMatch(key=key, status="not_found", detail=detail)
+    if answer.verdict == "ambiguous":
+        detail = f"{answer.detail or 'several records fit'}; add volume, first page or author"
+        candidates = list(answer.pmids[:MAX_CANDIDATES])
+        return CitationMatch(key=key, status="ambiguous", candidate_pmids=candidates, detail=detail)
+    pmid = answer.pmids[0]
     article = articles.get(pmid)
     if article is None:
         detail = f"the record could not be read to check it: {unread.get(pmid, 'no record')}"
         return CitationMatch(key=key, status="error", candidate_pmids=[pmid], detail=detail)
     warnings = differences(citation, article)
-    if len(warnings) == 2:
+    if len(warnings) > 1:
+        others = " and another ".join(warning.code.removesuffix("_mismatch") for warning in warnings)
         return CitationMatch(
             key=key,
             status="not_found",
             candidate_pmids=[pmid],
             warnings=warnings,
-            detail="the record at this place has another author and another year",
+            detail=f"the record at this place has another {others}",
         )
     return CitationMatch(
         key=key,
@@ -266,7 +347,7 @@ def _first_author(article: "Article") -> str | None:
 
 
 def differences(citation: Citation, article: "Article") -> list[MatchWarning]:
-    """Compare author and year of a reference with the record; the whole list of authors counts."""
+    """Compare author, year and title of a reference with the record; the whole list of authors counts."""
     warnings: list[MatchWarning] = []
     names = [folded(name) for author in article.authors for name in (author.last_name, author.collective_name) if name]
     if citation.author_name and names:
@@ -278,7 +359,19 @@ def differences(citation: Citation, article: "Article") -> list[MatchWarning]:
     if citation.year and years and int(citation.year) not in years:
         shown = " or ".join(str(year) for year in sorted(years))
         warnings.append(MatchWarning(code="year_mismatch", message=f"published {shown}, not {citation.year}."))
+    titles = [title for title in (article.title, article.vernacular_title) if title]
+    if citation.title and titles and not any(_same_title(citation.title, title) for title in titles):
+        warnings.append(MatchWarning(code="title_mismatch", message=f"the title is {titles[0]!r}."))
     return warnings
+
+
+def _same_title(one: str, other: str) -> bool:
+    """Tell whether two titles may be of one work: one is part of the other, or most of their words are the same."""
+    first, second = set(folded(one).split()), set(folded(other).split())
+    smaller, larger = sorted((first, second), key=len)
+    if not smaller or (len(smaller) >= 3 and smaller <= larger):
+        return True
+    return len(first & second) / len(first | second) >= SIMILAR_TITLES
 
 
 def _years(article: "Article") -> set[int]:

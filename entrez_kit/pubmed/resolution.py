@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.esearch_reply import parse_esearch
-from entrez_kit.identifiers import Identifier
+from entrez_kit.identifiers import Identifier, IdKind
 from entrez_kit.services import Services
 
 if TYPE_CHECKING:
@@ -26,30 +26,30 @@ def resolve(
     The converter knows only articles in PMC, and its silence is no verdict: what it leaves open is searched in PubMed.
     """
     resolved: Resolved = {}
-    for kind in ("pmcid", "doi"):
+    kinds: tuple[IdKind, ...] = ("pmcid", "doi")
+    for kind in kinds:
         values = list(dict.fromkeys(item.value for item in identifiers if item.kind == kind))
         if values:
             converted = _convert(services, values, kind)
             resolved |= converted
-            resolved |= _search(services, [value for value in values if value not in converted], kind, records_of)
+            resolved |= search_pubmed(services, [value for value in values if value not in converted], kind, records_of)
     return resolved
 
 
 def _convert(services: Services, values: list[str], kind: str) -> dict[str, str]:
     """Return what the ID Converter knows; nothing where it fails, since PubMed can still be asked."""
+    unique = {value.lower(): value for value in reversed(values)}
     try:
-        content = services.idconv.convert(values, idtype=kind).content
+        content = services.idconv.convert(list(reversed(unique.values())), idtype=kind).content
         records = json.loads(content).get("records", [])
     except (UpstreamError, RateLimited, InvalidInput, EntityNotFound, ValueError, AttributeError):
         return {}
-    by_key = {value.lower(): value for value in values}
-    converted: dict[str, str] = {}
+    pmids: dict[str, str] = {}
     for record in records if isinstance(records, list) else []:
-        value = by_key.get(_requested(record, kind))
         pmid = str(record.get("pmid") or "").strip()
-        if value and pmid.isascii() and pmid.isdigit():
-            converted[value] = pmid
-    return converted
+        if pmid.isascii() and pmid.isdigit() and not record.get("errmsg"):
+            pmids[_requested(record, kind)] = pmid
+    return {value: pmids[value.lower()] for value in values if value.lower() in pmids}
 
 
 def _requested(record: dict[str, Any], kind: str) -> str:
@@ -58,9 +58,13 @@ def _requested(record: dict[str, Any], kind: str) -> str:
     return text.partition(".")[0] if kind == "pmcid" else text
 
 
-def _search(
-    services: Services, values: list[str], kind: str, records_of: "Callable[[Sequence[str]], list[Record]]"
+def search_pubmed(
+    services: Services,
+    values: Sequence[str],
+    kind: IdKind,
+    records_of: "Callable[[Sequence[str]], list[Record]]",
 ) -> Resolved:
+    """Map PMCIDs or DOIs to PMIDs by searching PubMed; None stands for one that no record has as its own."""
     resolved: Resolved = {}
     tag = "aid" if kind == "doi" else "pmcid"
     for start in range(0, len(values), PER_SEARCH):

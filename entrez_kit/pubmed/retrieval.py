@@ -311,7 +311,18 @@ class Retrieval:
         for start in range(retstart, retstart + expected, BATCH):
             tracing.step(received, expected)
             size = min(BATCH, retstart + expected - start)
-            page = self._history_page(query_key, web_env, start, size)
+            try:
+                page = self._history_page(query_key, web_env, start, size)
+            except (UpstreamError, RateLimited) as exc:
+                if not received:
+                    raise
+                self.warnings.append(
+                    Warn(
+                        code="history_incomplete",
+                        message=f"NCBI returned {received} of {expected} records of the result set: {exc.message}",
+                    )
+                )
+                return
             received += len(page)
             for pmid, item in page:
                 yield Fetched(pmid, pmid, "found", record=item.record, medline=item.medline)

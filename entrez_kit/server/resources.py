@@ -1,15 +1,11 @@
-"""Resources: what the server is and how it does, statistics of databases, and the guides."""
+"""Resources: what the server is and how NCBI does, statistics of databases, and the guides."""
 
 import base64
 import json
-import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from mcp_types import (
-    INVALID_PARAMS,
     BlobResourceContents,
     ReadResourceResult,
     Resource,
@@ -19,14 +15,220 @@ from mcp_types import (
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from entrez_kit._version import __version__
-from entrez_kit.databases.info import DatabaseInfo, entrez_info, InfoRequest
-from entrez_kit.errors import EntityNotFound, EntrezKitError
-from entrez_kit.guides import Guide, read_guide, topics
-from entrez_kit.server.clients import ServerServices
-from entrez_kit.server.tools import SCOPE_PREFIX
+from entrez_kit.databases.info import parse_database
+from entrez_kit.errors import EntityNotFound, InvalidInput
+from entrez_kit.guides import read_guide, topics
+from entrez_kit.server.clients import Health, ServerServices
+from entrez_kit.settings import Settings
 
 INFO_URI: Final = "pubmed-connect://info"
-STATS_URI: Final = "pubmed-connect://stats/"
-GUIDE_URI: Final = "pubmed-connect://guide/"
-STATS_TEMPLATE: Final = f"{STATS_URI}{{database}}"
-GUIDE_TEMPLATE: Final = f"{GUIDE_URI}{{topic}}"
+STATS_PREFIX: Final = "pubmed-connect://stats/"
+STATS_URI: Final = f"{STATS_PREFIX}pubmed"
+STATS_TEMPLATE: Final = f"{STATS_PREFIX}{{database}}"
+GUIDE_PREFIX: Final = "pubmed-connect://guide/"
+GUIDE_TEMPLATE: Final = f"{GUIDE_PREFIX}{{topic}}"
+
+JSON_TYPE: Final = "application/json"
+MARKDOWN_TYPE: Final = "text/markdown"
+SERVER_NAME: Final = "entrez-kit"
+DESCRIPTION: Final = "PubMed, NCBI Gene and every other Entrez database for agents, over the E-utilities."
+UTILITIES: Final = ("ESearch", "ESummary", "EFetch", "ELink", "EInfo", "EPost", "ESpell", "EGQuery", "ECitMatch")
+POLICY_URL: Final = "https://www.ncbi.nlm.nih.gov/books/NBK25497/"
+SPOKEN_NAMES: Final = {"pubmed": "PubMed"}
+
+
+def list_resources() -> list[Resource]:
+    """Return every resource that has a fixed address."""
+    return [
+        Resource(
+            uri=INFO_URI,
+            name="serverInfo",
+            title="About this server",
+            description="Version, NCBI compliance, protocol versions and the state of the connection to NCBI.",
+            mime_type=JSON_TYPE,
+        ),
+        Resource(
+            uri=STATS_URI,
+            name="getPubMedStats",
+            title="PubMed in numbers",
+            description="Size and last update of PubMed, its search fields and links, from EInfo.",
+            mime_type=JSON_TYPE,
+        ),
+        *(
+            Resource(
+                uri=f"{GUIDE_PREFIX}{guide.topic}",
+                name=f"guide-{guide.topic}",
+                title=guide.title,
+                description=guide.summary,
+                mime_type=MARKDOWN_TYPE,
+            )
+            for guide in topics()
+        ),
+    ]
+
+
+def list_templates() -> list[ResourceTemplate]:
+    """Return the kinds of resources that are addressed by a name."""
+    return [
+        ResourceTemplate(
+            uri_template=STATS_TEMPLATE,
+            name="database-stats",
+            title="An Entrez database in numbers",
+            description='Size, last update, search fields and links of a database, e.g. "gene".',
+            mime_type=JSON_TYPE,
+        ),
+        ResourceTemplate(
+            uri_template=GUIDE_TEMPLATE,
+            name="guide",
+            title="A guide",
+            description='A short text about using entrez-kit, e.g. "searching".',
+            mime_type=MARKDOWN_TYPE,
+        ),
+    ]
+
+
+def read_resource(services: ServerServices, uri: str, protocol_version: str) -> ReadResourceResult:
+    """Return the contents of a resource; JSON as two entries, base64 first and then the same as text.
+
+    Raises:
+        EntityNotFound: there is no such resource.
+        UpstreamError: NCBI did not answer after every attempt.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+    """
+    if uri == INFO_URI:
+        return _json_contents(uri, server_info(services, protocol_version))
+    if uri.startswith(STATS_PREFIX):
+        return _json_contents(uri, database_stats(services, uri.removeprefix(STATS_PREFIX)))
+    if uri.startswith(GUIDE_PREFIX):
+        try:
+            guide = read_guide(uri.removeprefix(GUIDE_PREFIX))
+        except InvalidInput as exc:
+            raise _unknown(uri, exc.recovery_hint) from None
+        return ReadResourceResult(
+            contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN_TYPE, text=guide.text)]
+        )
+    raise _unknown(uri, f"There are {INFO_URI}, {STATS_TEMPLATE} and {GUIDE_TEMPLATE}; resources/list names them all.")
+
+
+def _unknown(uri: str, hint: str) -> EntityNotFound:
+    return EntityNotFound(
+        f"There is no resource {uri[:200]}.",
+        invalid_input=uri[:200],
+        recovery_hint=hint,
+        details={"reason": "unknown_resource"},
+    )
+
+
+def _json_contents(uri: str, document: dict[str, Any]) -> ReadResourceResult:
+    text = json.dumps(document, ensure_ascii=False)
+    blob = base64.b64encode(text.encode("utf-8")).decode("ascii")
+    return ReadResourceResult(
+        contents=[
+            BlobResourceContents(uri=uri, mime_type=JSON_TYPE, blob=blob),
+            TextResourceContents(uri=uri, mime_type=JSON_TYPE, text=text),
+        ]
+    )
+
+
+def server_info(services: ServerServices, protocol_version: str) -> dict[str, Any]:
+    """Describe the server, how it keeps to NCBI's rules, and how its last request to NCBI went.
+
+    Args:
+        services: the clients.
+        protocol_version: the one spoken with whoever asks.
+    """
+    settings = services.settings
+    health = services.watched.health
+    return {
+        "server_name": SERVER_NAME,
+        "server_version": __version__,
+        "description": DESCRIPTION,
+        "contact_email": "configured" if settings.ncbi_admin_email else "not configured",
+        "mcp_spec_version": protocol_version,
+        "mcp_spec_versions": list(KNOWN_PROTOCOL_VERSIONS),
+        "ncbi_compliance": {
+            "api_usage_status": _api_usage(settings),
+            "tool_identifier": settings.ncbi_tool_identifier,
+            "ncbi_usage_policy_url": POLICY_URL,
+            "current_rate_limit_adherence": _adherence(settings),
+        },
+        "supported_eutilities": list(UTILITIES),
+        "operational_status": {
+            "last_ncbi_connectivity_check": _iso(health),
+            "ncbi_status": health.status,
+            "internal_queue_length": services.watched.waiting,
+        },
+        "documentation_url": f"{GUIDE_PREFIX}mcp",
+    }
+
+
+def _api_usage(settings: Settings) -> str:
+    if settings.demo:
+        return "Sandbox with invented articles; NCBI is not asked"
+    return "NCBI API Key in use" if settings.ncbi_api_key else "No NCBI API Key; set NCBI_API_KEY for a higher limit"
+
+
+def _adherence(settings: Settings) -> str:
+    with_key = "with" if settings.ncbi_api_key else "without"
+    return (
+        f"At most {settings.requests_per_second} requests/sec ({with_key} API key), shared by all processes of this "
+        "user on this machine, via request queuing."
+    )
+
+
+def _iso(health: Health) -> str | None:
+    if health.checked_at is None:
+        return None
+    return datetime.fromtimestamp(health.checked_at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def database_stats(services: ServerServices, name: str) -> dict[str, Any]:
+    """Describe an Entrez database in numbers.
+
+    Raises:
+        EntityNotFound: there is no such database.
+        UpstreamError: NCBI did not answer after every attempt.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+    """
+    try:
+        reply = services.eutils.einfo(db=name)
+    except InvalidInput:
+        raise EntityNotFound(
+            f"There is no Entrez database {name[:100]!r}.",
+            invalid_input=f"database={name[:100]}",
+            recovery_hint=f"Complete the argument `database` of {STATS_TEMPLATE}, or call entrez_info, for the names.",
+            details={"reason": "unknown_database"},
+        ) from None
+    info = parse_database(reply.content)
+    return {
+        "database_name": SPOKEN_NAMES.get(info.name, info.name),
+        "menu_name": info.menu_name,
+        "description": info.description,
+        "total_record_count": info.record_count,
+        "last_update": _iso_date(info.last_update),
+        "available_search_fields": [
+            {
+                "name": field.name,
+                "full_name": field.full_name,
+                "description": field.description,
+                "is_date": field.is_date,
+                "is_numerical": field.is_numerical,
+                "term_count": field.term_count,
+            }
+            for field in info.fields
+        ],
+        "available_link_names": [
+            {"name": link.name, "description": link.description, "db_to": link.db_to} for link in info.links
+        ],
+        "einfo_url": reply.url,
+    }
+
+
+def _iso_date(text: str | None) -> str | None:
+    """Return NCBI's "2026/10/01 04:12" in the ISO form, without a zone since NCBI names none."""
+    for form in ("%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d"):
+        try:
+            return datetime.strptime(text or "", form).isoformat()
+        except ValueError:
+            continue
+    return text

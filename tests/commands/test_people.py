@@ -232,3 +232,12 @@ def test_many_requests_are_announced_with_their_time(cli: Cli, module: Module, m
 
     assert err.startswith("Note: 1 record takes 1 request: at least 1 minute.")
     assert "weekends" in err
+
+
+def test_a_document_too_large_for_memory_is_announced(
+    cli: Cli, module: Module, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module("fetch"), "MANY_RECORDS", 1)
+
+    assert "jsonl streams them" in cli("fetch", "99000001", "99000002", "--json").err
+    assert cli("fetch", "99000001", "99000002", "-f", "jsonl").err == ""

@@ -1,0 +1,276 @@
+"""The server: every message an MCP client may send, answered from the catalogue. Knows nothing of transports."""
+
+import json
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from mcp.server.caching import CacheHint
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    CompleteRequestParams,
+    CompleteResult,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from entrez_kit import tracing
+from entrez_kit._version import __version__
+from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured
+from entrez_kit.operation import unforeseen
+from entrez_kit.server import completions, logs, prompts, resources
+from entrez_kit.server.auth import allowed_scopes
+from entrez_kit.server.clients import ServerServices
+from entrez_kit.server.telemetry import traceable
+from entrez_kit.server.tools import DEFAULT_TOOLSETS, SCOPE_PREFIX, AnyOperation, Names, Toolbox, not_allowed, scope_of
+from entrez_kit.server.workers import Workers
+
+NAME: Final = "entrez-kit"
+RESOURCE_NOT_FOUND: Final = -32002
+"""What versions before 2026-07-28 call a resource that does not exist; since then it is INVALID_PARAMS."""
+LISTS_STAY_MS: Final = 300_000
+STATS_SCOPE: Final = f"{SCOPE_PREFIX}pubmed"
+
+INSTRUCTIONS: Final = (
+    "PubMed, NCBI Gene and other Entrez databases. Search first, then fetch by id: {chains}. Read `warnings`: they say "
+    "where NCBI understood a query otherwise than it was meant. Inputs that do not exist are named in the result, never "
+    "dropped. On an error read `recovery_hint`; it names the next call. NCBI allows few requests per second, so ask for "
+    "many ids in one call, and for no more records than you will read. Look at an article's `retraction_status` before "
+    "you rely on it."
+)
+CHAINS: Final = (
+    ("pubmed_search_articles", "pubmed_fetch_contents"),
+    ("search_genes", "get_gene", "get_pubmed_links"),
+    ("entrez_search", "entrez_summary"),
+)
+
+logger = logging.getLogger("entrez_kit.server")
+
+Context = ServerRequestContext[Any, Any]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a server offers.
+
+    Args:
+        toolsets: which tools are listed.
+        names: under which names.
+        operations: the catalogue.
+    """
+
+    toolsets: tuple[str, ...] = DEFAULT_TOOLSETS
+    names: Names = "kit"
+    operations: Sequence[AnyOperation] = OPERATIONS
+
+
+class EntrezServer:
+    """The handlers of one server, over one set of clients for all its sessions."""
+
+    def __init__(self, services: ServerServices, options: Options | None = None) -> None:
+        chosen = options or Options()
+        self.services = services
+        self.toolbox = Toolbox(chosen.operations, toolsets=chosen.toolsets, names=chosen.names)
+        self.workers = Workers()
+
+    def build(self) -> Server[Any]:
+        """Return the SDK's server with these handlers."""
+        hint = CacheHint(ttl_ms=LISTS_STAY_MS, scope="private")
+        server: Server[Any] = Server(
+            NAME,
+            version=__version__,
+            title="entrez-kit",
+            description=resources.DESCRIPTION,
+            instructions=self._instructions(),
+            get_tool_input_schema=self.toolbox.inputs_of,
+            cache_hints={
+                "tools/list": hint,
+                "prompts/list": hint,
+                "resources/list": hint,
+                "resources/templates/list": hint,
+            },
+            on_list_tools=self.list_tools,
+            on_call_tool=self.call_tool,
+            on_list_resources=self.list_resources,
+            on_list_resource_templates=self.list_templates,
+            on_read_resource=self.read_resource,
+            on_list_prompts=self.list_prompts,
+            on_get_prompt=self.get_prompt,
+            on_completion=self.complete,
+        )
+        server.middleware.insert(0, answer_one)
+        return server
+
+    def _instructions(self) -> str:
+        listed = [[self.toolbox.name_of(name) for name in chain] for chain in CHAINS]
+        chains = [" -> ".join(name for name in chain if name) for chain in listed if all(chain)]
+        return INSTRUCTIONS.format(chains="; ".join(chains))
+
+    async def list_tools(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+        """List the tools the caller may use."""
+        _first_page_only(params)
+        return ListToolsResult(
+            tools=self.toolbox.listing(scopes=allowed_scopes(), protocol_version=ctx.protocol_version)
+        )
+
+    async def call_tool(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
+        """Call a tool. Whatever goes wrong comes back as an envelope in the result."""
+        operation = self.toolbox.find(params.name)
+        scopes = allowed_scopes()
+        if operation is not None and scopes is not None and scope_of(operation) not in scopes:
+            return self.toolbox.refusal(not_allowed(operation))
+        arguments = params.arguments or {}
+        try:
+            return await self.workers.run(ctx, lambda: self.toolbox.call(self.services, params.name, arguments))
+        except EntrezKitError as exc:
+            return self.toolbox.refusal(exc)
+
+    async def list_resources(self, ctx: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
+        """List the resources that have a fixed address."""
+        _first_page_only(params)
+        return ListResourcesResult(resources=resources.list_resources())
+
+    async def list_templates(self, ctx: Context, params: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
+        """List the resources that are addressed by a name."""
+        _first_page_only(params)
+        return ListResourceTemplatesResult(resource_templates=resources.list_templates())
+
+    async def read_resource(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        """Read a resource.
+
+        Raises:
+            MCPError: it does not exist or cannot be read; ``data`` is the envelope.
+        """
+        uri = str(params.uri)
+        scopes = allowed_scopes()
+        if uri.startswith(resources.STATS_PREFIX) and scopes is not None and STATS_SCOPE not in scopes:
+            raise _protocol_error(ctx, _no_scope(uri))
+        return await self._in_thread(
+            ctx, lambda: resources.read_resource(self.services, uri, ctx.protocol_version)
+        )
+
+    async def list_prompts(self, ctx: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
+        """List the prompts whose tools are listed."""
+        _first_page_only(params)
+        return ListPromptsResult(prompts=prompts.list_prompts(self.toolbox))
+
+    async def get_prompt(self, ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:
+        """Return a prompt filled in.
+
+        Raises:
+            MCPError: it does not exist, or its arguments are wrong; ``data`` is the envelope.
+        """
+        try:
+            return prompts.get_prompt(self.toolbox, params.name, params.arguments or {})
+        except EntrezKitError as exc:
+            raise _protocol_error(ctx, exc) from None
+
+    async def complete(self, ctx: Context, params: CompleteRequestParams) -> CompleteResult:
+        """Complete an argument of a prompt or of an address."""
+        return await self._in_thread(ctx, lambda: completions.complete(self.services, params))
+
+    async def _in_thread(self, ctx: Context, work: Callable[[], T]) -> T:
+        """Do work that may go to NCBI, and turn what it raises into a protocol error."""
+
+        def traced() -> T:
+            with tracing.trace(tracing.new_request_id()) as opened:
+                try:
+                    return work()
+                except EntrezKitError:
+                    raise
+                except Exception as exc:
+                    raise unforeseen(exc, opened.request_id) from None
+
+        try:
+            return await self.workers.run(ctx, traced)
+        except EntrezKitError as exc:
+            raise _protocol_error(ctx, exc) from None
+
+
+def build_server(services: ServerServices, options: Options | None = None) -> Server[Any]:
+    """Return a server over these clients."""
+    return EntrezServer(services, options).build()
+
+
+def _no_scope(uri: str) -> NotConfigured:
+    return NotConfigured(
+        f"This token does not allow {uri}.",
+        recovery_hint=f"Ask whoever runs the server for a token with the scope {STATS_SCOPE}.",
+        details={"reason": "insufficient_scope", "scope": STATS_SCOPE},
+    )
+
+
+def _first_page_only(params: PaginatedRequestParams | None) -> None:
+    """Refuse a cursor: every list fits on one page, so none was ever given out."""
+    if params is not None and params.cursor is not None:
+        error = InvalidInput(
+            "This list has one page only.", invalid_input="cursor", recovery_hint="Ask for it without a cursor."
+        )
+        raise MCPError(INVALID_PARAMS, error.message, error.envelope())
+
+
+def _protocol_error(ctx: Context, error: EntrezKitError) -> MCPError:
+    """Return the error a message other than a tool call ends with; the envelope is its data."""
+    if isinstance(error, EntityNotFound):
+        code = INVALID_PARAMS if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else RESOURCE_NOT_FOUND
+    elif isinstance(error, InvalidInput | NotConfigured):
+        code = INVALID_PARAMS
+    else:
+        code = INTERNAL_ERROR
+    return MCPError(code, error.message, json.loads(json.dumps(error.envelope(), default=str)))
+
+
+async def answer_one(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Answer one message: give it an id, log what became of it, and say more than "invalid" where it is malformed."""
+    message_id = tracing.new_request_id()
+    with logs.message(message_id), traceable():
+        facts: dict[str, Any] = {"method": ctx.method, "protocol_version": ctx.protocol_version}
+        if ctx.request_id is not None:
+            facts["rpc_id"] = ctx.request_id
+        started = time.monotonic()
+        try:
+            result = await call_next(ctx)
+        except ValidationError as exc:
+            error = _malformed(ctx.method, exc)
+            logger.info("message refused: %s", error.message, extra=facts)
+            raise MCPError(INVALID_PARAMS, error.message, error.envelope()) from None
+        except MCPError as exc:
+            logger.info("message failed: %s", exc.message, extra={**facts, "rpc_code": exc.code})
+            raise
+        facts["duration_ms"] = round(1000 * (time.monotonic() - started), 1)
+        logger.debug("message answered", extra=facts)
+        return result
+
+
+def _malformed(method: str, exc: ValidationError) -> InvalidInput:
+    """Return what is wrong with the parameters of a message: places and kinds, none of their contents."""
+    problems = [
+        {"field": ".".join(str(part) for part in problem["loc"]), "message": problem["msg"]}
+        for problem in exc.errors(include_url=False, include_context=False, include_input=False)[:10]
+    ]
+    named = "; ".join(f"{problem['field']}: {problem['message']}" for problem in problems[:3])
+    return InvalidInput(
+        f"The parameters of {method} are malformed: {named}",
+        invalid_input=problems[0]["field"] if problems else None,
+        recovery_hint="Correct the named parameter; for tools/call, `arguments` is an object.",
+        details={"reason": "malformed_message", "errors": problems},
+    )

@@ -1,0 +1,62 @@
+"""Completions: names a host offers while somebody fills in a prompt or the address of a resource."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from mcp_types import CompleteRequestParams, CompleteResult, Completion, PromptReference
+
+from entrez_kit.databases.info import parse_database_list
+from entrez_kit.errors import EntrezKitError
+from entrez_kit.gene.organisms import COMMON
+from entrez_kit.guides import topics
+from entrez_kit.server.prompts import GENE_DOSSIER
+from entrez_kit.server.resources import GUIDE_TEMPLATE, STATS_TEMPLATE
+from entrez_kit.services import Services
+
+MAX_VALUES: Final = 100
+"""The protocol allows no more in one answer."""
+
+USUAL_DATABASES: Final = (
+    "pubmed", "pmc", "mesh", "gene", "protein", "nuccore", "taxonomy", "snp", "clinvar", "omim", "biosample", "sra",
+    "gds", "assembly", "bioproject", "structure", "books", "nlmcatalog", "pccompound", "pcassay",
+)  # fmt: skip
+"""Offered where NCBI cannot be asked for the whole list."""
+
+
+def _organisms(services: Services) -> list[str]:
+    return list(COMMON)
+
+
+def _databases(services: Services) -> list[str]:
+    """Return the names of all databases; NCBI's list is kept for a day, so this seldom costs a request."""
+    try:
+        return parse_database_list(services.eutils.einfo().content)
+    except EntrezKitError:
+        return list(USUAL_DATABASES)
+
+
+def _topics(services: Services) -> list[str]:
+    return [guide.topic for guide in topics()]
+
+
+COMPLETERS: Final[Mapping[tuple[str, str], Callable[[Services], list[str]]]] = {
+    (GENE_DOSSIER.name, "organism"): _organisms,
+    (STATS_TEMPLATE, "database"): _databases,
+    (GUIDE_TEMPLATE, "topic"): _topics,
+}
+"""By prompt or resource template, and argument."""
+
+
+def complete(services: Services, params: CompleteRequestParams) -> CompleteResult:
+    """Return the values that begin with what was typed, then those that hold it; nothing for other arguments."""
+    target = params.ref.name if isinstance(params.ref, PromptReference) else params.ref.uri
+    source = COMPLETERS.get((target, params.argument.name))
+    if source is None:
+        return CompleteResult(completion=Completion(values=[], total=0, has_more=False))
+    typed = params.argument.value.strip().lower()
+    values = source(services)
+    found = [value for value in values if value.lower().startswith(typed)]
+    found += [value for value in values if typed in value.lower() and value not in found]
+    return CompleteResult(
+        completion=Completion(values=found[:MAX_VALUES], total=len(found), has_more=len(found) > MAX_VALUES)
+    )

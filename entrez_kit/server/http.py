@@ -1,0 +1,170 @@
+"""The HTTP transport: streamable HTTP at /mcp for callers with a bearer token, and /healthz."""
+
+import contextlib
+import logging
+import socket
+from collections.abc import Generator
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Final
+
+import anyio
+import uvicorn
+from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
+from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.authentication import AuthenticationMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from entrez_kit._version import __version__
+from entrez_kit.errors import NotConfigured
+from entrez_kit.server.auth import Verifier, secret_of
+from entrez_kit.server.ending import Ending
+from entrez_kit.server.guard import Guard, Rules, ScopeGuard, describe, is_loopback
+from entrez_kit.server.tools import Toolbox
+from entrez_kit.settings import Settings
+
+PATH: Final = "/mcp"
+HEALTH_PATH: Final = "/healthz"
+MAX_BODY: Final = 1_000_000
+"""Bytes of a request; two hundred PMIDs are two thousand."""
+MAX_SESSIONS: Final = 500
+SESSION_IDLE_SECONDS: Final = 900.0
+MAX_CONNECTIONS: Final = 1_000
+BACKLOG: Final = 128
+GRACE_SECONDS: Final = 0.7
+"""How long answers under way may take when the server ends."""
+
+logger = logging.getLogger("entrez_kit.server.http")
+
+
+async def _health(request: Request) -> JSONResponse:
+    return JSONResponse({"status": "ok", "version": __version__})
+
+
+def build_app(server: Server[Any], toolbox: Toolbox, settings: Settings) -> ASGIApp:
+    """Return the application: guard, authentication, size limit, scopes, protocol; from the outside in.
+
+    Raises:
+        NotConfigured: the secret is missing or too short, or MCP_ALLOWED_ORIGINS holds something that is no origin.
+    """
+    verifier = Verifier(secret_of(settings))
+    manager = StreamableHTTPSessionManager(
+        server,
+        json_response=False,  # in JSON mode progress would be dropped
+        # Origin and Host are checked by the guard, for every path and before anything else.
+        security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        max_request_body_size=MAX_BODY,
+        session_idle_timeout=SESSION_IDLE_SECONDS,
+        max_sessions=MAX_SESSIONS,
+    )
+    protocol = RequestBodyLimitMiddleware(ScopeGuard(manager.handle_request, toolbox.find), MAX_BODY)
+
+    def lifespan(_: Starlette) -> AbstractAsyncContextManager[None]:
+        return manager.run()
+
+    inner = Starlette(
+        routes=[
+            Route(PATH, endpoint=RequireAuthMiddleware(protocol, []), methods=["GET", "POST", "DELETE"]),
+            Route(HEALTH_PATH, endpoint=_health, methods=["GET"]),
+        ],
+        middleware=[
+            Middleware(AuthenticationMiddleware, backend=BearerAuthBackend(verifier)),
+            Middleware(AuthContextMiddleware),
+        ],
+        lifespan=lifespan,
+    )
+    rules = Rules.of(settings)
+    logger.debug("accepting %s", "; ".join(describe(rules)))
+    return Guard(inner, rules)
+
+
+def listen(settings: Settings) -> socket.socket:
+    """Return a socket that listens where the settings say.
+
+    Raises:
+        NotConfigured: that is not possible.
+    """
+    host, port = settings.mcp_http_host.strip("[]"), settings.mcp_http_port
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        opened = socket.socket(family, kind, protocol)
+    except (OSError, UnicodeError) as exc:
+        raise _cannot_listen(host, port, exc) from None
+    try:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        opened.bind(address)
+        opened.listen(BACKLOG)
+    except OSError as exc:
+        opened.close()
+        raise _cannot_listen(host, port, exc) from None
+    return opened
+
+
+def _cannot_listen(host: str, port: int, exc: Exception) -> NotConfigured:
+    why = getattr(exc, "strerror", None) or type(exc).__name__
+    return NotConfigured(
+        f"Cannot listen on {host} port {port}: {why}.",
+        invalid_input=f"{host}:{port}",
+        recovery_hint="Choose another --port (0 takes a free one) or --host, or end what listens there.",
+        details={"reason": "cannot_listen"},
+    )
+
+
+def url_of(opened: socket.socket) -> str:
+    """Return the address clients connect to."""
+    host, port = opened.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
+
+
+class _Uvicorn(uvicorn.Server):
+    """Uvicorn without handlers of its own for signals; ``Ending`` has them."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Leave the signals alone."""
+        yield
+
+
+async def serve_http(app: ASGIApp, opened: socket.socket, ending: Ending) -> None:
+    """Serve until a signal comes."""
+    server = _Uvicorn(
+        uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            lifespan="on",
+            ws="none",
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=MAX_CONNECTIONS,
+            timeout_keep_alive=30,
+            timeout_graceful_shutdown=GRACE_SECONDS,  # type: ignore[arg-type]  # it is only handed to wait_for
+        )
+    )
+
+    def stop() -> None:
+        server.should_exit = True
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ending.watch, stop)
+        host = opened.getsockname()[0]
+        logger.info("listening", extra={"url": url_of(opened)})
+        if not is_loopback(host):
+            logger.warning(
+                "tokens travel in the clear: beyond this machine put a proxy with TLS in front, and list its origin in "
+                "MCP_ALLOWED_ORIGINS"
+            )
+        try:
+            await server.serve(sockets=[opened])
+        finally:
+            ending.begin("the listener is closed")
+        tasks.cancel_scope.cancel()

@@ -1,0 +1,202 @@
+"""Prompts: recipes that walk an agent through the tools in the order that works."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from mcp_types import GetPromptResult, Prompt, PromptArgument, PromptMessage, TextContent
+
+from entrez_kit.errors import InvalidInput
+from entrez_kit.server.tools import Toolbox
+
+MAX_ARGUMENT: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A prompt: its arguments, the tools it cannot do without, and its text.
+
+    In the text ``{argument}`` stands for an argument, and the tools are named by their own names. A step that needs a
+    tool which is not listed is left out.
+    """
+
+    name: str
+    title: str
+    description: str
+    arguments: tuple[PromptArgument, ...]
+    needs: tuple[str, ...]
+    opening: str
+    steps: tuple[tuple[str, str], ...]
+    closing: str
+
+
+LITERATURE_REVIEW: Final = Recipe(
+    name="literature_review",
+    title="Literature review",
+    description="Find, read and weigh the articles about a question, with every claim tied to a PMID.",
+    arguments=(
+        PromptArgument(name="topic", description="The question or the topic.", required=True),
+        PromptArgument(name="since", description="Only articles from this year on, e.g. 2020."),
+        PromptArgument(name="max_articles", description="How many articles to read, 1 to 200; 20 unless given."),
+    ),
+    needs=("pubmed_search_articles", "pubmed_fetch_contents"),
+    opening="Review the literature about: {topic}",
+    steps=(
+        (
+            "pubmed_lookup_mesh",
+            "Call pubmed_lookup_mesh for the two or three main concepts, so that the query uses MeSH's own words.",
+        ),
+        (
+            "pubmed_search_articles",
+            "Call pubmed_search_articles with a query of MeSH terms and free words (synonyms joined by OR, concepts by "
+            "AND){since}, max_results {max_articles}, fetch_brief_summaries {summaries}. Read `warnings` and "
+            "`query_translation`: where PubMed dropped a phrase or read it otherwise, correct the query and search "
+            "again. Note total_found. A second search for reviews alone (filter_by_publication_types "
+            '["Review", "Systematic Review"]) shows what is settled.',
+        ),
+        (
+            "pubmed_fetch_contents",
+            "Choose the most relevant PMIDs by their summaries and call pubmed_fetch_contents for up to {max_articles} "
+            "of them, 20 per call. Look at `retraction_status` first: do not build on retracted articles, and say so "
+            "where one would have mattered.",
+        ),
+        (
+            "pubmed_article_relationships",
+            "For the two or three most important articles call pubmed_article_relationships (citing, then similar) to "
+            "find what the search missed.",
+        ),
+        (
+            "pubmed_fetch_fulltext",
+            "Where an abstract does not settle a point that matters, call pubmed_fetch_fulltext for that article and "
+            "read its methods and results.",
+        ),
+        (
+            "pubmed_format_citations",
+            "Call pubmed_format_citations for the articles you used.",
+        ),
+    ),
+    closing=(
+        "Then write the review: the question; how you searched (queries, dates, numbers found and read); what is known, "
+        "theme by theme; where studies disagree and why; what is missing. Give the PMID after every claim. Claim nothing "
+        "that no fetched record says."
+    ),
+)
+
+GENE_DOSSIER: Final = Recipe(
+    name="gene_dossier",
+    title="Gene dossier",
+    description="Resolve a gene, describe it, and sum up what its literature says.",
+    arguments=(
+        PromptArgument(name="gene", description='Symbol, alias or name, e.g. "TP53".', required=True),
+        PromptArgument(name="organism", description='Organism, e.g. "human"; human unless given.'),
+    ),
+    needs=("search_genes", "get_gene", "get_pubmed_links"),
+    opening="Compile a dossier of the gene {gene} ({organism}).",
+    steps=(
+        (
+            "search_genes",
+            'Call search_genes with query "{gene}" and organism "{organism}". Take the candidate whose `match` is '
+            "symbol; if there is none, say which one you take and why. If several fit, stop and ask.",
+        ),
+        (
+            "get_gene",
+            "Call get_gene with its id. If `status` is replaced, call get_gene again with `replaced_by`; if it is "
+            "discontinued, say so first of all.",
+        ),
+        ("get_pubmed_links", "Call get_pubmed_links with the id and limit 20. Note total_count."),
+        (
+            "pubmed_fetch_contents",
+            "Call pubmed_fetch_contents for these PMIDs. Leave out retracted articles and say that you did.",
+        ),
+        (
+            "pubmed_search_articles",
+            "For what the links miss, call pubmed_search_articles with the symbol, the organism and the aspect in "
+            "question (function, disease, drug), and fetch what looks decisive.",
+        ),
+    ),
+    closing=(
+        "Then write the dossier: official symbol, name, aliases and id; location; what the gene does; phenotypes and "
+        "diseases; its ids in other databases (cross_references); the state of the literature with PMIDs. Give the source "
+        "of every statement: the gene record or a PMID."
+    ),
+)
+
+RECIPES: Final = (LITERATURE_REVIEW, GENE_DOSSIER)
+
+
+def list_prompts(toolbox: Toolbox) -> list[Prompt]:
+    """Return the prompts whose tools are listed."""
+    return [
+        Prompt(name=recipe.name, title=recipe.title, description=recipe.description, arguments=list(recipe.arguments))
+        for recipe in _available(toolbox)
+    ]
+
+
+def _available(toolbox: Toolbox) -> list[Recipe]:
+    return [recipe for recipe in RECIPES if all(toolbox.name_of(name) for name in recipe.needs)]
+
+
+def get_prompt(toolbox: Toolbox, name: str, arguments: Mapping[str, str]) -> GetPromptResult:
+    """Return a prompt filled in.
+
+    Raises:
+        InvalidInput: there is no such prompt, or an argument is missing, unknown or makes no sense.
+    """
+    recipe = next((recipe for recipe in _available(toolbox) if recipe.name == name), None)
+    if recipe is None:
+        known = ", ".join(recipe.name for recipe in _available(toolbox))
+        raise InvalidInput(
+            f"There is no prompt {name[:100]!r}.",
+            invalid_input=name[:100],
+            recovery_hint=f"There are: {known}.",
+            details={"reason": "unknown_prompt"},
+        )
+    values = _values(recipe, arguments)
+    tools = [(tool, text) for tool, text in recipe.steps if toolbox.name_of(tool)]
+    lines = [recipe.opening, ""]
+    lines += [f"{number}. {text}" for number, (_, text) in enumerate(tools, start=1)]
+    lines += ["", recipe.closing]
+    filled = toolbox.renamed("\n".join(lines))
+    for key, value in values.items():
+        filled = filled.replace(f"{{{key}}}", value)
+    return GetPromptResult(
+        description=recipe.description,
+        messages=[PromptMessage(role="user", content=TextContent(type="text", text=filled))],
+    )
+
+
+def _values(recipe: Recipe, arguments: Mapping[str, str]) -> dict[str, str]:
+    """Check the arguments and return what stands for them in the text."""
+    known = {argument.name: argument for argument in recipe.arguments}
+    given = {name: " ".join(value.split()) for name, value in arguments.items()}
+    for name, value in given.items():
+        if name not in known:
+            raise _wrong(recipe, name, value, f"there is no such argument; there are {', '.join(known)}")
+        if len(value) > MAX_ARGUMENT:
+            raise _wrong(recipe, name, value, f"at most {MAX_ARGUMENT} characters are allowed")
+    for name, argument in known.items():
+        if argument.required and not given.get(name):
+            raise _wrong(recipe, name, "", "it is required")
+    if recipe is GENE_DOSSIER:
+        return {"gene": given["gene"], "organism": given.get("organism") or "human"}
+    since = given.get("since") or ""
+    if since and not (since.isascii() and since.isdigit() and len(since) == 4):
+        raise _wrong(recipe, "since", since, "a year of four digits is needed")
+    number = given.get("max_articles") or "20"
+    if not (number.isascii() and number.isdigit() and 1 <= int(number[:4]) <= 200 and len(number) <= 3):
+        raise _wrong(recipe, "max_articles", number, "a number from 1 to 200 is needed")
+    return {
+        "since": f', date_range {{"min_date": "{since}"}}' if since else "",
+        "max_articles": number,
+        "summaries": str(min(int(number), 100)),
+        "topic": given["topic"],
+    }
+
+
+def _wrong(recipe: Recipe, name: str, value: str, problem: str) -> InvalidInput:
+    return InvalidInput(
+        f"{name}: {problem}.",
+        invalid_input=f"{name}={value[:100]}",
+        recovery_hint=f"Correct {name} and ask for the prompt {recipe.name} again.",
+        details={"reason": "invalid_arguments"},
+    )

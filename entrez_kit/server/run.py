@@ -1,0 +1,119 @@
+"""Run a server to its end, or try it out without serving anybody."""
+
+import contextlib
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+import anyio
+from mcp import Client
+
+from entrez_kit._version import __version__
+from entrez_kit.server import logs
+from entrez_kit.server.app import EntrezServer, Options
+from entrez_kit.server.clients import ServerServices
+from entrez_kit.server.ending import Ending
+from entrez_kit.server.http import build_app, listen, serve_http, url_of
+from entrez_kit.server.stdio import serve_stdio
+from entrez_kit.server.telemetry import shut_down_exporter
+from entrez_kit.settings import Settings
+
+FLUSH_SECONDS: Final = 0.3
+
+logger = logging.getLogger("entrez_kit.server")
+
+
+def serve(settings: Settings, options: Options, *, give_up: Callable[[int], None]) -> int:
+    """Serve by the transport the settings name until the client leaves or a signal comes; return the exit status.
+
+    Args:
+        settings: the settings; with those of MCP_* that flags replaced.
+        options: what is offered.
+        give_up: ends the process with a status, at once.
+
+    Raises:
+        NotConfigured: HTTP has no secret to check tokens with, or its address cannot be listened on.
+    """
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(logs.logging_to(settings))
+        services = stack.enter_context(ServerServices(settings))
+        handlers = EntrezServer(services, options)
+        server = handlers.build()
+        ending = Ending(give_up)
+        run: Callable[[], Any]
+        if settings.mcp_transport_type == "http":
+            app = build_app(server, handlers.toolbox, settings)
+            opened = stack.enter_context(listen(settings))
+            run = partial(serve_http, app, opened, ending)
+        else:
+            run = partial(serve_stdio, server, ending)
+        _announce(settings, handlers)
+        _run_to_the_end(run)
+        ending.begin("done")
+        shut_down_exporter(FLUSH_SECONDS)
+        ending.served()
+    return ending.status
+
+
+def _announce(settings: Settings, handlers: EntrezServer) -> None:
+    for notice in settings.notices:
+        logger.warning("%s", notice)
+    logger.info(
+        "starting",
+        extra={
+            "version": __version__,
+            "transport": settings.mcp_transport_type,
+            "tools": len(handlers.toolbox.operations()),
+            "requests_per_second": settings.requests_per_second,
+        },
+    )
+
+
+def _run_to_the_end(run: Callable[[], Any]) -> None:
+    """Run the transport; a client that has gone, or Ctrl-C before anybody listens for it, is a way to end."""
+    try:
+        anyio.run(run)
+    except* (BrokenPipeError, ConnectionResetError):
+        logger.info("the client closed the connection")
+
+
+def check(settings: Settings, options: Options) -> dict[str, Any]:
+    """Start a server, let a client list what it offers, and return that; nothing is asked of NCBI.
+
+    Raises:
+        NotConfigured: it could not be served like this.
+    """
+    with ServerServices(settings) as services:
+        handlers = EntrezServer(services, options)
+        server = handlers.build()
+        url = None
+        if settings.mcp_transport_type == "http":
+            build_app(server, handlers.toolbox, settings)
+            with listen(settings) as opened:
+                url = url_of(opened)
+        return {
+            "server_name": server.name,
+            "server_version": __version__,
+            "transport": settings.mcp_transport_type,
+            **({"url": url} if url else {}),
+            **anyio.run(_list, server),
+        }
+
+
+async def _list(server: Any) -> dict[str, Any]:
+    async with Client(server, mode="auto") as client:
+        tools = await client.list_tools()
+        found = await client.list_resources()
+        templates = await client.list_resource_templates()
+        prompts = await client.list_prompts()
+        return {
+            "protocol_version": client.protocol_version,
+            "tools": [{"name": tool.name, "title": tool.title} for tool in tools.tools],
+            "tools_list_bytes": len(tools.model_dump_json(by_alias=True, exclude_none=True).encode()),
+            "resources": [
+                *(resource.uri for resource in found.resources),
+                *(template.uri_template for template in templates.resource_templates),
+            ],
+            "prompts": [prompt.name for prompt in prompts.prompts],
+        }

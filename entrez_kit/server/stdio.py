@@ -1,0 +1,115 @@
+"""The stdio transport: one client, at the other end of standard input and output. Nothing but protocol gets out."""
+
+import io
+import os
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final, cast
+
+import anyio
+import anyio.from_thread
+import anyio.lowlevel
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+
+from entrez_kit.server.ending import Ending
+
+CHUNK: Final = 65_536
+MAX_LINE: Final = 16_000_000
+"""No message is that long; the rest of such a line is skipped, and the client told that it made no sense."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wire:
+    """Where messages come from and where they go."""
+
+    read: Callable[[], bytes]
+    output: BinaryIO
+
+
+@contextmanager
+def _wire() -> Iterator[_Wire]:
+    """Take standard input and output for the protocol alone.
+
+    Until the process ends, descriptor 0 is empty and descriptor 1 is stderr, and so is ``sys.stdout``: what a library
+    prints, even on its way out, never reaches the client. Where the standard streams are no files (in a test), they are
+    used as they are.
+    """
+    try:
+        standard = (sys.stdin.fileno(), sys.stdout.fileno())
+    except (OSError, ValueError, AttributeError):
+        standard = (-1, -1)
+    if standard != (0, 1):
+        printed, sys.stdout = sys.stdout, sys.stderr
+        try:
+            yield _Wire(lambda: sys.stdin.buffer.read1(CHUNK), printed.buffer)  # type: ignore[attr-defined]
+        finally:
+            sys.stdout = printed
+        return
+    sys.stdout.flush()
+    source, target = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    # The descriptors are never closed: a thread may still read when the server is done.
+    yield _Wire(lambda: os.read(source, CHUNK), os.fdopen(target, "wb", closefd=False))
+
+
+class _Lines:
+    """Lines of standard input, read in a thread that nobody has to wait for.
+
+    A blocked read cannot be cancelled; a thread of anyio's would keep the server from ending on a signal.
+    """
+
+    def __init__(self, read: Callable[[], bytes]) -> None:
+        self._read = read
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        send, receive = anyio.create_memory_object_stream[str](0)
+        token = anyio.lowlevel.current_token()
+
+        def pump() -> None:
+            with suppress(RuntimeError, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
+                for line in _split(self._read):
+                    anyio.from_thread.run(send.send, line, token=token)
+            with suppress(RuntimeError):
+                anyio.from_thread.run_sync(send.close, token=token)
+
+        threading.Thread(target=pump, name="entrez-kit stdin", daemon=True).start()
+        async with receive:
+            async for line in receive:
+                yield line
+
+
+def _split(read: Callable[[], bytes]) -> Iterator[str]:
+    """Yield the lines of a stream; the end of one that is too long is left out."""
+    held = bytearray()
+    while chunk := read():
+        *lines, rest = chunk.split(b"\n")
+        for line in lines:
+            yield (bytes(held) + line).decode("utf-8", "replace")
+            held.clear()
+        held += rest[: MAX_LINE - len(held)]
+    if held:
+        yield bytes(held).decode("utf-8", "replace")
+
+
+async def serve_stdio(server: Server[Any], ending: Ending) -> None:
+    """Serve the client at the other end of the standard streams until it leaves or a signal comes."""
+    with _wire() as wire:
+        output = anyio.wrap_file(io.TextIOWrapper(wire.output, encoding="utf-8", write_through=True))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ending.watch, tasks.cancel_scope.cancel)
+            # Only "async for" is done with the input; its type asks for a file.
+            lines = cast("anyio.AsyncFile[str]", _Lines(wire.read))
+            async with stdio_server(lines, output) as (incoming, outgoing):
+                try:
+                    await server.run(incoming, outgoing, server.create_initialization_options())
+                finally:
+                    ending.begin("the client has left")
+            tasks.cancel_scope.cancel()
