@@ -1,9 +1,10 @@
 """Tables for any Entrez database, for MeSH, conversions and citation matches."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from rich import box
 from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from entrez_kit.databases.summary import SummaryResult
     from entrez_kit.pubmed.convert import ConvertResult
     from entrez_kit.pubmed.match import MatchResult
+
+
+_STYLES: Final = {"no_links": "dim", "not_found": "yellow", "invalid": "yellow", "error": "red"}
 
 
 def plain_table(*names: str) -> Table:
@@ -126,7 +130,7 @@ def link_table(result: "LinkResult", console: Console) -> RenderableType:
     table = plain_table(result.source, "Link", f"{result.target} records")
     for linkset in result.linksets:
         if not linkset.links:
-            _row(table, linkset.source_id, "", linkset.message or linkset.status, style="yellow")
+            _row(table, linkset.source_id, "", linkset.message or linkset.status, style=_STYLES[linkset.status])
             continue
         by_name: dict[str, list[str]] = {}
         for link in linkset.links:
@@ -135,7 +139,7 @@ def link_table(result: "LinkResult", console: Console) -> RenderableType:
         for number, (name, ids) in enumerate(by_name.items()):
             shown = " ".join(ids[:50]) + (f" … {len(ids) - 50:,} more (--json shows all)" if len(ids) > 50 else "")
             _row(table, linkset.source_id if not number else "", name, f"{len(ids):,}: {shown}")
-    return table
+    return Group(table, *(warning_line(warning.message) for warning in result.warnings))
 
 
 def spell_table(result: "SpellResult", console: Console) -> RenderableType:
@@ -155,17 +159,22 @@ def mesh_table(result: "MeshResult", console: Console) -> RenderableType:
             head.append(f"  {record.kind.replace('_', ' ')}", style="dim")
         parts.append(head)
         if record.tree_numbers:
-            parts.append(Text(f"  {'  '.join(record.tree_numbers)}", style="dim"))
+            parts.append(_indented("  ".join(record.tree_numbers), style="dim"))
         if record.scope_note:
-            parts.append(Text(f"  {line(record.scope_note)}"))
+            parts.append(_indented(line(record.scope_note)))
         if record.entry_terms:
-            parts.append(Text(f"  Also: {'; '.join(line(term) for term in record.entry_terms)}", style="dim"))
+            terms = "; ".join(line(term) for term in record.entry_terms)
+            parts.append(_indented(f"Also: {terms}", style="dim"))
         parts.append(Text(""))
     if not result.results:
         return Text("Nothing found.", style="bold")
     first = result.offset + 1
     parts.append(Text(f"{first:,}–{result.offset + len(result.results):,} of {result.total_found:,}", style="bold"))
     return Group(*parts)
+
+
+def _indented(text: str, style: str = "") -> RenderableType:
+    return Padding(Text(text, style=style), (0, 0, 0, 2))
 
 
 def convert_table(result: "ConvertResult", console: Console) -> RenderableType:
@@ -181,7 +190,7 @@ def convert_table(result: "ConvertResult", console: Console) -> RenderableType:
 def match_table(result: "MatchResult", console: Console) -> RenderableType:
     """Return one row per reference, in the order of the references."""
     table = plain_table("Reference", "PMID", "Title", "")
-    styles = {"matched": "", "ambiguous": "yellow", "not_found": "yellow", "error": "red"}
+    styles = {"matched": "", "ambiguous": "yellow", "not_found": "yellow", "invalid": "yellow", "error": "red"}
     for match in result.results:
         remarks = [warning.message for warning in match.warnings]
         if match.detail:

@@ -32,6 +32,10 @@ _AWKWARD: Final = re.compile("[\x7f-\x9f\u2028\u2029]")
 _NUMBER: Final = re.compile(r"[+-][0-9]+(\.[0-9]+)?")
 
 
+class Failed(dict[str, Any]):
+    """The record of an input that came to nothing: a line of jsonl, whole whatever the fields; nothing elsewhere."""
+
+
 def json_text(document: Any, *, indent: int | None = 2) -> str:
     """Return a document (models, mappings, lists) as JSON, other scripts than Latin kept readable."""
     try:

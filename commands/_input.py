@@ -31,7 +31,7 @@ _NEXT_ID: Final = re.compile(
     re.IGNORECASE,
 )
 """A comma or semicolon may be part of a DOI; it separates where what follows begins another identifier."""
-_ID_KEYS: Final = ("pmid", "pmids", "articles", "requested_pmids", "input")
+_ID_KEYS: Final = ("pmid", "pmids", "articles", "requested_pmids", "input", "ids", "uid", "id")
 """Where an object has its ids, the most telling first."""
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 

@@ -19,6 +19,7 @@ from entrez_kit.operation import Operation, Outcome, Request, Result, execute
 from ._formats import (
     PAGE_BREAK,
     Column,
+    Failed,
     Ids,
     JsonLines,
     Pages,
@@ -275,7 +276,7 @@ def presenter(ctx: typer.Context, made: Plan, view: View[Res], result_model: Any
             sink,
             lambda console: _grid(view.records(result), chosen) if chosen else view.table(result, console),
         )
-    if view.raw is not None and made.format == "text":
+    if view.raw is not None and made.format == "text" and not made.fields:
         raw = view.raw
         return lambda result: sink.data(raw(result))
     writer = writer_for(made, sink, view.columns, shape, view.page, view.between, view.id_key)
@@ -307,7 +308,10 @@ def _json_of(result: Result, paths: Sequence[str]) -> str:
 def _write(writer: Writer, records: Iterable[Record]) -> None:
     writer.begin()
     for record in records:
-        writer.record(record)
+        if not isinstance(record, Failed):
+            writer.record(record)
+        elif isinstance(writer, JsonLines):
+            writer.line(record)
     writer.end()
 
 
@@ -325,7 +329,7 @@ def _print_table(ctx: typer.Context, sink: Sink, make: "Callable[[Console], Rend
 def _grid(records: Iterable[Record], columns: Mapping[str, Column]) -> "RenderableType":
     from ._render import grid
 
-    return grid(records, columns)
+    return grid([record for record in records if not isinstance(record, Failed)], columns)
 
 
 def _confirm(ctx: typer.Context, made: Plan) -> None:

@@ -207,6 +207,8 @@ class State:
             flag = "json"
         if flag is not None:
             return _supported(str(flag).strip().lower(), formats, f"--format {flag}")
+        if target is not None and "text" in formats and target.suffix.lower() != ".json":
+            return "text"  # .fasta, .gb, .xml ...: the service's own words, whatever they are
         if target is not None and target.suffix.lower() in SUFFIXES:
             return _supported(SUFFIXES[target.suffix.lower()], formats, f"a {target.suffix} file")
         # A preference from the environment or a file is not an order: commands that lack it print their default.

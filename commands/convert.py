@@ -1,17 +1,18 @@
 """`entrez-kit convert`: PMID, PMCID and DOI into each other."""
 
-from pathlib import Path
-from typing import Annotated, Any
+from collections.abc import Iterator
+from functools import partial
+from typing import Annotated, Any, Final, Literal
 
 import typer
 
 from entrez_kit.pubmed.convert import CONVERT, Conversion, ConvertResult
 
-from ._formats import as_data
-from ._input import read_ids
-from ._run import View, accepts, help_of, run
+from ._formats import Record, as_data, values_at
+from ._ids import InputFiles, failed, run_for_ids
+from ._run import View, accepts, help_of, plan
 
-COLUMNS = ("requested_id", "status", "pmid", "pmcid", "doi", "note", "message")
+COLUMNS: Final = ("requested_id", "pmid", "pmcid", "doi", "note")
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids")
@@ -20,23 +21,40 @@ def command(
     ids: Annotated[
         list[str] | None, typer.Argument(metavar="ID...", help=f"{help_of(CONVERT, 'ids')} - reads standard input.")
     ] = None,
-    id_type: Annotated[str | None, typer.Option("--id-type", metavar="KIND", help=help_of(CONVERT, "id_type"))] = None,
-    files: Annotated[
-        list[Path] | None, typer.Option("-i", "--input", metavar="FILE", help="Read ids from a file. May be repeated.")
+    id_type: Annotated[
+        Literal["pmid", "pmcid", "doi"] | None,
+        typer.Option("--id-type", metavar="KIND", help=help_of(CONVERT, "id_type")),
     ] = None,
+    input: InputFiles = None,
 ) -> None:
-    """Convert article identifiers: entrez-kit convert 99000001 PMC99000002 10.5555/ekit.2024.3."""
+    """Convert article identifiers, one outcome per id, in order.
+
+    Kinds may be mixed: entrez-kit convert 99000001 PMC99000002 10.5555/ekit.2025.0006 -f csv
+    ids prints PMIDs, for articles outside PubMed the PMCID.
+    """
 
     def table(result: ConvertResult, console: Any) -> Any:
         from ._databases import convert_table
 
         return convert_table(result, console)
 
+    only_ids = plan(ctx).format == "ids"
+
+    def records(result: ConvertResult) -> Iterator[Record]:
+        for record in result.records:
+            if record.status != "found":
+                yield failed(record.requested_id, record.status, record.message)
+            elif only_ids:
+                yield {"pmid": record.pmid or record.pmcid or record.doi}
+            else:
+                yield as_data(record)
+
     view: View[ConvertResult] = View(
         table=table,
-        records=lambda result: (as_data(record) for record in result.records),
+        records=records,
         record_model=Conversion,
-        columns={name: lambda record, name=name: record.get(name) for name in COLUMNS},
+        columns={name: partial(values_at, path=name) for name in COLUMNS},
         records_key="records",
     )
-    run(ctx, CONVERT, {"ids": read_ids(ids or [], files or []), "id_type": id_type}, view)
+    empty = ConvertResult(records=[], total_converted=0, total_submitted=0)
+    run_for_ids(ctx, CONVERT, {"id_type": id_type}, view, typed=ids, files=input, empty=empty, label="Converting")

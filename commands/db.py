@@ -1,38 +1,39 @@
 """`entrez-kit db`: any Entrez database, by NCBI's own names."""
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated, Any, Final
 
 import typer
 
 from entrez_kit.databases.fetch import FETCH, EntrezFetchResult
-from entrez_kit.databases.info import INFO, InfoResult
+from entrez_kit.databases.info import INFO, InfoResult, SearchField, TermCount
 from entrez_kit.databases.link import LINK, LinkResult, LinkSet
 from entrez_kit.databases.search import SEARCH, EntrezSearchResult
 from entrez_kit.databases.summary import SUMMARY, SummaryResult
 
-from ._formats import Record, as_data
-from ._input import read_ids
-from ._run import View, accepts, help_of, plan, run, warn
+from ._formats import Column, Record, as_data, values_at
+from ._ids import InputFiles, failed, run_for_ids
+from ._run import View, accepts, help_of, note, plan, run, state, warn
 
-app = typer.Typer(help="Any Entrez database: what it holds, search it, summarise, fetch and link records.")
+app = typer.Typer(help="Any Entrez database: what it holds; search it, summarise, fetch and link its records.")
+
+ROWS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids")
+TITLES: Final = ("title", "name", "scientificname", "caption", "ds_meshterms")
+"""What databases call the name of a record."""
 
 Database = Annotated[str, typer.Argument(metavar="DB", help=help_of(SEARCH, "db"))]
 Identifiers = Annotated[
     list[str] | None, typer.Argument(metavar="ID...", help="UIDs or accessions; - reads standard input.")
 ]
-Files = Annotated[
-    list[Path] | None, typer.Option("-i", "--input", metavar="FILE", help="Read ids from a file. May be repeated.")
-]
 
 
-def _every(ids: list[str] | None, files: list[Path] | None) -> list[str]:
-    return read_ids(ids or [], files or [])
+def _columns(*names: str) -> dict[str, Column]:
+    return {name: partial(values_at, path=name) for name in names}
 
 
 @app.command("info")
-@accepts("table", "json", "jsonl", "csv", "tsv")
+@accepts(*ROWS)
 def info(
     ctx: typer.Context,
     db: Annotated[str | None, typer.Argument(metavar="[DB]", help=help_of(INFO, "db"))] = None,
@@ -40,7 +41,8 @@ def info(
 ) -> None:
     """List the databases, describe one, or count a query's records in each.
 
-    The field names of a database are the tags its queries take: entrez-kit db info gene
+    The tags of a database are what its queries take: entrez-kit db info gene
+    How much there is about something: entrez-kit db info --term "BRCA1 AND human"
     """
 
     def table(result: InfoResult, console: Any) -> Any:
@@ -50,40 +52,27 @@ def info(
 
     def records(result: InfoResult) -> Iterator[Record]:
         if result.counts is not None:
-            yield from (as_data(count) for count in result.counts)
+            for count in result.counts:
+                yield as_data(count) if count.count is not None else failed(count.db, "error", count.status)
         elif result.database is not None:
             yield from (as_data(field) for field in result.database.fields)
         else:
             yield from ({"name": name} for name in result.databases or [])
 
-    view = View(
+    names = ("name", "full_name", "description", "term_count", "is_date", "is_numerical") if db else ("name",)
+    view: View[InfoResult] = View(
         table=table,
         records=records,
-        record_model=None,
-        columns={name: _field(name) for name in _info_columns(db, term)},
-        records_key=_info_key(db, term),
+        record_model=TermCount if term else SearchField if db else dict[str, Any],
+        columns=_columns("db", "menu_name", "count", "status") if term else _columns(*names),
+        records_key="counts" if term else "database.fields" if db else "databases",
+        id_key="db" if term else "name",
     )
     run(ctx, INFO, {"db": db, "term": term}, view)
 
 
-def _info_columns(db: str | None, term: str | None) -> tuple[str, ...]:
-    if term:
-        return ("db", "menu_name", "count", "status")
-    return ("name", "full_name", "description", "term_count", "is_date", "is_numerical") if db else ("name",)
-
-
-def _info_key(db: str | None, term: str | None) -> str:
-    if term:
-        return "counts"
-    return "database.fields" if db else "databases"
-
-
-def _field(name: str) -> Any:
-    return lambda record: record.get(name)
-
-
 @app.command("search")
-@accepts("table", "json", "jsonl", "csv", "tsv", "ids")
+@accepts(*ROWS)
 def search(
     ctx: typer.Context,
     db: Database,
@@ -106,27 +95,33 @@ def search(
     ] = None,
     use_history: Annotated[bool, typer.Option("--history", help=help_of(SEARCH, "use_history"))] = False,
 ) -> None:
-    """Search any database for UIDs: entrez-kit db search nuccore "BRCA1[gene] AND human[orgn]"."""
+    """Search any database for UIDs, and see how NCBI understood the query.
+
+    entrez-kit db search nuccore "BRCA1[gene] AND human[orgn]" -f ids | entrez-kit db summary nuccore -
+    """
 
     def table(result: EntrezSearchResult, console: Any) -> Any:
         from ._databases import search_table
 
         return search_table(result, console)
 
+    def remarks(result: EntrezSearchResult) -> None:
+        form = plan(ctx).format
+        if form not in ("table", "json"):  # those two show the warnings themselves
+            for warning in result.warnings:
+                warn(ctx, warning.message)
+        shown = result.offset + result.retrieved_count
+        if form == "table" and result.ids and shown < result.total_found:
+            note(ctx, f"For more: --offset {shown}")
+
     view: View[EntrezSearchResult] = View(
         table=table,
         records=lambda result: ({"id": uid} for uid in result.ids),
-        record_model=None,
-        columns={"id": _field("id")},
+        record_model=dict[str, Any],
+        columns=_columns("id"),
         records_key="ids",
         id_key="id",
     )
-
-    def remarks(result: EntrezSearchResult) -> None:
-        if plan(ctx).format not in ("table", "json"):
-            for warning in result.warnings:
-                warn(ctx, warning.message)
-
     arguments = {
         "db": db,
         "term": " ".join(term),
@@ -142,31 +137,40 @@ def search(
 
 
 @app.command("summary")
-@accepts("table", "json", "jsonl", "csv", "tsv", "ids")
-def summary(ctx: typer.Context, db: Database, ids: Identifiers = None, files: Files = None) -> None:
-    """Summarise records of any database: entrez-kit db summary taxonomy 9606 10090."""
+@accepts(*ROWS)
+def summary(ctx: typer.Context, db: Database, ids: Identifiers = None, input: InputFiles = None) -> None:
+    """Summarise records of any database, one outcome per id, in order: entrez-kit db summary taxonomy 9606 10090.
+
+    csv and tsv hold uid and title unless --fields names others: --fields uid,scientificname,rank
+    """
 
     def table(result: SummaryResult, console: Any) -> Any:
         from ._databases import summary_table
 
         return summary_table(result, console)
 
+    def records(result: SummaryResult) -> Iterator[Record]:
+        found = iter(result.summaries)
+        for outcome in result.outcomes:
+            yield next(found) if outcome.status == "found" else failed(outcome.id, outcome.status, outcome.message)
+        yield from found
+
     view: View[SummaryResult] = View(
         table=table,
-        records=lambda result: iter(result.summaries),
-        record_model=None,
-        columns={"uid": _field("uid"), "title": _title},
+        records=records,
+        columns={**_columns("uid"), "title": _title},
         records_key="summaries",
         id_key="uid",
     )
-    run(ctx, SUMMARY, {"db": db, "ids": _every(ids, files)}, view)
+    empty = SummaryResult(db=db, ids=[], summaries=[], not_found_ids=[])
+    run_for_ids(ctx, SUMMARY, {"db": db}, view, typed=ids, files=input, empty=empty, label="Summarising")
 
 
 def _title(record: Record) -> str:
     """Return whatever a database calls the name of a record."""
-    for name in ("title", "Title", "name", "scientificname", "ScientificName", "caption", "Caption"):
-        if record.get(name):
-            return str(record[name])
+    for name in TITLES:
+        if value := record.get(name):
+            return str(value[0] if isinstance(value, list) else value)
     return ""
 
 
@@ -178,28 +182,47 @@ def fetch(
     ids: Identifiers = None,
     rettype: Annotated[str | None, typer.Option("--rettype", metavar="TYPE", help=help_of(FETCH, "rettype"))] = None,
     retmode: Annotated[str | None, typer.Option("--retmode", metavar="MODE", help=help_of(FETCH, "retmode"))] = None,
-    files: Files = None,
+    input: InputFiles = None,
 ) -> None:
-    """Fetch records of any database as NCBI formats them: entrez-kit db fetch nuccore NM_000546.6 --rettype fasta."""
+    """Fetch records of any database as NCBI formats them.
 
-    def text(result: EntrezFetchResult, console: Any) -> Any:
-        from ._databases import content
+    A terminal and a file get NCBI's own text, a pipe gets JSON unless -f text is given:
+    entrez-kit db fetch nuccore NM_000546.6 --rettype fasta -o tp53.fasta
+    entrez-kit db fetch nuccore NM_000546.6 --rettype fasta -f text > tp53.fasta
+    """
 
-        return content(result)
+    def table(result: EntrezFetchResult, console: Any) -> Any:
+        from rich.text import Text
+
+        return Text(result.content)
 
     view: View[EntrezFetchResult] = View(
-        table=text, records=lambda result: iter(()), record_model=None, columns={}, records_key="ids", raw=_content
+        table=table,
+        records=lambda result: [],
+        columns={},
+        records_key="ids",
+        raw=lambda result: result.content,
     )
-    arguments = {"db": db, "ids": _every(ids, files), "rettype": rettype, "retmode": retmode}
-    run(ctx, FETCH, arguments, view)
+
+    def remarks(result: EntrezFetchResult) -> None:
+        if plan(ctx).format != "json":
+            for warning in result.warnings:
+                warn(ctx, warning.message)
+
+    arguments = {"db": db, "rettype": rettype, "retmode": retmode}
+    empty = EntrezFetchResult(db=db, ids=[], rettype=rettype, retmode=retmode, content="")
+    if plan(ctx).format == "json" and state(ctx).stderr_is_terminal and not _was_chosen(ctx):
+        note(ctx, "A pipe gets JSON; for NCBI's own text add -f text.")
+    run_for_ids(ctx, FETCH, arguments, view, typed=ids, files=input, empty=empty, label="Fetching", afterwards=remarks)
 
 
-def _content(result: EntrezFetchResult) -> str:
-    return result.content
+def _was_chosen(ctx: typer.Context) -> bool:
+    flags = state(ctx).flags
+    return bool(flags.get("format") or flags.get("json") or flags.get("output"))
 
 
 @app.command("link")
-@accepts("table", "json", "jsonl", "csv", "tsv", "ids")
+@accepts(*ROWS)
 def link(
     ctx: typer.Context,
     ids: Identifiers = None,
@@ -212,37 +235,48 @@ def link(
     ] = None,
     scores: Annotated[bool, typer.Option("--scores", help=help_of(LINK, "scores"))] = False,
     verify: Annotated[bool, typer.Option("--verify", help=help_of(LINK, "verify"))] = False,
-    files: Files = None,
+    input: InputFiles = None,
 ) -> None:
-    """Follow links between databases, one set per record: entrez-kit db link 7157 --from gene --to clinvar."""
+    """Follow links between databases, one set per record: entrez-kit db link 7157 --from gene --to pubmed.
+
+    jsonl has one line per record, csv and tsv one row per link, ids the linked records.
+    """
 
     def table(result: LinkResult, console: Any) -> Any:
         from ._databases import link_table
 
         return link_table(result, console)
 
+    by_record = plan(ctx).format == "jsonl"
+
     def records(result: LinkResult) -> Iterator[Record]:
-        if plan(ctx).format == "jsonl":
-            yield from (as_data(linkset) for linkset in result.linksets)
-            return
         for linkset in result.linksets:
-            for found in linkset.links:
-                yield {"source_id": linkset.source_id, **as_data(found)}
+            if linkset.status not in ("linked", "no_links"):
+                yield failed(linkset.source_id, linkset.status, linkset.message)
+            elif by_record:
+                yield as_data(linkset)
+            else:
+                yield from ({"source_id": linkset.source_id, **as_data(found)} for found in linkset.links)
+
+    def remarks(result: LinkResult) -> None:
+        if plan(ctx).format not in ("table", "json"):
+            for warning in result.warnings:
+                warn(ctx, warning.message)
 
     view: View[LinkResult] = View(
         table=table,
         records=records,
-        record_model=LinkSet if plan(ctx).format == "jsonl" else None,
-        columns={name: _field(name) for name in ("source_id", "id", "link_name", "score")},
+        record_model=dict[str, Any] if plan(ctx).format in ("csv", "tsv") else LinkSet,
+        columns=_columns("source_id", "id", "link_name", "score"),
         records_key="linksets",
         id_key="id",
     )
     arguments = {
-        "ids": _every(ids, files),
         "source": source,
         "target": target,
         "link_name": link_name,
         "scores": scores,
         "verify": verify,
     }
-    run(ctx, LINK, arguments, view)
+    empty = LinkResult(source=source, target=target, linksets=[])
+    run_for_ids(ctx, LINK, arguments, view, typed=ids, files=input, empty=empty, label="Linking", afterwards=remarks)

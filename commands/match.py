@@ -1,21 +1,32 @@
 """`entrez-kit match`: the PMIDs of references known by journal, year, volume and page."""
 
+import sys
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
 from entrez_kit.errors import InvalidInput
 from entrez_kit.pubmed.match import LOOKUP_CITATION, Citation, CitationMatch, MatchResult
 
-from ._formats import as_data
+from ._formats import Record, as_data, values_at
+from ._ids import failed
+from ._input import STDIN
 from ._run import View, accepts, run
 
-COLUMNS = ("key", "status", "pmid", "title", "matched_first_author", "candidate_pmids", "warnings", "detail")
+COLUMNS: Final = ("key", "pmid", "title", "matched_first_author", "warnings")
+BIBTEX: Final = (".bib", ".bibtex")
+ONE: Final = "One reference"
 
 
 def _help(name: str) -> str:
     return str(Citation.model_fields[name].description)
+
+
+def _option(flag: str, metavar: str, field: str) -> Any:
+    return typer.Option(flag, metavar=metavar, help=_help(field), rich_help_panel=ONE)
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids")
@@ -23,22 +34,38 @@ def command(
     ctx: typer.Context,
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FILE...]", help="BibTeX (.bib) or CSV files with references; the options name one."),
+        typer.Argument(
+            metavar="[FILE...]", help="BibTeX (.bib) or CSV files with references; - reads either from standard input."
+        ),
     ] = None,
-    journal: Annotated[str | None, typer.Option("--journal", metavar="NAME", help=_help("journal"))] = None,
-    year: Annotated[str | None, typer.Option("--year", metavar="YYYY", help=_help("year"))] = None,
-    volume: Annotated[str | None, typer.Option("--volume", metavar="V", help=_help("volume"))] = None,
-    first_page: Annotated[str | None, typer.Option("--page", metavar="P", help=_help("first_page"))] = None,
-    author_name: Annotated[str | None, typer.Option("--author", metavar="NAME", help=_help("author_name"))] = None,
-    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help=_help("title"))] = None,
-    key: Annotated[str | None, typer.Option("--key", metavar="KEY", help=_help("key"))] = None,
+    journal: Annotated[str | None, _option("--journal", "NAME", "journal")] = None,
+    year: Annotated[str | None, _option("--year", "YYYY", "year")] = None,
+    volume: Annotated[str | None, _option("--volume", "V", "volume")] = None,
+    first_page: Annotated[str | None, _option("--page", "P", "first_page")] = None,
+    author_name: Annotated[str | None, _option("--author", "NAME", "author_name")] = None,
+    title: Annotated[str | None, _option("--title", "TEXT", "title")] = None,
+    key: Annotated[str | None, _option("--key", "KEY", "key")] = None,
 ) -> None:
-    """Find references: entrez-kit match --journal "Invent Res" --year 2024 --volume 12 --page 737 --author "Doe J"."""
+    """Find the PMIDs of references and compare each with the record: one outcome per reference, in order.
+
+    entrez-kit match refs.bib -f jsonl
+    entrez-kit match --journal "N Engl J Med" --year 2019 --volume 381 --page 841 --author "Husain M"
+    csv, tsv and ids hold what matched, the rest is named on stderr; the status is 4 when only a part matched.
+    """
 
     def table(result: MatchResult, console: Any) -> Any:
         from ._databases import match_table
 
         return match_table(result, console)
+
+    def records(result: MatchResult) -> Iterator[Record]:
+        for match in result.results:
+            if match.status == "matched":
+                yield as_data(match)
+            else:
+                data = as_data(match)
+                more = {name: data.get(name) for name in ("candidate_pmids", "warnings")}
+                yield failed(match.key, match.status, match.detail, **more)
 
     fields = {
         "journal": journal,
@@ -51,26 +78,41 @@ def command(
     }
     given = {name: value for name, value in fields.items() if value}
     citations = ([given] if given else []) + [citation for path in files or [] for citation in _read(path)]
+    if not citations:
+        raise InvalidInput(
+            "No references were given.",
+            invalid_input="citations",
+            recovery_hint="Name a .bib or CSV file, or give --journal, --year, --volume and --page.",
+            details={"reason": "no_references"},
+        )
     view: View[MatchResult] = View(
         table=table,
-        records=lambda result: (as_data(match) for match in result.results),
+        records=records,
         record_model=CitationMatch,
-        columns={name: lambda record, name=name: record.get(name) for name in COLUMNS},
+        columns={name: partial(values_at, path=name) for name in COLUMNS[:-1]} | {"warnings": _warnings},
         records_key="results",
     )
     run(ctx, LOOKUP_CITATION, {"citations": citations}, view)
 
 
+def _warnings(record: Record) -> list[str]:
+    return [str(warning["message"]) for warning in record.get("warnings") or ()]
+
+
 def _read(path: Path) -> list[dict[str, str]]:
     from entrez_kit.pubmed.citation_files import read_citations
 
+    from_stdin = str(path) == STDIN
     try:
-        text = path.read_text(encoding="utf-8")
+        content = sys.stdin.buffer.read() if from_stdin else path.read_bytes()
+        text = content.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as exc:
         raise InvalidInput(
-            f"{path} cannot be read: {getattr(exc, 'strerror', None) or 'it is not UTF-8 text'}.",
+            f"{'Standard input' if from_stdin else path} cannot be read: "
+            f"{getattr(exc, 'strerror', None) or 'it is not UTF-8 text'}.",
             invalid_input=str(path),
             recovery_hint="Name a BibTeX or CSV file in UTF-8.",
             details={"reason": "cannot_read"},
         ) from None
-    return read_citations(text, bibtex=path.suffix.lower() in (".bib", ".bibtex"))
+    bibtex = path.suffix.lower() in BIBTEX or (from_stdin and text.lstrip().startswith(("@", "%")))
+    return read_citations(text, bibtex=bibtex)

@@ -1,13 +1,16 @@
 """`entrez-kit mesh`: headings, synonyms, scope notes and tree numbers."""
 
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated, Any, Final
 
 import typer
 
 from entrez_kit.databases.mesh import MESH, MeshRecord, MeshResult
 
-from ._formats import as_data
-from ._run import View, accepts, help_of, run
+from ._formats import as_data, values_at
+from ._run import View, accepts, help_of, note, plan, run
+
+COLUMNS: Final = ("ui", "name", "kind", "tree_numbers", "entry_terms", "scope_note")
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids")
@@ -22,19 +25,26 @@ def command(
         bool, typer.Option("--details/--no-details", help=help_of(MESH, "include_details"))
     ] = True,
 ) -> None:
-    """Look up MeSH headings by name, synonym or identifier."""
+    """Look up MeSH headings by name, synonym or unique identifier.
+
+    The heading that the words name comes first: entrez-kit mesh heart attack
+    Its name is what a search takes: entrez-kit search asthma --mesh "Myocardial Infarction"
+    """
 
     def table(result: MeshResult, console: Any) -> Any:
         from ._databases import mesh_table
 
         return mesh_table(result, console)
 
-    columns = ("ui", "name", "kind", "tree_numbers", "entry_terms", "scope_note")
+    def remarks(result: MeshResult) -> None:
+        if plan(ctx).format == "table" and result.next_offset is not None:
+            note(ctx, f"For more: --offset {result.next_offset}")
+
     view: View[MeshResult] = View(
         table=table,
         records=lambda result: (as_data(record) for record in result.results),
         record_model=MeshRecord,
-        columns={name: lambda record, name=name: record.get(name) for name in columns},
+        columns={name: partial(values_at, path=name) for name in COLUMNS},
         records_key="results",
         id_key="ui",
     )
@@ -44,4 +54,4 @@ def command(
         "offset": offset,
         "include_details": include_details,
     }
-    run(ctx, MESH, arguments, view)
+    run(ctx, MESH, arguments, view, afterwards=remarks)

@@ -1,21 +1,28 @@
 """`entrez-kit spell`: NCBI's spelling suggestion."""
 
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated, Any, Final
 
 import typer
 
 from entrez_kit.databases.spell import SPELL, SpellResult
 
-from ._formats import as_data
-from ._run import View, help_of, run
+from ._formats import as_data, values_at
+from ._run import View, accepts, help_of, plan, run
+
+COLUMNS: Final = ("original", "corrected", "has_suggestion")
 
 
+@accepts("table", "json", "jsonl", "csv", "tsv")
 def command(
     ctx: typer.Context,
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help=help_of(SPELL, "query"))],
     db: Annotated[str, typer.Option("--db", metavar="DB", help=help_of(SPELL, "db"), show_default=True)] = "pubmed",
 ) -> None:
-    """Check the spelling of a query."""
+    """Check the spelling of a query: entrez-kit spell astma inhaler.
+
+    Without a suggestion the query comes back as it is; that is no proof that the spelling is right.
+    """
 
     def table(result: SpellResult, console: Any) -> Any:
         from ._databases import spell_table
@@ -24,9 +31,10 @@ def command(
 
     view: View[SpellResult] = View(
         table=table,
-        records=lambda result: iter([as_data(result)]),
-        record_model=SpellResult,
-        columns={},
+        records=lambda result: [as_data(result)],
+        # In JSON the document is the record, so that there is nothing below it to look for fields in.
+        record_model=str if plan(ctx).format == "json" else SpellResult,
+        columns={name: partial(values_at, path=name) for name in COLUMNS},
         records_key="",
     )
     run(ctx, SPELL, {"query": " ".join(query), "db": db}, view)

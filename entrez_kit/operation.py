@@ -141,7 +141,9 @@ def invalid_arguments(exc: ValidationError) -> InvalidInput:
     for error in exc.errors(include_url=False, include_context=False):
         where = ".".join(str(part) for part in error["loc"])
         message = error["msg"].removeprefix("Value error, ")
-        problems.append({"field": where, "message": message, "input": _brief(error["input"])})
+        # Of a missing argument pydantic shows all the others.
+        given = "" if error["type"] == "missing" else _brief(error["input"])
+        problems.append({"field": where, "message": message, "input": given})
     first = problems[0]
     named = [p for p in problems if p["field"]]
     message = "; ".join(f"{p['field']}: {p['message']}" if p["field"] else p["message"] for p in problems[:5])

@@ -111,6 +111,12 @@ SETTINGS: Final[tuple[Setting, ...]] = (
     _setting("mcp_auth_secret_key", "secret", "Secret that signs bearer tokens, at least 32 bytes."),
     _setting("mcp_log_level", "choice", "Least severe level that is logged.", choices=LOG_LEVELS),
     _setting("logs_dir", "path", "Folder for rotating log files (JSON lines); unset writes none."),
+    _setting(
+        "otel_exporter_otlp_endpoint",
+        "text",
+        "OpenTelemetry collector `serve` sends spans to; needs entrez-kit[otel].",
+        in_project_file=False,
+    ),
     _setting("config_file", "path", "User config to read.", variable="ENTREZ_KIT_CONFIG", in_user_file=False),
     _kit("home", "path", "One folder for config, cache and data, in place of the platform's own.", in_user_file=False),
     _kit("cache_dir", "path", "Folder of the HTTP cache."),
@@ -176,6 +182,7 @@ class Settings:
     mcp_auth_secret_key: SecretStr | None = None
     mcp_log_level: str = "info"
     logs_dir: Path | None = None
+    otel_exporter_otlp_endpoint: str | None = None
     config_file: Path | None = None
     home: Path | None = None
     cache_dir: Path = Path()

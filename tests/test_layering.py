@@ -24,6 +24,7 @@ LAYERS = (
     ("catalogue",),
     ("sandbox",),
     ("kit", "doctor", "configuration", "guides"),
+    ("server",),
 )
 """From the ground up; a module imports only from layers below its own, or its own package."""
 

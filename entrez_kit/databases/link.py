@@ -10,7 +10,7 @@ from entrez_kit.batches import in_batches
 from entrez_kit.databases.info import parse_database
 from entrez_kit.databases.linksets import RawLink, parse_linksets
 from entrez_kit.databases.names import DatabaseName, check_database, read_uid
-from entrez_kit.databases.summary import NOT_AN_ID, LookUp, look_up
+from entrez_kit.databases.summary import NOT_AN_ID, LookUp, check_ids_hint, look_up
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.operation import Operation, Request, Result, sparse
 from entrez_kit.services import Services
@@ -90,7 +90,7 @@ class LinkResult(Result):
                 "for.",
                 details={**details, "reason": "incomplete"},
             )
-        hint = f'Check the ids; to look for the record call entrez_search with db "{self.source}".'
+        hint = check_ids_hint(self.source)
         if not partial and all(item.status == "invalid" for item in missing):
             return InvalidInput(
                 f"No ids of {self.source}: {named}.",

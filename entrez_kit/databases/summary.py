@@ -56,6 +56,14 @@ class SummaryResult(Result):
         return missing_ids(self.db, self.outcomes, len(self.summaries))
 
 
+def check_ids_hint(db: str) -> str:
+    """Say what to do about ids that a database does not have."""
+    return (
+        f'Check the ids; to look for the record call entrez_search with db "{db}" (in the terminal: entrez-kit db '
+        f"search {db} QUERY)."
+    )
+
+
 def missing_ids(db: str, outcomes: Iterable[IdOutcome], found: int) -> EntrezKitError | None:
     """Return the error that goes with a document in which some ids are missing."""
     missing = [outcome for outcome in outcomes if outcome.status != "found"]
@@ -69,7 +77,7 @@ def missing_ids(db: str, outcomes: Iterable[IdOutcome], found: int) -> EntrezKit
             recovery_hint="Run the same command again: what was fetched is in the cache, only the rest is asked for.",
             details={**details, "reason": "incomplete"},
         )
-    hint = f'Check the ids; to look for the record call entrez_search with db "{db}".'
+    hint = check_ids_hint(db)
     if not found and all(outcome.status == "invalid" for outcome in missing):
         return InvalidInput(
             f"No ids of {db}: {named}.",

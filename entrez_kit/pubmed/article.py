@@ -18,6 +18,7 @@ from entrez_kit.pubmed.dates import (
     publication_date,
 )
 from entrez_kit.pubmed.markup import INLINE, text_of, tidy
+from entrez_kit.pubmed.models import MeshQualifier, MeshTerm
 from entrez_kit.pubmed.own_ids import bare_orcid, bare_pmcid, own_ids
 
 Fields = dict[str, Any]
@@ -46,6 +47,8 @@ _JOURNAL_PARTS: Final = {
 }
 _DATE_PARTS: Final = frozenset(("Year", "Month", "Day", "Season", "MedlineDate"))
 _TIME_PARTS: Final = {"Year": "year", "Month": "month", "Day": "day", "Hour": "hour", "Minute": "minute"}
+_TERMS: Final[dict[tuple[Any, ...], MeshTerm]] = {}
+_MAX_TERMS: Final = 8192
 _UNLABELLED: Final = "UNLABELLED"
 """NLM's label for the part of a structured abstract that has none."""
 
@@ -191,7 +194,10 @@ def history(container: Any, fields: Fields) -> None:
         name = name_of(tag)
         if name:
             text = element.text
-            step[name] = known(text) or (month_number(text) if name == "month" else number(text))
+            value = known(text)
+            if value is None:
+                value = month_number(text) if name == "month" else number(text)
+            step[name] = value
         elif tag == "PubMedPubDate":
             step = {"status": element.get("PubStatus")}
             steps.append(step)
@@ -401,32 +407,37 @@ def _data_banks(element: Any, fields: Fields) -> None:
             fields.setdefault("data_banks", []).append({"name": name, "accession_numbers": numbers})
 
 
-def _mesh(element: Any, fields: Fields, read: Read = plain) -> None:
-    terms: list[Fields] = []
-    qualifiers: list[Fields] | None = None
-    for child in element.iterdescendants():
-        tag = child.tag
-        if tag == "MeshHeading":
-            continue
-        attribute = child.get
-        if tag == "DescriptorName":
-            entry: Fields = {"descriptor_name": (read(child) or "").strip(), "ui": attribute("UI")}
-            terms.append(entry)
-            qualifiers = None
-        elif tag == "QualifierName":
-            entry = {"name": (read(child) or "").strip(), "ui": attribute("UI")}
-            if qualifiers is None and terms:
-                terms[-1]["qualifiers"] = qualifiers = []
-            if qualifiers is not None:
-                qualifiers.append(entry)
-        elif read is plain and (tag in INLINE or not isinstance(tag, str)):
-            return _mesh(element, fields, text_of)  # markup inside a name
-        else:
-            continue
-        if attribute("MajorTopicYN") == "Y":
-            entry["is_major_topic"] = True
+def _mesh(element: Any, fields: Fields) -> None:
+    """Read MeSH headings. The same ones come again and again, so they are told apart by their texts and looked up."""
+    terms: list[MeshTerm] = []
+    for heading in element:
+        key = tuple([(child.text, len(child), *child.values()) for child in heading])
+        term = _TERMS.get(key) or _mesh_term(heading, key)
+        if term:
+            terms.append(term)
     fields["mesh_terms"] = terms
-    return None
+
+
+def _mesh_term(heading: Any, key: tuple[Any, ...]) -> MeshTerm | None:
+    """Read a MeSH heading not met before."""
+    names = [child for child in heading if child.tag == "DescriptorName"]
+    if not names:
+        return None
+    term = MeshTerm(
+        descriptor_name=text_of(names[0]),
+        ui=names[0].get("UI"),
+        is_major_topic=names[0].get("MajorTopicYN") == "Y",
+        qualifiers=tuple(
+            MeshQualifier(name=text_of(child), ui=child.get("UI"), is_major_topic=child.get("MajorTopicYN") == "Y")
+            for child in heading
+            if child.tag == "QualifierName"
+        ),
+    )
+    if not any(len(child) for child in heading):
+        if len(_TERMS) >= _MAX_TERMS:
+            _TERMS.clear()
+        _TERMS[key] = term
+    return term
 
 
 def _supplemental_mesh(element: Any, fields: Fields) -> None:

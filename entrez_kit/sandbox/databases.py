@@ -3,11 +3,22 @@
 from entrez_kit.sandbox.corpus import Corpus
 from entrez_kit.sandbox.database import Database
 from entrez_kit.sandbox.gene import GeneDatabase
+from entrez_kit.sandbox.mesh import MeshDatabase
+from entrez_kit.sandbox.nuccore import NuccoreDatabase
+from entrez_kit.sandbox.pmc import PmcDatabase
 from entrez_kit.sandbox.pubmed import PubMedDatabase
 from entrez_kit.sandbox.taxonomy import TaxonomyDatabase
 
 
 def build_databases(corpus: Corpus) -> dict[str, Database]:
     """Return every database by name."""
-    databases: list[Database] = [PubMedDatabase(corpus), GeneDatabase(corpus), TaxonomyDatabase()]
+    pubmed = PubMedDatabase(corpus)
+    databases: list[Database] = [
+        pubmed,
+        PmcDatabase(pubmed),
+        GeneDatabase(corpus),
+        TaxonomyDatabase(),
+        MeshDatabase(),
+        NuccoreDatabase(),
+    ]
     return {database.name: database for database in databases}

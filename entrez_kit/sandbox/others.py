@@ -200,7 +200,8 @@ def _info_json(database: Database) -> dict[str, Any]:
 def ecitmatch(request: Request, state: State) -> Reply:
     """Answer an ECitMatch request: ``journal|year|volume|page|author|key|`` in, the same with a PMID out.
 
-    A line that lacks its five bars is left out of the answer, as NCBI does with lines it cannot read.
+    A line that lacks its five bars is left out of the answer, as NCBI does with lines it cannot read. At a line without
+    a journal that nothing fits, the answer breaks off, as NCBI's has been seen to do.
     """
     database = state.databases.get("pubmed")
     answers = []
@@ -209,9 +210,10 @@ def ecitmatch(request: Request, state: State) -> Reply:
         if len(parts) < 6 or not isinstance(database, PubMedDatabase):
             continue
         found = database.match(*parts[:5])
+        if not found and not parts[0].strip():
+            break
         if not found:
-            known = not parts[0].strip() or database.knows_journal(parts[0])
-            verdict = "NOT_FOUND" if known else "NOT_FOUND;INVALID_JOURNAL"
+            verdict = "NOT_FOUND" if database.knows_journal(parts[0]) else "NOT_FOUND;INVALID_JOURNAL"
         elif len(found) == 1:
             verdict = found[0]
         else:

@@ -50,11 +50,11 @@ LISTS_STAY_MS: Final = 300_000
 STATS_SCOPE: Final = f"{SCOPE_PREFIX}pubmed"
 
 INSTRUCTIONS: Final = (
-    "PubMed, NCBI Gene and other Entrez databases. Search first, then fetch by id: {chains}. Read `warnings`: they say "
-    "where NCBI understood a query otherwise than it was meant. Inputs that do not exist are named in the result, never "
-    "dropped. On an error read `recovery_hint`; it names the next call. NCBI allows few requests per second, so ask for "
-    "many ids in one call, and for no more records than you will read. Look at an article's `retraction_status` before "
-    "you rely on it."
+    "PubMed, NCBI Gene and other Entrez databases. Search first, then fetch by id: {chains}. Read `warnings`: they "
+    "say where NCBI understood a query otherwise than it was meant. Inputs that do not exist are named in the result, "
+    "never dropped. On an error read `recovery_hint`; it names the next call. NCBI allows few requests per second, so "
+    "ask for many ids in one call, and for no more records than you will read. Look at an article's "
+    "`retraction_status` before you rely on it."
 )
 CHAINS: Final = (
     ("pubmed_search_articles", "pubmed_fetch_contents"),
@@ -164,9 +164,7 @@ class EntrezServer:
         scopes = allowed_scopes()
         if uri.startswith(resources.STATS_PREFIX) and scopes is not None and STATS_SCOPE not in scopes:
             raise _protocol_error(ctx, _no_scope(uri))
-        return await self._in_thread(
-            ctx, lambda: resources.read_resource(self.services, uri, ctx.protocol_version)
-        )
+        return await self._in_thread(ctx, lambda: resources.read_resource(self.services, uri, ctx.protocol_version))
 
     async def list_prompts(self, ctx: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
         """List the prompts whose tools are listed."""

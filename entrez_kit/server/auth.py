@@ -1,5 +1,6 @@
 """Bearer tokens: HS256, signed with MCP_AUTH_SECRET_KEY, with an end, an audience and scopes."""
 
+import logging
 import re
 import secrets
 import time
@@ -24,6 +25,8 @@ MIN_SECRET_BYTES: Final = 32
 MAX_TOKEN: Final = 4_096
 MAX_TTL: Final = 366 * 24 * 3600
 DEFAULT_SCOPES: Final = tuple(scope for scope in SCOPES if not scope.endswith("corpus.write"))
+
+logger = logging.getLogger("entrez_kit.server.http")
 
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
@@ -147,7 +150,8 @@ class Verifier:
                 issuer=ISSUER,
                 options={"require": list(REQUIRED_CLAIMS)},
             )
-        except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
+        except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as exc:
+            logger.info("token refused: %s", type(exc).__name__)
             return None
         subject = claims["sub"]
         if not isinstance(subject, str) or not subject.strip():

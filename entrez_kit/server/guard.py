@@ -96,7 +96,7 @@ class Rules:
         origins = read_origins(settings.mcp_allowed_origins)
         host = settings.mcp_http_host.strip("[]").lower()
         local = is_loopback(host)
-        everywhere = host in ("0.0.0.0", "::", "")  # noqa: S104  # compared with, not bound to
+        everywhere = host in ("0.0.0.0", "::", "")
         hosts = set(LOOPBACK_NAMES) | {urlsplit(origin).hostname or "" for origin in origins}
         if not local:
             hosts |= {socket.gethostname().lower()} if everywhere else {host}

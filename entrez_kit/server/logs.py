@@ -93,7 +93,7 @@ def _ids() -> dict[str, str]:
 
 def level_name(number: int) -> str:
     """Return MCP's name of a level; of one in between, that of the level below."""
-    return next((name for name, floor in reversed(LEVELS.items()) if number >= floor), "debug")
+    return next((name for name, floor in reversed(list(LEVELS.items())) if number >= floor), "debug")
 
 
 class PrivateFile(RotatingFileHandler):
@@ -108,14 +108,14 @@ class PrivateFile(RotatingFileHandler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record; where another server has rotated the file, into the new one."""
-        if self.stream is not None and not self._is_current():
+        if self.stream is not None and not self._is_current(self.stream):
             self.stream.close()
             self.stream = self._open()
         super().emit(record)
 
-    def _is_current(self) -> bool:
+    def _is_current(self, stream: Any) -> bool:
         try:
-            ours, named = os.fstat(self.stream.fileno()), os.stat(self.baseFilename)
+            ours, named = os.fstat(stream.fileno()), Path(self.baseFilename).stat()
         except OSError:
             return False
         return (ours.st_dev, ours.st_ino) == (named.st_dev, named.st_ino)
@@ -166,7 +166,9 @@ def _quieter(level: int) -> int:
     return level if level <= logging.DEBUG else max(level, logging.WARNING)
 
 
-def _swap(logger: logging.Logger, handlers: list[logging.Handler], level: int) -> tuple[list[logging.Handler], int, bool]:
+def _swap(
+    logger: logging.Logger, handlers: list[logging.Handler], level: int
+) -> tuple[list[logging.Handler], int, bool]:
     """Give a logger other handlers and another level; return what it had."""
     had = (list(logger.handlers), logger.level, logger.propagate)
     logger.handlers[:] = handlers

@@ -76,9 +76,9 @@ LITERATURE_REVIEW: Final = Recipe(
         ),
     ),
     closing=(
-        "Then write the review: the question; how you searched (queries, dates, numbers found and read); what is known, "
-        "theme by theme; where studies disagree and why; what is missing. Give the PMID after every claim. Claim nothing "
-        "that no fetched record says."
+        "Then write the review: the question; how you searched (queries, dates, numbers found and read); what is "
+        "known, theme by theme; where studies disagree and why; what is missing. Give the PMID after every claim. "
+        "Claim nothing that no fetched record says."
     ),
 )
 
@@ -116,8 +116,8 @@ GENE_DOSSIER: Final = Recipe(
     ),
     closing=(
         "Then write the dossier: official symbol, name, aliases and id; location; what the gene does; phenotypes and "
-        "diseases; its ids in other databases (cross_references); the state of the literature with PMIDs. Give the source "
-        "of every statement: the gene record or a PMID."
+        "diseases; its ids in other databases (cross_references); the state of the literature with PMIDs. Give the "
+        "source of every statement: the gene record or a PMID."
     ),
 )
 

@@ -104,9 +104,7 @@ def read_resource(services: ServerServices, uri: str, protocol_version: str) -> 
             guide = read_guide(uri.removeprefix(GUIDE_PREFIX))
         except InvalidInput as exc:
             raise _unknown(uri, exc.recovery_hint) from None
-        return ReadResourceResult(
-            contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN_TYPE, text=guide.text)]
-        )
+        return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN_TYPE, text=guide.text)])
     raise _unknown(uri, f"There are {INFO_URI}, {STATS_TEMPLATE} and {GUIDE_TEMPLATE}; resources/list names them all.")
 
 

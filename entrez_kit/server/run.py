@@ -16,7 +16,7 @@ from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.ending import Ending
 from entrez_kit.server.http import build_app, listen, serve_http, url_of
 from entrez_kit.server.stdio import serve_stdio
-from entrez_kit.server.telemetry import shut_down_exporter
+from entrez_kit.server.telemetry import flush
 from entrez_kit.settings import Settings
 
 FLUSH_SECONDS: Final = 0.3
@@ -51,7 +51,7 @@ def serve(settings: Settings, options: Options, *, give_up: Callable[[int], None
         _announce(settings, handlers)
         _run_to_the_end(run)
         ending.begin("done")
-        shut_down_exporter(FLUSH_SECONDS)
+        flush(FLUSH_SECONDS)
         ending.served()
     return ending.status
 

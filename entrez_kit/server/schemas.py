@@ -116,11 +116,9 @@ def output_schema(result: type[BaseModel]) -> Schema:
     for name, part in whole.get("properties", {}).items():
         left_out_when_empty = result.model_fields[name].exclude_if is not None
         properties[name] = _types_of(part, definitions, nullable=not left_out_when_empty)
-    return {
-        "type": "object",
-        "properties": {**properties, ERROR: {"type": "object"}},
-        "anyOf": [{"required": whole.get("required", [])}, {"required": [ERROR]}],
-    }
+    schema: Schema = {"type": "object", "properties": {**properties, ERROR: {"type": "object"}}}
+    required = whole.get("required")
+    return {**schema, "anyOf": [{"required": required}, {"required": [ERROR]}]} if required else schema
 
 
 def _compact(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Schema:

@@ -45,7 +45,7 @@ def _wire() -> Iterator[_Wire]:
     if standard != (0, 1):
         printed, sys.stdout = sys.stdout, sys.stderr
         try:
-            yield _Wire(lambda: sys.stdin.buffer.read1(CHUNK), printed.buffer)  # type: ignore[attr-defined]
+            yield _Wire(sys.stdin.buffer.readline, printed.buffer)
         finally:
             sys.stdout = printed
         return

@@ -1,53 +1,62 @@
 """Spans: what OpenTelemetry is told about a call, and where it sends that. Imports nothing of the server itself.
 
 The MCP SDK opens a span per message. Here its tool calls get an outcome, and requests to services spans of their own.
-The exporter is the extra ``entrez-kit[otel]``; where to and how is set by OpenTelemetry's own OTEL_* variables.
+The exporter is the extra ``entrez-kit[otel]``; it also heeds OpenTelemetry's own OTEL_* variables.
 """
 
-import logging
 import secrets
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from opentelemetry import context, trace
 from opentelemetry.trace import NonRecordingSpan, ProxyTracerProvider, Span, SpanContext, StatusCode, TraceFlags
 
 from entrez_kit._version import __version__
 from entrez_kit.errors import EntrezKitError
+from entrez_kit.settings import Settings
 
 SERVICE: Final = "entrez-kit"
+TRACES_PATH: Final = "/v1/traces"
+"""Where a collector takes spans, below its address."""
 
-logger = logging.getLogger("entrez_kit.server")
 
-
-def set_up_exporter() -> bool:
-    """Send spans to an OTLP collector where the extra is installed; return whether it is.
+def set_up_exporter(settings: Settings) -> str | None:
+    """Send spans to the collector the settings name; return a remark where that is not possible.
 
     To be called before anything of the MCP SDK is imported. A provider that is there already stays.
     """
-    if not isinstance(trace.get_tracer_provider(), ProxyTracerProvider):
-        return True
+    endpoint = settings.otel_exporter_otlp_endpoint
+    if endpoint is None or not isinstance(trace.get_tracer_provider(), ProxyTracerProvider):
+        return None
+    if urlsplit(endpoint).scheme not in ("http", "https"):
+        return "OTEL_EXPORTER_OTLP_ENDPOINT is no http or https address; no spans are sent."
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.resources import Resource
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
-        return False
+        return "OTEL_EXPORTER_OTLP_ENDPOINT is set, but sending spans needs the extra: pip install 'entrez-kit[otel]'."
     resource = Resource.create({"service.name": SERVICE, "service.version": __version__})
-    provider = TracerProvider(resource=resource)
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    # At exit the server sends the last spans itself, and does not wait for a collector that is out of reach.
+    provider = TracerProvider(resource=resource, shutdown_on_exit=False)
+    exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}{TRACES_PATH}")
+    provider.add_span_processor(BatchSpanProcessor(exporter))
     trace.set_tracer_provider(provider)
-    return True
+    return None
 
 
-def shut_down_exporter(seconds: float) -> None:
-    """Send what is still held back, but do not wait longer than this."""
+def flush(seconds: float) -> None:
+    """Send the spans that are still held back, but wait no longer than this."""
     provider: Any = trace.get_tracer_provider()
-    flush = getattr(provider, "force_flush", None)
-    if flush is not None:
-        flush(int(1000 * seconds))
+    force_flush = getattr(provider, "force_flush", None)
+    if force_flush is not None:
+        sender = threading.Thread(target=force_flush, name="entrez-kit spans", daemon=True)
+        sender.start()
+        sender.join(seconds)
 
 
 def record_success(span: Span, *, seconds: float, **attributes: Any) -> None:

@@ -4,7 +4,7 @@ import json
 import logging
 import re
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Final, Literal
@@ -14,7 +14,7 @@ from opentelemetry import trace
 
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured
-from entrez_kit.operation import Operation, Outcome, Request, execute
+from entrez_kit.operation import Operation, Outcome, execute
 from entrez_kit.server.schemas import Schema, capped, input_schema, output_schema
 from entrez_kit.server.telemetry import record_error, record_success
 from entrez_kit.services import Services
@@ -160,20 +160,35 @@ class Toolbox:
         seconds = time.monotonic() - started
         with tracing.trace(outcome.trace.request_id):
             _report(entry.operation.name if entry is not None else name, outcome, seconds)
-        if outcome.result is not None:
-            return _result(outcome.result.model_dump(mode="json"), outcome, seconds)
-        assert outcome.error is not None
-        return _result(self._envelope(outcome.error), outcome, seconds)
+        return self._result(outcome, seconds)
 
     def refusal(self, error: EntrezKitError) -> CallToolResult:
         """Return the answer to a call that is not even tried."""
         with tracing.trace(tracing.new_request_id()) as opened:
-            return _result(self._envelope(error), Outcome(opened, error=error), 0.0)
+            return self._result(Outcome(opened, error=error), 0.0)
 
-    def _envelope(self, error: EntrezKitError) -> dict[str, Any]:
-        envelope = error.envelope()
-        envelope["error"]["recovery_hint"] = self.renamed(envelope["error"]["recovery_hint"])
-        return envelope
+    def _result(self, outcome: Outcome[Any], seconds: float) -> CallToolResult:
+        """Return an outcome as structured content and, compact, as text: the same data twice, for both kinds of host.
+
+        An incomplete result is a result; ``_meta`` says what it lacks.
+        """
+        meta = _meta(outcome, seconds)
+        envelope: dict[str, Any] = {}
+        if outcome.error is not None:
+            envelope = outcome.error.envelope()
+            problem = envelope["error"]
+            problem["recovery_hint"] = self.renamed(problem["recovery_hint"])
+            if outcome.result is not None:
+                meta["incomplete"] = {name: problem[name] for name in ("code", "message", "recovery_hint")}
+        document = envelope if outcome.result is None else outcome.result.model_dump(mode="json")
+        text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=str)
+        clean = text.encode("utf-8", "replace").decode("utf-8")  # half a character cannot be sent to anybody
+        return CallToolResult(
+            content=[TextContent(type="text", text=clean)],
+            structured_content=json.loads(clean),
+            is_error=outcome.result is None,
+            _meta=meta,
+        )
 
     def _unknown(self, name: str) -> InvalidInput:
         listed = [entry.name for entry in self._listed]
@@ -227,21 +242,9 @@ def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
 
 
-def _result(document: dict[str, Any], outcome: Outcome[Any], seconds: float) -> CallToolResult:
-    """Return a document as structured content and, compact, as text: the same data twice, for both kinds of host."""
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=str)
-    clean = text.encode("utf-8", "replace").decode("utf-8")  # half a character cannot be sent to anybody
-    return CallToolResult(
-        content=[TextContent(type="text", text=clean)],
-        structured_content=json.loads(clean),
-        is_error=outcome.result is None,
-        _meta=_meta(outcome, seconds),
-    )
-
-
 def _meta(outcome: Outcome[Any], seconds: float) -> dict[str, Any]:
-    """Return what differs from run to run, and for an incomplete result what it lacks."""
-    meta: dict[str, Any] = {
+    """Return what differs from run to run."""
+    return {
         "request_id": outcome.trace.request_id,
         "from_cache": outcome.trace.from_cache,
         "timings": {
@@ -258,10 +261,6 @@ def _meta(outcome: Outcome[Any], seconds: float) -> dict[str, Any]:
             ],
         },
     }
-    if outcome.result is not None and outcome.error is not None:
-        error = outcome.error
-        meta["incomplete"] = {"code": error.code, "message": error.message, "recovery_hint": error.recovery_hint}
-    return meta
 
 
 def _report(name: str, outcome: Outcome[Any], seconds: float) -> None:

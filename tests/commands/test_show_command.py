@@ -98,7 +98,7 @@ def test_several_records_are_parted_and_a_missing_one_is_named(cli: Cli) -> None
 
     assert done.status == 4
     assert re.search("^─+$", done.out, re.MULTILINE)
-    assert "PubMed record: 12" in done.err
+    assert "PubMed record for 1 of 3 inputs: 12" in done.err
 
 
 def test_other_formats_are_those_of_fetch(cli: Cli) -> None:

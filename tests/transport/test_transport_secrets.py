@@ -230,7 +230,10 @@ def test_a_key_that_is_not_sent_does_not_raise_the_limit() -> None:
     mirrored = Settings(ncbi_api_key=SecretStr(KEY), eutils_url="https://mirror.example.org/entrez/eutils")
 
     assert limiter_file(keyed, "eutils") != limiter_file(Settings(), "eutils")
-    assert limiter_file(mirrored, "eutils") == limiter_file(Settings(), "eutils")
+    assert limiter_file(mirrored, "eutils") == limiter_file(
+        Settings(eutils_url="https://mirror.example.org/entrez/eutils"), "eutils"
+    )
+    assert limiter_file(mirrored, "eutils") != limiter_file(Settings(), "eutils")
     assert reveals(str(limiter_file(keyed, "eutils"))) == []
     assert POLICIES["eutils"].per_second(True) == 10
     assert POLICIES["eutils"].per_second(False) == 3

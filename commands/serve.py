@@ -1,0 +1,186 @@
+"""entrez-kit serve: the same functions for agents, over stdio or HTTP; and tokens for HTTP."""
+
+import os
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from ._prose import print_text
+from ._run import emit, note, state, warn
+from ._state import is_terminal
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from entrez_kit.server.app import Options
+    from entrez_kit.server.tools import Names
+    from entrez_kit.settings import Settings
+
+app = typer.Typer(
+    help="Serve agents: every operation as an MCP tool.\n\n"
+    "By default over stdio, for a host on this machine that starts this program. Over HTTP every caller must bring a "
+    "token; `serve token` issues them. `entrez-kit guide mcp` shows how hosts are set up.",
+)
+
+
+class Transport(StrEnum):
+    """How messages travel."""
+
+    stdio = "stdio"
+    http = "http"
+
+
+class ToolNames(StrEnum):
+    """Whose names the tools are listed under."""
+
+    kit = "kit"
+    contract = "contract"
+
+
+@app.callback(invoke_without_command=True)
+def serve(
+    ctx: typer.Context,
+    transport: Annotated[
+        Transport | None,
+        typer.Option("--transport", metavar="stdio|http", help="How to talk; stdio unless MCP_TRANSPORT_TYPE says so."),
+    ] = None,
+    host: Annotated[
+        str | None, typer.Option("--host", metavar="ADDRESS", help="Where to listen (MCP_HTTP_HOST, 127.0.0.1).")
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            "--port",
+            metavar="N",
+            min=0,
+            max=65_535,
+            help="Port to listen on (MCP_HTTP_PORT, 3010); 0 takes a free one.",
+        ),
+    ] = None,
+    toolset: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--toolset",
+            metavar="NAME,...",
+            help="Tools to list, of pubmed, gene, corpus and entrez; the first three unless given.",
+        ),
+    ] = None,
+    tool_names: Annotated[
+        ToolNames,
+        typer.Option(
+            "--tool-names",
+            metavar="kit|contract",
+            help="List tools under the kit's names or the exact ones of the specifications; all of them can be called.",
+        ),
+    ] = ToolNames.kit,
+    check: Annotated[
+        bool, typer.Option("--check", help="Start, list what is offered, and end; NCBI is not asked.")
+    ] = False,
+) -> None:
+    """Serve agents over MCP until the host closes the connection or a signal comes."""
+    if ctx.invoked_subcommand is not None:
+        return
+    given: dict[str, Any] = {
+        "mcp_transport_type": transport.value if transport else None,
+        "mcp_http_host": host.strip() if host else None,
+        "mcp_http_port": port,
+    }
+    chosen = {name: value for name, value in given.items() if value is not None}
+    names = ",".join(toolset or ())
+    if check:
+        _check(ctx, replace(state(ctx).settings, **chosen), names, tool_names.value)
+    else:
+        _serve(ctx, replace(_settings_to_serve(ctx), **chosen), names, tool_names.value)
+
+
+def _settings_to_serve(ctx: typer.Context) -> "Settings":
+    """Return the settings; in demo mode a sandbox runs from here on, and they point to it."""
+    current = state(ctx)
+    return current.services.settings if current.settings.demo else current.settings
+
+
+def _serve(ctx: typer.Context, settings: "Settings", toolsets: str, names: "Names") -> NoReturn:
+    from entrez_kit.server.telemetry import set_up_exporter
+
+    remark = set_up_exporter(settings)  # before the SDK is imported, which asks for its tracer there and then
+    from entrez_kit.server.run import serve as run_server
+
+    if remark:
+        warn(ctx, remark)
+    if settings.mcp_transport_type == "stdio" and is_terminal(sys.stdin):
+        note(ctx, "An MCP host is expected at the other end of standard input; Ctrl-C ends. See entrez-kit guide mcp.")
+    raise typer.Exit(run_server(settings, _options(toolsets, names), give_up=_give_up))
+
+
+def _options(toolsets: str, names: "Names") -> "Options":
+    from entrez_kit.server.app import Options
+    from entrez_kit.server.tools import read_toolsets
+
+    return Options(toolsets=read_toolsets(toolsets), names=names)
+
+
+def _give_up(status: int) -> None:
+    """End at once, threads that wait for NCBI or for a reader who has gone included."""
+    os._exit(status)
+
+
+def _check(ctx: typer.Context, settings: "Settings", toolsets: str, names: "Names") -> None:
+    from entrez_kit.server.run import check as try_server
+
+    document = try_server(settings, _options(toolsets, names))
+    emit(ctx, document, lambda: _table(document))
+
+
+def _table(document: dict[str, Any]) -> "RenderableType":
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    where = document.get("url") or document["transport"]
+    head = Text(f"{document['server_name']} {document['server_version']} is ready to serve over {where}.", style="bold")
+    table = Table("Tool", "What it does", box=None, pad_edge=False)
+    for tool in document["tools"]:
+        table.add_row(tool["name"], tool["title"])
+    tail = Text(
+        f"{len(document['tools'])} tools ({document['tools_list_bytes']:,} bytes to list), "
+        f"{len(document['resources'])} resources, prompts {', '.join(document['prompts'])}.",
+        style="dim",
+    )
+    return Group(head, Text(), table, Text(), tail)
+
+
+@app.command()
+def token(
+    ctx: typer.Context,
+    subject: Annotated[str, typer.Option("--subject", metavar="NAME", help="Whom the token is for.")],
+    ttl: Annotated[
+        str, typer.Option("--ttl", metavar="TIME", help="How long it is good: 30m, 1h, 7d; 366d at most.")
+    ] = "1h",
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--scope",
+            metavar="SCOPE",
+            help="What it allows: pubmed, gene, corpus.read, corpus.write, entrez. May be repeated; all but "
+            "corpus.write unless given.",
+        ),
+    ] = None,
+) -> None:
+    """Issue a bearer token for serve over HTTP, signed with MCP_AUTH_SECRET_KEY.
+
+    Prints the token alone, ready for a shell; --json adds whom it is for, what it allows and until when.
+    """
+    from entrez_kit.server.auth import issue_token, read_scopes, read_ttl
+
+    issued = issue_token(state(ctx).settings, subject=subject, ttl=read_ttl(ttl), scopes=read_scopes(scope or ()))
+    document = {
+        "token": issued.token,
+        "subject": issued.subject,
+        "scopes": list(issued.scopes),
+        "expires_at": datetime.fromtimestamp(issued.expires_at, UTC).isoformat().replace("+00:00", "Z"),
+    }
+    print_text(ctx, document, issued.token)

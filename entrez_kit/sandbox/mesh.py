@@ -1,0 +1,174 @@
+"""The MeSH database of the sandbox, over the headings that ship with this package."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from importlib import resources
+from typing import Any, Final
+
+from entrez_kit.sandbox import dates
+from entrez_kit.sandbox.database import (
+    BadRequest,
+    Database,
+    Description,
+    FetchRequest,
+    Items,
+    SearchOutcome,
+    SearchRequest,
+)
+from entrez_kit.sandbox.replies import Reply, plain
+from entrez_kit.sandbox.small_query import SmallField, SmallQuery
+from entrez_kit.sandbox.text import words
+
+FIELDS: Final = (
+    SmallField("ALL", "All Fields", "words", ("all",), "All terms from all searchable fields"),
+    SmallField("UID", "UID", "number", ("uid",), "Unique number assigned to a record"),
+    SmallField("WORD", "Text Word", "words", ("word", "tw"), "Free text associated with record"),
+    SmallField("MESH", "MeSH Terms", "whole", ("mh", "mesh"), "Headings and entry terms"),
+    SmallField("MHUI", "MeSH Unique ID", "whole", ("mhui",), "Unique identifier of the record in MeSH"),
+)
+_KINDS: Final = {"D": "descriptor", "Q": "qualifier", "C": "substance"}
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """One record of MeSH."""
+
+    uid: str
+    ui: str
+    name: str
+    tree_numbers: tuple[str, ...] = ()
+    entry_terms: tuple[str, ...] = ()
+    scope_note: str = ""
+
+
+def demo_headings() -> list[Heading]:
+    """Read the headings that are part of this package; none where they are not installed."""
+    file = resources.files("entrez_kit.fixtures").joinpath("mesh", "headings.json")
+    if not file.is_file():
+        return []
+    return [
+        Heading(
+            entry["uid"],
+            entry["ui"],
+            entry["name"],
+            tuple(entry.get("tree_numbers", ())),
+            tuple(entry.get("entry_terms", ())),
+            entry.get("scope_note", ""),
+        )
+        for entry in json.loads(file.read_text(encoding="utf-8"))
+    ]
+
+
+class MeshDatabase(Database):
+    """MeSH: descriptors, qualifiers and supplementary concepts; the latest records come first."""
+
+    name = "mesh"
+    menu = "MeSH"
+    description = "MeSH Database"
+
+    def __init__(self, headings: Sequence[Heading] | None = None) -> None:
+        self._given = headings
+
+    @cached_property
+    def headings(self) -> dict[str, Heading]:
+        """The records by UID, read when first asked for."""
+        found = demo_headings() if self._given is None else self._given
+        return {heading.uid: heading for heading in sorted(found, key=lambda one: -int(one.uid))}
+
+    @cached_property
+    def _parents(self) -> dict[str, Heading]:
+        return {tree: heading for heading in self.headings.values() for tree in heading.tree_numbers}
+
+    @property
+    def count(self) -> int:
+        """Number of records."""
+        return len(self.headings)
+
+    def _query(self) -> SmallQuery:
+        return SmallQuery(
+            {
+                uid: {
+                    "ALL": (heading.name, *heading.entry_terms, heading.scope_note, heading.ui),
+                    "UID": (uid,),
+                    "WORD": (heading.name, *heading.entry_terms, heading.scope_note),
+                    "MESH": (heading.name, *heading.entry_terms),
+                    "MHUI": (heading.ui,),
+                }
+                for uid, heading in self.headings.items()
+            },
+            FIELDS,
+        )
+
+    def search(self, request: SearchRequest) -> SearchOutcome:
+        """Find headings by their words, as headings ([MH]) or by identifier ([UID], [MeSH Unique ID])."""
+        return self._query().run(request)
+
+    def summary(self, uid: str) -> Mapping[str, Any] | None:
+        """Return the version 2 summary."""
+        heading = self._heading(uid)
+        if heading is None:
+            return None
+        return {
+            "DS_RecordType": _KINDS[heading.ui[0]],
+            "DS_MeSHUI": heading.ui,
+            "DS_ScopeNote": heading.scope_note,
+            "DS_MeshTerms": Items("string", [heading.name, *heading.entry_terms]),
+            "DS_IdxLinks": Items("DS_IdxLinksType", [self._place(tree) for tree in heading.tree_numbers]),
+        }
+
+    def _place(self, tree: str) -> Mapping[str, Any]:
+        parent = self._parents.get(tree.rpartition(".")[0])
+        below = [other for other in self._parents if other.rpartition(".")[0] == tree]
+        return {
+            "Parent": int(parent.uid) if parent is not None else 0,
+            "TreeNum": tree,
+            "Children": Items("int", [self._parents[other].uid for other in below]),
+        }
+
+    def _heading(self, uid: str) -> Heading | None:
+        canonical = self.canonical(uid)
+        return None if canonical is None else self.headings.get(canonical)
+
+    def fetch(self, request: FetchRequest) -> Reply:
+        """Return records as text, whatever form is asked for; unknown ids are left out.
+
+        Raises:
+            BadRequest: no id has the form of one.
+        """
+        if not any(self.canonical(uid) for uid in request.ids):
+            raise BadRequest("ID list is empty! Possibly it has no correct IDs.")
+        found = [heading for uid in request.ids if (heading := self._heading(uid)) is not None]
+        return plain("".join(_as_text(heading, place) for place, heading in enumerate(found, start=1)))
+
+    def describe(self) -> Description:
+        """Return what EInfo shows."""
+        day = dates.slashed(dates.as_number(date.today()))
+        return Description("Build-sandbox", f"{day} 00:00", self._query().field_infos())
+
+    def vocabulary(self) -> Mapping[str, int]:
+        """Return the words of headings and entry terms and how many records have them."""
+        return self._words
+
+    @cached_property
+    def _words(self) -> Mapping[str, int]:
+        counts: dict[str, int] = {}
+        for heading in self.headings.values():
+            for word in {word for name in (heading.name, *heading.entry_terms) for word in words(name)}:
+                if word.isalpha():
+                    counts[word] = counts.get(word, 0) + 1
+        return counts
+
+
+def _as_text(heading: Heading, place: int) -> str:
+    lines = [f"\n{place}: {heading.name}"]
+    if heading.scope_note:
+        lines.append(heading.scope_note)
+    if heading.tree_numbers:
+        lines.append(f"Tree Number(s): {', '.join(heading.tree_numbers)}")
+    lines.append(f"MeSH Unique ID: {heading.ui}")
+    if heading.entry_terms:
+        lines += ["Entry Terms:", *(f"    {term}" for term in heading.entry_terms)]
+    return "\n".join([*lines, ""])

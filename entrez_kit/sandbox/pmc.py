@@ -1,0 +1,160 @@
+"""The PMC database of the sandbox: those articles of the corpus that have a PMCID."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from typing import Any, Final, overload
+
+from entrez_kit.sandbox import dates, summaries
+from entrez_kit.sandbox.database import (
+    BadRequest,
+    Database,
+    Description,
+    FetchRequest,
+    FieldInfo,
+    LinkInfo,
+    SearchOutcome,
+    SearchRequest,
+)
+from entrez_kit.sandbox.document import Document
+from entrez_kit.sandbox.pubmed import Pmids, PubMedDatabase
+from entrez_kit.sandbox.replies import Reply, xml
+from entrez_kit.sandbox.text import xml_text
+
+_FILTER: Final = "pubmed pmc"
+"""Name of the filter that lets articles with a PMCID pass."""
+
+
+class PmcIds(Pmids):
+    """Ids of numbered articles in PMC, kept as numbers so that a large result set stays small."""
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[str]: ...
+    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
+        """Return one id, or those of a slice."""
+        if isinstance(place, slice):
+            return [self._id(number) for number in self.numbers[place]]
+        return self._id(self.numbers[place])
+
+    def _id(self, number: int) -> str:
+        return self.corpus.document(number).pmcid.removeprefix("PMC")
+
+
+class PmcDatabase(Database):
+    """PMC, searched in PubMed's language. Records have front matter only: no text of the demo corpus exists."""
+
+    name = "pmc"
+    menu = "PMC"
+    description = "PubMed Central"
+    summary_dtd = "20130612"
+    links = (
+        LinkInfo("pmc_pubmed", "pubmed", "PubMed Links", "The article in PubMed", 150),
+        LinkInfo("pmc_refs_pubmed", "pubmed", "Cited articles", "PubMed articles cited by this one", 150),
+    )
+
+    def __init__(self, pubmed: PubMedDatabase) -> None:
+        self._pubmed = pubmed
+
+    @property
+    def _all(self) -> int:
+        return self._pubmed.corpus.index.value("filter", _FILTER)
+
+    @property
+    def count(self) -> int:
+        """Number of articles."""
+        return self._all.bit_count()
+
+    def search(self, request: SearchRequest) -> SearchOutcome:
+        """Find articles as PubMed does; the ids are PMC's.
+
+        Raises:
+            BadRequest: a set of the history is named that does not exist.
+        """
+        uid = re.fullmatch(r"\s*([0-9]+)\[(?:uid|pmcid)\]\s*", request.term, re.IGNORECASE)
+        if uid:
+            number = self._number(uid[1])
+            return SearchOutcome(
+                ids=PmcIds(self._pubmed.corpus, [] if number is None else [number]), translation=f"{uid[1]}[UID]"
+            )
+
+        def referred(number: int) -> Sequence[str] | None:
+            kept = request.history(number)
+            return Pmids(kept.corpus, kept.numbers) if isinstance(kept, PmcIds) else None
+
+        term = f"({request.term}) AND {_FILTER}[sb]"
+        found = self._pubmed.search(replace(request, term=term, history=referred))
+        assert isinstance(found.ids, Pmids)
+        return replace(found, ids=PmcIds(found.ids.corpus, found.ids.numbers))
+
+    def _number(self, uid: str) -> int | None:
+        canonical = self.canonical(uid)
+        found = self._pubmed.corpus.find("aid", f"pmc{canonical}") if canonical is not None else []
+        return self._pubmed.corpus.number(found[0]) if found else None
+
+    def _document(self, uid: str) -> Document | None:
+        number = self._number(uid)
+        return None if number is None else self._pubmed.corpus.document(number)
+
+    def has(self, uid: str) -> bool:
+        """Tell whether an article with this id exists."""
+        return self._document(uid) is not None
+
+    def summary(self, uid: str) -> Mapping[str, Any] | None:
+        """Return the version 2 summary: a few of PubMed's fields."""
+        document = self._document(uid)
+        if document is None:
+            return None
+        whole = summaries.summary(document, 0)
+        names = ("PubDate", "EPubDate", "Source", "Authors", "Title", "Volume", "Issue", "Pages", "ArticleIds")
+        return {name: whole[name] for name in names}
+
+    def fetch(self, request: FetchRequest) -> Reply:
+        """Return front matter, as for articles whose publishers do not let PMC pass on the text.
+
+        Raises:
+            BadRequest: no id has the form of one.
+        """
+        if not any(self.canonical(uid) for uid in request.ids):
+            raise BadRequest("ID list is empty! Possibly it has no correct IDs.")
+        parts = []
+        for uid in request.ids:
+            document = self._document(uid)
+            if document is None:
+                parts.append(
+                    f'<error id="{xml_text(uid)}">The following PMCID is not available: {xml_text(uid)}</error>'
+                )
+            else:
+                parts.append(_front(document))
+        return xml(f'<?xml version="1.0" ?>\n<pmc-articleset>{"".join(parts)}</pmc-articleset>\n')
+
+    def linked(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
+        """Return the article in PubMed, or what it cites."""
+        document = self._document(uid)
+        if document is None:
+            return ()
+        if link == "pmc_pubmed":
+            return [(document.pmid, 0)]
+        known = self._pubmed.corpus.number
+        return [(pmid, 0) for pmid in dict.fromkeys(document.cited_pmids) if known(pmid) is not None]
+
+    def describe(self) -> Description:
+        """Return what EInfo shows."""
+        day = dates.slashed(dates.as_number(date.today()))
+        fields: Sequence[FieldInfo] = self._pubmed.describe().fields
+        return Description("Build-sandbox", f"{day} 00:00", fields)
+
+
+def _front(document: Document) -> str:
+    ids = "".join(
+        f'<article-id pub-id-type="{kind}">{xml_text(value)}</article-id>'
+        for kind, value in (("pmcid", document.pmcid), ("pmid", document.pmid), ("doi", document.doi))
+        if value
+    )
+    return (
+        "<article><!--The publisher of this article does not allow downloading of the full text in XML form.-->"
+        f"<front><article-meta>{ids}<title-group><article-title>{xml_text(document.title)}</article-title>"
+        "</title-group></article-meta></front></article>"
+    )

@@ -1,0 +1,76 @@
+"""Names of databases and the spellings of ids."""
+
+import pytest
+from database_bench import Canned, einfo_xml, run
+
+from entrez_kit.databases.names import check_database, entrez_uid, read_uid
+from entrez_kit.databases.search import SEARCH
+from entrez_kit.errors import InvalidInput, UpstreamError
+
+
+@pytest.mark.parametrize(
+    ("db", "text", "uid"),
+    [
+        ("gene", " 7157 ", "7157"),
+        ("gene", "NCBIGene:7157", "7157"),
+        ("gene", "007157", "7157"),
+        ("gene", "TP53", None),
+        ("pubmed", "PMID: 99000001", "99000001"),
+        ("pubmed", "10.5555/x", None),
+        ("pmc", "PMC123.2", "123"),
+        ("pmc", "123", "123"),
+        ("taxonomy", "txid9606", "9606"),
+        ("taxonomy", "NCBITaxon:9606", "9606"),
+        ("snp", "rs328", "328"),
+        ("mesh", "D003924", "68003924"),
+        ("mesh", "D000077594", None),
+        ("nuccore", "NM_000546.6", "NM_000546.6"),
+        ("nuccore", "gi|123|gb", "gi|123|gb"),
+        ("nuccore", "a b", None),
+        ("nuccore", "", None),
+        ("nuccore", "0", None),
+        ("gene", "99999999999999999999", None),
+        ("gene", "７１５７", None),
+        ("gene", "7157\n", "7157"),
+    ],
+)
+def test_an_id_is_read_as_ncbi_takes_it(db: str, text: str, uid: str | None) -> None:
+    assert read_uid(db, text) == uid
+
+
+def test_only_identifiers_of_six_digits_lead_to_an_entrez_uid() -> None:
+    assert [entrez_uid(ui) for ui in ("D009203", "q000379", "C535339", "D000077594", "x")] == [
+        "68009203",
+        "81000379",
+        "67535339",
+        None,
+        None,
+    ]
+
+
+@pytest.mark.parametrize("name", ["", "Gene!", "x", "db=gene", "gene;protein"])
+def test_what_cannot_be_a_database_is_refused_before_anything_is_sent(name: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        SEARCH.build({"db": name, "term": "x"})
+
+    assert caught.value.invalid_input == f"db={name}"
+
+
+def test_a_database_that_ncbi_does_not_list_is_refused_with_the_likeliest_name() -> None:
+    services = Canned(einfo=einfo_xml("pubmed", "nuccore", "clinvar"))
+
+    with pytest.raises(InvalidInput, match="Did you mean 'clinvar'") as caught:
+        run(services, SEARCH, db="clinva", term="x")
+
+    assert caught.value.reason == "unknown_database"
+    assert "entrez_info" in caught.value.recovery_hint
+    assert [name for name, _ in services.asked] == ["einfo"]
+
+
+def test_names_that_last_and_lists_that_cannot_be_had_stop_nobody() -> None:
+    services = Canned(einfo=UpstreamError("down"))
+
+    check_database(services, "gene")  # type: ignore[arg-type]
+    assert services.asked == []
+    check_database(services, "clinvar")  # type: ignore[arg-type]
+    check_database(Canned(einfo=einfo_xml("nuccore")), "nucleotide")  # type: ignore[arg-type]
