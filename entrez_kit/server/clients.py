@@ -79,7 +79,7 @@ class WatchedTransport(Transport):
         if isinstance(error, RateLimited):
             status = "Rate limited"
         elif isinstance(error, UpstreamError):
-            status = "Unreachable" if error.reason == "ncbi_unreachable" else "Degraded"
+            status = "Degraded" if "status" in error.details else "Unreachable"
         self.health = Health(time.time(), status)
 
 

@@ -63,7 +63,7 @@ class Workers:
 class _Job:
     """One call: begun by its thread or given up before, and counted until the later of the two is done with it."""
 
-    def __init__(self, workers: Workers, report: Callable[[int, int | None], None] | None) -> None:
+    def __init__(self, workers: Workers, report: Callable[[int, int | None], None]) -> None:
         self._workers = workers
         self._report = report
         self._lock = threading.Lock()
@@ -94,16 +94,14 @@ class _Job:
         self._workers._ended()
 
     def _progress(self, done: int, total: int | None) -> None:
-        if self._report is None or done <= self._furthest:  # the protocol wants progress to increase
+        if done <= self._furthest:  # the protocol wants progress to increase
             return
         self._furthest = done
         self._report(done, total)
 
 
-def _reporter(ctx: ServerRequestContext[Any, Any]) -> Callable[[int, int | None], None] | None:
-    """Return what tells the caller how far the work is, or None where it did not ask to know."""
-    if not ctx.meta or ctx.meta.get("progress_token") is None:
-        return None
+def _reporter(ctx: ServerRequestContext[Any, Any]) -> Callable[[int, int | None], None]:
+    """Return what tells the caller how far the work is; the SDK drops it where the caller did not ask to know."""
 
     def report(done: int, total: int | None) -> None:
         try:

@@ -1,0 +1,188 @@
+"""MeSH by name, synonym and identifier, page by page."""
+
+import json
+
+import pytest
+from database_bench import Canned, KitFor, call, esearch_xml, run
+
+from entrez_kit.databases.mesh import MESH, decode_ui, mesh_record
+from entrez_kit.errors import InvalidInput, UpstreamError
+from entrez_kit.sandbox.mesh import Heading, MeshDatabase
+from entrez_kit.sandbox.server import Sandbox
+
+
+def names(result: object) -> list[str]:
+    return [record.name for record in result.results]  # type: ignore[attr-defined]
+
+
+def test_a_synonym_leads_to_the_heading(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = call(kit_for(sandbox), MESH, query="heart attack")
+
+    assert result.model_dump(mode="json")["results"] == [
+        {
+            "ui": "D009203",
+            "entrez_uid": "68009203",
+            "kind": "descriptor",
+            "name": "Myocardial Infarction",
+            "tree_numbers": ["C14.280.647.500", "C14.907.585.500"],
+            "scope_note": "Death of heart muscle whose supply of blood is cut off. (Note written for entrez-kit.)",
+            "entry_terms": ["Heart Attack"],
+        }
+    ]
+    assert result.total_found == 1
+    assert result.next_offset is None
+
+
+def test_the_heading_that_is_named_comes_first_though_others_rank_higher(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = call(kit_for(sandbox), MESH, query="diabetes mellitus", max_results=2)
+
+    assert names(result)[0] == "Diabetes Mellitus"
+    assert result.total_found == 5
+    assert result.next_offset == 2
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 50])
+def test_pages_neither_repeat_nor_lose_a_record_though_one_is_put_first(
+    sandbox: Sandbox, kit_for: KitFor, size: int
+) -> None:
+    kit = kit_for(sandbox)
+    found: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        page = call(kit, MESH, query="diabetes mellitus", max_results=size, offset=offset)
+        assert page.total_found == 5
+        found += names(page)
+        offset = page.next_offset
+
+    assert found[0] == "Diabetes Mellitus"
+    assert sorted(found) == [
+        "Diabetes Mellitus",
+        "Diabetes Mellitus, Experimental",
+        "Diabetes Mellitus, Lipoatrophic",
+        "Diabetes Mellitus, Type 1",
+        "Diabetes Mellitus, Type 2",
+    ]
+    beyond = call(kit, MESH, query="diabetes mellitus", offset=99)
+    assert beyond.results == []
+    assert beyond.next_offset is None
+
+
+@pytest.mark.parametrize(
+    ("query", "ui", "name", "kind"),
+    [
+        ("D003924", "D003924", "Diabetes Mellitus, Type 2", "descriptor"),
+        ("d003924", "D003924", "Diabetes Mellitus, Type 2", "descriptor"),
+        ("D000077594", "D000077594", "Nivolumab", "descriptor"),
+        ("Q000379", "Q000379", "methods", "qualifier"),
+        ("C999000001", "C999000001", "MUCX7 protein, invented", "supplementary_concept"),
+    ],
+)
+def test_an_identifier_finds_its_record_whatever_its_length(
+    sandbox: Sandbox, kit_for: KitFor, query: str, ui: str, name: str, kind: str
+) -> None:
+    result = call(kit_for(sandbox), MESH, query=query)
+
+    assert [(record.ui, record.name, record.kind) for record in result.results] == [(ui, name, kind)]
+
+
+def test_pointers_of_supplementary_concepts_are_no_tree_numbers(sandbox: Sandbox, kit_for: KitFor) -> None:
+    record = call(kit_for(sandbox), MESH, query="MUCX7 protein").results[0]
+
+    assert record.tree_numbers == []
+    assert "tree_numbers" not in record.model_dump(mode="json")
+
+
+def test_details_can_be_left_out(sandbox: Sandbox, kit_for: KitFor) -> None:
+    record = call(kit_for(sandbox), MESH, query="D009203", include_details=False).results[0]
+
+    assert set(record.model_dump()) == {"ui", "entrez_uid", "kind", "name"}
+
+
+def test_nothing_found_is_an_empty_result(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = call(kit_for(sandbox), MESH, query="qqqzzz")
+
+    assert (result.results, result.total_found) == ([], 0)
+    assert result.shortfall() is None
+    assert call(kit_for(sandbox), MESH, query="D999999").results == []
+
+
+def test_a_query_with_tags_is_sent_as_it_is(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = call(kit_for(sandbox), MESH, query="diabetes[word] NOT mellitus[word]")
+
+    assert names(result) == ["Diabetes Insipidus"]
+    assert sandbox.requests("esearch") == 1
+
+
+def test_a_record_that_is_listed_and_not_described_is_a_shortfall() -> None:
+    body = json.dumps({"result": {"uids": ["68000001"], "68000001": {"ds_meshterms": ["Calcimycin"]}}}).encode()
+    services = Canned(esearch=[esearch_xml(0), esearch_xml(2, ["68000001", "68000002"])], esummary=body)
+    result = run(services, MESH, query="x")
+
+    assert result.missing_uids == ["68000002"]
+    assert isinstance(result.shortfall(), UpstreamError)
+
+
+def test_upstream_failure_is_no_empty_result() -> None:
+    with pytest.raises(UpstreamError):
+        run(Canned(esearch=UpstreamError("down")), MESH, query="x")
+
+
+@pytest.mark.parametrize(
+    ("uid", "ui"),
+    [
+        ("68003924", "D003924"),
+        ("81000379", "Q000379"),
+        ("67535339", "C535339"),
+        ("2010029", "2010029"),
+        ("6800", "6800"),
+    ],
+)
+def test_an_entrez_uid_is_decoded_only_where_it_has_the_form(uid: str, ui: str) -> None:
+    assert decode_ui(uid) == ui
+
+
+def test_both_spellings_of_a_summary_make_the_same_record() -> None:
+    version_1 = {
+        "DS_MeshTerms": {"string": ["Calcimycin", "A-23187"]},
+        "DS_ScopeNote": "An ionophore.",
+        "DS_IdxLinks": {"Struct": [{"TreeNum": ["D03.633"], "Parent": [1]}, {"TreeNum": ["@1234"]}]},
+    }
+    json_form = {
+        "ds_meshterms": ["Calcimycin", "A-23187"],
+        "ds_scopenote": "An ionophore.",
+        "ds_meshui": "D000001",
+        "ds_idxlinks": [{"treenum": "D03.633", "parent": 1, "children": []}, {"treenum": "@1234"}],
+    }
+
+    assert mesh_record("68000001", version_1) == mesh_record("68000001", json_form)
+    assert mesh_record("68000001", json_form).tree_numbers == ["D03.633"]
+
+
+def test_version_1_of_the_sandbox_is_read_like_the_json(sandbox: Sandbox, kit_for: KitFor) -> None:
+    from entrez_kit.databases.documents import parse_documents
+
+    kit = kit_for(sandbox)
+    old = parse_documents(kit.eutils.esummary(db="mesh", ids=["68003920"], version="1.0").content).documents
+    new = parse_documents(kit.eutils.esummary(db="mesh", ids=["68003920"], retmode="json").content).documents
+
+    assert mesh_record("68003920", old["68003920"]) == mesh_record("68003920", new["68003920"])
+
+
+def test_a_heading_whose_synonym_is_anothers_name_is_paged_without_doubles(sandbox: Sandbox, kit_for: KitFor) -> None:
+    sandbox.register(
+        MeshDatabase(
+            [Heading("68000001", "D000001", "Cold"), Heading("68000002", "D000002", "Common Cold", (), ("Cold",))]
+            + [Heading(f"6800010{n}", f"D00010{n}", f"Cold thing {n}") for n in range(5)]
+        )
+    )
+    kit = kit_for(sandbox)
+    pages = [call(kit, MESH, query="cold", max_results=3, offset=offset) for offset in (0, 3, 6)]
+
+    found = [record.ui for page in pages for record in page.results]
+    assert len(found) == len(set(found)) == 7
+
+
+@pytest.mark.parametrize("arguments", [{"query": " "}, {"query": "x", "max_results": 51}, {"query": "x", "offset": -1}])
+def test_arguments_that_make_no_sense_are_refused(arguments: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput):
+        MESH.build(arguments)

@@ -1,0 +1,74 @@
+"""The terminal's --json and MCP's structuredContent are the same document, errors included."""
+
+import json
+from typing import Any
+
+import pytest
+from serving import ServicesFor, anyio_backend_fixture, connected, services_for_fixture, structured
+from terminal import Cli, cli_fixture
+from test_doors import EXAMPLES
+
+from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.operation import Operation
+from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.server.app import Options
+from entrez_kit.server.tools import TOOLSETS
+
+FIXTURES = (anyio_backend_fixture, cli_fixture, services_for_fixture)
+
+pytestmark = pytest.mark.anyio
+
+reading = pytest.mark.parametrize(
+    "operation", [item for item in OPERATIONS if item.read_only], ids=lambda operation: operation.name
+)
+
+WRONG: list[tuple[tuple[str, ...], str, dict[str, Any]]] = [
+    (("search", "cr"), "pubmed_search_articles", {"query_term": "cr"}),
+    (("search", "(crispr"), "pubmed_search_articles", {"query_term": "(crispr"}),
+    (("search", "crispr", "--offset", "9999"), "pubmed_search_articles", {"query_term": "crispr", "offset": 9_999}),
+    (("search", "crispr", "--min-date", "x"), "pubmed_search_articles", {"query_term": "crispr", "date_range": {"min_date": "x"}}),
+    (("gene", "pubmed", "7157"), "get_pubmed_links", {"entrez_id": "7157"}),
+    (("gene", "pubmed", "NCBIGene:999999999"), "get_pubmed_links", {"entrez_id": "NCBIGene:999999999"}),
+    (("gene", "search", "x"), "search_genes", {"query": "x"}),
+    (("gene", "search", "TP53", "--organism", "unicorn"), "search_genes", {"query": "TP53", "organism": "unicorn"}),
+]  # fmt: skip
+
+
+@reading
+async def test_the_terminal_and_agents_get_the_same_document(
+    cli: Cli, services_for: ServicesFor, sandbox: Sandbox, operation: Operation[Any, Any]
+) -> None:
+    options = Options(toolsets=TOOLSETS)
+    assert operation.name in EXAMPLES, f"{operation.name} has no example in test_doors.py"
+    async with connected(services_for(sandbox), options) as client:
+        for arguments, fields in EXAMPLES[operation.name]:
+            done = cli(*operation.command, *arguments, "--json")
+            result = await client.call_tool(operation.name, fields)
+            assert json.loads(done.out) == structured(result)
+
+
+@pytest.mark.parametrize(("command", "tool", "arguments"), WRONG)
+async def test_the_terminal_and_agents_get_the_same_envelope(
+    cli: Cli, services_for: ServicesFor, sandbox: Sandbox, command: tuple[str, ...], tool: str, arguments: dict[str, Any]
+) -> None:
+    if tool not in {operation.name for operation in OPERATIONS}:
+        pytest.skip(f"{tool} is not in the catalogue yet")
+    done = cli(*command, "--json")
+    async with connected(services_for(sandbox)) as client:
+        result = await client.call_tool(tool, arguments)
+
+    assert done.status != 0
+    assert result.is_error is True
+    assert json.loads(done.err.splitlines()[-1]) == structured(result)
+
+
+async def test_failures_of_ncbi_look_the_same_to_both(cli: Cli, services_for: ServicesFor, sandbox: Sandbox) -> None:
+    services = services_for(sandbox, no_cache=True)
+    sandbox.stop()
+    done = cli("search", "crispr", "--json", "--no-cache")
+    async with connected(services) as client:
+        result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
+
+    shown, given = json.loads(done.err.splitlines()[-1]), structured(result)
+    assert given["error"]["code"] == "UPSTREAM_ERROR"
+    assert shown == given
