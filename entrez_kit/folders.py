@@ -40,8 +40,8 @@ SHARED_TEMPORARY = Path("/tmp")  # noqa: S108
 def temporary_folder() -> Path:
     """Return a folder of this user's in the machine's temporary folder (created 0700 by whoever writes there).
 
-    Every process of the user gets the same one, whatever its TMPDIR. A name that somebody else took, or left open for others to write, is
-    passed over: what lies there must not decide about requests or replies.
+    Every process of the user gets the same one, whatever its TMPDIR. A name that somebody else took, or left open for
+    others to write, is passed over: what lies there must not decide about requests or replies.
     """
     try:
         shared = sys.platform != "win32" and _is_folder(SHARED_TEMPORARY) and can_write(SHARED_TEMPORARY)

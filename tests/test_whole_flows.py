@@ -17,13 +17,13 @@ EMAIL = "canary.person@example.org"
 MIX = {"429": 0.05, "500": 0.02, "truncate": 0.05, "html": 0.10, "error200": 0.05, "cut": 0.05}
 
 
-def _program(*arguments: str, stdin: bytes = b"", timeout: int = 240, **environment: str) -> tuple[int, bytes, bytes]:
+def _program(*arguments: str, environment: dict[str, str], stdin: bytes = b"") -> tuple[int, bytes, bytes]:
     done = subprocess.run(
         [sys.executable, "-m", "entrez_kit", *arguments],
         input=stdin,
         capture_output=True,
         env={**os.environ, **environment},
-        timeout=timeout,
+        timeout=240,
         check=False,
     )
     return done.returncode, done.stdout, done.stderr
@@ -63,7 +63,7 @@ def test_pain_39_key_and_email_appear_nowhere(fault: dict[str, float], statuses:
     }
     with Sandbox(faults=fault, enforce_limits=False) as sandbox:
         outputs = [
-            _program(*command, **environment, **_at(sandbox))
+            _program(*command, environment=environment | _at(sandbox))
             for command in (
                 ("search", "crispr", "--summaries", "3", "--history", "-v"),
                 ("fetch", "99000001", "PMC99000002", "10.5555/no.such", "-v"),
@@ -71,8 +71,8 @@ def test_pain_39_key_and_email_appear_nowhere(fault: dict[str, float], statuses:
             )
         ]
         keyed = [entry.keyed for entry in sandbox.log]
-        outputs.append(_program("config", "show", "-v", **environment, **_at(sandbox)))
-        outputs.append(_program("cache", "info", "-v", **environment, **_at(sandbox)))
+        outputs.append(_program("config", "show", "-v", environment=environment | _at(sandbox)))
+        outputs.append(_program("cache", "info", "-v", environment=environment | _at(sandbox)))
 
     assert outputs[0][0] in statuses
     assert any(keyed), "the key never reached the service, so the test proves nothing"
@@ -87,9 +87,15 @@ def test_pain_05_the_program_returns_every_record_or_names_what_is_missing(tmp_p
     asked = [str(number) for number in range(99_100_001, 99_102_001)]
     with Sandbox(records=2_000, enforce_limits=False, faults=MIX, seed=3) as faulty:
         status, out, err = _program(
-            "fetch", "-", "-f", "jsonl", "--detail", "citation_data",
-            stdin="\n".join(asked).encode(), NCBI_API_KEY=KEY, ENTREZ_KIT_HOME=str(tmp_path), **_at(faulty),
-        )  # fmt: skip
+            "fetch",
+            "-",
+            "-f",
+            "jsonl",
+            "--detail",
+            "citation_data",
+            stdin="\n".join(asked).encode(),
+            environment={"NCBI_API_KEY": KEY, "ENTREZ_KIT_HOME": str(tmp_path), **_at(faulty)},
+        )
         struck = sum(faulty.faults.struck.values())
 
     lines = [json.loads(line) for line in out.splitlines()]
@@ -108,10 +114,10 @@ def test_pain_15_nothing_invalid_is_ever_cached(tmp_path: Path) -> None:
         environment = {"NCBI_API_KEY": KEY, "ENTREZ_KIT_HOME": str(tmp_path), **_at(faulty)}
         asked = [str(number) for number in range(99_100_001, 99_100_401)]
         for start in range(0, 400, 20):
-            _program("fetch", *asked[start : start + 20], "-f", "ids", **environment)
+            _program("fetch", *asked[start : start + 20], "-f", "ids", environment=environment)
         before = faulty.requests()
         offline = [
-            _program("--offline", "fetch", *asked[start : start + 20], "-f", "ids", **environment)
+            _program("--offline", "fetch", *asked[start : start + 20], "-f", "ids", environment=environment)
             for start in range(0, 400, 20)
         ]
         assert faulty.requests() == before
@@ -125,9 +131,9 @@ def test_pain_15_nothing_invalid_is_ever_cached(tmp_path: Path) -> None:
 
 def test_the_second_call_comes_from_the_cache_with_the_same_document(sandbox: Sandbox, tmp_path: Path) -> None:
     environment = {"ENTREZ_KIT_HOME": str(tmp_path), **_at(sandbox)}
-    first = _program("search", "crispr", "--summaries", "5", **environment)
+    first = _program("search", "crispr", "--summaries", "5", environment=environment)
     requests = sandbox.requests()
-    second = _program("search", "crispr", "--summaries", "5", **environment)
+    second = _program("search", "crispr", "--summaries", "5", environment=environment)
 
     assert first == second
     assert sandbox.requests() == requests
@@ -179,7 +185,7 @@ def test_a_pipeline_with_head_works_and_ends_quietly() -> None:
 
 
 def test_the_demo_keeps_to_its_own_folders_and_leaves_no_trace_of_itself_in_the_users(tmp_path: Path) -> None:
-    status, _, _ = _program("--demo", "search", "crispr", ENTREZ_KIT_HOME=str(tmp_path))
+    status, _, _ = _program("--demo", "search", "crispr", environment={"ENTREZ_KIT_HOME": str(tmp_path)})
 
     assert status == 0
     assert {path.relative_to(tmp_path).parts[:2] for path in _files(tmp_path)} == {("cache", "demo")}

@@ -187,25 +187,34 @@ def abstract_sections(container: Any) -> tuple[list[Fields], str]:
 def history(container: Any, fields: Fields) -> None:
     """Read the steps in the life of a record: received, accepted, entrez ..."""
     steps: list[Fields] = []
-    step: Fields = {}
-    name_of, known = _TIME_PARTS.get, NUMBERS.get
-    for element in container.iterdescendants():
-        tag = element.tag
-        name = name_of(tag)
-        if name:
-            text = element.text
-            value = known(text)
-            if value is None:
-                value = month_number(text) if name == "month" else number(text)
-            step[name] = value
-        elif tag == "PubMedPubDate":
-            step = {"status": element.get("PubStatus")}
+    for element in container:
+        status = element.get("PubStatus")
+        if status:
+            # Year, Month, Day, then Hour and Minute: the order is NLM's, and what is no number is read by name
+            numbers = [NUMBERS.get(child.text) for child in element]
+            if len(numbers) == 5 and None not in numbers:
+                year, month, day, hour, minute = numbers
+                step: Fields = {"year": year, "month": month, "day": day, "hour": hour, "minute": minute}
+            elif len(numbers) == 3 and None not in numbers:
+                year, month, day = numbers
+                step = {"year": year, "month": month, "day": day}
+            else:
+                step = _moment(element)
+                day = month = None
+            if day is not None and (day > 28 or not 0 < month <= 12):
+                step = _moment(element)
+            step["status"] = status
             steps.append(step)
-    for step in steps:
-        day = step.get("day")
-        if day and (day > 28 or not step.get("month")) and not day_exists(step.get("year"), step.get("month"), day):
-            del step["day"]
-    fields["history"] = [step for step in steps if step["status"]]
+    fields["history"] = steps
+
+
+def _moment(element: Any) -> Fields:
+    """Read a date with a time, by the names of its parts and as far as it exists."""
+    texts: dict[str, str | None] = {child.tag: child.text for child in element}
+    get = texts.get
+    parts: Fields = {**calendar_parts(get("Year"), get("Month"), get("Day"))}
+    parts["hour"], parts["minute"] = number(get("Hour")), number(get("Minute"))
+    return parts
 
 
 def grants(container: Any, fields: Fields) -> None:
@@ -273,8 +282,8 @@ def listed_ids(container: Any, fields: Fields) -> None:
     """Note the record's own ids; those of cited works stand in lists of their own, inside ReferenceList."""
     found: list[tuple[str, str]] = fields.setdefault("_listed", [])
     for element in container:
-        value = text_of(element)
-        if value:
+        text = element.text
+        if text and (value := text.strip()):
             found.append((element.get("IdType") or "pubmed", value))
 
 

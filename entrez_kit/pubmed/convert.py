@@ -1,23 +1,17 @@
 """Convert between PMID, PMCID and DOI: one ordered outcome per input, whatever mix of kinds."""
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from entrez_kit.batches import in_batches
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.operation import Operation, Request, Result, sparse
-from entrez_kit.pubmed.resolution import Resolved, search_pubmed
+from entrez_kit.pubmed.resolution import Resolved, ask_converter, search_pubmed
 from entrez_kit.pubmed.retrieval import Retrieval
 from entrez_kit.services import Services
-from entrez_kit.xml_reply import malformed
 
-BATCH: Final = 200
-"""The ID Converter takes no more ids at a time."""
 MAX_IDS: Final = 10_000
 MAX_MCP_IDS: Final = 50
 KINDS: Final[tuple[IdKind, ...]] = ("pmid", "pmcid", "doi")
@@ -158,46 +152,18 @@ def _converted(services: Services, keys: dict[Key, str]) -> _Known:
         if known.error is not None:
             known.unanswered.update(values.values())
             continue
-
-        def ask(batch: list[str], kind: IdKind = kind) -> dict[str, Conversion]:
-            return parse_conversions(services.idconv.convert(batch, idtype=kind).content, batch, kind)
-
-        asked = in_batches(list(values), BATCH, ask, refusals=(EntityNotFound, InvalidInput))
-        for _, conversions in asked.answers:
-            known.found |= {values[value]: conversion for value, conversion in conversions.items()}
-        known.unanswered.update(values[value] for value in asked.failed)
-        known.error = next(iter(asked.failed.values()), None)
-    return known
-
-
-def parse_conversions(content: bytes, requested: Sequence[str], kind: str) -> dict[str, Conversion]:
-    """Return what a converter reply says of each requested id; those it does not know are left out.
-
-    Raises:
-        UpstreamError: the reply is no list of records.
-    """
-    try:
-        records = json.loads(content)["records"]
-        if not isinstance(records, list):
-            raise TypeError("records is no list")
-    except (ValueError, KeyError, TypeError) as exc:
-        raise malformed("idconv", f"no records in it ({type(exc).__name__})") from None
-    wanted = {value.lower(): value for value in requested}
-    known: dict[str, Conversion] = {}
-    for record in records:
-        asked = str(record.get("requested-id") or record.get(kind) or "").strip().lower()
-        value = wanted.get(asked) or wanted.get(asked.partition(".")[0])
-        pmid, pmcid, doi = (str(record.get(name) or "").strip() or None for name in KINDS)
-        if value is None or record.get("errmsg") or record.get("status") == "error" or not (pmid or pmcid):
-            continue
-        known[value] = Conversion(
-            requested_id=value,
-            status="found",
-            pmid=pmid,
-            pmcid=pmcid.partition(".")[0] if pmcid else None,
-            doi=doi,
-            note=None if pmid else NOT_IN_PUBMED,
-        )
+        found, failed = ask_converter(services, list(values), kind)
+        for value, one in found.items():
+            known.found[values[value]] = Conversion(
+                requested_id=value,
+                status="found",
+                pmid=one.pmid,
+                pmcid=one.pmcid,
+                doi=one.doi,
+                note=None if one.pmid else NOT_IN_PUBMED,
+            )
+        known.unanswered.update(values[value] for value in failed)
+        known.error = next(iter(failed.values()), None)
     return known
 
 

@@ -10,8 +10,8 @@ _BLANK_LINES: Final = re.compile(rb"(?:\r?\n){2,}")
 def split_medline(data: bytes) -> list[tuple[str, bytes]]:
     """Return PMID and own bytes of every record, in order.
 
-    A record reaches from its PMID line to the blank line before
-    the next one, line end included. What belongs to no record, such as NCBI's remark about an unknown PMID, is left out.
+    A record reaches from its PMID line to the blank line before the next one, line end included. What belongs to no
+    record, such as NCBI's remark about an unknown PMID, is left out.
     """
     places = list(_PMID_LINE.finditer(data))
     records = []

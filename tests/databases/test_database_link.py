@@ -38,7 +38,7 @@ def test_each_source_has_a_linkset_of_its_own_in_the_order_given(sandbox: Sandbo
     ("source", "target", "source_id", "expected"),
     [
         ("pubmed", "pmc", "99000001", ["99000001"]),
-        ("pmc", "pubmed", "PMC99000001", ["99000001"]),
+        ("pmc", "pubmed", "PMC99000001", ["99000001", "99000007"]),
         ("gene", "pubmed", "672", ["99000033", "99000032", "99000030"]),
         ("nuccore", "gene", "ZZ900001.1", ["7157"]),
         ("nuccore", "taxonomy", "990000103", ["10090"]),

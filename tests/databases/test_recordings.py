@@ -1,4 +1,4 @@
-"""Recorded replies of einfo, esummary, elink, espell, egquery and MeSH, judged by another parser."""
+"""Recorded replies of any database and the ID Converter, judged by another parser."""
 
 import json
 import re
@@ -13,7 +13,11 @@ from entrez_kit.databases.documents import parse_documents
 from entrez_kit.databases.info import parse_counts, parse_database, parse_database_list
 from entrez_kit.databases.linksets import parse_linksets
 from entrez_kit.databases.mesh import parse_descriptors
+from entrez_kit.epost_reply import parse_epost
+from entrez_kit.errors import UpstreamError
+from entrez_kit.esearch_reply import parse_esearch
 from entrez_kit.espell_reply import parse_espell
+from entrez_kit.pubmed.resolution import parse_converted
 
 
 def _files(folder: Path) -> list[Path]:
@@ -130,3 +134,45 @@ def test_every_recorded_descriptor_is_read(real_data: Path) -> None:
             assert {record.name, *record.entry_terms} == terms
             assert record.tree_numbers == [e.text for e in element.findall("TreeNumberList/TreeNumber")]
             assert record.scope_note is not None
+
+
+def test_every_recorded_search_gives_its_count_ids_and_translation(real_data: Path) -> None:
+    for path in _files(real_data / "esearch"):
+        content = path.read_bytes()
+        if content.lstrip()[:1] == b"{":
+            result = json.loads(content).get("esearchresult", {})
+            if "count" not in result:
+                with pytest.raises(UpstreamError):
+                    parse_esearch(content)
+                continue
+            found = parse_esearch(content)
+            assert (found.count, found.ids) == (int(result["count"]), result["idlist"])
+            assert found.query_translation == result["querytranslation"]
+            continue
+        root = ElementTree.fromstring(content)
+        found = parse_esearch(content)
+        assert found.count == int(root.findtext("Count") or ""), path.name
+        assert found.ids == [element.text for element in root.findall("IdList/Id")]
+        assert found.query_translation == (root.findtext("QueryTranslation") or "").strip()
+        assert found.web_env == root.findtext("WebEnv")
+        assert found.query_key == root.findtext("QueryKey")
+        complaints = [element.text for name in ("ErrorList", "WarningList") for element in root.findall(f"{name}/*")]
+        assert [complaint.text for complaint in found.complaints] == [text for text in complaints if text]
+
+
+def test_every_recorded_post_gives_its_handles(real_data: Path) -> None:
+    for path in _files(real_data / "epost"):
+        root = ElementTree.fromstring(path.read_bytes())
+        posted = parse_epost(path.read_bytes())
+        assert (posted.query_key, posted.web_env) == (int(root.findtext("QueryKey") or ""), root.findtext("WebEnv"))
+        assert posted.invalid_ids == []
+
+
+def test_every_recorded_conversion_is_found_or_left_out(real_data: Path) -> None:
+    for path in _files(real_data / "idconv"):
+        document = json.loads(path.read_bytes())
+        known = parse_converted(path.read_bytes(), document["request"]["idtype"] or "pmid")
+        records = {one["requested-id"].lower(): one for one in document["records"] if "errmsg" not in one}
+        assert set(known) == set(records)
+        for asked, record in records.items():
+            assert (known[asked].pmid, known[asked].pmcid) == (str(record["pmid"]), record["pmcid"])

@@ -4,7 +4,7 @@ import pytest
 
 from entrez_kit.errors import InvalidInput
 from entrez_kit.pubmed.citation_files import first_author, read_citations
-from entrez_kit.pubmed.match import Citation, citation_line, differences, parse_matches, surname
+from entrez_kit.pubmed.match import Answer, Citation, citation_line, differences, parse_matches, surname
 from entrez_kit.pubmed.models import Article, ArticleDate, Author, JournalInfo, PublicationDate
 
 
@@ -16,14 +16,31 @@ def test_pain_31_a_pipe_or_newline_in_a_field_cannot_shift_the_columns() -> None
 
 def test_pain_31_answers_are_told_apart_and_dropped_rows_are_not_invented() -> None:
     reply = (
+        b"nature|1869|1|9|nobody|ekcontrol|NOT_FOUND\n"
         b"J Inv Res|2024|12|737|Doe J|ek0|99000001\n"
         b"J Inv Res|2024|12|1|Doe J|ek1|NOT_FOUND;INVALID_JOURNAL\n"
         b"J Inv Res|2024|12||Doe J|ek2|AMBIGUOUS 99000002, 99000003\n"
+        b"J Inv Res|2024||||ek3|AMBIGUOUS (783 citations)\n"
+        b"J Inv Res|2024||||ek4|AMBIGUOUS(5 citations)\n"
+        b"J Inv Res|2024|7|1||ek5|NOT_FOUND\n"
+        b"J Inv Res|2024|7|1||ek6|\n"
+        b"J Inv Res|2024|7|1||ek7|something new 123\n"
+        b"J Inv Res|2024|7|1||doe24|99000009\n"
         b"\n"
         b"ERROR: something\n"
     )
+    answers, controlled = parse_matches(reply)
 
-    assert parse_matches(reply) == {0: ["99000001"], 1: [], 2: ["99000002", "99000003"]}
+    assert controlled
+    assert answers == {
+        0: Answer("matched", ("99000001",)),
+        1: Answer("not_found", detail="NCBI does not know the journal"),
+        2: Answer("ambiguous", ("99000002", "99000003")),
+        3: Answer("ambiguous", detail="783 records fit"),
+        4: Answer("ambiguous", detail="5 records fit"),
+        5: Answer("not_found"),
+    }
+    assert parse_matches(b"") == ({}, False)
 
 
 ARTICLE = Article(
@@ -56,6 +73,23 @@ def test_the_whole_list_of_authors_and_both_years_count(author: str | None, year
     citation = Citation(journal="J", author_name=author, year=year)
 
     assert [warning.code for warning in differences(citation, ARTICLE)] == codes
+
+
+@pytest.mark.parametrize(
+    ("given", "title", "same"),
+    [
+        ("A CRISPR study of mice", "A CRISPR study of mice.", True),
+        ("A CRISPR study of mice", "A CRISPR study of mice: a randomised trial", True),
+        ("Étude d'une cohorte", "[Study of a cohort].", True),
+        ("Dulaglutide and renal outcomes", "Oral semaglutide in patients with diabetes", False),
+        ("Mice", "Letters to the editor", False),
+    ],
+)
+def test_pain_46_another_title_is_noticed(given: str, title: str, same: bool) -> None:
+    article = Article(pmid="1", url="x", title=title, vernacular_title="Étude d'une cohorte")
+    codes = [warning.code for warning in differences(Citation(journal="J", title=given), article)]
+
+    assert codes == ([] if same else ["title_mismatch"])
 
 
 @pytest.mark.parametrize(

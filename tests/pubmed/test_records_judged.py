@@ -89,7 +89,7 @@ def _judge(record: Element) -> _Judgement:
         abstract=" ".join(_flat(part) for part in article.findall("Abstract/AbstractText")),
         authors=len(authors),
         mesh=len(body.findall("MeshHeadingList/MeshHeading")),
-        dois={_bare(item.text) for item in ids if item.get("IdType") == "doi"} | {_bare(item.text) for item in locations},
+        dois={_bare(item.text) for item in [*ids, *locations] if "doi" in (item.get("IdType"), item.get("EIdType"))},
         pmcids={re.sub(r"\D*([0-9]+).*", r"PMC\1", item.text or "") for item in ids if item.get("IdType") == "pmc"},
         ids={(item.text or "").strip() for item in ids},
     )

@@ -1,0 +1,253 @@
+"""PMID, PMCID and DOI into each other: one ordered outcome per input."""
+
+import json
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from entrez_kit import EntrezKit
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
+from entrez_kit.pubmed.convert import CONVERT, ConvertResult
+from entrez_kit.pubmed.resolution import parse_converted
+from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.services import Services
+
+KitFor = Callable[..., EntrezKit]
+
+
+def convert(kit: EntrezKit, *ids: str, **arguments: Any) -> ConvertResult:
+    return CONVERT.run(kit.services, {"ids": list(ids), **arguments})
+
+
+def rows(result: ConvertResult) -> list[tuple[str, str, str | None, str | None]]:
+    return [(one.requested_id, one.status, one.pmid, one.pmcid) for one in result.records]
+
+
+def test_mixed_kinds_come_back_in_order_one_outcome_each(sandbox: Sandbox, kit_for: KitFor) -> None:
+    ids = ["10.5555/ekit.2025.0006", "99000001", "nonsense", "12", "PMC99000002", "99000001"]
+    result = convert(kit_for(sandbox), *ids)
+
+    assert rows(result) == [
+        ("10.5555/ekit.2025.0006", "found", "99000006", "PMC99000005"),
+        ("99000001", "found", "99000001", "PMC99000001"),
+        ("nonsense", "invalid", None, None),
+        ("12", "not_found", None, None),
+        ("PMC99000002", "found", "99000002", "PMC99000002"),
+        ("99000001", "found", "99000001", "PMC99000001"),
+    ]
+    assert (result.total_converted, result.total_submitted) == (4, 6)
+    assert [one.id_type for one in result.records] == ["doi", "pmid", None, "pmid", "pmcid", "pmid"]
+    shortfall = result.shortfall()
+    assert isinstance(shortfall, EntityNotFound)
+    assert shortfall.details["partial"] is True
+    assert [item["requested_id"] for item in shortfall.details["missing"]] == ["nonsense", "12"]
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "99000001",
+        "PMID:99000001",
+        "pmc99000001",
+        "PMC99000001.2",
+        "doi:10.5555/ekit.2019.0001",
+        "https://doi.org/10.5555/EKIT.2019.0001",
+        "https://pubmed.ncbi.nlm.nih.gov/99000001/",
+    ],
+)
+def test_every_spelling_leads_to_the_same_article(sandbox: Sandbox, kit_for: KitFor, spelling: str) -> None:
+    record = convert(kit_for(sandbox), spelling).records[0]
+
+    assert (record.requested_id, record.pmid, record.pmcid, record.doi) == (
+        spelling,
+        "99000001",
+        "PMC99000001",
+        "10.5555/ekit.2019.0001",
+    )
+
+
+def test_dois_that_differ_in_case_are_one_and_asked_for_once(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = convert(kit_for(sandbox), "10.5555/ekit.2019.0001", "10.5555/EKIT.2019.0001")
+
+    assert [record.pmid for record in result.records] == ["99000001", "99000001"]
+    assert [record.requested_id for record in result.records] == ["10.5555/ekit.2019.0001", "10.5555/EKIT.2019.0001"]
+    assert [entry.get("ids") for entry in sandbox.entries("idconv")] == ["10.5555/ekit.2019.0001"]
+    assert sandbox.requests("efetch") == 0
+
+
+def outside_pmc(kit: EntrezKit) -> Any:
+    found = kit.search_articles(query_term='all[sb] NOT "pubmed pmc"[sb]', max_results=60).pmids
+    return next(a for a in kit.fetch_contents(pmids=found).articles or [] if a.doi)
+
+
+def test_pain_30_not_in_pmc_does_not_mean_that_it_does_not_exist(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    article = outside_pmc(kit)
+    result = convert(kit, article.pmid, article.doi.upper())
+
+    assert [(one.status, one.pmid, one.doi, one.pmcid, one.note) for one in result.records] == [
+        ("found", article.pmid, article.doi, None, "in PubMed, not in PMC")
+    ] * 2
+
+
+def test_pain_30_an_outage_of_the_converter_is_bridged_by_pubmed(sandbox: Sandbox, kit_for: KitFor) -> None:
+    sandbox.take_down("idconv")
+    result = convert(kit_for(sandbox), "99000001", "PMC99000002", "10.5555/ekit.2025.0006")
+
+    assert [(one.pmid, one.pmcid) for one in result.records] == [
+        ("99000001", "PMC99000001"),
+        ("99000002", "PMC99000002"),
+        ("99000006", "PMC99000005"),
+    ]
+    assert sandbox.requests("idconv") == 1
+
+
+def test_what_only_pmc_might_have_is_unknown_while_the_converter_is_down(sandbox: Sandbox, kit_for: KitFor) -> None:
+    sandbox.take_down("idconv")
+    result = convert(kit_for(sandbox), "99000001", "12", "PMC1", "10.5555/nothing")
+
+    assert [one.status for one in result.records] == ["found", "not_found", "error", "error"]
+    assert isinstance(result.shortfall(), UpstreamError)
+
+
+def test_when_neither_answers_that_is_an_error(sandbox: Sandbox, kit_for: KitFor) -> None:
+    sandbox.take_down("idconv", "efetch", "esearch")
+
+    with pytest.raises(UpstreamError):
+        convert(kit_for(sandbox), "99000001", "PMC1")
+
+
+def test_only_invalid_inputs_are_bad_input_and_only_unknown_ones_not_found(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+
+    invalid = convert(kit, "TP53", "").shortfall()
+    assert isinstance(invalid, InvalidInput)
+    unknown = convert(kit, "12", "PMC1").shortfall()
+    assert isinstance(unknown, EntityNotFound)
+    assert unknown.details["partial"] is False
+
+
+@pytest.mark.parametrize(
+    ("id_type", "given", "status"),
+    [
+        ("pmcid", "99000001", "found"),
+        ("pmcid", "PMC99000001", "found"),
+        ("pmid", "PMC99000001", "invalid"),
+        ("doi", "99000001", "invalid"),
+        ("pmid", "99000001", "found"),
+    ],
+)
+def test_the_kind_can_be_said(sandbox: Sandbox, kit_for: KitFor, id_type: str, given: str, status: str) -> None:
+    assert convert(kit_for(sandbox), given, id_type=id_type).records[0].status == status
+
+
+def test_faults_on_the_way_change_nothing(kit_for: KitFor) -> None:
+    faults = {"429": 0.1, "500": 0.1, "truncate": 0.1, "html": 0.1, "cut": 0.1}
+    with Sandbox(enforce_limits=False, faults=faults, seed=11) as faulty:
+        result = convert(kit_for(faulty), "99000001", "PMC99000002", "12", "10.5555/ekit.2025.0006")
+
+    assert [one.status for one in result.records] == ["found", "found", "not_found", "found"]
+
+
+def test_more_ids_than_the_converter_takes_go_out_in_batches(kit_for: KitFor) -> None:
+    with Sandbox(records=450, enforce_limits=False) as big:
+        kit = kit_for(big)
+        ids = kit.search_articles(query_term="all[sb]", max_results=450).pmids
+        result = convert(kit, *ids)
+
+        sent = big.entries("idconv")
+        assert [len((entry.get("ids") or "").split(",")) for entry in sent] == [150, 150, 150]
+        assert {entry.status for entry in sent} == {200}
+    assert [one.pmid for one in result.records] == ids
+
+
+# Replies the sandbox does not give
+
+
+class Prepared:
+    """A converter with prepared records, and a PubMed that has nothing."""
+
+    def __init__(self, answer: Callable[[list[str], str], list[Mapping[str, Any]]]) -> None:
+        self.answer = answer
+        self.asked: list[tuple[str, list[str]]] = []
+        self.idconv = SimpleNamespace(convert=self.convert)
+        self.eutils = SimpleNamespace(
+            esearch=lambda **_: SimpleNamespace(content=b"<eSearchResult><Count>0</Count><IdList/></eSearchResult>"),
+            efetch=self.efetch,
+        )
+
+    def convert(self, ids: list[str], idtype: str) -> SimpleNamespace:
+        self.asked.append((idtype, list(ids)))
+        return SimpleNamespace(content=json.dumps({"records": self.answer(list(ids), idtype)}).encode())
+
+    def efetch(self, **_: Any) -> SimpleNamespace:
+        raise EntityNotFound("none of the ids")
+
+    def run(self, *ids: str) -> ConvertResult:
+        return CONVERT.function(self, CONVERT.build({"ids": list(ids)}))  # type: ignore[arg-type]
+
+
+def test_an_article_that_only_pmc_has_has_no_pmid_and_says_so() -> None:
+    services = Prepared(lambda ids, _: [{"requested-id": one, "pmcid": one, "doi": "10.5/x"} for one in ids])
+    record = services.run("PMC7").records[0]
+
+    assert record.model_dump() == {
+        "requested_id": "PMC7",
+        "id_type": "pmcid",
+        "status": "found",
+        "pmcid": "PMC7",
+        "doi": "10.5/x",
+        "note": "in PMC, not in PubMed",
+    }
+
+
+def test_one_id_that_the_converter_refuses_does_not_take_the_others_with_it() -> None:
+    def answer(ids: list[str], kind: str) -> list[Mapping[str, Any]]:
+        if "10.5555/odd;one" in ids:
+            raise InvalidInput("400")
+        return [{"requested-id": one.upper(), "pmid": 7, "pmcid": "PMC7.1", "doi": one} for one in ids]
+
+    result = Prepared(answer).run("10.5555/a", "10.5555/odd;one", "10.5555/b", "10.5555/c")
+
+    assert [(one.status, one.pmid, one.pmcid) for one in result.records] == [
+        ("found", "7", "PMC7"),
+        ("not_found", None, None),
+        ("found", "7", "PMC7"),
+        ("found", "7", "PMC7"),
+    ]
+
+
+def test_records_are_matched_by_what_was_asked_and_not_by_their_place() -> None:
+    services = Prepared(lambda ids, _: [{"requested-id": one, "pmcid": f"PMC{one}", "pmid": int(one)} for one in "31"])
+
+    assert [(one.pmid, one.pmcid) for one in services.run("1", "2", "3").records] == [
+        ("1", "PMC1"),
+        (None, None),
+        ("3", "PMC3"),
+    ]
+
+
+def test_fetching_by_many_dois_asks_the_converter_in_addresses_it_takes(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    known = kit.fetch_contents(pmids=kit.search_articles(query_term="all[sb]", max_results=70).pmids).articles or []
+    dois = [article.doi for article in known if article.doi]
+    fetched = kit.fetch_contents(pmids=dois)
+
+    assert len(dois) > 40
+    assert [article.doi for article in fetched.articles or []] == dois
+    assert {entry.status for entry in sandbox.entries("idconv")} == {200}
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"<html/>", b"{}", b'{"records": null}', b'{"records": {}}', b"[]", b'{"records": "x"}']
+)
+def test_a_reply_without_records_is_an_upstream_error(body: bytes) -> None:
+    with pytest.raises(UpstreamError):
+        parse_converted(body, "pmid")
+
+
+def test_every_error_is_of_the_tree(sandbox: Sandbox, kit_for: KitFor) -> None:
+    with pytest.raises(EntrezKitError):
+        CONVERT.run(Services(kit_for(sandbox).settings), {"ids": []})
