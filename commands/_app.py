@@ -17,7 +17,7 @@ from entrez_kit.errors import EntrezKitError, Exit, InvalidInput
 from ._endings import Ended, ReaderGone, drop_output, flush_output, prepare_streams, signals_end_the_program
 from ._options import HELP_NAMES, add_common_options
 from ._output import cannot_write
-from ._report import report_error
+from ._report import report_error, report_interrupt
 from ._state import State
 
 PROGRAM: Final = "entrez-kit"
@@ -40,7 +40,12 @@ COMMANDS: Final[dict[str, Entry]] = {
     "search": Entry("search", "Search PubMed and see how it understood the query.", PUBMED),
     "fetch": Entry("fetch", "Fetch records by PMID, PMCID or DOI, one or a hundred thousand.", PUBMED),
     "show": Entry("show", "Read one record as a page, retractions first.", PUBMED),
+    "match": Entry("match", "Find the PMIDs of references, and check what is found.", PUBMED),
+    "convert": Entry("convert", "Convert PMIDs, PMCIDs and DOIs into each other.", PUBMED),
+    "mesh": Entry("mesh", "Look up MeSH headings by name, synonym or identifier.", PUBMED),
+    "spell": Entry("spell", "Check the spelling of a query.", PUBMED),
     "gene": Entry("gene", "Find genes, look one up, follow it to the literature.", OTHERS),
+    "db": Entry("db", "Search, summarise, fetch and link any Entrez database.", OTHERS),
     "sandbox": Entry("sandbox", "Serve invented articles on this machine, as NCBI would.", LOCAL),
     "doctor": Entry("doctor", "Find out which part of the way to NCBI fails.", LOCAL),
     "cache": Entry("cache", "See, clear or prune the cached replies.", LOCAL),
@@ -129,6 +134,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         drop_output()
         status = int(Exit.DONE)
     except KeyboardInterrupt:
+        report_interrupt(state)
         status = int(Exit.INTERRUPTED)
     except Ended as ended:
         status = 128 + ended.number
@@ -151,10 +157,15 @@ def _run(arguments: list[str], state: State) -> int:
     except EntrezKitError as exc:
         error = exc
     except Exception as exc:
-        from entrez_kit.operation import unforeseen
+        failure = _output_failure() if isinstance(exc, OSError) else None
+        if failure is not None:
+            drop_output()
+            error = cannot_write("standard output", failure)
+        else:
+            from entrez_kit.operation import unforeseen
 
-        state.open_log()
-        error = unforeseen(exc, request_id)
+            state.open_log()
+            error = unforeseen(exc, request_id)
     if "--json" in arguments:  # a usage error may come before the flag is read
         state.flags["json"] = True
     report_error(state, error, request_id)
@@ -166,6 +177,8 @@ def _call(arguments: list[str], state: State) -> int:
         result = build().main(args=arguments, prog_name=PROGRAM, standalone_mode=False, obj=state)
     except SystemExit as exc:  # shell completion ends this way
         return exc.code if isinstance(exc.code, int) else int(Exit.DONE)
+    if result == Exit.INTERRUPTED:  # typer makes this of a KeyboardInterrupt
+        report_interrupt(state)
     return result if isinstance(result, int) else int(Exit.DONE)
 
 
@@ -189,6 +202,15 @@ def _bad_usage(exc: typer.TyperException) -> InvalidInput:
         recovery_hint=f"`{path} --help` shows what it takes.",
         details={"reason": "bad_usage"},
     )
+
+
+def _output_failure() -> OSError | None:
+    """Return why standard output cannot be written; help pages are written by others, who leave it to us."""
+    try:
+        flush_output()
+    except OSError as exc:
+        return exc
+    return None
 
 
 def _flushed(status: int, state: State) -> int:

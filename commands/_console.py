@@ -1,7 +1,8 @@
 """The rich console; imported only where something is shown to people."""
 
+import shutil
 import sys
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 from rich.console import Console
 from rich.text import Text
@@ -10,6 +11,9 @@ from ._output import Sink
 
 if TYPE_CHECKING:
     from ._state import State
+
+MIN_WIDTH: Final = 20
+MAX_WIDTH: Final = 1_000
 
 
 def console_for(state: "State", sink: Sink) -> Console:
@@ -45,4 +49,9 @@ def _console(file: IO[str], color: str) -> Console:
         options |= {"force_terminal": True, "no_color": False}
     elif color == "never":
         options |= {"no_color": True, "color_system": None}
-    return Console(file=file, **options)
+    console = Console(file=file, **options)
+    # COLUMNS may say anything; rich would print nothing at all in 0 columns, and spend a minute on a million.
+    if console.width < 1:
+        console.width = shutil.get_terminal_size().columns  # takes 0 as unset
+    console.width = min(max(console.width, MIN_WIDTH), MAX_WIDTH)
+    return console

@@ -62,7 +62,7 @@ def _common(
             "-o",
             "--output",
             metavar="FILE",
-            help="Write to a file, whole or not at all; its suffix chooses the format.",
+            help="Write to a file, whole or not at all; its suffix chooses the format (.txt: ids).",
             callback=_keep,
             expose_value=False,
             rich_help_panel=OUTPUT,

@@ -16,6 +16,7 @@ from ._state import is_terminal
 
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Everything that could steer a terminal: C0 but tab and newline, DEL, C1, and marks that reverse the direction."""
+_PADDING: Final = re.compile(r" +(?=\n)")
 
 
 def plain(text: str) -> str:
@@ -55,14 +56,14 @@ class Sink:
         return self
 
     def _open(self, target: Path) -> None:
+        mode = None
+        if target.exists() and not target.is_file():
+            self._file = target.open("wb")  # by the name it has: a pipe behind /dev/fd/N has no other
+            return
         # A link stays a link: what it points to is replaced.
         place = target.resolve()
-        mode = None
         if place.exists():
             status = place.stat()
-            if not stat.S_ISREG(status.st_mode):
-                self._file = place.open("wb")
-                return
             if not os.access(place, os.W_OK):
                 raise PermissionError(13, "Permission denied")
             mode = stat.S_IMODE(status.st_mode)
@@ -73,7 +74,9 @@ class Sink:
             self._temporary.chmod(mode)
 
     def write(self, text: str) -> int:
-        """Write text as it is; for what we made ourselves, such as rendered tables."""
+        """Write text as it is; for what we made ourselves, such as rendered tables, which are padded with blanks."""
+        if not self._to_terminal:
+            text = _PADDING.sub("", text)
         self._put(text.encode("utf-8", "replace"))
         return len(text)
 

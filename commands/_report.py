@@ -63,6 +63,15 @@ def warn(state: State, text: str) -> None:
     _print(state, f"Warning: {text}", "bold yellow")
 
 
+def report_interrupt(state: State) -> None:
+    """Say that the user ended it, and that nothing is lost where replies were on their way into the cache."""
+    if state.quiet:
+        return
+    working = state.__dict__.get("services") is not None and not state.preference("no_cache", False)
+    more = " Running the same command again goes on from here." if working else ""
+    _print(state, f"Interrupted.{more}", "dim")
+
+
 def report_trace(state: State, trace: "Trace", milliseconds: float) -> None:
     """Print the request id, requests, cache hits, attempts and time of a call under -v."""
     if not state.verbose:

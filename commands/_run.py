@@ -178,10 +178,10 @@ def run(
         started = time.monotonic()
         outcome = execute(operation, state(ctx).services, arguments)
         elapsed = 1000 * (time.monotonic() - started)
-        if outcome.result is None:
-            sink.discard()
-        else:
+        if outcome.result is not None:
             show(outcome.result)
+        if found_nothing(outcome):
+            sink.discard()
     remark = afterwards(outcome.result) if afterwards is not None and outcome.result is not None else None
     finish(ctx, outcome, elapsed, remark=remark)
 
@@ -203,13 +203,18 @@ def finish(
     current = state(ctx)
     report_notices(current)
     error = outcome.error or remark
-    if outcome.result is not None:
+    if not found_nothing(outcome):
         _confirm(ctx, plan(ctx))
     if error is not None:
         report_error(current, error, outcome.trace.request_id, flags_of(ctx))
     report_trace(current, outcome.trace, milliseconds)
     if error is not None:
         raise typer.Exit(status_of(error))
+
+
+def found_nothing(outcome: Outcome[Any]) -> bool:
+    """Tell whether there is nothing worth replacing a file with: no result, or one without a single record."""
+    return outcome.result is None or (outcome.error is not None and status_of(outcome.error) != Exit.PARTIAL)
 
 
 def status_of(error: EntrezKitError) -> int:

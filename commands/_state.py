@@ -27,6 +27,8 @@ SUFFIXES: Final = {
     ".md": "md",
     ".txt": "ids",
 }
+STDOUT_NAMES: Final = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+"""What -o takes as standard output."""
 _SETTING_FLAGS: Final = ("demo", "offline", "refresh", "no_cache", "quiet", "verbose", "color", "config_file")
 _NOWHERE: Final = "http://127.0.0.1:9"
 """Stands for the sandbox's address while none is running; nothing answers at the discard port."""
@@ -179,7 +181,7 @@ class State:
 
     def _target(self) -> Path | None:
         path: Path | None = self.flags.get("output")
-        if path is None or str(path) == "-":
+        if path is None or str(path) in STDOUT_NAMES:
             return None
         if path.is_dir():
             raise InvalidInput(
@@ -211,6 +213,8 @@ class State:
             return "text"  # .fasta, .gb, .xml ...: the service's own words, whatever they are
         if target is not None and target.suffix.lower() in SUFFIXES:
             return _supported(SUFFIXES[target.suffix.lower()], formats, f"a {target.suffix} file")
+        if target is not None and target.suffix and "text" not in formats:
+            raise _unknown_suffix(target, formats)
         # A preference from the environment or a file is not an order: commands that lack it print their default.
         preferred = self.preference("format", None)
         if preferred in formats and not (target is not None and preferred == "table"):
@@ -222,6 +226,16 @@ class State:
 
 def _names(text: str) -> list[str]:
     return [name for part in text.split(",") if (name := part.strip())]
+
+
+def _unknown_suffix(target: Path, formats: tuple[str, ...]) -> InvalidInput:
+    known = ", ".join(f"{suffix} ({name})" for suffix, name in SUFFIXES.items() if name in formats)
+    return InvalidInput(
+        f"--output {target}: no format goes with the suffix {target.suffix}.",
+        invalid_input=f"output={target}",
+        recovery_hint=f"Use one of {known}, or say what to write with --format.",
+        details={"reason": "bad_usage", "supported": list(formats)},
+    )
 
 
 def _supported(name: str, formats: tuple[str, ...], given: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -21,10 +21,7 @@ def command(
     ids: Annotated[
         list[str] | None, typer.Argument(metavar="ID...", help=f"{help_of(CONVERT, 'ids')} - reads standard input.")
     ] = None,
-    id_type: Annotated[
-        Literal["pmid", "pmcid", "doi"] | None,
-        typer.Option("--id-type", metavar="KIND", help=help_of(CONVERT, "id_type")),
-    ] = None,
+    id_type: Annotated[str | None, typer.Option("--id-type", metavar="KIND", help=help_of(CONVERT, "id_type"))] = None,
     input: InputFiles = None,
 ) -> None:
     """Convert article identifiers, one outcome per id, in order.

@@ -8,9 +8,10 @@ import typer
 
 from entrez_kit.databases.fetch import FETCH, EntrezFetchResult
 from entrez_kit.databases.info import INFO, InfoResult, SearchField, TermCount
-from entrez_kit.databases.link import LINK, LinkResult, LinkSet
+from entrez_kit.databases.link import LINK, Link, LinkResult, LinkSet
 from entrez_kit.databases.search import SEARCH, EntrezSearchResult
 from entrez_kit.databases.summary import SUMMARY, SummaryResult
+from entrez_kit.operation import Result
 
 from ._formats import Column, Record, as_data, values_at
 from ._ids import InputFiles, failed, run_for_ids
@@ -22,7 +23,25 @@ ROWS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids")
 TITLES: Final = ("title", "name", "scientificname", "caption", "ds_meshterms")
 """What databases call the name of a record."""
 
-Database = Annotated[str, typer.Argument(metavar="DB", help=help_of(SEARCH, "db"))]
+
+class Name(Result):
+    """A row of the list of databases."""
+
+    name: str
+
+
+class Hit(Result):
+    """A row of what a search found."""
+
+    id: str
+
+
+class LinkRow(Link):
+    """A row of links: one linked record, and whose it is."""
+
+    source_id: str
+
+
 Identifiers = Annotated[
     list[str] | None, typer.Argument(metavar="ID...", help="UIDs or accessions; - reads standard input.")
 ]
@@ -63,7 +82,7 @@ def info(
     view: View[InfoResult] = View(
         table=table,
         records=records,
-        record_model=TermCount if term else SearchField if db else dict[str, Any],
+        record_model=TermCount if term else SearchField if db else Name,
         columns=_columns("db", "menu_name", "count", "status") if term else _columns(*names),
         records_key="counts" if term else "database.fields" if db else "databases",
         id_key="db" if term else "name",
@@ -75,7 +94,7 @@ def info(
 @accepts(*ROWS)
 def search(
     ctx: typer.Context,
-    db: Database,
+    db: Annotated[str, typer.Argument(metavar="DB", help=help_of(SEARCH, "db"))],
     term: Annotated[list[str], typer.Argument(metavar="QUERY", help=help_of(SEARCH, "term"))],
     max_results: Annotated[
         int, typer.Option("-n", "--max-results", metavar="N", help=help_of(SEARCH, "max_results"), show_default=True)
@@ -117,7 +136,7 @@ def search(
     view: View[EntrezSearchResult] = View(
         table=table,
         records=lambda result: ({"id": uid} for uid in result.ids),
-        record_model=dict[str, Any],
+        record_model=Hit,
         columns=_columns("id"),
         records_key="ids",
         id_key="id",
@@ -138,7 +157,12 @@ def search(
 
 @app.command("summary")
 @accepts(*ROWS)
-def summary(ctx: typer.Context, db: Database, ids: Identifiers = None, input: InputFiles = None) -> None:
+def summary(
+    ctx: typer.Context,
+    db: Annotated[str, typer.Argument(metavar="DB", help=help_of(SUMMARY, "db"))],
+    ids: Identifiers = None,
+    input: InputFiles = None,
+) -> None:
     """Summarise records of any database, one outcome per id, in order: entrez-kit db summary taxonomy 9606 10090.
 
     csv and tsv hold uid and title unless --fields names others: --fields uid,scientificname,rank
@@ -178,7 +202,7 @@ def _title(record: Record) -> str:
 @accepts("text", "json")
 def fetch(
     ctx: typer.Context,
-    db: Database,
+    db: Annotated[str, typer.Argument(metavar="DB", help=help_of(FETCH, "db"))],
     ids: Identifiers = None,
     rettype: Annotated[str | None, typer.Option("--rettype", metavar="TYPE", help=help_of(FETCH, "rettype"))] = None,
     retmode: Annotated[str | None, typer.Option("--retmode", metavar="MODE", help=help_of(FETCH, "retmode"))] = None,
@@ -266,7 +290,7 @@ def link(
     view: View[LinkResult] = View(
         table=table,
         records=records,
-        record_model=dict[str, Any] if plan(ctx).format in ("csv", "tsv") else LinkSet,
+        record_model=LinkSet if plan(ctx).format in ("json", "jsonl") else LinkRow,
         columns=_columns("source_id", "id", "link_name", "score"),
         records_key="linksets",
         id_key="id",

@@ -37,7 +37,21 @@ from ._input import STDIN, read_ids, stdin_is_terminal
 from ._markdown import page
 from ._output import Sink
 from ._progress import Advance, progress
-from ._run import View, accepts, counted, finish, help_of, note, plan, presenter, run, state, warn, writer_for
+from ._run import (
+    View,
+    accepts,
+    counted,
+    finish,
+    found_nothing,
+    help_of,
+    note,
+    plan,
+    presenter,
+    run,
+    state,
+    warn,
+    writer_for,
+)
 from ._state import is_terminal
 from ._text import ARTICLE_COLUMNS
 
@@ -347,7 +361,7 @@ def _stream(ctx: typer.Context, arguments: Mapping[str, Any]) -> None:
         started = time.monotonic()
         outcome = execute(operation, state(ctx).services, arguments)
         elapsed = 1000 * (time.monotonic() - started)
-        if outcome.result is None:
+        if found_nothing(outcome):
             sink.discard()
     if outcome.result is not None:
         for warning in outcome.result.warnings:

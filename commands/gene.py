@@ -29,7 +29,7 @@ from entrez_kit.services import Services
 from ._formats import Column, JsonLines, Shape, Writer, as_data, values_at
 from ._input import STDIN, read_ids, stdin_is_terminal
 from ._output import Sink
-from ._run import View, accepts, finish, help_of, note, plan, run, state, warn, writer_for
+from ._run import View, accepts, finish, found_nothing, help_of, note, plan, run, state, warn, writer_for
 
 app = typer.Typer(help="Genes: find candidates by symbol or words, look one up, find articles about it.")
 
@@ -223,7 +223,7 @@ def _stream(ctx: typer.Context, arguments: dict[str, Any], columns: dict[str, Co
         started = time.monotonic()
         outcome = execute(operation, state(ctx).services, arguments)
         elapsed = 1000 * (time.monotonic() - started)
-        if outcome.result is None:
+        if found_nothing(outcome):
             sink.discard()
     finish(ctx, outcome, elapsed)
 

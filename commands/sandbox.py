@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from entrez_kit.sandbox.faults import KINDS
 from entrez_kit.settings import BY_NAME
 
 from ._endings import Ended
@@ -32,14 +33,16 @@ def command(
         typer.Option(
             "--faults",
             metavar="KIND=SHARE,...",
-            help="Fail this share of requests, e.g. 429=.05,500=.02,truncate=.05,html=.1,error200=.05,cut=.02.",
+            help=f"Fail this share of requests, e.g. 429=.05,html=.1. Kinds: {', '.join(KINDS)}.",
         ),
     ] = "",
     latency_ms: Annotated[int, typer.Option("--latency-ms", metavar="N", help="Pause before each answer.")] = 0,
 ) -> None:
     """Serve invented articles on this machine as NCBI would, its limits and errors included.
 
-    Runs until Ctrl-C. Other commands find it through the variables it prints; --demo needs none of this.
+    Runs until Ctrl-C. Other commands find it through the variables it prints; --demo needs none of this:
+
+    entrez-kit sandbox --port 8765 --faults 429=.05,500=.02
     """
     from entrez_kit.sandbox.server import Sandbox, parse_faults
 
@@ -50,7 +53,7 @@ def command(
         with sandbox:
             _announce(ctx, sandbox)
             sandbox.serve_forever()
-    except Ended:  # being asked to end is how a server ends
+    except (Ended, KeyboardInterrupt):  # being asked to end is how a server ends
         note(ctx, f"Ended after {counted(sandbox.requests(), 'request')}.")
 
 

@@ -1,5 +1,6 @@
 """`entrez-kit search`: titles on a terminal, PMIDs in a pipe, and always how PubMed understood the query."""
 
+import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -235,6 +236,9 @@ def _remarks(ctx: typer.Context, result: SearchResult, strict: bool, summaries: 
     if form not in ("table", "json"):  # those two show the warnings themselves
         for warning in result.warnings:
             warn(ctx, warning.message)
+    if form != "json" and result.web_env and result.query_key:
+        key, place = shlex.quote(result.query_key), shlex.quote(result.web_env)
+        note(ctx, f"Kept at NCBI: entrez-kit fetch --query-key {key} --web-env {place}")
     if form in _TITLED and len(result.pmids) > summaries > 0:
         note(
             ctx,

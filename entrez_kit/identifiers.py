@@ -32,7 +32,9 @@ def read_identifier(text: str) -> Identifier | None:
     PubMed, PMC and Europe PMC. A DOI keeps its letter case; compare DOIs without regard to case.
     """
     given = text
-    text = text.strip().strip("<>").rstrip(",;")
+    text = text.strip().strip("<>").rstrip(",;.")
+    if text.startswith(("(", "[")) and text[1:].rstrip(")]") and text[-1:] in (")", "]"):
+        text = text[1:-1].rstrip(",;.")
     if match := _PMID.fullmatch(text):
         return _pmid(match[1], given)
     if match := _PMCID.fullmatch(text):
@@ -40,7 +42,7 @@ def read_identifier(text: str) -> Identifier | None:
         return Identifier("pmcid", f"PMC{number}", given) if number else None
     bare = _DOI_PREFIX.sub("", text, count=1) if _DOI_PREFIX.match(text) else text
     if bare != text:
-        bare = unquote(bare)
+        bare = re.sub(r"\?utm_.*$", "", unquote(bare))
     if _DOI.fullmatch(bare):
         return Identifier("doi", bare, given)
     return _from_address(text, given)
@@ -64,6 +66,8 @@ def _from_address(text: str, given: str) -> Identifier | None:
     words = [word for word in unquote(parts.path).split("/") if word]
     if host == "pubmed.ncbi.nlm.nih.gov" and words:
         return _pmid(words[0], given) if re.fullmatch("[0-9]+", words[0]) else None
+    if host == "pubmed.ncbi.nlm.nih.gov" and (term := re.fullmatch(r"(?:.*&)?term=([0-9]+)(?:&.*)?", parts.query)):
+        return _pmid(term[1], given)
     if host.endswith("ncbi.nlm.nih.gov") or host in ("europepmc.org", "www.europepmc.org"):
         for index, word in enumerate(words):
             if match := _PMCID.fullmatch(word):

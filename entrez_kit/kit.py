@@ -6,9 +6,18 @@ from entrez_kit.services import Services
 from entrez_kit.settings import SANDBOX_ORIGIN, Settings, load_settings
 
 if TYPE_CHECKING:
+    from entrez_kit.databases.fetch import EntrezFetchResult
+    from entrez_kit.databases.info import InfoResult
+    from entrez_kit.databases.link import LinkResult
+    from entrez_kit.databases.mesh import MeshResult
+    from entrez_kit.databases.search import EntrezSearchResult
+    from entrez_kit.databases.spell import SpellResult
+    from entrez_kit.databases.summary import SummaryResult
     from entrez_kit.eutils import EUtils
     from entrez_kit.gene.models import Gene, GenePage, PubMedLinks
+    from entrez_kit.pubmed.convert import ConvertResult
     from entrez_kit.pubmed.fetch import FetchResult
+    from entrez_kit.pubmed.match import MatchResult
     from entrez_kit.pubmed.retrieve import Progress
     from entrez_kit.pubmed.search import SearchResult
     from entrez_kit.sandbox.server import Sandbox
@@ -127,6 +136,123 @@ class EntrezKit:
         from entrez_kit.gene.links import GET_PUBMED_LINKS
 
         return GET_PUBMED_LINKS.run(self.services, arguments)
+
+    def lookup_citation(self, **arguments: Any) -> "MatchResult":
+        """Find the PMIDs of references and compare what is found; the arguments are the fields of its request.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds.
+            EntityNotFound: nothing of what was named exists.
+            UpstreamError: NCBI did not answer after every attempt.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+        from entrez_kit.pubmed.match import LOOKUP_CITATION
+
+        return LOOKUP_CITATION.run(self.services, arguments)
+
+    def convert_ids(self, **arguments: Any) -> "ConvertResult":
+        """Convert PMIDs, PMCIDs and DOIs into each other; the arguments are the fields of its request.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds.
+            EntityNotFound: nothing of what was named exists.
+            UpstreamError: NCBI did not answer after every attempt.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+        from entrez_kit.pubmed.convert import CONVERT
+
+        return CONVERT.run(self.services, arguments)
+
+    def lookup_mesh(self, **arguments: Any) -> "MeshResult":
+        """Look up MeSH headings; the arguments are the fields of its request.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds.
+            EntityNotFound: nothing of what was named exists.
+            UpstreamError: NCBI did not answer after every attempt.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+        from entrez_kit.databases.mesh import MESH
+
+        return MESH.run(self.services, arguments)
+
+    def spell_check(self, **arguments: Any) -> "SpellResult":
+        """Ask NCBI for a spelling suggestion; the arguments are the fields of its request.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds.
+            EntityNotFound: nothing of what was named exists.
+            UpstreamError: NCBI did not answer after every attempt.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+        from entrez_kit.databases.spell import SPELL
+
+        return SPELL.run(self.services, arguments)
+
+    def entrez_info(self, **arguments: Any) -> "InfoResult":
+        """List Entrez databases, describe one, or count a query in each; the arguments are the fields of its request.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds.
+            EntityNotFound: nothing of what was named exists.
+            UpstreamError: NCBI did not answer after every attempt.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+        from entrez_kit.databases.info import INFO
+
+        return INFO.run(self.services, arguments)
+
+    def entrez_search(self, **arguments: Any) -> "EntrezSearchResult":
+        """Search any Entrez database; the arguments are the fields of its request.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds.
+            EntityNotFound: nothing of what was named exists.
+            UpstreamError: NCBI did not answer after every attempt.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+        from entrez_kit.databases.search import SEARCH
+
+        return SEARCH.run(self.services, arguments)
+
+    def entrez_summary(self, **arguments: Any) -> "SummaryResult":
+        """Summarise records of any Entrez database; the arguments are the fields of its request.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds.
+            EntityNotFound: nothing of what was named exists.
+            UpstreamError: NCBI did not answer after every attempt.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+        from entrez_kit.databases.summary import SUMMARY
+
+        return SUMMARY.run(self.services, arguments)
+
+    def entrez_fetch(self, **arguments: Any) -> "EntrezFetchResult":
+        """Fetch records of any Entrez database as NCBI formats them; the arguments are the fields of its request.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds.
+            EntityNotFound: nothing of what was named exists.
+            UpstreamError: NCBI did not answer after every attempt.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+        from entrez_kit.databases.fetch import FETCH
+
+        return FETCH.run(self.services, arguments)
+
+    def entrez_link(self, **arguments: Any) -> "LinkResult":
+        """Follow links between Entrez databases; the arguments are the fields of its request.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds.
+            EntityNotFound: nothing of what was named exists.
+            UpstreamError: NCBI did not answer after every attempt.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+        from entrez_kit.databases.link import LINK
+
+        return LINK.run(self.services, arguments)
 
     def close(self) -> None:
         """Release the cache file and the connections, and stop the sandbox of a demo."""

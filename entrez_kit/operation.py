@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
 
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, InvalidInput
@@ -135,14 +136,31 @@ class Operation(Generic[Req, Res]):
             return self.function(services, self.build(arguments))
 
 
+WRONG: Final = "wrong_argument"
+
+
+def wrong(field: str, message: str, given: object = "") -> PydanticCustomError:
+    """Return the error a model raises when arguments contradict each other, so that it names one of them.
+
+    Args:
+        field: the argument to name.
+        message: what is wrong with it.
+        given: its value.
+    """
+    context = {"field": field, "message": message, "given": "" if given is None else given}
+    return PydanticCustomError(WRONG, "{message}", context)
+
+
 def invalid_arguments(exc: ValidationError) -> InvalidInput:
     """Turn a pydantic error about a caller's arguments into INVALID_INPUT that names every field."""
     problems = []
-    for error in exc.errors(include_url=False, include_context=False):
-        where = ".".join(str(part) for part in error["loc"])
+    for error in exc.errors(include_url=False):
+        context = error.get("ctx", {})
+        place = [*error["loc"], context["field"]] if error["type"] == WRONG else error["loc"]
+        where = ".".join(str(part) for part in place)
         message = error["msg"].removeprefix("Value error, ")
         # Of a missing argument pydantic shows all the others.
-        given = "" if error["type"] == "missing" else _brief(error["input"])
+        given = "" if error["type"] == "missing" else _brief(context.get("given", error["input"]))
         problems.append({"field": where, "message": message, "input": given})
     first = problems[0]
     named = [p for p in problems if p["field"]]

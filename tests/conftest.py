@@ -81,6 +81,6 @@ def kit_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> "Iterator[Callab
         def build(sandbox: "Sandbox | None", **overrides: Any) -> EntrezKit:
             settings = load_settings({"home": tmp_path / "home", **overrides})
             settings = settings.with_sandbox(sandbox.url if sandbox else "http://127.0.0.1:9")
-            return stack.enter_context(EntrezKit(replace(settings, state_dir=tmp_path / "state")))
+            return stack.enter_context(EntrezKit(replace(settings, demo=False, state_dir=tmp_path / "state")))
 
         yield build

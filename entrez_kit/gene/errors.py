@@ -48,7 +48,11 @@ def unresolved(value: object, tool: str) -> UnresolvedEntity:
     query = " ".join(text.split())
     if nearly and int(nearly[1]):
         number = nearly[1].lstrip("0")
-        hint = f'Call {tool}(entrez_id="NCBIGene:{number}"). {FORM}'
+        command = "get" if tool == "get_gene" else "pubmed"
+        hint = (
+            f'Call {tool}(entrez_id="NCBIGene:{number}") '
+            f"(in the terminal: entrez-kit gene {command} NCBIGene:{number}). {FORM}"
+        )
     elif 2 <= len(query) <= _SHOWN and query.isprintable():
         hint = (
             f"Call search_genes(query={json.dumps(query, ensure_ascii=False)}) to resolve the identifier first "

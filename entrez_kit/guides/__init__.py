@@ -18,6 +18,7 @@ TOPICS: Final = (
     "cache",
     "sandbox",
     "python",
+    "mcp",
     "privacy",
 )
 """In the order in which one would read them."""

@@ -5,7 +5,7 @@ from typing import Any, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.operation import Operation, Request, Result, sparse
+from entrez_kit.operation import Operation, Request, Result, sparse, wrong
 from entrez_kit.pubmed.models import Article, CitationData, Warn
 from entrez_kit.pubmed.retrieval import Fetched, Retrieval, Status
 from entrez_kit.services import Services
@@ -38,16 +38,17 @@ class FetchRequest(Request):
     @model_validator(mode="after")
     def _ids_or_history(self) -> Self:
         if self.pmids and (self.query_key or self.web_env):
-            raise ValueError("pmids and query_key/web_env exclude each other: give one or the other")
+            raise wrong("pmids", "they exclude query_key and web_env: give one or the other", ", ".join(self.pmids[:3]))
         if self.query_key and not self.web_env:
-            raise ValueError("web_env is missing: query_key is of no use without it")
+            raise wrong("web_env", "it is missing, and query_key is of no use without it")
         if self.web_env and not self.query_key:
-            raise ValueError("query_key is missing: web_env is of no use without it")
+            raise wrong("query_key", "it is missing, and web_env is of no use without it")
         if not self.pmids and not self.query_key:
-            raise ValueError("pmids are missing: give pmids, or query_key and web_env from a search")
+            raise wrong("pmids", "they are missing: give pmids, or query_key and web_env from a search")
         for name in ("retstart", "retmax"):
             if getattr(self, name) is not None and not self.query_key:
-                raise ValueError(f"{name} only goes with query_key and web_env; a list of pmids is fetched whole")
+                message = "it only goes with query_key and web_env; a list of pmids is fetched whole"
+                raise wrong(name, message, getattr(self, name))
         return self
 
 
@@ -88,7 +89,8 @@ class EFetchDetails(Result):
 class FetchResult(Result):
     """Records in the order of the inputs, and what became of every input where anything is missing.
 
-    ``outcomes`` is present when anything was not found. With output_format raw_text, ``content`` and
+    ``requested_pmids`` and ``not_found_pmids`` hold PMIDs only; inputs that are none, or that lead to none, are in
+    ``outcomes``, which is present when anything was not found. With output_format raw_text, ``content`` and
     ``articles_returned`` stand in place of ``articles``.
     """
 
@@ -236,9 +238,9 @@ def result_of(request: FetchRequest, retrieval: Retrieval, fetched: list[Fetched
         raw = False
     outcomes = [outcome_of(item) for item in fetched]
     complete = all(outcome.status == "found" for outcome in outcomes)
-    not_found = [item.pmid or item.input for item in fetched if item.status in ("not_found", "invalid")]
+    not_found = [item.pmid for item in fetched if item.status == "not_found" and item.pmid]
     return FetchResult(
-        requested_pmids=[item.pmid or item.input for item in fetched] if request.pmids else None,
+        requested_pmids=[item.pmid for item in fetched if item.pmid] if request.pmids else None,
         articles=None if raw else [document_of(request, item) for item in found],
         content=_raw_content(found) if raw else None,
         articles_returned=len(found) if raw else None,

@@ -115,6 +115,9 @@ def search_all(services: Services, request: SearchRequest, progress: Progress | 
     if request.fetch_brief_summaries and listed:
         summaries, esummary_url, missing = brief_summaries(services, listed[: request.fetch_brief_summaries])
         warnings += missing
+    if len(slices) > 1 and request.sort_by != "relevance":
+        message = f"Sorted by {request.sort_by} within each of {len(slices)} slices, not over all of them."
+        warnings.append(Warn(code="sorted_by_slice", message=message))
     if len(listed) > whole.count:
         warnings.append(
             Warn(

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from entrez_kit.dates import EARLIEST, LATEST, DateBounds, normal_date
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.esearch_reply import ESearchReply, parse_esearch
-from entrez_kit.operation import Operation, Request, Result, sparse
+from entrez_kit.operation import Operation, Request, Result, sparse, wrong
 from entrez_kit.pubmed.models import BriefSummary, Warn
 from entrez_kit.pubmed.query import build_term, date_clause
 from entrez_kit.services import Services
@@ -52,7 +52,7 @@ class DateRange(Request):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.min_date and self.max_date and self.min_date > self.max_date and not _same_period(self):
-            raise ValueError(f"min_date {self.min_date} is later than max_date {self.max_date}")
+            raise wrong("min_date", f"{self.min_date} is later than max_date {self.max_date}", self.min_date)
         return self
 
     @property
@@ -73,7 +73,9 @@ class SearchRequest(Request):
         min_length=3, description='PubMed query, e.g. "crispr AND review[pt]"; all of PubMed\'s syntax works.'
     )
     max_results: int = Field(
-        default=20, ge=1, description="How many PMIDs to return, 1 to 9999. For more, narrow the query by date."
+        default=20,
+        ge=1,
+        description="How many PMIDs to return, 1 to 9999. More: narrow it by date; in a terminal, --all.",
     )
     offset: int = Field(default=0, ge=0, le=MAX_PUBMED_RESULTS - 1, description="How many results to skip, 0 to 9998.")
     sort_by: Annotated[Sort, BeforeValidator(_full_sort_name)] = Field(

@@ -150,7 +150,7 @@ class Verifier:
                 issuer=ISSUER,
                 options={"require": list(REQUIRED_CLAIMS)},
             )
-        except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as exc:
+        except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as exc:
             logger.info("token refused: %s", type(exc).__name__)
             return None
         subject = claims["sub"]

@@ -11,7 +11,7 @@ import anyio
 
 from entrez_kit.errors import Exit
 
-PATIENCE: Final = 1.6
+PATIENCE: Final = 1.3
 """Seconds from the request to end until the process is ended from outside, if it has not ended by itself."""
 SIGNALS: Final = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 

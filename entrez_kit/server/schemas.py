@@ -115,7 +115,7 @@ def output_schema(result: type[BaseModel]) -> Schema:
     properties: Schema = {}
     for name, part in whole.get("properties", {}).items():
         left_out_when_empty = result.model_fields[name].exclude_if is not None
-        properties[name] = _types_of(part, definitions, nullable=not left_out_when_empty)
+        properties[name] = _type_of(part, definitions, nullable=not left_out_when_empty)
     schema: Schema = {"type": "object", "properties": {**properties, ERROR: {"type": "object"}}}
     required = whole.get("required")
     return {**schema, "anyOf": [{"required": required}, {"required": [ERROR]}]} if required else schema
@@ -153,14 +153,13 @@ def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> S
     return {**_resolved(definitions[name], definitions), **beside}
 
 
-def _types_of(schema: Mapping[str, Any], definitions: Mapping[str, Schema], *, nullable: bool) -> Schema:
-    """Return nothing but the JSON types a member may have."""
-    types: dict[str, None] = {}
-    for part in schema.get("anyOf", (schema,)):
-        kind = _resolved(part, definitions).get("type")
-        if kind is None:
-            return {}
-        types |= dict.fromkeys(kind if isinstance(kind, list) else [kind])
+def _type_of(schema: Mapping[str, Any], definitions: Mapping[str, Schema], *, nullable: bool) -> Schema:
+    """Return nothing but the JSON type of a member; nothing at all where it may have several.
+
+    Not every host understands a list of types, and most of those who have several may be null.
+    """
+    types = {_resolved(part, definitions).get("type") for part in schema.get("anyOf", (schema,))}
     if not nullable:
-        types.pop("null", None)
-    return {"type": next(iter(types)) if len(types) == 1 else list(types)}
+        types.discard("null")
+    kind = types.pop() if len(types) == 1 else None
+    return {"type": kind} if isinstance(kind, str) else {}

@@ -1,6 +1,7 @@
 """Transport: the one sender of requests. Cache above, limiter below, retries outside both."""
 
 import logging
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -168,12 +169,18 @@ class Transport:
             raise missing  # the same error whether fresh or stored
         return Reply(
             content=response.content,
-            url=call.shown_url,
+            url=self._shown(call),
             method=call.method,
             from_cache=from_cache,
             status=response.status_code,
             attempts=tally.sent,
         )
+
+    def _shown(self, call: Call) -> str:
+        """Return the address as it may be shown; without the sandbox's port, which is another one in every run."""
+        if not self._settings.demo:
+            return call.shown_url
+        return re.sub(r"^(https?://[^/:]+):[0-9]+", r"\1", call.shown_url)
 
     def _is_too_old(self, age_seconds: float) -> bool:
         """Tell whether a stored reply is older than the user's limit, which may be shorter than when it was stored."""

@@ -156,7 +156,8 @@ def _bad_input(words: str, call: Call) -> InvalidInput | None:
             PAGING_HINT,
         )
     if _HISTORY.search(words):
-        return _invalid(f"NCBI does not know this history: {words}", call, "query_key", "history_expired", HISTORY_HINT)
+        named = "query_key" if call.param("query_key") else "WebEnv"
+        return _invalid(f"NCBI does not know this history: {words}", call, named, "history_unknown", HISTORY_HINT)
     if _BLANK.search(words):
         return _invalid("The query is empty.", call, "term", "blank_query", "Give at least one search term.")
     if _DATABASE.search(words) and (call.param("db") or call.param("dbfrom")) not in DATABASES:

@@ -61,7 +61,9 @@ def compare(name: str, records: list[bytes], path: Path, megabytes: int, rounds:
     """Measure the yardsticks and the parser on one mix of records."""
     write(path, records, megabytes)
     size = path.stat().st_size / 1e6
-    print(f"{name}: {len(records)} different records of {sum(map(len, records)) / len(records) / 1e3:.1f} kB, {size:.0f} MB")
+    print(
+        f"{name}: {len(records)} different records of {sum(map(len, records)) / len(records) / 1e3:.1f} kB, {size:.0f} MB"
+    )
     best = dict.fromkeys(CONTENDERS, float("inf"))
     for _ in range(rounds):
         for contender in CONTENDERS:
@@ -157,7 +159,9 @@ def made_up() -> list[bytes]:
 
 
 def _made_up(chance: random.Random) -> Iterator[bytes]:
-    words = [f"{a}{b}{c}" for a in ("gen", "prot", "cell", "syn", "meta") for b in "aeiou" for c in ("sis", "ne", "rol")]
+    words = [
+        f"{a}{b}{c}" for a in ("gen", "prot", "cell", "syn", "meta") for b in "aeiou" for c in ("sis", "ne", "rol")
+    ]
 
     def text(count: int) -> str:
         return " ".join(chance.choice(words) for _ in range(count))
@@ -168,18 +172,24 @@ def _made_up(chance: random.Random) -> Iterator[bytes]:
     for number in range(99_100_000, 99_100_400):
         authors = repeated(
             chance.randint(1, 12),
-            lambda index: f'<Author ValidYN="Y"><LastName>Name{index}</LastName><ForeName>Given</ForeName>'
-            f"<Initials>G</Initials><AffiliationInfo><Affiliation>{text(12)}</Affiliation></AffiliationInfo></Author>",
+            lambda index: (
+                f'<Author ValidYN="Y"><LastName>Name{index}</LastName><ForeName>Given</ForeName>'
+                f"<Initials>G</Initials><AffiliationInfo><Affiliation>{text(12)}</Affiliation></AffiliationInfo></Author>"
+            ),
         )
         mesh = repeated(
             chance.choice((0, 8, 12, 18)),
-            lambda index: f'<MeshHeading><DescriptorName UI="D{index:06}" MajorTopicYN="N">{text(2)}</DescriptorName>'
-            f'<QualifierName UI="Q000001" MajorTopicYN="Y">{text(1)}</QualifierName></MeshHeading>',
+            lambda index: (
+                f'<MeshHeading><DescriptorName UI="D{index:06}" MajorTopicYN="N">{text(2)}</DescriptorName>'
+                f'<QualifierName UI="Q000001" MajorTopicYN="Y">{text(1)}</QualifierName></MeshHeading>'
+            ),
         )
         references = repeated(
             chance.choice((0, 0, 25)),
-            lambda index: f"<Reference><Citation>{text(20)}</Citation><ArticleIdList>"
-            f'<ArticleId IdType="pubmed">{index}</ArticleId></ArticleIdList></Reference>',
+            lambda index: (
+                f"<Reference><Citation>{text(20)}</Citation><ArticleIdList>"
+                f'<ArticleId IdType="pubmed">{index}</ArticleId></ArticleIdList></Reference>'
+            ),
         )
         dates = "<Year>2020</Year><Month>2</Month><Day>3</Day>"
         steps = repeated(4, lambda index: f'<PubMedPubDate PubStatus="entrez">{dates}<Hour>6</Hour></PubMedPubDate>')

@@ -24,17 +24,30 @@ FLAGS_ONLY = {
     "pubmed_search_articles": {"strict", "retrieve_all", "min_date", "max_date", "date_type"},
     "pubmed_fetch_contents": {"input"},
     "get_gene": {"input"},
+    "pubmed_convert_ids": {"input"},
+    "entrez_summary": {"input"},
+    "entrez_fetch": {"input"},
+    "entrez_link": {"input"},
+    "pubmed_lookup_citation": {*("files", "journal", "year", "volume", "first_page", "author_name", "title", "key")},
 }
 """Parameters that are no field: what the terminal adds, and the three flags of date_range."""
 FIELDS_ONLY = {
     "pubmed_search_articles": {"date_range"},
     "pubmed_fetch_contents": {"output_format"},
+    "pubmed_lookup_citation": {"citations"},
 }
 """Fields without a flag of their name: date_range has three, raw_text is -f xml and -f nbib."""
 OTHER_DEFAULTS = {
     ("pubmed_search_articles", "fetch_brief_summaries"),  # tables ask for titles, json does not
 }
-SEVERAL_IDS = {("pubmed_fetch_contents", "pmids"), ("get_gene", "entrez_id")}
+SEVERAL_IDS = {
+    ("pubmed_fetch_contents", "pmids"),
+    ("get_gene", "entrez_id"),
+    ("pubmed_convert_ids", "ids"),
+    ("entrez_summary", "ids"),
+    ("entrez_fetch", "ids"),
+    ("entrez_link", "ids"),
+}
 """Identifiers: the terminal takes several, and from files and pipes, so its parser requires none."""
 EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
     "pubmed_search_articles": [
@@ -77,6 +90,30 @@ EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
     ],
     "get_pubmed_links": [
         (("NCBIGene:7157", "--limit", "3"), {"entrez_id": "NCBIGene:7157", "limit": 3}),
+    ],
+    "pubmed_lookup_citation": [
+        (
+            ("--title", "Base editing of a cryptic splice site"),
+            {"citations": [{"title": "Base editing of a cryptic splice site"}]},
+        ),
+        (("--journal", "J", "--year", "2020"), {"citations": [{"journal": "J", "year": "2020"}]}),
+    ],
+    "pubmed_convert_ids": [
+        (("99000001", "12", "PMC99000002"), {"ids": ["99000001", "12", "PMC99000002"]}),
+    ],
+    "pubmed_lookup_mesh": [(("heart", "attack"), {"query": "heart attack"})],
+    "pubmed_spell_check": [(("crisper",), {"query": "crisper"})],
+    "entrez_info": [((), {}), (("mesh",), {"db": "mesh"}), (("--term", "TP53"), {"term": "TP53"})],
+    "entrez_search": [(("mesh", "diabetes"), {"db": "mesh", "term": "diabetes"})],
+    "entrez_summary": [(("gene", "7157", "999999", "TP53"), {"db": "gene", "ids": ["7157", "999999", "TP53"]})],
+    "entrez_fetch": [
+        (("nuccore", "ZZ900001.1", "--rettype", "fasta"), {"db": "nuccore", "ids": ["ZZ900001.1"], "rettype": "fasta"}),
+    ],
+    "entrez_link": [
+        (
+            ("7157", "999999", "--from", "gene", "--to", "pubmed"),
+            {"ids": ["7157", "999999"], "source": "gene", "target": "pubmed"},
+        ),
     ],
 }
 
@@ -155,6 +192,15 @@ def test_the_terminal_and_python_give_the_same_error(
         "search_genes": (("TP53", "--page-size", "0"), {"query": "TP53", "page_size": 0}),
         "get_gene": (("TP53",), {"entrez_id": "TP53"}),
         "get_pubmed_links": (("7157",), {"entrez_id": "7157"}),
+        "pubmed_lookup_citation": (("--year", "24"), {"citations": [{"year": "24"}]}),
+        "pubmed_convert_ids": (("1", "--id-type", "isbn"), {"ids": ["1"], "id_type": "isbn"}),
+        "pubmed_lookup_mesh": (("x", "-n", "51"), {"query": "x", "max_results": 51}),
+        "pubmed_spell_check": (("x",), {"query": "x"}),
+        "entrez_info": (("nosuchdb",), {"db": "nosuchdb"}),
+        "entrez_search": (("gene", "x", "--offset", "-1"), {"db": "gene", "term": "x", "offset": -1}),
+        "entrez_summary": (("no db", "1"), {"db": "no db", "ids": ["1"]}),
+        "entrez_fetch": (("gene", "999999"), {"db": "gene", "ids": ["999999"]}),
+        "entrez_link": (("1", "--to", "nosuchdb"), {"ids": ["1"], "target": "nosuchdb"}),
     }
     arguments, fields = wrong[operation.name]
     with pytest.raises(EntrezKitError) as caught:

@@ -331,3 +331,36 @@ def test_a_table_fits_and_marks_what_must_be_seen(cli: Cli, monkeypatch: pytest.
     assert "RETRACTION NOTICE" in flat
     assert "(corrected)" in flat
     assert "12 not found" in flat
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "form"),
+    [("99999999", 3, "csv"), ("nope", 2, "csv"), ("99999999", 3, "json"), ("nope", 2, "xml")],
+)
+def test_a_good_file_is_left_alone_when_nothing_was_found(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str, status: int, form: str
+) -> None:
+    monkeypatch.setattr("entrez_kit.commands._state.State.stderr_is_terminal", True)
+    target = tmp_path / f"keep.{form}"
+    target.write_text("old\n", encoding="utf-8")
+
+    done = cli("fetch", given, "-o", str(target))
+
+    assert done.status == status
+    assert target.read_text(encoding="utf-8") == "old\n"
+    assert "Written to" not in done.err
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_file_is_replaced_when_a_part_was_found(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("entrez_kit.commands._state.State.stderr_is_terminal", True)
+    target = tmp_path / "part.ids.txt"
+    target.write_text("old\n", encoding="utf-8")
+
+    done = cli("fetch", "99999999", "99000001", "-o", str(target))
+
+    assert done.status == 4
+    assert target.read_text(encoding="utf-8") == "99000001\n"
+    assert "Written to" in done.err

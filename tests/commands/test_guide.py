@@ -133,7 +133,7 @@ def test_every_file_is_a_topic() -> None:
 
 
 def test_commands_that_are_mentioned_exist() -> None:
-    known = {"search", "fetch", "show", "cache", "config", "doctor", "guide", "sandbox"}
+    known = {"search", "fetch", "show", "cache", "config", "doctor", "guide", "sandbox", "serve"}
     for guide in topics():
         for name in re.findall(r"(?:^|`|\| )entrez-kit (?:--[\w-]+ )*([a-z]+)\b", guide.text, re.MULTILINE):
             assert name in known, f"{guide.topic}: {name}"

@@ -318,3 +318,21 @@ def test_an_incomplete_certificate_is_told(module: Module) -> None:
 def test_a_file_gets_the_same_table(cli: Cli, tmp_path: Path) -> None:
     assert cli("search", "crispr", "-f", "table", "-o", str(tmp_path / "hits.text")).status == 0
     assert "PubMed searched for:" in (tmp_path / "hits.text").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("form", ["table", "ids", "md", "csv", "tsv", "jsonl"])
+def test_where_a_result_set_is_kept_is_said_on_stderr(cli: Cli, form: str) -> None:
+    done = cli("search", "crispr", "-n", "2", "--history", "-f", form)
+
+    said = [line for line in done.err.splitlines() if line.startswith("Note: Kept at NCBI: entrez-kit fetch ")]
+    assert len(said) == 1
+    *_, key, _, place = said[0].split()
+    fetched = cli("fetch", "--query-key", key, "--web-env", place, "--retmax", "2", "-f", "ids")
+    assert len(fetched.out.split()) == 2
+
+
+def test_json_holds_where_a_result_set_is_kept_and_needs_no_note(cli: Cli) -> None:
+    done = cli("search", "crispr", "-n", "2", "--history", "--json")
+
+    assert document(done)["web_env"]
+    assert done.err == ""

@@ -8,13 +8,13 @@ from entrez_kit.errors import EntityNotFound, InvalidInput, RateLimited, Upstrea
 from entrez_kit.sandbox.server import Sandbox
 
 EGQUERY = (
-    "<Result><Term>x</Term><eGQueryResult>"
-    "<ResultItem><DbName>pubmed</DbName><MenuName>PubMed</MenuName><Count>5</Count><Status>Ok</Status></ResultItem>"
-    "<ResultItem><DbName>gene</DbName><MenuName>Gene</MenuName><Count>0</Count>"
-    "<Status>Term or Database is not found</Status></ResultItem>"
-    "<ResultItem><DbName>snp</DbName><MenuName>SNP</MenuName><Count>0</Count><Status>Error</Status></ResultItem>"
-    "</eGQueryResult></Result>"
-).encode()
+    b"<Result><Term>x</Term><eGQueryResult>"
+    b"<ResultItem><DbName>pubmed</DbName><MenuName>PubMed</MenuName><Count>5</Count><Status>Ok</Status></ResultItem>"
+    b"<ResultItem><DbName>gene</DbName><MenuName>Gene</MenuName><Count>0</Count>"
+    b"<Status>Term or Database is not found</Status></ResultItem>"
+    b"<ResultItem><DbName>snp</DbName><MenuName>SNP</MenuName><Count>0</Count><Status>Error</Status></ResultItem>"
+    b"</eGQueryResult></Result>"
+)
 
 
 def test_all_databases_are_listed(sandbox: Sandbox, kit_for: KitFor) -> None:

@@ -27,7 +27,7 @@ def test_each_source_has_a_linkset_of_its_own_in_the_order_given(sandbox: Sandbo
     )
     assert result.linksets[0].links[0].model_dump() == {"id": "99000033", "link_name": "gene_pubmed"}
     assert linked(result)["NCBIGene:7157"] == linked(result)["7157"] == ["99000034", "99000031"]
-    assert [entry.params for entry in sandbox.entries("elink")][0].count(("id", "672")) == 1
+    assert sandbox.entries("elink")[0].params.count(("id", "672")) == 1
     shortfall = result.shortfall()
     assert isinstance(shortfall, EntityNotFound)
     assert shortfall.details["partial"] is True

@@ -54,6 +54,9 @@ def test_an_accession_that_ncbi_refuses_does_not_take_the_others_with_it(sandbox
 
     assert len(result.summaries) == 6
     assert result.not_found_ids == bad
+    numbers = call(kit_for(sandbox, no_cache=True), SUMMARY, db="nuccore", ids=["990000101", "ZZ1.1", "990000102"])
+    assert [entry.get("id") for entry in sandbox.entries("esummary")][-2:] == ["990000101,990000102", "ZZ1.1"]
+    assert len(numbers.summaries) == 2
 
 
 def test_only_unknown_ids_are_not_found_and_only_invalid_ones_bad_input(sandbox: Sandbox, kit_for: KitFor) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "commands"))  # the terminal's fixtures and examples
 
-SECRET: Final = "a secret of the tests that is well over 32 bytes"
+SECRET: Final = "a-secret-of-the-tests-well-over-32-bytes"
 ERAS: Final = ("2025-03-26", "2025-11-25", "2026-07-28")
 MODERN: Final = "2026-07-28"
 
@@ -126,10 +127,33 @@ def error_of(result: "CallToolResult") -> Json:
     return error
 
 
+class Silent:
+    """A service that takes every connection and never says a word."""
+
+    def __init__(self) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._taken: list[socket.socket] = []
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+
+    def __enter__(self) -> "Silent":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        for taken in (*self._taken, self._listener):
+            taken.close()
+
+    def wait_for_caller(self) -> None:
+        """Wait until somebody has sent a request."""
+        self._listener.settimeout(15)
+        self._taken.append(self._listener.accept()[0])
+        self._taken[-1].settimeout(15)
+        assert self._taken[-1].recv(1)
+
+
 # The real program
 
 
-def environment_for(sandbox: "Sandbox | None", **more: str) -> dict[str, str]:
+def environment_for(sandbox: "Sandbox | Silent | None", **more: str) -> dict[str, str]:
     """Return the environment of a program that talks to a sandbox."""
     url = sandbox.url if sandbox is not None else "http://127.0.0.1:9"
     return {
@@ -254,7 +278,9 @@ def host_for_fixture(sandbox: "Sandbox") -> Iterator[HostFor]:
     """Start hosts whose program talks to the sandbox over the demo corpus."""
     hosts: list[Host] = []
 
-    def start(*arguments: str, command: list[str] | None = None, at: "Sandbox | None" = sandbox, **more: str) -> Host:
+    def start(
+        *arguments: str, command: list[str] | None = None, at: "Sandbox | Silent | None" = sandbox, **more: str
+    ) -> Host:
         host = Host.start(command or program("serve", *arguments), environment_for(at, **more))
         hosts.append(host)
         return host

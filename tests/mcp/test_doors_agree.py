@@ -49,7 +49,12 @@ async def test_the_terminal_and_agents_get_the_same_document(
 
 @pytest.mark.parametrize(("command", "tool", "arguments"), WRONG)
 async def test_the_terminal_and_agents_get_the_same_envelope(
-    cli: Cli, services_for: ServicesFor, sandbox: Sandbox, command: tuple[str, ...], tool: str, arguments: dict[str, Any]
+    cli: Cli,
+    services_for: ServicesFor,
+    sandbox: Sandbox,
+    command: tuple[str, ...],
+    tool: str,
+    arguments: dict[str, Any],
 ) -> None:
     if tool not in {operation.name for operation in OPERATIONS}:
         pytest.skip(f"{tool} is not in the catalogue yet")

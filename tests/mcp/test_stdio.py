@@ -4,8 +4,6 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import pytest
 from serving import (
     Host,
     HostFor,
+    Silent,
     anyio_backend_fixture,
     environment_for,
     era_fixture,
@@ -30,13 +29,6 @@ from entrez_kit.sandbox.server import Sandbox
 FIXTURES = (anyio_backend_fixture, era_fixture, host_for_fixture)
 GENES = {"search_genes", "get_gene", "get_pubmed_links"} <= {operation.name for operation in OPERATIONS}
 QUICK = 2.0
-
-
-@contextmanager
-def slow_sandbox() -> Iterator[Sandbox]:
-    """Run a sandbox that takes longer to answer than anybody waits."""
-    with Sandbox(latency_ms=20_000, enforce_limits=False) as sandbox:
-        yield sandbox
 
 
 # The SDK's own client
@@ -162,9 +154,7 @@ def test_the_end_of_input_ends_the_program(host_for: HostFor) -> None:
     assert "the client has left" in [entry["message"].removeprefix("ending: ") for entry in host.log()]
 
 
-@pytest.mark.parametrize(
-    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 0), (signal.SIGHUP, 0)], ids=str
-)
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 0), (signal.SIGHUP, 0)], ids=str)
 def test_a_signal_ends_the_program_while_its_input_is_open(
     host_for: HostFor, number: signal.Signals, status: int
 ) -> None:
@@ -177,14 +167,12 @@ def test_a_signal_ends_the_program_while_its_input_is_open(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, None], ids=str)
 def test_a_call_under_way_does_not_hold_up_the_end(host_for: HostFor, number: signal.Signals | None) -> None:
-    with slow_sandbox() as slow:
-        host = host_for(at=slow)
+    with Silent() as silent:
+        host = host_for(at=silent)
         host.greet()
         for term in ("crispr", "insulin", "malaria"):
             host.send("tools/call", {"name": "pubmed_search_articles", "arguments": {"query_term": term}})
-        deadline = time.monotonic() + 10
-        while not slow.requests("esearch") and time.monotonic() < deadline:
-            time.sleep(0.02)
+        silent.wait_for_caller()
         _, seconds = host.leave() if number is None else host.kill(number)
 
     assert seconds < QUICK
@@ -275,8 +263,8 @@ def test_secrets_stay_out_of_everything(sandbox: Sandbox, tmp_path: Path) -> Non
 
 
 def test_the_answers_of_one_session_come_while_another_call_waits(host_for: HostFor) -> None:
-    with slow_sandbox() as slow:
-        host = host_for(at=slow)
+    with Silent() as silent:
+        host = host_for(at=silent)
         host.greet()
         host.send("tools/call", {"name": "pubmed_search_articles", "arguments": {"query_term": "crispr"}})
         started = time.monotonic()

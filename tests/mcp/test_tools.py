@@ -247,7 +247,9 @@ def test_results_fit_the_output_schema(operation: Operation[Any, Any], services:
 
 def test_both_forms_of_a_gene_fit_its_output_schema(services: ServerServices) -> None:
     for slim in (True, False):
-        document = structured(Toolbox([GET_GENE]).call(services, "get_gene", {"entrez_id": "NCBIGene:7157", "slim": slim}))
+        document = structured(
+            Toolbox([GET_GENE]).call(services, "get_gene", {"entrez_id": "NCBIGene:7157", "slim": slim})
+        )
         assert ("summary" in document) is not slim
         jsonschema.validate(document, output_schema(GET_GENE.result))
 
@@ -344,7 +346,7 @@ async def test_what_ncbi_gets_wrong_comes_back_as_an_envelope(
 async def test_a_defect_of_ours_shows_a_request_id_and_no_internals(
     services: ServerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*arguments: object) -> None:
+    def broken(*arguments: object, **parameters: object) -> None:
         raise RuntimeError("the inner secret")
 
     monkeypatch.setattr(type(services.eutils), "esearch", broken)

@@ -10,6 +10,7 @@ import pytest
 from entrez_kit import EntrezKit
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.pubmed.convert import CONVERT, ConvertResult
+from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.resolution import parse_converted
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services import Services
@@ -77,15 +78,19 @@ def test_dois_that_differ_in_case_are_one_and_asked_for_once(sandbox: Sandbox, k
     assert sandbox.requests("efetch") == 0
 
 
-def outside_pmc(kit: EntrezKit) -> Any:
+def articles(kit: EntrezKit, *ids: str) -> list[Article]:
+    return [one for one in kit.fetch_contents(pmids=list(ids)).articles or [] if isinstance(one, Article)]
+
+
+def outside_pmc(kit: EntrezKit) -> Article:
     found = kit.search_articles(query_term='all[sb] NOT "pubmed pmc"[sb]', max_results=60).pmids
-    return next(a for a in kit.fetch_contents(pmids=found).articles or [] if a.doi)
+    return next(article for article in articles(kit, *found) if article.doi)
 
 
 def test_pain_30_not_in_pmc_does_not_mean_that_it_does_not_exist(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
     article = outside_pmc(kit)
-    result = convert(kit, article.pmid, article.doi.upper())
+    result = convert(kit, article.pmid, (article.doi or "").upper())
 
     assert [(one.status, one.pmid, one.doi, one.pmcid, one.note) for one in result.records] == [
         ("found", article.pmid, article.doi, None, "in PubMed, not in PMC")
@@ -231,13 +236,20 @@ def test_records_are_matched_by_what_was_asked_and_not_by_their_place() -> None:
 
 def test_fetching_by_many_dois_asks_the_converter_in_addresses_it_takes(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
-    known = kit.fetch_contents(pmids=kit.search_articles(query_term="all[sb]", max_results=70).pmids).articles or []
+    known = articles(kit, *kit.search_articles(query_term="all[sb]", max_results=70).pmids)
     dois = [article.doi for article in known if article.doi]
-    fetched = kit.fetch_contents(pmids=dois)
+    fetched = articles(kit, *dois)
 
     assert len(dois) > 40
-    assert [article.doi for article in fetched.articles or []] == dois
+    assert [article.doi for article in fetched] == dois
     assert {entry.status for entry in sandbox.entries("idconv")} == {200}
+
+
+def test_fetching_by_dois_that_differ_in_case_asks_the_converter_for_one(sandbox: Sandbox, kit_for: KitFor) -> None:
+    fetched = articles(kit_for(sandbox), "10.5555/EKIT.2019.0001", "10.5555/ekit.2019.0001")
+
+    assert [article.pmid for article in fetched] == ["99000001", "99000001"]
+    assert [entry.get("ids") for entry in sandbox.entries("idconv")] == ["10.5555/EKIT.2019.0001"]
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def test_every_input_has_an_outcome_in_its_place(sandbox: Sandbox, kit_for: KitF
     ]
     assert result.articles is not None
     assert [article.pmid for article in result.articles] == [pmids[0], pmids[0], pmids[1]]
-    assert result.not_found_pmids == ["98999999", "TP53"]
+    assert result.not_found_pmids == ["98999999"]
     shortfall = result.shortfall()
     assert isinstance(shortfall, EntityNotFound)
     assert shortfall.details["partial"] is True
@@ -116,6 +116,7 @@ def test_contradicting_arguments_are_refused_naming_the_field(arguments: dict[st
         FETCH_CONTENTS.build(arguments)
 
     assert named in caught.value.message
+    assert (caught.value.invalid_input or "").startswith(f"{named}=")
 
 
 def test_history_without_retmax_returns_the_first_200_and_says_how_many_there_are(kit_for: KitFor) -> None:

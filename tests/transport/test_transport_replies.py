@@ -376,7 +376,7 @@ def test_an_expired_history_says_to_search_again(text: str) -> None:
     raised = refused(call("efetch", query_key="1"), error_document("eFetchResult", text))
 
     assert isinstance(raised, InvalidInput)
-    assert raised.reason == "history_expired"
+    assert raised.reason == "history_unknown"
     assert "Search again" in raised.recovery_hint
 
 

@@ -1,0 +1,183 @@
+"""The real program over HTTP, in tests: started on a free port, asked with plain requests or the SDK's client."""
+
+import http.client
+import json
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+import jwt
+import pytest
+from serving import SECRET, Json, Silent, environment_for, mode_of, program, speaking
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+    from entrez_kit.sandbox.server import Sandbox
+
+ALL_SCOPES: Final = "entrez-kit:pubmed entrez-kit:gene entrez-kit:corpus.read entrez-kit:entrez"
+
+
+def claims(**changes: Any) -> Json:
+    """Return the claims of a good token; None takes one out."""
+    now = int(time.time())
+    good = {"iss": "entrez-kit", "aud": "entrez-kit", "sub": "tests", "iat": now, "exp": now + 600, "scope": ALL_SCOPES}
+    return {name: value for name, value in {**good, **changes}.items() if value is not None}
+
+
+def bearer(secret: str = SECRET, algorithm: str = "HS256", **changes: Any) -> str:
+    """Return the header of a token; a good one unless changed."""
+    return f"Bearer {jwt.encode(claims(**changes), secret, algorithm=algorithm)}"
+
+
+class Reply:
+    """What came back."""
+
+    def __init__(self, response: http.client.HTTPResponse) -> None:
+        self.status = response.status
+        self.headers = {name.lower(): value for name, value in response.getheaders()}
+        self.body = response.read()
+
+    @property
+    def message(self) -> Json:
+        """The JSON-RPC message in the reply, be it JSON or the last of a stream of events."""
+        text = self.body.decode()
+        if self.headers.get("content-type", "").startswith("text/event-stream"):
+            text = [line[6:] for line in text.splitlines() if line.startswith("data: ")][-1]
+        document: Json = json.loads(text)
+        return document
+
+
+class HttpHost:
+    """The program serving HTTP."""
+
+    def __init__(self, environment: Mapping[str, str], *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            program("serve", "--transport", "http", "--port", "0", *arguments),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=dict(environment),
+        )
+        self.entries: list[Json] = []
+        self.other: list[str] = []
+        self._listening = threading.Event()
+        self.url = ""
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                self.other.append(line.decode())
+                continue
+            self.entries.append(entry)
+            if entry.get("message") == "listening":
+                self.url = entry["url"]
+                self._listening.set()
+        self._listening.set()
+
+    def ready(self) -> "HttpHost":
+        """Wait until the program listens."""
+        assert self._listening.wait(30)
+        assert self.url, f"{self.entries} {self.other}"
+        return self
+
+    def request(self, method: str = "POST", path: str | None = None, body: Any = None, **headers: str | None) -> Reply:
+        """Send a request with good headers; those given replace them, None takes one out."""
+        parts = urlsplit(self.url)
+        good: dict[str, str | None] = {
+            "Host": parts.netloc,
+            "Authorization": bearer(),
+            "Accept": "application/json, text/event-stream",
+            "Content-Type": "application/json",
+        }
+        sent = {**good, **{name.replace("_", "-"): value for name, value in headers.items()}}
+        data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+        connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=20)
+        try:
+            connection.putrequest(method, path or parts.path, skip_host=True, skip_accept_encoding=True)
+            for name, value in sent.items():
+                if value is not None:
+                    connection.putheader(name, value)
+            if "Content-Length" not in sent:
+                connection.putheader("Content-Length", str(len(data)))
+            connection.endheaders()
+            connection.send(data)
+            return Reply(connection.getresponse())
+        finally:
+            connection.close()
+
+    @asynccontextmanager
+    async def connected(self, era: str, authorization: str | None = None) -> "AsyncIterator[Client]":
+        """Connect the SDK's client in an era."""
+        import httpx2
+        from mcp import Client
+        from mcp.client.streamable_http import streamable_http_client
+
+        headers = {"Authorization": authorization or bearer()}
+        with speaking(era):
+            async with httpx2.AsyncClient(headers=headers, timeout=httpx2.Timeout(30, read=60)) as http_client:
+                transport = streamable_http_client(self.url, http_client=http_client)
+                async with Client(transport, mode=mode_of(era)) as client:
+                    assert client.protocol_version == era
+                    yield client
+
+    def kill(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, float]:
+        """Send a signal; return the exit status and how long the end took."""
+        started = time.monotonic()
+        self.process.send_signal(number)
+        status = self.process.wait(10)
+        seconds = time.monotonic() - started
+        self._reader.join(5)
+        return status, seconds
+
+    def close(self) -> bytes:
+        """End the program however it stands; return what it wrote to standard output."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(10)
+        self._reader.join(5)
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        written = self.process.stdout.read()
+        self.process.stdout.close()
+        self.process.stderr.close()
+        return written
+
+
+HttpHostFor = Callable[..., HttpHost]
+
+
+@pytest.fixture(name="http_host_for")
+def http_host_for_fixture(sandbox: "Sandbox") -> Iterator[HttpHostFor]:
+    """Start programs that serve HTTP over the demo corpus; check that standard output stays empty."""
+    hosts: list[HttpHost] = []
+
+    def start(*arguments: str, at: "Sandbox | Silent | None" = sandbox, **more: str) -> HttpHost:
+        hosts.append(HttpHost(environment_for(at, **{"MCP_AUTH_SECRET_KEY": SECRET, **more}), *arguments))
+        return hosts[-1].ready()
+
+    yield start
+    for host in hosts:
+        assert host.close() == b""
+
+
+@pytest.fixture(name="http_host", scope="module")
+def http_host_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpHost]:
+    """Serve HTTP for all tests of a module that change nothing; NCBI is out of reach."""
+    home = str(tmp_path_factory.mktemp("home"))
+    environment = environment_for(None, MCP_AUTH_SECRET_KEY=SECRET, ENTREZ_KIT_HOME=home, NCBI_MAX_RETRIES="0")
+    host = HttpHost(environment)
+    try:
+        yield host.ready()
+    finally:
+        assert host.close() == b""
