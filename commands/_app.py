@@ -47,6 +47,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "gene": Entry("gene", "Find genes, look one up, follow it to the literature.", OTHERS),
     "db": Entry("db", "Search, summarise, fetch and link any Entrez database.", OTHERS),
     "sandbox": Entry("sandbox", "Serve invented articles on this machine, as NCBI would.", LOCAL),
+    "serve": Entry("serve", "Serve agents: every operation as an MCP tool.", LOCAL),
     "doctor": Entry("doctor", "Find out which part of the way to NCBI fails.", LOCAL),
     "cache": Entry("cache", "See, clear or prune the cached replies.", LOCAL),
     "config": Entry("config", "See every setting and where it comes from; set one.", LOCAL),

@@ -230,7 +230,8 @@ class JsonLines:
 
     def record(self, record: Record) -> None:
         """Write a record on a line of its own."""
-        self.line(project(record, self._fields) if self._fields else record)
+        # A record that is known by its identifier alone keeps it: {} would tell nothing.
+        self.line(project(record, self._fields) if self._fields and len(record) > 1 else record)
 
     def line(self, document: Any) -> None:
         """Write a document on a line of its own, whole."""

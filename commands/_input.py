@@ -31,7 +31,10 @@ _NEXT_ID: Final = re.compile(
     re.IGNORECASE,
 )
 """A comma or semicolon may be part of a DOI; it separates where what follows begins another identifier."""
-_ID_KEYS: Final = ("pmid", "pmids", "articles", "requested_pmids", "input", "ids", "uid", "id")
+_ID_KEYS: Final = (
+    *("pmid", "pmids", "requested_pmids", "articles", "genes", "items"),
+    *("input", "ids", "uid", "id"),
+)
 """Where an object has its ids, the most telling first."""
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -182,7 +185,7 @@ def _from_json(first: str, lines: Iterator[str], name: str) -> Iterator[str]:
     except ValueError:  # it goes on in the lines that follow
         yield from _ids_of(_whole(first, lines, name), name)
         return
-    yield from _ids_of(document, name)
+    yield from _ids_of(document, name, "line 1: ")
     for number, line in enumerate(lines, start=2):
         if not line.strip():
             continue
@@ -190,7 +193,7 @@ def _from_json(first: str, lines: Iterator[str], name: str) -> Iterator[str]:
             document = json.loads(line)
         except ValueError:
             raise _bad_json(name, f"line {number} is not JSON") from None
-        yield from _ids_of(document, name)
+        yield from _ids_of(document, name, f"line {number}: ")
 
 
 def _whole(first: str, lines: Iterator[str], name: str) -> Any:
@@ -207,23 +210,28 @@ def _whole(first: str, lines: Iterator[str], name: str) -> Any:
         raise _bad_json(name, str(exc)) from None
 
 
-def _ids_of(document: Any, name: str) -> Iterator[str]:
+def _ids_of(document: Any, name: str, place: str = "") -> Iterator[str]:
     """Yield the ids of a value: a list of ids or records, or one of our own documents."""
     if isinstance(document, list):
         for item in document:
-            yield from _ids_of(item, name)
+            yield from _ids_of(item, name, place)
     elif isinstance(document, bool) or document is None:
-        raise _bad_json(name, f"{json.dumps(document)} is no identifier")
+        raise _bad_json(name, f"{place}{json.dumps(document)} is no identifier")
     elif isinstance(document, str | int):
         yield from split_ids(str(document))
     elif isinstance(document, dict):
+        outcomes = document.get("outcomes")
+        if isinstance(outcomes, list) and outcomes and all(isinstance(o, dict) and o.get("input") for o in outcomes):
+            # There, and only there, is what an earlier run did not find.
+            yield from _ids_of([outcome["input"] for outcome in outcomes], name, place)
+            return
         key = next((key for key in _ID_KEYS if document.get(key)), None)
         if key is not None:
-            yield from _ids_of(document[key], name)
+            yield from _ids_of(document[key], name, place)
         elif not any(isinstance(document.get(key), list) for key in _ID_KEYS):  # a result without hits is fine
-            raise _bad_json(name, "an object has no pmid")
+            raise _bad_json(name, f"{place}an object has no pmid")
     else:
-        raise _bad_json(name, f"{document!r} is no identifier")
+        raise _bad_json(name, f"{place}{document!r} is no identifier")
 
 
 def _bad_json(name: str, problem: str) -> InvalidInput:

@@ -30,7 +30,10 @@ app = typer.Typer(
 
 @app.command()
 def info(ctx: typer.Context) -> None:
-    """Show where the cache is, what it holds and how the rate limit is shared."""
+    """Show where the cache is, what it holds and how the rate limit is shared.
+
+    entrez-kit cache info --json
+    """
     from entrez_kit.transport.cache import cache_info
 
     settings = state(ctx).settings
@@ -63,7 +66,10 @@ def clear(
         bool, typer.Option("--yes", "-y", help="Do not ask. Away from a terminal nothing is asked.")
     ] = False,
 ) -> None:
-    """Remove every cached reply."""
+    """Remove every cached reply.
+
+    entrez-kit cache clear --yes
+    """
     from entrez_kit.transport.cache import cache_info
     from entrez_kit.transport.cache import clear as remove_all
 
@@ -79,7 +85,10 @@ def clear(
 
 @app.command()
 def prune(ctx: typer.Context) -> None:
-    """Remove the replies that have expired, and give their space back."""
+    """Remove the replies that have expired, and give their space back.
+
+    entrez-kit cache prune
+    """
     from entrez_kit.transport.cache import cache_info
     from entrez_kit.transport.cache import prune as remove_expired
 

@@ -57,7 +57,10 @@ def show(
         typer.Argument(metavar="[NAME]...", help="Only these settings.", autocompletion=_complete_name),
     ] = None,
 ) -> None:
-    """Show every setting with its value and where it comes from; keys and e-mail addresses are masked."""
+    """Show every setting with its value and where it comes from; keys and e-mail addresses are masked.
+
+    entrez-kit config show cache_dir ncbi_api_key
+    """
     settings = state(ctx).settings
     views = view_settings(settings, names)
     records = [_record(view) for view in views]
@@ -84,7 +87,10 @@ def set_(
         ),
     ] = None,
 ) -> None:
-    """Write one setting to the user config, which only you can read."""
+    """Write one setting to the user config, which only you can read.
+
+    entrez-kit config set ncbi_admin_email you@example.org
+    """
     setting = require_setting(name)
     path = require_file(_user_config(ctx))
     set_in_file(path, setting.name, _value_for(setting, value or []))
@@ -93,7 +99,10 @@ def set_(
 
 @app.command()
 def unset(ctx: typer.Context, name: Name) -> None:
-    """Remove one setting from the user config, so that the default counts again."""
+    """Remove one setting from the user config, so that the default counts again.
+
+    entrez-kit config unset ncbi_admin_email
+    """
     path = require_file(_user_config(ctx))
     removed = unset_in_file(path, name)
     if not removed:
@@ -103,7 +112,10 @@ def unset(ctx: typer.Context, name: Name) -> None:
 
 @app.command("path")
 def path_(ctx: typer.Context) -> None:
-    """Print where the user config is, or would be."""
+    """Print where the user config is, or would be.
+
+    entrez-kit config path
+    """
     path = require_file(_user_config(ctx))
     print_text(ctx, {"config_file": str(path), "exists": path.is_file()}, str(path))
 

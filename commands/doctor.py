@@ -42,7 +42,9 @@ def command(
 
     Looks at the settings, the cache, the disk and the shared rate limit as well. Takes seconds, and sends NCBI one
     request. Ends with 0 when all is well, 4 with warnings, 5 when a hop fails, 7 when NCBI refuses because of the rate,
-    8 for settings and a refused API key, 9 for the cache or the disk.
+    8 for settings and a refused API key, 9 for the cache or the disk:
+
+    entrez-kit doctor --network --json
     """
     from entrez_kit.doctor import diagnose
 

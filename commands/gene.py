@@ -29,7 +29,7 @@ from entrez_kit.services import Services
 from ._formats import Column, JsonLines, Shape, Writer, as_data, values_at
 from ._input import STDIN, read_ids, stdin_is_terminal
 from ._output import Sink
-from ._run import View, accepts, finish, found_nothing, help_of, note, plan, run, state, warn, writer_for
+from ._run import View, accepts, finish, found_nothing, help_of, note, plan, presenter, run, state, warn, writer_for
 
 app = typer.Typer(help="Genes: find candidates by symbol or words, look one up, find articles about it.")
 
@@ -83,7 +83,10 @@ def search(
         bool, typer.Option("--include-discontinued", help=help_of(SEARCH_GENES, "include_discontinued"))
     ] = False,
 ) -> None:
-    """Find genes by symbol, alias, name or words, the likeliest first: entrez-kit gene search TP53 --organism human."""
+    """Find genes by symbol, alias, name or words, the likeliest first.
+
+    entrez-kit gene search TP53 --organism human
+    """
     arguments = {
         "query": " ".join(query),
         "organism": organism,
@@ -131,13 +134,17 @@ def get(
     ] = None,
     slim: Annotated[bool, typer.Option("--slim", help=help_of(GET_GENE, "slim"))] = False,
 ) -> None:
-    """Look genes up by their ids, one outcome per id, in order: entrez-kit gene get NCBIGene:7157 NCBIGene:672.
+    """Look genes up by their ids, one outcome per id, in order.
 
-    One id gives the gene itself, several give a list; what is missing is named and the status is 4.
+    One id gives the gene itself, several give a list; what is missing is named and the status is 4:
+
+    entrez-kit gene get NCBIGene:7157 NCBIGene:672
     """
     ids = _read(ctx, entrez_id or [], input or [])
     columns = SLIM_COLUMNS if slim else GENE_COLUMNS
-    if len(ids) == 1:
+    if not ids:
+        _nothing_asked(ctx, columns)
+    elif len(ids) == 1:
         one: View[Gene] = View(
             table=_gene_table,
             records=lambda gene: [as_data(gene)],
@@ -149,14 +156,7 @@ def get(
         )
         run(ctx, GET_GENE, {"entrez_id": ids[0], "slim": slim}, one)
     elif plan(ctx).format in ("table", "json"):
-        several: View[GeneBatch] = View(
-            table=_batch_table,
-            records=lambda batch: (as_data(gene) for gene in batch.genes),
-            columns=columns,
-            records_key="genes",
-            id_key="id",
-        )
-        run(ctx, GET_GENES, {"entrez_ids": ids, "slim": slim}, several)
+        run(ctx, GET_GENES, {"entrez_ids": ids, "slim": slim}, _several(columns))
     else:
         _stream(ctx, {"entrez_ids": ids, "slim": slim}, columns)
 
@@ -164,15 +164,37 @@ def get(
 def _read(ctx: typer.Context, typed: list[str], files: list[Path]) -> list[str]:
     if STDIN in typed and stdin_is_terminal():
         note(ctx, "Type gene ids, one or many per line; Ctrl-D ends.")
-    ids = read_ids(typed, files)
-    if not ids:
+    if not typed and not files:
         raise UnresolvedEntity(
             "No gene ids were given.",
             invalid_input="entrez_id=",
             recovery_hint="Name ids such as NCBIGene:7157; `entrez-kit gene search` finds them from a symbol.",
             details={"reason": "no_identifiers"},
         )
-    return ids
+    return read_ids(typed, files)
+
+
+def _nothing_asked(ctx: typer.Context, columns: dict[str, Column]) -> None:
+    """Print an empty result: a search without hits may stand before us in the pipe, and that is no failure."""
+    note(ctx, "No gene ids came from standard input; nothing was looked up.")
+    made = plan(ctx)
+    with Sink(made.target) as sink:
+        if made.format in ("table", "json"):
+            presenter(ctx, made, _several(columns), GeneBatch, sink)(GeneBatch(genes=[]))
+            return
+        writer = writer_for(made, sink, columns, Shape(Gene), id_key="id")
+        writer.begin()
+        writer.end()
+
+
+def _several(columns: dict[str, Column]) -> View[GeneBatch]:
+    return View(
+        table=_batch_table,
+        records=lambda batch: (as_data(gene) for gene in batch.genes),
+        columns=columns,
+        records_key="genes",
+        id_key="id",
+    )
 
 
 def _gene_table(gene: Gene, console: Any) -> Any:
@@ -245,7 +267,10 @@ def pubmed(
         int, typer.Option("--limit", metavar="N", help=help_of(GET_PUBMED_LINKS, "limit"), show_default=True)
     ] = 10,
 ) -> None:
-    """List the PMIDs of articles about a gene: entrez-kit gene pubmed NCBIGene:7157 -f ids | entrez-kit fetch -."""
+    """List the PMIDs of articles about a gene.
+
+    entrez-kit gene pubmed NCBIGene:7157 -f ids | entrez-kit fetch -
+    """
 
     def table(links: PubMedLinks, console: Any) -> Any:
         from ._genes import links_table

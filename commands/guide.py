@@ -34,7 +34,9 @@ def command(
 ) -> None:
     """Read about exit codes, settings, formats and other subjects.
 
-    A terminal shows the text rendered, a pipe gets it as Markdown, --json gives topic, title and text.
+    A terminal shows the text rendered, a pipe gets it as Markdown, --json gives topic, title and text:
+
+    entrez-kit guide exit-codes
     """
     if topic is None:
         _list(ctx)

@@ -20,11 +20,12 @@ from entrez_kit.pubmed.search import (
 )
 from entrez_kit.services import Services
 
-from ._formats import Record, as_data
+from ._formats import Record, Shape, as_data
 from ._input import STDIN
 from ._markdown import item
 from ._progress import progress
 from ._run import View, accepts, help_of, note, plan, run, state, warn
+from ._state import Plan
 from ._text import SUMMARY_COLUMNS
 
 FILTERS: Final = "Filters"
@@ -66,7 +67,7 @@ def command(
         typer.Option(
             "--summaries",
             metavar="N",
-            help=f"{_help('fetch_brief_summaries')} Tables ask for as many as they show.",
+            help=f"{_help('fetch_brief_summaries')} Tables, and --fields that name one, ask for as many as they show.",
         ),
     ] = None,
     use_history: Annotated[bool, typer.Option("--history", help=_help("use_history"))] = False,
@@ -141,7 +142,7 @@ def command(
         _refuse_pages(ctx)
     if fetch_brief_summaries is None:
         wanted = MAX_SUMMARIES if retrieve_all else min(max_results, MAX_SUMMARIES)
-        summaries = max(wanted, 0) if made.format in _TITLED else 0
+        summaries = max(wanted, 0) if made.format in _TITLED or _names_a_summary(made) else 0
     else:
         summaries = fetch_brief_summaries
     dated = min_date or max_date or date_type != "pdat"
@@ -195,6 +196,14 @@ def _query(words: list[str]) -> str:
     return " ".join(words)
 
 
+def _names_a_summary(made: Plan) -> bool:
+    """Tell whether --fields names what only summaries hold; without them the fields would be silently empty."""
+    if made.format == "json":
+        below = Shape(BriefSummary)
+        return any(below.knows(path) or path.split(".")[0] == "brief_summaries" for path in made.fields)
+    return made.format == "jsonl" and any(path != "pmid" for path in made.fields)
+
+
 def _refuse_pages(ctx: typer.Context) -> None:
     source = ctx.get_parameter_source("max_results")
     if source is not None and source.name == "COMMANDLINE":
@@ -239,6 +248,12 @@ def _remarks(ctx: typer.Context, result: SearchResult, strict: bool, summaries: 
     if form != "json" and result.web_env and result.query_key:
         key, place = shlex.quote(result.query_key), shlex.quote(result.web_env)
         note(ctx, f"Kept at NCBI: entrez-kit fetch --query-key {key} --web-env {place}")
+    if form in ("json", "jsonl") and len(result.pmids) > summaries > 0 and _names_a_summary(plan(ctx)):
+        note(
+            ctx,
+            f"Only the first {summaries} records hold more than a pmid; for all, pipe `search -f ids` into "
+            f"`entrez-kit fetch - -f {form}`.",
+        )
     if form in _TITLED and len(result.pmids) > summaries > 0:
         note(
             ctx,

@@ -1,6 +1,7 @@
 """Fixtures for every test: no network but loopback, no settings from outside, folders of its own."""
 
 import os
+import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -12,6 +13,10 @@ import pytest
 if TYPE_CHECKING:
     from entrez_kit import EntrezKit
     from entrez_kit.sandbox.server import Sandbox
+
+# A background job of a shell ignores Ctrl-C and hands that down; programs started here shall hear it.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost", "0.0.0.0", "::"}
 

@@ -4,27 +4,24 @@ Every record passes through here, so the element tree is walked once, with a han
 lists inside. What is not known is passed over; what is missing is left out.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any, Final
 
+from entrez_kit.pubmed import mesh
 from entrez_kit.pubmed.dates import (
     NUMBERS,
     calendar_parts,
-    day_exists,
     iso_date,
-    month_number,
+    iso_of,
     number,
     publication_date,
 )
 from entrez_kit.pubmed.markup import INLINE, text_of, tidy
-from entrez_kit.pubmed.models import MeshQualifier, MeshTerm
 from entrez_kit.pubmed.own_ids import bare_orcid, bare_pmcid, own_ids
 
 Fields = dict[str, Any]
 Read = Callable[[Any], str | None]
-
-URL: Final = "https://pubmed.ncbi.nlm.nih.gov/"
 
 plain: Final[Read] = attrgetter("text")
 """Reads an element that has no children; ``text_of`` reads any, at several times the cost."""
@@ -47,15 +44,20 @@ _JOURNAL_PARTS: Final = {
 }
 _DATE_PARTS: Final = frozenset(("Year", "Month", "Day", "Season", "MedlineDate"))
 _TIME_PARTS: Final = {"Year": "year", "Month": "month", "Day": "day", "Hour": "hour", "Minute": "minute"}
-_TERMS: Final[dict[tuple[Any, ...], MeshTerm]] = {}
-_MAX_TERMS: Final = 8192
 _UNLABELLED: Final = "UNLABELLED"
 """NLM's label for the part of a structured abstract that has none."""
 
 
-def article_fields(record: Any) -> Fields:
-    """Read a PubmedArticle (or a bare MedlineCitation) into the fields of an ``Article``."""
+def article_fields(record: Any, headings: bytes = b"") -> Fields:
+    """Read a PubmedArticle (or a bare MedlineCitation) into the fields of an ``Article``, but for PMID and address.
+
+    Args:
+        record: the element.
+        headings: its MeshHeadingList, where that was taken out of the element before.
+    """
     fields: Fields = {"record_type": "article"}
+    if headings:
+        fields["mesh_terms"] = mesh.look_up(headings)
     if record.tag == "MedlineCitation":
         dispatch(record, _CITATION, fields)
     else:
@@ -64,7 +66,7 @@ def article_fields(record: Any) -> Fields:
     return fields
 
 
-def dispatch(element: Any, handlers: dict[str, Callable[[Any, Fields], None]], fields: Fields) -> None:
+def dispatch(element: Any, handlers: Mapping[str, Callable[[Any, Fields], None]], fields: Fields) -> None:
     """Call the handler of each child that has one."""
     for child in element:
         handler = handlers.get(child.tag)
@@ -73,15 +75,13 @@ def dispatch(element: Any, handlers: dict[str, Callable[[Any, Fields], None]], f
 
 
 def finish(fields: Fields) -> None:
-    """Derive what depends on several parts of a record: ids, abstract text, retraction status, address."""
+    """Derive what depends on several parts of a record: ids, abstract text, retraction status."""
     ids, doi = own_ids(fields.pop("_listed", []), fields.pop("_located", []))
     fields["article_ids"] = ids
     if doi:
         fields["doi"] = doi
     if "pmc" in ids:
         fields["pmcid"] = bare_pmcid(ids["pmc"])
-    if "pmid" not in fields and "pubmed" in ids:
-        fields["pmid"] = ids["pubmed"]
     if "_affiliation" in fields:
         first_affiliation = fields.pop("_affiliation")
         people = fields.get("authors")
@@ -91,7 +91,6 @@ def finish(fields: Fields) -> None:
     if sections:
         fields["abstract_text"] = joined_sections(sections)
     fields["retraction_status"] = retraction_status(fields.get("publication_types", []), fields.get("corrections", []))
-    fields["url"] = f"{URL}{fields.get('pmid', '')}/"
 
 
 def retraction_status(publication_types: list[str], corrections: list[Fields]) -> str:
@@ -187,22 +186,28 @@ def abstract_sections(container: Any) -> tuple[list[Fields], str]:
 def history(container: Any, fields: Fields) -> None:
     """Read the steps in the life of a record: received, accepted, entrez ..."""
     steps: list[Fields] = []
-    for element in container:
-        status = element.get("PubStatus")
+    groups: list[list[int]] = []
+    known = NUMBERS.get
+    for text in [element.text for element in container.iterdescendants()]:
+        value = known(text)
+        if value is None:
+            groups.append([])
+        elif groups:
+            groups[-1].append(value)
+    statuses = [element.get("PubStatus") for element in container]
+    if len(groups) != len(statuses):  # something is no number
+        groups = [[]] * len(statuses)
+    for index, (status, group) in enumerate(zip(statuses, groups, strict=True)):
+        # Year, Month, Day, then Hour and Minute, is NLM's order; anything else is read by name
+        if len(group) == 5 and 0 < group[1] <= 12 and group[2] <= 28:
+            year, month, day, hour, minute = group
+            step: Fields = {"year": year, "month": month, "day": day, "hour": hour, "minute": minute}
+        elif len(group) == 3 and 0 < group[1] <= 12 and group[2] <= 28:
+            year, month, day = group
+            step = {"year": year, "month": month, "day": day}
+        else:
+            step = _moment(container[index])
         if status:
-            # Year, Month, Day, then Hour and Minute: the order is NLM's, and what is no number is read by name
-            numbers = [NUMBERS.get(child.text) for child in element]
-            if len(numbers) == 5 and None not in numbers:
-                year, month, day, hour, minute = numbers
-                step: Fields = {"year": year, "month": month, "day": day, "hour": hour, "minute": minute}
-            elif len(numbers) == 3 and None not in numbers:
-                year, month, day = numbers
-                step = {"year": year, "month": month, "day": day}
-            else:
-                step = _moment(element)
-                day = month = None
-            if day is not None and (day > 28 or not 0 < month <= 12):
-                step = _moment(element)
             step["status"] = status
             steps.append(step)
     fields["history"] = steps
@@ -295,19 +300,10 @@ def located_id(element: Any, fields: Fields) -> None:
         fields.setdefault("_located", []).append((element.get("EIdType") or "pii", value, valid))
 
 
-def record_number(element: Any, fields: Fields) -> None:
-    """Read the PMID and its version."""
-    pmid = (element.text or "").strip()
-    if pmid:
-        fields["pmid"] = pmid
-        version = element.get("Version")
-        if version:
-            fields["version"] = version
-
-
 def revised(element: Any, fields: Fields) -> None:
     """Read when the record was last revised."""
-    date = iso_date(**plain_date(element))
+    texts = [child.text for child in element]
+    date = iso_of(*texts) if len(texts) == 3 else iso_date(**plain_date(element))
     if date:
         fields["date_revised"] = date
 
@@ -417,36 +413,7 @@ def _data_banks(element: Any, fields: Fields) -> None:
 
 
 def _mesh(element: Any, fields: Fields) -> None:
-    """Read MeSH headings. The same ones come again and again, so they are told apart by their texts and looked up."""
-    terms: list[MeshTerm] = []
-    for heading in element:
-        key = tuple([(child.text, len(child), *child.values()) for child in heading])
-        term = _TERMS.get(key) or _mesh_term(heading, key)
-        if term:
-            terms.append(term)
-    fields["mesh_terms"] = terms
-
-
-def _mesh_term(heading: Any, key: tuple[Any, ...]) -> MeshTerm | None:
-    """Read a MeSH heading not met before."""
-    names = [child for child in heading if child.tag == "DescriptorName"]
-    if not names:
-        return None
-    term = MeshTerm(
-        descriptor_name=text_of(names[0]),
-        ui=names[0].get("UI"),
-        is_major_topic=names[0].get("MajorTopicYN") == "Y",
-        qualifiers=tuple(
-            MeshQualifier(name=text_of(child), ui=child.get("UI"), is_major_topic=child.get("MajorTopicYN") == "Y")
-            for child in heading
-            if child.tag == "QualifierName"
-        ),
-    )
-    if not any(len(child) for child in heading):
-        if len(_TERMS) >= _MAX_TERMS:
-            _TERMS.clear()
-        _TERMS[key] = term
-    return term
+    fields["mesh_terms"] = mesh.read(element)
 
 
 def _supplemental_mesh(element: Any, fields: Fields) -> None:
@@ -492,8 +459,6 @@ def _conflicts(element: Any, fields: Fields) -> None:
     fields["coi_statement"] = text_of(element)
 
 
-
-
 def _citation(element: Any, fields: Fields) -> None:
     dispatch(element, _CITATION, fields)
 
@@ -508,7 +473,6 @@ def _pubmed_data(element: Any, fields: Fields) -> None:
 
 _RECORD: Final = {"MedlineCitation": _citation, "PubmedData": _pubmed_data}
 _CITATION: Final = {
-    "PMID": record_number,
     "DateRevised": revised,
     "Article": _article,
     "MedlineJournalInfo": _medline_journal,

@@ -1,7 +1,7 @@
 """Books and book chapters of PubMed (NCBI Bookshelf) read into the fields of an Article."""
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from entrez_kit.pubmed import article
 from entrez_kit.pubmed.article import Fields
@@ -10,7 +10,7 @@ from entrez_kit.pubmed.own_ids import own_ids
 
 
 def book_fields(record: Any) -> Fields:
-    """Read a PubmedBookArticle (or a bare BookDocument) into the fields of an ``Article``."""
+    """Read a PubmedBookArticle (or a bare BookDocument) into the fields of an ``Article``, but for PMID and address."""
     document = record if record.tag == "BookDocument" else record.find("BookDocument")
     kind = book_kind(document)
     fields: Fields = {"record_type": kind, "book_info": {}, "journal_info": {}}
@@ -24,7 +24,7 @@ def book_fields(record: Any) -> Fields:
     return fields
 
 
-def book_kind(document: Any) -> str:
+def book_kind(document: Any) -> Literal["book", "chapter"]:
     """Tell a chapter from a whole book.
 
     NLM gives a chapter a title of its own, with the part of the book it is, or says where in the book it stands
@@ -154,7 +154,6 @@ _BOOK_TEXTS: Final = {
     "ReportNumber": "report_number",
 }
 _DOCUMENT: Final[Handlers] = {
-    "PMID": article.record_number,
     "ArticleIdList": article.listed_ids,
     "Book": _book,
     "LocationLabel": _location,

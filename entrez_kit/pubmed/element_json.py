@@ -8,10 +8,33 @@ MAX_DEPTH: Final = 100
 """PubMed's records are some 12 levels deep, formulas some 20 more; JSON writers give up at a few hundred."""
 
 _TEXTUAL: Final = frozenset(
-    ("ArticleTitle", "VernacularTitle", "BookTitle", "VolumeTitle", "CollectionTitle", "SectionTitle", "AbstractText")
-    + ("CopyrightInformation", "Affiliation", "CollectiveName", "Keyword", "Citation", "CoiStatement", "GeneralNote")
-    + ("Suffix", "LocationLabel", "Item", "Note", "RefSource", "DispFormula")
-    + ("b", "i", "u", "sub", "sup")
+    (
+        "ArticleTitle",
+        "VernacularTitle",
+        "BookTitle",
+        "VolumeTitle",
+        "CollectionTitle",
+        "SectionTitle",
+        "AbstractText",
+        "CopyrightInformation",
+        "Affiliation",
+        "CollectiveName",
+        "Keyword",
+        "Citation",
+        "CoiStatement",
+        "GeneralNote",
+        "Suffix",
+        "LocationLabel",
+        "Item",
+        "Note",
+        "RefSource",
+        "DispFormula",
+        "b",
+        "i",
+        "u",
+        "sub",
+        "sup",
+    )
 )
 """Elements that hold text: white space between the children of these is part of it."""
 

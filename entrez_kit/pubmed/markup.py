@@ -10,8 +10,29 @@ INLINE: Final = frozenset(
 """Markup inside a word or sentence: it adds nothing to the text (H<sub>2</sub>O is H2O)."""
 
 _BLOCK: Final = frozenset(
-    ("DispFormula", "disp-formula", "p", "br", "break", "div", "list", "list-item", "li", "ul", "ol")
-    + ("title", "sec", "table", "tr", "td", "th", "mtable", "mtr", "mlabeledtr", "mtd")
+    (
+        "DispFormula",
+        "disp-formula",
+        "p",
+        "br",
+        "break",
+        "div",
+        "list",
+        "list-item",
+        "li",
+        "ul",
+        "ol",
+        "title",
+        "sec",
+        "table",
+        "tr",
+        "td",
+        "th",
+        "mtable",
+        "mtr",
+        "mlabeledtr",
+        "mtd",
+    )
 )
 """Markup that stands between words: it is replaced by a space."""
 

@@ -30,9 +30,7 @@ def bare_orcid(text: str | None) -> str | None:
     return "-".join(match.groups()).upper() if match else None
 
 
-def own_ids(
-    listed: list[tuple[str, str]], located: list[tuple[str, str, bool]]
-) -> tuple[dict[str, str], str | None]:
+def own_ids(listed: list[tuple[str, str]], located: list[tuple[str, str, bool]]) -> tuple[dict[str, str], str | None]:
     """Put together a record's own ids, losing none, and choose its DOI.
 
     A second id of the same type is numbered ("mid_2"); the chosen DOI is always the one called "doi".

@@ -37,10 +37,13 @@ _PLAIN_HEAD: Final = re.compile(
 )
 _DECLARATION: Final = re.compile(rb"<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 _NEXT_TAG: Final = re.compile(rb"\s*<(/?)([A-Za-z]+)(\s[^<>]*)?>")
+_MESH: Final = b"<MeshHeadingList>"
+_MESH_END: Final = b"</MeshHeadingList>"
 _REFERENCES: Final = b"<ReferenceList>"
 _REFERENCES_END: Final = b"</ReferenceList>"
-_CLOSING: Final = re.compile(rb"</ReferenceList>\s*</PubmedData>\s*</PubmedArticle>")
-_CLOSING_BYTES: Final = 100  # room for those three tags and their indentation
+_ARTICLE: Final = b"PubmedArticle"
+_LESS_THAN: Final = ord("<")
+_HIDING: Final = ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))
 _END_TAGS: Final = {name.encode(): f"</{name}>".encode() for name in RECORDS | DELETIONS}
 
 _OPTIONS: Final[dict[str, Any]] = {
@@ -55,14 +58,15 @@ _OPTIONS: Final[dict[str, Any]] = {
 class Found(NamedTuple):
     """A record in a document.
 
-    ``element`` may lack the list of cited works. ``alone`` tells whether ``raw`` can be parsed again by itself (then
-    with that list): it is UTF-8 and leans on nothing before it.
+    ``element`` may lack the list of cited works, and that of MeSH headings, which is then in ``mesh``. ``alone`` tells
+    whether ``raw`` can be parsed again by itself (then with both): it is UTF-8 and leans on nothing before it.
     """
 
     element: Any
     raw: bytes
     encoding: str = "utf-8"
     alone: bool = True
+    mesh: bytes = b""
 
 
 def invalid_response(message: str, **details: Any) -> UpstreamError:
@@ -134,18 +138,16 @@ def _plain_head(head: bytes) -> "re.Match[bytes] | None":
 
 def _quick(feed: _Feed, data: bytes, plain: "re.Match[bytes]") -> Iterator[Found]:
     """Cut plain records out of the bytes and parse a few at a time; leave the rest to the careful way."""
-    parser = etree.XMLParser(**_OPTIONS)
-    checker = etree.XMLParser(target=_Nothing(), **_OPTIONS)
+    records = _Plain()
     prologue, root = data[: plain.end()], plain["root"]
     position = plain.end()
     while True:
         spans, tag = _spans(data, position)
         if spans:
-            elements = _parse_group(data, spans, parser, checker)
-            if elements is None:
+            group = records.parse(data, spans)
+            if group is None:
                 break
-            for element, (_, start, end) in zip(elements, spans, strict=True):
-                yield Found(element, data[start:end])
+            yield from group
             position = spans[-1][2]
             continue
         waiting = len(data) - position
@@ -184,55 +186,88 @@ def _spans(data: bytes, position: int) -> "tuple[list[_Span], re.Match[bytes] | 
         spans.append((tag[2], tag.start(1) - 1, position))
 
 
-def _parse_group(data: bytes, spans: "list[_Span]", parser: Any, checker: Any) -> list[Any] | None:
-    """Parse records that stand one after the other; None where they are not what they seemed to be.
+class _Plain:
+    """Parses groups of plain records: those in which every "<" is what it seems to be."""
 
-    No tree is built of the lists of cited works at the end of records: they are a third of all bytes, and nothing of
-    an article is in them. They are checked like the rest.
-    """
-    if spans[-1][2] - spans[0][1] > HUGE_BYTES:
-        return _each_alone(data, spans)
-    kept: list[bytes] = [b"<group>"]
-    checked: list[bytes] = [b"<group>"]
-    for _, start, end in spans:
-        cut = _references(data, start, end)
-        if cut:
-            kept.append(data[start : cut[0]])
-            checked.append(data[cut[0] : cut[1]])
-            start = cut[1]
-        kept.append(data[start:end])
-    try:
-        if len(checked) > 1:
-            checked.append(b"</group>")
-            etree.XML(b"".join(checked), checker)
+    def __init__(self) -> None:
+        self._parser = etree.XMLParser(**_OPTIONS)
+        self._checker = etree.XMLParser(target=_Nothing(), **_OPTIONS)
+
+    def parse(self, data: bytes, spans: "list[_Span]") -> Iterator[Found] | None:
+        """Parse records that stand one after the other; None where they are not as plain as they seemed."""
+        first, last = spans[0][1], spans[-1][2]
+        if last - first > HUGE_BYTES or _hides_tags(data, first, last):
+            return None
+        lists = [_set_aside(data, start, end) if name == _ARTICLE else [] for name, start, end in spans]
+        elements = self._parse_without(data, spans, lists)
+        if elements is None and any(lists):
+            lists = [[] for _ in spans]  # lists within lists, for example
+            elements = self._parse_without(data, spans, lists)
+        if elements is None or [element.tag.encode() for element in elements] != [name for name, _, _ in spans]:
+            return None
+        return (
+            Found(element, data[start:end], mesh=_headings(data, aside))
+            for element, (_, start, end), aside in zip(elements, spans, lists, strict=True)
+        )
+
+    def _parse_without(self, data: bytes, spans: "list[_Span]", lists: "list[list[_Cut]]") -> list[Any] | None:
+        """Build the trees of records without the lists set aside, and check those lists; None where one is not XML."""
+        kept: list[bytes] = [b"<group>"]
+        checked: list[bytes] = [b"<group>"]
+        for (_, start, end), aside in zip(spans, lists, strict=True):
+            for begin, stop in aside:
+                kept.append(data[start:begin])
+                checked.append(data[begin:stop])
+                start = stop
+            kept.append(data[start:end])
         kept.append(b"</group>")
-        elements = list(etree.XML(b"".join(kept), parser))
-    except etree.XMLSyntaxError:
-        return None
-    # an end tag inside a comment or CDATA ends no record: then fewer elements come out than went in
-    names = [element.tag.encode() for element in elements]
-    return elements if names == [name for name, _, _ in spans] else None
+        checked.append(b"</group>")
+        try:
+            if len(checked) > 2:
+                etree.XML(b"".join(checked), self._checker)
+            return list(etree.XML(b"".join(kept), self._parser))
+        except etree.XMLSyntaxError:
+            return None
 
 
-def _each_alone(data: bytes, spans: "list[_Span]") -> list[Any] | None:
-    try:
-        return [parse_alone(data[start:end]) for _, start, end in spans]
-    except etree.XMLSyntaxError:
-        return None
+def _set_aside(data: bytes, start: int, end: int) -> "list[_Cut]":
+    """Find the lists of a record of which no tree is built, though they are checked like the rest.
 
-
-def _references(data: bytes, start: int, end: int) -> tuple[int, int] | None:
-    """Find a record's list of cited works where it is the last thing in it, and the only such list.
-
-    Only closing tags may follow, so if it were inside a comment or CDATA, the rest of the record would not parse.
+    They are MeSH headings, which repeat so much that they are looked up by their bytes, and cited works, a third of
+    all bytes and nothing of an article.
     """
-    stop = data.rfind(_REFERENCES_END, max(start, end - _CLOSING_BYTES), end)
-    if stop < 0 or not _CLOSING.fullmatch(data, stop, end):
-        return None
-    first = data.find(_REFERENCES, start, stop)
-    if first < 0 or data.find(_REFERENCES, first + 1, stop) >= 0:
-        return None
-    return first, stop + len(_REFERENCES_END)
+    cuts: list[_Cut] = []
+    for opening, closing in ((_MESH, _MESH_END), (_REFERENCES, _REFERENCES_END)):
+        begin = data.find(opening, start, end)
+        if begin >= 0:
+            stop = data.find(closing, begin, end) + len(closing)
+            if stop > begin:
+                cuts.append((begin, stop))
+                start = stop
+    return cuts
+
+
+def _headings(data: bytes, aside: "list[_Cut]") -> bytes:
+    if aside and data.startswith(_MESH, aside[0][0]):
+        return data[aside[0][0] : aside[0][1]]
+    return b""
+
+
+def _hides_tags(data: bytes, first: int, last: int) -> bool:
+    """Tell whether a comment, CDATA or processing instruction holds a "<"; otherwise every other "<" begins a tag.
+
+    Processing instructions do come: NLM marks author manuscripts with one.
+    """
+    for sign in (b"!", b"?"):
+        place = data.find(sign, first, last)
+        while place >= 0:
+            if data[place - 1] == _LESS_THAN:
+                kind = next((kind for kind in _HIDING if data.startswith(kind[0], place - 1)), None)
+                stop = data.find(kind[1], place, last) if kind else -1
+                if stop < 0 or data.find(b"<", place, stop) >= 0:
+                    return True
+            place = data.find(sign, place + 1, last)
+    return False
 
 
 class _Nothing:
@@ -242,7 +277,8 @@ class _Nothing:
         """End the document."""
 
 
-_Span = tuple[bytes, int, int]
+_Span = tuple[bytes, int, int]  # name, start, end
+_Cut = tuple[int, int]
 
 
 # the careful way

@@ -13,7 +13,13 @@ from entrez_kit.pubmed.record_stream import DELETIONS, Found, Source, invalid_re
 
 RecordKind = Literal["article", "book", "chapter", "deleted"]
 
+URL: Final = "https://pubmed.ncbi.nlm.nih.gov/"
+
 _BOOKS: Final = frozenset(("PubmedBookArticle", "BookDocument"))
+_HEAD: Final = re.compile(
+    rb'<PubmedArticle>\s*<MedlineCitation(?: [A-Za-z]+="[^"<>]*")*>\s*<PMID(?: Version="([0-9]*)")?>([0-9]+)</PMID>'
+)
+"""How nearly every record begins; any other is asked through its element."""
 _PMID_TAG: Final = re.compile(rb"<PMID[^<>]*>[^<>]*</PMID\s*>")
 
 
@@ -28,7 +34,7 @@ class Record:
         encoding: of ``raw``; NCBI sends UTF-8.
     """
 
-    __slots__ = ("_element", "_lasting", "encoding", "kind", "pmid", "raw", "version")
+    __slots__ = ("_element", "_lasting", "_mesh", "encoding", "kind", "pmid", "raw", "version")
 
     def __init__(
         self,
@@ -39,6 +45,7 @@ class Record:
         encoding: str = "utf-8",
         *,
         element: Any = None,
+        mesh: bytes = b"",
         lasting: bool = False,
     ) -> None:
         self.kind: RecordKind = kind
@@ -47,6 +54,7 @@ class Record:
         self.raw = raw
         self.encoding = encoding
         self._element = element
+        self._mesh = mesh
         self._lasting = lasting
 
     def __repr__(self) -> str:
@@ -80,15 +88,17 @@ class Record:
     def _fields(self) -> Fields:
         if self.kind == "deleted":
             raise ValueError(f"PMID {self.pmid} is a deletion; there is no article")
-        element = self._element if self._element is not None else self.element
-        fields = book_fields(element) if element.tag in _BOOKS else article_fields(element)
-        fields["pmid"] = self.pmid
+        element, mesh = self._element, self._mesh
+        if element is None:
+            element, mesh = parse_alone(self.raw), b""
+        fields = book_fields(element) if element.tag in _BOOKS else article_fields(element, mesh)
+        fields["pmid"], fields["version"], fields["url"] = self.pmid, self.version, f"{URL}{self.pmid}/"
         return fields
 
     def _release(self) -> None:
         """Let go of the element tree, which takes ten times the room of the bytes it can be made from again."""
         if not self._lasting:
-            self._element = None
+            self._element, self._mesh = None, b""
 
 
 def iter_records(source: Source) -> Iterator[Record]:
@@ -116,12 +126,18 @@ def iter_records(source: Source) -> Iterator[Record]:
 
 def _record(found: Found) -> Record:
     element = found.element
-    pmid, version = _own_pmid(element)
+    head = _HEAD.match(found.raw) if found.alone else None
+    if head:
+        pmid, version = head[2].decode(), (head[1] or b"").decode() or None
+    else:
+        pmid, version = _own_pmid(element)
     kind: RecordKind = "article"
     if element.tag in _BOOKS:
         document = element if element.tag == "BookDocument" else element.find("BookDocument")
         kind = book_kind(document)
-    return Record(kind, pmid, version, found.raw, found.encoding, element=element, lasting=not found.alone)
+    return Record(
+        kind, pmid, version, found.raw, found.encoding, element=element, mesh=found.mesh, lasting=not found.alone
+    )
 
 
 def _own_pmid(element: Any) -> tuple[str, str | None]:

@@ -117,7 +117,9 @@ class EntrezServer:
             on_get_prompt=self.get_prompt,
             on_completion=self.complete,
         )
-        server.middleware.insert(0, answer_one)
+        # The SDK's own opens a span. Ids come before it, words about the outcome within it.
+        server.middleware.insert(0, give_ids)
+        server.middleware.append(answer_one)
         return server
 
     def _instructions(self) -> str:
@@ -237,26 +239,30 @@ def _protocol_error(ctx: Context, error: EntrezKitError) -> MCPError:
     return MCPError(code, error.message, json.loads(json.dumps(error.envelope(), default=str)))
 
 
+async def give_ids(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Give a message the ids its log lines are found by."""
+    with logs.message(tracing.new_request_id()), traceable():
+        return await call_next(ctx)
+
+
 async def answer_one(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Answer one message: give it an id, log what became of it, and say more than "invalid" where it is malformed."""
-    message_id = tracing.new_request_id()
-    with logs.message(message_id), traceable():
-        facts: dict[str, Any] = {"method": ctx.method, "protocol_version": ctx.protocol_version}
-        if ctx.request_id is not None:
-            facts["rpc_id"] = ctx.request_id
-        started = time.monotonic()
-        try:
-            result = await call_next(ctx)
-        except ValidationError as exc:
-            error = _malformed(ctx.method, exc)
-            logger.info("message refused: %s", error.message, extra=facts)
-            raise MCPError(INVALID_PARAMS, error.message, error.envelope()) from None
-        except MCPError as exc:
-            logger.info("message failed: %s", exc.message, extra={**facts, "rpc_code": exc.code})
-            raise
-        facts["duration_ms"] = round(1000 * (time.monotonic() - started), 1)
-        logger.debug("message answered", extra=facts)
-        return result
+    """Log what becomes of a message, and say more than "invalid" where it is malformed."""
+    facts: dict[str, Any] = {"method": ctx.method, "protocol_version": ctx.protocol_version}
+    if ctx.request_id is not None:
+        facts["rpc_id"] = ctx.request_id
+    started = time.monotonic()
+    try:
+        result = await call_next(ctx)
+    except ValidationError as exc:
+        error = _malformed(ctx.method, exc)
+        logger.info("message refused: %s", error.message, extra=facts)
+        raise MCPError(INVALID_PARAMS, error.message, error.envelope()) from None
+    except MCPError as exc:
+        logger.info("message failed: %s", exc.message, extra={**facts, "rpc_code": exc.code})
+        raise
+    facts["duration_ms"] = round(1000 * (time.monotonic() - started), 1)
+    logger.debug("message answered", extra=facts)
+    return result
 
 
 def _malformed(method: str, exc: ValidationError) -> InvalidInput:

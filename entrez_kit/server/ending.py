@@ -55,7 +55,8 @@ class Ending:
         """Wait for a signal, then call ``stop``. Leaves signals alone outside of the main thread."""
         if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
             await anyio.sleep_forever()
-        with anyio.open_signal_receiver(*SIGNALS) as received:
+        heeded = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]  # nohup means it
+        with anyio.open_signal_receiver(*heeded) as received:
             async for number in received:
                 interrupted = number == signal.SIGINT
                 self.begin(signal.Signals(number).name, int(Exit.INTERRUPTED if interrupted else Exit.DONE))

@@ -314,7 +314,7 @@ def complete(program: Program, words: str) -> list[str]:
 
 
 def test_shells_complete_commands_options_and_values(program: Program) -> None:
-    assert complete(program, "entrez-kit se") == ["search"]
+    assert complete(program, "entrez-kit sea") == ["search"]
     assert "--mesh" in complete(program, "entrez-kit search --me")
     assert complete(program, "entrez-kit search --sort pub") == ["pub_date"]
     assert complete(program, "entrez-kit fetch -f nb") == ["nbib"]
@@ -417,5 +417,51 @@ def test_signals_end_the_program_without_a_trace_of_half_done_work(
     os.close(reader)
 
     assert process.returncode == status
-    assert err == b""
+    assert err == (b"Interrupted.\n" if number == signal.SIGINT else b"")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ((), "Interrupted. Running the same command again goes on from here.\n"),
+        (("--no-cache",), "Interrupted.\n"),
+        (("-q",), ""),
+    ],
+)
+def test_an_interrupt_at_work_says_how_to_go_on(
+    alone: Cli, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...], said: str
+) -> None:
+    def interrupt(*arguments: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("entrez_kit.operation.Operation.run", interrupt)
+    done = alone("spell", "asthma", *more)
+
+    assert done.status == 130
+    assert (done.out, done.err) == ("", said)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("command", ["--help", "search --help", "guide output"])
+def test_help_on_a_full_disk_ends_with_9(command: str) -> None:
+    done = pipe(f"entrez-kit {command} >/dev/full")
+
+    assert done.returncode == 9, done.stderr
+    assert done.stderr.count("standard output cannot be written") == 1
+    assert "INTERNAL_ERROR" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("config set", "config show", "config unset", "config path", "doctor", "guide", "sandbox"),
+        *("cache info", "cache clear", "cache prune", "gene search", "gene get", "gene pubmed"),
+    ],
+)
+def test_help_shows_an_example_on_a_line_of_its_own(alone: Cli, command: str) -> None:
+    shown = [line.strip() for line in alone(*command.split(), "--help").out.splitlines()]
+
+    examples = [line for line in shown if line.startswith(f"entrez-kit {command}")]
+    assert examples
+    assert not examples[0].endswith(".")

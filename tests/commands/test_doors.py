@@ -13,7 +13,7 @@ from entrez_kit.operation import Operation, is_absent
 
 FIXTURES = (cli_fixture, module_fixture)
 
-TERMINAL_ONLY = {"show", "sandbox", "doctor", "cache", "config", "guide"}
+TERMINAL_ONLY = {"show", "sandbox", "serve", "doctor", "cache", "config", "guide"}
 """Commands that are no operation."""
 EVERYWHERE = {
     *("format", "json", "fields", "output"),

@@ -352,9 +352,7 @@ def test_a_good_file_is_left_alone_when_nothing_was_found(
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_a_file_is_replaced_when_a_part_was_found(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_replaced_when_a_part_was_found(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("entrez_kit.commands._state.State.stderr_is_terminal", True)
     target = tmp_path / "part.ids.txt"
     target.write_text("old\n", encoding="utf-8")

@@ -281,3 +281,22 @@ def test_help_explains_every_option(gene: Cli) -> None:
     assert done.status == 0
     for word in ("--organism", "--page-size", "--cursor", "--include-discontinued", "txid9606"):
         assert word in done.out
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl", "csv", "ids", "table"])
+def test_a_search_without_hits_may_stand_before_get(gene: Cli, form: str) -> None:
+    done = gene("get", "-", "-f", form, stdin="")
+
+    assert done.status == 0
+    assert done.err == "Note: No gene ids came from standard input; nothing was looked up.\n"
+    if form == "json":
+        assert json.loads(done.out) == {"genes": []}
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl", "ids"])
+def test_get_reads_what_search_prints(gene: Cli, form: str) -> None:
+    found = gene("search", "BRCA1", "-f", form)
+    listed = gene("search", "BRCA1", "-f", "ids").out
+
+    assert len(listed.split()) > 1
+    assert gene("get", "-", "-f", "ids", stdin=found.out).out == listed

@@ -80,7 +80,18 @@ def test_json_lines_give_their_pmid_and_failures_their_input(module: Module) -> 
     [
         ({"pmids": ["1", "2"]}, ["1", "2"]),
         ({"pmids": []}, []),
-        ({"articles": [{"pmid": "1"}, {"pmid": "2"}], "requested_pmids": ["1", "9", "2"]}, ["1", "2"]),
+        ({"articles": [{"pmid": "1"}, {"pmid": "2"}], "requested_pmids": ["1", "9", "2"]}, ["1", "9", "2"]),
+        ({"articles": [{"pmid": "1"}]}, ["1"]),
+        (
+            {
+                "requested_pmids": ["1", "9"],
+                "articles": [{"pmid": "1"}],
+                "outcomes": [{"input": "1", "status": "found"}, {"input": "9"}, {"input": "10.1000/x"}],
+            },
+            ["1", "9", "10.1000/x"],
+        ),
+        ({"query": "x", "items": [{"id": "NCBIGene:1"}, {"id": "NCBIGene:2"}]}, ["NCBIGene:1", "NCBIGene:2"]),
+        ({"genes": [{"id": "NCBIGene:1"}]}, ["NCBIGene:1"]),
         (["1", 2, {"pmid": "3"}], ["1", "2", "3"]),
     ],
 )
@@ -139,3 +150,9 @@ def test_identifiers_are_read_line_by_line(module: Module) -> None:
     found = module("_input").ids_in(Endless(), "endless")
 
     assert [next(found) for _ in range(3)] == ["1", "1", "1"]
+
+
+@pytest.mark.parametrize("line", ['{"title": "no id"}', "[null]", "not json", '{"pmid": 1.5}'])
+def test_a_line_without_an_identifier_is_named(module: Module, line: str) -> None:
+    with pytest.raises(InvalidInput, match="line 3"):
+        ids(module, f'{{"pmid": "1"}}\n{{"pmid": "2"}}\n{line}\n{{"pmid": "4"}}')

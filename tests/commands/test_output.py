@@ -187,3 +187,15 @@ def test_an_error_leaves_no_file(cli: Cli, tmp_path: Path) -> None:
     assert cli("search", "((", "-o", str(tmp_path / "search.json")).status == 2
     assert not (tmp_path / "search.json").exists()
     assert list(tmp_path.glob(".*part")) == []
+
+
+def test_a_pipe_is_written_by_the_name_it_was_given(module: Module) -> None:
+    """What /dev/fd/N leads to has no path of its own."""
+    reader, writer = os.pipe()
+    try:
+        with module("_output").Sink(Path(f"/dev/fd/{writer}")) as sink:
+            sink.data("through")
+        assert os.read(reader, 100) == b"through"
+    finally:
+        os.close(reader)
+        os.close(writer)

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from terminal import Cli, Program, alone_fixture, program_fixture
 
+from entrez_kit.sandbox.faults import KINDS
+
 FIXTURES = (alone_fixture, program_fixture)
 
 
@@ -49,7 +51,7 @@ def test_other_commands_find_it_by_the_variables_it_prints(program: Program) -> 
         assert len(done.out.split()) == 7
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 0), (signal.SIGTERM, 0)])
 def test_it_ends_when_it_is_asked_to(number: signal.Signals, status: int) -> None:
     with serving() as (process, _):
         process.send_signal(number)
@@ -57,6 +59,7 @@ def test_it_ends_when_it_is_asked_to(number: signal.Signals, status: int) -> Non
 
         assert process.returncode == status
         assert "Traceback" not in err
+        assert "Ended after 0 requests" in err
 
 
 def test_it_serves_a_corpus_of_the_user(program: Program, tmp_path: Path) -> None:
@@ -84,3 +87,10 @@ def test_options_that_cannot_be_used_end_with_2(alone: Cli, arguments: tuple[str
 
     assert done.status == 2, done.err
     assert json.loads(done.err)["error"]["code"] == "INVALID_INPUT"
+
+
+def test_the_help_names_every_kind_of_fault(alone: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERMINAL_WIDTH", "200")
+    shown = alone("sandbox", "--help").out
+
+    assert [kind for kind in KINDS if f" {kind}" not in shown] == []

@@ -130,7 +130,7 @@ def test_fields_are_projected_in_every_format(cli: Cli) -> None:
 
     assert cli("search", "crispr", "-n", "2", "-f", "csv", "--fields", "title,pmid").out.startswith("title,pmid\n")
     line = cli("search", "crispr", "-n", "1", "-f", "jsonl", "--fields", "pmid", "--fields", "doi").out
-    assert set(json.loads(line)) == {"pmid"}
+    assert set(json.loads(line)) == {"pmid", "doi"}
     assert "Moonlight" in cli("search", "moonlight memory", "-f", "table", "--fields", "pmid,title").out
 
 
@@ -336,3 +336,67 @@ def test_json_holds_where_a_result_set_is_kept_and_needs_no_note(cli: Cli) -> No
 
     assert document(done)["web_env"]
     assert done.err == ""
+
+
+@pytest.mark.parametrize(("columns", "widest"), [("0", 80), ("5", 20), ("1000000", 1000)])
+def test_no_width_makes_a_table_vanish_or_endless(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: str, widest: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    done = cli("search", "crispr", "-n", "2", "-f", "table")
+
+    assert done.status == 0
+    assert "99000" in done.out
+    assert max(len(line) for line in done.out.splitlines()) <= widest
+
+
+def test_a_table_in_a_file_has_no_trailing_blanks(cli: Cli, tmp_path: Path) -> None:
+    target = tmp_path / "table.out"
+    piped = cli("search", "crispr", "-n", "3", "-f", "table")
+    assert cli("search", "crispr", "-n", "3", "-f", "table", "-o", str(target)).status == 0
+
+    for text in (piped.out, target.read_text(encoding="utf-8")):
+        assert len(text.splitlines()) > 3
+        assert [line for line in text.splitlines() if line != line.rstrip(" ")] == []
+
+
+def test_fields_of_summaries_ask_for_summaries(cli: Cli) -> None:
+    lines = [
+        json.loads(line)
+        for line in cli("search", "crispr", "-n", "2", "-f", "jsonl", "--fields", "title").out.splitlines()
+    ]
+    whole = document(cli("search", "crispr", "-n", "2", "--json", "--fields", "pmid,title"))
+
+    assert [list(line) for line in lines] == [["title"], ["title"]]
+    assert [list(item) for item in whole["brief_summaries"]] == [["pmid", "title"]] * 2
+
+
+def test_rows_without_a_summary_keep_their_pmid_and_a_note_says_so(cli: Cli) -> None:
+    done = cli("search", "crispr", "-n", "3", "--summaries", "1", "-f", "jsonl", "--fields", "title")
+
+    assert [list(json.loads(line)) for line in done.out.splitlines()] == [["title"], ["pmid"], ["pmid"]]
+    assert "Only the first 1 records hold more than a pmid" in done.err
+
+
+def test_pmids_alone_ask_for_no_summaries(cli: Cli, sandbox: Sandbox) -> None:
+    before = sandbox.requests()
+    assert cli("search", "crispr", "-n", "2", "-f", "jsonl", "--fields", "pmid", "--no-cache").status == 0
+
+    assert sandbox.requests() == before + 1
+
+
+@pytest.mark.parametrize("name", ["x.pdf", "x.csv.gz", "x.xlsx"])
+def test_a_suffix_that_is_no_format_is_refused_unless_the_format_is_named(cli: Cli, tmp_path: Path, name: str) -> None:
+    done = cli("search", "crispr", "-o", str(tmp_path / name))
+
+    assert done.status == 2
+    assert ".csv (csv)" in envelope(done)["recovery_hint"]
+    assert ".txt (ids)" in envelope(done)["recovery_hint"]
+    assert list(tmp_path.iterdir()) == []
+    assert cli("search", "crispr", "-f", "csv", "-o", str(tmp_path / name)).status == 0
+
+
+def test_dev_stdout_is_standard_output(cli: Cli) -> None:
+    done = cli("search", "crispr", "-n", "1", "-f", "ids", "-o", "/dev/stdout")
+
+    assert (done.status, len(done.out.split())) == (0, 1)

@@ -91,6 +91,13 @@ class HttpHost:
         assert self.url, f"{self.entries} {self.other}"
         return self
 
+    def wait_for(self, words: str) -> None:
+        """Wait until the log says something."""
+        deadline = time.monotonic() + 5
+        while not any(words in entry["message"] for entry in list(self.entries)):
+            assert time.monotonic() < deadline, f"{words!r} is not in {self.entries}"
+            time.sleep(0.02)
+
     def request(self, method: str = "POST", path: str | None = None, body: Any = None, **headers: str | None) -> Reply:
         """Send a request with good headers; those given replace them, None takes one out."""
         parts = urlsplit(self.url)

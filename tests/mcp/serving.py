@@ -55,7 +55,9 @@ def services_for_fixture(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ite
 
         def build(sandbox: "Sandbox | None", **overrides: Any) -> ServerServices:
             settings = load_settings({"home": tmp_path / "home", **overrides})
-            settings = settings.with_sandbox(sandbox.url if sandbox else "http://127.0.0.1:9")
+            if "eutils_url" not in overrides:
+                settings = settings.with_sandbox(sandbox.url if sandbox else "http://127.0.0.1:9")
+                settings = replace(settings, demo=False)  # addresses as the terminal shows them
             return stack.enter_context(ServerServices(replace(settings, state_dir=tmp_path / "state")))
 
         yield build

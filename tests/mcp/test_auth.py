@@ -74,8 +74,11 @@ def test_claims_of_the_wrong_kind_are_refused(claims: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("1s", 1), ("45s", 45), ("30m", 1_800), ("1h", 3_600), ("7d", 604_800), ("2w", 1_209_600), ("1h30m", 5_400), (" 1 H ", 3_600), ("366d", MAX_TTL)],
-)  # fmt: skip
+    [
+        *(("1s", 1), ("45s", 45), ("30m", 1_800), ("1h", 3_600), ("7d", 604_800), ("2w", 1_209_600)),
+        *(("1h30m", 5_400), (" 1 H ", 3_600), ("366d", MAX_TTL)),
+    ],
+)
 def test_times_are_read(text: str, seconds: int) -> None:
     assert read_ttl(text) == seconds
 

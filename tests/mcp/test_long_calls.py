@@ -50,8 +50,8 @@ async def history(client: Any) -> dict[str, Any]:
 async def test_a_long_call_reports_progress(services_for: ServicesFor, era: str) -> None:
     seen: list[tuple[float, float | None]] = []
 
-    async def note(done: float, total: float | None, message: str | None) -> None:
-        seen.append((done, total))
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        seen.append((progress, total))
 
     with Sandbox(records=1_000, enforce_limits=False) as sandbox:
         async with connected(services_for(sandbox), era=era) as client:
@@ -123,7 +123,7 @@ async def test_a_caller_who_left_is_not_waited_for_and_its_place_is_given_back()
             raise
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(workers.run, FakeContext(), work)
+        tasks.start_soon(workers.run, FakeContext(), work)  # type: ignore[arg-type]
         await wait_until(begun.is_set)
         started = time.monotonic()
         tasks.cancel_scope.cancel()

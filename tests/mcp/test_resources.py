@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
-from operations import EVERYTHING
 from serving import (
     ServicesFor,
     anyio_backend_fixture,
@@ -172,14 +171,13 @@ async def test_every_guide_is_a_resource(services: ServerServices, era: str) -> 
 
 
 async def test_the_review_walks_the_tools_in_order(services: ServerServices, era: str) -> None:
-    async with connected(services, Options(operations=EVERYTHING), era=era) as client:
+    async with connected(services, era=era) as client:
         tools = [tool.name for tool in (await client.list_tools()).tools]
         result = await client.get_prompt("literature_review", {"topic": "gene  drives", "since": "2019"})
 
     (message,) = result.messages
     text = message.content.text  # type: ignore[union-attr]
-    called = [name for name in re.findall(r"(?m)^\d+\. .*?Call (\w+)|call (\w+)", text)]
-    named = [first or second for first, second in called]
+    named = [first or second for first, second in re.findall(r"(?m)^\d+\. .*?Call (\w+)|call (\w+)", text)]
     assert message.role == "user"
     assert "about: gene drives" in text
     assert '"min_date": "2019"' in text
@@ -189,7 +187,7 @@ async def test_the_review_walks_the_tools_in_order(services: ServerServices, era
 
 
 async def test_the_dossier_walks_the_tools_in_order(services: ServerServices) -> None:
-    async with connected(services, Options(operations=EVERYTHING)) as client:
+    async with connected(services) as client:
         result = await client.get_prompt("gene_dossier", {"gene": "TP53"})
 
     text = result.messages[0].content.text  # type: ignore[union-attr]
@@ -199,7 +197,7 @@ async def test_the_dossier_walks_the_tools_in_order(services: ServerServices) ->
 
 
 async def test_a_prompt_whose_tools_are_not_listed_is_not_offered(services: ServerServices) -> None:
-    async with connected(services, Options(toolsets=("pubmed",), operations=EVERYTHING)) as client:
+    async with connected(services, Options(toolsets=("pubmed",))) as client:
         names = [prompt.name for prompt in (await client.list_prompts()).prompts]
         with pytest.raises(MCPError, match="gene_dossier"):
             await client.get_prompt("gene_dossier", {"gene": "TP53"})

@@ -1,4 +1,4 @@
-"""The real program over standard input and output: every line is a message, every chain completes, every end is quick."""
+"""The real program over standard input and output: lines are messages, chains complete, ends are quick."""
 
 import json
 import signal
@@ -23,11 +23,9 @@ from serving import (
 )
 
 from entrez_kit._version import __version__
-from entrez_kit.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
 
 FIXTURES = (anyio_backend_fixture, era_fixture, host_for_fixture)
-GENES = {"search_genes", "get_gene", "get_pubmed_links"} <= {operation.name for operation in OPERATIONS}
 QUICK = 2.0
 
 
@@ -53,7 +51,6 @@ async def test_search_and_fetch_by_the_sdks_client_in_every_era(sandbox: Sandbox
 
 
 @pytest.mark.anyio
-@pytest.mark.skipif(not GENES, reason="the gene operations are not in the catalogue yet")
 async def test_from_a_symbol_to_articles_by_the_sdks_client_in_every_era(sandbox: Sandbox, era: str) -> None:
     from mcp import Client, StdioServerParameters
 

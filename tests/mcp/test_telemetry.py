@@ -1,9 +1,12 @@
 """Spans: one below the other from message to request, with outcome, duration and error code."""
 
+import io
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -11,6 +14,7 @@ import pytest
 from serving import ServicesFor, anyio_backend_fixture, connected, era_fixture, error_of, services_for_fixture
 
 from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.server import logs
 from entrez_kit.server.telemetry import set_up_exporter
 from entrez_kit.settings import load_settings
 
@@ -127,15 +131,36 @@ async def test_wrong_arguments_are_recorded_as_well(
 async def test_the_callers_trace_goes_on_in_ours(
     services_for: ServicesFor, sandbox: Sandbox, spans: InMemorySpanExporter
 ) -> None:
-    parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    meta: Any = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
     async with connected(services_for(sandbox), era="2025-11-25") as client:
-        await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}, meta={"traceparent": parent})  # type: ignore[typeddict-unknown-key]
+        await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}, meta=meta)
 
     context = named(spans, "eutils esearch").context
     assert context is not None
     own = named(spans, "MCP send tools/call pubmed_search_articles").context
     assert own is not None
     assert context.trace_id in (own.trace_id, 0x0AF7651916CD43DD8448EB211C80319C)
+
+
+@pytest.mark.anyio
+async def test_log_lines_name_the_spans(
+    services_for: ServicesFor, sandbox: Sandbox, spans: InMemorySpanExporter, tmp_path: Path
+) -> None:
+    stream = io.StringIO()
+    with logs.logging_to(load_settings({"mcp_log_level": "debug"}), stream):
+        async with connected(services_for(sandbox)) as client:
+            await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
+    entries = [json.loads(line) for line in stream.getvalue().splitlines()]
+    tool, request = named(spans, "tools/call pubmed_search_articles").context, named(spans, "eutils esearch").context
+    assert tool is not None
+    assert request is not None
+
+    (answered,) = [entry for entry in entries if "tool" in entry]
+    (message,) = [entry for entry in entries if entry.get("method") == "tools/call"]
+    (sent,) = [entry for entry in entries if "esearch answered" in entry["message"]]
+    assert answered["trace_id"] == message["trace_id"] == sent["trace_id"] == trace.format_trace_id(tool.trace_id)
+    assert answered["span_id"] == message["span_id"] == trace.format_span_id(tool.span_id)
+    assert sent["span_id"] == trace.format_span_id(request.span_id)
 
 
 @pytest.mark.anyio
@@ -162,7 +187,7 @@ class Collector:
         received: list[tuple[str, bytes]] = []
 
         class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:  # noqa: N802  # the name http.server calls
+            def do_POST(self) -> None:
                 received.append((self.path, self.rfile.read(int(self.headers["Content-Length"]))))
                 self.send_response(200)
                 self.end_headers()

@@ -1,0 +1,79 @@
+"""MeSH headings of PubMed records. The same ones come again and again, so records share them."""
+
+from typing import Any, Final
+
+from lxml import etree
+from pydantic import TypeAdapter
+
+from entrez_kit.pubmed.markup import text_of
+from entrez_kit.pubmed.models import MeshTerm
+
+KEPT: Final = 8192
+"""Headings kept for looking up, in each of two generations; a record has about ten, most of them met before."""
+
+_END: Final = b"</MeshHeading>"
+_TERMS: Final = TypeAdapter(list[MeshTerm])
+
+
+def read(section: Any) -> list[MeshTerm]:
+    """Read a MeshHeadingList element."""
+    entries: list[dict[str, Any]] = []
+    for element in section.iterdescendants("DescriptorName", "QualifierName"):
+        attribute = element.get
+        entry: dict[str, Any] = {"ui": attribute("UI")}
+        if attribute("MajorTopicYN") == "Y":
+            entry["is_major_topic"] = True
+        if element.tag == "DescriptorName":
+            entry["descriptor_name"] = text_of(element)
+            entries.append(entry)
+        elif entries:
+            entry["name"] = text_of(element)
+            last = entries[-1]
+            if "qualifiers" in last:
+                last["qualifiers"].append(entry)
+            else:
+                last["qualifiers"] = [entry]
+    return _TERMS.validate_python(entries)
+
+
+def look_up(section: bytes) -> list[MeshTerm]:
+    """Read a MeshHeadingList from its bytes, which are known to be well-formed; parse only headings not met before."""
+    *headings, _ = section[section.index(b">") + 1 :].split(_END)
+    terms = [_known.get(heading) for heading in headings]
+    if None in terms:
+        missing = [heading for heading, term in zip(headings, terms, strict=True) if term is None]
+        parsed = read(etree.XML(b"".join([b"<list>", *(heading + _END for heading in missing), b"</list>"])))
+        if len(parsed) != len(missing):  # a heading without a descriptor
+            return read(etree.XML(section))
+        found = dict(zip(missing, parsed, strict=True))
+        for heading, term in found.items():
+            _known.put(heading, term)
+        return [term or found[heading] for heading, term in zip(headings, terms, strict=True)]
+    return terms  # type: ignore[return-value]  # no None among them
+
+
+class _Known:
+    """Headings met lately, in two generations: when the younger one is full, it becomes the older one."""
+
+    def __init__(self) -> None:
+        self._young: dict[bytes, MeshTerm] = {}
+        self._old: dict[bytes, MeshTerm] = {}
+
+    def get(self, heading: bytes) -> MeshTerm | None:
+        term = self._young.get(heading)
+        if term is None:
+            term = self._old.get(heading)
+            if term is not None:
+                self.put(heading, term)
+        return term
+
+    def put(self, heading: bytes, term: MeshTerm) -> None:
+        if len(self._young) >= KEPT:
+            self._old, self._young = self._young, {}
+        self._young[heading] = term
+
+    def clear(self) -> None:
+        self._old, self._young = {}, {}
+
+
+_known: Final = _Known()
