@@ -208,7 +208,8 @@ def _made_up(chance: random.Random) -> Iterator[bytes]:
         steps = repeated(4, lambda index: _STEP)
         yield (
             f'<PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">{number}</PMID>'
-            '<DateRevised><Year>2020</Year><Month>2</Month><Day>3</Day></DateRevised><Article PubModel="Print"><Journal><ISSN IssnType="Print">0000-0000'
+            "<DateRevised><Year>2020</Year><Month>2</Month><Day>3</Day></DateRevised>"
+            '<Article PubModel="Print"><Journal><ISSN IssnType="Print">0000-0000'
             "</ISSN><JournalIssue><Volume>1</Volume><Issue>2</Issue><PubDate><Year>2020</Year><Month>Feb</Month>"
             "</PubDate></JournalIssue><Title>Invented journal</Title><ISOAbbreviation>Inv J</ISOAbbreviation></Journal>"
             f"<ArticleTitle>{text(14)} <i>{text(2)}</i>.</ArticleTitle><Pagination><MedlinePgn>1-9</MedlinePgn>"
