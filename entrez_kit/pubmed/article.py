@@ -18,6 +18,7 @@ from entrez_kit.pubmed.dates import (
     publication_date,
 )
 from entrez_kit.pubmed.markup import INLINE, text_of, tidy
+from entrez_kit.pubmed.models import MeshTerm
 from entrez_kit.pubmed.own_ids import bare_orcid, bare_pmcid, own_ids
 
 Fields = dict[str, Any]
@@ -48,16 +49,16 @@ _UNLABELLED: Final = "UNLABELLED"
 """NLM's label for the part of a structured abstract that has none."""
 
 
-def article_fields(record: Any, headings: bytes = b"") -> Fields:
+def article_fields(record: Any, headings: list[MeshTerm] | None = None) -> Fields:
     """Read a PubmedArticle (or a bare MedlineCitation) into the fields of an ``Article``, but for PMID and address.
 
     Args:
         record: the element.
-        headings: its MeshHeadingList, where that was taken out of the element before.
+        headings: its MeSH headings, where they were taken out of the element before.
     """
     fields: Fields = {"record_type": "article"}
-    if headings:
-        fields["mesh_terms"] = mesh.look_up(headings)
+    if headings is not None:
+        fields["mesh_terms"] = headings
     if record.tag == "MedlineCitation":
         dispatch(record, _CITATION, fields)
     else:

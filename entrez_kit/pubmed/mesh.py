@@ -11,6 +11,9 @@ from entrez_kit.pubmed.models import MeshTerm
 KEPT: Final = 8192
 """Headings kept for looking up, in each of two generations; a record has about ten, most of them met before."""
 
+_LIST: Final = b"<MeshHeadingList>"
+_LIST_END: Final = b"</MeshHeadingList>"
+_BEGIN: Final = b"<MeshHeading>"
 _END: Final = b"</MeshHeading>"
 _TERMS: Final = TypeAdapter(list[MeshTerm])
 
@@ -37,19 +40,28 @@ def read(section: Any) -> list[MeshTerm]:
 
 
 def look_up(section: bytes) -> list[MeshTerm]:
-    """Read a MeshHeadingList from its bytes, which are known to be well-formed; parse only headings not met before."""
-    *headings, _ = section[section.index(b">") + 1 :].split(_END)
+    """Read a MeshHeadingList from its bytes, and parse only headings not met before.
+
+    A heading's bytes are its key, so those that are known need no second parsing.
+
+    Raises:
+        etree.XMLSyntaxError: the list is not well-formed.
+    """
+    *headings, rest = section.split(_END)
+    if not headings or rest.strip() != _LIST_END:
+        return read(etree.XML(section))
+    headings[0] = headings[0].removeprefix(_LIST)
     terms = [_known.get(heading) for heading in headings]
     if None in terms:
-        missing = [heading for heading, term in zip(headings, terms, strict=True) if term is None]
-        parsed = read(etree.XML(b"".join([b"<list>", *(heading + _END for heading in missing), b"</list>"])))
-        if len(parsed) != len(missing):  # a heading without a descriptor
+        missing = list({heading: None for heading, term in zip(headings, terms, strict=True) if term is None})
+        parsed = read(etree.XML(b"".join([_LIST, *(heading + _END for heading in missing), _LIST_END])))
+        if len(parsed) != len(missing) or not all(heading.lstrip().startswith(_BEGIN) for heading in missing):
             return read(etree.XML(section))
         found = dict(zip(missing, parsed, strict=True))
         for heading, term in found.items():
             _known.put(heading, term)
-        return [term or found[heading] for heading, term in zip(headings, terms, strict=True)]
-    return terms  # type: ignore[return-value]  # no None among them
+        terms = [term or found[heading] for heading, term in zip(headings, terms, strict=True)]
+    return terms  # type: ignore[return-value]  # no None is left among them
 
 
 class _Known:

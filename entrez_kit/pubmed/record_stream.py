@@ -16,7 +16,9 @@ from typing import Any, BinaryIO, Final, NamedTuple
 from lxml import etree
 
 from entrez_kit.errors import UpstreamError
-from entrez_kit.pubmed.markup import local_name
+from entrez_kit.pubmed import mesh
+from entrez_kit.pubmed.markup import BLANKLESS, local_name
+from entrez_kit.pubmed.models import MeshTerm
 
 Source = BinaryIO | Iterable[bytes] | bytes
 
@@ -37,6 +39,8 @@ _PLAIN_HEAD: Final = re.compile(
 )
 _DECLARATION: Final = re.compile(rb"<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 _NEXT_TAG: Final = re.compile(rb"\s*<(/?)([A-Za-z]+)(\s[^<>]*)?>")
+_OPENING: Final = f"<{BLANKLESS}>".encode()
+_CLOSING: Final = f"</{BLANKLESS}>".encode()
 _MESH: Final = b"<MeshHeadingList>"
 _MESH_END: Final = b"</MeshHeadingList>"
 _REFERENCES: Final = b"<ReferenceList>"
@@ -59,14 +63,14 @@ class Found(NamedTuple):
     """A record in a document.
 
     ``element`` may lack the list of cited works, and that of MeSH headings, which is then in ``mesh``. ``alone`` tells
-    whether ``raw`` can be parsed again by itself (then with both): it is UTF-8 and leans on nothing before it.
+    whether ``raw`` can be parsed again by itself, with both: it is UTF-8 and leans on nothing before it.
     """
 
     element: Any
     raw: bytes
     encoding: str = "utf-8"
     alone: bool = True
-    mesh: bytes = b""
+    mesh: list[MeshTerm] | None = None
 
 
 def invalid_response(message: str, **details: Any) -> UpstreamError:
@@ -190,67 +194,66 @@ class _Plain:
     """Parses groups of plain records: those in which every "<" is what it seems to be."""
 
     def __init__(self) -> None:
-        self._parser = etree.XMLParser(**_OPTIONS)
+        self._parser = etree.XMLParser(**_OPTIONS, remove_blank_text=True)
         self._checker = etree.XMLParser(target=_Nothing(), **_OPTIONS)
 
-    def parse(self, data: bytes, spans: "list[_Span]") -> Iterator[Found] | None:
+    def parse(self, data: bytes, spans: "list[_Span]") -> list[Found] | None:
         """Parse records that stand one after the other; None where they are not as plain as they seemed."""
         first, last = spans[0][1], spans[-1][2]
-        if last - first > HUGE_BYTES or _hides_tags(data, first, last):
+        if _hides_tags(data, first, last):
             return None
-        lists = [_set_aside(data, start, end) if name == _ARTICLE else [] for name, start, end in spans]
-        elements = self._parse_without(data, spans, lists)
-        if elements is None and any(lists):
-            lists = [[] for _ in spans]  # lists within lists, for example
-            elements = self._parse_without(data, spans, lists)
-        if elements is None or [element.tag.encode() for element in elements] != [name for name, _, _ in spans]:
-            return None
-        return (
-            Found(element, data[start:end], mesh=_headings(data, aside))
-            for element, (_, start, end), aside in zip(elements, spans, lists, strict=True)
-        )
-
-    def _parse_without(self, data: bytes, spans: "list[_Span]", lists: "list[list[_Cut]]") -> list[Any] | None:
-        """Build the trees of records without the lists set aside, and check those lists; None where one is not XML."""
-        kept: list[bytes] = [b"<group>"]
-        checked: list[bytes] = [b"<group>"]
-        for (_, start, end), aside in zip(spans, lists, strict=True):
-            for begin, stop in aside:
-                kept.append(data[start:begin])
-                checked.append(data[begin:stop])
-                start = stop
-            kept.append(data[start:end])
-        kept.append(b"</group>")
-        checked.append(b"</group>")
         try:
-            if len(checked) > 2:
-                etree.XML(b"".join(checked), self._checker)
-            return list(etree.XML(b"".join(kept), self._parser))
+            if last - first <= HUGE_BYTES:
+                elements, terms = self._without_lists(data, spans)
+                if _names(elements) == [name for name, _, _ in spans]:
+                    return [
+                        Found(element, data[start:end], mesh=headings)
+                        for element, headings, (_, start, end) in zip(elements, terms, spans, strict=True)
+                    ]
+        except etree.XMLSyntaxError:
+            pass  # a list within a list, for example; or it is no XML
+        try:
+            return [Found(parse_alone(raw), raw) for raw in (data[start:end] for _, start, end in spans)]
         except etree.XMLSyntaxError:
             return None
 
+    def _without_lists(self, data: bytes, spans: "list[_Span]") -> tuple[list[Any], list[list[MeshTerm] | None]]:
+        """Build the trees of records but for two lists; raises ``etree.XMLSyntaxError`` where something is not XML.
 
-def _set_aside(data: bytes, start: int, end: int) -> "list[_Cut]":
-    """Find the lists of a record of which no tree is built, though they are checked like the rest.
+        Cited works are a third of all bytes and nothing of an article: they are checked, and no tree is built of them.
+        MeSH headings repeat so much that they are looked up by their bytes.
+        """
+        kept: list[bytes] = [_OPENING]
+        cited: list[bytes] = [_OPENING]
+        terms: list[list[MeshTerm] | None] = []
+        for name, start, end in spans:
+            headings = None
+            if name == _ARTICLE:
+                if mesh_list := _find_list(data, _MESH, _MESH_END, start, end):
+                    kept.append(data[start : mesh_list[0]])
+                    headings = mesh.look_up(data[slice(*mesh_list)])
+                    start = mesh_list[1]
+                if references := _find_list(data, _REFERENCES, _REFERENCES_END, start, end):
+                    kept.append(data[start : references[0]])
+                    cited.append(data[slice(*references)])
+                    start = references[1]
+            kept.append(data[start:end])
+            terms.append(headings)
+        kept.append(_CLOSING)
+        if len(cited) > 1:
+            cited.append(_CLOSING)
+            etree.XML(b"".join(cited), self._checker)
+        return list(etree.XML(b"".join(kept), self._parser)), terms
 
-    They are MeSH headings, which repeat so much that they are looked up by their bytes, and cited works, a third of
-    all bytes and nothing of an article.
-    """
-    cuts: list[_Cut] = []
-    for opening, closing in ((_MESH, _MESH_END), (_REFERENCES, _REFERENCES_END)):
-        begin = data.find(opening, start, end)
-        if begin >= 0:
-            stop = data.find(closing, begin, end) + len(closing)
-            if stop > begin:
-                cuts.append((begin, stop))
-                start = stop
-    return cuts
+
+def _names(elements: list[Any]) -> list[bytes]:
+    return [element.tag.encode() for element in elements]
 
 
-def _headings(data: bytes, aside: "list[_Cut]") -> bytes:
-    if aside and data.startswith(_MESH, aside[0][0]):
-        return data[aside[0][0] : aside[0][1]]
-    return b""
+def _find_list(data: bytes, opening: bytes, closing: bytes, start: int, end: int) -> tuple[int, int] | None:
+    begin = data.find(opening, start, end)
+    stop = data.find(closing, begin, end) if begin >= 0 else -1
+    return (begin, stop + len(closing)) if stop >= 0 else None
 
 
 def _hides_tags(data: bytes, first: int, last: int) -> bool:
@@ -278,7 +281,6 @@ class _Nothing:
 
 
 _Span = tuple[bytes, int, int]  # name, start, end
-_Cut = tuple[int, int]
 
 
 # the careful way

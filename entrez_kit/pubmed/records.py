@@ -7,8 +7,8 @@ from typing import Any, Final, Literal
 from entrez_kit.pubmed.article import Fields, article_fields
 from entrez_kit.pubmed.book import book_fields, book_kind
 from entrez_kit.pubmed.element_json import element_to_json
-from entrez_kit.pubmed.markup import text_of
-from entrez_kit.pubmed.models import Article, CitationData
+from entrez_kit.pubmed.markup import SpaceLost, text_of
+from entrez_kit.pubmed.models import Article, CitationData, MeshTerm
 from entrez_kit.pubmed.record_stream import DELETIONS, Found, Source, invalid_response, iter_elements, parse_alone
 
 RecordKind = Literal["article", "book", "chapter", "deleted"]
@@ -45,7 +45,7 @@ class Record:
         encoding: str = "utf-8",
         *,
         element: Any = None,
-        mesh: bytes = b"",
+        mesh: list[MeshTerm] | None = None,
         lasting: bool = False,
     ) -> None:
         self.kind: RecordKind = kind
@@ -88,17 +88,21 @@ class Record:
     def _fields(self) -> Fields:
         if self.kind == "deleted":
             raise ValueError(f"PMID {self.pmid} is a deletion; there is no article")
-        element, mesh = self._element, self._mesh
-        if element is None:
-            element, mesh = parse_alone(self.raw), b""
-        fields = book_fields(element) if element.tag in _BOOKS else article_fields(element, mesh)
+        try:
+            fields = _fields_of(self._element, self._mesh) if self._element is not None else _fields_of(self.element)
+        except SpaceLost:
+            fields = _fields_of(self.element)
         fields["pmid"], fields["version"], fields["url"] = self.pmid, self.version, f"{URL}{self.pmid}/"
         return fields
 
     def _release(self) -> None:
         """Let go of the element tree, which takes ten times the room of the bytes it can be made from again."""
         if not self._lasting:
-            self._element, self._mesh = None, b""
+            self._element = self._mesh = None
+
+
+def _fields_of(element: Any, headings: list[MeshTerm] | None = None) -> Fields:
+    return book_fields(element) if element.tag in _BOOKS else article_fields(element, headings)
 
 
 def iter_records(source: Source) -> Iterator[Record]:

@@ -109,16 +109,17 @@ def input_schema(request: type[Request]) -> Schema:
 
 
 def output_schema(result: type[BaseModel]) -> Schema:
-    """Return a shallow schema of a result (its members and their types) that admits the error envelope as well."""
+    """Return a shallow schema of a result (its members and their types) that admits the error envelope as well.
+
+    No member is required, since an error has none of them; and "either these or those" is more than many hosts read.
+    """
     whole = result.model_json_schema(by_alias=False)
     definitions = whole.get("$defs", {})
     properties: Schema = {}
     for name, part in whole.get("properties", {}).items():
         left_out_when_empty = result.model_fields[name].exclude_if is not None
         properties[name] = _type_of(part, definitions, nullable=not left_out_when_empty)
-    schema: Schema = {"type": "object", "properties": {**properties, ERROR: {"type": "object"}}}
-    required = whole.get("required")
-    return {**schema, "anyOf": [{"required": required}, {"required": [ERROR]}]} if required else schema
+    return {"type": "object", "properties": {**properties, ERROR: {"type": "object"}}}
 
 
 def _compact(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Schema:
