@@ -8,7 +8,11 @@ def main() -> int:
     if sys.argv[1:] == ["--version"]:
         from entrez_kit._version import __version__
 
-        print(f"entrez-kit {__version__}")  # noqa: T201
+        try:
+            print(f"entrez-kit {__version__}", flush=True)  # noqa: T201
+        except OSError:  # a full disk, or nobody reads
+            sys.stdout = None
+            return 9
         return 0
     from importlib import import_module
 

@@ -414,7 +414,7 @@ def _data_banks(element: Any, fields: Fields) -> None:
 
 
 def _mesh(element: Any, fields: Fields) -> None:
-    fields["mesh_terms"] = mesh.read(element)
+    fields["mesh_terms"] = [*fields.get("mesh_terms", ()), *mesh.read(element)]
 
 
 def _supplemental_mesh(element: Any, fields: Fields) -> None:

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 from entrez_kit.pubmed.markup import text_of
 from entrez_kit.pubmed.models import MeshTerm
 
-KEPT: Final = 8192
+KEPT: Final = 4096
 """Headings kept for looking up, in each of two generations; a record has about ten, most of them met before."""
 
 _LIST: Final = b"<MeshHeadingList>"

@@ -137,6 +137,8 @@ def _record(found: Found) -> Record:
         pmid, version = _own_pmid(element)
     kind: RecordKind = "article"
     if element.tag in _BOOKS:
+        if found.alone:
+            element = parse_alone(found.raw)  # rare, and needed in full to tell a chapter from a book
         document = element if element.tag == "BookDocument" else element.find("BookDocument")
         kind = book_kind(document)
     return Record(

@@ -92,6 +92,8 @@ def listen(settings: Settings) -> socket.socket:
         NotConfigured: that is not possible.
     """
     host, port = settings.mcp_http_host.strip("[]"), settings.mcp_http_port
+    if host.lower() == "localhost":  # which may mean ::1 first, where nobody looks
+        host = "127.0.0.1"
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

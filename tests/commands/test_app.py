@@ -335,7 +335,7 @@ def test_the_completion_script_is_shown(program: Program) -> None:
 # Streams and signals
 
 
-def test_a_console_of_another_encoding_is_no_obstacle(program: Program) -> None:
+def test_pain_45_a_console_of_another_encoding_is_no_obstacle(program: Program) -> None:
     done = program("--demo", "fetch", "99000031", "-f", "md", PYTHONIOENCODING="cp1252", PYTHONUTF8="0")
 
     assert done.status == 0, done.err

@@ -95,7 +95,7 @@ def test_a_proxy_that_connects_is_looked_through(settings: Settings) -> None:
         (b"", "cut the connection"),
     ],
 )
-def test_a_proxy_that_refuses_is_the_hop_that_fails(settings: Settings, reply: bytes, text: str) -> None:
+def test_pain_44_a_proxy_that_refuses_is_the_hop_that_fails(settings: Settings, reply: bytes, text: str) -> None:
     with proxy(reply) as port:
         report = proxied(settings, "https://eutils.test", Route(f"http://me:{PASSWORD}@127.0.0.1:{port}"))
 

@@ -219,3 +219,29 @@ def test_medline_text_of_unknown_pmids_is_not_found_and_its_remark_is_no_record(
     assert [outcome.status for outcome in mixed.outcomes] == ["found", "not_found", "found"]
     assert [outcome.status for outcome in unknown.outcomes] == ["not_found"]
     assert "98999999" not in str(mixed.articles)
+
+
+def test_pain_38_running_again_after_a_failure_asks_only_for_what_is_missing(kit_for: KitFor) -> None:
+    asked = [str(number) for number in range(99_100_001, 99_100_601)]
+    with Sandbox(records=600, enforce_limits=False) as flaky:
+        kit = kit_for(flaky, ncbi_max_retries=0)
+        kit.fetch_contents(pmids=asked[:400])
+        before = flaky.requests("efetch")
+        result = kit.fetch_contents(pmids=asked)
+
+    assert result.articles is not None
+    assert [article.pmid for article in result.articles] == asked
+    assert flaky.requests("efetch") == before + 1
+
+
+def test_pain_49_without_being_asked_nothing_is_kept_at_ncbi(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    found = kit.search_articles(query_term="crispr", fetch_brief_summaries=5)
+    kit.fetch_contents(pmids=found.pmids)
+
+    sent = [dict(entry.params) for entry in sandbox.log]
+    assert sandbox.requests("epost") == 0
+    assert len(sent) == 3
+    assert not any(
+        {"WebEnv", "query_key"} & set(parameters) or parameters.get("usehistory") == "y" for parameters in sent
+    )
