@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from entrez_kit.batches import in_batches
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
@@ -42,6 +42,11 @@ class Citation(Request):
     author_name: str | None = Field(default=None, description='Any author, e.g. "Doe J".')
     title: str | None = Field(default=None, description="Title; asked for where the rest leads nowhere.")
     key: str | None = Field(default=None, description="A name of yours for the reference, given back with the result.")
+
+    @field_validator("year", mode="before")
+    @classmethod
+    def _as_text(cls, value: Any) -> Any:
+        return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
     @property
     def usable(self) -> bool:
