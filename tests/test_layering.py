@@ -38,9 +38,7 @@ ONLY_IN = {
     "typer": ("commands/",),
     "rich": ("commands/",),
     "mcp": ("entrez_kit/server/",),
-    **{
-        name: ("entrez_kit/server/",) for name in ("mcp_types", "starlette", "uvicorn", "jwt", "anyio", "opentelemetry")
-    },
+    **dict.fromkeys(("mcp_types", "starlette", "uvicorn", "jwt", "anyio", "opentelemetry"), ("entrez_kit/server/",)),
     "Bio": ("entrez_kit/eutils.py", "entrez_kit/pubmed/"),
 }
 HEAVY = {"requests", "requests_cache", "Bio", "lxml", "mcp", "numpy", "pyrate_limiter"}
