@@ -281,5 +281,5 @@ FETCH_CONTENTS = Operation(
     title="Fetch PubMed records",
     errors=(EntityNotFound, UpstreamError, RateLimited),
     aliases=("fetchArticleDetails",),
-    mcp_caps={"pmids": MAX_MCP_PMIDS, "retmax": MAX_MCP_PMIDS},
+    mcp_caps={"pmids": MAX_MCP_PMIDS},
 )
