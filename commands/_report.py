@@ -3,8 +3,8 @@
 import json
 import sys
 import time
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from ._output import plain
 from ._state import State, is_terminal
@@ -19,18 +19,24 @@ ADVICE_STAMP: Final = "advice-shown"
 
 
 def report_error(
-    state: State, error: "EntrezKitError", request_id: str | None = None, flags: Mapping[str, str] | None = None
+    state: State,
+    error: "EntrezKitError",
+    request_id: str | None = None,
+    flags: Mapping[str, str] | None = None,
+    document: "Callable[[EntrezKitError], dict[str, Any]] | None" = None,
 ) -> None:
-    """Print an error: the canonical envelope on one line for machines, a message and a hint for people.
+    """Print an error: its envelope on one line for machines, a message and a hint for people.
 
     Args:
         state: says who is reading.
         error: the error.
         request_id: shown under -v.
         flags: what the command calls the request's fields, e.g. ``{"sort_by": "--sort"}``; people know those names.
+        document: makes the envelope, where it is not the canonical one.
     """
     if state.for_machines:
-        _print(state, json.dumps(error.envelope(), ensure_ascii=False, default=str))
+        envelope = error.envelope() if document is None else document(error)
+        _print(state, json.dumps(envelope, ensure_ascii=False, default=str))
         return
     _print(state, f"Error: {_in_flags(error, flags or {})}", "bold red")
     if error.recovery_hint:

@@ -183,11 +183,16 @@ def run(
         if found_nothing(outcome):
             sink.discard()
     remark = afterwards(outcome.result) if afterwards is not None and outcome.result is not None else None
-    finish(ctx, outcome, elapsed, remark=remark)
+    finish(ctx, outcome, elapsed, remark=remark, document=operation.error_document)
 
 
 def finish(
-    ctx: typer.Context, outcome: Outcome[Any], milliseconds: float, *, remark: EntrezKitError | None = None
+    ctx: typer.Context,
+    outcome: Outcome[Any],
+    milliseconds: float,
+    *,
+    remark: EntrezKitError | None = None,
+    document: Callable[[EntrezKitError], dict[str, Any]] | None = None,
 ) -> None:
     """Report what is left to say after the data was printed, and end with the status the outcome deserves.
 
@@ -196,6 +201,7 @@ def finish(
         outcome: what the call came to.
         milliseconds: how long it took.
         remark: an error to end with although the call went well.
+        document: makes the envelope of an error, where it is not the canonical one.
 
     Raises:
         typer.Exit: with a status other than 0.
@@ -206,7 +212,7 @@ def finish(
     if not found_nothing(outcome):
         _confirm(ctx, plan(ctx))
     if error is not None:
-        report_error(current, error, outcome.trace.request_id, flags_of(ctx))
+        report_error(current, error, outcome.trace.request_id, flags_of(ctx), document)
     report_trace(current, outcome.trace, milliseconds)
     if error is not None:
         raise typer.Exit(status_of(error))

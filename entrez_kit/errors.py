@@ -8,7 +8,12 @@ EntrezKitError             INTERNAL_ERROR       exit 1
 ├─ UpstreamError           UPSTREAM_ERROR       exit 5   retryable
 ├─ RateLimited             RATE_LIMITED         exit 7   retryable
 ├─ NotConfigured           NOT_CONFIGURED       exit 8
-└─ StoreError              STORE_ERROR          exit 9
+├─ StoreError              STORE_ERROR          exit 9
+│  └─ InvariantFailure     INVARIANT_FAILURE    exit 9
+├─ EmbeddingsError         EMBEDDINGS_ERROR     exit 5   retryable
+│  └─ LocalEmbeddingsError EMBEDDINGS_ERROR     exit 9
+└─ VectorIndexError        INDEX_ERROR          exit 5   retryable
+   └─ LocalIndexError      INDEX_ERROR          exit 9
 """
 
 from collections.abc import Mapping
@@ -153,3 +158,79 @@ class StoreError(EntrezKitError):
     code = "STORE_ERROR"
     exit_code = Exit.LOCAL_STORE
     default_hint = "Check that the folder exists, is writable and has space; `entrez-kit doctor` tells more."
+
+
+class InvariantFailure(StoreError):
+    """The store contradicts itself; nothing was changed."""
+
+    code = "INVARIANT_FAILURE"
+    default_hint = (
+        "Run `entrez-kit corpus stats` to see what is kept, and `entrez-kit corpus reindex` to mend the index."
+    )
+
+
+class EmbeddingsError(EntrezKitError):
+    """A provider of embeddings did not answer, or answered something that cannot be used."""
+
+    code = "EMBEDDINGS_ERROR"
+    exit_code = Exit.UPSTREAM
+    may_pass = True
+    default_hint = "Try again later, or search without embeddings (ENTREZ_KIT_EMBEDDINGS=none)."
+
+
+class LocalEmbeddingsError(EmbeddingsError):
+    """Embeddings cannot be made on this machine, or those kept do not fit the model in use."""
+
+    exit_code = Exit.LOCAL_STORE
+    may_pass = False
+    default_hint = "Run `entrez-kit corpus reindex`, or search without embeddings (ENTREZ_KIT_EMBEDDINGS=none)."
+
+
+class VectorIndexError(EntrezKitError):
+    """The vector index (Weaviate) did not answer, or refused."""
+
+    code = "INDEX_ERROR"
+    exit_code = Exit.UPSTREAM
+    may_pass = True
+    default_hint = "Check WEAVIATE_URL and that the server runs; without --index weaviate the local index answers."
+
+
+class LocalIndexError(VectorIndexError):
+    """The vector index cannot be used from this machine as it is set up."""
+
+    exit_code = Exit.LOCAL_STORE
+    may_pass = False
+    default_hint = "Check WEAVIATE_URL and that the package weaviate-client is installed."
+
+
+CORPUS_CODES: Final[Mapping[str, str]] = {
+    "INVALID_INPUT": "VALIDATION",
+    "UNRESOLVED_ENTITY": "VALIDATION",
+    "AMBIGUOUS_QUERY": "VALIDATION",
+    "NOT_CONFIGURED": "VALIDATION",
+    "ENTITY_NOT_FOUND": "NOT_FOUND",
+    "RATE_LIMITED": "RATE_LIMIT",
+    "UPSTREAM_ERROR": "UPSTREAM",
+    "STORE_ERROR": "STORE",
+    "INVARIANT_FAILURE": "INVARIANT_FAILURE",
+    "EMBEDDINGS_ERROR": "EMBEDDINGS",
+    "INDEX_ERROR": "WEAVIATE",
+    "INTERNAL_ERROR": "UNKNOWN",
+}
+"""What the corpus contract calls each code."""
+
+
+def corpus_envelope(error: EntrezKitError) -> dict[str, Any]:
+    """Return an error as the corpus contract has it: closed, with hint and input among the details.
+
+    Its code ENTREZ stands for an E-utility that answered with an error of its own.
+    """
+    code = CORPUS_CODES.get(error.code, "UNKNOWN")
+    if (
+        code == "UPSTREAM"
+        and error.details.get("service") == "eutils"
+        and error.reason in ("invalid_response", "refused")
+    ):
+        code = "ENTREZ"
+    details = {**error.details, "recovery_hint": error.recovery_hint, "invalid_input": error.invalid_input}
+    return {"error": {"code": code, "message": error.message, "details": details}}

@@ -92,6 +92,7 @@ class Operation(Generic[Req, Res]):
         read_only: whether it leaves the local store alone.
         argument_error: turns pydantic's complaint about arguments into the error this operation owes its callers,
             where that is not INVALID_INPUT.
+        error_document: how its errors are written, where that is not the canonical envelope.
     """
 
     name: str
@@ -107,6 +108,7 @@ class Operation(Generic[Req, Res]):
     mcp_caps: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     read_only: bool = True
     argument_error: Callable[[ValidationError], EntrezKitError] | None = None
+    error_document: Callable[[EntrezKitError], dict[str, Any]] = EntrezKitError.envelope
 
     @property
     def description(self) -> str:

@@ -139,12 +139,12 @@ class EntrezServer:
         operation = self.toolbox.find(params.name)
         scopes = allowed_scopes()
         if operation is not None and scopes is not None and scope_of(operation) not in scopes:
-            return self.toolbox.refusal(not_allowed(operation))
+            return self.toolbox.refusal(not_allowed(operation), operation)
         arguments = params.arguments or {}
         try:
             return await self.workers.run(ctx, lambda: self.toolbox.call(self.services, params.name, arguments))
         except EntrezKitError as exc:
-            return self.toolbox.refusal(exc)
+            return self.toolbox.refusal(exc, operation)
 
     async def list_resources(self, ctx: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
         """List the resources that have a fixed address."""

@@ -160,26 +160,29 @@ class Toolbox:
         seconds = time.monotonic() - started
         with tracing.trace(outcome.trace.request_id):
             _report(entry.operation.name if entry is not None else name, outcome, seconds)
-        return self._result(outcome, seconds)
+        return self._result(outcome, seconds, entry.operation if entry is not None else None)
 
-    def refusal(self, error: EntrezKitError) -> CallToolResult:
+    def refusal(self, error: EntrezKitError, operation: AnyOperation | None = None) -> CallToolResult:
         """Return the answer to a call that is not even tried."""
         with tracing.trace(tracing.new_request_id()) as opened:
-            return self._result(Outcome(opened, error=error), 0.0)
+            return self._result(Outcome(opened, error=error), 0.0, operation)
 
-    def _result(self, outcome: Outcome[Any], seconds: float) -> CallToolResult:
+    def _result(self, outcome: Outcome[Any], seconds: float, operation: AnyOperation | None = None) -> CallToolResult:
         """Return an outcome as structured content and, compact, as text: the same data twice, for both kinds of host.
 
         An incomplete result is a result; ``_meta`` says what it lacks.
         """
         meta = _meta(outcome, seconds)
         envelope: dict[str, Any] = {}
-        if outcome.error is not None:
-            envelope = outcome.error.envelope()
-            problem = envelope["error"]
-            problem["recovery_hint"] = self.renamed(problem["recovery_hint"])
+        if (error := outcome.error) is not None:
+            error.recovery_hint = self.renamed(error.recovery_hint)
+            envelope = error.envelope() if operation is None else operation.error_document(error)
             if outcome.result is not None:
-                meta["incomplete"] = {name: problem[name] for name in ("code", "message", "recovery_hint")}
+                meta["incomplete"] = {
+                    "code": envelope["error"]["code"],
+                    "message": error.message,
+                    "recovery_hint": error.recovery_hint,
+                }
         document = envelope if outcome.result is None else outcome.result.model_dump(mode="json")
         text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=str)
         clean = text.encode("utf-8", "replace").decode("utf-8")  # half a character cannot be sent to anybody
