@@ -13,7 +13,6 @@ from entrez_kit.pubmed.dates import (
     NUMBERS,
     calendar_parts,
     iso_date,
-    iso_of,
     number,
     publication_date,
 )
@@ -91,18 +90,18 @@ def finish(fields: Fields) -> None:
     sections = fields.get("abstract_sections")
     if sections:
         fields["abstract_text"] = joined_sections(sections)
-    fields["retraction_status"] = retraction_status(fields.get("publication_types", []), fields.get("corrections", []))
+    kinds = {correction["kind"] for correction in fields["corrections"]} if "corrections" in fields else set()
+    fields["retraction_status"] = retraction_status(fields.get("publication_types", []), kinds)
 
 
-def retraction_status(publication_types: list[str], corrections: list[Fields]) -> str:
+def retraction_status(publication_types: list[str], correction_kinds: set[str]) -> str:
     """Say what NLM says about the record itself, most serious first; the title plays no part.
 
     A retracted record that is also a notice is retracted: a reader has to know that first.
     """
     types = {kind.lower() for kind in publication_types if "etract" in kind}
-    if not types and not corrections:
+    if not types and not correction_kinds:
         return "none"
-    correction_kinds = {correction["kind"] for correction in corrections}
     if types & _RETRACTED or correction_kinds & _RETRACTED_BY:
         return "retracted"
     if "ExpressionOfConcernIn" in correction_kinds:
@@ -199,15 +198,16 @@ def history(container: Any, fields: Fields) -> None:
     if len(groups) != len(statuses):  # something is no number
         groups = [[]] * len(statuses)
     for index, (status, group) in enumerate(zip(statuses, groups, strict=True)):
-        # Year, Month, Day, then Hour and Minute, is NLM's order; anything else is read by name
-        if len(group) == 5 and 0 < group[1] <= 12 and group[2] <= 28:
+        # Year, Month, Day, then Hour and Minute, is NLM's order; what does not look like it is read by name
+        likely = len(group) in (3, 5) and group[0] >= 1500 and 0 < group[1] <= 12 and 0 < group[2] <= 28
+        if not likely:
+            step = _moment(container[index])
+        elif len(group) == 5:
             year, month, day, hour, minute = group
-            step: Fields = {"year": year, "month": month, "day": day, "hour": hour, "minute": minute}
-        elif len(group) == 3 and 0 < group[1] <= 12 and group[2] <= 28:
+            step = {"year": year, "month": month, "day": day, "hour": hour, "minute": minute}
+        else:
             year, month, day = group
             step = {"year": year, "month": month, "day": day}
-        else:
-            step = _moment(container[index])
         if status:
             step["status"] = status
             steps.append(step)
@@ -303,8 +303,7 @@ def located_id(element: Any, fields: Fields) -> None:
 
 def revised(element: Any, fields: Fields) -> None:
     """Read when the record was last revised."""
-    texts = [child.text for child in element]
-    date = iso_of(*texts) if len(texts) == 3 else iso_date(**plain_date(element))
+    date = iso_date(**plain_date(element))
     if date:
         fields["date_revised"] = date
 

@@ -88,12 +88,6 @@ def iso_date(year: int | None = None, month: int | None = None, day: int | None 
     return f"{year:04}-{month:02}" if day is None else f"{year:04}-{month:02}-{day:02}"
 
 
-@lru_cache(maxsize=8192)
-def iso_of(year: str | None, month: str | None, day: str | None) -> str | None:
-    """Write the texts of a date as ISO, as far as they make a date that exists."""
-    return iso_date(**calendar_parts(year, month, day))
-
-
 def publication_date(
     year: str | None, month: str | None, day: str | None, season: str | None, medline_date: str | None
 ) -> dict[str, Any] | None:

@@ -20,5 +20,6 @@ def split_medline(data: bytes) -> list[tuple[str, bytes]]:
         chunk = data[place.start() : following]
         end = _BLANK_LINES.search(chunk)
         body = chunk[: end.start()] if end else chunk.rstrip(b"\r\n")
-        records.append((place[1].decode("ascii"), body + b"\n"))
+        line_end = b"\r\n" if chunk[len(body) :].startswith(b"\r\n") else b"\n"
+        records.append((place[1].decode("ascii"), body + line_end))
     return records

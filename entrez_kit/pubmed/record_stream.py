@@ -9,35 +9,34 @@ which is slower and the judge of what is well-formed.
 import codecs
 import io
 import re
-from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from lxml import etree
 
 from entrez_kit.errors import UpstreamError
-from entrez_kit.pubmed import mesh
+from entrez_kit.pubmed import mesh, record_slicer
 from entrez_kit.pubmed.markup import BLANKLESS, local_name
 from entrez_kit.pubmed.models import MeshTerm
+from entrez_kit.pubmed.record_slicer import DELETIONS, RECORDS, SETS, Slicer
+from entrez_kit.pubmed.record_slicer import invalid_response as invalid_response  # what reads a record raises it too
 
-Source = BinaryIO | Iterable[bytes] | bytes
-
-SETS: Final = frozenset(("PubmedArticleSet", "PubmedBookArticleSet", "MedlineCitationSet", "BookDocumentSet"))
-RECORDS: Final = frozenset(("PubmedArticle", "PubmedBookArticle", "MedlineCitation", "BookDocument"))
-DELETIONS: Final = frozenset(("DeleteCitation", "DeleteDocument"))
+Source = BinaryIO | Iterable[bytes] | bytes | bytearray | memoryview
 
 CHUNK: Final = 1 << 17
 GROUP_BYTES: Final = 1 << 16
-MAX_RECORD_BYTES: Final = 64 << 20
-"""A record larger than this is no record; the largest known ones have a few megabytes."""
 HUGE_BYTES: Final = 8 << 20
 """From here on libxml2's own limit (10 MB for one text) has to be lifted."""
 MAX_TAG_BYTES: Final = 4096
+MAX_MESSAGE: Final = 200
+"""Characters of a parser's message that are passed on: libxml2 quotes the text around a defect, all of it."""
 
 _PLAIN_HEAD: Final = re.compile(
-    rb"(?:<\?xml\s[^>]*?\?>)?\s*(?:<!DOCTYPE\s[^\[\]<>]*>)?\s*<(?P<root>[A-Za-z]+)(?P<attributes>\s[^<>&/]*)?>"
+    rb"(?:<\?xml\s[^>]*?\?>)?\s*+(?:<!DOCTYPE\s[^\[\]<>]*>\s*+)?<(?P<root>[A-Za-z]+)(?P<attributes>\s[^<>&/]*)?>"
 )
 _DECLARATION: Final = re.compile(rb"<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
+_ENCODING: Final = re.compile(r"utf-(?:8|16|32)(?:-[bl]e|-sig)?|ascii|iso8859-[0-9]+|cp125[0-9]|koi8-[ru]")
+"""Those of one byte a character, and Unicode's own: their text becomes the bytes again that it came from."""
 _NEXT_TAG: Final = re.compile(rb"\s*<(/?)([A-Za-z]+)(\s[^<>]*)?>")
 _OPENING: Final = f"<{BLANKLESS}>".encode()
 _CLOSING: Final = f"</{BLANKLESS}>".encode()
@@ -73,11 +72,6 @@ class Found(NamedTuple):
     mesh: list[MeshTerm] | None = None
 
 
-def invalid_response(message: str, **details: Any) -> UpstreamError:
-    """Return the error for bytes that are not what PubMed sends."""
-    return UpstreamError(message, details={"reason": "invalid_response", **details})
-
-
 def iter_elements(source: Source) -> Iterator[Found]:
     """Cut a document into its records, deletion lists included.
 
@@ -89,6 +83,8 @@ def iter_elements(source: Source) -> Iterator[Found]:
     head = feed.read(CHUNK).lstrip(b" \t\r\n")
     while not head and (more := feed.read(CHUNK)):
         head = more.lstrip(b" \t\r\n")
+    if len(head) < MAX_TAG_BYTES:
+        head += feed.read(CHUNK)
     plain = _plain_head(head)
     if plain and plain["root"].decode() in SETS:
         yield from _quick(feed, head, plain)
@@ -157,7 +153,7 @@ def _quick(feed: _Feed, data: bytes, plain: "re.Match[bytes]") -> Iterator[Found
         waiting = len(data) - position
         if tag and (tag[1] or tag[2] not in _END_TAGS):
             break
-        if waiting > (MAX_RECORD_BYTES if tag else MAX_TAG_BYTES):
+        if waiting > (record_slicer.MAX_RECORD_BYTES if tag else MAX_TAG_BYTES):
             break
         more = feed.read(max(CHUNK, waiting))
         if not more:
@@ -266,7 +262,7 @@ def _hides_tags(data: bytes, first: int, last: int) -> bool:
         while place >= 0:
             if data[place - 1] == _LESS_THAN:
                 kind = next((kind for kind in _HIDING if data.startswith(kind[0], place - 1)), None)
-                stop = data.find(kind[1], place, last) if kind else -1
+                stop = data.find(kind[1], place - 1 + len(kind[0]), last) if kind else -1
                 if stop < 0 or data.find(b"<", place, stop) >= 0:
                     return True
             place = data.find(sign, place + 1, last)
@@ -288,58 +284,108 @@ _Span = tuple[bytes, int, int]  # name, start, end
 
 def _careful(feed: _Feed, data: bytes) -> Iterator[Found]:
     """Read a document with the incremental parser, cutting the text of each record out beside it."""
-    encoding = _encoding(data)
-    decoder = codecs.getincrementaldecoder(encoding)()
-    slicer = _Slicer()
-    names = [f"{{*}}{name}" for name in (*RECORDS, *DELETIONS, "ERROR")]
-    internal_subset = re.match(rb"[^<]*(?:<\?[^>]*>\s*)?<!DOCTYPE[^>]*\[", data) is not None
-    parser = etree.XMLPullParser(("end",), tag=names, **_OPTIONS, huge_tree=not internal_subset)
-    elements: deque[Any] = deque()
-    defect: Exception | None = None
-    count = 0
-    while data and not defect:
+    document = _Document(data)
+    while data:
+        for start in range(0, len(data), CHUNK):
+            yield from document.read(data[start : start + CHUNK])
+        data = feed.read(CHUNK)
+    yield from document.end()
+
+
+class _Document:
+    """A document read piece by piece: the parser builds the records, the slicer keeps their text."""
+
+    def __init__(self, beginning: bytes) -> None:
+        self._encoding = _encoding(beginning)
+        self._decoder = codecs.getincrementaldecoder(self._encoding)()
+        self._slicer = Slicer()
+        self._waiting: list[bytes] = []
+        self._parser: Any = None
+        self._root: Any = None
+        self._count = 0
+
+    def read(self, piece: bytes) -> Iterator[Found]:
+        """Yield the records that a piece completes, even where it holds a defect after them; then raise for that."""
+        defect: Exception | None = None
         try:
-            slicer.add(decoder.decode(data))
-            parser.feed(data)
-        except (etree.XMLSyntaxError, UnicodeDecodeError, UpstreamError) as exc:
+            text = self._decoder.decode(piece)
+        except UnicodeDecodeError as exc:
+            text, defect = exc.object[: exc.start].decode(self._encoding), exc
+        try:
+            self._slicer.add(text)
+        except UpstreamError as exc:
             defect = exc
-        else:
-            data = feed.read(CHUNK)
-            if not data:
-                defect = _close(parser)
-        elements.extend(_complete(parser, slicer))
-        while elements and slicer.records:
-            count += 1
-            yield Found(elements.popleft(), slicer.records.popleft().encode(encoding), encoding, alone=False)
-    if isinstance(defect, UpstreamError):
-        raise defect
-    if defect:
-        where = f" after {count} complete records" if count else ""
-        raise invalid_response(f"The PubMed XML is not well-formed{where}: {defect}") from defect
+        self._waiting.append(piece)
+        if self._slicer.level >= 0:
+            defect = self._parse() or defect
+            yield from self._found()
+        if defect:
+            raise self._error(defect)
 
+    def end(self) -> Iterator[Found]:
+        """Yield what the end completes, and raise where the document may not end there."""
+        defect = self._parse()
+        try:
+            self._parser.close()
+        except etree.XMLSyntaxError as exc:
+            defect = defect or exc
+        yield from self._found()
+        if defect:
+            raise self._error(defect)
+        if self._slicer.records or self._slicer.level < 0:
+            raise self._disagreement()
 
-def _close(parser: Any) -> Exception | None:
-    try:
-        parser.close()
-    except etree.XMLSyntaxError as exc:
-        return exc  # type: ignore[no-any-return]
-    return None
+    def _parse(self) -> Exception | None:
+        """Give the parser what it has not seen, and return the defect it finds.
 
+        It has to wait for the root. Only then is it known whether the document declares entities, so that libxml2's
+        limits, which keep those from exploding, have to stay. And libxml2 misjudges some declarations where a piece
+        ends inside, so it gets all of them at once.
+        """
+        if self._parser is None:
+            names = [f"{{*}}{name}" for name in (*SETS, *RECORDS, *DELETIONS, "ERROR")]
+            huge = not self._slicer.declares
+            self._parser = etree.XMLPullParser(("start", "end"), tag=names, **_OPTIONS, huge_tree=huge)
+        piece = b"".join(self._waiting)
+        self._waiting.clear()
+        try:
+            self._parser.feed(piece)
+        except etree.XMLSyntaxError as exc:
+            return exc  # type: ignore[no-any-return]
+        return None
 
-def _complete(parser: Any, slicer: "_Slicer") -> Iterator[Any]:
-    """Yield the records the parser has completed, and free those before them."""
-    for _, element in parser.read_events():
-        parent = element.getparent()
-        if slicer.level == 0 and parent is not None:
-            continue
-        if slicer.level == 1 and (parent is None or parent.getparent() is not None):
-            continue
-        if local_name(element) == "ERROR":
-            raise invalid_response("NCBI answered with an error between the records of PubMed.")
-        while parent is not None and element.getprevious() is not None:
-            # only what lies before a complete record: libxml2 may still be writing after it
-            del parent[0]
-        yield _without_namespace(element)
+    def _found(self) -> Iterator[Found]:
+        """Pair the records the parser has completed with their text, and free those before them.
+
+        The slicer is never behind: it is given every piece first, and waits for nothing but the end of a tag.
+        """
+        level, records = self._slicer.level, self._slicer.records
+        for event, element in self._parser.read_events():
+            if self._root is None:
+                self._root = element  # the first to begin: the slicer knows no other roots than these
+            if event == "start" or (element if level == 0 else element.getparent()) is not self._root:
+                continue
+            if local_name(element) == "ERROR":
+                raise invalid_response("NCBI answered with an error between the records of PubMed.")
+            while level and element.getprevious() is not None:
+                # only what lies before a complete record: libxml2 may still be writing after it
+                del self._root[0]
+            if not records:
+                raise self._disagreement()
+            self._count += 1
+            raw = records.popleft().encode(self._encoding)
+            yield Found(_without_namespace(element), raw, self._encoding, alone=False)
+
+    def _error(self, defect: Exception) -> UpstreamError:
+        if isinstance(defect, UpstreamError):
+            return defect
+        where = f" after {self._count} complete records" if self._count else ""
+        error = invalid_response(f"The PubMed XML is not well-formed{where}: {str(defect)[:MAX_MESSAGE]}")
+        error.__cause__ = defect
+        return error
+
+    def _disagreement(self) -> UpstreamError:
+        return invalid_response(f"The PubMed XML cannot be cut into records after {self._count} of them.")
 
 
 def _without_namespace(record: Any) -> Any:
@@ -369,97 +415,11 @@ def _encoding(data: bytes) -> str:
             "NCBI answered with something that is not XML." if data else "NCBI answered with an empty document."
         )
     declared = _DECLARATION.match(data)
+    label = declared[1].decode() if declared else "utf-8"
     try:
-        name = codecs.lookup(declared[1].decode()).name if declared else "utf-8"
+        name = codecs.lookup(label).name
     except LookupError:
-        raise invalid_response(f"The PubMed XML declares an unknown encoding: {declared and declared[1]!r}.") from None
-    return "utf-8" if name.startswith(("utf-16", "utf-32", "utf-8")) else name
-
-
-class _Slicer:
-    """Finds where records begin and end in text that arrives in pieces.
-
-    It knows comments, CDATA, processing instructions, the document type and quoted attribute values, so a tag in one
-    of them is none.
-    """
-
-    def __init__(self) -> None:
-        self.records: deque[str] = deque()
-        self.level = -1  # the depth at which records stand: 1 in a set, 0 where the document is one record
-        self._text = ""
-        self._at = 0
-        self._depth = 0
-        self._start: int | None = None
-
-    def add(self, text: str) -> None:
-        """Take the next piece of text.
-
-        Raises:
-            UpstreamError: the document is of another kind, or a record is too large.
-        """
-        self._text += text
-        while (end := self._step()) is not None:
-            self._at = end
-        kept = self._at if self._start is None else self._start
-        self._text = self._text[kept:]
-        self._at -= kept
-        self._start = None if self._start is None else 0
-        if len(self._text) > MAX_RECORD_BYTES:
-            raise invalid_response(f"A PubMed record is larger than {MAX_RECORD_BYTES >> 20} MB.")
-
-    def _step(self) -> int | None:
-        """Read one piece of markup; return where it ends, or None where the text is not yet enough."""
-        text = self._text
-        begin = text.find("<", self._at)
-        if begin < 0:
-            self._at = len(text)
-            return None
-        self._at = begin
-        for opening, closing in (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")):
-            if text.startswith(opening, begin):
-                end = text.find(closing, begin + len(opening))
-                return end + len(closing) if end >= 0 else None
-        if text.startswith("<!", begin):
-            return _doctype_end(text, begin) if len(text) - begin >= len("<![CDATA[") else None
-        tag = _TAG.match(text, begin)
-        if tag:
-            self._tag(tag)
-        return tag.end() if tag else None
-
-    def _tag(self, tag: "re.Match[str]") -> None:
-        name = tag[2].rpartition(":")[2]
-        if tag[1]:
-            self._depth -= 1
-        elif self._depth == 0 and self.level < 0:
-            self.level = _record_level(name)
-        if self._depth == self.level:
-            if not tag[1]:
-                self._start = tag.start() if name in RECORDS or name in DELETIONS else None
-            if self._start is not None and (tag[1] or tag[3].endswith("/")):
-                self.records.append(self._text[self._start : tag.end()])
-                self._start = None
-        if not tag[1] and not tag[3].endswith("/"):
-            self._depth += 1
-
-
-_TAG: Final = re.compile(r"<(/?)([^\s/<>!?]+)((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>")
-_IN_DOCTYPE: Final = re.compile(r"\"[^\"]*\"|'[^']*'|<!--.*?-->|<\?.*?\?>|[\[\]>]", re.DOTALL)
-
-
-def _doctype_end(text: str, begin: int) -> int | None:
-    """Find the end of a document type declaration, its internal subset included."""
-    inside = False
-    for piece in _IN_DOCTYPE.finditer(text, begin):
-        if piece[0] == ">" and not inside:
-            return piece.end()
-        if piece[0] in "[]":
-            inside = piece[0] == "["
-    return None
-
-
-def _record_level(root: str) -> int:
-    if root in SETS:
-        return 1
-    if root in RECORDS:
-        return 0
-    raise invalid_response(f"NCBI answered with <{root[:50]}> instead of PubMed records.", root=root[:50])
+        name = ""
+    if not _ENCODING.fullmatch(name):
+        raise invalid_response(f"The PubMed XML declares an encoding that is not read: {label[:50]!r}.")
+    return "utf-8" if name.startswith("utf-") else name

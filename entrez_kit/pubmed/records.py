@@ -9,7 +9,8 @@ from entrez_kit.pubmed.book import book_fields, book_kind
 from entrez_kit.pubmed.element_json import element_to_json
 from entrez_kit.pubmed.markup import SpaceLost, text_of
 from entrez_kit.pubmed.models import Article, CitationData, MeshTerm
-from entrez_kit.pubmed.record_stream import DELETIONS, Found, Source, invalid_response, iter_elements, parse_alone
+from entrez_kit.pubmed.record_slicer import DELETIONS, invalid_response
+from entrez_kit.pubmed.record_stream import Found, Source, iter_elements, parse_alone
 
 RecordKind = Literal["article", "book", "chapter", "deleted"]
 
