@@ -9,8 +9,12 @@ from entrez_kit.errors import InvalidInput
 SPECIES: Final = {"humans": "humans[MeSH Terms]", "animals": "animals[MeSH Terms:noexp]"}
 
 
-def check_balance(query: str) -> None:
+def check_balance(query: str, field: str = "query_term") -> None:
     """Refuse a query whose quotes or parentheses do not pair up.
+
+    Args:
+        query: the query.
+        field: what the caller knows it by.
 
     Raises:
         InvalidInput: the message names the character and its place, counted from 1.
@@ -26,18 +30,18 @@ def check_balance(query: str) -> None:
             open_places.append(place)
         elif character == ")":
             if not open_places:
-                raise _unbalanced(query, "closing parenthesis", place, "has no opening one before it")
+                raise _unbalanced(query, field, "closing parenthesis", place, "has no opening one before it")
             open_places.pop()
     if quote_place:
-        raise _unbalanced(query, "quotation mark", quote_place, "is never closed")
+        raise _unbalanced(query, field, "quotation mark", quote_place, "is never closed")
     if open_places:
-        raise _unbalanced(query, "opening parenthesis", open_places[-1], "is never closed")
+        raise _unbalanced(query, field, "opening parenthesis", open_places[-1], "is never closed")
 
 
-def _unbalanced(query: str, what: str, place: int, problem: str) -> InvalidInput:
+def _unbalanced(query: str, field: str, what: str, place: int, problem: str) -> InvalidInput:
     return InvalidInput(
-        f"query_term: the {what} at character {place} {problem}.",
-        invalid_input=f"query_term={query}",
+        f"{field}: the {what} at character {place} {problem}.",
+        invalid_input=f"{field}={query}",
         recovery_hint="Pair up the quotes and parentheses of the query; in a shell, put single quotes around it.",
         details={"reason": "unbalanced_query", "position": place},
     )

@@ -61,9 +61,9 @@ def _links(database: Database, wanted: Sequence[LinkInfo], group: Sequence[str],
             for other, score in database.linked(link.name, uid):
                 best[other] = max(score, best.get(other, 0))
         if best:
-            # Without scores NCBI lists ids from the highest down, with scores the nearest first.
-            by_id = sorted(best.items(), key=lambda pair: -int(pair[0]) if pair[0].isdigit() else 0)
-            found.append((link, sorted(by_id, key=lambda pair: -pair[1]) if scored else by_id))
+            pairs = sorted(best.items(), key=lambda pair: -int(pair[0]) if pair[0].isdigit() else 0)
+            # NCBI lists the nearest first, but from the highest id down where it merges several records.
+            found.append((link, sorted(pairs, key=lambda pair: -pair[1]) if scored or len(group) == 1 else pairs))
     return found
 
 

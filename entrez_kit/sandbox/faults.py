@@ -201,6 +201,8 @@ def backend_error(endpoint: str, retmode: str, choice: float, status: int) -> Re
     if messages:
         return failure(endpoint, messages[int(choice * len(messages))], retmode=retmode, status=status)
     message = "Error occurred: Empty Response. Bytes read: 0 Status: Timeout"
+    if endpoint == "europepmc_search":
+        return document({"version": "6.9"}, status)  # which is all Europe PMC says now and then
     if endpoint == "espell":
         body = f'<?xml version="1.0"?>\n<eSpellResult>\n\t<ERROR>{message}</ERROR>\n</eSpellResult>\n'
         return Reply(body.encode("utf-8"), XML, status)

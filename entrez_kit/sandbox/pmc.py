@@ -18,6 +18,7 @@ from entrez_kit.sandbox.database import (
     SearchRequest,
 )
 from entrez_kit.sandbox.document import Document
+from entrez_kit.sandbox.pmc_text import article
 from entrez_kit.sandbox.pubmed import Pmids, PubMedDatabase
 from entrez_kit.sandbox.replies import Reply, xml
 from entrez_kit.sandbox.text import xml_text
@@ -44,7 +45,7 @@ class PmcIds(Pmids):
 
 
 class PmcDatabase(Database):
-    """PMC, searched in PubMed's language. Records have front matter only: no text of the demo corpus exists."""
+    """PMC, searched in PubMed's language. Few articles of the demo corpus have a text, the others front matter only."""
 
     name = "pmc"
     menu = "PMC"
@@ -112,7 +113,7 @@ class PmcDatabase(Database):
         return {name: whole[name] for name in names}
 
     def fetch(self, request: FetchRequest) -> Reply:
-        """Return front matter, as for articles whose publishers do not let PMC pass on the text.
+        """Return articles: whole where the demo corpus has the text, of the others the front matter.
 
         Raises:
             BadRequest: no id has the form of one.
@@ -127,7 +128,7 @@ class PmcDatabase(Database):
                     f'<error id="{xml_text(uid)}">The following PMCID is not available: {xml_text(uid)}</error>'
                 )
             else:
-                parts.append(_front(document))
+                parts.append(article(document))
         return xml(f'<?xml version="1.0" ?>\n<pmc-articleset>{"".join(parts)}</pmc-articleset>\n')
 
     def linked(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
@@ -145,16 +146,3 @@ class PmcDatabase(Database):
         day = dates.slashed(dates.as_number(date.today()))
         fields: Sequence[FieldInfo] = self._pubmed.describe().fields
         return Description("Build-sandbox", f"{day} 00:00", fields)
-
-
-def _front(document: Document) -> str:
-    ids = "".join(
-        f'<article-id pub-id-type="{kind}">{xml_text(value)}</article-id>'
-        for kind, value in (("pmcid", document.pmcid), ("pmid", document.pmid), ("doi", document.doi))
-        if value
-    )
-    return (
-        "<article><!--The publisher of this article does not allow downloading of the full text in XML form.-->"
-        f"<front><article-meta>{ids}<title-group><article-title>{xml_text(document.title)}</article-title>"
-        "</title-group></article-meta></front></article>"
-    )

@@ -79,6 +79,7 @@ class PubMedDatabase(Database):
         LinkInfo("pubmed_pmc", "pmc", "PMC Links", "Free full-text articles in PMC", 150),
         LinkInfo("pubmed_pubmed", "pubmed", "Similar articles", "Similar PubMed articles", 1),
         LinkInfo("pubmed_pubmed_citedin", "pubmed", "Cited in", "PubMed articles that cite this one", 130),
+        LinkInfo("pubmed_pubmed_combined", "pubmed", "Combined", "Similar articles and the latest citing one", 1),
         LinkInfo("pubmed_pubmed_five", "pubmed", "Five most related Articles", "The five most similar articles", 1),
         LinkInfo("pubmed_pubmed_refs", "pubmed", "References", "PubMed articles cited by this one", 131),
         LinkInfo("pubmed_pubmed_reviews", "pubmed", "Related Articles by Review", "Similar reviews", 1),
@@ -237,9 +238,14 @@ class PubMedDatabase(Database):
         if link == "pubmed_pubmed_citedin":
             return [(other, int(pmid)) for other in self.corpus.cited_by(pmid)]
         if link == "pubmed_pubmed_refs":
-            cited = self.corpus.document(number).cited_pmids
+            document = self.corpus.document(number)
+            if not document.pmcid:  # NCBI links the references of articles in PMC alone
+                return ()
+            cited = document.cited_pmids
             return [(other, int(pmid)) for other in dict.fromkeys(cited) if self.corpus.number(other) is not None]
         related = self.corpus.related(number)
+        if link.endswith("combined"):
+            return [*related[: _FIVE - 1], *((other, int(pmid)) for other in self.corpus.cited_by(pmid)[:1])]
         if "reviews" in link:
             reviews = self.corpus.index.value("ptype", _REVIEW)
             related = [pair for pair in related if self._set_of([pair[0]]) & reviews]

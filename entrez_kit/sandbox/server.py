@@ -19,13 +19,18 @@ from entrez_kit.sandbox.efetch import efetch
 from entrez_kit.sandbox.elink import elink
 from entrez_kit.sandbox.esearch import esearch
 from entrez_kit.sandbox.esummary import esummary
+from entrez_kit.sandbox.europepmc import EuropePMC
 from entrez_kit.sandbox.faults import FaultPlan, Strike, parse_faults
 from entrez_kit.sandbox.history import History
 from entrez_kit.sandbox.idconv import idconv
 from entrez_kit.sandbox.listener import HOST, Arrival, Listener
 from entrez_kit.sandbox.others import ecitmatch, egquery, einfo, epost, espell
+from entrez_kit.sandbox.pmc_oa import pmc_oa
+from entrez_kit.sandbox.publisher import PATH as PUBLISHER
+from entrez_kit.sandbox.publisher import publisher
 from entrez_kit.sandbox.replies import Reply, plain
 from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.unpaywall import unpaywall
 
 if TYPE_CHECKING:
     from entrez_kit.settings import Settings
@@ -129,7 +134,15 @@ class Sandbox:
         self._port = port
         self._counts: Counter[str] = Counter()
         self._down: set[str] = set()
+        self._slow: list[tuple[str, dict[str, str], float]] = []
         self._routes = dict(ENDPOINTS)
+        europepmc = EuropePMC()
+        self.route("/europepmc", "europepmc", europepmc.other)
+        for name in ("search", "searchPOST"):
+            self.route(f"/europepmc/{name}", "europepmc_search", europepmc.search)
+        self.route("/unpaywall", "unpaywall", unpaywall(lambda: self.url))
+        self.route(PUBLISHER, "publisher", publisher)
+        self.route("/pmc-oa", "pmc_oa", pmc_oa)
         self._guard = threading.Lock()
         self._listener: Listener | None = None
         self._thread: threading.Thread | None = None
@@ -229,6 +242,10 @@ class Sandbox:
         """Let endpoints answer 404 from now on, as retired ones do."""
         self._down.update(endpoints)
 
+    def slow_down(self, endpoint: str, seconds: float, **params: str) -> None:
+        """Let an endpoint answer late from now on, or only those of its requests that have these parameters."""
+        self._slow.append((endpoint, params, seconds))
+
     def expire_history(self) -> None:
         """Forget all result sets, as NCBI does after some hours."""
         self._state.history.expire()
@@ -274,6 +291,7 @@ class Sandbox:
         else:
             if self._latency:
                 self._stopped.wait(self._latency)
+            self._dawdle(request)
             reply = self._reply(request, endpoint, arrival)
             if verdict is not None:
                 reply = Reply(reply.body, reply.content_type, reply.status, (*reply.headers, *verdict.headers))
@@ -290,6 +308,11 @@ class Sandbox:
                 LogEntry(arrival.at, name, public, strike.reply.status, arrival.method, key is not None, fault)
             )
         return strike
+
+    def _dawdle(self, request: Request) -> None:
+        for endpoint, params, seconds in self._slow:
+            if endpoint == request.endpoint and all(request.get(name) == value for name, value in params.items()):
+                self._stopped.wait(seconds)
 
     def _routed(self, path: str) -> tuple[str, Endpoint | None, str]:
         """Return name and function for a path, and what of it follows the endpoint; the longest match counts."""

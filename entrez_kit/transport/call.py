@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 Method = Literal["GET", "POST"]
 Format = Literal["xml", "json", "text", "any"]
@@ -27,12 +27,14 @@ class Expect:
         roots: names the XML root may have, or top-level JSON keys of which one must be there; empty for any.
         wanted: how many records the call names by id, where fewer in the reply mean that some do not exist.
         record: regular expression (over bytes, as text) that matches once per record.
+        may_be_empty: whether a body without anything in it says "no such record".
     """
 
     format: Format
     roots: frozenset[str] = frozenset()
     wanted: int | None = None
     record: str | None = None
+    may_be_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,8 @@ class Call:
             identity: which service is asked; its base address, or a fixed name for the sandbox.
         """
         asked = sorted((pair for pair in self.params if pair[0] not in CREDENTIALS), key=lambda pair: pair[0])
-        parts = [KEY_FORMAT, identity, self.endpoint, *(part for pair in asked for part in pair)]
+        path = urlsplit(self.url).path  # some services take ids in the path and not as parameters
+        parts = [KEY_FORMAT, identity, path, self.endpoint, *(part for pair in asked for part in pair)]
         return _digest(parts)
 
 

@@ -64,6 +64,11 @@ def explain(exc: Exception, call: Call, host: str, seconds: float) -> Retryable 
     return Retryable(error, at_most=FEW if is_new or reason in ("dns", "proxy") else None)
 
 
+def reason_of(exc: Exception) -> str:
+    """Return the word for the hop that failed: dns, connection, proxy, tls or timeout."""
+    return _reason(exc, list(_causes(exc)))
+
+
 def _reason(exc: Exception, causes: list[BaseException]) -> str:
     def among(*kinds: type[BaseException]) -> bool:
         return any(isinstance(cause, kinds) for cause in causes)

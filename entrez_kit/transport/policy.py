@@ -23,6 +23,8 @@ TTL: Final[Mapping[str, int | None]] = {
     "einfo": DAY,
     "esummary": DAY,
     "europepmc_search": DAY,
+    "europepmc_citations": DAY,
+    "europepmc_fulltext": WEEK,
     "esearch": HOUR,
     "espell": HOUR,
     "egquery": HOUR,
@@ -32,6 +34,7 @@ TTL: Final[Mapping[str, int | None]] = {
     "idconv": WEEK,
     "mesh": WEEK,
     "unpaywall": WEEK,
+    "pmc_oa": WEEK,
     "epost": None,
 }
 """Seconds a reply counts, by endpoint. Calls that use or make history are never cached, whatever the endpoint."""
@@ -117,6 +120,16 @@ POLICIES: Final[Mapping[str, Policy]] = {
         domain="unpaywall.org",
         missing=frozenset({404}),
         echoes=True,
+    ),
+    "pmc_oa": Policy(
+        title="PMC's open-data bucket",
+        base=lambda settings: settings.pmc_oa_url,
+        timeout_ms=lambda settings: settings.ncbi_timeout_ms,
+        retries=lambda settings: settings.ncbi_max_retries,
+        per_second=lambda keyed: 5,
+        pause_ms=lambda settings: None,
+        at_once=4,
+        missing=frozenset({404}),
     ),
 }
 

@@ -4,7 +4,8 @@ The words come with any status, also 200, and differ little between the E-utilit
 """
 
 import re
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from entrez_kit.errors import (
     EntityNotFound,
@@ -120,6 +121,8 @@ def refusal(words: str, status: int, call: Call, wait: float | None = None) -> E
     """
     if status == 429 or _RATE.search(words):
         return Retryable(rate_limited(call, status, words), wait=wait)
+    if call.service == "europepmc":
+        return _europepmc_refusal(words, status, call, wait)
     if _KEY.search(words):
         return NotConfigured(
             "NCBI does not accept the API key in NCBI_API_KEY.",
@@ -172,6 +175,49 @@ def _bad_input(words: str, call: Call) -> InvalidInput | None:
     return None
 
 
+NOTHING_SAID: Final = "a reply that holds nothing but its version"
+"""Europe PMC's answer to a sort or cursor it does not know, and now and then to a request that is fine."""
+
+_ABOUT_ARGUMENTS: Final = (
+    ("cursor", "cursorMark", _words(r"cursor")),
+    ("sort", "sort", _words(r"\bsort")),
+    ("page_size", "pageSize", _words(r"page ?size")),
+    ("query", "query", _words(r"\bquery\b", r"search term", r"syntax", r"\bparse")),
+)
+"""What Europe PMC's words are about: our name for it, its own, and how it is recognised."""
+
+
+def europepmc_words(document: Mapping[str, Any]) -> Iterator[str]:
+    """Return what Europe PMC says is wrong, in a document that is no answer; its status is 200 all the same."""
+    said = document.get("errMsg")
+    if isinstance(said, str) and said.strip():
+        yield said.strip()
+    elif "errCode" in document:
+        yield f"error {document['errCode']}"
+    elif document.keys() == {"version"}:
+        yield NOTHING_SAID
+
+
+def _europepmc_refusal(words: str, status: int, call: Call, wait: float | None) -> EntrezKitError | Retryable | None:
+    """Tell what Europe PMC's words mean: an argument at fault is INVALID_INPUT, anything else may pass."""
+    if status not in (200, 400, 422) and status < 500:
+        return None
+    named = next((names for *names, pattern in _ABOUT_ARGUMENTS if pattern.search(words)), None)
+    if status < 500 and words != NOTHING_SAID and not TRANSIENT.search(words) and (named or status != 200):
+        ours, theirs = named or ("query", "query")
+        return InvalidInput(
+            f"Europe PMC refuses the request: {words}",
+            invalid_input=f"{ours}={(call.param(theirs) or '')[:100]}",
+            recovery_hint=EUROPEPMC_HINT,
+            details={**_about(call, status), "reason": f"europepmc_{ours if named else 'refused'}"},
+        )
+    error_of_theirs = backend_failed(call, words, status)
+    if words == NOTHING_SAID:
+        error_of_theirs.details["nothing_said"] = True
+    return Retryable(error_of_theirs, wait=wait)
+
+
+EUROPEPMC_HINT: Final = "Correct the named argument. The search syntax is at https://europepmc.org/searchsyntax."
 _DATABASES_HINT: Final = "EInfo without a database lists all of them."
 
 

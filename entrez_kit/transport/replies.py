@@ -90,6 +90,8 @@ def check(call: Call, incoming: Incoming, redactor: Redactor) -> Verdict:
         raise raised
     if incoming.status != 200:
         raise _status_error(call, incoming, words or redactor.quoted(_page_title(incoming.body)), wait)
+    if call.expect.may_be_empty and not incoming.body.strip(_BLANK):
+        return Verdict(False, _no_such_record(call, incoming.status))
     problem = _problem(call, incoming.body)
     if problem:
         error = refusals.invalid_response(call, redactor.quoted(problem), incoming.status)
@@ -169,6 +171,8 @@ def _json_errors(call: Call, body: bytes, status: int) -> Iterator[str]:
     for holder in (document, *(value for value in document.values() if isinstance(value, dict))):
         yield from _texts(holder.get("ERROR"))
     yield from _texts(document.get("error"))
+    if call.service == "europepmc":
+        yield from refusals.europepmc_words(document)
     yield from _texts(document.get("esummaryresult"))
     linksets = document.get("linksets")
     for linkset in linksets if isinstance(linksets, list) else ():

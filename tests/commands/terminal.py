@@ -42,6 +42,10 @@ def cli_fixture(
     monkeypatch.setattr("entrez_kit.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
     monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")
     monkeypatch.setenv("ENTREZ_KIT_IDCONV_URL", f"{sandbox.url}/idconv")
+    monkeypatch.setenv("ENTREZ_KIT_EUROPEPMC_URL", f"{sandbox.url}/europepmc")
+    monkeypatch.setenv("ENTREZ_KIT_PMC_OA_URL", f"{sandbox.url}/pmc-oa")
+    monkeypatch.setenv("ENTREZ_KIT_UNPAYWALL_URL", f"{sandbox.url}/unpaywall")
+    monkeypatch.setenv("UNPAYWALL_EMAIL", "reader@entrez-kit.invalid")
     return caller(monkeypatch, capsysbinary)
 
 

@@ -44,7 +44,9 @@ def serving(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, 
 
 def test_other_commands_find_it_by_the_variables_it_prints(program: Program) -> None:
     with serving("--records", "500") as (_, announced):
-        assert set(announced["environment"]) == {"ENTREZ_KIT_EUTILS_URL", "ENTREZ_KIT_IDCONV_URL"}
+        assert {"ENTREZ_KIT_EUTILS_URL", "ENTREZ_KIT_IDCONV_URL", "ENTREZ_KIT_EUROPEPMC_URL"} <= set(
+            announced["environment"]
+        )
         done = program("search", "all[sb]", "-n", "7", "-f", "ids", **announced["environment"])
 
         assert done.status == 0, done.err

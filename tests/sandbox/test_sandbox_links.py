@@ -7,12 +7,25 @@ from typing import Any
 import pytest
 import requests
 from lxml import etree
-from shelf import Client, biopython_reads, dtd, serving, write_shelf
+from shelf import SHELF, Client, biopython_reads, dtd, serving, write_shelf
 
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     with serving(corpus=[write_shelf(tmp_path_factory.mktemp("shelf"))]) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def shelf_in_pmc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """Serve the shelf with 102 and 103 in PMC, so that NCBI knows their references."""
+    text = SHELF
+    for pmid in ("102", "103"):
+        own = f'<ArticleId IdType="pubmed">{pmid}</ArticleId>'
+        place = text.rindex(own) if pmid == "103" else text.index(own)
+        place += len(own)
+        text = f'{text[:place]}<ArticleId IdType="pmc">PMC5{pmid[1:]}</ArticleId>{text[place:]}'
+    with serving(corpus=[write_shelf(tmp_path_factory.mktemp("shelf"), text)]) as client:
         yield client
 
 
@@ -30,11 +43,11 @@ def linked(root: ElementTree.Element) -> list[tuple[list[str | None], dict[str |
     ]
 
 
-def test_each_id_parameter_has_its_own_link_set_and_a_list_only_one(shelf: Client) -> None:
+def test_each_id_parameter_has_its_own_link_set_and_a_list_only_one(shelf_in_pmc: Client) -> None:
     query = {"dbfrom": "pubmed", "linkname": "pubmed_pubmed_refs"}
 
-    apart = linked(shelf.xml("elink", id=["103", "101", "102"], **query))
-    together = linked(shelf.xml("elink", id="103,101,102", **query))
+    apart = linked(shelf_in_pmc.xml("elink", id=["103", "101", "102"], **query))
+    together = linked(shelf_in_pmc.xml("elink", id="103,101,102", **query))
 
     assert apart == [
         (["103"], {"pubmed_pubmed_refs": ["102", "101"]}),
@@ -42,6 +55,11 @@ def test_each_id_parameter_has_its_own_link_set_and_a_list_only_one(shelf: Clien
         (["102"], {"pubmed_pubmed_refs": ["101"]}),
     ]
     assert together == [(["103", "101", "102"], {"pubmed_pubmed_refs": ["102", "101"]})]
+
+
+def test_references_are_linked_for_articles_in_pmc_alone(shelf: Client) -> None:
+    assert linked(shelf.xml("elink", dbfrom="pubmed", id="103", linkname="pubmed_pubmed_refs")) == [(["103"], {})]
+    assert b"<Reference>" in shelf.post("efetch", db="pubmed", id="103", retmode="xml").content
 
 
 def test_unknown_ids_have_a_link_set_without_links(shelf: Client) -> None:
@@ -68,14 +86,19 @@ def test_scores_fall_and_the_article_itself_comes_first(shelf: Client) -> None:
     assert [score for _, score in pairs] == sorted((score for _, score in pairs), reverse=True)
 
 
-def test_without_scores_ids_fall(shelf: Client) -> None:
-    ((_, found),) = linked(shelf.xml("elink", dbfrom="pubmed", id="101", linkname="pubmed_pubmed"))
+def test_the_nearest_come_first_but_merged_ids_fall(shelf: Client) -> None:
+    query = {"dbfrom": "pubmed", "linkname": "pubmed_pubmed"}
+    ((_, alone),) = linked(shelf.xml("elink", id="101", **query))
+    ((_, merged),) = linked(shelf.xml("elink", id="101,102", **query))
+    scored = shelf.xml("elink", id="101", cmd="neighbor_score", **query)
 
-    assert found["pubmed_pubmed"] == sorted(found["pubmed_pubmed"], key=lambda one: -int(one or 0))
+    assert alone["pubmed_pubmed"] == [link.findtext("Id") for link in scored.iter("Link")]
+    assert alone["pubmed_pubmed"][0] == "101"
+    assert merged["pubmed_pubmed"] == sorted(merged["pubmed_pubmed"], key=lambda one: -int(one or 0))
 
 
-def test_all_link_names_are_reported_when_none_is_asked_for(shelf: Client) -> None:
-    ((_, found),) = linked(shelf.xml("elink", dbfrom="pubmed", db="pubmed", id="102"))
+def test_all_link_names_are_reported_when_none_is_asked_for(shelf_in_pmc: Client) -> None:
+    ((_, found),) = linked(shelf_in_pmc.xml("elink", dbfrom="pubmed", db="pubmed", id="102"))
 
     assert set(found) >= {"pubmed_pubmed", "pubmed_pubmed_citedin", "pubmed_pubmed_refs", "pubmed_pubmed_five"}
 
@@ -98,11 +121,11 @@ def test_biopython_reads_every_command_by_its_own_dtd(shelf: Client, command: st
     assert [one["DbFrom"] for one in biopython_reads(body)] == ["pubmed", "pubmed"]
 
 
-def test_links_can_go_to_the_history(shelf: Client) -> None:
-    root = shelf.xml("elink", dbfrom="pubmed", id="103", cmd="neighbor_history", linkname="pubmed_pubmed_refs")
+def test_links_can_go_to_the_history(shelf_in_pmc: Client) -> None:
+    root = shelf_in_pmc.xml("elink", dbfrom="pubmed", id="103", cmd="neighbor_history", linkname="pubmed_pubmed_refs")
     history = {"WebEnv": root.findtext("LinkSet/WebEnv"), "query_key": root.findtext(".//QueryKey"), "db": "pubmed"}
 
-    assert shelf.post("efetch", rettype="uilist", retmode="text", **history).text.split() == ["102", "101"]
+    assert shelf_in_pmc.post("efetch", rettype="uilist", retmode="text", **history).text.split() == ["102", "101"]
 
 
 def test_elink_refuses_what_makes_no_sense(shelf: Client) -> None:

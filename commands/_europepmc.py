@@ -1,0 +1,98 @@
+"""What a terminal shows of Europe PMC's records."""
+
+from typing import Final
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from entrez_kit.pubmed.europepmc import EuropePMCResult
+
+from ._console import links_shown
+from ._formats import Record, as_data
+from ._render import STATUS_STYLES, WIDE, warning_line
+from ._text import is_corrected, line, links_of, people, record_key, source_of, status_label, title_of
+
+OPEN: Final = "open access"
+_PREPRINT: Final = "PREPRINT"
+
+
+def search_table(result: EuropePMCResult, console: Console) -> RenderableType:
+    """Return records with where they come from, how often they are cited, and how to see the next page."""
+    parts: list[RenderableType] = []
+    if result.articles:
+        parts += [_records(result, console), Text("")]
+    parts.append(_count_line(result))
+    parts.append(Text(f"Europe PMC searched for: {line(result.effective_query)}", style="dim"))
+    if result.next_cursor:
+        parts.append(Text(f"Next page: --cursor {line(result.next_cursor)}", style="dim"))
+    return Group(*parts, *(warning_line(warning.message) for warning in result.warnings))
+
+
+def _count_line(result: EuropePMCResult) -> Text:
+    if not result.total_found:
+        return Text("Nothing found.", style="bold")
+    return Text(f"{len(result.articles):,} of {result.total_found:,}", style="bold")
+
+
+def _records(result: EuropePMCResult, console: Console) -> Table:
+    wide = console.width >= WIDE
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+    table.add_column("Id", no_wrap=True)
+    table.add_column("Title" if wide else "Article", ratio=4 if wide else None, overflow="fold")
+    if wide:
+        table.add_column("Authors", ratio=2, overflow="fold")
+        table.add_column("Source", ratio=3, overflow="fold")
+        table.add_column("Cited", justify="right", no_wrap=True)
+        table.expand = True
+    for article in result.articles:
+        table.add_row(*_cells(as_data(article), wide, console))
+    return table
+
+
+def _cells(record: Record, wide: bool, console: Console) -> list[RenderableType]:
+    title = _title(record)
+    place = source_of(record)
+    cited = record.get("cited_by_count")
+    if wide:
+        notes = Text(_notes(record, cited=None), style="dim")
+        shown = Text("\n").join([title, notes]) if notes else title
+        count = "" if cited is None else f"{cited:,}"
+        return [_key(record, console), shown, Text(people(record.get("authors"), 3)), Text(place), Text(count)]
+    authors = people(record.get("authors"), 2)
+    below = (" " if authors.endswith(".") else ". ").join(part for part in (authors, place) if part)
+    notes = Text(_notes(record, cited=cited), style="dim")
+    lines = [part for part in (title, Text(below, style="dim"), notes) if part]
+    return [_key(record, console), Text("\n").join(lines)]
+
+
+def _title(record: Record) -> Text:
+    """Return the title, with what must be seen first in front: a retraction, or that it is a preprint."""
+    text = Text()
+    if label := status_label(record):
+        text.append(label, style=STATUS_STYLES[label])
+        text.append(" ")
+    if record.get("source") == "PPR" or "preprint" in (
+        str(kind).lower() for kind in record.get("publication_types", ())
+    ):
+        text.append(_PREPRINT, style="bold magenta")
+        text.append(" ")
+    text.append(title_of(record))
+    if is_corrected(record):
+        text.append(" (corrected)", style="bold yellow")
+    return text
+
+
+def _notes(record: Record, *, cited: int | None) -> str:
+    """Return DOI, PMCID, open access and citations on one line."""
+    doi, pmcid = line(record.get("doi")), line(record.get("pmcid"))
+    notes = [f"doi:{doi}" if doi else "", pmcid, OPEN if record.get("is_open_access") else ""]
+    if cited:
+        notes.append(f"cited {cited:,} {'time' if cited == 1 else 'times'}")
+    return "  ".join(note for note in notes if note)
+
+
+def _key(record: Record, console: Console) -> Text:
+    address = links_of(record)[0][1]
+    return Text(record_key(record), style=f"cyan link {address}" if links_shown(console) and address else "cyan")

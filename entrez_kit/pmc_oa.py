@@ -1,0 +1,152 @@
+"""PmcOpenData: the articles PMC gives out in its open-data bucket, as XML.
+
+A bucket has no search: the versions of an article are listed by prefix, the record of the latest one names its files.
+"""
+
+import json
+import re
+from contextlib import suppress
+from typing import Any, Final
+from urllib.parse import quote, unquote, urlsplit
+
+from entrez_kit.errors import EntityNotFound, InvalidInput, UpstreamError
+from entrez_kit.settings import PMC_OA_URL, Settings
+from entrez_kit.transport.call import Call, Expect, Reply
+from entrez_kit.transport.client import Transport
+from entrez_kit.transport.policy import DAY, TTL
+
+BUCKET: Final = "pmc-oa-opendata"
+ROOTS: Final = frozenset({"article", "pmc-articleset"})
+
+_PMCID: Final = re.compile(r"(?:PMC)?([0-9]{1,12})(?:\.[0-9]+)?", re.IGNORECASE)
+_KEY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,500}")
+
+
+class PmcOpenData:
+    """Fetch articles from PMC's open-data bucket.
+
+    Every method raises ``UpstreamError`` when there was no answer after every attempt, and ``RateLimited`` when the
+    wait for a slot would pass the deadline.
+    """
+
+    def __init__(self, transport: Transport, settings: Settings) -> None:
+        self._transport = transport
+        self._settings = settings
+
+    def article_xml(self, pmcid: str) -> Reply:
+        """Return the latest version of an article as JATS XML.
+
+        Raises:
+            EntityNotFound: the bucket does not have the article, or not as XML.
+            InvalidInput: the text is no PMCID.
+        """
+        name = self.latest_version(pmcid)
+        try:
+            return self._send("xml", self._file_of(name), Expect("xml", ROOTS), TTL["pmc_oa"])
+        except EntityNotFound as exc:
+            if exc.reason == "no_xml":
+                raise
+        raise _unusable("xml", f"PMC's open-data bucket has no file where the record of {name} says it is")
+
+    def latest_version(self, pmcid: str) -> str:
+        """Return the name of the latest version of an article, such as ``PMC9984800.1``.
+
+        Raises:
+            EntityNotFound: the bucket does not have the article.
+            InvalidInput: the text is no PMCID.
+        """
+        wanted = _normal(pmcid)
+        call = Call(
+            service="pmc_oa",
+            endpoint="list",
+            url=f"{self._base}/",
+            params=(("list-type", "2"), ("prefix", f"{wanted}."), ("delimiter", "/")),
+            expect=Expect("xml", frozenset({"ListBucketResult"})),
+            ttl=DAY,
+        )
+        reply: Reply | None = None
+        with suppress(EntityNotFound):  # of a list, that says that there is no bucket
+            reply = self._transport.send(call)
+        if reply is None:
+            raise UpstreamError(
+                "There is no bucket at the address in ENTREZ_KIT_PMC_OA_URL",
+                recovery_hint="Check the base address with `entrez-kit config show`.",
+                details={"reason": "no_such_address", "service": "pmc_oa", "endpoint": "list"},
+            )
+        pattern = rf"<(?:Prefix|Key)>\s*{wanted}\.([0-9]{{1,4}})/".encode()
+        versions = sorted({int(found) for found in re.findall(pattern, reply.content)})
+        if not versions:
+            raise EntityNotFound(
+                f"PMC's open-data bucket does not have {wanted}",
+                invalid_input=wanted,
+                recovery_hint="The bucket holds open-access articles and author manuscripts only.",
+                details={"reason": "not_in_bucket", "service": "pmc_oa"},
+            )
+        return f"{wanted}.{versions[-1]}"
+
+    def _file_of(self, name: str) -> str:
+        """Return the key of a version's XML, from its record."""
+        record: dict[str, Any] | None = None
+        for key in (f"metadata/{name}.json", f"{name}/{name}.json"):
+            expect = Expect("json", frozenset({"xml_url", "text_url", "pdf_url", "pmcid"}))
+            try:
+                record = json.loads(self._send("record", key, expect, TTL["pmc_oa"]).content)
+                break
+            except EntityNotFound:
+                continue
+        if record is None:
+            raise _unusable("record", f"PMC's open-data bucket lists {name} but has no record of it")
+        address = record.get("xml_url")
+        if not isinstance(address, str) or not address.strip():
+            raise EntityNotFound(
+                f"PMC's open-data bucket does not have {name} as XML",
+                invalid_input=name,
+                details={"reason": "no_xml", "service": "pmc_oa"},
+            )
+        return self._key(address.strip(), name)
+
+    def _key(self, address: str, name: str) -> str:
+        """Return the key an address in the bucket stands for; an address anywhere else is not followed."""
+        parts = urlsplit(address)
+        key: str | None = None
+        if parts.scheme == "s3" and parts.netloc == BUCKET:
+            key = parts.path
+        elif parts.scheme in ("http", "https"):
+            for base in (self._base, PMC_OA_URL, f"https://s3.amazonaws.com/{BUCKET}"):
+                bare = address.partition("?")[0]
+                if bare.startswith(f"{base}/"):
+                    key = bare.removeprefix(base)
+                    break
+        elif not parts.scheme and not parts.netloc:
+            key = parts.path
+        key = unquote(key or "").lstrip("/")
+        if not _KEY.fullmatch(key) or {"", ".", ".."} & set(key.split("/")):
+            raise _unusable("record", f"The record of {name} names a file outside of PMC's open-data bucket")
+        return key
+
+    def _send(self, endpoint: str, key: str, expect: Expect, ttl: int | None) -> Reply:
+        url = f"{self._base}/{quote(key, safe='/')}"
+        return self._transport.send(
+            Call(service="pmc_oa", endpoint=endpoint, url=url, params=(), expect=expect, ttl=ttl)
+        )
+
+    @property
+    def _base(self) -> str:
+        return self._settings.pmc_oa_url.rstrip("/")
+
+
+def _unusable(endpoint: str, message: str) -> UpstreamError:
+    details = {"reason": "invalid_response", "service": "pmc_oa", "endpoint": endpoint}
+    return UpstreamError(message, details=details)
+
+
+def _normal(pmcid: str) -> str:
+    found = _PMCID.fullmatch(pmcid.strip())
+    number = found[1].lstrip("0") if found else ""
+    if not number:
+        raise InvalidInput(
+            f"pmcid: {pmcid[:100]!r} is no PMCID",
+            invalid_input=f"pmcid={pmcid[:100]}",
+            recovery_hint="Give a PMCID such as PMC1234567.",
+        )
+    return f"PMC{number}"

@@ -1,0 +1,306 @@
+"""Europe PMC's web service: search with cursors, full text, citations and references."""
+
+import base64
+import hashlib
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
+from threading import RLock
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+from entrez_kit.sandbox import bits
+from entrez_kit.sandbox.database import BadRequest, FetchRequest
+from entrez_kit.sandbox.document import Document
+from entrez_kit.sandbox.europepmc_query import BadQuery, Parsed, parse
+from entrez_kit.sandbox.europepmc_records import CorpusShelf, OtherShelf, Record, day_number, in_form
+from entrez_kit.sandbox.pubmed import PubMedDatabase
+from entrez_kit.sandbox.replies import Reply, document, plain, xml
+from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.text import fold
+
+VERSION: Final = "6.9"
+ADDRESS: Final = "https://www.ebi.ac.uk/europepmc/webservices/rest/search"
+MAX_PAGE: Final = 1000
+DEFAULT_PAGE: Final = 25
+SORTS: Final = {
+    "P_PDATE_D": "pub_date",
+    "FIRST_PDATE_D": "pub_date",
+    "PUB_YEAR": "pub_date",
+    "AUTH_FIRST": "Author",
+    "CITED": "cited",
+}
+"""What can be sorted by; any other field gets the reply that holds nothing but the version."""
+NOTHING_SAID: Final = document({"version": VERSION})
+_FORMS: Final = ("core", "lite", "idlist")
+_SORT: Final = re.compile(r"([A-Za-z_]+) (asc|desc)", re.IGNORECASE)
+_FULL_TEXT: Final = re.compile(r"((?:PMC|PPR)[0-9]+)/fullTextXML", re.IGNORECASE)
+_LINKED: Final = re.compile(r"([A-Z]{3})/([^/]+)/(citations|references)")
+_ARTICLE: Final = re.compile(rb"<article\b.*?</article\s*>", re.DOTALL)
+_CURSOR_BYTES: Final = 4
+
+Hit = tuple[bool, int]
+"""Whether a record is of the corpus, and its number on its shelf."""
+
+
+class EuropePMC:
+    """The service over the corpus of the sandbox and the records that are part of this package."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._corpus: CorpusShelf | None = None
+        self._hits: Callable[[str, str], Sequence[Hit]] = lru_cache(maxsize=16)(self._find)
+
+    def search(self, request: Request, state: State) -> Reply:
+        """Answer a search. What the real service does not understand gets a reply with a version and nothing else."""
+        query = request.get("query")
+        if not query:
+            return _refused(400, "Invalid query: the query parameter is empty.")
+        form = request.get("resultType").lower() or "lite"
+        sort = request.get("sort")
+        size = request.number("pageSize", DEFAULT_PAGE if not request.get("pageSize") else 0)
+        cursor = request.get("cursorMark") or "*"
+        if form not in _FORMS or size < 1 or (sort and not _known(sort)):
+            return NOTHING_SAID
+        start = _start(cursor, query, sort)
+        if start is None:
+            return NOTHING_SAID
+        try:
+            with self._lock:
+                self._open(state)
+                hits = self._hits(query, sort)
+        except BadQuery as exc:
+            return _refused(400, f"Invalid query syntax: {exc}.")
+        page = hits[start : start + min(size, MAX_PAGE)]
+        reply: Record = {"version": VERSION, "hitCount": len(hits)}
+        end = start + len(page)
+        if end < len(hits) or (start and not page):
+            following = _cursor(end, query, sort) if page else cursor
+            reply["nextCursorMark"] = following
+            asked = {"query": query, "cursorMark": following, "resultType": form, "pageSize": size, "format": "json"}
+            reply["nextPageUrl"] = f"{ADDRESS}?{urlencode(asked, safe='=')}"
+        reply["request"] = {
+            "queryString": query,
+            "resultType": form,
+            "cursorMark": quote(cursor, safe=""),  # the real one echoes it encoded, and gives the next one plain
+            "pageSize": size,
+            "sort": sort,
+            "synonym": request.get("synonym").lower() == "true",
+        }
+        reply["resultList"] = {"result": [in_form(self._core(hit), form) for hit in page]}
+        return document(reply) if request.get("format").lower() == "json" else xml(_as_xml(reply))
+
+    def other(self, request: Request, state: State) -> Reply:
+        """Answer for full text, citations and references; 404 for what does not exist."""
+        with self._lock:
+            self._open(state)
+        if match := _FULL_TEXT.fullmatch(request.rest):
+            return self._full_text(match[1].upper(), state)
+        if match := _LINKED.fullmatch(request.rest):
+            return self._linked(match[1], match[2], match[3], request)
+        return plain("", 404)
+
+    @cached_property
+    def _others(self) -> OtherShelf:
+        return OtherShelf.bundled()
+
+    def _open(self, state: State) -> None:
+        pubmed = state.databases.get("pubmed")
+        if self._corpus is None and isinstance(pubmed, PubMedDatabase):
+            self._corpus = CorpusShelf(pubmed)
+
+    # searching
+
+    def _core(self, hit: Hit) -> Record:
+        in_corpus, number = hit
+        if in_corpus and self._corpus is not None:
+            return self._corpus.core(number)
+        return self._others.core(number)
+
+    def _find(self, query: str, sort: str) -> Sequence[Hit]:
+        parsed = parse(query)
+        field, direction = _SORT.fullmatch(sort).groups() if sort else ("", "desc")  # type: ignore[union-attr]
+        others = bits.numbers(parsed.run(self._others)) if self._others.size else []
+        numbers = bits.numbers(parsed.run(self._corpus)) if self._corpus is not None else []
+        order = SORTS.get(field.upper(), "relevance")
+        if order == "Author":
+            merged = self._merged(
+                self._ranked(numbers, "Author"), sorted(others, key=self._first_author), self._author_key
+            )
+            return merged if direction.lower() == "asc" else merged[::-1]
+        if order == "pub_date":
+            newest = self._merged(self._ranked(numbers, "pub_date"), others[::-1], self._day_key)
+        elif order == "cited":
+            both: list[Hit] = [*self._ranked(numbers, ""), *((False, number) for number in others[::-1])]
+            newest = sorted(both, key=lambda hit: -self._cited(hit))
+        else:
+            return self._by_relevance(numbers, others, parsed)
+        return newest if direction.lower() == "desc" else newest[::-1]
+
+    def _ranked(self, numbers: Sequence[int], order: str) -> list[Hit]:
+        if self._corpus is None:
+            return []
+        return [(True, number) for number in self._corpus.lookup.index.ranked(numbers, order)]
+
+    def _by_relevance(self, numbers: Sequence[int], others: Sequence[int], parsed: Parsed) -> Sequence[Hit]:
+        hits = [*self._ranked(numbers, ""), *((False, number) for number in reversed(others))]
+        scores = dict.fromkeys(hits, 0)
+        searched = [(False, self._others.lookup.index, others)] if self._others.size else []
+        if self._corpus is not None:
+            searched.append((True, self._corpus.lookup.index, numbers))
+        for in_corpus, index, found in searched:
+            wanted = bits.of_numbers(found, index.size)
+            for word in parsed.ranking[:20]:
+                for source, weight in (("title", 4), ("keyword", 2), ("mesh", 2), ("abstract", 1)):
+                    for number in bits.numbers(index.word(source, word) & wanted):
+                        scores[in_corpus, number] += weight
+        return sorted(hits, key=lambda hit: -scores[hit])
+
+    def _merged(self, hits: list[Hit], others: Sequence[int], key: Callable[[Hit], Any]) -> list[Hit]:
+        """Put the few records from elsewhere into the order of the many, whose keys are looked at only where needed."""
+        for number in reversed(others):
+            hit = (False, number)
+            hits.insert(bisect_left(hits, key(hit), key=key), hit)
+        return hits
+
+    def _day_key(self, hit: Hit) -> int:
+        in_corpus, number = hit
+        if not in_corpus:
+            return -day_number(self._others.core(number)["firstPublicationDate"])
+        assert self._corpus is not None
+        found = self._corpus.corpus.document(number)
+        return -(found.publication_date.number or found.event("pubmed", "entrez").number)
+
+    def _author_key(self, hit: Hit) -> str:
+        in_corpus, number = hit
+        if not in_corpus:
+            return self._first_author(number)
+        assert self._corpus is not None
+        authors = self._corpus.corpus.document(number).authors
+        return fold(authors[0].short) if authors else "\uffff"
+
+    def _first_author(self, number: int) -> str:
+        return fold(str(self._others.core(number).get("authorString") or "\uffff"))
+
+    def _cited(self, hit: Hit) -> int:
+        in_corpus, number = hit
+        if in_corpus and self._corpus is not None:
+            return self._corpus.cited(number)
+        return self._others.cited(number)
+
+    # full text and links
+
+    def _full_text(self, wanted: str, state: State) -> Reply:
+        """Return the article as PMC has it; what has front matter only has no full text here."""
+        if wanted.startswith("PPR"):
+            text = self._others.full_text(wanted)
+            return xml(text) if text else plain("", 404)
+        database = state.databases.get("pmc")
+        if database is None:
+            return plain("", 404)
+        try:
+            fetched = database.fetch(FetchRequest(ids=[wanted.removeprefix("PMC")], rettype="", retmode="xml"))
+        except BadRequest:
+            return plain("", 404)
+        found = _ARTICLE.search(fetched.body)
+        if found is None or not re.search(rb"<body\b", found[0]):
+            return plain("", 404)
+        return Reply(b'<?xml version="1.0" encoding="UTF-8"?>\n' + found[0] + b"\n")
+
+    def _linked(self, source: str, ext_id: str, what: str, request: Request) -> Reply:
+        size = min(max(request.number("pageSize", DEFAULT_PAGE), 1), MAX_PAGE)
+        page = max(request.number("page", 1), 1)
+        corpus = self._corpus.corpus if self._corpus is not None else None
+        number = corpus.number(ext_id) if corpus is not None and source == "MED" else None
+        pmids: Sequence[str] = ()
+        if corpus is not None and number is not None:
+            pmids = (
+                corpus.cited_by(ext_id)
+                if what == "citations"
+                else list(dict.fromkeys(corpus.document(number).cited_pmids))
+            )
+        shown = pmids[(page - 1) * size : page * size]
+        entries = [self._link(pmid, place, what) for place, pmid in enumerate(shown, start=(page - 1) * size + 1)]
+        outer, inner = ("citationList", "citation") if what == "citations" else ("referenceList", "reference")
+        return document(
+            {
+                "version": VERSION,
+                "hitCount": len(pmids),
+                "request": {"id": ext_id, "source": source, "offSet": (page - 1) * size, "pageSize": size},
+                outer: {inner: entries},
+            }
+        )
+
+    def _link(self, pmid: str, place: int, what: str) -> Record:
+        assert self._corpus is not None
+        number = self._corpus.corpus.number(pmid)
+        entry: Record = {"id": pmid, "source": "MED", "citationType": "JOURNAL ARTICLE"}
+        if number is not None:
+            found: Document = self._corpus.corpus.document(number)
+            about: Record = {
+                "title": found.title,
+                "authorString": f"{', '.join(author.short for author in found.authors)}." if found.authors else "",
+                "journalAbbreviation": found.journal_iso,
+                "pubYear": found.publication_date.number // 10000,
+                "volume": found.volume,
+                "issue": found.issue,
+                "pageInfo": found.pages,
+            }
+            entry |= {key: value for key, value in about.items() if value}
+        if what == "citations":
+            cited = 0 if number is None else self._corpus.cited(number)
+            return {**entry, "citedByCount": cited}
+        return {**entry, "citedOrder": place, "match": "Y" if number is not None else "N"}
+
+
+def _known(sort: str) -> bool:
+    match = _SORT.fullmatch(sort)
+    return match is not None and match[1].upper() in SORTS
+
+
+def _refused(code: int, words: str) -> Reply:
+    return document({"version": VERSION, "errCode": code, "errMsg": words})
+
+
+# A cursor says how far the reader is, in which search: one of another search is refused, as a real one is.
+
+
+def _stamp(query: str, sort: str) -> bytes:
+    return hashlib.sha256(f"{sort}\n{query}".encode()).digest()[:_CURSOR_BYTES]
+
+
+def _cursor(end: int, query: str, sort: str) -> str:
+    return base64.b64encode(b"\x02\x82\x08" + _stamp(query, sort) + end.to_bytes(_CURSOR_BYTES, "big")).decode("ascii")
+
+
+def _start(cursor: str, query: str, sort: str) -> int | None:
+    """Return how many records a cursor leaves behind; None for one that is not of this search."""
+    if cursor == "*":
+        return 0
+    try:
+        data = base64.b64decode(cursor.replace(" ", "+"), validate=True)
+    except ValueError:
+        return None
+    if len(data) != 3 + 2 * _CURSOR_BYTES or data[3 : 3 + _CURSOR_BYTES] != _stamp(query, sort):
+        return None
+    return int.from_bytes(data[-_CURSOR_BYTES:], "big")
+
+
+def _as_xml(reply: Record) -> str:
+    """Write a reply in the service's XML form, which is the one it sends unless JSON is asked for."""
+    from entrez_kit.sandbox.text import xml_text
+
+    spelled = {"isoabbreviation": "ISOAbbreviation", "nlmid": "NLMid", "issn": "ISSN", "essn": "ESSN"}
+
+    def element(name: str, value: Any) -> str:
+        if isinstance(value, list):
+            return "".join(element(name, item) for item in value)
+        tag = spelled.get(name, name)
+        if isinstance(value, dict) and set(value) == {"type", "value"}:
+            return f'<{tag} type="{value["type"]}">{xml_text(value["value"])}</{tag}>'
+        inner = "".join(element(*pair) for pair in value.items()) if isinstance(value, dict) else xml_text(value)
+        return f"<{tag}>{inner}</{tag}>"
+
+    body = "".join(element(name, value) for name, value in reply.items())
+    return f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?><responseWrapper>{body}</responseWrapper>'

@@ -1,0 +1,231 @@
+"""Europe PMC's query language, as much of it as people use: words, phrases, fields, AND, OR, NOT, parentheses.
+
+A query becomes a tree once and is then run over each shelf of records.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from entrez_kit.sandbox import dates
+from entrez_kit.sandbox.fields import ALL_FIELDS, BY_TAG, SearchField
+from entrez_kit.sandbox.lookup import Lookup
+from entrez_kit.sandbox.text import normal, words
+
+_TOKEN: Final = re.compile(
+    r"\s*(?:(?P<field>[A-Za-z][A-Za-z0-9_]*):\s*)?"
+    r'(?:(?P<open>\()|"(?P<phrase>(?:\\.|[^"\\])*)"|\[(?P<range>[^\]]*)\]|(?P<word>(?:\\.|[^\s()"\[\]\\])+))|\s*(?P<close>\))'
+)
+_FIELDS: Final = {
+    "TITLE": "ti",
+    "ABSTRACT": "ab",
+    "TITLE_ABS": "tiab",
+    "KW": "ot",
+    "MESH": "mesh",
+    "AUTH": "au",
+    "AUTHORID": "auid",
+    "AUTH_FIRST": "1au",
+    "AFF": "ad",
+    "JOURNAL": "ta",
+    "ISSN": "ta",
+    "VOLUME": "vi",
+    "ISSUE": "ip",
+    "PUB_TYPE": "pt",
+    "LANG": "la",
+    "GRANT_ID": "gr",
+    "CHEM": "nm",
+    "DOI": "aid",
+    "PMCID": "aid",
+}
+_FLAGS: Final = {
+    "OPEN_ACCESS": "pubmed pmc",
+    "IN_EPMC": "pubmed pmc",
+    "IN_PMC": "pubmed pmc",
+    "HAS_FT": "pubmed pmc",
+    "HAS_FREE_FULLTEXT": "pubmed pmc",
+    "HAS_ABSTRACT": "hasabstract",
+    "HAS_DOI": "has doi",
+}
+_IDS: Final = frozenset(("EXT_ID", "PMCID"))
+_OPERATORS: Final = frozenset(("AND", "OR", "NOT"))
+_MAX_DEPTH: Final = 200
+
+
+class BadQuery(Exception):
+    """The query cannot be read."""
+
+
+class Shelf(Protocol):
+    """Numbered records that a query is run over."""
+
+    @property
+    def lookup(self) -> Lookup:
+        """Answers from the index over the records."""
+
+    def of_source(self, source: str) -> int:
+        """Return the records of a source (MED, PPR ...)."""
+
+    def with_id(self, ext_id: str) -> int:
+        """Return the records with this id within their source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A word, a phrase, a range, or either in a field."""
+
+    field: str
+    text: str
+    quoted: bool = False
+    ranged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """Two parts and what joins them; NOT excludes the right one."""
+
+    operator: str
+    left: "Tree"
+    right: "Tree"
+
+
+Tree = Leaf | Node | None
+"""A parsed query; None for a part that says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A query as a tree, the words to rank by, and whether it names sources."""
+
+    tree: Tree
+    ranking: tuple[str, ...]
+    names_sources: bool
+
+    def run(self, shelf: Shelf) -> int:
+        """Return the records of a shelf that the query finds."""
+        return _run(self.tree, shelf, self.names_sources)
+
+
+def parse(query: str) -> Parsed:
+    """Read a query.
+
+    Raises:
+        BadQuery: parentheses or quotes do not pair up, or an operator stands alone.
+    """
+    if query.replace('\\"', "").count('"') % 2:
+        raise BadQuery("a quotation mark is never closed")
+    leaves: list[Leaf] = []
+    parser = _Parser(query, leaves)
+    tree = parser.expression("", 0)
+    if not parser.ended():
+        raise BadQuery("a closing parenthesis has no opening one")
+    ranking = [word for leaf in leaves if leaf.field in ("", "TITLE", "TITLE_ABS") for word in words(leaf.text)]
+    return Parsed(tree, tuple(dict.fromkeys(ranking)), any(leaf.field == "SRC" for leaf in leaves))
+
+
+class _Parser:
+    def __init__(self, query: str, leaves: list[Leaf]) -> None:
+        self._query = query
+        self._place = 0
+        self._leaves = leaves
+
+    def ended(self) -> bool:
+        """Tell whether nothing but white space is left."""
+        return not self._query[self._place :].strip()
+
+    def expression(self, field: str, depth: int) -> Tree:
+        """Read parts up to the end or to a closing parenthesis; AND binds closer than OR."""
+        if depth > _MAX_DEPTH:
+            raise BadQuery("too many parentheses")
+        alternatives: list[Tree] = []
+        current: Tree = None
+        operator = "AND"
+        pending = False
+        while True:
+            match = _TOKEN.match(self._query, self._place)
+            if match is None or match["close"]:
+                break
+            word = match["word"]
+            if word in _OPERATORS and not match["field"]:
+                self._place = match.end()
+                if word == "OR":
+                    alternatives.append(current)
+                    current = None
+                # "AND NOT" is one operator.
+                operator, pending = ("NOT" if word == "NOT" else "AND"), True
+                continue
+            part = self._part(match, (match["field"] or field).upper(), depth)
+            current = part if current is None and operator != "NOT" else Node(operator, current, part)
+            operator, pending = "AND", False
+        if pending:
+            raise BadQuery("the query ends with an operator")
+        for left in reversed(alternatives):
+            current = Node("OR", left, current)
+        return current
+
+    def _part(self, match: "re.Match[str]", field: str, depth: int) -> Tree:
+        self._place = match.end()
+        if match["open"]:
+            inner = self.expression(field, depth + 1)
+            closing = re.compile(r"\s*\)").match(self._query, self._place)
+            if closing is None:
+                raise BadQuery("an opening parenthesis is never closed")
+            self._place = closing.end()
+            return inner
+        text = next(match[name] for name in ("phrase", "range", "word") if match[name] is not None)
+        leaf = Leaf(field, re.sub(r"\\(.)", r"\1", text), match["phrase"] is not None, match["range"] is not None)
+        self._leaves.append(leaf)
+        return leaf
+
+
+def _run(tree: Tree, shelf: Shelf, names_sources: bool) -> int:
+    everything = shelf.lookup.index.everything
+    if tree is None:
+        return everything
+    if isinstance(tree, Leaf):
+        return _found(tree, shelf, names_sources)
+    right = _run(tree.right, shelf, names_sources)
+    left = _run(tree.left, shelf, names_sources)
+    if tree.operator == "OR":
+        return left | right
+    return left & (everything & ~right) if tree.operator == "NOT" else left & right
+
+
+def _found(leaf: Leaf, shelf: Shelf, names_sources: bool) -> int:
+    lookup, field, text = shelf.lookup, leaf.field, leaf.text.strip()
+    if not text:
+        return 0
+    if field in _IDS and leaf.quoted and names_sources:
+        return 0  # as the real one: a quoted id finds nothing beside a source
+    if field == "SRC":
+        return shelf.of_source(text.upper())
+    if field == "EXT_ID":
+        return shelf.with_id(text)
+    if field in ("PUB_YEAR", "FIRST_PDATE", "E_PDATE", "P_PDATE"):
+        return _dated(lookup, text, leaf.ranged)
+    if field in _FLAGS:
+        found = lookup.filter(_FLAGS[field])
+        return found if text.lower() in ("y", "yes", "true") else lookup.index.everything & ~found
+    named = BY_TAG[_FIELDS[field]] if field in _FIELDS else ALL_FIELDS if not field else None
+    if named is None:
+        return 0
+    return _matching(lookup, named, text, leaf.quoted)
+
+
+def _matching(lookup: Lookup, field: SearchField, text: str, quoted: bool) -> int:
+    if field.kind == "text":
+        return (
+            lookup.text(field, text) if quoted or text.endswith("*") else lookup.each_word(field, normal(text) or text)
+        )
+    return lookup.value(field, text, quoted=quoted)
+
+
+def _dated(lookup: Lookup, text: str, ranged: bool) -> int:
+    if ranged:
+        ends = re.split(r"\s+TO\s+", text.strip(), flags=re.IGNORECASE)
+        if len(ends) != 2:
+            return 0
+        low, high = (end.replace("-", "/").strip() for end in ends)
+        span = dates.span("0001" if low == "*" else low, "9999" if high == "*" else high)
+    else:
+        span = dates.bounds(text.replace("-", "/"))
+    return 0 if span is None else lookup.index.between("pdat", *span)

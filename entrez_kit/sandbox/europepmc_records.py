@@ -1,0 +1,375 @@
+"""Records as Europe PMC gives them out: those of the corpus rewritten, and some from elsewhere than PubMed."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from html import escape
+from importlib import resources
+from typing import Any, Final
+
+from entrez_kit.sandbox import bits
+from entrez_kit.sandbox.corpus import Corpus
+from entrez_kit.sandbox.document import Author, Document, PartialDate, marked_text
+from entrez_kit.sandbox.index import ParsedIndex, SortKeys
+from entrez_kit.sandbox.lookup import Lookup
+from entrez_kit.sandbox.pubmed import PubMedDatabase
+from entrez_kit.sandbox.terms import Terms
+from entrez_kit.sandbox.text import fold, normal
+
+Record = dict[str, Any]
+
+_SUBSETS: Final = {"IM": "Index Medicus"}
+_KINDS: Final = {
+    "RetractionIn": "Retraction in",
+    "RetractionOf": "Retraction of",
+    "ErratumIn": "Erratum in",
+    "ErratumFor": "Erratum for",
+    "CommentIn": "Comment in",
+    "CommentOn": "Comment on",
+    "ExpressionOfConcernIn": "Expression of concern in",
+    "ExpressionOfConcernFor": "Expression of concern for",
+    "UpdateIn": "Update in",
+    "UpdateOf": "Update of",
+}
+_TAG: Final = re.compile(r"<[^>]*>")
+_FLAGS: Final = (
+    *("isOpenAccess", "inEPMC", "inPMC", "hasPDF", "hasBook", "hasSuppl", "citedByCount", "hasReferences"),
+    *("hasTextMinedTerms", "hasDbCrossReferences", "hasLabsLinks", "hasTMAccessionNumbers"),
+)
+_LITE: Final = ("id", "source", "pmid", "pmcid", "fullTextIdList", "doi", "title", "authorString")
+_IDS: Final = ("id", "source", "pmid", "pmcid", "fullTextIdList")
+
+
+class CorpusShelf:
+    """The records of the corpus; all of them are in PubMed."""
+
+    def __init__(self, pubmed: PubMedDatabase) -> None:
+        self._pubmed = pubmed
+
+    @property
+    def corpus(self) -> Corpus:
+        """The records."""
+        return self._pubmed.corpus
+
+    @property
+    def lookup(self) -> Lookup:
+        """Answers from the index over the records."""
+        return self._pubmed.lookup
+
+    def of_source(self, source: str) -> int:
+        """Return the records of a source."""
+        return self.lookup.index.everything if source == "MED" else 0
+
+    def with_id(self, ext_id: str) -> int:
+        """Return the record with this PMID."""
+        number = self.corpus.number(ext_id)
+        return 0 if number is None else 1 << number
+
+    def core(self, number: int) -> Record:
+        """Return a record with everything."""
+        document = self.corpus.document(number)
+        return core_record(document, len(self.corpus.cited_by(document.pmid)))
+
+    def cited(self, number: int) -> int:
+        """Return how often a record is cited."""
+        return len(self.corpus.cited_by(self.corpus.pmid(number)))
+
+
+class OtherShelf:
+    """Invented records that PubMed does not have: preprints above all."""
+
+    def __init__(self, records: Iterable[Record]) -> None:
+        self._records = sorted(records, key=lambda record: str(record["firstPublicationDate"]))
+        self.size = len(self._records)
+
+    @classmethod
+    def bundled(cls) -> "OtherShelf":
+        """Read the records that are part of this package; none where they are not installed."""
+        folder = resources.files("entrez_kit.fixtures").joinpath("europepmc")
+        if not folder.is_dir():
+            return cls(())
+        files = sorted((item for item in folder.iterdir() if item.name.endswith(".json")), key=lambda item: item.name)
+        documents = (json.loads(item.read_text(encoding="utf-8")) for item in files)
+        return cls(record for document in documents for record in document["records"])
+
+    @cached_property
+    def lookup(self) -> Lookup:
+        """Answers from the index over the records."""
+        return Lookup(ParsedIndex(self.size, self._read))
+
+    def _read(self, number: int) -> tuple[Terms, SortKeys]:
+        record = self._records[number]
+        terms = Terms()
+        terms.add_text("title", plain(record.get("title")))
+        terms.add_text("abstract", plain(record.get("abstractText")))
+        terms.add_text("keyword", *record.get("keywordList", {}).get("keyword", ()))
+        people = record.get("authorList", {}).get("author", ())
+        names = [str(person.get("fullName") or person.get("collectiveName") or "") for person in people]
+        terms.add_names("author", ((name, "") for name in names))
+        terms.add_names("first_author", ((name, "") for name in names[:1]))
+        terms.add_text("author", *names)
+        server = str(record.get("bookOrReportDetails", {}).get("publisher") or "")
+        terms.add_text("journal", server)
+        terms.add_value("journal", server)
+        terms.add_value("ptype", *record.get("pubTypeList", {}).get("pubType", ()))
+        terms.add_exact("aid", str(record.get("doi") or "").casefold(), str(record.get("pmcid") or "").casefold())
+        terms.add_text("ids", str(record["id"]), str(record.get("doi") or ""))
+        terms.add_value("language", str(record.get("language") or ""))
+        day = day_number(record["firstPublicationDate"])
+        terms.add_date("pdat", day)
+        filters = ["all"]
+        filters += ["hasabstract"] if record.get("abstractText") else []
+        filters += ["pubmed pmc"] if record.get("isOpenAccess") == "Y" else []
+        terms.add_value("filter", *filters)
+        return terms, (day, fold(names[0]) if names else "\uffff", normal(server), number)
+
+    def of_source(self, source: str) -> int:
+        """Return the records of a source."""
+        return bits.of_numbers(
+            (number for number, record in enumerate(self._records) if record["source"] == source), self.size
+        )
+
+    def with_id(self, ext_id: str) -> int:
+        """Return the records with this id within their source."""
+        wanted = ext_id.upper()
+        return bits.of_numbers(
+            (number for number, record in enumerate(self._records) if str(record["id"]).upper() == wanted), self.size
+        )
+
+    def core(self, number: int) -> Record:
+        """Return a record with everything."""
+        return {key: value for key, value in self._records[number].items() if key != "fullText"}
+
+    def full_text(self, wanted: str) -> str | None:
+        """Return the JATS body of a record that has one."""
+        found = bits.numbers(self.with_id(wanted))
+        text = self._records[found[0]].get("fullText") if found else None
+        return str(text) if text else None
+
+    def cited(self, number: int) -> int:
+        """Return how often a record is cited."""
+        return int(self._records[number].get("citedByCount") or 0)
+
+
+def plain(text: object) -> str:
+    """Return text without markup."""
+    return _TAG.sub(" ", str(text or ""))
+
+
+def day_number(day: object) -> int:
+    """Return 20240315 for "2024-03-15"."""
+    return int(str(day).replace("-", ""))
+
+
+# The forms of a record ----------------------------------------------------------------------------------------------
+
+
+def in_form(record: Record, form: str) -> Record:
+    """Return a core record as it is, as the line of a lite one, or as its ids."""
+    if form == "core":
+        return record
+    if form == "idlist":
+        return {key: record[key] for key in _IDS if key in record}
+    journal = record.get("journalInfo", {})
+    names = journal.get("journal", {})
+    numbers = [str(names[key]).lower() for key in ("issn", "essn") if names.get(key)]
+    brief: Record = {key: record[key] for key in _LITE if key in record}
+    # In this form markup is encoded once more.
+    brief["title"] = (
+        escape(str(record.get("title", "")), quote=False) if "<" in str(record.get("title")) else brief.get("title", "")
+    )
+    extra: Record = {
+        "journalTitle": names.get("isoabbreviation"),
+        "issue": journal.get("issue"),
+        "journalVolume": journal.get("volume"),
+        "pubYear": record.get("pubYear"),
+        "journalIssn": f"{'; '.join(numbers)}; " if len(numbers) > 1 else "".join(numbers),
+        "pageInfo": record.get("pageInfo"),
+        "pubType": "; ".join(record.get("pubTypeList", {}).get("pubType", ())).lower(),
+        **{key: record[key] for key in _FLAGS if key in record},
+        "bookOrReportDetails": record.get("bookOrReportDetails"),
+        "bookid": record.get("bookid"),
+        "versionNumber": record.get("versionNumber"),
+        "firstIndexDate": record.get("firstIndexDate"),
+        "firstPublicationDate": record.get("firstPublicationDate"),
+    }
+    return {**brief, **{key: value for key, value in extra.items() if value not in (None, "")}}
+
+
+def core_record(document: Document, cited: int) -> Record:
+    """Write a PubMed record as Europe PMC's core form has it."""
+    open_access = "Y" if document.pmcid else "N"
+    first = document.electronic_date or document.publication_date or document.event("pubmed", "entrez")
+    record: Record = {
+        "id": document.pmid,
+        "source": "MED",
+        "pmid": document.pmid,
+        "pmcid": document.pmcid,
+        "fullTextIdList": {"fullTextId": [document.pmcid]} if document.pmcid else None,
+        "doi": document.doi.lower(),  # as Europe PMC writes them
+        "title": marked_text(document.title_element),
+        "authorString": f"{', '.join(author.short for author in document.authors)}." if document.authors else None,
+        "authorList": _wrapped("author", [_author(author) for author in document.authors]),
+        "journalInfo": _journal(document),
+        "bookOrReportDetails": _book(document),
+        "pubYear": _year(document.publication_date),
+        "pageInfo": document.pages,
+        "abstractText": "".join(_abstract(document)),
+        "publicationStatus": document.publication_status,
+        "language": document.languages[0] if document.languages else None,
+        "pubModel": document.publication_model,
+        "pubTypeList": _wrapped("pubType", document.publication_types),
+        "grantsList": _wrapped("grant", list(_grants(document))),
+        "meshHeadingList": _wrapped("meshHeading", list(_headings(document))),
+        "keywordList": _wrapped("keyword", [word for _, word, _ in document.keywords]),
+        "chemicalList": _wrapped(
+            "chemical", [{"name": name, "registryNumber": number} for number, name in document.chemicals]
+        ),
+        "subsetList": _wrapped(
+            "subset", [{"code": code, "name": _SUBSETS.get(code, code)} for code in document.subsets]
+        ),
+        "commentCorrectionList": _wrapped("commentCorrection", list(_corrections(document))),
+        "fullTextUrlList": _wrapped("fullTextUrl", list(_addresses(document))),
+        "isOpenAccess": open_access,
+        "inEPMC": open_access,
+        "inPMC": open_access,
+        "hasPDF": open_access,
+        "hasBook": "Y" if document.is_book else "N",
+        "hasSuppl": "N",
+        "citedByCount": cited,
+        "hasData": "N",
+        "hasReferences": "Y" if document.cited_pmids else "N",
+        "hasTextMinedTerms": "N",
+        "hasDbCrossReferences": "N",
+        "hasLabsLinks": "N",
+        "hasTMAccessionNumbers": "N",
+        "dateOfCreation": _iso(document.event("pubmed", "entrez")),
+        "firstIndexDate": _iso(document.event("pubmed", "entrez")),
+        "dateOfCompletion": _iso(document.completed),
+        "dateOfRevision": _iso(document.revised),
+        "electronicPublicationDate": _iso(document.electronic_date),
+        "firstPublicationDate": _iso(first),
+    }
+    if document.is_book:
+        record["bookid"] = document.identifier("bookaccession")
+    return {key: value for key, value in record.items() if value not in (None, "", [], {})}
+
+
+def _wrapped(name: str, items: list[Any]) -> Record | None:
+    return {name: items} if items else None
+
+
+def _author(author: Author) -> Record:
+    places = [{"affiliation": place} for place in author.affiliations]
+    orcid = next((value for source, value in author.identifiers if source == "ORCID"), "")
+    person: Record = {
+        "fullName": author.short if not author.group else None,
+        "firstName": author.fore,
+        "lastName": author.last,
+        "initials": author.initials,
+        "suffix": author.suffix,
+        "collectiveName": author.group,
+        "authorId": {"type": "ORCID", "value": orcid.rsplit("/", 1)[-1]} if orcid else None,
+        "authorAffiliationDetailsList": _wrapped("authorAffiliation", list(places)),
+    }
+    return {key: value for key, value in person.items() if value}
+
+
+def _journal(document: Document) -> Record | None:
+    if document.is_book:
+        return None
+    day = document.publication_date
+    names = {
+        "title": document.journal_title,
+        "medlineAbbreviation": document.journal_ta,
+        "isoabbreviation": document.journal_iso,
+        "nlmid": document.nlm_id,
+        "issn": document.issn("Print"),
+        "essn": document.issn("Electronic"),
+    }
+    issue: Record = {
+        "issue": document.issue,
+        "volume": document.volume,
+        "dateOfPublication": " ".join(day.text.split()[:2])
+        if re.fullmatch(r"[0-9]{4} [A-Z][a-z]{2} [0-9]+", day.text)
+        else day.text,
+        "monthOfPublication": day.number // 100 % 100 if day else None,
+        "yearOfPublication": day.number // 10000 if day else None,
+        "printPublicationDate": _iso(day),
+        "journal": {key: value for key, value in names.items() if value},
+    }
+    return {key: value for key, value in issue.items() if value}
+
+
+def _book(document: Document) -> Record | None:
+    if not document.is_book:
+        return None
+    about: Record = {
+        "publisher": ", ".join(filter(None, document.publisher)),
+        "yearOfPublication": document.publication_date.number // 10000 or None,
+        "comprisingTitle": document.book_title if document.is_chapter else None,
+        "isbn13": document.isbn,
+    }
+    return {key: value for key, value in about.items() if value}
+
+
+def _abstract(document: Document) -> Iterable[str]:
+    for part in document.root.iterfind(".//Abstract/AbstractText"):
+        label = str(part.get("Label") or "")
+        yield f"<h4>{label.capitalize()}</h4>{marked_text(part)}" if label else marked_text(part)
+
+
+def _headings(document: Document) -> Iterable[Record]:
+    for heading in document.headings:
+        found: Record = {"majorTopic_YN": "Y" if heading.major else "N", "descriptorName": heading.name}
+        if heading.qualifiers:
+            found["meshQualifierList"] = {
+                "meshQualifier": [
+                    {"abbreviation": name[:2].upper(), "qualifierName": name, "majorTopic_YN": "Y" if major else "N"}
+                    for name, major in heading.qualifiers
+                ]
+            }
+        yield found
+
+
+def _grants(document: Document) -> Iterable[Record]:
+    for grant in document.root.iterfind(".//GrantList/Grant"):
+        names = {"grantId": "GrantID", "agency": "Agency", "acronym": "Acronym"}
+        found = {ours: escape(text, quote=False) for ours, theirs in names.items() if (text := grant.findtext(theirs))}
+        yield {**found, "orderIn": 0}
+
+
+def _corrections(document: Document) -> Iterable[Record]:
+    for place, correction in enumerate(document.corrections, start=1):
+        if correction.kind in _KINDS:
+            entry: Record = {
+                "id": correction.pmid,
+                "source": "MED" if correction.pmid else None,
+                "reference": correction.source,
+                "type": _KINDS[correction.kind],
+                "note": correction.note,
+                "orderIn": place,
+            }
+            yield {key: value for key, value in entry.items() if value}
+
+
+def _addresses(document: Document) -> Iterable[Mapping[str, str]]:
+    if document.doi:
+        yield _address("Subscription required", "S", "doi", "DOI", f"https://doi.org/{document.doi}")
+    if document.pmcid:
+        page = f"https://europepmc.org/articles/{document.pmcid}"
+        yield _address("Open access", "OA", "html", "Europe_PMC", page)
+        yield _address("Open access", "OA", "pdf", "Europe_PMC", f"{page}?pdf=render")
+
+
+def _address(availability: str, code: str, style: str, site: str, url: str) -> Mapping[str, str]:
+    return {"availability": availability, "availabilityCode": code, "documentStyle": style, "site": site, "url": url}
+
+
+def _year(day: PartialDate) -> str:
+    return str(day.number // 10000) if day else ""
+
+
+def _iso(day: PartialDate) -> str:
+    return day.slashed.replace("/", "-") if day else ""

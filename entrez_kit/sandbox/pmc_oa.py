@@ -1,0 +1,89 @@
+"""PMC's open-data bucket: versions of the articles in PMC by prefix, a record of each, and its XML.
+
+Every fifth article is not in the bucket, and every second one that is has two versions.
+"""
+
+import re
+from typing import Final
+
+from entrez_kit.sandbox.document import Document
+from entrez_kit.sandbox.invented import jats
+from entrez_kit.sandbox.pubmed import PubMedDatabase
+from entrez_kit.sandbox.replies import Reply, document, xml
+from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.text import xml_text
+
+BUCKET: Final = "pmc-oa-opendata"
+_PREFIX: Final = re.compile(r"(PMC[0-9]+)\.")
+_FILE: Final = re.compile(r"(?:metadata|(PMC[0-9]+\.[0-9]+))/(PMC[0-9]+)\.([0-9]+)\.(json|xml)")
+
+
+def pmc_oa(request: Request, state: State) -> Reply:
+    """Answer a request for a list or a file of the bucket."""
+    if not request.rest:
+        return _listed(request, state)
+    wanted = _FILE.fullmatch(request.rest)
+    name = f"{wanted[2]}.{wanted[3]}" if wanted else ""
+    article = _article(wanted[2], state) if wanted and wanted[1] in (None, name) else None
+    if wanted is None or article is None or int(wanted[3]) not in _versions(article.pmcid):
+        return _missing(request.rest)
+    if wanted[4] == "json" and wanted[1] is None:
+        return document(_record(article, int(wanted[3])))
+    if wanted[4] == "xml" and wanted[1] is not None:
+        return xml(jats(article))
+    return _missing(request.rest)
+
+
+def _listed(request: Request, state: State) -> Reply:
+    prefix = request.get("prefix")
+    wanted = _PREFIX.fullmatch(prefix)
+    article = _article(wanted[1], state) if wanted else None
+    names = [f"{article.pmcid}.{number}/" for number in _versions(article.pmcid)] if article is not None else []
+    found = "".join(f"<CommonPrefixes><Prefix>{xml_text(name)}</Prefix></CommonPrefixes>" for name in names)
+    return xml(
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>{BUCKET}</Name>'
+        f"<Prefix>{xml_text(prefix)}</Prefix><KeyCount>{len(names)}</KeyCount><MaxKeys>1000</MaxKeys>"
+        f"<Delimiter>/</Delimiter><IsTruncated>false</IsTruncated>{found}</ListBucketResult>"
+    )
+
+
+def _missing(key: str) -> Reply:
+    return xml(
+        '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>NoSuchKey</Code>'
+        f"<Message>The specified key does not exist.</Message><Key>{xml_text(key)}</Key></Error>",
+        404,
+    )
+
+
+def _article(pmcid: str, state: State) -> Document | None:
+    database = state.databases.get("pubmed")
+    if not isinstance(database, PubMedDatabase):
+        return None
+    found = database.corpus.find("aid", pmcid.casefold())
+    number = database.corpus.number(found[0]) if found else None
+    return None if number is None else database.corpus.document(number)
+
+
+def _versions(pmcid: str) -> list[int]:
+    number = int(pmcid.removeprefix("PMC"))
+    if number % 5 == 0:
+        return []
+    return [1, 2] if number % 2 == 0 else [1]
+
+
+def _record(article: Document, version: int) -> dict[str, object]:
+    name = f"{article.pmcid}.{version}"
+    return {
+        "pmcid": article.pmcid,
+        "version": version,
+        "pmid": int(article.pmid),
+        "doi": article.doi or None,
+        "title": article.title,
+        "is_pmc_openaccess": True,
+        "is_manuscript": False,
+        "is_historical_ocr": False,
+        "is_retracted": False,
+        "license_code": "CC BY",
+        "xml_url": f"s3://{BUCKET}/{name}/{name}.xml?md5=00000000000000000000000000000000",
+    }

@@ -1,0 +1,124 @@
+"""Articles as PMC's XML has them: front matter from the record, the text from the files of the demo corpus."""
+
+import re
+from functools import lru_cache
+from importlib import resources
+from typing import Final
+
+from entrez_kit.sandbox.document import Author, Document, PartialDate
+from entrez_kit.sandbox.text import xml_attribute, xml_text
+
+FORBIDDEN: Final = "The publisher of this article does not allow downloading of the full text in XML form."
+LICENSE: Final = "https://creativecommons.org/licenses/by/4.0/"
+_TEXT: Final = re.compile(r'<article-text pmcid="(PMC[0-9]+)" doi="([^"]+)"[^>]*>(.*)</article-text>', re.DOTALL)
+_RELATED: Final = re.compile(r"<related-article\b[^>]*/>")
+_NAMESPACES: Final = (
+    'xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:mml="http://www.w3.org/1998/Math/MathML" '
+    'xmlns:ali="http://www.niso.org/schemas/ali/1.0/"'
+)
+
+
+def article(document: Document) -> str:
+    """Return an article; without its text where PMC may not pass that on, as of most articles here."""
+    text = _texts().get((document.pmcid, document.doi), "")
+    related = "".join(_RELATED.findall(text))
+    comment = "" if text else f"<!--{FORBIDDEN}-->"
+    kind = "review-article" if "Review" in document.publication_types else "research-article"
+    return (
+        f'<article {_NAMESPACES} article-type="{kind}" xml:lang="en" dtd-version="1.4">{comment}'
+        f"<front>{_journal(document)}<article-meta>{_ids(document)}<title-group><article-title>"
+        f"{xml_text(document.title)}</article-title></title-group>{_authors(document)}{_dates(document)}"
+        f"{_place(document)}{_permissions() if text else ''}{related}{_abstract(document)}{_keywords(document)}"
+        f"</article-meta></front>{_RELATED.sub('', text).strip()}</article>"
+    )
+
+
+@lru_cache(maxsize=1)
+def _texts() -> dict[tuple[str, str], str]:
+    """Return the texts of the demo corpus by PMCID and DOI."""
+    folder = resources.files("entrez_kit.fixtures").joinpath("pmc")
+    files = [item.read_text(encoding="utf-8") for item in folder.iterdir()] if folder.is_dir() else []
+    found = [match for file in files if (match := _TEXT.search(file))]
+    return {(match[1], match[2]): match[3] for match in found}
+
+
+def _journal(document: Document) -> str:
+    numbers = "".join(
+        f'<issn pub-type="{"epub" if kind == "Electronic" else "ppub"}">{xml_text(number)}</issn>'
+        for kind, number in document.issns
+    )
+    return (
+        f'<journal-meta><journal-id journal-id-type="nlm-ta">{xml_text(document.journal_ta)}</journal-id>'
+        f"<journal-title-group><journal-title>{xml_text(document.journal_title)}</journal-title></journal-title-group>"
+        f"{numbers}</journal-meta>"
+    )
+
+
+def _ids(document: Document) -> str:
+    return "".join(
+        f'<article-id pub-id-type="{kind}">{xml_text(value)}</article-id>'
+        for kind, value in (("pmcid", document.pmcid), ("pmid", document.pmid), ("doi", document.doi))
+        if value
+    )
+
+
+def _authors(document: Document) -> str:
+    places = list(dict.fromkeys(place for author in document.authors for place in author.affiliations))
+    people = "".join(
+        f'<contrib contrib-type="author">{_name(author)}'
+        + "".join(f'<xref ref-type="aff" rid="A{places.index(place) + 1}"/>' for place in author.affiliations)
+        + "</contrib>"
+        for author in document.authors
+    )
+    listed = "".join(
+        f'<aff id="A{number}"><label>{number}</label>{xml_text(place)}</aff>' for number, place in enumerate(places, 1)
+    )
+    return f"<contrib-group>{people}</contrib-group>{listed}" if people else ""
+
+
+def _name(author: Author) -> str:
+    if author.group:
+        return f"<collab>{xml_text(author.group)}</collab>"
+    given = author.fore or author.initials
+    suffix = f"<suffix>{xml_text(author.suffix)}</suffix>" if author.suffix else ""
+    return (
+        f"<name><surname>{xml_text(author.last)}</surname>"
+        f"{f'<given-names>{xml_text(given)}</given-names>' if given else ''}{suffix}</name>"
+    )
+
+
+def _dates(document: Document) -> str:
+    return _date("epub", document.electronic_date) + _date("ppub", document.publication_date)
+
+
+def _date(kind: str, date: PartialDate) -> str:
+    year, month, day = date.number // 10_000, date.number // 100 % 100, date.number % 100
+    parts = (("day", day), ("month", month), ("year", year))
+    inner = "".join(f"<{name}>{value}</{name}>" for name, value in parts if value)
+    return f'<pub-date pub-type="{kind}">{inner}</pub-date>' if year else ""
+
+
+def _place(document: Document) -> str:
+    first, _, last = document.pages.partition("-")
+    parts = (("volume", document.volume), ("issue", document.issue), ("fpage", first), ("lpage", last))
+    return "".join(f"<{name}>{xml_text(value)}</{name}>" for name, value in parts if value)
+
+
+def _permissions() -> str:
+    return (
+        f'<permissions><license xlink:href="{xml_attribute(LICENSE)}"><ali:license_ref>{LICENSE}</ali:license_ref>'
+        "<license-p>Invented for the demo corpus of entrez-kit.</license-p></license></permissions>"
+    )
+
+
+def _abstract(document: Document) -> str:
+    parts = [
+        f"<sec><title>{xml_text(label)}</title><p>{xml_text(text)}</p></sec>" if label else f"<p>{xml_text(text)}</p>"
+        for label, text in document.abstract
+    ]
+    return f"<abstract>{''.join(parts)}</abstract>" if parts else ""
+
+
+def _keywords(document: Document) -> str:
+    words = "".join(f"<kwd>{xml_text(word)}</kwd>" for _, word, _ in document.keywords)
+    return f"<kwd-group>{words}</kwd-group>" if words else ""

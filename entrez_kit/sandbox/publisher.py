@@ -1,0 +1,146 @@
+"""A publisher of invented articles: pages with menus and banners around the text, PDFs, and a wall before some.
+
+Addresses: ``/publisher/{pmid}`` leads to the page ``/publisher/{pmid}.html``; ``/publisher/{pmid}.pdf`` is the PDF;
+``/publisher/{pmid}/download`` calls itself a PDF and is a page that wants a browser.
+"""
+
+import re
+from typing import Final
+
+from entrez_kit.sandbox.document import Document
+from entrez_kit.sandbox.invented import LIST, NOTE, TABLE, sections
+from entrez_kit.sandbox.pubmed import PubMedDatabase
+from entrez_kit.sandbox.replies import HTML, Reply, plain
+from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.text import xml_attribute, xml_text
+
+PATH: Final = "/publisher"
+_WANTED: Final = re.compile(r"([0-9]{1,10})(|\.html|\.pdf|/download)")
+_LINE: Final = 92
+_LINES: Final = 52
+
+
+def publisher(request: Request, state: State) -> Reply:
+    """Answer a request for an article of the corpus."""
+    wanted = _WANTED.fullmatch(request.rest)
+    database = state.databases.get("pubmed")
+    number = database.corpus.number(wanted[1]) if wanted and isinstance(database, PubMedDatabase) else None
+    if wanted is None or number is None or not isinstance(database, PubMedDatabase):
+        return plain("404 Not Found\n", 404)
+    if not wanted[2]:
+        return Reply(b"", HTML, 302, (("Location", f"{wanted[1]}.html"),))
+    if wanted[2] == "/download":
+        return Reply(_WALL.encode("utf-8"), "application/pdf")
+    document = database.corpus.document(number)
+    if not copies_of(document) or (wanted[2] == ".pdf" and not has_pdf(document)):
+        return plain("404 Not Found\n", 404)
+    if wanted[2] == ".pdf":
+        return Reply(pdf(document), "application/pdf")
+    return Reply(page(document).encode("utf-8"), HTML)
+
+
+_WALL: Final = """<!DOCTYPE html>
+<html><head><title>Just a moment...</title></head>
+<body><h1>Checking your browser</h1>
+<p>This invented publisher wants to see a browser. Please enable JavaScript and cookies to continue.</p>
+</body></html>
+"""
+
+
+def copies_of(document: Document) -> int:
+    """Return which copies there are: 0 none, 1 PDF and page, 2 a page, 3 a PDF behind a wall and one elsewhere."""
+    return 1 if document.pmcid else int(document.pmid) % 4
+
+
+def has_pdf(document: Document) -> bool:
+    """Tell whether there is a PDF of an article."""
+    return copies_of(document) in (1, 3)
+
+
+def page(document: Document) -> str:
+    """Return an article as a page."""
+    title = xml_text(document.title)
+    text = "".join(
+        f"<section><h2>{xml_text(name)}</h2>{''.join(f'<p>{xml_text(one)}</p>' for one in paragraphs)}</section>\n"
+        for name, paragraphs in sections(document)
+    )
+    rows = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in TABLE[1:])
+    head = "".join(f"<th>{cell}</th>" for cell in TABLE[0])
+    abstract = "".join(f"<p>{xml_text(part)}</p>" for _, part in document.abstract)
+    pdf_meta = f'<meta name="citation_pdf_url" content="{document.pmid}.pdf">' if has_pdf(document) else ""
+    return f"""<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>{title} | Invented Articles Online</title>
+<meta name="citation_title" content="{xml_attribute(document.title)}">
+<meta name="citation_doi" content="{xml_attribute(document.doi)}">
+{pdf_meta}<script>window.banner = "Accept all cookies";</script></head>
+<body><header><nav><ul><li><a href="/">Home</a></li><li><a href="/journals">Journals</a></li>
+<li><a href="/alerts">Sign up for alerts</a></li></ul></nav></header>
+<main><article><h1>{title}</h1>
+<section><h2>Abstract</h2>{abstract}</section>
+{text}<section><h2>Materials</h2><p>The following was needed, and is invented as well:</p>
+<ul>{"".join(f"<li>{one}</li>" for one in LIST)}</ul>
+<table><caption>Table 1. What happened, had it happened.</caption>
+<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>
+</section></article></main>
+<aside><h3>Most read this week</h3><p>Ten articles nobody wrote</p></aside>
+<footer><p>Imprint. Privacy. Cookie settings.</p></footer></body></html>
+"""
+
+
+def pdf(document: Document) -> bytes:
+    """Return an article as a PDF: one column of text, as many pages as it takes."""
+    lines = [*_wrapped(document.title), "", *_wrapped(NOTE), ""]
+    for name, text in (("Abstract", tuple(part for _, part in document.abstract)), *sections(document)):
+        if text:
+            lines += [name, *(line for paragraph in text for line in _wrapped(paragraph)), ""]
+    pages = [lines[at : at + _LINES] for at in range(0, len(lines), _LINES)]
+    first = 4
+    kids = " ".join(f"{first + 2 * at} 0 R" for at in range(len(pages)))
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode(),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+    ]
+    for at, shown in enumerate(pages):
+        stream = b"BT /F1 10 Tf 14 TL 50 780 Td\n" + b"".join(_drawn(line) for line in shown) + b"ET"
+        objects.append(
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] "
+            b"/Resources << /Font << /F1 3 0 R >> >> /Contents %d 0 R >>" % (first + 2 * at + 1)
+        )
+        objects.append(b"<< /Length %d >>\nstream\n%b\nendstream" % (len(stream), stream))
+    objects.append(b"<< /Title (%b) >>" % _escaped(document.title))
+    return _file(objects)
+
+
+def _file(objects: list[bytes]) -> bytes:
+    """Return numbered objects as a file with its table of offsets; the last object holds the title."""
+    out = bytearray(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
+    places = []
+    for number, content in enumerate(objects, 1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%b\nendobj\n" % (number, content)
+    table = len(out)
+    out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
+    out += b"".join(b"%010d 00000 n \n" % place for place in places)
+    size, info = len(objects) + 1, len(objects)
+    out += b"trailer\n<< /Size %d /Root 1 0 R /Info %d 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (size, info, table)
+    return bytes(out)
+
+
+def _drawn(line: str) -> bytes:
+    return b"(%b) Tj T*\n" % _escaped(line)
+
+
+def _escaped(text: str) -> bytes:
+    """Return a text as a string of a PDF; what the font does not have becomes a question mark."""
+    plain_text = text.replace("≥", ">=").replace("≤", "<=").replace("−", "-").encode("cp1252", "replace")
+    return plain_text.replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)").replace(b"\n", b" ")
+
+
+def _wrapped(text: str) -> list[str]:
+    lines = [""]
+    for word in text.split():
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > _LINE:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".strip()
+    return lines

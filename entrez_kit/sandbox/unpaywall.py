@@ -1,0 +1,97 @@
+"""Unpaywall: where open-access copies of the corpus lie. All of them lie with the sandbox's own publisher.
+
+The last digit of the PMID decides what there is, so that every case is met: of four articles without a PMCID, one is
+closed, one has a PDF and a page, one a page alone, and one a PDF that is none, with the real one in a repository.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from entrez_kit.sandbox.document import Document
+from entrez_kit.sandbox.publisher import PATH, copies_of
+from entrez_kit.sandbox.pubmed import PubMedDatabase
+from entrez_kit.sandbox.replies import Reply, document
+from entrez_kit.sandbox.requesting import Request, State
+
+_DOI: Final = re.compile(r"10\.[0-9]{4,9}(\.[0-9]+)*/\S+")
+_EXAMPLE: Final = re.compile(r"[^@\s]*@example\.(com|org|net)|your.*@.*|[^@]*", re.IGNORECASE)
+
+
+def unpaywall(base: Callable[[], str]) -> Callable[[Request, State], Reply]:
+    """Return the endpoint of a sandbox that can be reached at a base address."""
+
+    def endpoint(request: Request, state: State) -> Reply:
+        email = request.get("email")
+        if not email:
+            return _error(422, "Email address required in API call, see http://unpaywall.org/products/api")
+        if _EXAMPLE.fullmatch(email):
+            return _error(422, "Please use your own email address in API calls. See http://unpaywall.org/products/api")
+        doi = request.rest.removeprefix("v2/")
+        if not _DOI.fullmatch(doi):
+            return _error(404, f"'{doi[:200]}' is an invalid doi.  See https://doi.org/{doi[:200]}")
+        database = state.databases.get("pubmed")
+        found = database.corpus.find("aid", doi.casefold()) if isinstance(database, PubMedDatabase) else []
+        number = database.corpus.number(found[0]) if found and isinstance(database, PubMedDatabase) else None
+        if number is None or not isinstance(database, PubMedDatabase):
+            return _error(404, f"'{doi[:200]}' isn't in Unpaywall. See https://support.unpaywall.org/a/faq")
+        return document(_record(database.corpus.document(number), base()))
+
+    return endpoint
+
+
+def _error(status: int, message: str) -> Reply:
+    return document({"HTTP_status_code": status, "error": True, "message": message}, status)
+
+
+def _record(article: Document, base: str) -> dict[str, Any]:
+    locations = _locations(article, f"{base}{PATH}/{article.pmid}")
+    return {
+        "doi": article.doi,
+        "doi_url": f"https://doi.org/{article.doi}",
+        "title": article.title,
+        "genre": "journal-article",
+        "is_paratext": False,
+        "year": article.publication_date.number // 10_000 or None,
+        "journal_name": article.journal_title,
+        "publisher": "Invented Articles Online (demo)",
+        "is_oa": bool(locations),
+        "oa_status": "gold" if locations else "closed",
+        "has_repository_copy": any(one["host_type"] == "repository" for one in locations),
+        "best_oa_location": locations[0] if locations else None,
+        "first_oa_location": locations[0] if locations else None,
+        "oa_locations": locations,
+        "oa_locations_embargoed": [],
+        "data_standard": 2,
+    }
+
+
+def _locations(article: Document, address: str) -> list[dict[str, Any]]:
+    case = copies_of(article)
+    page = f"{address}.html"
+    if case == 0:
+        return []
+    if case == 1:
+        return [_location(f"{address}.pdf", page, best=True)]
+    if case == 2:
+        return [_location(None, address, best=True)]
+    return [
+        _location(f"{address}/download", f"{address}/download", best=True),
+        _location(f"{address}.pdf", page, best=False, host="repository", version="acceptedVersion"),
+    ]
+
+
+def _location(
+    pdf: str | None, page: str, *, best: bool, host: str = "publisher", version: str = "publishedVersion"
+) -> dict[str, Any]:
+    return {
+        "url": pdf or page,
+        "url_for_pdf": pdf,
+        "url_for_landing_page": page,
+        "license": "cc-by",
+        "version": version,
+        "host_type": host,
+        "is_best": best,
+        "evidence": "deprecated",
+        "updated": "deprecated",
+    }

@@ -1,0 +1,173 @@
+"""Unpaywall: where an open-access copy of an article lies. The client, and the reading of its answer."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+from urllib.parse import quote
+
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
+from entrez_kit.settings import Settings
+from entrez_kit.transport.call import Call, Expect, Reply
+from entrez_kit.transport.client import Transport
+from entrez_kit.transport.policy import TTL
+
+HostType = Literal["publisher", "repository"]
+Version = Literal["submittedVersion", "acceptedVersion", "publishedVersion"]
+
+UNKNOWN_DOI: Final = "DOI unknown to Unpaywall"
+INVALID_DOI: Final = "Invalid DOI format"
+NO_COPY: Final = "No open-access copy indexed"
+NO_ADDRESS: Final = "OA flagged but no usable location URL"
+
+_PREFIX: Final = re.compile(r"(?:doi\s*[:=]?\s*|https?://(?:dx\.)?doi\.org/|(?:dx\.)?doi\.org/)+", re.IGNORECASE)
+_DOI: Final = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S+")
+_HOST_TYPES: Final[tuple[HostType, ...]] = ("publisher", "repository")
+_VERSIONS: Final[tuple[Version, ...]] = ("submittedVersion", "acceptedVersion", "publishedVersion")
+
+
+class Unpaywall:
+    """Ask Unpaywall. It wants an e-mail address with every request, from UNPAYWALL_EMAIL and nowhere else."""
+
+    def __init__(self, transport: Transport, settings: Settings) -> None:
+        self._transport = transport
+        self._settings = settings
+
+    def location(self, doi: str) -> Reply:
+        """Return what Unpaywall knows of an article, as JSON.
+
+        Args:
+            doi: bare, or with ``doi:`` or ``https://doi.org/`` before it.
+
+        Raises:
+            NotConfigured: UNPAYWALL_EMAIL is not set, or Unpaywall does not accept it.
+            InvalidInput: the text is no DOI.
+            EntityNotFound: Unpaywall does not know the DOI.
+            UpstreamError: Unpaywall did not answer after every attempt.
+            RateLimited: Unpaywall refused, or the wait for a slot would pass the deadline.
+        """
+        if self._settings.unpaywall_email is None:
+            raise NotConfigured(
+                "UNPAYWALL_EMAIL is not set",
+                recovery_hint="Set UNPAYWALL_EMAIL to your e-mail address to have open-access copies looked for.",
+                details={"reason": "unpaywall_disabled", "setting": "unpaywall_email"},
+            )
+        wanted = _PREFIX.sub("", doi.strip(), count=1)
+        if not _DOI.fullmatch(wanted) or {".", ".."} & set(wanted.split("/")) or len(wanted) > 500:
+            raise _invalid_doi(doi)
+        call = Call(
+            service="unpaywall",
+            endpoint="unpaywall",
+            url=f"{self._settings.unpaywall_url.rstrip('/')}/{quote(wanted.lower(), safe='/:()')}",
+            params=(),
+            expect=Expect("json", frozenset({"doi", "is_oa", "best_oa_location", "oa_locations"})),
+            # The sandbox of a demo names pages at its own port, which is another one in every run.
+            ttl=None if self._settings.demo else TTL["unpaywall"],
+        )
+        error: EntrezKitError
+        try:
+            return self._transport.send(call)
+        except EntityNotFound as exc:
+            error = EntityNotFound(
+                f"{UNKNOWN_DOI}: {wanted}",
+                invalid_input=wanted,
+                recovery_hint="Check the DOI; Unpaywall knows those that Crossref registers.",
+                details=exc.details,
+            )
+        except InvalidInput as exc:
+            error = _bad_email(exc) if _is_about_email(exc) else _invalid_doi(doi, exc.details)
+        raise error
+
+
+def _is_about_email(error: InvalidInput) -> bool:
+    return bool(re.search(r"e-?mail|\[hidden\]", error.message, re.IGNORECASE))
+
+
+def _bad_email(error: InvalidInput) -> NotConfigured:
+    return NotConfigured(
+        "Unpaywall does not accept the address in UNPAYWALL_EMAIL",
+        recovery_hint="Set UNPAYWALL_EMAIL to an e-mail address of your own; examples are refused.",
+        details={**error.details, "reason": "bad_email", "setting": "unpaywall_email"},
+    )
+
+
+def _invalid_doi(doi: str, details: Mapping[str, Any] | None = None) -> InvalidInput:
+    return InvalidInput(
+        f"{INVALID_DOI}: {doi[:100]!r}",
+        invalid_input=f"doi={doi[:100]}",
+        recovery_hint="Give a DOI such as 10.1000/xyz123.",
+        details={**(details or {}), "reason": "invalid_doi"},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """One open-access copy."""
+
+    url_for_pdf: str | None = None
+    url: str | None = None
+    landing_page: str | None = None
+    license: str | None = None
+    host_type: HostType | None = None
+    version: Version | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAccess:
+    """What Unpaywall knows of one article; the best copy comes first, none comes twice."""
+
+    doi: str
+    is_oa: bool
+    title: str | None = None
+    locations: tuple[Location, ...] = ()
+
+
+def read_open_access(content: bytes) -> OpenAccess:
+    """Read Unpaywall's answer.
+
+    Raises:
+        UpstreamError: it is none.
+    """
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict) or not isinstance(document.get("doi"), str):
+        raise UpstreamError(
+            "Unpaywall's reply is not usable: it names no DOI.",
+            details={"reason": "invalid_response", "service": "unpaywall", "endpoint": "unpaywall"},
+        )
+    found: dict[tuple[str | None, ...], Location] = {}
+    for item in _listed(document):
+        location = _location(item)
+        found.setdefault((location.url_for_pdf, location.url or location.landing_page), location)
+    return OpenAccess(
+        doi=document["doi"],
+        is_oa=bool(document.get("is_oa")),
+        title=_text(document.get("title")),
+        locations=tuple(found.values()),
+    )
+
+
+def _listed(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    others = document.get("oa_locations")
+    for item in (document.get("best_oa_location"), *(others if isinstance(others, list) else ())):
+        if isinstance(item, dict):
+            yield item
+
+
+def _location(item: Mapping[str, Any]) -> Location:
+    host_type, version = item.get("host_type"), item.get("version")
+    return Location(
+        url_for_pdf=_text(item.get("url_for_pdf")),
+        url=_text(item.get("url")),
+        landing_page=_text(item.get("url_for_landing_page")),
+        license=_text(item.get("license")),
+        host_type=next((known for known in _HOST_TYPES if known == host_type), None),
+        version=next((known for known in _VERSIONS if known == version), None),
+    )
+
+
+def _text(value: Any) -> str | None:
+    return (value.strip() or None) if isinstance(value, str) else None
