@@ -39,9 +39,13 @@ class Entry:
 COMMANDS: Final[dict[str, Entry]] = {
     "search": Entry("search", "Search PubMed and see how it understood the query.", PUBMED),
     "fetch": Entry("fetch", "Fetch records by PMID, PMCID or DOI, one or a hundred thousand.", PUBMED),
+    "fulltext": Entry("fulltext", "Read whole articles: sections, tables, references.", PUBMED),
     "show": Entry("show", "Read one record as a page, retractions first.", PUBMED),
+    "related": Entry("related", "Find similar, citing and cited articles, one step or several.", PUBMED),
+    "cite": Entry("cite", "Cite records in the styles of journals, or as files for reference managers.", PUBMED),
     "match": Entry("match", "Find the PMIDs of references, and check what is found.", PUBMED),
     "convert": Entry("convert", "Convert PMIDs, PMCIDs and DOIs into each other.", PUBMED),
+    "europepmc": Entry("europepmc", "Search Europe PMC, preprints included, as far as you like.", PUBMED),
     "mesh": Entry("mesh", "Look up MeSH headings by name, synonym or identifier.", PUBMED),
     "spell": Entry("spell", "Check the spelling of a query.", PUBMED),
     "gene": Entry("gene", "Find genes, look one up, follow it to the literature.", OTHERS),

@@ -209,8 +209,9 @@ class State:
             flag = "json"
         if flag is not None:
             return _supported(str(flag).strip().lower(), formats, f"--format {flag}")
-        if target is not None and "text" in formats and target.suffix.lower() != ".json":
-            return "text"  # .fasta, .gb, .xml ...: the service's own words, whatever they are
+        by_suffix = SUFFIXES.get(target.suffix.lower()) if target is not None else None
+        if target is not None and "text" in formats and by_suffix not in formats:
+            return "text"  # .fasta, .gb, .ris ...: the text itself, whatever it is
         if target is not None and target.suffix.lower() in SUFFIXES:
             return _supported(SUFFIXES[target.suffix.lower()], formats, f"a {target.suffix} file")
         if target is not None and target.suffix and "text" not in formats:

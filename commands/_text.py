@@ -236,8 +236,11 @@ def _book_source(record: Record) -> str:
 
 
 def links_of(record: Record) -> list[tuple[str, str]]:
-    """Return the identifiers of a record with their addresses: PubMed, DOI, PMC, NCBI Bookshelf."""
-    links = [(f"PMID {line(record['pmid'])}", page_address(PUBMED, record["pmid"]))]
+    """Return the identifiers of a record with their addresses: PubMed (or Europe PMC), DOI, PMC, NCBI Bookshelf."""
+    if record.get("pmid"):
+        links = [(f"PMID {line(record['pmid'])}", page_address(PUBMED, record["pmid"]))]
+    else:
+        links = [(record_key(record), line(record.get("url")))]
     if doi := line(record.get("doi")):
         links.append((f"doi:{doi}", doi_address(doi)))
     if pmcid := line(record.get("pmcid")):
@@ -245,6 +248,11 @@ def links_of(record: Record) -> list[tuple[str, str]]:
     if accession := line((record.get("book_info") or {}).get("accession")):
         links.append((accession, page_address(BOOKSHELF, accession)))
     return links
+
+
+def record_key(record: Record) -> str:
+    """Return what names a record: its PMID, or of one that PubMed does not have, source and id ("PPR:PPR123")."""
+    return line(record.get("pmid")) or line(f"{record.get('source')}:{record.get('epmc_id')}")
 
 
 def page_address(site: str, identifier: object) -> str:

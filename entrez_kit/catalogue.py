@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from entrez_kit.citations.operation import FORMAT_CITATIONS
 from entrez_kit.databases.fetch import FETCH
 from entrez_kit.databases.info import INFO
 from entrez_kit.databases.link import LINK
@@ -9,20 +10,27 @@ from entrez_kit.databases.mesh import MESH
 from entrez_kit.databases.search import SEARCH
 from entrez_kit.databases.spell import SPELL
 from entrez_kit.databases.summary import SUMMARY
+from entrez_kit.fulltext.operation import FETCH_FULLTEXT
 from entrez_kit.gene.links import GET_PUBMED_LINKS
 from entrez_kit.gene.lookup import GET_GENE
 from entrez_kit.gene.search import SEARCH_GENES
 from entrez_kit.operation import Operation
 from entrez_kit.pubmed.convert import CONVERT
+from entrez_kit.pubmed.europepmc import EUROPEPMC_SEARCH
 from entrez_kit.pubmed.fetch import FETCH_CONTENTS
 from entrez_kit.pubmed.match import LOOKUP_CITATION
 from entrez_kit.pubmed.search import SEARCH_ARTICLES
+from entrez_kit.relationships.operation import RELATIONSHIPS
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     SEARCH_ARTICLES,
     FETCH_CONTENTS,
+    FETCH_FULLTEXT,
+    RELATIONSHIPS,
+    FORMAT_CITATIONS,
     LOOKUP_CITATION,
     CONVERT,
+    EUROPEPMC_SEARCH,
     MESH,
     SPELL,
     SEARCH_GENES,

@@ -36,7 +36,21 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-LASTING: Final = frozenset({"offline", "refused", "no_such_address", "redirected", "too_large"})
+LASTING: Final = frozenset(
+    {
+        "offline",
+        "refused",
+        "no_such_address",
+        "redirected",
+        "too_large",
+        "bad_address",
+        "bad_scheme",
+        "forbidden_address",
+        "too_many_redirects",
+        "not_a_page",
+        "parse_failed",
+    }
+)
 """Reasons for which an upstream error stays what it is until something is changed."""
 
 

@@ -48,9 +48,10 @@ class EUtils:
         NotConfigured: NCBI does not accept the api key.
     """
 
-    def __init__(self, transport: Transport, settings: Settings) -> None:
+    def __init__(self, transport: Transport, settings: Settings, *, cached: bool = True) -> None:
         self._transport = transport
         self._settings = settings
+        self._cached = cached
 
     def einfo(self, *, db: str | None = None, version: str = "2.0", retmode: RetMode = "xml") -> Reply:
         """List all databases, or the fields and links of one."""
@@ -152,8 +153,13 @@ class EUtils:
         seq_stop: int | None = None,
         complexity: int | None = None,
         idtype: str | None = None,
+        post: bool = False,
     ) -> Reply:
-        """Return whole records, named by id or from the history, in the format that rettype and retmode name."""
+        """Return whole records, named by id or from the history, in the format that rettype and retmode name.
+
+        Args:
+            post: ask by POST however short the request is.
+        """
         params = {
             "db": _database(db),
             **_chosen(ids, webenv, query_key, retstart, retmax),
@@ -165,7 +171,7 @@ class EUtils:
             "complexity": _number("complexity", complexity),
             "idtype": idtype,
         }
-        return self._send("efetch", params, _records(db, rettype, retmode, _distinct(ids)))
+        return self._send("efetch", params, _records(db, rettype, retmode, _distinct(ids)), post=post)
 
     def elink(
         self,
@@ -276,7 +282,7 @@ class EUtils:
                 expect=expect,
                 method=method,
                 encoded=encoded,
-                ttl=None if uses_history or not cacheable else TTL[endpoint],
+                ttl=None if uses_history or not cacheable or not self._cached else TTL[endpoint],
                 deadline_ms=deadline_ms,
             )
         )

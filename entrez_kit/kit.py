@@ -6,6 +6,7 @@ from entrez_kit.services import Services
 from entrez_kit.settings import SANDBOX_ORIGIN, Settings, load_settings
 
 if TYPE_CHECKING:
+    from entrez_kit.citations.operation import CitationsResult
     from entrez_kit.databases.fetch import EntrezFetchResult
     from entrez_kit.databases.info import InfoResult
     from entrez_kit.databases.link import LinkResult
@@ -14,12 +15,15 @@ if TYPE_CHECKING:
     from entrez_kit.databases.spell import SpellResult
     from entrez_kit.databases.summary import SummaryResult
     from entrez_kit.eutils import EUtils
+    from entrez_kit.fulltext.operation import FulltextResult
     from entrez_kit.gene.models import Gene, GenePage, PubMedLinks
     from entrez_kit.pubmed.convert import ConvertResult
+    from entrez_kit.pubmed.europepmc import EuropePMCResult
     from entrez_kit.pubmed.fetch import FetchResult
     from entrez_kit.pubmed.match import MatchResult
     from entrez_kit.pubmed.retrieve import Progress
     from entrez_kit.pubmed.search import SearchResult
+    from entrez_kit.relationships.models import RelationshipsResult
     from entrez_kit.sandbox.server import Sandbox
 
 
@@ -99,6 +103,44 @@ class EntrezKit:
 
         return FETCH_CONTENTS.run(self.services, arguments)
 
+    def article_relationships(self, **arguments: Any) -> "RelationshipsResult":
+        """Find similar, citing or cited articles, or write one as a citation; the arguments are those of its request.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds.
+            EntityNotFound: there is no such article.
+            UpstreamError: nobody who might know answered.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+        from entrez_kit.relationships.operation import RELATIONSHIPS
+
+        return RELATIONSHIPS.run(self.services, arguments)
+
+    def format_citations(self, **arguments: Any) -> "CitationsResult":
+        """Cite PubMed records in the styles of journals; the arguments are the fields of ``CitationsRequest``.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds.
+            NotConfigured: the citation processor is not installed.
+            UpstreamError: NCBI answered none of the requests.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+        from entrez_kit.citations.operation import FORMAT_CITATIONS
+
+        return FORMAT_CITATIONS.run(self.services, arguments)
+
+    def fetch_fulltext(self, **arguments: Any) -> "FulltextResult":
+        """Fetch the full text of articles; the arguments are the fields of ``FulltextRequest``.
+
+        Ids without full text are in ``unavailable``, with what every source answered; no failing source is an error.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds.
+        """
+        from entrez_kit.fulltext.operation import FETCH_FULLTEXT
+
+        return FETCH_FULLTEXT.run(self.services, arguments)
+
     def search_genes(self, **arguments: Any) -> "GenePage":
         """Find genes by symbol, alias, name or description; the arguments are those of ``search_genes``.
 
@@ -162,6 +204,19 @@ class EntrezKit:
         from entrez_kit.pubmed.convert import CONVERT
 
         return CONVERT.run(self.services, arguments)
+
+    def europepmc_search(self, **arguments: Any) -> "EuropePMCResult":
+        """Search Europe PMC, preprints included; the arguments are the fields of ``EuropePMCRequest``.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds, or Europe PMC refuses it.
+            NotConfigured: Europe PMC is switched off.
+            UpstreamError: Europe PMC did not answer after every attempt.
+            RateLimited: Europe PMC refused, or the wait for a slot would pass the deadline.
+        """
+        from entrez_kit.pubmed.europepmc import EUROPEPMC_SEARCH
+
+        return EUROPEPMC_SEARCH.run(self.services, arguments)
 
     def lookup_mesh(self, **arguments: Any) -> "MeshResult":
         """Look up MeSH headings; the arguments are the fields of its request.

@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING
 from entrez_kit.settings import Settings
 
 if TYPE_CHECKING:
+    from entrez_kit.corpus.store import Store
+    from entrez_kit.europepmc import EuropePMC
     from entrez_kit.eutils import EUtils
     from entrez_kit.idconv import IdConverter
+    from entrez_kit.pmc_oa import PmcOpenData
     from entrez_kit.transport.client import Transport
+    from entrez_kit.unpaywall import Unpaywall
 
 
 class Services:
@@ -47,11 +51,56 @@ class Services:
 
         return IdConverter(self.transport, self.settings)
 
+    @cached_property
+    def europepmc(self) -> "EuropePMC":
+        """Europe PMC: search, full text, citations and references."""
+        from entrez_kit.europepmc import EuropePMC
+
+        return EuropePMC(self.transport, self.settings)
+
+    @cached_property
+    def unpaywall(self) -> "Unpaywall":
+        """Unpaywall: where open-access copies lie."""
+        from entrez_kit.unpaywall import Unpaywall
+
+        return Unpaywall(self.transport, self.settings)
+
+    @cached_property
+    def pmc_oa(self) -> "PmcOpenData":
+        """PMC's open-data bucket."""
+        from entrez_kit.pmc_oa import PmcOpenData
+
+        return PmcOpenData(self.transport, self.settings)
+
+    @cached_property
+    def corpus(self) -> "Store":
+        """The local corpus; its file is opened when it is first read or written."""
+        from entrez_kit.corpus.store import Store
+
+        with self._lock:
+            built: Store | None = self.__dict__.get("corpus")
+            if built is None:
+                built = self.__dict__["corpus"] = Store.of(self.settings)
+            return built
+
+    def past_cache(self) -> "Services":
+        """Return the same clients with E-utilities that neither read nor write the cache.
+
+        For bulk downloads, and for whoever has to see what has changed since yesterday. Not to be closed by itself.
+        """
+        from entrez_kit.eutils import EUtils
+
+        direct = Services(self.settings)
+        direct.__dict__["transport"] = self.transport
+        direct.__dict__["eutils"] = EUtils(self.transport, self.settings, cached=False)
+        return direct
+
     def close(self) -> None:
-        """Release the cache file and the connections, if they were opened."""
-        transport = self.__dict__.get("transport")
-        if transport is not None:
-            transport.close()
+        """Release the cache file, the corpus and the connections, if they were opened."""
+        for name in ("transport", "corpus"):
+            opened = self.__dict__.get(name)
+            if opened is not None:
+                opened.close()
 
     def __enter__(self) -> "Services":
         return self

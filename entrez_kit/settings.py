@@ -28,6 +28,7 @@ MAX_CONFIG_BYTES: Final = 1_000_000
 """A config file is a page of text; anything past this is the wrong file, or a device without an end."""
 
 SANDBOX_ORIGIN: Final = "sandbox"
+SANDBOX_EMAIL: Final = "demo@entrez-kit.invalid"
 
 Embeddings = Literal["none", "openai", "hf"]
 Kind = Literal["text", "secret", "email", "flag", "number", "url", "path", "choice"]
@@ -37,6 +38,7 @@ IDCONV_URL: Final = "https://pmc.ncbi.nlm.nih.gov/tools/idconv/api/v1/articles"
 EUROPEPMC_URL: Final = "https://www.ebi.ac.uk/europepmc/webservices/rest"
 UNPAYWALL_URL: Final = "https://api.unpaywall.org/v2"
 PMC_OA_URL: Final = "https://pmc-oa-opendata.s3.amazonaws.com"
+OPENAI_URL: Final = "https://api.openai.com/v1"
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,7 @@ SETTINGS: Final[tuple[Setting, ...]] = (
     _kit("europepmc_url", "url", "Base address of Europe PMC."),
     _kit("unpaywall_url", "url", "Base address of Unpaywall."),
     _kit("pmc_oa_url", "url", "Base address of PMC's open-data bucket."),
+    _kit("openai_url", "url", "Base address of OpenAI."),
 )
 BY_NAME: Final[Mapping[str, Setting]] = {setting.name: setting for setting in SETTINGS}
 
@@ -203,6 +206,7 @@ class Settings:
     europepmc_url: str = EUROPEPMC_URL
     unpaywall_url: str = UNPAYWALL_URL
     pmc_oa_url: str = PMC_OA_URL
+    openai_url: str = OPENAI_URL
     state_dir: Path = Path()
     origins: Mapping[str, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
@@ -222,7 +226,11 @@ class Settings:
             "pmc_oa_url": f"{url}/pmc-oa",
             "cache_dir": self.cache_dir / "demo",
             "data_dir": self.data_dir / "demo",
+            "embeddings": "none",
+            "weaviate_url": None,
         }
+        if self.unpaywall_email is None:  # Unpaywall wants one, the sandbox's is content with any
+            own["unpaywall_email"] = SecretStr(SANDBOX_EMAIL)
         origins = {**self.origins, **dict.fromkeys(own, SANDBOX_ORIGIN)}
         return replace(self, **own, demo=True, state_dir=self.state_dir / "demo", origins=origins)
 

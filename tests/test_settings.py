@@ -450,7 +450,7 @@ def test_the_sandbox_gets_addresses_and_folders_of_its_own(sources: Sources) -> 
     assert all(getattr(demo, name).startswith("http://127.0.0.1:4321/") for name in addresses)
     assert all(getattr(demo, name) == getattr(loaded, name) / "demo" for name in folders)
     changed = {item.name for item in fields(Settings) if getattr(demo, item.name) != getattr(loaded, item.name)}
-    assert changed == {"demo", "origins"} | folders | addresses
+    assert changed == {"demo", "origins", "unpaywall_email"} | folders | addresses
     assert {name for name, origin in demo.origins.items() if origin == "sandbox"} == changed - {
         "demo",
         "origins",

@@ -30,7 +30,11 @@ def _program(*arguments: str, environment: dict[str, str], stdin: bytes = b"") -
 
 
 def _at(sandbox: Sandbox) -> dict[str, str]:
-    return {"ENTREZ_KIT_EUTILS_URL": f"{sandbox.url}/entrez/eutils", "ENTREZ_KIT_IDCONV_URL": f"{sandbox.url}/idconv"}
+    return {
+        "ENTREZ_KIT_EUTILS_URL": f"{sandbox.url}/entrez/eutils",
+        "ENTREZ_KIT_IDCONV_URL": f"{sandbox.url}/idconv",
+        "ENTREZ_KIT_EUROPEPMC_URL": f"{sandbox.url}/europepmc",
+    }
 
 
 def _files(*folders: Path) -> Iterator[Path]:

@@ -10,6 +10,7 @@ TOPICS: Final = (
     "getting-started",
     "searching",
     "identifiers",
+    "full-text",
     "output",
     "exit-codes",
     "errors",

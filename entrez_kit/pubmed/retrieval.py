@@ -102,6 +102,11 @@ class Retrieval:
             details={**first.details, "missing": [item.input for item in fetched]},
         )
 
+    def batch(self, pmids: Sequence[str]) -> "tuple[dict[str, Record], dict[str, EntrezKitError]]":
+        """Fetch one batch of PMIDs: the records there are, and why others were not answered; the rest do not exist."""
+        found, failed = self._fetch(list(pmids))
+        return {pmid: item.record for pmid, item in found.items() if item.record is not None}, failed
+
     # by identifier
 
     def _by_ids(self, inputs: Sequence[str]) -> Iterator[Fetched]:

@@ -1,20 +1,14 @@
 """Retrieve every PMID of a search, beyond the 9,999 PubMed shows, with a certificate that nothing is missing.
 
-The search is cut into slices by date of entry, each halved until PubMed shows all of it. A single day that is still too
-large is cut by date of publication, then by date of modification.
+The search is cut into slices by date of entry, each of which PubMed shows whole; ``slices`` tells how.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from datetime import date, timedelta
-from typing import Final
+from collections.abc import Callable
 
 from entrez_kit import tracing
 from entrez_kit.errors import InvalidInput
-from entrez_kit.esearch_reply import ESearchReply, parse_esearch
 from entrez_kit.pubmed.models import BriefSummary, Warn
-from entrez_kit.pubmed.query import date_clause
 from entrez_kit.pubmed.search import (
     MAX_PUBMED_RESULTS,
     SORT_NAMES,
@@ -26,49 +20,11 @@ from entrez_kit.pubmed.search import (
     parameters_of,
     warnings_about,
 )
+from entrez_kit.pubmed.slices import Slicer
 from entrez_kit.services import Services
 
 Progress = Callable[[int, int], None]
 """Called with the number of PMIDs retrieved so far and the number counted."""
-
-AXES: Final = ("edat", "pdat", "mdat")
-FIRST: Final = date(1, 1, 1)
-LAST: Final = date(3000, 12, 31)
-FEW_EARLIER: Final = date(1965, 12, 31)
-"""Few records entered before: cutting there first saves halving empty centuries."""
-PAGE: Final = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Window:
-    """A range of days on one axis, within the single days that earlier axes were narrowed to."""
-
-    axis: int
-    first: date
-    last: date
-    within: tuple[str, ...] = ()
-
-    @property
-    def clause(self) -> str:
-        return " AND ".join((*self.within, date_clause(_day(self.first), _day(self.last), AXES[self.axis])))
-
-    def parts(self) -> "list[_Window]":
-        """Cut in two, newest first; a single day moves on to the next axis. Empty when nothing is left to cut by."""
-        if self.first == self.last:
-            if self.axis + 1 == len(AXES):
-                return []
-            return [_Window(self.axis + 1, FIRST, LAST, (*self.within, self.clause))]
-        middle = self.first + (self.last - self.first) // 2
-        this_year = date.today() + timedelta(days=366)
-        for landmark in (this_year, FEW_EARLIER):
-            if self.first <= landmark < self.last:
-                middle = landmark
-                break
-        return [replace(self, first=middle + timedelta(days=1)), replace(self, last=middle)]
-
-
-def _day(day: date) -> str:
-    return f"{day.year:04d}/{day.month:02d}/{day.day:02d}"
 
 
 def search_all(services: Services, request: SearchRequest, progress: Progress | None = None) -> SearchResult:
@@ -97,14 +53,15 @@ def search_all(services: Services, request: SearchRequest, progress: Progress | 
             invalid_input=f"{name}={getattr(request, name)}",
             recovery_hint=f"Leave {name} out, or leave out --all.",
         )
-    whole, url = _esearch(services, request, None, MAX_PUBMED_RESULTS)
+    slicer = Slicer(services, request.term(), sort=SORT_NAMES[request.sort_by], dates=request.date_parameters())
+    whole, url = slicer.ask(None, MAX_PUBMED_RESULTS)
     pmids: dict[str, None] = {}
     slices: list[Slice] = []
     received = 0
-    for clause, count, ids in _slices(services, request, whole):
-        received += len(ids)
-        pmids.update(dict.fromkeys(ids))
-        slices.append(Slice(clause=clause, count=count, retrieved=len(ids)))
+    for piece in slicer.slices(whole):
+        received += len(piece.ids)
+        pmids.update(dict.fromkeys(piece.ids))
+        slices.append(Slice(clause=piece.clause, count=piece.count, retrieved=len(piece.ids)))
         tracing.step(len(pmids), whole.count)
         if progress is not None:
             progress(len(pmids), whole.count)
@@ -155,52 +112,3 @@ def fingerprint(pmids: list[str]) -> str:
     for pmid in sorted(pmids, key=int):
         digest.update(f"{pmid}\n".encode())
     return digest.hexdigest()
-
-
-def _slices(services: Services, request: SearchRequest, whole: ESearchReply) -> Iterator[tuple[str, int, list[str]]]:
-    """Yield clause, count and PMIDs of every slice, newest first."""
-    if whole.count <= MAX_PUBMED_RESULTS:
-        yield "", whole.count, _completed(services, request, None, whole)
-        return
-    # A stack keeps the order: the newest part is cut further before an older one is looked at.
-    waiting = [(_Window(0, FIRST, LAST), whole)]
-    while waiting:
-        window, reply = waiting.pop()
-        parts = window.parts()
-        if reply.count <= MAX_PUBMED_RESULTS or not parts:
-            if reply.count:
-                yield window.clause, reply.count, _completed(services, request, window, reply)
-            continue
-        # Where a part may be shown whole, its PMIDs are asked for at once instead of after a count.
-        retmax = MAX_PUBMED_RESULTS if reply.count <= 2 * MAX_PUBMED_RESULTS else 0
-        counted = [(part, _esearch(services, request, part, retmax)[0]) for part in parts]
-        waiting += reversed(counted)
-
-
-def _completed(services: Services, request: SearchRequest, window: _Window | None, reply: ESearchReply) -> list[str]:
-    """Return all PMIDs of a slice: asked for where only counted, paged where the reply was short."""
-    ids = reply.ids
-    if not ids:
-        ids = _esearch(services, request, window, MAX_PUBMED_RESULTS)[0].ids
-    shown = min(reply.count, MAX_PUBMED_RESULTS)
-    if len(ids) >= shown:
-        return ids
-    paged: dict[str, None] = dict.fromkeys(ids)
-    for start in range(0, shown, PAGE):
-        paged.update(dict.fromkeys(_esearch(services, request, window, PAGE, start)[0].ids))
-    return list(paged)
-
-
-def _esearch(
-    services: Services, request: SearchRequest, window: _Window | None, retmax: int, retstart: int = 0
-) -> tuple[ESearchReply, str]:
-    term = request.term() if window is None else f"({request.term()}) AND {window.clause}"
-    reply = services.eutils.esearch(
-        db="pubmed",
-        term=term,
-        retmax=retmax,
-        retstart=retstart,
-        sort=SORT_NAMES[request.sort_by],
-        **request.date_parameters(),
-    )
-    return parse_esearch(reply.content), reply.url

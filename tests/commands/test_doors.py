@@ -24,7 +24,10 @@ FLAGS_ONLY = {
     "pubmed_search_articles": {"strict", "retrieve_all", "min_date", "max_date", "date_type"},
     "pubmed_fetch_contents": {"input"},
     "get_gene": {"input"},
+    "pubmed_format_citations": {"input"},
+    "europepmc_search": {"max_results", "preprints"},
     "pubmed_convert_ids": {"input"},
+    "pubmed_fetch_fulltext": {"ids", "input"},
     "entrez_summary": {"input"},
     "entrez_fetch": {"input"},
     "entrez_link": {"input"},
@@ -34,14 +37,16 @@ FLAGS_ONLY = {
 FIELDS_ONLY = {
     "pubmed_search_articles": {"date_range"},
     "pubmed_fetch_contents": {"output_format"},
+    "pubmed_fetch_fulltext": {"pmids", "pmcids", "dois"},
     "pubmed_lookup_citation": {"citations"},
 }
-"""Fields without a flag of their name: date_range has three, raw_text is -f xml and -f nbib."""
+"""Fields without a flag of their name: date_range has three, raw_text is -f xml and -f nbib, ids say what they are."""
 OTHER_DEFAULTS = {
     ("pubmed_search_articles", "fetch_brief_summaries"),  # tables ask for titles, json does not
 }
 SEVERAL_IDS = {
     ("pubmed_fetch_contents", "pmids"),
+    ("pubmed_format_citations", "pmids"),
     ("get_gene", "entrez_id"),
     ("pubmed_convert_ids", "ids"),
     ("entrez_summary", "ids"),
@@ -77,6 +82,52 @@ EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
                 "include_mesh_terms": False,
                 "include_grant_info": True,
             },
+        ),
+    ],
+    "europepmc_search": [
+        (("crispr",), {"query": "crispr"}),
+        (
+            ("crispr", "OR", "wheat", "--source", "preprints", "--sort", "date", "--page-size", "3", "--synonyms"),
+            {"query": "crispr OR wheat", "sources": ["PPR"], "sort_by": "date", "page_size": 3, "synonyms": True},
+        ),
+        (("AUTH:Luo", "--detail", "brief"), {"query": "AUTH:Luo", "detail_level": "brief"}),
+        (("nosuchword",), {"query": "nosuchword"}),
+    ],
+    "pubmed_article_relationships": [
+        (("99000001",), {"source_pmid": "99000001"}),
+        (
+            ("99000004", "--type", "references", "--depth", "2", "-n", "7", "--budget", "5"),
+            {
+                "source_pmid": "99000004",
+                "relationship_type": "references",
+                "depth": 2,
+                "max_related_results": 7,
+                "budget": 5,
+            },
+        ),
+        (("99000003", "--type", "references"), {"source_pmid": "99000003", "relationship_type": "pubmed_references"}),
+    ],
+    "pubmed_format_citations": [
+        (("99000001", "99000050"), {"pmids": ["99000001", "99000050"]}),
+        (
+            ("12", "PMC99000001", "x", "--style", "mla_string,vancouver", "--style", "csl"),
+            {"pmids": ["12", "PMC99000001", "x"], "citation_styles": ["mla", "vancouver", "csl"]},
+        ),
+    ],
+    "pubmed_fetch_fulltext": [
+        (("PMC99000001", "PMC99000002"), {"pmcids": ["PMC99000001", "PMC99000002"]}),
+        (
+            ("99000001", "99000007", "12", "--references", "--section", "methods", "--max-characters", "200"),
+            {
+                "pmids": ["99000001", "99000007", "12"],
+                "include_references": True,
+                "sections": ["methods"],
+                "max_characters": 200,
+            },
+        ),
+        (
+            ("10.5555/ekit.2019.0050", "--max-sections", "2", "--overflow", "outline"),
+            {"dois": ["10.5555/ekit.2019.0050"], "max_sections": 2, "overflow_mode": "outline"},
         ),
     ],
     "search_genes": [
@@ -189,6 +240,10 @@ def test_the_terminal_and_python_give_the_same_error(
     wrong: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
         "pubmed_search_articles": (("crispr", "--sort", "size"), {"query_term": "crispr", "sort_by": "size"}),
         "pubmed_fetch_contents": (("1", "--retmax", "5"), {"pmids": ["1"], "retmax": 5}),
+        "europepmc_search": (("x", "--page-size", "1001"), {"query": "x", "page_size": 1001}),
+        "pubmed_fetch_fulltext": (("1", "--max-sections", "0"), {"pmids": ["1"], "max_sections": 0}),
+        "pubmed_article_relationships": (("12",), {"source_pmid": "12"}),
+        "pubmed_format_citations": (("1", "--style", "harvard"), {"pmids": ["1"], "citation_styles": ["harvard"]}),
         "search_genes": (("TP53", "--page-size", "0"), {"query": "TP53", "page_size": 0}),
         "get_gene": (("TP53",), {"entrez_id": "TP53"}),
         "get_pubmed_links": (("7157",), {"entrez_id": "7157"}),

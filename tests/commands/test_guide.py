@@ -38,6 +38,8 @@ def answering(shared_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setattr("entrez_kit.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
     monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{shared_sandbox.url}/entrez/eutils")
     monkeypatch.setenv("ENTREZ_KIT_IDCONV_URL", f"{shared_sandbox.url}/idconv")
+    monkeypatch.setenv("ENTREZ_KIT_EUROPEPMC_URL", f"{shared_sandbox.url}/europepmc")
+    monkeypatch.setenv("ENTREZ_KIT_PMC_OA_URL", f"{shared_sandbox.url}/pmc-oa")
     monkeypatch.chdir(tmp_path)
 
 
@@ -133,7 +135,21 @@ def test_every_file_is_a_topic() -> None:
 
 
 def test_commands_that_are_mentioned_exist() -> None:
-    known = {"search", "fetch", "show", "cache", "config", "doctor", "guide", "sandbox", "serve"}
+    known = {
+        "search",
+        "related",
+        "cite",
+        "fetch",
+        "fulltext",
+        "show",
+        "cache",
+        "config",
+        "doctor",
+        "guide",
+        "sandbox",
+        "serve",
+        "europepmc",
+    }
     for guide in topics():
         for name in re.findall(r"(?:^|`|\| )entrez-kit (?:--[\w-]+ )*([a-z]+)\b", guide.text, re.MULTILINE):
             assert name in known, f"{guide.topic}: {name}"
@@ -186,6 +202,10 @@ def test_the_times_of_the_cache_are_the_real_ones() -> None:
     assert TTL["efetch"] == TTL["idconv"] == WEEK
     assert rows["summaries, database information"] == "24 hours"
     assert TTL["esummary"] == TTL["einfo"] == DAY
+    assert rows["Europe PMC searches and citations"] == "24 hours"
+    assert TTL["europepmc_search"] == TTL["europepmc_citations"] == DAY
+    assert rows["Europe PMC full text"] == "7 days"
+    assert TTL["europepmc_fulltext"] == WEEK
     assert rows["searches, spelling"] == rows['"no such record"'] == "1 hour"
     assert TTL["esearch"] == TTL["espell"] == NOT_FOUND_TTL == HOUR
 

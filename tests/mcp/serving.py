@@ -162,6 +162,7 @@ def environment_for(sandbox: "Sandbox | Silent | None", **more: str) -> dict[str
         **os.environ,
         "ENTREZ_KIT_EUTILS_URL": f"{url}/entrez/eutils",
         "ENTREZ_KIT_IDCONV_URL": f"{url}/idconv",
+        "ENTREZ_KIT_EUROPEPMC_URL": f"{url}/europepmc",
         **more,
     }
 

@@ -40,7 +40,11 @@ WRONG: list[tuple[tuple[str, ...], str, dict[str, Any]]] = [
 
 def addresses_of(sandbox: Sandbox) -> dict[str, str]:
     """Return the settings that the terminal's fixture has, so that addresses in the documents are the same."""
-    return {"eutils_url": f"{sandbox.url}/entrez/eutils", "idconv_url": f"{sandbox.url}/idconv"}
+    return {
+        "eutils_url": f"{sandbox.url}/entrez/eutils",
+        "idconv_url": f"{sandbox.url}/idconv",
+        "europepmc_url": f"{sandbox.url}/europepmc",
+    }
 
 
 @reading

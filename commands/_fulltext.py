@@ -1,0 +1,246 @@
+"""Full text for people: an outline for terminals, the whole article as Markdown."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from entrez_kit.fulltext.models import CutArticle, PmcArticle, Section, Unavailable, UnpaywallArticle
+from entrez_kit.fulltext.operation import FulltextResult
+from entrez_kit.fulltext.selection import characters
+
+from ._console import links_shown
+from ._formats import Record, as_data
+from ._markdown import escaped
+from ._render import STATUS_STYLES, warning_line
+from ._report import counted
+from ._text import LABELS, PMC, PUBMED, day, doi_address, line, page_address
+
+MAX_AUTHORS: Final = 6
+MAX_SUBSECTIONS: Final = 12
+_LIST_ITEM: Final = re.compile(r"( *)(-|[0-9a-z]{1,4}\.)? +?(\S.*)")
+_TIERS: Final = {"pmc": "PMC", "europepmc": "Europe PMC", "unpaywall": "Unpaywall"}
+
+
+# In a terminal
+
+
+def fulltext_table(result: FulltextResult, console: Console) -> RenderableType:
+    """Return the outline of each article, with how long each part is; then what has no text, and why."""
+    parts: list[RenderableType] = []
+    cuts = iter(result.truncation.articles if result.truncation else ())
+    for article in result.articles:
+        parts += [*_heading(article, console), _outline(article), Text("")]
+    for cut in cuts:
+        parts.append(_cut_line(cut))
+    if result.unavailable:
+        parts += [_missing(result.unavailable), Text("")]
+    parts.append(Text(_counted(result), style="bold"))
+    return Group(*parts, *(warning_line(warning.message) for warning in result.warnings))
+
+
+def _heading(article: PmcArticle | UnpaywallArticle, console: Console) -> list[RenderableType]:
+    title = Text(line(article.title) or "(no title)", style="bold")
+    if isinstance(article, PmcArticle):
+        label = LABELS.get(str(article.retraction_status))
+        if label:
+            title = Text.assemble((f" {label} ", STATUS_STYLES[label]), " ", title)
+    parts: list[RenderableType] = [title]
+    if isinstance(article, PmcArticle):
+        if article.authors:
+            parts.append(Text(_names(article, MAX_AUTHORS)))
+        if source := source_of(article):
+            parts.append(Text(source, style="green"))
+    links = _linked(article, console)
+    via = {"pmc": "PMC", "europepmc": "Europe PMC", "unpaywall": "an open-access copy"}[article.via_source]
+    about = f"from {via}" + (f", {line(article.license)}" if article.license else "")
+    return [*parts, Text("  ").join([links, Text(about, style="dim")])]
+
+
+def _linked(article: PmcArticle | UnpaywallArticle, console: Console) -> Text:
+    shown = links_shown(console)
+    texts = [Text(name, style=f"cyan link {address}" if shown else "cyan") for name, address in _identifiers(article)]
+    return Text("  ").join(texts)
+
+
+def _outline(article: PmcArticle | UnpaywallArticle) -> RenderableType:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+    table.add_column("Section", overflow="fold")
+    table.add_column("Characters", justify="right", no_wrap=True)
+    if isinstance(article, UnpaywallArticle):
+        pages = f", {counted(article.total_pages, 'page')}" if article.total_pages else ""
+        words = f", {counted(article.word_count, 'word')}" if article.word_count else ""
+        table.add_row(
+            Text(f"{article.content_format} of {line(article.source_url)}{pages}{words}"), f"{len(article.content):,}"
+        )
+        return table
+    for section in article.sections:
+        table.add_row(Text(_title(section), style="bold" if section.title else "dim"), f"{characters(section):,}")
+        for sub in section.subsections[:MAX_SUBSECTIONS]:
+            table.add_row(
+                Text(f"  {_title(sub)}", style="" if sub.title else "dim"), Text(f"{len(sub.text):,}", style="dim")
+            )
+        if len(section.subsections) > MAX_SUBSECTIONS:
+            table.add_row(Text(f"  and {len(section.subsections) - MAX_SUBSECTIONS} more", style="dim"), "")
+    if article.references:
+        size = sum(len(reference.citation) for reference in article.references)
+        table.add_row(Text(f"References ({len(article.references):,})", style="bold"), f"{size:,}")
+    return table
+
+
+def _title(section: Any) -> str:
+    return line(f"{section.label or ''} {section.title or ''}") or "(untitled)"
+
+
+def _cut_line(cut: CutArticle) -> Text:
+    cut_short = ", ".join(f"{line(part.title) or '(untitled)'}" for part in cut.sections[:8])
+    more = " ..." if len(cut.sections) > 8 else ""
+    words = f"{cut.id}: {cut.returned_characters:,} of {cut.original_characters:,} characters; cut: {cut_short}{more}"
+    return Text(words, style="yellow")
+
+
+def _missing(unavailable: Sequence[Unavailable]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+    table.add_column("No full text", no_wrap=False, overflow="fold")
+    table.add_column("Reason", no_wrap=True)
+    table.add_column("What was tried", overflow="fold")
+    for item in unavailable:
+        tried = "\n".join(
+            f"{_TIERS[tier.tier]}: {tier.outcome}" + (f" ({line(tier.detail)})" if tier.detail else "")
+            for tier in item.tried_tiers
+        )
+        reason = item.reason + ("\ntry again" if item.retryable else "")
+        table.add_row(Text(line(item.id), style="cyan"), Text(reason, style="yellow"), Text(tried, style="dim"))
+    return table
+
+
+def _counted(result: FulltextResult) -> str:
+    asked = result.total_returned + len(result.unavailable)
+    return f"Full text of {result.total_returned:,} of {counted(asked, 'article')}"
+
+
+# What both show
+
+
+def source_of(article: PmcArticle) -> str:
+    """Return where and when it was published: "J Demo. 2024 Mar 3;12(3):45-67."."""
+    journal = article.journal
+    date = day(as_data(article.publication_date)) if article.publication_date else ""
+    text = ". ".join(part for part in (line(journal.title) if journal else "", date) if part)
+    if journal is not None:
+        place = line(journal.volume) + (f"({line(journal.issue)})" if journal.issue else "")
+        place += f":{line(journal.pages)}" if journal.pages else ""
+        text = f"{text};{place}" if text and place else text or place
+    return f"{text}." if text else ""
+
+
+def _names(article: PmcArticle, limit: int | None = None) -> str:
+    names = [
+        line(author.collective_name or f"{author.given_names or ''} {author.last_name or ''}")
+        for author in article.authors
+    ]
+    return ", ".join([*names[:limit], "et al."] if limit is not None and len(names) > limit else names)
+
+
+def _identifiers(article: PmcArticle | UnpaywallArticle) -> list[tuple[str, str]]:
+    found = []
+    if article.pmid:
+        found.append((f"PMID {line(article.pmid)}", page_address(PUBMED, article.pmid)))
+    if article.pmcid:
+        found.append((line(article.pmcid), page_address(PMC, article.pmcid)))
+    if article.doi:
+        found.append((f"doi:{line(article.doi)}", doi_address(line(article.doi))))
+    return found
+
+
+# Markdown
+
+
+def fulltext_page(record: Record) -> str:
+    """Return an article as a page: title, authors, source, abstract, every section, references."""
+    if record.get("source") == "unpaywall":
+        return _copy_page(UnpaywallArticle.model_validate(dict(record)))
+    article = PmcArticle.model_validate(dict(record))
+    parts: list[str] = []
+    if label := LABELS.get(str(article.retraction_status)):
+        parts.append(f"> **{label}**")
+    parts.append(f"# {escaped(article.title) or '(no title)'}")
+    parts += [escaped(text) for text in (_names(article), source_of(article)) if text]
+    parts.append(_links(article))
+    if article.license:
+        parts.append(f"Licence: {escaped(article.license)}")
+    if article.abstract:
+        parts += ["## Abstract", *blocks(article.abstract.replace("\n", "\n\n"))]
+    for section in article.sections:
+        parts += _section(section)
+    if article.references:
+        parts += [
+            "## References",
+            "\n".join(_reference(number, item) for number, item in enumerate(article.references, 1)),
+        ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _copy_page(article: UnpaywallArticle) -> str:
+    source = f"Read from <{line(article.source_url)}>"
+    about = ", ".join(line(text) for text in (article.version, article.host_type, article.license) if text)
+    head = [
+        f"# {escaped(article.title) or '(no title)'}",
+        _links(article),
+        f"{source} ({escaped(about)})" if about else source,
+    ]
+    return "\n\n".join([*head, article.content.strip()]) + "\n"
+
+
+def _links(article: PmcArticle | UnpaywallArticle) -> str:
+    return " · ".join(f"[{escaped(name)}]({address})" for name, address in _identifiers(article))
+
+
+def _section(section: Section) -> Iterator[str]:
+    if heading := line(f"{section.label or ''} {section.title or ''}"):
+        yield f"## {_inner(heading)}"
+    yield from blocks(section.text)
+    for sub in section.subsections:
+        if heading := line(f"{sub.label or ''} {sub.title or ''}"):
+            yield f"### {_inner(heading)}"
+        yield from blocks(sub.text)
+
+
+def _reference(number: int, reference: Any) -> str:
+    return f"{number}. {escaped(reference.citation)}"
+
+
+def blocks(text: str) -> Iterator[str]:
+    """Yield the blocks of a section as Markdown: paragraphs, lists, and tables where lines hold tabs."""
+    for block in text.split("\n\n"):
+        lines = block.split("\n")
+        while lines:
+            is_row = "\t" in lines[0]
+            count = next((place for place, one in enumerate(lines) if ("\t" in one) is not is_row), len(lines))
+            some, lines = lines[:count], lines[count:]
+            yield _rows(some) if is_row else "\n".join(_lines(some))
+
+
+def _inner(text: object) -> str:
+    """Return text for places where no list or heading can begin: headings and cells."""
+    return escaped(f"x{line(text)}")[1:]
+
+
+def _rows(lines: Sequence[str]) -> str:
+    cells = [[_inner(cell) for cell in one.split("\t")] for one in lines]
+    width = max(len(row) for row in cells)
+    rows = [f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in cells]
+    return "\n".join([rows[0], "|" + " --- |" * width, *rows[1:]])
+
+
+def _lines(lines: Sequence[str]) -> Iterator[str]:
+    for place, one in enumerate(lines):
+        found = _LIST_ITEM.fullmatch(one)
+        if found and found[2]:
+            yield f"{found[1]}{found[2]} {escaped(found[3])}"
+        else:
+            yield escaped(one) + ("  " if place + 1 < len(lines) else "")

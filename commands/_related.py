@@ -1,0 +1,121 @@
+"""What a terminal shows of related articles."""
+
+from typing import Final
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from entrez_kit.relationships.models import RelatedArticle, RelationshipsResult
+
+from ._console import links_shown
+from ._formats import as_data
+from ._output import plain
+from ._render import STATUS_STYLES, WIDE, warning_line
+from ._text import PUBMED, line, page_address, shortened, status_label
+
+WORDS: Final = {
+    "pubmed_similar_articles": "articles similar to",
+    "pubmed_citedin": "articles citing",
+    "pubmed_references": "works cited by",
+}
+_VIA: Final = 4
+"""So many of the articles that lead to one are named."""
+
+
+def related_table(result: RelationshipsResult, console: Console) -> RenderableType:
+    """Return related articles in order, or an article as a citation, and what the services had to say."""
+    if result.citations:
+        return _citations(result)
+    parts: list[RenderableType] = []
+    if result.related_articles:
+        parts += [_articles(result, console), Text("")]
+    what = f"{WORDS[result.relationship_type]} PMID {result.source_pmid}"
+    if not result.total_found:
+        parts.append(Text(f"No {what}.", style="bold"))
+    else:
+        parts.append(Text(f"{result.retrieved_count:,} of {result.total_found:,} {what}", style="bold"))
+    if result.provenance == "mixed":
+        parts.append(Text("A part of it is known from PubMed records or Europe PMC.", style="dim"))
+    if result.snowball is not None:
+        ball = result.snowball
+        steps = [
+            f"{done:,} of {done + left:,} at step {number}"
+            for number, (done, left) in enumerate(zip(ball.followed, ball.not_followed, strict=True))
+            if number
+        ]
+        spent = f"Links followed on: {', '.join(steps)}, with {ball.requests:,} of {ball.budget:,} requests"
+        parts.append(Text(spent, style="dim" if not any(ball.not_followed) else "yellow"))
+    return Group(*parts, *(warning_line(warning.message) for warning in result.warnings))
+
+
+def _citations(result: RelationshipsResult) -> RenderableType:
+    parts: list[RenderableType] = []
+    for style, text in result.citations.items():
+        if len(result.citations) > 1:
+            parts.append(Text(style, style="bold"))
+        parts += [Text("\n".join(plain(part) for part in text.rstrip().split("\n"))), Text("")]
+    return Group(*parts[:-1])
+
+
+def _articles(result: RelationshipsResult, console: Console) -> Table:
+    """Return the articles; the columns of scores and of a snowball only where there are any."""
+    articles = result.related_articles
+    rolled = result.snowball is not None
+    scored = not rolled and any(article.score is not None for article in articles)
+    wide = console.width >= WIDE
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), expand=wide)
+    table.add_column("#", justify="right", no_wrap=True)
+    if scored:
+        table.add_column("Score", justify="right", no_wrap=True)
+    if rolled:
+        table.add_column("Links", justify="right", no_wrap=True)
+        table.add_column("Step", justify="right", no_wrap=True)
+    table.add_column("PMID", no_wrap=True)
+    table.add_column("Year", no_wrap=True)
+    table.add_column("Title" if wide else "Article", overflow="fold", ratio=5 if wide else None)
+    if wide:
+        table.add_column("Authors", overflow="fold", ratio=2)
+        if rolled:
+            table.add_column("Reached from", overflow="fold", ratio=2)
+    for rank, article in enumerate(articles, start=1):
+        cells: list[RenderableType] = [Text(str(rank), style="dim")]
+        if scored:
+            cells.append(Text("" if article.score is None else f"{article.score:.2f}"))
+        if rolled:
+            cells += [Text(str(article.source_count or "")), Text(str(article.depth or ""))]
+        cells += [_pmid(article, console), Text(line(article.pub_date)[:4])]
+        title, authors = _title(article), shortened(article.authors or "", 3 if wide else 2)
+        if wide:
+            cells += [title, Text(authors), *([Text(_reached(article), style="dim")] if rolled else [])]
+        else:
+            below = [Text(text, style="dim") for text in (authors, _reached(article) if rolled else "") if text]
+            cells.append(Text("\n").join([title, *below]))
+        table.add_row(*cells)
+    return table
+
+
+def _pmid(article: RelatedArticle, console: Console) -> Text:
+    if article.pmid is None:
+        return Text(line(article.epmc_id), style="dim")
+    if not links_shown(console):
+        return Text(article.pmid, style="cyan")
+    return Text(article.pmid, style=f"cyan link {page_address(PUBMED, article.pmid)}")
+
+
+def _title(article: RelatedArticle) -> Text:
+    """Return the title, or the words a reference list has for the work; a retraction stands in front."""
+    text = Text()
+    if label := status_label(as_data(article)):
+        text.append(label, style=STATUS_STYLES[label])
+        text.append(" ")
+    text.append(line(article.title or article.citation or article.doi) or "(no title)")
+    return text
+
+
+def _reached(article: RelatedArticle) -> str:
+    """Return the articles that lead to this one, as far as there is room."""
+    count = article.source_count or len(article.via)
+    more = f" +{count - _VIA}" if count > _VIA else ""
+    return f"← {' '.join(article.via[:_VIA])}{more}" if article.via else ""

@@ -1,0 +1,164 @@
+"""`entrez-kit related`: similar, citing and cited articles, and the network around an article."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Annotated, Any, Final
+
+import typer
+
+from entrez_kit.errors import EntrezKitError
+from entrez_kit.relationships.models import (
+    DEFAULT_BUDGET,
+    RelatedArticle,
+    RelationshipsRequest,
+    RelationshipsResult,
+    full_name,
+)
+from entrez_kit.relationships.operation import RELATIONSHIPS
+from entrez_kit.services import Services
+from entrez_kit.tracing import Watch, watched
+
+from ._formats import Record, as_data, values_at
+from ._markdown import escaped, item
+from ._progress import progress
+from ._run import View, accepts, counted, help_of, note, plan, run, state, warn
+
+COLUMNS: Final = (
+    *("pmid", "title", "authors", "source", "pub_date", "doi", "pmcid", "retraction_status", "score", "depth"),
+    *("source_count", "via", "epmc_source", "epmc_id", "citation", "link_url"),
+)
+"""What csv and tsv hold; words of a reference list stand in ``citation``."""
+CITATIONS: Final = "citation_formats"
+
+
+@accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md")
+def command(
+    ctx: typer.Context,
+    source_pmid: Annotated[str, typer.Argument(metavar="PMID", help=help_of(RELATIONSHIPS, "source_pmid"))],
+    relationship_type: Annotated[
+        str,
+        typer.Option(
+            "--type",
+            metavar="RELATION",
+            help=help_of(RELATIONSHIPS, "relationship_type"),
+            show_default=True,
+            autocompletion=lambda incomplete: [
+                name for name in ("similar", "citedin", "references", CITATIONS) if name.startswith(incomplete)
+            ],
+        ),
+    ] = "pubmed_similar_articles",
+    max_related_results: Annotated[
+        int,
+        typer.Option(
+            "-n", "--max-results", metavar="N", help=help_of(RELATIONSHIPS, "max_related_results"), show_default=True
+        ),
+    ] = 5,
+    depth: Annotated[
+        int, typer.Option("--depth", metavar="N", help=help_of(RELATIONSHIPS, "depth"), show_default=True)
+    ] = 1,
+    budget: Annotated[
+        int, typer.Option("--budget", metavar="N", help=help_of(RELATIONSHIPS, "budget"), show_default=True)
+    ] = DEFAULT_BUDGET,
+    citation_styles: Annotated[
+        list[str],
+        typer.Option(
+            "--style",
+            metavar="STYLE",
+            help=f"{help_of(RELATIONSHIPS, 'citation_styles')} May be repeated.",
+            show_default=True,
+        ),
+    ] = ["ris"],  # noqa: B006  # typer reads the default and never changes it
+) -> None:
+    """Find articles similar to, citing or cited by an article.
+
+    With --depth 2 it is a snowball, ranked by how many articles lead to each:
+    entrez-kit related 99000004 --type references --depth 2 -n 20
+    """
+    kind = full_name(relationship_type)
+    arguments: dict[str, Any] = {
+        "source_pmid": source_pmid,
+        "relationship_type": relationship_type,
+        "max_related_results": max_related_results,
+        "citation_styles": citation_styles,
+        "depth": depth,
+        "budget": budget,
+    }
+    operation = RELATIONSHIPS
+    if depth > 1:
+
+        def followed(services: Services, request: RelationshipsRequest) -> RelationshipsResult:
+            with progress(state(ctx), "Following links") as advance:
+                watch = Watch(wanted=lambda: True, progress=lambda done, total: advance(done, total or 0))
+                with watched(watch):
+                    return RELATIONSHIPS.function(services, request)
+
+        operation = replace(RELATIONSHIPS, function=followed)
+    form = plan(ctx).format
+    view = _citations_view(form) if kind == CITATIONS else _articles_view(only_ids=form == "ids")
+    run(ctx, operation, arguments, view, afterwards=partial(_remarks, ctx))
+
+
+def _table(result: RelationshipsResult, console: Any) -> Any:
+    from ._related import related_table
+
+    return related_table(result, console)
+
+
+def _articles_view(*, only_ids: bool) -> View[RelationshipsResult]:
+    def records(result: RelationshipsResult) -> Iterator[Record]:
+        for article in result.related_articles:
+            if article.pmid or not only_ids:
+                yield as_data(article)
+
+    return View(
+        table=_table,
+        records=records,
+        record_model=RelatedArticle,
+        columns={name: partial(values_at, path=name) for name in COLUMNS},
+        records_key="related_articles",
+        page=_item,
+        between="",
+    )
+
+
+def _item(record: Record) -> str:
+    """Return a related article as an item of a list; a work outside PubMed by the words there are for it."""
+    if record.get("pmid"):
+        return item(record)
+    words = [record.get(name) for name in ("title", "authors", "source")] if record.get("title") else []
+    text = ". ".join(str(word) for word in words if word) or str(record.get("citation") or record.get("doi") or "")
+    address = record.get("link_url")
+    return f"- {escaped(text)}" + (f"  \n  <{address}>\n" if address else "\n")
+
+
+def _citations_view(form: str) -> View[RelationshipsResult]:
+    def records(result: RelationshipsResult) -> Iterator[Record]:
+        for style, text in result.citations.items():
+            yield {"pmid": result.source_pmid, "style": style, "citation": text}
+
+    return View(
+        table=_table,
+        records=records,
+        # In JSON the styles are names in the document, so there are no records to look for fields in.
+        record_model=str if form == "json" else Any,
+        columns={name: partial(values_at, path=name) for name in ("pmid", "style", "citation")},
+        records_key="citations",
+        page=lambda record: f"## {escaped(record['style'])}\n\n```\n{str(record['citation']).rstrip()}\n```\n",
+        between="\n",
+    )
+
+
+def _remarks(ctx: typer.Context, result: RelationshipsResult) -> EntrezKitError | None:
+    """Say on stderr what the format has no place for."""
+    form = plan(ctx).format
+    if form not in ("table", "json"):
+        for warning in result.warnings:
+            warn(ctx, warning.message)
+    outside = sum(article.pmid is None for article in result.related_articles)
+    if form == "ids" and outside:
+        note(ctx, f"{counted(outside, 'work')} without a PMID left out; json shows all.")
+    rest = result.total_found - result.retrieved_count
+    if form == "table" and rest > 0 and result.relationship_type != CITATIONS:
+        note(ctx, f"{rest:,} more: add -n {result.total_found}")
+    return None

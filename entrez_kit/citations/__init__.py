@@ -1,0 +1,1 @@
+"""Citations: CSL-JSON, formatted styles, and files for reference managers."""

@@ -1,0 +1,222 @@
+"""PubMed records as CSL-JSON, the form that citation processors and reference managers read."""
+
+import re
+from typing import Any, Final
+
+from entrez_kit.citations.dates import issued
+from entrez_kit.citations.names import csl_names
+from entrez_kit.citations.pages import page_and_number
+from entrez_kit.citations.titles import article_title, journal_title, plain_title
+from entrez_kit.pubmed.models import Article, BookInfo, JournalInfo
+
+Item = dict[str, Any]
+
+BOOKSHELF: Final = "https://www.ncbi.nlm.nih.gov/books/"
+AHEAD_OF_PRINT: Final = "advance online publication"
+JOINER: Final = "; "
+"""Between keywords; a comma is part of many MeSH terms ("Databases, Protein")."""
+
+_NEWSPAPER: Final = "newspaper article"
+_REPORTS: Final = frozenset(("technical report", "government publication"))
+_LANGUAGES: Final = {
+    "afr": "af",
+    "alb": "sq",
+    "ara": "ar",
+    "arm": "hy",
+    "aze": "az",
+    "bos": "bs",
+    "bul": "bg",
+    "cat": "ca",
+    "chi": "zh",
+    "cze": "cs",
+    "dan": "da",
+    "dut": "nl",
+    "eng": "en",
+    "epo": "eo",
+    "est": "et",
+    "fin": "fi",
+    "fre": "fr",
+    "geo": "ka",
+    "ger": "de",
+    "gla": "gd",
+    "gre": "el",
+    "heb": "he",
+    "hin": "hi",
+    "hrv": "hr",
+    "hun": "hu",
+    "ice": "is",
+    "ind": "id",
+    "ita": "it",
+    "jpn": "ja",
+    "kin": "rw",
+    "kor": "ko",
+    "lat": "la",
+    "lav": "lv",
+    "lit": "lt",
+    "mac": "mk",
+    "mal": "ml",
+    "mao": "mi",
+    "may": "ms",
+    "nor": "no",
+    "per": "fa",
+    "pol": "pl",
+    "por": "pt",
+    "pus": "ps",
+    "rum": "ro",
+    "rus": "ru",
+    "san": "sa",
+    "slo": "sk",
+    "slv": "sl",
+    "spa": "es",
+    "srp": "sr",
+    "swe": "sv",
+    "tha": "th",
+    "tur": "tr",
+    "ukr": "uk",
+    "urd": "ur",
+    "vie": "vi",
+    "wel": "cy",
+}
+"""MEDLINE's codes of languages, and those of the web that CSL uses; the others are the same in both."""
+_ARTICLE_NUMBER: Final = re.compile(r"(?:[eE]|[a-z]{2,4})?[0-9]{2,7}")
+"""Publishers' own ids that readers see as the number of an article: e1019, dkaa123, 104512."""
+_ORDINAL: Final = re.compile(r"([0-9]+)(?:st|nd|rd|th)?\.?(?:\s+ed(?:ition|n)?\.?)?", re.IGNORECASE)
+_WORDS: Final = {
+    name: number
+    for number, name in enumerate(
+        ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"), start=1
+    )
+}
+
+
+def csl_item(article: Article) -> Item:
+    """Return a record as an item of CSL-JSON, valid against CSL's own schema.
+
+    Numbers of electronic articles are ``number``, pages are ``page``, ranges written in full. Names of groups are
+    ``literal``. What a reader must know of the record (that it was retracted) stands in ``note``.
+    """
+    # A record of Europe PMC may have no PMID; then its key names it ("PPR:PPR123").
+    name = f"pmid:{article.pmid}" if article.pmid else str(getattr(article, "key", article.url))
+    item: Item = {"id": name, "type": csl_type(article)}
+    item["title"] = article_title(article.title, article.vernacular_title)
+    if authors := csl_names(article.authors):
+        item["author"] = authors
+    if date := issued(article):
+        item["issued"] = date
+    if article.journal_info is not None:
+        if article.record_type == "article":
+            _add_journal(item, article, article.journal_info)
+        else:
+            item["page"], item["number"] = page_and_number(article.journal_info.pages)
+    if article.book_info is not None:
+        _add_book(item, article, article.book_info)
+    _add_identifiers(item, article)
+    _add_rest(item, article)
+    return {name: value for name, value in item.items() if value not in (None, "", [], {})}
+
+
+def csl_type(article: Article) -> str:
+    """Return the CSL type of a record: a preprint is ``article``, a book with a report number a ``report``."""
+    kinds = {kind.casefold() for kind in article.publication_types}
+    if article.record_type == "chapter":
+        return "chapter"
+    if article.record_type == "book":
+        is_report = kinds & _REPORTS or (article.book_info is not None and article.book_info.report_number)
+        return "report" if is_report else "book"
+    if "preprint" in kinds:
+        return "article"
+    return "article-newspaper" if _NEWSPAPER in kinds else "article-journal"
+
+
+def _add_journal(item: Item, article: Article, journal: JournalInfo) -> None:
+    name = journal_title(journal.title, journal.iso_abbreviation) if journal.title else journal.iso_abbreviation
+    if item["type"] == "article":  # of a preprint the server is the publisher
+        item["publisher"] = name
+        item["genre"] = "Preprint"
+    item["container-title"] = name
+    item["container-title-short"] = journal.iso_abbreviation
+    item["volume"] = journal.volume
+    item["issue"] = journal.issue
+    item["ISSN"] = journal.issn or journal.eissn or journal.issn_linking
+    item["page"], item["number"] = page_and_number(journal.pages)
+    own_number = article.article_ids.get("pii", "")
+    if not journal.pages and journal.volume and _ARTICLE_NUMBER.fullmatch(own_number):
+        item["number"] = own_number
+    placed = journal.volume or journal.issue or journal.pages
+    if item["type"] == "article-journal" and not placed and article.doi:
+        item["status"] = AHEAD_OF_PRINT
+
+
+def _add_book(item: Item, article: Article, book: BookInfo) -> None:
+    item["publisher"] = book.publisher
+    item["publisher-place"] = book.publisher_location
+    item["edition"] = edition(book.edition)
+    item["volume"] = book.volume
+    item["collection-title"] = book.collection_title
+    item["ISBN"] = book.isbns[0] if book.isbns else None
+    item["editor"] = csl_names(book.editors)
+    item["medium"] = book.medium
+    if article.record_type == "chapter":
+        item["container-title"] = plain_title(book.title or "")
+        item["container-author"] = csl_names(book.authors)
+        if book.location and (chapter := re.fullmatch(r"chapter\s+(\S+)", book.location, re.IGNORECASE)):
+            item["chapter-number"] = chapter[1]
+    elif item["type"] == "report":
+        item["number"] = book.report_number
+    accession = book.accession or article.article_ids.get("bookaccession")
+    if accession:
+        item["URL"] = f"{BOOKSHELF}{accession}/"
+
+
+def edition(text: str | None) -> str | None:
+    """Return the number of an edition ("2nd edition" is 2), or its name where it is more than a number."""
+    if not text:
+        return None
+    words = " ".join(text.split())
+    if match := _ORDINAL.fullmatch(words):
+        return match[1]
+    first, _, rest = words.partition(" ")
+    if first.lower() in _WORDS and rest.lower().rstrip(".") in ("ed", "edition", ""):
+        return str(_WORDS[first.lower()])
+    return words
+
+
+def _add_identifiers(item: Item, article: Article) -> None:
+    item["DOI"] = article.doi
+    item["PMID"] = article.pmid
+    item["PMCID"] = article.pmcid
+    item.setdefault("URL", article.url)
+
+
+def _add_rest(item: Item, article: Article) -> None:
+    languages = [_LANGUAGES.get(code, code) for code in article.languages if code not in ("und", "mul")]
+    if article.vernacular_title:  # of several, that of the title
+        languages.sort(key=lambda code: code == "en")
+    item["language"] = next(iter(languages), None)
+    item["abstract"] = article.abstract_text
+    headings = [term.descriptor_name for term in article.mesh_terms]
+    item["keyword"] = JOINER.join(dict.fromkeys([*article.keywords, *headings]))
+    item["source"] = "PubMed" if article.pmid else "Europe PMC"
+    item["note"] = " ".join(notes(article))
+
+
+def notes(article: Article) -> list[str]:
+    """Return what must be known of a record before it is cited: retraction, concern, and the notices of both."""
+    said = []
+    kinds = {
+        "retracted": ("Retracted.", ("RetractionIn", "RetractedandRepublishedIn")),
+        "expression_of_concern": ("Expression of concern.", ("ExpressionOfConcernIn",)),
+        "retraction_notice": ("Retraction notice.", ("RetractionOf",)),
+    }
+    if article.retraction_status in kinds:
+        text, wanted = kinds[article.retraction_status]
+        said.append(text)
+        words = {"RetractionOf": "Retraction of", "ExpressionOfConcernIn": "Expression of concern in"}
+        said += [
+            f"{words.get(item.kind, 'Retraction in')}: {item.citation.rstrip('.')}."
+            for item in article.corrections
+            if item.kind in wanted and item.citation
+        ]
+    if article.authors_complete is False:
+        said.append("PubMed's list of authors is incomplete.")
+    return said

@@ -1,0 +1,55 @@
+"""Records as files for reference managers: what stands before, between and after the entries, and one entry each."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from entrez_kit.citations.csl import csl_item
+from entrez_kit.pubmed.models import Article
+
+
+@dataclass(frozen=True, slots=True)
+class FileStyle:
+    """A format that reference managers import.
+
+    Args:
+        title: what it is called.
+        entry: writes one record.
+        head: what a file begins with.
+        between: what stands between two entries.
+        tail: what a file ends with.
+    """
+
+    title: str
+    entry: Callable[[Article], str]
+    head: str = ""
+    between: str = "\n"
+    tail: str = "\n"
+
+
+def csl_entry(article: Article) -> str:
+    """Return a record as one item of CSL-JSON."""
+    return json.dumps(csl_item(article), ensure_ascii=False, indent=2)
+
+
+FILES: Final[dict[str, FileStyle]] = {
+    "csl": FileStyle("CSL-JSON", csl_entry, head="[\n", between=",\n", tail="\n]\n"),
+}
+"""Formats by the name that ``cite --style`` takes. Each has its writer in a module of its own."""
+
+
+def file_text(style: str, articles: Iterable[Article]) -> str:
+    """Return records as the text of a file.
+
+    Args:
+        style: one of ``FILES``.
+        articles: the records.
+    """
+    kind = FILES[style]
+    return kind.head + kind.between.join(kind.entry(article) for article in articles) + kind.tail
+
+
+def csl_text(articles: Iterable[Article]) -> str:
+    """Return records as CSL-JSON, as reference managers import it."""
+    return file_text("csl", articles)

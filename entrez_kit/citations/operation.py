@@ -1,0 +1,186 @@
+"""Format citations: request and result models, and the operation over the streaming retrieval."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Literal, get_args
+
+from pydantic import Field, field_validator
+
+from entrez_kit.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
+from entrez_kit.operation import Operation, Request, Result, sparse
+from entrez_kit.pubmed.fetch import InputOutcome, outcome_of, shortfall_of
+from entrez_kit.pubmed.models import Article, RetractionStatus
+from entrez_kit.pubmed.retrieval import BATCH, Fetched, Retrieval
+from entrez_kit.services import Services
+
+MAX_MCP_PMIDS: Final = 50
+
+StyleName = Literal["apa", "mla", "vancouver", "ama", "chicago", "nature", "csl"]
+STYLE_NAMES: Final[tuple[str, ...]] = get_args(StyleName)
+ALIASES: Final = {"apa_string": "apa", "mla_string": "mla", "csl-json": "csl", "csl_json": "csl", "bib": "bibtex"}
+"""Other names that are accepted: the specification's, and those of habit."""
+
+
+class CitationsRequest(Request):
+    """Which records to cite, and in which styles."""
+
+    pmids: list[str] = Field(min_length=1, description="PMIDs, PMCIDs or DOIs of the records to cite.")
+    citation_styles: list[StyleName] = Field(
+        default=["apa"],
+        min_length=1,
+        description="apa, mla, vancouver, ama, chicago (author-date), nature; csl is CSL-JSON for reference managers.",
+    )
+
+    @field_validator("citation_styles", mode="before")
+    @classmethod
+    def _names(cls, value: Any) -> Any:
+        """Accept one name, several in one text, other spellings; each style once."""
+        if isinstance(value, str):
+            value = [value]
+        if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+            return value
+        names = (name.strip().lower() for item in value for name in item.split(","))
+        return list(dict.fromkeys(ALIASES.get(name, name) for name in names if name))
+
+
+class FormattedCitation(Result):
+    """One record as a reference list has it, by style; ``retraction_status`` where it is not none."""
+
+    pmid: str
+    title: str | None = sparse()
+    citations: dict[str, str]
+    retraction_status: RetractionStatus = Field(default="none", exclude_if=lambda value: value == "none")
+
+
+class CitationsResult(Result):
+    """Citations in the order of the inputs; ``outcomes`` is present when anything was not found."""
+
+    citations: list[FormattedCitation]
+    total_submitted: int
+    total_formatted: int
+    not_found_pmids: list[str]
+    outcomes: list[InputOutcome] = sparse([])
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report inputs that came to nothing."""
+        return shortfall_of(self.outcomes, self.total_formatted, [])
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """What became of one input, and its citation where it was found."""
+
+    fetched: Fetched
+    article: Article | None = None
+    citation: FormattedCitation | None = None
+
+
+def format_citations(services: Services, request: CitationsRequest) -> CitationsResult:
+    """Format PubMed records as citations: APA, MLA, Vancouver, AMA, Chicago, Nature, or CSL-JSON.
+
+    Use it for reference lists; it is exact where writing citations from memory is not. Example: pmids ["99000001"],
+    citation_styles ["apa", "vancouver"]. Inputs that do not exist are named in `not_found_pmids`, never dropped.
+
+    Args:
+        services: the clients.
+        request: the records and the styles.
+
+    Raises:
+        UpstreamError: NCBI answered none of the requests.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        NotConfigured: the citation processor is not installed.
+
+    Source: EFetch (db=pubmed); styles of the Citation Style Language project, formatted by pandoc's citeproc.
+    """
+    cited = list(cited_stream(Retrieval.of_ids(services, request.pmids), request.citation_styles))
+    return result_of(cited)
+
+
+def cited_stream(fetched: Iterable[Fetched], styles: Iterable[str], markup: Any = "plain") -> Iterator[Cited]:
+    """Cite what was fetched, as it arrives; inputs and their order stay.
+
+    Args:
+        fetched: outcomes of a retrieval.
+        styles: names of styles.
+        markup: how formatted styles are marked: plain, markdown or html.
+    """
+    wanted = list(styles)
+    waiting: list[Fetched] = []
+    for item in fetched:
+        waiting.append(item)
+        if len(waiting) == BATCH:
+            yield from _cited(waiting, wanted, markup)
+            waiting = []
+    if waiting:
+        yield from _cited(waiting, wanted, markup)
+
+
+def _cited(fetched: list[Fetched], styles: list[str], markup: Any) -> Iterator[Cited]:
+    articles: dict[str, Article] = {}
+    for item in fetched:
+        if item.record is not None and item.record.pmid not in articles:
+            articles[item.record.pmid] = item.record.article()
+    texts = dict(zip(articles, citations_of(list(articles.values()), styles, markup), strict=True))
+    for item in fetched:
+        article = articles.get(item.record.pmid) if item.record is not None else None
+        if article is None:
+            yield Cited(item)
+            continue
+        citation = FormattedCitation(
+            pmid=article.pmid,
+            title=article.title or None,
+            citations=texts[article.pmid],
+            retraction_status=article.retraction_status,
+        )
+        yield Cited(item, article, citation)
+
+
+def citations_of(articles: list[Article], styles: Iterable[str], markup: Any = "plain") -> list[dict[str, str]]:
+    """Return each record in every style."""
+    from entrez_kit.citations import styles as formatted
+    from entrez_kit.citations.csl import csl_item
+    from entrez_kit.citations.files import FILES, file_text
+
+    texts: list[dict[str, str]] = [{} for _ in articles]
+    items = [csl_item(article) for article in articles]
+    for style in styles:
+        if style in FILES:
+            written = [file_text(style, [article]) for article in articles]
+        else:
+            written = formatted.format_citations(items, style, markup)
+        for text, citation in zip(texts, written, strict=True):
+            text[style] = citation
+    return texts
+
+
+def result_of(cited: list[Cited]) -> CitationsResult:
+    """Build the result document from all outcomes.
+
+    Raises:
+        UpstreamError: or RateLimited, where no request was answered.
+    """
+    fetched = [item.fetched for item in cited]
+    Retrieval.raise_if_nothing_answered(fetched)
+    found = [item.citation for item in cited if item.citation is not None]
+    missing = [item.pmid for item in fetched if item.status == "not_found" and item.pmid]
+    return CitationsResult(
+        citations=found,
+        total_submitted=len(fetched),
+        total_formatted=len(found),
+        not_found_pmids=list(dict.fromkeys(missing)),
+        outcomes=[outcome_of(item) for item in fetched] if len(found) < len(fetched) else [],
+    )
+
+
+FORMAT_CITATIONS = Operation(
+    name="pubmed_format_citations",
+    function=format_citations,
+    request=CitationsRequest,
+    result=CitationsResult,
+    method="format_citations",
+    command=("cite",),
+    toolset="pubmed",
+    title="Format citations",
+    errors=(EntityNotFound, UpstreamError, RateLimited, NotConfigured),
+    mcp_caps={"pmids": MAX_MCP_PMIDS},
+)

@@ -1,0 +1,105 @@
+"""Titles as reference lists want them: of articles, and of journals, which NLM writes like a library catalogue."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Final
+
+_SUBTITLE: Final = re.compile(r"\s+[:=]\s.*$")
+_QUALIFIER: Final = re.compile(
+    r"\s*\((?=[^()]*(?:,|[0-9]{4}|\bed\b|\bedition\b|\bonline\b|\bprint\b|\binternet\b|\belectronic\b))[^()]*\)$",
+    re.IGNORECASE,
+)
+"""What a catalogue adds to tell journals of one name apart: "(London, England)", "(1946)", "(Online)"."""
+_SMALL_WORDS: Final = "a an and as at but by for from in into nor of on or per the to via vs with"
+_SMALL: Final = frozenset(_SMALL_WORDS.split())
+_FOREIGN_WORDS: Final = (
+    "de des du et la le les en el los las y e di della delle del dei degli il lo da dos das der die und für fur zur "
+    "zeitschrift van voor och og za oraz archiv revue revista rivista annales annali wochenschrift zhi zazhi xue bao "
+    "zasshi giornale gaceta boletín boletin medizinische tijdschrift ugeskrift klinische zhonghua nihon igaku"
+)
+_NOT_ENGLISH: Final = frozenset(_FOREIGN_WORDS.split())
+"""Words that show that the title of a journal is not English; it keeps its capitals as they are."""
+_NOT_AVAILABLE: Final = "not available"
+"""What NLM writes where there is no translation."""
+_BRACKETS: Final = re.compile(r"\[(.+?)\]\.?")
+
+
+def plain_title(title: str) -> str:
+    """Return a title without the full stop that PubMed ends it with; other marks, and "...", belong to it."""
+    text = " ".join(title.split())
+    if text.endswith((".", "。")) and not text.endswith(".."):
+        return text[:-1].rstrip()
+    return text
+
+
+def article_title(title: str, vernacular: str | None) -> str:
+    """Return a title in its own language with the translation in brackets, or the translation in brackets alone.
+
+    PubMed gives the English title of an article in another language in brackets, and its own beside it.
+    """
+    text = plain_title(title)
+    own = plain_title(vernacular or "")
+    if own and text.strip("[]").casefold() == _NOT_AVAILABLE:
+        return own
+    if not own or own.casefold() == text.strip("[]").casefold():
+        return text
+    return f"{own} {text}" if _BRACKETS.fullmatch(text) else f"{own} [{text}]" if text else own
+
+
+def journal_title(title: str, short: str | None = None) -> str:
+    """Return the title of a journal as it stands on its cover: "The Lancet", not "Lancet (London, England)".
+
+    The library's additions go, and an English title gets the capitals that names have.
+
+    Args:
+        title: as NLM's catalogue has it.
+        short: NLM's abbreviation; where it is the same words, its capitals are right.
+    """
+    text = _QUALIFIER.sub("", _SUBTITLE.sub("", " ".join(title.split()))).strip()
+    if short and short.casefold() == text.casefold():
+        return short
+    words = text.split(" ")
+    if any(word.strip(".,:;()").lower() in _NOT_ENGLISH for word in words):
+        return text
+    return " ".join(_capital(word, first=not number) for number, word in enumerate(words))
+
+
+def _capital(word: str, *, first: bool) -> str:
+    if word.lower() != word or (not first and word in _SMALL):
+        return word
+    return "-".join(part if part in _SMALL else part[:1].upper() + part[1:] for part in word.split("-"))
+
+
+def dotted(short: str, title: str | None) -> str:
+    """Put full stops after the abbreviated words of a journal's short title: "N. Engl. J. Med.", but "Nature".
+
+    A contraction, which keeps the last letter of its word (Natl), takes none.
+    """
+    if "." in short:
+        return short
+    words: Sequence[str] = re.findall(r"[\w'’&]+", title or "")
+    place = 0
+    marked: list[str] = []
+    for part in short.split():
+        word = next((n for n in range(place, len(words)) if _abbreviates(part, words[n])), None)
+        if word is None:
+            marked.append(part)
+            continue
+        place = word + 1
+        whole = _bare(part) == _bare(words[word])
+        contraction = not _bare(words[word]).startswith(_bare(part))
+        marked.append(part if whole or contraction else f"{part}.")
+    return " ".join(marked).replace("U. S. A.", "USA")
+
+
+def _abbreviates(part: str, word: str) -> bool:
+    """Tell whether the letters of an abbreviation stand in a word in that order, the first one first."""
+    rest = iter(_bare(word))
+    letters = _bare(part)
+    return bool(letters) and _bare(word)[:1] == letters[0] and all(letter in rest for letter in letters)
+
+
+def _bare(word: str) -> str:
+    """Return the letters of a word, small and without accents."""
+    return "".join(letter for letter in unicodedata.normalize("NFKD", word.casefold()) if letter.isalnum())

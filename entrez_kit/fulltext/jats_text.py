@@ -1,0 +1,486 @@
+"""The words of JATS: blocks of text in document order, nothing glued, nothing split, nothing lost.
+
+Markup inside a sentence is joined exactly as it stands ("1.73 m<sup>2</sup>" is "1.73 m2"). Paragraphs, list items,
+rows and the like are blocks: each begins a line of its own. Cells of a table row stand apart by tabs.
+"""
+
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+from itertools import count
+from typing import Any, Final
+
+from entrez_kit.fulltext.jats_math import math_text, tex_text
+from entrez_kit.fulltext.jats_tables import rows_of
+from entrez_kit.fulltext.jats_xml import attribute, child, children, entity_text, is_entity, local
+
+BREAK: Final = "\x1f"
+"""Stands for a forced line break until the text is tidied; XML cannot hold this character."""
+FORMULA: Final = "[formula]"
+"""Stands for a formula that is only there as a picture."""
+MAX_DEPTH: Final = 80
+"""Elements nested deeper than this are read for their words alone."""
+
+_INLINE: Final = frozenset(
+    (
+        *("bold", "italic", "underline", "overline", "sub", "sup", "inf", "sc", "roman", "sans-serif", "monospace"),
+        *("strike", "fixed-case", "styled-content", "named-content", "xref", "ext-link", "uri", "email", "x", "ruby"),
+        *("rb", "rt", "rp", "abbrev", "target", "milestone-start", "milestone-end", "inline-formula", "chem-struct"),
+        *("inline-supplementary-material", "related-article", "related-object", "private-char", "glyph-data"),
+        *("overline-start", "overline-end", "underline-start", "underline-end", "funding-source", "award-id"),
+        *("b", "i", "u", "em", "strong", "tt", "span", "small", "big", "a", "font", "code-inline", "emphasis", "hi"),
+        *("institution", "country", "content-language", "price", "isbn", "issn"),
+    )
+)
+"""Markup inside a word or sentence: the text goes on as if it were not there."""
+
+_PLAIN: Final = frozenset(("bold", "italic", "sub", "sup", "underline", "sc", "xref", "ext-link", "monospace"))
+"""Of these, those that are read like the text around them, whatever they hold."""
+
+_BLOCK: Final = frozenset(
+    (
+        *("title", "subtitle", "label", "caption", "disp-quote", "attrib", "statement", "fn-group", "ack", "app"),
+        *("app-group", "glossary", "notes", "bio", "sec", "back", "body", "boxed-text", "caption", "address", "def"),
+        *("sig-block", "sig", "speech", "speaker", "question", "question-wrap", "question-preamble", "answer"),
+        *("answer-set", "explanation", "textual-form", "license", "license-p", "permissions", "copyright-statement"),
+        *("kwd-group", "kwd", "floats-group", "fig-group", "table-wrap-group", "table-wrap-foot", "array"),
+        *("disp-formula-group", "floats-wrap", "author-notes", "addr-line", "epigraph", "dedication", "div", "block"),
+        *("verse-line", "ul", "ol", "li", "dl", "dt", "dd", "blockquote", "supplement", "gloss-group", "index-entry"),
+        *("abstract", "trans-abstract", "front-note", "foreword", "preface", "named-book-part-body", "h1", "h2", "h3"),
+    )
+)
+"""Elements that stand apart from the text around them; heading, if there is one, and content on lines of their own."""
+
+_ONE_BLOCK: Final = frozenset(
+    ("fig", "table-wrap", "chem-struct-wrap", "supplementary-material", "media", "graphic", "chem-struct-wrapper")
+)
+"""Elements whose parts (label, caption, rows, notes) belong closely together: lines of one block."""
+
+_FLOATS: Final = _ONE_BLOCK | {"boxed-text", "fig-group", "table-wrap-group", "fn"}
+"""Elements that only have their anchor in a paragraph: they follow it instead of cutting its sentence in two."""
+
+_HIDDEN: Final = frozenset(
+    (
+        *("object-id", "sec-meta", "ref-list", "processing-meta", "custom-meta-group", "copyright-year"),
+        *("copyright-holder", "colgroup", "col", "colspec", "spanspec", "institution-id", "fn-meta", "price-meta"),
+        *("license_ref", "free_to_read", "object-meta", "counts", "glyph-ref"),
+    )
+)
+"""Elements without words for readers. References have a place of their own."""
+
+_PREFERRED: Final = (
+    *("math", "tex-math", "table", "oasis-table", "textual-form", "preformat", "code", "chem-struct"),
+    *("disp-formula", "inline-formula", "media", "graphic", "inline-graphic", "inline-media"),
+)
+"""Which of several versions of the same thing is read, the best one first."""
+
+_CITATIONS: Final = frozenset(
+    ("mixed-citation", "element-citation", "nlm-citation", "citation", "citation-alternatives", "product")
+)
+_PICTURES: Final = frozenset(("graphic", "inline-graphic", "media", "inline-media"))
+_BLANKS: Final = re.compile(r"[ \t\r\n\f\v\x85\u2028\u2029]+")
+_AT_BREAK: Final = re.compile(rf" *{BREAK} *")
+_MIN_ALT_WORDS: Final = 4
+"""Shorter alternative texts ("Image 1", "An external file that holds a picture" is cut off as well) say nothing."""
+_NO_ALT: Final = ("An external file that holds a picture", "graphic file with name", "Click here for")
+
+
+def tidy(text: str) -> str:
+    """Make every run of blanks one space; forced breaks become line breaks, typographic spaces stay."""
+    return _AT_BREAK.sub("\n", _BLANKS.sub(" ", text)).strip(" \n")
+
+
+def one_line(text: str) -> str:
+    """Return text without line breaks and tabs."""
+    return _BLANKS.sub(" ", text.replace(BREAK, " ")).strip(" ")
+
+
+def inline_text(element: Any, declared: Mapping[str, str], *, without: Iterable[str] = ()) -> str:
+    """Return an element's words on one line.
+
+    Args:
+        element: what to read; None has no words.
+        declared: texts of the document's own entities.
+        without: elements below it that are left out.
+    """
+    if element is None:
+        return ""
+    flow = Flow(declared, without=frozenset(without))
+    flow.content(element)
+    return one_line(" ".join(flow.finished()))
+
+
+def heading_of(element: Any, declared: Mapping[str, str]) -> tuple[str, str]:
+    """Return label and title of a section-like element, "" for what it has not; subtitles belong to the title."""
+    label = inline_text(child(element, "label"), declared)
+    titles = [inline_text(title, declared) for title in children(element, "title", "subtitle")]
+    return label, one_line(" ".join(title for title in titles if title))
+
+
+class Flow:
+    """Collects the blocks of an element, in document order.
+
+    Args:
+        declared: texts of the document's own entities.
+        without: names of elements that are left out.
+        depth: how deep in the document it starts.
+    """
+
+    def __init__(self, declared: Mapping[str, str], *, without: frozenset[str] = frozenset(), depth: int = 0) -> None:
+        self.declared = declared
+        self.blocks: list[str] = []
+        self._without = without
+        self._depth = depth
+        self._line: list[str] = []
+        self._floats: list[str] = []
+        self._in_paragraph = 0
+        self._apart = False
+
+    # what it is made of
+
+    def finished(self) -> list[str]:
+        """Return the blocks, after what is left of the last line."""
+        self.end()
+        self.blocks += self._floats
+        self._floats = []
+        return self.blocks
+
+    def text(self, text: str | None) -> None:
+        """Add text to the line."""
+        if not text:
+            return
+        if self._apart:
+            self._apart = False
+            before = self._line[-1] if self._line else ""
+            if before[-1:].isalnum() and text[0].isalnum():
+                self._line.append(" ")
+        self._line.append(text)
+
+    def end(self) -> None:
+        """End the line: what comes now is another block."""
+        self._apart = False
+        if self._line:
+            line = tidy("".join(self._line))
+            self._line = []
+            if line:
+                self.blocks.append(line)
+
+    def block(self, text: str) -> None:
+        """Add a block that is ready, after what stands on the line."""
+        self.end()
+        if text.strip():
+            self.blocks.append(text)
+
+    # elements
+
+    def content(self, element: Any, *, skip: Iterable[Any] = ()) -> None:
+        """Add the text and the elements of an element."""
+        left_out = set(skip)
+        if self._depth >= MAX_DEPTH:
+            pieces = [element.text or ""]
+            for node in element:
+                pieces += [*(node.itertext() if local(node) and node not in left_out else ()), node.tail or ""]
+            self.text(" ".join(pieces))
+            return
+        self._depth += 1
+        self.text(element.text)
+        for node in element:
+            if node not in left_out:
+                self.node(node)
+            elif local(node):
+                self._apart = True  # what stood on both sides of it are two words
+            self.text(node.tail)
+        self._depth -= 1
+
+    def node(self, element: Any) -> None:
+        """Add an element."""
+        name = local(element)
+        if not name:
+            if is_entity(element):
+                self.text(entity_text(element, self.declared))
+            return
+        if name in _HIDDEN or name in self._without:
+            return
+        if name in _FLOATS and self._in_paragraph and any(piece.strip() for piece in self._line):
+            self._floats += self.part(lambda part: part.node(element))
+            return
+        if handler := _HANDLERS.get(name):
+            handler(self, element)
+        elif name in _INLINE:
+            self.content(element)
+        elif name in _ONE_BLOCK:
+            self.block("\n".join(self.part(lambda part: part.whole(element))))
+        elif name in _BLOCK:
+            self.end()
+            self.whole(element)
+            self.end()
+        else:
+            self._apart = True
+            self.content(element)
+            self._apart = True
+
+    def part(self, fill: Callable[["Flow"], None]) -> list[str]:
+        """Return the blocks of something that is read by itself."""
+        flow = Flow(self.declared, without=self._without, depth=self._depth + 1)
+        fill(flow)
+        return flow.finished()
+
+    def headed(self, element: Any) -> None:
+        """Add label and title on one line, then the rest of an element."""
+        head = list(children(element, "label", "title")) if len(element) else []
+        head = head[: 2 if [local(node) for node in head[:2]] == ["label", "title"] else 1]
+        if head and head[0] is next(children(element), None):
+            self.end()
+            self.block(one_line(" ".join(inline_text(node, self.declared) for node in head)))
+            self.content(element, skip=head)
+        else:
+            self.content(element)
+
+    def whole(self, element: Any) -> None:
+        """Add label and title, the rest, and last the DOI that figures, tables and boxes of some journals have."""
+        self.headed(element)
+        for node in children(element, "object-id"):
+            self.block(inline_text(node, self.declared) if attribute(node, "pub-id-type") == "doi" else "")
+
+    def paragraph(self, element: Any) -> None:
+        """Add a paragraph; what is only anchored in it follows."""
+        self.end()
+        self._in_paragraph += 1
+        self.content(element)
+        self._in_paragraph -= 1
+        self.end()
+        if not self._in_paragraph:
+            self.blocks += self._floats
+            self._floats = []
+
+    def line_break(self, element: Any) -> None:
+        """Add a forced line break."""
+        self.text(BREAK)
+
+    def verbatim(self, element: Any) -> None:
+        """Add text whose line breaks and blanks mean something."""
+        self.end()
+        pieces: list[str] = []
+        for node in element.iter():
+            name = local(node)
+            if name == "break":
+                pieces.append("\n")
+            elif name:
+                pieces.append(node.text or "")
+            elif is_entity(node):
+                pieces.append(entity_text(node, self.declared))
+            if node is not element:
+                pieces.append(node.tail or "")
+        lines = textwrap.dedent("".join(pieces).expandtabs(4).replace("\r\n", "\n")).split("\n")
+        while lines and not lines[0].strip():
+            lines.pop(0)
+        self.block("\n".join(line.rstrip() for line in lines).rstrip())
+
+    def verse(self, element: Any) -> None:
+        """Add a poem as one block."""
+        self.block("\n".join(self.part(lambda part: part.headed(element))))
+
+    def item_list(self, element: Any) -> None:
+        """Add a list as one block: items with their marks, what follows in an item indented."""
+        kind = attribute(element, "list-type").lower()
+        numbers = count(1)
+
+        def lines_of(node: Any) -> list[str]:
+            name = local(node)
+            if name == "list-item":
+                return self._item(node, kind, next(numbers))
+            return [inline_text(node, self.declared)] if name in ("label", "title") else self._lines_of(node)
+
+        self._lines(element, lines_of)
+
+    def definitions(self, element: Any) -> None:
+        """Add a list of terms and their definitions as one block."""
+
+        def lines_of(node: Any) -> list[str]:
+            name = local(node)
+            if name == "def-item":
+                return self._definition(node)
+            return [inline_text(node, self.declared)] if name in ("label", "title") else self._lines_of(node)
+
+        self._lines(element, lines_of)
+
+    def _lines(self, element: Any, lines_of: Callable[[Any], list[str]]) -> None:
+        """Add the parts of a list as the lines of one block; text between them, where none belongs, as well."""
+        lines = [one_line(element.text or "")]
+        for node in element:
+            lines += lines_of(node)
+            lines.append(one_line(node.tail or ""))
+        self.block("\n".join(line for line in lines if line))
+
+    def _lines_of(self, element: Any) -> list[str]:
+        return "\n".join(self.part(lambda part: part.node(element))).split("\n")
+
+    def _item(self, element: Any, kind: str, number: int) -> list[str]:
+        label = child(element, "label")
+        mark = inline_text(label, self.declared) or _mark(kind, number)
+        part = self.part(lambda part: part.content(element, skip=[] if label is None else [label]))
+        first, *more = "\n".join(part).split("\n")
+        return [f"{mark} {first}".strip(), *(f"  {line}" for line in more)]
+
+    def _definition(self, element: Any) -> list[str]:
+        """Return a term and its definition, both on the first line where there is one of each."""
+        parts: list[list[str]] = [[one_line(element.text or "")]]
+        for node in element:
+            parts += [self._lines_of(node), [one_line(node.tail or "")]]
+        filled = [lines for part in parts if (lines := [line for line in part if line.strip()])]
+        if not filled:
+            return []
+        (first, *more), *others = filled
+        if others and not more:
+            (second, *more), *others = others
+            first = f"{first} — {second}"
+        return [first, *(f"  {line}" for lines in (more, *others) for line in lines)]
+
+    def footnote(self, element: Any) -> None:
+        """Add a footnote as one block, its mark before its text."""
+        label = child(element, "label")
+        part = self.part(lambda part: part.content(element, skip=[] if label is None else [label]))
+        self.block(f"{inline_text(label, self.declared)} {chr(10).join(part)}".strip())
+
+    def display_formula(self, element: Any) -> None:
+        """Add a formula on a line of its own, its number after it."""
+        label = child(element, "label")
+        text = self._formula(element, skip=[] if label is None else [label])
+        self.block(f"{text} {inline_text(label, self.declared)}".strip())
+
+    def inline_formula(self, element: Any) -> None:
+        """Add a formula inside a sentence."""
+        self.text(self._formula(element))
+
+    def _formula(self, element: Any, skip: Iterable[Any] = ()) -> str:
+        named = {local(node): node for node in reversed(list(children(element)))}
+        if "math" in named:  # the others are pictures and other notations of the same
+            skip = [*skip, *children(element, "tex-math", *_PICTURES)]
+        blocks = self.part(lambda part: part.content(element, skip=skip))
+        text = one_line(" ".join(blocks))
+        return text or (FORMULA if any(local(node) in _PICTURES for node in element.iter()) else "")
+
+    def math(self, element: Any) -> None:
+        """Add MathML."""
+        self.text(math_text(element))
+
+    def tex(self, element: Any) -> None:
+        """Add TeX."""
+        self.text(tex_text(element))
+
+    def alternatives(self, element: Any) -> None:
+        """Add the best of several versions of the same thing."""
+        nodes = sorted(
+            children(element),
+            key=lambda node: _PREFERRED.index(local(node)) if local(node) in _PREFERRED else len(_PREFERRED),
+        )
+        for node in nodes:
+            blocks = self.part(lambda part, node=node: part.node(node))  # type: ignore[misc]
+            if blocks:
+                self.node(node)
+                return
+
+    def picture(self, element: Any) -> None:
+        """Add what is said about a picture: label, caption, and a description where it is one."""
+        if len(element):
+            self.block("\n".join(self.part(lambda part: part.whole(element))))
+
+    def inline_picture(self, element: Any) -> None:
+        """Add the description of a picture inside a sentence."""
+        self.content(element)
+
+    def alternative_text(self, element: Any) -> None:
+        """Add the description of a picture, unless it describes nothing."""
+        words = one_line("".join(element.itertext()))
+        if len(words.split()) >= _MIN_ALT_WORDS and not words.startswith(_NO_ALT):
+            self.block(words)
+
+    def abbreviation(self, element: Any) -> None:
+        """Add an abbreviation, its meaning in brackets where the markup has one."""
+        meaning = child(element, "def")
+        self.content(element, skip=[] if meaning is None else [meaning])
+        if meaning is not None:
+            self.text(f" ({inline_text(meaning, self.declared)})")
+
+    def table(self, element: Any) -> None:
+        """Add a table: a line per row, a tab between cells."""
+        self.end()
+        for caption in children(element, "caption", "title"):  # HTML has it inside
+            self.node(caption)
+        rows = rows_of(element, self._cell)
+        if any(any(row) for row in rows):
+            self.blocks.append("\n".join("\t".join(row) for row in rows if any(row)))
+
+    def _cell(self, cell: Any) -> str:
+        if _is_plain(cell):  # as most are, and there may be a hundred thousand
+            return one_line("".join(cell.itertext()))
+        return one_line(" ".join(self.part(lambda part: part.content(cell))))
+
+    def citation(self, element: Any) -> None:
+        """Add a reference that stands in the text."""
+        from entrez_kit.fulltext.jats_references import citation_text
+
+        self._apart = True
+        self.text(citation_text(element, self.declared))
+        self._apart = True
+
+    def name(self, element: Any) -> None:
+        """Add a person's name."""
+        parts = [inline_text(part, self.declared) for part in children(element, "prefix", "given-names")]
+        parts += [inline_text(part, self.declared) for part in children(element, "surname", "suffix")]
+        self._apart = True
+        self.text(" ".join(part for part in parts if part))
+        self._apart = True
+
+
+def _is_plain(element: Any) -> bool:
+    """Tell whether there is nothing but text and simple markup in an element."""
+    return all(node.tag in _PLAIN for node in element.iterdescendants())
+
+
+def _mark(kind: str, number: int) -> str:
+    if kind == "order" or kind.startswith(("arabic", "number")):
+        return f"{number}."
+    if kind.startswith("alpha"):
+        letter = chr(ord("a") + (number - 1) % 26)
+        return f"{letter.upper() if 'upper' in kind else letter}."
+    if kind.startswith("roman"):
+        roman = _roman(number)
+        return f"{roman.upper() if 'upper' in kind else roman}."
+    return "" if kind in ("simple", "none") else "-"
+
+
+def _roman(number: int) -> str:
+    values = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+    text = ""
+    for value, letters in values:
+        text += letters * (number // value)
+        number %= value
+    return text
+
+
+_HANDLERS: Final[Mapping[str, Callable[[Flow, Any], None]]] = {
+    "p": Flow.paragraph,
+    "break": Flow.line_break,
+    "br": Flow.line_break,
+    "preformat": Flow.verbatim,
+    "code": Flow.verbatim,
+    "verse-group": Flow.verse,
+    "list": Flow.item_list,
+    "def-list": Flow.definitions,
+    "fn": Flow.footnote,
+    "disp-formula": Flow.display_formula,
+    "inline-formula": Flow.inline_formula,
+    "math": Flow.math,
+    "tex-math": Flow.tex,
+    "alternatives": Flow.alternatives,
+    "graphic": Flow.picture,
+    "inline-graphic": Flow.inline_picture,
+    "inline-media": Flow.inline_picture,
+    "alt-text": Flow.alternative_text,
+    "long-desc": Flow.alternative_text,
+    "abbrev": Flow.abbreviation,
+    "table": Flow.table,
+    "name": Flow.name,
+    **dict.fromkeys(_CITATIONS, Flow.citation),
+}

@@ -1,0 +1,334 @@
+"""Fetch full text: request and result models, and the operation over the chain of sources."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import AfterValidator, Field, PrivateAttr, model_validator
+
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.fulltext.chain import follow
+from entrez_kit.fulltext.models import (
+    CutArticle,
+    FulltextArticle,
+    PmcArticle,
+    Truncation,
+    Unavailable,
+    UnpaywallArticle,
+    Warn,
+)
+from entrez_kit.fulltext.selection import Selected, Selection, select
+from entrez_kit.fulltext.tiers import UNPAYWALL_OFF, pmc_url, pubmed_url
+from entrez_kit.fulltext.trail import Trail
+from entrez_kit.identifiers import Identifier, IdKind, read_identifier
+from entrez_kit.operation import Operation, Request, Result, sparse, wrong
+from entrez_kit.services import Services
+
+MAX_MCP_IDS: Final = 10
+MAX_IDS: Final = 10_000
+MAX_CHARACTERS: Final = 1_000_000
+_MAX_TITLES: Final = 40
+KINDS: Final[tuple[tuple[str, IdKind], ...]] = (("pmids", "pmid"), ("pmcids", "pmcid"), ("dois", "doi"))
+
+
+def _pmid(text: str) -> str:
+    found = read_identifier(text)
+    if found is None or found.kind != "pmid":
+        raise ValueError(f"{text[:50]!r} is no PMID; give digits, one PMID per entry")
+    return text
+
+
+def _pmcid(text: str) -> str:
+    bare = text.strip()
+    found = read_identifier(f"PMC{bare}" if bare[:1].isdigit() else bare)
+    if found is None or found.kind != "pmcid":
+        raise ValueError(f"{text[:50]!r} is no PMCID such as PMC1234567")
+    return text
+
+
+def _doi(text: str) -> str:
+    if len(text.strip()) < 3:
+        raise ValueError(f"{text!r} is no DOI such as 10.1000/xyz123")
+    return text
+
+
+class FulltextRequest(Request):
+    """Which articles, by one kind of id, and how much of them."""
+
+    pmids: list[Annotated[str, AfterValidator(_pmid)]] | None = Field(
+        default=None, max_length=MAX_IDS, description='PMIDs, e.g. ["99000001"]. Give pmids, pmcids or dois.'
+    )
+    pmcids: list[Annotated[str, AfterValidator(_pmcid)]] | None = Field(
+        default=None, max_length=MAX_IDS, description='PMCIDs, e.g. ["PMC99000001"].'
+    )
+    dois: list[Annotated[str, AfterValidator(_doi)]] | None = Field(
+        default=None, max_length=MAX_IDS, description='DOIs, e.g. ["10.5555/ekit.2019.0001"].'
+    )
+    include_references: bool = Field(default=False, description="Whether articles hold their reference lists.")
+    sections: list[str] = Field(
+        default=[], max_length=50, description='Only sections whose titles contain one of these, e.g. ["methods"].'
+    )
+    max_sections: int | None = Field(default=None, ge=1, le=50, description="How many sections per article, 1 to 50.")
+    max_characters: int | None = Field(
+        default=None, ge=1, le=MAX_CHARACTERS, description="How many characters of section text per article."
+    )
+    overflow_mode: Literal["truncate", "outline"] = Field(
+        default="truncate",
+        description="Past max_characters: truncate fills in order, outline gives every section a share.",
+    )
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        given = [name for name, _ in KINDS if getattr(self, name)]
+        if len(given) != 1:
+            message = "provide exactly one of pmids, pmcids, or dois (not zero, not more)"
+            raise wrong(given[1] if given else "pmids", message, ", ".join(given))
+        return self
+
+    def identifiers(self) -> list[Identifier]:
+        """Return the ids, in order."""
+        return [_identifier(text, kind) for name, kind in KINDS for text in getattr(self, name) or ()]
+
+    def selection(self) -> Selection:
+        """Return what is wanted of each article."""
+        return Selection(
+            sections=tuple(text.strip() for text in self.sections if text.strip()),
+            max_sections=self.max_sections,
+            max_characters=self.max_characters,
+            overflow_mode=self.overflow_mode,
+        )
+
+
+def _identifier(text: str, kind: IdKind) -> Identifier:
+    bare = text.strip()
+    found = read_identifier(f"PMC{bare}" if kind == "pmcid" and bare[:1].isdigit() else bare)
+    if found is None or found.kind != kind:  # a DOI of a form nobody has seen is for the services to judge
+        return Identifier(kind, bare, text)
+    return Identifier(kind, found.value, text)
+
+
+class FulltextResult(Result):
+    """Articles in the order of the ids; every id without one is in ``unavailable``, with what every source answered."""
+
+    articles: list[FulltextArticle]
+    total_returned: int
+    unavailable: list[Unavailable] = sparse([])
+    truncation: Truncation | None = sparse()
+    warnings: list[Warn] = sparse([])
+    _invalid: list[str] = PrivateAttr(default_factory=list)
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report ids without full text."""
+        return shortfall_of(self.unavailable, self.total_returned, self._invalid)
+
+
+def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequence[str] = ()) -> EntrezKitError | None:
+    """Return the error that goes with a document in which some ids have no text.
+
+    Args:
+        unavailable: the ids without one.
+        found: how many articles there are.
+        invalid: inputs that are no ids.
+    """
+    if not unavailable and not invalid:
+        return None
+    details: dict[str, Any] = {
+        "partial": found > 0,
+        "missing": [
+            *(item.model_dump(mode="json") for item in unavailable),
+            *({"id": text, "reason": "invalid"} for text in invalid),
+        ],
+    }
+    names = [*(item.id for item in unavailable), *invalid]
+    named = ", ".join(names[:10]) + (" ..." if len(names) > 10 else "")
+    if not unavailable:
+        return InvalidInput(
+            f"No identifier of an article: {named}.",
+            invalid_input=invalid[0],
+            recovery_hint="Give PMIDs (12345678), PMCIDs (PMC1234567) or DOIs (10.1000/xyz).",
+            details={**details, "reason": "invalid_identifiers"},
+        )
+    if not invalid and all(item.retryable for item in unavailable):
+        return UpstreamError(
+            f"No full text of {named}: not every source answered.",
+            recovery_hint="Run the same command again in a little while: what was answered is in the cache, only the "
+            "rest is asked for.",
+            details={**details, "reason": "incomplete"},
+        )
+    hint = "The entries of `unavailable` say what every source answered; pubmed_fetch_contents has the abstract."
+    if any(tried.detail == UNPAYWALL_OFF for item in unavailable for tried in item.tried_tiers):
+        hint += " Set UNPAYWALL_EMAIL to have open-access copies looked for."
+    if any(item.retryable for item in unavailable):
+        hint += " Where `retryable` is true, a source did not answer: try again."
+    return EntityNotFound(
+        f"No full text of {named}.",
+        invalid_input=unavailable[0].id,
+        recovery_hint=hint,
+        details={**details, "reason": "no_full_text"},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What became of one id: an article, with what was cut off it, or why there is none."""
+
+    id: str
+    article: PmcArticle | UnpaywallArticle | None = None
+    unavailable: Unavailable | None = None
+    cut: CutArticle | None = None
+    omitted_sections: int = 0
+    warnings: list[Warn] = field(default_factory=list)
+
+
+def fetch_fulltext(services: Services, request: FulltextRequest) -> FulltextResult:
+    """Fetch full text of articles: sections, tables, captions and, on request, references.
+
+    Use it when the abstract does not answer the question. Looks in PMC, Europe PMC, then for an open-access copy.
+    Example: pmcids ["PMC99000001"], sections ["methods"]. An article has 30,000 characters and more: ask with
+    max_characters and overflow_mode outline first, then for sections. Ids without full text are in `unavailable`.
+
+    Args:
+        services: the clients.
+        request: the articles, and how much of them.
+
+    Raises:
+        InvalidInput: none or several kinds of ids were given.
+
+    Source: ID Converter, EFetch (db=pmc), PMC's open-data bucket, Europe PMC, Unpaywall.
+    """
+    return result_of(request, list(fetched(services, request, request.identifiers())))
+
+
+def fetched(services: Services, request: FulltextRequest, wanted: Sequence[Identifier]) -> Iterator[Fetched]:
+    """Yield what became of ids of any kind, in order, batch by batch.
+
+    Args:
+        services: the clients.
+        request: how much of each article.
+        wanted: the ids.
+    """
+    selection = request.selection()
+    for identifier, trail in zip(wanted, follow(services, wanted), strict=True):
+        name = identifier.given.strip()
+        if trail.jats is not None:
+            yield _from_jats(name, trail, selection, references=request.include_references)
+        elif trail.copy is not None:
+            warnings = [] if selection.is_everything else [_ignored(name)]
+            yield Fetched(name, trail.copy, warnings=warnings)
+        else:
+            yield Fetched(name, unavailable=trail.unavailable(name))
+
+
+def _from_jats(name: str, trail: Trail, selection: Selection, *, references: bool) -> Fetched:
+    assert trail.jats is not None
+    front, selected = trail.jats.front, select(trail.jats.nodes, selection)
+    pmid, pmcid = trail.pmid or front.pmid, trail.pmcid or front.pmcid
+    article = PmcArticle(
+        via_source="europepmc" if trail.via_europepmc else "pmc",
+        pmcid=pmcid,
+        pmc_url=pmc_url(pmcid),
+        pmid=pmid,
+        pubmed_url=pubmed_url(pmid),
+        doi=front.doi or trail.doi,
+        title=front.title,
+        abstract=front.abstract,
+        authors=front.authors,
+        affiliations=front.affiliations,
+        journal=front.journal,
+        keywords=front.keywords,
+        article_type=front.article_type,
+        retraction_status=front.retraction_status,
+        publication_date=front.publication_date,
+        sections=selected.sections,
+        references=trail.jats.references if references else [],
+        epmc_id=trail.epmc_id,
+        epmc_source=trail.epmc_source,
+        license=front.license,
+    )
+    cut = CutArticle(
+        id=name,
+        original_characters=selected.original_characters,
+        returned_characters=selected.returned_characters,
+        sections=selected.cuts,
+    )
+    return Fetched(
+        name,
+        article,
+        cut=cut if selected.is_cut else None,
+        omitted_sections=selected.omitted_sections,
+        warnings=[_missed(name, trail, selected, selection)] if selected.missed else [],
+    )
+
+
+def _ignored(name: str) -> Warn:
+    return Warn(
+        code="selection_ignored",
+        message=f"{name} comes from an open-access copy without sections: sections, max_sections, max_characters and "
+        "overflow_mode were ignored.",
+    )
+
+
+def _missed(name: str, trail: Trail, selected: Selected, selection: Selection) -> Warn:
+    assert trail.jats is not None
+    titles = [node.heading for node in trail.jats.nodes if node.heading]
+    listed = "; ".join(titles[:_MAX_TITLES]) + (" ..." if len(titles) > _MAX_TITLES else "")
+    return Warn(
+        code="sections_not_found",
+        message=f"No section of {name} has {' or '.join(repr(text) for text in selection.sections)} in its title. "
+        f"Its sections: {listed or 'none has a title'}.",
+    )
+
+
+def result_of(request: FulltextRequest, outcomes: Iterable[Fetched], invalid: Sequence[str] = ()) -> FulltextResult:
+    """Build the result document from all outcomes.
+
+    Args:
+        request: how much of each article was asked for.
+        outcomes: of every id, in order.
+        invalid: inputs that are no ids.
+    """
+    outcomes = list(outcomes)
+    articles = [item.article for item in outcomes if item.article is not None]
+    result = FulltextResult(
+        articles=articles,
+        total_returned=len(articles),
+        unavailable=[item.unavailable for item in outcomes if item.unavailable is not None],
+        truncation=truncation_of(request, outcomes),
+        warnings=[*(warning for item in outcomes for warning in item.warnings), *map(_no_id, invalid)],
+    )
+    result._invalid = list(invalid)
+    return result
+
+
+def _no_id(text: str) -> Warn:
+    return Warn(code="invalid_identifier", message=f"{text[:100]!r} is no PMID, PMCID or DOI.")
+
+
+def truncation_of(request: FulltextRequest, outcomes: Sequence[Fetched]) -> Truncation | None:
+    """Return what was cut, None where nothing was."""
+    cuts = [item.cut for item in outcomes if item.cut is not None]
+    if not cuts:
+        return None
+    return Truncation(
+        mode=request.overflow_mode,
+        max_characters=request.max_characters,
+        max_sections=request.max_sections,
+        original_characters=sum(cut.original_characters for cut in cuts),
+        returned_characters=sum(cut.returned_characters for cut in cuts),
+        omitted_sections=sum(item.omitted_sections for item in outcomes if item.cut is not None),
+        articles=cuts,
+    )
+
+
+FETCH_FULLTEXT = Operation(
+    name="pubmed_fetch_fulltext",
+    function=fetch_fulltext,
+    request=FulltextRequest,
+    result=FulltextResult,
+    method="fetch_fulltext",
+    command=("fulltext",),
+    toolset="pubmed",
+    title="Fetch full text",
+    errors=(EntityNotFound, UpstreamError, RateLimited),
+    mcp_caps={"pmids": MAX_MCP_IDS, "pmcids": MAX_MCP_IDS, "dois": MAX_MCP_IDS},
+)

@@ -1,0 +1,202 @@
+"""A publisher's HTML page as Markdown: the article without menus and banners, its headings, lists and tables kept."""
+
+import logging
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urljoin
+
+from entrez_kit.fulltext.unreadable import not_installed, unreadable
+
+MAX_HTML_BYTES: Final = 20_000_000
+MAX_ELEMENTS: Final = 60_000
+"""Reading takes longer than in proportion to the elements: some ten seconds for these. Articles have some thousands."""
+
+MIN_WORDS: Final = 50
+"""Fewer words are no article."""
+
+WALL_WORDS: Final = 400
+"""A page with fewer words that speaks of robots, scripts and cookies is what stands before the article."""
+
+LANDING_WORDS: Final = 600
+"""A page with fewer words that names a PDF of the article and has none of its sections shows the abstract."""
+
+INSTALL: Final = "pip install trafilatura lxml-html-clean"
+
+_WALL: Final = re.compile(
+    r"\b(captcha|recaptcha|are you (a )?(human|robot)|not a robot|verif(y|ying) (that )?you(r browser)?\b"
+    r"|just a moment|checking your browser|attention required|security (check|verification)|unusual (traffic|activity)"
+    r"|enable (javascript|cookies)|javascript (is|must be|and cookies)|cookies (are|must be|to be) (disabled|enabled)"
+    r"|access (to this page )?(is |has been )?denied|preparing to download|request (was )?blocked|ddos protection"
+    r"|automated (access|requests|queries)|cloudflare|incapsula|log ?in to (access|continue|view)|institutional login"
+    r"|page not found|404 error|purchase (access|this article)|get access to the full)",
+    re.IGNORECASE,
+)
+_SECTION: Final = re.compile(
+    r"^#+\W*(?:[0-9.]+\W*)?(introduction|discussion|references|acknowledge?ments?|main text)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_META_CHARSET: Final = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9._:-]{2,40})", re.IGNORECASE)
+_XML_CHARSET: Final = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._:-]{2,40})[\"']")
+_RULE: Final = r"\|(?:-+\|)+\n"
+_CAPTION_ROW: Final = re.compile(rf"^\|([^|\n]*+)\|(?: *\|)++\n{_RULE}(\|[^\n]*\n{_RULE})", re.MULTILINE)
+_NEEDLESS: Final = (
+    (re.compile(r"(?<!\\)\\\[([^\[\]\\\n]{0,300})\\\](?![(:\[])"), r"[\1]"),
+    (re.compile(r"(?<!\\)\\<(?![A-Za-z/!?])"), "<"),
+    (re.compile(r"(?<=[^\W_])\\_(?=[^\W_])"), "_"),
+    (re.compile(r"(?<![\\~])\\~(?![\\~])"), "~"),
+)
+_WORD: Final = re.compile(r"\w+(?:['’.-]\w+)*")
+_LOGGERS: Final = ("trafilatura", "justext", "courlan", "htmldate")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """An article read from a page. ``pdf_url`` is where the page itself says that the PDF is."""
+
+    title: str | None
+    markdown: str
+    word_count: int
+    pdf_url: str | None = None
+
+    @property
+    def is_landing_page(self) -> bool:
+        """Whether this is the page about an article rather than the article."""
+        has_sections = bool(_SECTION.search(self.markdown))
+        return self.word_count < LANDING_WORDS and self.pdf_url is not None and not has_sections
+
+
+def html_to_markdown(content: bytes, url: str, charset: str | None = None) -> Page:
+    """Read the article out of a page.
+
+    Args:
+        content: the page.
+        url: where it was found.
+        charset: the encoding the server named.
+
+    Raises:
+        UpstreamError: there is no article in it, or the library that reads pages is missing; reason parse_failed.
+    """
+    if len(content) > MAX_HTML_BYTES:
+        raise unreadable(f"is a page of {len(content):,} bytes, more than {MAX_HTML_BYTES:,} are not read")
+    trafilatura = _library()
+    root = _parsed(_decoded(content, charset))
+    title, pdf_url = _title(root), _pdf_url(root, url)
+    markdown: str = (
+        trafilatura.extract(
+            root,
+            output_format="markdown",
+            include_comments=False,
+            include_formatting=True,
+            include_images=False,
+            include_links=False,
+            include_tables=True,
+            favor_recall=True,
+            with_metadata=False,
+        )
+        or ""
+    )
+    markdown = _tidy(markdown)
+    words = count_words(markdown)
+    if words < WALL_WORDS and _WALL.search(f"{title or ''}\n{markdown}"):
+        raise unreadable("is a page that keeps programs out, not the article", words=words, pdf_url=pdf_url)
+    if words < MIN_WORDS:
+        raise unreadable(f"is a page with next to no text ({words} words)", words=words, pdf_url=pdf_url)
+    return Page(title, markdown, words, pdf_url)
+
+
+def count_words(text: str) -> int:
+    """Count words; a number is one, punctuation and the marks of a table are none."""
+    return sum(1 for _ in _WORD.finditer(text))
+
+
+def _library() -> Any:
+    try:
+        import trafilatura
+    except ImportError:
+        raise not_installed("trafilatura, which reads HTML pages,", INSTALL) from None
+    for name in _LOGGERS:  # what it says about odd pages is nothing a user can act on
+        logger = logging.getLogger(name)
+        if logger.level == logging.NOTSET:
+            logger.setLevel(logging.CRITICAL)
+    return trafilatura
+
+
+def _decoded(content: bytes, charset: str | None) -> str:
+    """Decode a page by what it says of itself, then by what the server said; most are UTF-8 whatever they say."""
+    for bom, encoding in ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
+        if content.startswith(bom):
+            return content[len(bom) :].decode(encoding, "replace")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    head = content[:4096]
+    named = _META_CHARSET.search(head) or _XML_CHARSET.search(head)
+    for name in (charset, named[1].decode("ascii") if named else None, "windows-1252"):
+        if name and name.lower() not in ("utf-8", "utf8"):
+            try:
+                return content.decode(name, "replace")
+            except (LookupError, ValueError):
+                continue
+    return content.decode("utf-8", "replace")
+
+
+def _parsed(text: str) -> Any:
+    from lxml import etree, html
+
+    # Without its declaration: a text that is decoded already has no encoding of its own.
+    text = re.sub(r"^\s*<\?xml[^>]*\?>", "", text).replace("\x00", "")
+    parser = html.HTMLParser(remove_comments=True, remove_pis=True, no_network=True)
+    try:
+        root = html.document_fromstring(text, parser=parser)
+    except (etree.LxmlError, ValueError, RecursionError):
+        root = None
+    if root is None:
+        raise unreadable("is no page that can be taken apart")
+    etree.strip_elements(root, "script", "style", "svg", "noscript", "template", with_tail=False)
+    elements = sum(1 for _ in root.iter())
+    if elements > MAX_ELEMENTS:
+        raise unreadable(f"is a page of {elements:,} elements, more than {MAX_ELEMENTS:,} are not read")
+    return root
+
+
+def _meta(root: Any, *names: str) -> str | None:
+    for wanted in names:
+        for element in root.iter("meta"):
+            name = element.get("name") or element.get("property") or ""
+            content = " ".join((element.get("content") or "").split())
+            if name.lower() == wanted and content:
+                return content
+    return None
+
+
+def _title(root: Any) -> str | None:
+    title = _meta(root, "citation_title", "dc.title", "og:title")
+    for name in ("h1", "title"):
+        for element in root.iter(name) if title is None else ():
+            title = " ".join(element.text_content().split()) or None
+            if title:
+                break
+    return title[:1000] if title else None
+
+
+def _pdf_url(root: Any, url: str) -> str | None:
+    named = _meta(root, "citation_pdf_url")
+    try:
+        return urljoin(url, named) if named else None
+    except ValueError:
+        return None
+
+
+def _tidy(markdown: str) -> str:
+    """Return Markdown with sane white space, captions before their tables, and without needless backslashes.
+
+    The library escapes whatever may be a mark. Much of it cannot be one where it stands: a reference such as [12] that
+    no address follows, P<0.001, an underscore within a word.
+    """
+    lines = [line.rstrip() for line in markdown.replace("\r\n", "\n").split("\n")]
+    text = _CAPTION_ROW.sub(lambda row: f"{row[1].strip()}\n\n{row[2]}", "\n".join(lines))
+    for pattern, plain in _NEEDLESS:
+        text = pattern.sub(plain, text)
+    return re.sub(r"\n{3,}", "\n\n", text).strip()

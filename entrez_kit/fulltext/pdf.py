@@ -1,0 +1,234 @@
+"""The text of a PDF: its words in order, line by line, with hyphenated words joined again.
+
+PDFs come from anywhere, and some are made to hurt. Sizes are limited by the library's own settings, and time by
+looking at the clock between drawing operations. A file that passes a limit is not read at all rather than in part; a
+single page that cannot be read is named in the text.
+"""
+
+import logging
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any, Final
+
+from entrez_kit.fulltext.pages import count_words
+from entrez_kit.fulltext.unreadable import not_installed, unreadable
+
+MAX_PAGES: Final = 1500
+MAX_CHARACTERS: Final = 20_000_000
+SECONDS: Final = 60.0
+MIN_WORDS: Final = 50
+MIN_PAGE_WORDS: Final = 5
+"""A page with fewer words is a picture, or blank."""
+
+MAX_BLANK: Final = 0.8
+"""Share of pages without text beyond which a file counts as scanned, with a cover page put before it."""
+
+MAX_FAILED: Final = 0.2
+"""Share of pages that cannot be read beyond which a file cannot; below, the text says which page is missing."""
+
+INSTALL: Final = "pip install pypdf"
+
+_LIMITS: Final = {
+    "maximum_declared_stream_length": 50_000_000,
+    "array_based_stream_maximum_output_length": 20_000_000,
+    "lzw_maximum_output_length": 20_000_000,
+    "run_length_maximum_output_length": 20_000_000,
+    "zlib_maximum_output_length": 20_000_000,
+    "zlib_maximum_recovery_input_length": 1_000_000,
+    "stream_decoding_work_maximum_length": 60_000_000,
+    "stream_parsing_work_maximum_count": 500_000,
+    "page_tree_maximum_entries": 10_000,
+    "jbig2dec_binary": None,  # no program is run for a picture
+}
+
+_NOT_READ: Final = "[Page {} of this PDF could not be read.]"
+_LIGATURES: Final = str.maketrans(
+    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st", "\u00a0": " ", "\u00ad": "\u00ad"}
+)
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
+_BREAK: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]{2,}+)([-\u2010\u00ad])\n([^\W\d_]++)")
+_WORD: Final = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*")
+_NO_TITLE: Final = re.compile(
+    r"(?i)(untitled.*|microsoft (word|powerpoint).*|.*\.(docx?|indd|dvi|tex|qxd|pdf|rtf|xml|fm|p65|pmd)|title|pii:?.*"
+    r"|doi:.*|\W*|[\w-]+\.\.[\w-]+|layout \d+|slide \d+|powerpoint presentation|\S{0,3}|[0-9 ._-]+)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pdf:
+    """The text of a PDF; pages are separated by an empty line."""
+
+    title: str | None
+    text: str
+    total_pages: int
+    word_count: int
+
+
+def pdf_to_text(content: bytes, *, seconds: float = SECONDS) -> Pdf:
+    """Read the text of a PDF.
+
+    Args:
+        content: the file.
+        seconds: how long reading may take.
+
+    Raises:
+        UpstreamError: it is encrypted, broken, without text or beyond a limit, or the library that reads PDFs is
+            missing; reason parse_failed.
+    """
+    pypdf = _library()
+    until = time.monotonic() + seconds
+    problem: str
+    try:
+        with _limits(pypdf):
+            return _read(pypdf, content, until)
+    except _Late:
+        problem = f"is a PDF that takes longer than {seconds:g} s to read"
+    except _Problem as exc:
+        problem = str(exc)
+    except MemoryError:
+        problem = "is a PDF that takes more memory than there is"
+    except RecursionError:
+        problem = "is a PDF that is nested too deeply"
+    except Exception as exc:  # broken files make the library fail in any way there is
+        problem = _explained(pypdf, exc)
+    raise unreadable(problem)
+
+
+class _Late(Exception):
+    """The time is up."""
+
+
+class _Problem(Exception):
+    """The text says what is wrong with the file."""
+
+
+def _library() -> Any:
+    try:
+        import pypdf
+    except ImportError:
+        raise not_installed("pypdf, which reads PDFs,", INSTALL) from None
+    logger = logging.getLogger("pypdf")  # it remarks on every oddity of a file
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.CRITICAL)
+    return pypdf
+
+
+def _explained(pypdf: Any, exc: Exception) -> str:
+    if isinstance(exc, pypdf.errors.DependencyError):
+        return "is an encrypted PDF that needs the library cryptography: run `pip install cryptography`"
+    if isinstance(exc, pypdf.errors.FileNotDecryptedError):
+        return "is an encrypted PDF"
+    if isinstance(exc, pypdf.errors.LimitReachedError):
+        return "is a PDF with parts larger than is read"
+    return f"is a broken PDF ({type(exc).__name__})"
+
+
+def _read(pypdf: Any, content: bytes, until: float) -> Pdf:
+    start = content.find(b"%PDF-", 0, 1029)
+    if start < 0:
+        raise _Problem("is no PDF")
+    reader = pypdf.PdfReader(BytesIO(content[start:]), strict=False)
+    if reader.is_encrypted and not reader.decrypt(""):
+        raise _Problem("is an encrypted PDF")
+    total = reader.get_num_pages()
+    if total < 1:
+        raise _Problem("is a PDF without pages")
+    if total > MAX_PAGES:
+        raise _Problem(f"is a PDF of {total:,} pages, more than {MAX_PAGES:,} are not read")
+    pages: list[str] = []
+    size = 0
+    failed: list[int] = []
+    for number, page in enumerate(reader.pages):
+        text = _page_text(pypdf, page, until)
+        if text is None:
+            failed.append(number)
+        pages.append(_clean(text or ""))
+        size += len(pages[-1])
+        if size > MAX_CHARACTERS:
+            raise _Problem(f"is a PDF with more than {MAX_CHARACTERS:,} characters")
+    if len(failed) > MAX_FAILED * total:
+        raise _Problem(f"is a PDF of which {len(failed)} of {total} pages cannot be read")
+    _check_has_text(pages)
+    for number in failed:
+        pages[number] = _NOT_READ.format(number + 1)
+    text = join_hyphenated("\n\n".join(page for page in pages if page))
+    return Pdf(_title(reader), text, total, count_words(text) - len(failed) * count_words(_NOT_READ.format(0)))
+
+
+def _limits(pypdf: Any) -> AbstractContextManager[Any]:
+    """Set the library's limits for this thread, those that its version has."""
+    known = {name: value for name, value in _LIMITS.items() if name in pypdf.Configuration.__dataclass_fields__}
+    limits: AbstractContextManager[Any] = pypdf.apply_configuration(**known)
+    return limits
+
+
+def _page_text(pypdf: Any, page: Any, until: float) -> str | None:
+    """Return the text of a page, or None when it cannot be read: too much is drawn on it, or it is broken."""
+
+    def watch(*_: object) -> None:
+        if time.monotonic() > until:
+            raise _Late
+
+    watch()
+    try:
+        text: str = page.extract_text(visitor_operand_before=watch)
+        return text
+    except (_Late, MemoryError, RecursionError, pypdf.errors.DependencyError):
+        raise
+    except Exception:  # one broken page among many is told apart from a broken file
+        return None
+
+
+def _check_has_text(pages: Sequence[str]) -> None:
+    """Refuse a file that holds pictures of text."""
+    counts = [count_words(page) for page in pages]
+    total, blank = sum(counts), sum(count < MIN_PAGE_WORDS for count in counts)
+    if total < MIN_WORDS:
+        raise _Problem(f"is a PDF without text ({total} words on {len(pages)} pages); most likely it was scanned")
+    if len(pages) >= 5 and blank > MAX_BLANK * len(pages):
+        raise _Problem(f"is a PDF of which {blank} of {len(pages)} pages hold no text; most likely it was scanned")
+
+
+def _clean(text: str) -> str:
+    """Return a page's text with sane letters and white space."""
+    text = text.translate(_LIGATURES).replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
+    text = _CONTROL.sub("", text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    lines = (" ".join(line.split()) for line in text.replace("\v", "\n").split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+def join_hyphenated(text: str) -> str:
+    """Join words that were divided at the end of a line.
+
+    A hyphen that belongs to the word stays: ``well-`` / ``known`` becomes ``well-known`` where the text has that word
+    elsewhere, and does not have ``wellknown``.
+    """
+    known = Counter(word.lower().replace("\u2010", "-") for word in _WORD.findall(_BREAK.sub(" ", text)))
+    return _BREAK.sub(_joiner(known), text)
+
+
+def _joiner(known: Counter[str]) -> Callable[[re.Match[str]], str]:
+    def joined(match: re.Match[str]) -> str:
+        first, hyphen, second = match[1], match[2], match[3]
+        if hyphen == "\u00ad":
+            return first + second
+        if second[0].isupper():
+            return f"{first}-{second}" if not first.isupper() else f"{first}-\n{second}"
+        whole, parted = f"{first}{second}".lower(), f"{first}-{second}".lower()
+        return f"{first}-{second}" if known[parted] > known[whole] else f"{first}{second}"
+
+    return joined
+
+
+def _title(reader: Any) -> str | None:
+    try:
+        title = reader.metadata.title if reader.metadata else None
+    except Exception:  # a broken title is none
+        return None
+    text = " ".join(_clean(title).split()) if isinstance(title, str) else ""
+    return None if not text or len(text) > 500 or _NO_TITLE.fullmatch(text) else text

@@ -1,0 +1,180 @@
+"""How much of an article is returned: sections by title, how many of them, how many characters."""
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from entrez_kit.fulltext.jats_body import Node, two_levels
+from entrez_kit.fulltext.models import CutSection, OverflowMode, Section
+
+ELLIPSIS: Final = "…"
+_WORD_REACH: Final = 40
+"""A cut moves back to the end of a word, if one ended so many characters ago at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is wanted of an article.
+
+    Args:
+        sections: texts of which a section's title must hold one, upper or lower case alike.
+        max_sections: how many sections at most.
+        max_characters: how many characters of text at most; titles, abstract, ids and references do not count.
+        overflow_mode: truncate fills in order, outline gives every section a share.
+    """
+
+    sections: tuple[str, ...] = ()
+    max_sections: int | None = None
+    max_characters: int | None = None
+    overflow_mode: OverflowMode = "truncate"
+
+    @property
+    def is_everything(self) -> bool:
+        """Tell whether nothing is left out."""
+        return not self.sections and self.max_sections is None and self.max_characters is None
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """The chosen sections, and what was cut off them. ``missed`` tells that no title holds what was asked for."""
+
+    sections: list[Section]
+    original_characters: int
+    returned_characters: int
+    omitted_sections: int = 0
+    cuts: list[CutSection] = field(default_factory=list)
+    missed: bool = False
+
+    @property
+    def is_cut(self) -> bool:
+        """Tell whether max_sections or max_characters left something out."""
+        return bool(self.cuts)
+
+
+def select(nodes: Sequence[Node], selection: Selection) -> Selected:
+    """Return what a selection leaves of an article's sections."""
+    chosen = _by_title(nodes, [wanted.casefold() for wanted in selection.sections]) if selection.sections else nodes
+    sections = two_levels(list(chosen))
+    whole = [characters(section) for section in sections]
+    kept = sections[: selection.max_sections] if selection.max_sections is not None else sections
+    if selection.max_characters is not None:
+        shares = (_in_order if selection.overflow_mode == "truncate" else _evenly)(
+            [len(text) for section in kept for text in _texts(section)], selection.max_characters
+        )
+        kept = _shortened(kept, shares, drop_empty=selection.overflow_mode == "truncate")
+    left = [*kept, *[None] * (len(sections) - len(kept))]
+    cuts = [
+        CutSection(title=section.title, original_characters=size, returned_characters=_size(rest))
+        for section, size, rest in zip(sections, whole, left, strict=True)
+        if rest is None or _size(rest) < size
+    ]
+    return Selected(
+        sections=[section for section in left if section is not None],
+        original_characters=sum(whole),
+        returned_characters=sum(_size(section) for section in left),
+        omitted_sections=sum(section is None for section in left),
+        cuts=cuts,
+        missed=bool(selection.sections) and not sections,
+    )
+
+
+def characters(section: Section) -> int:
+    """Return how many characters of text a section has, subsections included."""
+    return sum(len(text) for text in _texts(section))
+
+
+def _size(section: Section | None) -> int:
+    return 0 if section is None else characters(section)
+
+
+def _texts(section: Section) -> list[str]:
+    return [section.text, *(sub.text for sub in section.subsections)]
+
+
+def _by_title(nodes: Sequence[Node], wanted: Sequence[str]) -> list[Node]:
+    """Keep what is named, whole, and of what lies around it the headings."""
+    kept: list[Node] = []
+    for node in nodes:
+        heading = node.heading.casefold()
+        if any(text in heading for text in wanted):
+            kept.append(node)
+        elif below := _by_title(node.nodes, wanted):
+            kept.append(replace(node, blocks=[], nodes=below))
+    return kept
+
+
+# Shares of a budget
+
+
+def _in_order(sizes: Sequence[int], budget: int) -> list[int]:
+    shares = []
+    for size in sizes:
+        shares.append(min(size, budget))
+        budget -= shares[-1]
+    return shares
+
+
+def _evenly(sizes: Sequence[int], budget: int) -> list[int]:
+    """Give every text the same; what short ones leave over goes to the longer ones."""
+    shares = [0] * len(sizes)
+    waiting = sorted((place for place, size in enumerate(sizes) if size), key=lambda place: sizes[place])
+    while waiting:
+        place = waiting.pop(0)
+        shares[place] = min(sizes[place], budget // (len(waiting) + 1))
+        budget -= shares[place]
+    return shares
+
+
+def _shortened(sections: Sequence[Section], shares: Sequence[int], *, drop_empty: bool) -> list[Section]:
+    """Cut texts to their shares; in order, what comes after the last share is left out, headings too."""
+    left = list(shares)
+    kept: list[Section] = []
+    spent = sum(shares)
+    for section in sections:
+        if drop_empty and not spent and characters(section):
+            break
+        own, *parts = [(text, left.pop(0)) for text in _texts(section)]
+        subsections = []
+        text = cut(*own)
+        spent -= own[1]
+        for sub, (whole, share) in zip(section.subsections, parts, strict=True):
+            if drop_empty and not share and whole:
+                continue
+            subsections.append(sub.model_copy(update={"text": cut(whole, share)}))
+            spent -= share
+        kept.append(section.model_copy(update={"text": text, "subsections": subsections}))
+    return kept
+
+
+def cut(text: str, limit: int) -> str:
+    """Return at most so many characters of a text, cut at the end of a word and never inside a character.
+
+    An ellipsis, which counts, shows where something is missing.
+    """
+    if len(text) <= limit:
+        return text
+    end = limit - len(ELLIPSIS)
+    if end < 1:
+        return ""
+    while end > 0 and not _is_boundary(text, end):
+        end -= 1
+    blank = max(text.rfind(blank, max(0, end - _WORD_REACH), end + 1) for blank in (" ", "\n", "\t"))
+    if blank > 0:
+        end = blank
+    kept = text[:end].rstrip()
+    return f"{kept}{ELLIPSIS}" if kept else ""
+
+
+def _is_boundary(text: str, at: int) -> bool:
+    """Tell whether a character as readers see it ends here: not before an accent, inside a flag or a joined emoji."""
+    after, before = text[at], text[at - 1]
+    if unicodedata.category(after) in ("Mn", "Me", "Mc") or "\u200d" in (after, before):
+        return False
+    code = ord(after)
+    if 0x1F3FB <= code <= 0x1F3FF or 0xE0020 <= code <= 0xE007F or 0x1160 <= code <= 0x11FF:
+        return False
+    if 0x1F1E6 <= code <= 0x1F1FF:
+        flags = len(text[:at]) - len(text[:at].rstrip("".join(chr(0x1F1E6 + letter) for letter in range(26))))
+        return flags % 2 == 0
+    return not (before == "\r" and after == "\n")

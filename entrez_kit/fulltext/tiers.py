@@ -1,0 +1,356 @@
+"""The three places a text may come from: PMC (EFetch, then its open-data bucket), Europe PMC, open-access copies."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from entrez_kit import tracing
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
+from entrez_kit.fulltext.jats import JatsArticle, JatsError, iter_jats
+from entrez_kit.fulltext.jats_xml import ENDPOINT
+from entrez_kit.fulltext.models import UnpaywallArticle
+from entrez_kit.fulltext.trail import Answer, Trail, service_error
+from entrez_kit.services import Services
+from entrez_kit.unpaywall import INVALID_DOI, NO_ADDRESS, NO_COPY, UNKNOWN_DOI, Location, read_open_access
+
+if TYPE_CHECKING:
+    from entrez_kit.transport.download import Downloaded
+
+POST_ABOVE: Final = 5
+"""More PMC articles at a time are asked for by POST."""
+MAX_FAILED: Final = 3
+"""After so many articles in a row that PMC gives no answer about, it is not asked about the others of the batch."""
+
+MAX_ADDRESSES: Final = 4
+"""So many addresses of open-access copies are tried for one article; each may take its whole time limit."""
+
+EUROPEPMC_OFF: Final = "EUROPEPMC_ENABLED=false"
+UNPAYWALL_OFF: Final = "UNPAYWALL_EMAIL is not set"
+FORBIDDEN: Final = "the publisher does not allow PMC to pass on the text"
+FRONT_ONLY: Final = "front matter only"
+NOT_IN_PMC: Final = "PMC has no such article"
+_BUCKET: Final = "open-data bucket"
+
+Read = dict[str, JatsArticle | Answer]
+"""By PMCID, the article or what PMC said instead."""
+
+
+# PMC
+
+
+def ask_pmc(services: Services, trails: Sequence[Trail]) -> None:
+    """Ask PMC for all articles at once, and its open-data bucket for those it gives no text of."""
+    pmcids = list(dict.fromkeys(trail.pmcid for trail in trails if trail.pmcid))
+    read = _efetch(services, pmcids) if pmcids else {}
+    for pmcid in pmcids:
+        answer = read[pmcid]
+        if isinstance(answer, Answer):
+            tracing.checkpoint()
+            read[pmcid] = _from_bucket(services, pmcid, answer)
+    for trail in trails:
+        if trail.pmcid is None:
+            trail.note("pmc", trail.lookup or Answer("not-attempted"))
+            continue
+        found = read[trail.pmcid]
+        if isinstance(found, JatsArticle):
+            _take(trail, found)
+        else:
+            trail.note("pmc", found)
+
+
+def _efetch(services: Services, pmcids: list[str]) -> Read:
+    """Fetch articles in one batch; when that fails, one by one, so that none sinks the others."""
+    try:
+        return _read_set(services, pmcids)
+    except (EntityNotFound, InvalidInput):
+        if len(pmcids) == 1:
+            return {pmcids[0]: Answer("miss", NOT_IN_PMC)}
+    except EntrezKitError as exc:
+        if len(pmcids) == 1 or not _may_be_one_article(exc):
+            return dict.fromkeys(pmcids, _failure(exc))
+    read: Read = {}
+    failed = 0
+    for pmcid in pmcids:
+        if failed >= MAX_FAILED:
+            read[pmcid] = Answer("service-error", "Not tried, because requests before it failed")
+            continue
+        read |= _efetch(services, [pmcid])
+        answer = read[pmcid]
+        failed = failed + 1 if isinstance(answer, Answer) and answer.outcome == "service-error" else 0
+    return read
+
+
+def _may_be_one_article(error: EntrezKitError) -> bool:
+    """Tell whether the other articles of a failed batch may answer when they are asked for by themselves."""
+    return isinstance(error, UpstreamError) and error.reason in ("invalid_response", "ncbi_unreachable", "too_large")
+
+
+def _read_set(services: Services, pmcids: list[str]) -> Read:
+    numbers = [pmcid.removeprefix("PMC") for pmcid in pmcids]
+    reply = services.eutils.efetch(db="pmc", ids=numbers, retmode="xml", post=len(numbers) > POST_ABOVE)
+    articles: dict[str, JatsArticle] = {}
+    errors: dict[str, str] = {}
+    unnamed: list[JatsArticle] = []
+    for item in iter_jats(reply.content):
+        if isinstance(item, JatsError):
+            errors[f"PMC{item.id.upper().removeprefix('PMC').partition('.')[0]}"] = item.message
+        elif item.front.pmcid in pmcids:
+            articles.setdefault(item.front.pmcid, item)
+        else:
+            unnamed.append(item)
+    missing = [pmcid for pmcid in pmcids if pmcid not in articles and pmcid not in errors]
+    if len(missing) == 1 and len(unnamed) == 1 and unnamed[0].front.pmcid is None:
+        articles[missing[0]] = unnamed[0]
+    return {
+        pmcid: _judged(articles[pmcid]) if pmcid in articles else Answer("miss", errors.get(pmcid) or NOT_IN_PMC)
+        for pmcid in pmcids
+    }
+
+
+def _judged(article: JatsArticle) -> JatsArticle | Answer:
+    if article.has_body:
+        return article
+    return Answer("no-body", FORBIDDEN if article.forbidden else FRONT_ONLY)
+
+
+def _failure(error: EntrezKitError) -> Answer:
+    """Tell a document that cannot be read from a service that gives none."""
+    if error.details.get("endpoint") == ENDPOINT:
+        return Answer("parse-failed", error.message)
+    return service_error(error)
+
+
+def _from_bucket(services: Services, pmcid: str, before: Answer) -> JatsArticle | Answer:
+    try:
+        found = _first(services.pmc_oa.article_xml(pmcid).content)
+    except (EntityNotFound, InvalidInput):
+        return before.and_then(Answer("miss", f"{_BUCKET}: not there"))
+    except EntrezKitError as exc:
+        answer = _failure(exc)
+        return before.and_then(Answer(answer.outcome, f"{_BUCKET}: {answer.detail}"))
+    if isinstance(found, JatsArticle):
+        return found
+    return before.and_then(Answer(found.outcome, f"{_BUCKET}: {found.detail}"))
+
+
+def _first(content: bytes) -> JatsArticle | Answer:
+    article = next((item for item in iter_jats(content) if isinstance(item, JatsArticle)), None)
+    return Answer("parse-failed", "no article in the document") if article is None else _judged(article)
+
+
+def _take(trail: Trail, article: JatsArticle) -> None:
+    trail.jats = article
+    trail.learn(pmid=article.front.pmid, pmcid=article.front.pmcid, doi=article.front.doi)
+
+
+# Europe PMC
+
+
+def ask_europepmc(services: Services, trail: Trail) -> None:
+    """Ask Europe PMC for one article."""
+    if not services.settings.europepmc_enabled:
+        trail.note("europepmc", Answer("not-attempted", EUROPEPMC_OFF))
+        return
+    answer: Answer | None
+    try:
+        answer = _from_europepmc(services, trail)
+    except NotConfigured as exc:
+        answer = Answer("not-attempted", exc.message)
+    except (EntityNotFound, InvalidInput) as exc:
+        answer = Answer("miss", exc.message)
+    except EntrezKitError as exc:
+        answer = _failure(exc)
+    if answer is not None:
+        trail.note("europepmc", answer)
+
+
+def query_for(trail: Trail) -> str:
+    """Return the query that finds an article by its id. Quoted ids, and PMCIDs with a source, find nothing there."""
+    kind, value = trail.wanted.kind, trail.wanted.value
+    if kind == "pmid":
+        return f"EXT_ID:{value} AND SRC:MED"
+    if kind == "pmcid":
+        return f"PMCID:{value}"
+    return 'DOI:"{}"'.format(value.replace('"', "").replace("\\", ""))
+
+
+def _from_europepmc(services: Services, trail: Trail) -> Answer | None:
+    reply = services.europepmc.search(query=query_for(trail), result_type="lite", page_size=10)
+    hit = _hit(reply.content, trail)
+    if hit is None:
+        return Answer("miss", "Europe PMC has no record of it")
+    source, pmcid = str(hit.get("source") or ""), str(hit.get("pmcid") or "")
+    trail.learn(pmid=str(hit.get("pmid") or "") or None, doi=str(hit.get("doi") or "") or None)
+    wanted = pmcid or (str(hit.get("id") or "") if source == "PMC" else "")
+    if not wanted and source == "PPR" and hit.get("inEPMC") == "Y":
+        wanted = str(hit.get("id") or "")
+    if not wanted:
+        return Answer("no-fulltext", f"EPMC source {source or 'unknown'} has no PMC counterpart")
+    try:
+        content = services.europepmc.full_text_xml(wanted).content
+    except (EntityNotFound, InvalidInput):
+        return Answer("no-fulltext", f"Europe PMC has no full text of {wanted}")
+    if not content.strip():
+        return Answer("no-fulltext", f"Europe PMC has no full text of {wanted}")
+    found = _first(content)
+    if isinstance(found, Answer):
+        return found
+    trail.via_europepmc, trail.epmc_id, trail.epmc_source = True, str(hit.get("id") or "") or None, source or None
+    trail.learn(pmcid=wanted if wanted.startswith("PMC") else None)
+    _take(trail, found)
+    return None
+
+
+def _hit(content: bytes, trail: Trail) -> dict[str, Any] | None:
+    """Return the record of the article itself, one with full text before others."""
+    document = json.loads(content)
+    results = (document.get("resultList") or {}).get("result") or []
+    records = [record for record in (results if isinstance(results, list) else [results]) if isinstance(record, dict)]
+    own = [record for record in records if _is_of(record, trail)]
+    return min(own, key=lambda record: not record.get("pmcid"), default=None)
+
+
+def _is_of(record: dict[str, Any], trail: Trail) -> bool:
+    kind, value = trail.wanted.kind, trail.wanted.value
+    if kind == "pmid":
+        return value in (record.get("pmid"), record.get("id") if record.get("source") == "MED" else None)
+    if kind == "pmcid":
+        return value in (record.get("pmcid"), record.get("id") if record.get("source") == "PMC" else None)
+    return str(record.get("doi") or "").lower() == value.lower()
+
+
+# Unpaywall
+
+
+def ask_unpaywall(services: Services, trail: Trail) -> None:
+    """Ask Unpaywall for a copy of one article, and fetch it."""
+    if services.settings.unpaywall_email is None:
+        trail.note("unpaywall", Answer("not-attempted", UNPAYWALL_OFF))
+        return
+    if trail.doi is None:
+        error = trail.doi_error
+        name = f"{trail.wanted.kind.upper()} {trail.wanted.value}".replace("PMCID ", "")
+        missing = Answer("no-doi", f"no DOI is known for {name}")
+        trail.note("unpaywall", missing if error is None else service_error(error))
+        return
+    try:
+        answer = _from_unpaywall(services, trail, trail.doi)
+    except NotConfigured as exc:
+        answer = Answer("not-attempted", exc.message)
+    except EntityNotFound:
+        answer = Answer("no-oa", UNKNOWN_DOI)
+    except InvalidInput:
+        answer = Answer("no-oa", INVALID_DOI)
+    except EntrezKitError as exc:
+        answer = service_error(exc)
+    if answer is not None:
+        trail.note("unpaywall", answer)
+
+
+def _from_unpaywall(services: Services, trail: Trail, doi: str) -> Answer | None:
+    known = read_open_access(services.unpaywall.location(doi).content)
+    if not known.is_oa:
+        return Answer("no-oa", NO_COPY)
+    failures: list[Answer] = []
+    for address, location in _addresses(known.locations):
+        tracing.checkpoint()
+        try:
+            copy = _read_copy(services, address)
+        except _NoCopy as exc:
+            failures.append(exc.answer)
+            continue
+        trail.copy = UnpaywallArticle(
+            **copy,
+            doi=doi,
+            pmid=trail.pmid,
+            pmcid=trail.pmcid,
+            pubmed_url=pubmed_url(trail.pmid),
+            license=location.license,
+            host_type=location.host_type,
+            version=location.version,
+        )
+        trail.copy.title = trail.copy.title or known.title
+        return None
+    if not failures:
+        return Answer("no-oa", NO_ADDRESS)
+    return Answer(failures[-1].outcome, "; ".join(failure.detail or "" for failure in failures))
+
+
+def _addresses(locations: Sequence[Location]) -> list[tuple[str, Location]]:
+    """Return where to look for a copy: the best location first, of each the PDF before the page."""
+    found: dict[str, Location] = {}
+    for location in locations:
+        for address in (location.url_for_pdf, location.url or location.landing_page):
+            if address:
+                found.setdefault(address, location)
+    return list(found.items())[:MAX_ADDRESSES]
+
+
+class _NoCopy(Exception):
+    """An address that leads to no text."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__()
+        self.answer = answer
+
+
+def _read_copy(services: Services, address: str) -> dict[str, Any]:
+    from entrez_kit.transport.download import download
+
+    problem: Answer | None = None
+    try:
+        page = download(address, settings=services.settings)
+    except EntrezKitError as exc:
+        problem = Answer("fetch-failed", exc.message)
+    if problem is not None:
+        raise _NoCopy(problem)
+    reader = _READERS.get(page.kind)
+    if reader is None:
+        raise _NoCopy(Answer("fetch-failed", f"{page.url} is neither a page nor a PDF ({page.content_type or '?'})"))
+    try:
+        return {"source_url": page.url, **reader(page)}
+    except EntrezKitError as exc:
+        problem = Answer("parse-failed", f"{page.url}: {exc.details.get('what') or exc.message}")
+    raise _NoCopy(problem)
+
+
+def _read_pdf(page: "Downloaded") -> dict[str, Any]:
+    from entrez_kit.fulltext.pdf import pdf_to_text
+
+    pdf = pdf_to_text(page.content)
+    return {
+        "content_format": "pdf-text",
+        "content": pdf.text,
+        "title": pdf.title,
+        "word_count": pdf.word_count,
+        "total_pages": pdf.total_pages,
+    }
+
+
+def _read_html(page: "Downloaded") -> dict[str, Any]:
+    from entrez_kit.fulltext.pages import html_to_markdown
+
+    article = html_to_markdown(page.content, page.url, page.charset)
+    return {
+        "content_format": "html-markdown",
+        "content": article.markdown,
+        "title": article.title,
+        "word_count": article.word_count,
+    }
+
+
+_READERS: Final[dict[str, "Callable[[Downloaded], dict[str, Any]]"]] = {
+    "pdf": _read_pdf,
+    "html": _read_html,
+    "xml": _read_html,
+}
+
+
+def pubmed_url(pmid: str | None) -> str | None:
+    """Return the address of an article at PubMed."""
+    return f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else None
+
+
+def pmc_url(pmcid: str | None) -> str | None:
+    """Return the address of an article at PMC."""
+    return f"https://pmc.ncbi.nlm.nih.gov/articles/{pmcid}/" if pmcid else None

@@ -1,0 +1,98 @@
+"""What is known of one wanted article on its way through the sources: ids, answers, and what came of it."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from entrez_kit.errors import EntrezKitError
+from entrez_kit.fulltext.jats import JatsArticle
+from entrez_kit.fulltext.models import Outcome, Reason, Tier, TriedTier, Unavailable, UnpaywallArticle
+from entrez_kit.identifiers import Identifier, IdKind
+
+_REASONS: Final[dict[Outcome, Reason]] = {
+    "miss": "not-found",
+    "no-fulltext": "no-epmc-fulltext",
+    "no-body": "no-body",
+    "no-doi": "no-doi",
+    "no-oa": "no-oa",
+    "fetch-failed": "fetch-failed",
+    "parse-failed": "parse-failed",
+    "service-error": "service-error",
+}
+_WEIGHT: Final[tuple[Outcome, ...]] = ("not-attempted", "miss", "no-body", "parse-failed", "service-error")
+"""Of two answers of one tier the weightier one counts: a source that did not answer may still have the text."""
+
+Key = tuple[IdKind, str]
+
+
+def key_of(identifier: Identifier) -> Key:
+    """Return an identifier as it is compared: a DOI without regard to case."""
+    return identifier.kind, identifier.value.lower() if identifier.kind == "doi" else identifier.value
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a source answered."""
+
+    outcome: Outcome
+    detail: str | None = None
+
+    def and_then(self, other: "Answer") -> "Answer":
+        """Join the answers of two places of one tier."""
+        weightier = max(self, other, key=lambda answer: _WEIGHT.index(answer.outcome))
+        details = dict.fromkeys(answer.detail for answer in (self, other) if answer.detail)
+        return Answer(weightier.outcome, "; ".join(detail for detail in details if detail) or None)
+
+
+def service_error(error: EntrezKitError) -> Answer:
+    """Return the answer of a source that gave none."""
+    return Answer("service-error", error.message)
+
+
+@dataclass(slots=True)
+class Trail:
+    """One wanted article. ``lookup`` is set where its PMCID is not known: why."""
+
+    wanted: Identifier
+    pmid: str | None = None
+    pmcid: str | None = None
+    doi: str | None = None
+    lookup: Answer | None = None
+    doi_error: EntrezKitError | None = None
+    pubmed_asked: bool = False
+    tried: list[TriedTier] = field(default_factory=list)
+    jats: JatsArticle | None = None
+    via_europepmc: bool = False
+    epmc_id: str | None = None
+    epmc_source: str | None = None
+    copy: UnpaywallArticle | None = None
+
+    def __post_init__(self) -> None:
+        """Begin with the id that was given."""
+        setattr(self, self.wanted.kind, self.wanted.value)
+
+    @property
+    def is_found(self) -> bool:
+        """Tell whether there is a text."""
+        return self.jats is not None or self.copy is not None
+
+    def learn(self, *, pmid: str | None = None, pmcid: str | None = None, doi: str | None = None) -> None:
+        """Take over ids that are not known yet."""
+        self.pmid = self.pmid or pmid
+        self.pmcid = self.pmcid or pmcid
+        self.doi = self.doi or doi
+
+    def note(self, tier: Tier, answer: Answer) -> None:
+        """Write down what a tier answered."""
+        self.tried.append(TriedTier(tier=tier, outcome=answer.outcome, detail=answer.detail))
+
+    def unavailable(self, name: str) -> Unavailable:
+        """Return the entry for an id without full text, under the name it was asked for by."""
+        outcomes = [tried.outcome for tried in self.tried]
+        asked = [outcome for outcome in outcomes if outcome != "not-attempted"]
+        return Unavailable(
+            id=name,
+            id_type=self.wanted.kind,
+            reason=_REASONS[asked[-1]] if asked else "no-pmc-fallback-disabled",
+            retryable=True if "service-error" in outcomes else None,
+            tried_tiers=self.tried,
+        )

@@ -1,0 +1,196 @@
+"""Who else knows what an article cites and what cites it: its own PubMed record, and Europe PMC."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from entrez_kit.errors import EntityNotFound, UpstreamError
+from entrez_kit.pubmed.own_ids import bare_doi, bare_pmcid
+from entrez_kit.pubmed.retrieval import Retrieval
+from entrez_kit.relationships.models import RelatedArticle, Relation
+from entrez_kit.services import Services
+
+PAGE: Final = 1_000
+"""The most Europe PMC gives out at a time."""
+PUBMED: Final = "https://pubmed.ncbi.nlm.nih.gov/"
+EUROPE_PMC: Final = "https://europepmc.org/article/"
+DOI: Final = "https://doi.org/"
+_LISTS: Final[Mapping[str, tuple[str, str]]] = {
+    "pubmed_citedin": ("citationList", "citation"),
+    "pubmed_references": ("referenceList", "reference"),
+}
+
+
+def link_of(article: RelatedArticle) -> str | None:
+    """Return the address of an article at the first place that has it."""
+    if article.pmid:
+        return f"{PUBMED}{article.pmid}/"
+    if article.epmc_source and article.epmc_id:
+        return f"{EUROPE_PMC}{quote(article.epmc_source, safe='')}/{quote(article.epmc_id, safe='')}"
+    if article.doi:
+        return DOI + quote(article.doi, safe="/:;()[],.@!$&'*+=~-_")
+    return f"https://pmc.ncbi.nlm.nih.gov/articles/{article.pmcid}/" if article.pmcid else None
+
+
+# The article's own record
+
+
+def cited_in_records(services: Services, pmids: list[str]) -> dict[str, list[RelatedArticle]]:
+    """Return what each record lists as cited, in its order, from one EFetch; records that do not exist are left out.
+
+    Raises:
+        UpstreamError: NCBI did not answer.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+    """
+    fetched = list(Retrieval.of_ids(services, pmids))
+    Retrieval.raise_if_nothing_answered(fetched)
+    return {
+        item.pmid: list(read_references(item.record.element, item.pmid))
+        for item in fetched
+        if item.record is not None and item.pmid
+    }
+
+
+def read_references(element: Any, source: str) -> Iterator[RelatedArticle]:
+    """Read the reference list of a PubMed record, nested lists included; without one, the articles NLM says it cites.
+
+    Args:
+        element: the whole record.
+        source: its PMID; a reference to itself is left out.
+    """
+    seen: set[str] = set()
+    found = [*_references(element)] or [*_older_references(element)]
+    for article in found:
+        if article.pmid == source or (article.pmid is not None and article.pmid in seen):
+            continue
+        seen.add(article.pmid or "")
+        yield article
+
+
+def _references(element: Any) -> Iterator[RelatedArticle]:
+    for reference in element.iter("Reference"):
+        ids: dict[str, str] = {}
+        for item in reference.iterfind("ArticleIdList/ArticleId"):
+            kind, value = (item.get("IdType") or "").lower(), _words(item)
+            if value:
+                ids.setdefault(kind, value)
+        citation = _words(reference.find("Citation")) or None
+        article = RelatedArticle(
+            pmid=_pmid(ids.get("pubmed")),
+            doi=bare_doi(ids.get("doi", "")) or None,
+            pmcid=bare_pmcid(ids.get("pmc") or ids.get("pmcid") or ""),
+            citation=citation,
+        )
+        if article.pmid or article.doi or article.pmcid or citation:
+            yield article
+
+
+def _older_references(element: Any) -> Iterator[RelatedArticle]:
+    for item in element.iter("CommentsCorrections"):
+        if item.get("RefType") == "Cites" and (pmid := _pmid(_words(item.find("PMID")))):
+            yield RelatedArticle(pmid=pmid, citation=_words(item.find("RefSource")) or None)
+
+
+def _words(element: Any) -> str:
+    return "" if element is None else " ".join("".join(element.itertext()).split())
+
+
+def _pmid(text: str | None) -> str | None:
+    text = (text or "").strip()
+    return str(int(text)) if text.isascii() and text.isdigit() and len(text) <= 10 and int(text) else None
+
+
+# Europe PMC
+
+
+def from_europepmc(
+    services: Services, relation: Relation, pmid: str, wanted: int
+) -> tuple[list[RelatedArticle], int, int]:
+    """Return what Europe PMC knows, how many there are in all, and how many requests it took.
+
+    Raises:
+        NotConfigured: Europe PMC is switched off.
+        UpstreamError: Europe PMC did not answer, or answered something else.
+        RateLimited: Europe PMC refused, or the wait for a slot would pass the deadline.
+    """
+    client = services.europepmc
+    ask = client.citations if relation == "pubmed_citedin" else client.references
+    found: list[RelatedArticle] = []
+    seen: set[tuple[str | None, ...]] = set()
+    size = min(max(wanted, 25), PAGE)
+    total, page = 0, 0
+    while True:
+        page += 1
+        try:
+            content = ask("MED", pmid, page=page, page_size=size).content
+        except EntityNotFound:
+            return found, len(found), page
+        total, records = read_page(content, relation)
+        for record in records:
+            article = _record(record)
+            key = _key(article)
+            if article.pmid != pmid and any(key) and key not in seen:
+                seen.add(key)
+                found.append(article)
+        if not records or page * size >= total or len(found) >= wanted:
+            return found, max(total, len(found)), page
+
+
+def _key(article: RelatedArticle) -> tuple[str | None, ...]:
+    """Return what tells works apart; of one with an id nothing else counts."""
+    if article.pmid or article.epmc_id:
+        return article.pmid, article.epmc_source, article.epmc_id
+    return (article.doi or "").lower(), article.title, article.citation
+
+
+def read_page(content: bytes, relation: Relation) -> tuple[int, list[Mapping[str, Any]]]:
+    """Read one page of citations or references: how many there are in all, and the records of the page.
+
+    Raises:
+        UpstreamError: the reply is no such page.
+    """
+    outer, inner = _LISTS[relation]
+    try:
+        document = json.loads(content)
+        total = int(document["hitCount"])
+        records = (document.get(outer) or {}).get(inner) or []
+        if not isinstance(records, list):
+            raise TypeError
+    except (ValueError, KeyError, TypeError, AttributeError) as exc:
+        raise UpstreamError(
+            f"The Europe PMC reply is not usable: no {outer} ({type(exc).__name__}).",
+            details={"reason": "invalid_response", "service": "europepmc"},
+        ) from None
+    return total, [record for record in records if isinstance(record, Mapping)]
+
+
+def _record(record: Mapping[str, Any]) -> RelatedArticle:
+    """Return a record of Europe PMC; of MED the id is the PMID, elsewhere it is kept with the name of the source."""
+
+    def text(*names: str) -> str | None:
+        return next((" ".join(str(value).split()) for name in names if (value := record.get(name))), None)
+
+    source, number = text("source"), text("id")
+    pmid = _pmid(number) if source == "MED" else None
+    return RelatedArticle(
+        pmid=pmid,
+        title=text("title"),
+        authors=(text("authorString") or "").rstrip(".") or None,
+        source=_place(text) or None,
+        pub_date=text("pubYear"),
+        doi=bare_doi(text("doi") or "") or None,
+        pmcid=bare_pmcid(number or "") if source == "PMC" else None,
+        epmc_source=source if not pmid and number else None,
+        epmc_id=number if not pmid else None,
+        citation=text("unstructuredInformation"),
+    )
+
+
+def _place(text: Any) -> str:
+    """Write journal, year and place as PubMed prints them: J Inv Res. 2024;12(2):737-8."""
+    volume = (text("volume") or "") + (f"({issue})" if (issue := text("issue")) else "")
+    tail = (text("pubYear") or "") + (f";{volume}" if volume else "")
+    tail += f":{pages}" if (pages := text("pageInfo")) else ""
+    journal = (text("journalAbbreviation", "publicationTitle") or "").rstrip(".")
+    return ". ".join(part for part in (journal, tail) if part)

@@ -1,0 +1,124 @@
+"""ELink between PubMed articles: ask for one kind of link, and read nothing but that kind out of the reply."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from entrez_kit.databases.linksets import parse_linksets
+from entrez_kit.errors import EntityNotFound, UpstreamError
+from entrez_kit.relationships.models import Relation
+from entrez_kit.services import Services
+
+LINK_NAMES: Final[dict[Relation, str]] = {
+    "pubmed_similar_articles": "pubmed_pubmed",
+    "pubmed_citedin": "pubmed_pubmed_citedin",
+    "pubmed_references": "pubmed_pubmed_refs",
+}
+"""NCBI answers with several kinds of link side by side, also where one was asked for."""
+
+SCORED: Final[frozenset[Relation]] = frozenset({"pubmed_similar_articles"})
+"""Relations that have scores. What neighbor_score gives for citing and cited articles is the number of the article
+itself, over and over, so they are not asked for with scores."""
+
+SCORES_DEADLINE_MS: Final = 10_000
+"""The scores of famous articles may take minutes or never come; the links themselves do."""
+
+
+class Linked(NamedTuple):
+    """One linked article, and NCBI's score where there is one (on no fixed scale)."""
+
+    pmid: str
+    raw_score: int | None = None
+
+
+@dataclass(slots=True)
+class Followed:
+    """Links by the article they start from; an article that NCBI left out of its answer is not among them."""
+
+    links: dict[str, list[Linked]] = field(default_factory=dict)
+    url: str | None = None
+
+
+def follow(
+    services: Services,
+    relation: Relation,
+    pmids: Sequence[str],
+    *,
+    scores: bool = False,
+    deadline_ms: int | None = None,
+) -> Followed:
+    """Return the links of articles, in NCBI's order, in one request.
+
+    Args:
+        services: the clients.
+        relation: which kind of link.
+        pmids: the articles to start from; each is sent in an id parameter of its own, so that it has its own links.
+        scores: whether to ask for scores.
+        deadline_ms: limit of the request, queueing and attempts included.
+
+    Raises:
+        UpstreamError: no answer after every attempt, or one that does not say what links to what.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+    """
+    total = services.settings.ncbi_total_deadline_ms
+    try:
+        reply = services.eutils.elink(
+            dbfrom="pubmed",
+            db="pubmed",
+            ids=pmids,
+            cmd="neighbor_score" if scores else "neighbor",
+            linkname=LINK_NAMES[relation],
+            deadline_ms=None if deadline_ms is None else min(deadline_ms, total),
+        )
+    except EntityNotFound:  # whether the articles exist is asked elsewhere
+        return Followed({pmid: [] for pmid in pmids})
+    return Followed(read_links(reply.content, relation, pmids), reply.url)
+
+
+def read_links(content: bytes, relation: Relation, pmids: Collection[str]) -> dict[str, list[Linked]]:
+    """Read the links of one kind out of an ELink reply: each once, without the article itself.
+
+    Raises:
+        UpstreamError: the reply is no ELink result, reports a failure, or merges the links of several articles.
+    """
+    name = LINK_NAMES[relation]
+    asked = set(pmids)
+    found: dict[str, dict[str, int | None]] = {}
+    errors: list[str] = []
+    for linkset in parse_linksets(content):
+        if len(linkset.ids) > 1:
+            raise UpstreamError(
+                "NCBI merged the links of several articles, so they cannot be told apart.",
+                details={"reason": "invalid_response", "endpoint": "elink"},
+            )
+        if linkset.errors:
+            errors += linkset.errors
+            continue
+        if linkset.db_from not in ("", "pubmed") or not asked.issuperset(linkset.ids) or not linkset.ids:
+            continue
+        source = linkset.ids[0]
+        known = found.setdefault(source, {})
+        for link in linkset.links:
+            if link.link_name == name and link.db_to in ("", "pubmed") and _is_other(link.id, source):
+                known.setdefault(link.id, link.score)
+    if errors and not found:
+        raise UpstreamError(
+            f"NCBI could not follow the links: {errors[0]}", details={"reason": "backend_error", "endpoint": "elink"}
+        )
+    return {
+        source: [Linked(pmid, score if relation in SCORED else None) for pmid, score in links.items()]
+        for source, links in found.items()
+    }
+
+
+def left_out(pmid: str) -> UpstreamError:
+    """Return the error for an article that an answer does not mention."""
+    return UpstreamError(
+        f"NCBI left PMID {pmid} out of its answer about links.",
+        details={"reason": "incomplete", "endpoint": "elink"},
+    )
+
+
+def _is_other(pmid: str, source: str) -> bool:
+    """Tell whether this is a PMID, and of another article; NCBI writes 0 where it has none."""
+    return pmid.isascii() and pmid.isdigit() and pmid != source and bool(int(pmid))

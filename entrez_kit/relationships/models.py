@@ -1,0 +1,165 @@
+"""What is asked about the relations of an article, and what comes back."""
+
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from entrez_kit.errors import EntrezKitError, UpstreamError
+from entrez_kit.identifiers import read_identifier
+from entrez_kit.operation import Request, Result, sparse, wrong
+from entrez_kit.pubmed.models import RetractionStatus, Warn
+
+MAX_RESULTS: Final = 9_999
+MAX_MCP_RESULTS: Final = 50
+MAX_DEPTH: Final = 3
+MAX_MCP_DEPTH: Final = 2
+DEFAULT_BUDGET: Final = 20
+MAX_BUDGET: Final = 1_000
+MAX_MCP_BUDGET: Final = 50
+MAX_VIA: Final = 20
+"""So many of the articles that lead to one are named; ``source_count`` counts all of them."""
+
+RelationshipType = Literal["pubmed_similar_articles", "pubmed_citedin", "pubmed_references", "citation_formats"]
+Relation = Literal["pubmed_similar_articles", "pubmed_citedin", "pubmed_references"]
+Provenance = Literal["ncbi", "pubmed_record", "europepmc", "mixed"]
+
+SHORT_NAMES: Final = {
+    "similar": "pubmed_similar_articles",
+    "citedin": "pubmed_citedin",
+    "cited_by": "pubmed_citedin",
+    "references": "pubmed_references",
+    "citations": "citation_formats",
+    "formats": "citation_formats",
+}
+"""What people call the relations."""
+
+Style = Literal[
+    "ris", "bibtex", "apa_string", "mla_string", "apa", "mla", "vancouver", "ama", "chicago", "nature", "csl"
+]
+
+INCOMPLETE: Final = frozenset({"links_incomplete", "europepmc_failed", "record_failed"})
+"""Warnings that mean: a service did not answer, so there may be more than is shown."""
+
+
+def full_name(value: Any) -> Any:
+    """Return the specification's name of a relation for a short one; anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    name = value.strip().lower().replace("-", "_")
+    return SHORT_NAMES.get(name, name)
+
+
+class RelationshipsRequest(Request):
+    """Which article, which relation, and how far to follow it."""
+
+    source_pmid: str = Field(description='PMID to start from, e.g. "35394430".')
+    relationship_type: Annotated[RelationshipType, BeforeValidator(full_name)] = Field(
+        default="pubmed_similar_articles",
+        description="What to find; short: similar, citedin (articles citing it), references (those it cites).",
+    )
+    max_related_results: int = Field(
+        default=5, ge=1, le=MAX_RESULTS, description=f"How many articles to return, 1 to {MAX_RESULTS}."
+    )
+    citation_styles: list[Style] = Field(default=["ris"], min_length=1, description="Styles for citation_formats.")
+    depth: int = Field(
+        default=1, ge=1, le=MAX_DEPTH, description=f"Steps to follow, 1 to {MAX_DEPTH}; from 2 on a snowball."
+    )
+    budget: int = Field(
+        default=DEFAULT_BUDGET,
+        ge=1,
+        le=MAX_BUDGET,
+        description=f"Most requests of a snowball, 1 to {MAX_BUDGET}; each follows 50 articles.",
+    )
+
+    @field_validator("source_pmid")
+    @classmethod
+    def _is_a_pmid(cls, value: str) -> str:
+        identifier = read_identifier(value)
+        if identifier is None:
+            raise ValueError("no PMID; a PMID is a number such as 35394430")
+        if identifier.kind != "pmid":
+            kind = {"pmcid": "PMCID", "doi": "DOI"}[identifier.kind]
+            raise ValueError(f"a {kind}, not a PMID; pubmed_convert_ids (in a terminal: entrez-kit convert) finds it")
+        return identifier.value
+
+    @field_validator("citation_styles")
+    @classmethod
+    def _each_once(cls, value: list[str]) -> list[str]:
+        return list(dict.fromkeys(value))
+
+    @model_validator(mode="after")
+    def _depth_fits(self) -> Self:
+        if self.depth > 1 and self.relationship_type == "citation_formats":
+            raise wrong("depth", "citation_formats is about one article; there is nothing to follow", self.depth)
+        return self
+
+
+class RelatedArticle(Result):
+    """One related article.
+
+    ``score`` is NCBI's similarity brought to 0..1 (1 is the most similar one), ``raw_score`` as NCBI gave it; only
+    similar articles have one. Works that PubMed does not have lack a ``pmid`` and keep Europe PMC's id or the words of
+    the reference list. ``depth``, ``source_count`` (how many articles of the network lead here) and ``via`` (the first
+    20 of these) belong to snowballs.
+    """
+
+    pmid: str | None = sparse()
+    title: str | None = sparse()
+    authors: str | None = sparse()
+    source: str | None = sparse()
+    pub_date: str | None = sparse()
+    doi: str | None = sparse()
+    pmcid: str | None = sparse()
+    retraction_status: RetractionStatus | None = sparse()
+    score: float | None = sparse()
+    raw_score: int | None = sparse()
+    epmc_source: str | None = sparse()
+    epmc_id: str | None = sparse()
+    citation: str | None = sparse()
+    link_url: str | None = sparse()
+    depth: int | None = sparse()
+    source_count: int | None = sparse()
+    via: list[str] = sparse([])
+
+
+class Snowball(Result):
+    """How far a snowball came: per step the articles whose links were followed, and those that were not."""
+
+    requests: int
+    budget: int
+    followed: list[int]
+    not_followed: list[int]
+
+
+class RelationshipsResult(Result):
+    """Related articles in the order of the service (of a snowball: by how many articles lead to them), or citations.
+
+    ``provenance`` says who knew: ncbi (ELink), pubmed_record (the article's own reference list) or europepmc.
+    ``total_found`` counts what there is, ``retrieved_count`` what is listed.
+    """
+
+    source_pmid: str
+    relationship_type: RelationshipType
+    related_articles: list[RelatedArticle] = Field(default_factory=list)
+    citations: dict[str, str] = Field(default_factory=dict)
+    retrieved_count: int
+    total_found: int
+    provenance: Provenance = "ncbi"
+    snowball: Snowball | None = sparse()
+    elink_url: str | None = sparse()
+    warnings: list[Warn] = Field(default_factory=list)
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report a service that did not answer, so that there may be more than is shown."""
+        problems = [warning for warning in self.warnings if warning.code in INCOMPLETE]
+        if not problems:
+            return None
+        return UpstreamError(
+            " ".join(problem.message for problem in problems),
+            recovery_hint="Run the same command again: what was answered is in the cache, only the rest is asked for.",
+            details={
+                "reason": "incomplete",
+                "partial": True,
+                "missing": [problem.model_dump() for problem in problems],
+            },
+        )

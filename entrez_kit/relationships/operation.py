@@ -1,0 +1,103 @@
+"""RELATIONSHIPS: similar, citing and cited articles, the network around an article, or the article as a citation."""
+
+from entrez_kit.errors import EntityNotFound, NotConfigured, RateLimited, UpstreamError
+from entrez_kit.operation import Operation
+from entrez_kit.pubmed.models import Warn
+from entrez_kit.relationships.around import look_around, not_found
+from entrez_kit.relationships.described import describe
+from entrez_kit.relationships.models import (
+    MAX_MCP_BUDGET,
+    MAX_MCP_DEPTH,
+    MAX_MCP_RESULTS,
+    Relation,
+    RelationshipsRequest,
+    RelationshipsResult,
+)
+from entrez_kit.relationships.snowball import roll
+from entrez_kit.services import Services
+
+
+def article_relationships(services: Services, request: RelationshipsRequest) -> RelationshipsResult:
+    """Find articles similar to, citing or cited by one PubMed article, or write it as a citation.
+
+    Use it to widen a search from a good article. Example: source_pmid "99000004", relationship_type "pubmed_citedin".
+    With depth 2 articles are ranked by how many others lead to them. `provenance` and `warnings` say who knew where
+    NCBI did not, and why a list is empty.
+
+    Args:
+        services: the clients.
+        request: article, relation, how many and how far.
+
+    Raises:
+        EntityNotFound: there is no such article.
+        UpstreamError: nobody who might know answered.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        NotConfigured: a citation style needs something that is not installed.
+
+    Source: ELink (neighbor_score, neighbor), ESummary; EFetch for reference lists and citations; Europe PMC.
+    """
+    if request.relationship_type == "citation_formats":
+        return _citations(services, request)
+    relation: Relation = request.relationship_type
+    pmid, limit = request.source_pmid, request.max_related_results
+    snowball = None
+    if request.depth > 1:
+        rolled = roll(services, relation, request)
+        articles, total, provenance, url = rolled.articles, rolled.total, rolled.provenance, rolled.url
+        warnings, snowball = rolled.warnings, rolled.summary
+    else:
+        around = look_around(services, relation, pmid, limit)
+        articles, total, provenance, url = around.articles, around.total, around.provenance, around.url
+        warnings = around.warnings
+    described = describe(services, pmid, articles[:limit])
+    if described.exists is False:
+        raise not_found(pmid)
+    return RelationshipsResult(
+        source_pmid=pmid,
+        relationship_type=request.relationship_type,
+        related_articles=described.articles,
+        retrieved_count=len(described.articles),
+        total_found=total,
+        provenance=provenance,
+        snowball=snowball,
+        elink_url=url,
+        warnings=_each_once([*warnings, *described.warnings]),
+    )
+
+
+def _each_once(warnings: list[Warn]) -> list[Warn]:
+    return list({(warning.code, warning.message): warning for warning in warnings}.values())
+
+
+def _citations(services: Services, request: RelationshipsRequest) -> RelationshipsResult:
+    """Write the article in every style that was asked for."""
+    from entrez_kit.citations.operation import citations_of
+    from entrez_kit.pubmed.retrieval import Retrieval
+
+    fetched = list(Retrieval.of_ids(services, [request.source_pmid]))
+    Retrieval.raise_if_nothing_answered(fetched)
+    record = fetched[0].record
+    if record is None:
+        raise not_found(request.source_pmid)
+    return RelationshipsResult(
+        source_pmid=request.source_pmid,
+        relationship_type=request.relationship_type,
+        citations=citations_of([record.article()], request.citation_styles)[0],
+        retrieved_count=0,
+        total_found=0,
+    )
+
+
+RELATIONSHIPS = Operation(
+    name="pubmed_article_relationships",
+    function=article_relationships,
+    request=RelationshipsRequest,
+    result=RelationshipsResult,
+    method="article_relationships",
+    command=("related",),
+    toolset="pubmed",
+    title="Find related articles",
+    errors=(EntityNotFound, UpstreamError, RateLimited, NotConfigured),
+    aliases=("getArticleRelationships",),
+    mcp_caps={"max_related_results": MAX_MCP_RESULTS, "depth": MAX_MCP_DEPTH, "budget": MAX_MCP_BUDGET},
+)

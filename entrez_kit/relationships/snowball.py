@@ -1,0 +1,257 @@
+"""Follow a relation for several steps: breadth first, each article once, within a budget of requests."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from entrez_kit import tracing
+from entrez_kit.errors import EntrezKitError, NotConfigured, RateLimited, UpstreamError
+from entrez_kit.pubmed.models import Warn
+from entrez_kit.relationships.around import QUEUE_FULL, WORDS, look_around, not_found
+from entrez_kit.relationships.described import describe
+from entrez_kit.relationships.fallback import cited_in_records, from_europepmc
+from entrez_kit.relationships.links import follow
+from entrez_kit.relationships.models import (
+    MAX_BUDGET,
+    MAX_VIA,
+    Provenance,
+    RelatedArticle,
+    Relation,
+    RelationshipsRequest,
+    Snowball,
+)
+from entrez_kit.services import Services
+
+BATCH: Final = 50
+"""Articles per ELink request; the links of so many well-known ones already are megabytes."""
+EVERYTHING: Final = 9_999
+MAX_FAILED: Final = 2
+"""After so many requests in a row without any answer the rest is not tried: the service is down."""
+
+
+@dataclass(slots=True)
+class Node:
+    """An article of the network: how far from the start, and the articles that lead to it, in the order they did."""
+
+    article: RelatedArticle
+    depth: int
+    via: dict[str, None]
+
+
+@dataclass(slots=True)
+class Network:
+    """Everything found so far, by PMID (or, outside PubMed, by whatever names the work)."""
+
+    source: str
+    nodes: dict[str, Node] = field(default_factory=dict)
+
+    def add(self, parent: str, articles: Iterable[RelatedArticle], depth: int) -> None:
+        """Note that articles are linked to one; those known already gain a way that leads to them."""
+        for article in articles:
+            key = article.pmid or _outside(article)
+            if key is None or key == self.source:
+                continue
+            node = self.nodes.get(key)
+            if node is None:
+                self.nodes[key] = Node(article, depth, {parent: None})
+            else:
+                node.via.setdefault(parent)
+
+    def ranked(self, nodes: Iterable[Node] | None = None) -> list[Node]:
+        """Return nodes by how many articles lead to them; then by distance, then in the order they were found."""
+        return sorted(self.nodes.values() if nodes is None else nodes, key=lambda node: (-len(node.via), node.depth))
+
+    def level(self, depth: int) -> list[str]:
+        """Return the PMIDs at a distance, the best connected first: what a small budget reaches should matter most."""
+        nodes = self.ranked(node for node in self.nodes.values() if node.depth == depth)
+        return [node.article.pmid for node in nodes if node.article.pmid]
+
+
+def _outside(article: RelatedArticle) -> str | None:
+    """Return a key for a work that PubMed does not have."""
+    if article.epmc_source and article.epmc_id:
+        return f"{article.epmc_source}:{article.epmc_id}"
+    return (article.doi or "").lower() or article.pmcid or article.citation or article.title
+
+
+@dataclass(slots=True)
+class Rolled:
+    """What a snowball came to."""
+
+    articles: list[RelatedArticle]
+    total: int
+    provenance: Provenance
+    url: str | None
+    summary: Snowball
+    warnings: list[Warn]
+
+
+def roll(services: Services, relation: Relation, request: RelationshipsRequest) -> Rolled:
+    """Collect the network around an article and rank it by how many of its articles lead to each.
+
+    Raises:
+        EntityNotFound: there is no such article.
+        UpstreamError: nobody answered about the article itself.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+    """
+    source = request.source_pmid
+    if describe(services, source, ()).exists is False:  # before anything is spent on links that NCBI made up
+        raise not_found(source)
+    start = look_around(services, relation, source, EVERYTHING)
+    network = Network(source)
+    network.add(source, start.articles, 1)
+    walk = _Walk(services, relation, network, request.budget, start.requests)
+    walk.provenances.add(start.provenance)
+    followed, not_followed = [1], [0]
+    for depth in range(2, request.depth + 1):
+        level = network.level(depth - 1)
+        done = walk.step(level, depth)
+        walk.passed += len(level)
+        followed.append(done)
+        not_followed.append(len(level) - done)
+    ranked = network.ranked()
+    return Rolled(
+        articles=[_shown(node) for node in ranked],
+        total=len(ranked),
+        provenance=walk.provenances.pop() if len(walk.provenances) == 1 else "mixed",
+        url=start.url,
+        summary=Snowball(requests=walk.requests, budget=request.budget, followed=followed, not_followed=not_followed),
+        warnings=[*start.warnings, *walk.warnings()],
+    )
+
+
+def _shown(node: Node) -> RelatedArticle:
+    via = list(node.via)
+    return node.article.model_copy(update={"depth": node.depth, "source_count": len(via), "via": via[:MAX_VIA]})
+
+
+@dataclass(slots=True)
+class _Walk:
+    """The steps after the first: what was spent, what failed, and what was left for lack of budget."""
+
+    services: Services
+    relation: Relation
+    network: Network
+    budget: int
+    requests: int
+    provenances: set[Provenance] = field(default_factory=set)
+    unanswered: dict[str, EntrezKitError] = field(default_factory=dict)
+    cut: int = 0
+    passed: int = 0
+    ncbi_is_down: bool = False
+    failed_in_a_row: int = 0
+
+    def step(self, pmids: list[str], depth: int) -> int:
+        """Follow the links of the articles at one distance; return of how many they are known."""
+        done = 0
+        for start in range(0, len(pmids), BATCH):
+            tracing.step(self.passed + start, self.passed + len(pmids))
+            batch = pmids[start : start + BATCH]
+            if self._spent():
+                self.cut += len(pmids) - start
+                return done
+            if self.failed_in_a_row >= MAX_FAILED:
+                self._give_up(pmids[start:])
+                return done
+            done += self._from_europepmc(batch, depth) if self.ncbi_is_down else self._from_ncbi(batch, depth)
+        return done
+
+    def _spent(self) -> bool:
+        return self.requests >= self.budget
+
+    def _from_ncbi(self, batch: list[str], depth: int) -> int:
+        self.requests += 1
+        try:
+            found = follow(self.services, self.relation, batch).links
+        except (UpstreamError, RateLimited) as exc:
+            if exc.reason == "too_large" and len(batch) > 1:
+                middle = len(batch) // 2
+                return self._from_ncbi(batch[:middle], depth) + self._from_ncbi(batch[middle:], depth)
+            return self._without_ncbi(batch, depth, exc)
+        self.failed_in_a_row = 0
+        for pmid in batch:
+            if pmid not in found:
+                self.unanswered[pmid] = UpstreamError(f"NCBI left PMID {pmid} out of its answer about links.")
+            self.network.add(pmid, (_article(link.pmid) for link in found.get(pmid, ())), depth)
+        self._from_records([pmid for pmid in batch if pmid in found and not found[pmid]], depth)
+        return sum(pmid in found for pmid in batch)
+
+    def _without_ncbi(self, batch: list[str], depth: int, exc: EntrezKitError) -> int:
+        """Let Europe PMC take over, where it can."""
+        elsewhere = self.relation != "pubmed_similar_articles" and self.services.settings.europepmc_enabled
+        if exc.reason == QUEUE_FULL or not elsewhere:
+            self.failed_in_a_row += 1
+            self.unanswered |= dict.fromkeys(batch, exc)
+            return 0
+        self.ncbi_is_down = True
+        return self._from_europepmc(batch, depth)
+
+    def _from_records(self, pmids: list[str], depth: int) -> None:
+        """Read the reference lists of articles without links of NCBI's out of their records, all in one request."""
+        if self.relation != "pubmed_references" or not pmids or self._spent():
+            return
+        self.requests += 1
+        try:
+            cited = cited_in_records(self.services, pmids)
+        except (UpstreamError, RateLimited) as exc:
+            self.unanswered |= dict.fromkeys(pmids, exc)
+            return
+        for pmid, articles in cited.items():
+            self.network.add(pmid, articles, depth)
+            if articles:
+                self.provenances.add("pubmed_record")
+
+    def _from_europepmc(self, batch: list[str], depth: int) -> int:
+        """Ask Europe PMC article by article, the way it takes them."""
+        done = 0
+        for number, pmid in enumerate(batch):
+            tracing.checkpoint()
+            if self._spent():
+                self.cut += len(batch) - number
+                return done
+            if self.failed_in_a_row >= MAX_FAILED:
+                self._give_up(batch[number:])
+                return done
+            try:
+                articles, _, requests = from_europepmc(self.services, self.relation, pmid, EVERYTHING)
+            except (UpstreamError, RateLimited, NotConfigured) as exc:
+                self.requests += 1
+                self.failed_in_a_row += 1
+                self.unanswered[pmid] = exc
+                continue
+            self.requests += requests
+            self.failed_in_a_row = 0
+            self.provenances.add("europepmc")
+            self.network.add(pmid, articles, depth)
+            done += 1
+        return done
+
+    def _give_up(self, pmids: list[str]) -> None:
+        last = next(reversed(self.unanswered.values()))
+        self.unanswered |= dict.fromkeys(pmids, last)
+
+    def warnings(self) -> list[Warn]:
+        """Say what is missing, and why."""
+        warnings = []
+        if self.ncbi_is_down:
+            message = "NCBI's links stopped answering; Europe PMC was asked for the rest, one article at a time."
+            warnings.append(Warn(code="from_europepmc", message=message))
+        if self.cut:
+            more = min(MAX_BUDGET, self.requests + -(-self.cut // (1 if self.ncbi_is_down else BATCH)))
+            advice = f"budget={more} would follow them" if more > self.budget else "it cannot be larger"
+            message = (
+                f"The budget of {self.budget} requests is spent: of {self.cut:,} articles the {WORDS[self.relation]} "
+                f"were not asked for, the best connected came first; {advice}."
+            )
+            warnings.append(Warn(code="budget_spent", message=message))
+        if self.unanswered:
+            first = next(iter(self.unanswered.values()))
+            message = (
+                f"No answer about the {WORDS[self.relation]} of {len(self.unanswered):,} articles: {first.message}"
+            )
+            warnings.append(Warn(code="links_incomplete", message=message))
+        return warnings
+
+
+def _article(pmid: str) -> RelatedArticle:
+    return RelatedArticle.model_construct(pmid=pmid)
