@@ -1,0 +1,57 @@
+"""Read and set checkpoints: how far a query has been followed."""
+
+from pydantic import Field
+
+from entrez_kit.operation import Request, Result
+from entrez_kit.services import Services
+
+
+class CheckpointGetRequest(Request):
+    """Whose checkpoint to read."""
+
+    query_key: str = Field(min_length=1, description="Name of the corpus, as given to pubmed_sync_delta.")
+
+
+class CheckpointGetResult(Result):
+    """How far a query has been followed; null where it was never synced."""
+
+    query_key: str
+    last_edat: str | None = None
+
+
+class CheckpointSetRequest(Request):
+    """Whose checkpoint to set, and where to."""
+
+    query_key: str = Field(min_length=1, description="Name of the corpus, as given to pubmed_sync_delta.")
+    last_edat: str = Field(description='UTC time the next sync starts from, e.g. "2025-08-17T00:00:00Z".')
+
+
+class CheckpointSetResult(Result):
+    """That it was done."""
+
+    ok: bool
+
+
+def checkpoint_get(services: Services, request: CheckpointGetRequest) -> CheckpointGetResult:
+    """Tell up to which date of entry (EDAT) a corpus follows its query.
+
+    `last_edat` is null for a key that was never synced.
+
+    Raises:
+        StoreError: the corpus cannot be read.
+    """
+    found = services.corpus.get_checkpoint(request.query_key)
+    return CheckpointGetResult(query_key=request.query_key, last_edat=found.last_edat if found else None)
+
+
+def checkpoint_set(services: Services, request: CheckpointSetRequest) -> CheckpointSetResult:
+    """Set by hand from which date of entry (EDAT) the next sync of a corpus starts.
+
+    Moving it back makes the next sync look at older records again; the change is kept in an audit log.
+
+    Raises:
+        InvalidInput: last_edat is no time, or lies in the future.
+        StoreError: the corpus cannot be written.
+    """
+    services.corpus.set_checkpoint(request.query_key, request.last_edat)
+    return CheckpointSetResult(ok=True)

@@ -1,0 +1,292 @@
+"""Cut a record into the chunks that embeddings stand for: by section where the abstract has sections, else by sentence.
+
+No word of title and abstract is lost. The same record always gives the same chunks, and each has an id that stays the
+same for as long as its place in the record does.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Final, NamedTuple
+from uuid import UUID, uuid5
+
+from entrez_kit.corpus.sections import OPEN, Section, sections_of
+from entrez_kit.pubmed.models import Article
+
+TARGET: Final = 325
+MOST: Final = 450
+LEAST: Final = 120
+OVERLAP: Final = 50
+"""Sizes in estimated tokens."""
+
+TOKENS_PER_WORD: Final = 1.5
+"""What words of biomedical abstracts cost on average, within 1 %."""
+LONG_WORD: Final = 12
+"""A word of more characters (a sequence, a formula) costs one token per 8 characters."""
+MOST_TITLE: Final = 200
+"""A longer title is cut like text instead of going before it."""
+
+NAMESPACE: Final = UUID("1b2c3d4e-0000-0000-0000-000000000000")
+
+_UNSPACED: Final = re.compile("[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
+"""Scripts written without blanks between words; each character costs about one token."""
+
+# A sentence ends at a mark followed by blanks and something that can begin a sentence ...
+_BOUNDARY: Final = re.compile(r"(?<=[.!?])[\"')\]]*(?P<gap>\s+)(?=[\"'(\[]?[A-Z0-9\u0391-\u03a9])|(?P<line>\s*\n\s*)")
+# ... unless the word before is one that is always written with a full stop.
+_ABBREVIATION: Final = re.compile(
+    r"(?:\b(?:e\.g|i\.e|vs|cf|al|approx|ca|resp|fig|figs|no|nos|dr|prof|st|spp|sp|var|subsp|inc|ltd|vol)|\b[A-Z])\.$",
+    re.IGNORECASE,
+)
+_STATISTIC: Final = re.compile(
+    r"\b[pP]\s*[<=>≤≥]|\bCI\b|confidence interval|\b[aA]?(?:HR|OR|RR|SMD|MD|IQR)\b|\b[0-9.,]+\s?%|(?:±|\bSD\b|\bSE\b)"
+)
+_COMPARATOR: Final = re.compile(
+    r"\b(?:compared|comparison|versus|vs|than|placebo|controls?|respectively|relative to|difference)\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a record.
+
+    ``chunk_id`` is s0, s1 ... for whole sections, s1_0, s1_1 ... for parts of one, w0, w1 ... for records without.
+    """
+
+    chunk_id: str
+    section: str | None
+    text: str
+    tokens: int
+
+
+class _Piece(NamedTuple):
+    """Text that goes into one chunk, under the label PubMed gives it."""
+
+    label: str | None
+    text: str
+
+
+def chunk_uuid(pmid: int | str, chunk_id: str) -> str:
+    """Return the id of a chunk that is the same everywhere and always."""
+    return str(uuid5(NAMESPACE, f"{pmid}:{chunk_id}"))
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate how many tokens a text is for an embeddings model."""
+    return ceil(sum(map(_cost, text.split())))
+
+
+def _cost(word: str) -> float:
+    if len(word) <= LONG_WORD and word.isascii():
+        return TOKENS_PER_WORD
+    return max(TOKENS_PER_WORD, len(word) / 8, len(_UNSPACED.findall(word)))
+
+
+def chunk_article(article: Article) -> list[Chunk]:
+    """Cut a record into chunks; one without an abstract is one chunk with its title."""
+    title = " ".join(article.title.split())
+    sections = sections_of(article)
+    if title and estimate_tokens(title) > MOST_TITLE:
+        sections, title = [Section(None, OPEN, title), *sections], ""
+    if not sections:
+        return [_chunk("w0", None, title, [])] if title else []
+    if all(section.label is None for section in sections):
+        return _unlabelled(title, [section.text for section in sections])
+    return _labelled(title, sections)
+
+
+def _chunk(chunk_id: str, section: str | None, title: str, pieces: Iterable[_Piece]) -> Chunk:
+    text = _rendered(title, pieces)
+    return Chunk(chunk_id, section, text, estimate_tokens(text))
+
+
+def _rendered(title: str, pieces: Iterable[_Piece]) -> str:
+    lines = [f"[Title] {title}"] if title else []
+    for piece in pieces:
+        if piece.label:
+            lines.append(f"[Section] {piece.label}")
+        if piece.text:
+            lines.append(f"[Text] {piece.text}")
+    return "\n".join(lines)
+
+
+def _room(title: str, label: str | None) -> int:
+    """Return how many tokens of text fit beside the title and the label."""
+    return MOST - estimate_tokens(_rendered(title, [_Piece(label, "")])) - ceil(TOKENS_PER_WORD)
+
+
+# Abstracts without labels --------------------------------------------------------------------------------------------
+
+
+def _unlabelled(title: str, texts: Sequence[str]) -> list[Chunk]:
+    windows = _windows("\n".join(texts), lambda first: _room(title if first else "", None))
+    return [
+        _chunk(f"w{number}", None, "" if number else title, [_Piece(None, window)])
+        for number, window in enumerate(windows)
+    ]
+
+
+# Abstracts with labels -----------------------------------------------------------------------------------------------
+
+
+def _labelled(title: str, sections: Sequence[Section]) -> list[Chunk]:
+    chunks: list[Chunk] = []
+    for number, group in enumerate(_groups(sections, estimate_tokens(title))):
+        heading = "" if number else title
+        name = "; ".join(dict.fromkeys(section.name for section in group))
+        pieces = [_Piece(section.label, section.text) for section in group]
+        whole = _chunk(f"s{number}", name, heading, pieces)
+        if whole.tokens <= MOST:
+            chunks.append(whole)
+            continue
+        chunks += _parts_of(number, name, heading, pieces)
+    return chunks
+
+
+def _parts_of(number: int, name: str, title: str, pieces: Sequence[_Piece]) -> Iterator[Chunk]:
+    """Cut what does not fit into one chunk; only a section that is too long by itself comes here."""
+    part = 0
+    for piece in pieces:
+        label = piece.label
+
+        def room(first: bool, at_start: bool = part == 0, label: str | None = label) -> int:
+            return _room(title if first and at_start else "", label)
+
+        for window in _windows(piece.text, room):
+            yield _chunk(f"s{number}_{part}", name, "" if part else title, [_Piece(label, window)])
+            part += 1
+
+
+def _groups(sections: Sequence[Section], title_tokens: int) -> list[list[Section]]:
+    """Put sections that are too small to say much together with the next one, the last with the one before."""
+    groups: list[list[Section]] = []
+    sizes: list[int] = []
+    for section in sections:
+        size = estimate_tokens(_rendered("", [_Piece(section.label, section.text)]))
+        reserved = title_tokens if len(groups) == 1 else 0
+        small = groups and sizes[-1] < LEAST
+        if small and sizes[-1] + size + reserved <= TARGET:
+            groups[-1].append(section)
+            sizes[-1] += size
+        else:
+            groups.append([section])
+            sizes.append(size)
+    if len(groups) > 1 and sizes[-1] < LEAST:
+        reserved = title_tokens + 2 if len(groups) == 2 else 0
+        if sizes[-2] + sizes[-1] + reserved <= MOST - 10:
+            groups[-2:] = [groups[-2] + groups[-1]]
+    return groups
+
+
+# Windows over sentences ----------------------------------------------------------------------------------------------
+
+
+def _windows(text: str, room: Callable[[bool], int]) -> list[str]:
+    """Cut a text into windows of about equal size; each begins with the end of the one before.
+
+    Args:
+        text: the text.
+        room: how many tokens fit into the first window (True), and into any other (False).
+    """
+    words = text.split()
+    total = sum(map(_cost, words))
+    if total <= room(True):
+        return [" ".join(words)]
+    smallest = min(room(True), room(False))
+    units = _units(text, smallest - OVERLAP)
+    goal = min(TARGET - OVERLAP, smallest - OVERLAP)
+    number = max(2, round(total / goal))
+    share = total / number
+    windows: list[list[str]] = [[]]
+    used = done = 0.0
+    for unit in units:
+        cost = sum(map(_cost, unit))
+        limit = room(True) if len(windows) == 1 else room(False) - OVERLAP
+        past_share = done + cost / 2 > share * len(windows)
+        if windows[-1] and (used + cost > limit or (past_share and len(windows) < number)):
+            windows.append([])
+            used = 0.0
+        windows[-1] += unit
+        used += cost
+        done += cost
+    return [" ".join([*(_tail(windows[place - 1]) if place else ()), *window]) for place, window in enumerate(windows)]
+
+
+def _tail(words: Sequence[str]) -> Sequence[str]:
+    """Return the last words of a window: whole sentences where they fit, else as many words as do."""
+    start, cost = len(words), 0.0
+    while start and cost + _cost(words[start - 1]) <= OVERLAP:
+        start -= 1
+        cost += _cost(words[start])
+    if start == 0:
+        return ()
+    for place in range(start, len(words)):
+        if words[place - 1].endswith((".", "!", "?")) and not _ABBREVIATION.search(words[place - 1]):
+            return words[place:]
+    return words[start:]
+
+
+def _units(text: str, most: int) -> list[list[str]]:
+    """Return what is not to be torn apart, as lists of words: sentences, or two of them when numbers need both."""
+    units: list[list[str]] = []
+    previous = ""
+    for sentence in _sentences(text):
+        words = sentence.split()
+        joined = units and _belongs(previous, sentence) and _size(units[-1]) + _size(words) <= min(most, TARGET)
+        if joined:
+            units[-1] += words
+        elif _size(words) <= most:
+            units.append(words)
+        else:
+            units += _hard_split(words, most)
+        previous = "" if joined else sentence
+    return units
+
+
+def _size(words: Iterable[str]) -> float:
+    return sum(map(_cost, words))
+
+
+def _belongs(before: str, sentence: str) -> bool:
+    """Tell whether one sentence holds the numbers and the other what they are compared with."""
+    return bool(_STATISTIC.search(before) or _STATISTIC.search(sentence)) and (
+        bool(_COMPARATOR.search(before)) != bool(_COMPARATOR.search(sentence))
+    )
+
+
+def _sentences(text: str) -> Iterator[str]:
+    start = 0
+    for match in _BOUNDARY.finditer(text):
+        gap = match.start("gap") if match["gap"] is not None else match.start("line")
+        if match["gap"] is not None and _ABBREVIATION.search(text, max(0, gap - 12), gap):
+            continue
+        if text[start:gap].strip():
+            yield text[start:gap]
+        start = match.end()
+    if text[start:].strip():
+        yield text[start:]
+
+
+def _hard_split(words: Sequence[str], most: int) -> Iterator[list[str]]:
+    """Cut a sentence that is longer than a chunk, and a word that is, too."""
+    part: list[str] = []
+    size = 0.0
+    for word in _short_words(words, most):
+        cost = _cost(word)
+        if part and size + cost > most:
+            yield part
+            part, size = [], 0.0
+        part.append(word)
+        size += cost
+    if part:
+        yield part
+
+
+def _short_words(words: Iterable[str], most: int) -> Iterator[str]:
+    for word in words:
+        if _cost(word) <= most:
+            yield word
+        else:
+            step = max(1, most // 2)
+            yield from (word[start : start + step] for start in range(0, len(word), step))

@@ -1,0 +1,129 @@
+"""Doc: a PubMed record as the corpus keeps it, made from an Article."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from entrez_kit.corpus.chunking import Chunk, chunk_article
+from entrez_kit.corpus.quality import Lasting, lasting_parts
+from entrez_kit.corpus.times import entered, midnight
+from entrez_kit.pubmed.dates import iso_date
+from entrez_kit.pubmed.models import Article, Author
+
+RETRACTED: Final = "retracted"
+
+
+@dataclass(frozen=True, slots=True)
+class Doc:
+    """One record, its dates in the corpus's form and its lists as lists.
+
+    ``content_hash`` covers what a reader would call the content; a new hash, or a later ``lr``, makes a new version.
+    """
+
+    pmid: int
+    title: str
+    abstract: str | None
+    journal: str | None
+    pub_types: Sequence[str]
+    mesh: Sequence[str]
+    keywords: Sequence[str]
+    authors: Sequence[str]
+    year: int | None
+    pdat: str | None
+    edat: str | None
+    lr: str | None
+    pmcid: str | None
+    doi: str | None
+    retraction_status: str
+    quality: Lasting
+    content_hash: str
+    article: str
+    chunks: Sequence[Chunk]
+
+    @property
+    def terms(self) -> str:
+        """MeSH descriptors and keywords, for the full-text index."""
+        return "; ".join((*self.mesh, *self.keywords))
+
+    @classmethod
+    def of(cls, article: Article) -> "Doc":
+        """Take over an article as PubMed has it."""
+        journal = article.journal_info
+        names = (journal.title, journal.iso_abbreviation) if journal else ()
+        published = _published(article)
+        mesh = list(dict.fromkeys(term.descriptor_name for term in article.mesh_terms))
+        pub_types = list(dict.fromkeys(article.publication_types))
+        content: dict[str, Any] = {
+            "title": article.title,
+            "abstract": article.abstract_text,
+            "journal": journal.title if journal else None,
+            "pub_types": pub_types,
+            "pdat": published,
+            "pmcid": article.pmcid,
+        }
+        return cls(
+            pmid=int(article.pmid),
+            **content,
+            mesh=mesh,
+            keywords=list(article.keywords),
+            authors=[name for author in article.authors if (name := _name(author))],
+            year=int(published[:4]) if published else None,
+            edat=entered(article.history),
+            lr=midnight(article.date_revised),
+            doi=article.doi,
+            retraction_status=article.retraction_status,
+            quality=lasting_parts(
+                pub_types=pub_types,
+                mesh=mesh,
+                journals=[name for name in names if name],
+                retracted=article.retraction_status == RETRACTED,
+            ),
+            content_hash=content_hash(**content),
+            article=article.model_dump_json(),
+            chunks=chunk_article(article),
+        )
+
+
+def content_hash(
+    *,
+    title: str | None,
+    abstract: str | None,
+    journal: str | None,
+    pub_types: Sequence[str],
+    pdat: str | None,
+    pmcid: str | None,
+) -> str:
+    """Return the SHA-256 over the canonical JSON of what makes a version of a record.
+
+    MeSH headings are not part of it: NLM revises them all the time without the article changing, and says so by LR.
+    """
+    content = {
+        "title": title,
+        "abstract": abstract,
+        "journal": journal,
+        "pub_types": sorted(pub_types),
+        "pdat": pdat,
+        "pmcid": pmcid,
+    }
+    canonical = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _published(article: Article) -> str | None:
+    """Return when the article was published: the issue's date, else that of the electronic publication."""
+    journal = article.journal_info
+    date = journal.publication_date if journal else None
+    if date is not None and date.year:
+        return iso_date(date.year, date.month, date.day)
+    for other in article.article_dates:
+        if other.year:
+            return iso_date(other.year, other.month, other.day)
+    return None
+
+
+def _name(author: Author) -> str | None:
+    if author.collective_name:
+        return author.collective_name
+    return " ".join(part for part in (author.last_name, author.initials) if part) or None

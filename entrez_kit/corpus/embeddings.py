@@ -1,0 +1,317 @@
+"""Embeddings: texts to vectors of length 1, through OpenAI or through a model on this machine.
+
+Providers differ in one point only: where the numbers come from. Whatever a provider sends is checked here: one vector
+for each text, all of one dimension, finite, and none of length 0.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.util import find_spec
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, Protocol
+from urllib.parse import urlsplit
+
+from entrez_kit.errors import EmbeddingsError, LocalEmbeddingsError, NotConfigured
+from entrez_kit.settings import Settings
+
+if TYPE_CHECKING:
+    import numpy as np
+    from openai import OpenAI
+
+Vector = list[float]
+
+OPENAI_MODEL: Final = "text-embedding-3-small"
+HF_MODEL: Final = "minishlab/potion-retrieval-32M"
+"""A static model: no GPU, no torch, thousands of texts a second."""
+STATIC_MAKERS: Final = ("minishlab/",)
+BATCH: Final = 256
+"""Texts per request; OpenAI takes 2,048 and 300,000 tokens."""
+LONGEST: Final = 8_000
+"""Characters of a text that are embedded; chunks stay far below."""
+
+
+class Embeddings(Protocol):
+    """A provider. ``name`` tells provider and model, and is kept with every vector."""
+
+    @property
+    def name(self) -> str:
+        """Provider and model, e.g. ``openai:text-embedding-3-small``."""
+        ...
+
+    def raw(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Return the provider's own vectors of one batch."""
+        ...
+
+
+class Embedder:
+    """A provider whose answers are checked and normalised.
+
+    Args:
+        provider: where vectors come from.
+    """
+
+    def __init__(self, provider: Embeddings) -> None:
+        self._provider = provider
+        self._dim: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Provider and model."""
+        return self._provider.name
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions; found out with a word where nothing was embedded before."""
+        if self._dim is None:
+            self.embed(["dimension"])
+        assert self._dim is not None
+        return self._dim
+
+    def embed(self, texts: Iterable[str]) -> list[Vector]:
+        """Return a vector of length 1 for each text, in order.
+
+        Raises:
+            EmbeddingsError: the provider failed, or its answer cannot be used.
+        """
+        return [vector.tolist() for matrix in self.matrices(texts) for vector in matrix]
+
+    def matrices(self, texts: Iterable[str]) -> "Iterator[np.ndarray]":
+        """Yield vectors of length 1 as the rows of float32 matrices, one matrix a batch."""
+        import numpy as np
+
+        source = iter(texts)
+        while batch := [text[:LONGEST] or " " for text in islice(source, BATCH)]:
+            raw = self._provider.raw(batch)
+            if len(raw) != len(batch):
+                raise self._unusable(f"{len(raw)} vectors for {len(batch)} texts")
+            try:
+                matrix = np.asarray(raw, dtype=np.float32)
+            except (ValueError, TypeError):
+                raise self._unusable("vectors of different dimensions, or not made of numbers") from None
+            yield self._checked(matrix)
+
+    def _checked(self, matrix: "np.ndarray") -> "np.ndarray":
+        import numpy as np
+
+        dim = matrix.shape[1] if matrix.ndim == 2 else 0
+        if not dim or (self._dim is not None and dim != self._dim):
+            raise self._unusable(f"vectors of {dim} dimensions where {self._dim or 'some'} were due")
+        if not np.isfinite(matrix).all():
+            raise self._unusable("a vector that is not made of numbers")
+        self._dim = dim
+        lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+        # A text without a word the model knows points nowhere; it gets the same direction as every other such text.
+        matrix = np.where(lengths > 0, matrix, np.float32(1))
+        normalised: np.ndarray = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+        return normalised
+
+    def _unusable(self, what: str) -> EmbeddingsError:
+        return EmbeddingsError(
+            f"{self.name} returned {what}.", details={"reason": "invalid_response", "model": self.name}
+        )
+
+
+def embedder_of(settings: Settings) -> Embedder | None:
+    """Return the provider that is set up, or None where there is none.
+
+    Raises:
+        NotConfigured: the provider has no key.
+        LocalEmbeddingsError: its package is not installed, or the model cannot be loaded.
+    """
+    if settings.embeddings == "none":
+        return None
+    if settings.embeddings == "openai":
+        return Embedder(OpenAIEmbeddings(settings))
+    return Embedder(local_model(settings))
+
+
+# OpenAI --------------------------------------------------------------------------------------------------------------
+
+
+class OpenAIEmbeddings:
+    """OpenAI's embeddings.
+
+    Source: POST {openai_url}/embeddings.
+
+    Raises:
+        NotConfigured: there is no key, or the address is not one it may be sent to.
+        LocalEmbeddingsError: the package openai is not installed.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.model = settings.embeddings_model or OPENAI_MODEL
+        self.name = f"openai:{self.model}"
+        self._settings = settings
+        if settings.offline:
+            raise LocalEmbeddingsError(
+                "OpenAI is out of reach under --offline.",
+                recovery_hint="Search without embeddings (ENTREZ_KIT_EMBEDDINGS=none), or leave --offline out.",
+                details={"reason": "offline"},
+            )
+        if settings.openai_api_key is None:
+            raise NotConfigured(
+                "The embeddings provider openai needs OPENAI_API_KEY.",
+                recovery_hint="Set OPENAI_API_KEY, or choose ENTREZ_KIT_EMBEDDINGS=hf or none.",
+                details={"reason": "openai_key_missing"},
+            )
+        _need_package("openai", "openai")
+        self._client: OpenAI | None = None
+
+    def raw(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return OpenAI's vectors of one batch, in the order of the texts.
+
+        Raises:
+            EmbeddingsError: OpenAI did not answer after every attempt, or refused.
+        """
+        import openai
+
+        error: EmbeddingsError
+        try:
+            answer = self._connected().embeddings.create(input=list(texts), model=self.model, encoding_format="float")
+            return [list(item.embedding) for item in sorted(answer.data, key=lambda item: item.index)]
+        except openai.APIStatusError as exc:
+            error = self._refused(exc.status_code)
+        except openai.APIConnectionError:
+            error = EmbeddingsError(
+                "OpenAI cannot be reached.", details={"reason": "openai_unreachable", "model": self.model}
+            )
+        except (openai.OpenAIError, ValueError, TypeError, AttributeError):
+            error = EmbeddingsError(
+                "OpenAI's answer cannot be read.", details={"reason": "invalid_response", "model": self.model}
+            )
+        raise error  # out here, since what OpenAI says can repeat the key
+
+    def _connected(self) -> "OpenAI":
+        if self._client is None:
+            from openai import OpenAI
+
+            settings = self._settings
+            assert settings.openai_api_key is not None
+            self._client = OpenAI(
+                api_key=settings.openai_api_key.get_secret_value(),
+                base_url=_own_address(settings.openai_url),
+                max_retries=settings.ncbi_max_retries,
+                timeout=settings.ncbi_timeout_ms / 1000,
+            )
+        return self._client
+
+    def _refused(self, status: int) -> EmbeddingsError:
+        details = {"reason": "refused", "status": status, "model": self.model}
+        if status in (401, 403):
+            return LocalEmbeddingsError(
+                "OpenAI does not accept OPENAI_API_KEY.",
+                recovery_hint="Check the key, or search without embeddings (ENTREZ_KIT_EMBEDDINGS=none).",
+                details=details,
+            )
+        if status == 404:
+            return LocalEmbeddingsError(
+                f"OpenAI has no model {self.model}.",
+                recovery_hint="Choose another with ENTREZ_KIT_EMBEDDINGS_MODEL.",
+                details=details,
+            )
+        if status == 429:
+            return EmbeddingsError(
+                "OpenAI refused because of its rate limit or quota.", details={**details, "reason": "rate_limited"}
+            )
+        return EmbeddingsError(f"OpenAI answered with status {status}.", details=details)
+
+
+def _own_address(url: str) -> str:
+    """Return the address, which has to be OpenAI's own or this machine: the key goes nowhere else.
+
+    Raises:
+        NotConfigured: it is another one.
+    """
+    from entrez_kit.transport.policy import is_loopback, is_within
+
+    parts = urlsplit(url)
+    if is_loopback(parts.hostname) or (parts.scheme == "https" and is_within(parts.hostname, "openai.com")):
+        return url.rstrip("/")
+    raise NotConfigured(
+        f"OPENAI_API_KEY is sent to OpenAI or to this machine only, not to {parts.hostname}.",
+        invalid_input=f"ENTREZ_KIT_OPENAI_URL={url}",
+        details={"reason": "foreign_address"},
+    )
+
+
+# Models on this machine ----------------------------------------------------------------------------------------------
+
+
+class StaticModelEmbeddings:
+    """A model2vec model: a table of word vectors, averaged."""
+
+    def __init__(self, model: str) -> None:
+        _need_package("model2vec", "embeddings")
+        from model2vec import StaticModel
+
+        self.name = f"hf:{model}"
+        self._model: Any = _loaded(model, lambda: StaticModel.from_pretrained(model))
+
+    def raw(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Return the vectors of one batch."""
+        vectors: Sequence[Sequence[float]] = self._model.encode(list(texts)).tolist()
+        return vectors
+
+
+class SentenceModelEmbeddings:
+    """A sentence-transformers model, where that package is installed."""
+
+    def __init__(self, model: str) -> None:
+        _need_package("sentence_transformers", "sentence-transformers", own_extra=False)
+        from importlib import import_module
+
+        maker = import_module("sentence_transformers").SentenceTransformer
+        self.name = f"hf:{model}"
+        self._model: Any = _loaded(model, lambda: maker(model))
+
+    def raw(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Return the vectors of one batch."""
+        vectors: Sequence[Sequence[float]] = self._model.encode(list(texts), show_progress_bar=False).tolist()
+        return vectors
+
+
+def local_model(settings: Settings) -> Embeddings:
+    """Return the model that is set up: static ones through model2vec, others through sentence-transformers.
+
+    Raises:
+        LocalEmbeddingsError: the package is not installed, or the model is not on this machine and cannot be had.
+    """
+    model = settings.embeddings_model or HF_MODEL
+    if is_static(model) or find_spec("sentence_transformers") is None:
+        return StaticModelEmbeddings(model)
+    return SentenceModelEmbeddings(model)
+
+
+def is_static(model: str) -> bool:
+    """Tell whether a model is one of model2vec's, by its maker or by what its folder says."""
+    import json
+    from pathlib import Path
+
+    if model.startswith(STATIC_MAKERS):
+        return True
+    try:
+        about = json.loads((Path(model) / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(about, dict) and about.get("model_type") == "model2vec"
+
+
+def _loaded(model: str, load: Any) -> Any:
+    try:
+        return load()
+    except Exception as exc:  # these libraries raise whatever their own libraries raise
+        raise LocalEmbeddingsError(
+            f"The model {model} cannot be loaded ({type(exc).__name__}).",
+            recovery_hint="Check ENTREZ_KIT_EMBEDDINGS_MODEL: the name of a model that can be downloaded, or the path "
+            "of its folder.",
+            details={"reason": "model_unavailable", "model": model},
+        ) from None
+
+
+def _need_package(package: str, extra: str, *, own_extra: bool = True) -> None:
+    if find_spec(package) is None:
+        command = f"pip install 'entrez-kit[{extra}]'" if own_extra else f"pip install {extra}"
+        raise LocalEmbeddingsError(
+            f"This embeddings provider needs the package {package}.",
+            recovery_hint=f"Run: {command}",
+            details={"reason": "package_missing", "package": package},
+        )

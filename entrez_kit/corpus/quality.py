@@ -1,0 +1,132 @@
+"""How much weight a record deserves, 0 to 9, from what PubMed says about it.
+
+Four parts, added up:
+
+- design 0..3: 3 evidence pooled over studies (systematic reviews, meta-analyses), 2 randomised trials, 1 other studies
+  of people and guidelines, 0 everything else.
+- recency 0..2: 2 for at most 5 years, 1 for at most 10. It is worked out when somebody asks, so that growing old never
+  makes a new version of a record.
+- journal 0..2: 2 for a few general journals, recognised by their exact names; "Stem Cells" is not "Cell".
+- human 0..2: 2 for studies of people, 1 for studies of animals.
+
+A retracted record gets nothing, whatever it looked like.
+"""
+
+import re
+from collections.abc import Iterable
+from datetime import date
+from typing import Final, NamedTuple
+
+from entrez_kit.operation import Result
+
+MOST: Final = 9
+
+_POOLED: Final = frozenset({"meta-analysis", "network meta-analysis", "systematic review"})
+_RANDOMISED: Final = frozenset({"randomized controlled trial", "equivalence trial", "pragmatic clinical trial"})
+_OF_PEOPLE: Final = frozenset(
+    {
+        "adaptive clinical trial",
+        "clinical study",
+        "clinical trial",
+        "clinical trial, phase i",
+        "clinical trial, phase ii",
+        "clinical trial, phase iii",
+        "clinical trial, phase iv",
+        "controlled clinical trial",
+        "observational study",
+        "twin study",
+    }
+)
+_GUIDANCE: Final = frozenset({"consensus development conference", "guideline", "practice guideline"})
+_VETERINARY: Final = ", veterinary"
+_CASES: Final = frozenset({"case reports"})
+
+TIER_1: Final = frozenset(
+    {
+        "cell",
+        "lancet",
+        "lancet london england",
+        "n engl j med",
+        "nature",
+        "nejm",
+        "new england journal of medicine",
+        "science",
+        "science new york n y",
+    }
+)
+"""Names as ``_plain`` writes them: MEDLINE's full titles, its abbreviations, and how people call them."""
+
+
+class Lasting(NamedTuple):
+    """The parts of quality that do not age; they are kept with the record."""
+
+    design: int
+    journal: int
+    human: int
+
+
+class Quality(Result):
+    """The parts of a record's quality and their sum."""
+
+    design: int | None
+    recency: int | None
+    journal: int | None
+    human: int | None
+    total: int
+
+
+def lasting_parts(
+    *, pub_types: Iterable[str], mesh: Iterable[str], journals: Iterable[str], retracted: bool
+) -> Lasting:
+    """Judge a record by its publication types, MeSH descriptors and the names of its journal."""
+    if retracted:
+        return Lasting(0, 0, 0)
+    types = {kind.lower() for kind in pub_types}
+    return Lasting(_design(types), _journal(journals), _human(types, {name.lower() for name in mesh}))
+
+
+def quality(parts: Lasting, pdat: str | None, today: date, *, retracted: bool = False) -> Quality:
+    """Add what the age of a record gives it today."""
+    recent = 0 if retracted else recency(pdat, today)
+    return Quality(
+        design=parts.design, recency=recent, journal=parts.journal, human=parts.human, total=sum(parts) + recent
+    )
+
+
+def recency(pdat: str | None, today: date) -> int:
+    """Return 2 for a publication of the last 5 years, 1 of the last 10, else 0; the benefit of the doubt is given."""
+    if not pdat:
+        return 0
+    latest = f"{pdat}-12-31"[:10] if len(pdat) == 4 else f"{pdat}-31" if len(pdat) == 7 else pdat
+    if latest >= _years_before(today, 5):
+        return 2
+    return 1 if latest >= _years_before(today, 10) else 0
+
+
+def _years_before(today: date, years: int) -> str:
+    return f"{today.year - years:04}-{today.month:02}-{today.day:02}"
+
+
+def _design(types: set[str]) -> int:
+    if types & _POOLED:
+        return 3
+    if types & _RANDOMISED:
+        return 2
+    return 1 if types & (_OF_PEOPLE | _GUIDANCE) else 0
+
+
+def _journal(names: Iterable[str]) -> int:
+    return 2 if any(_plain(name) in TIER_1 for name in names) else 0
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", " ", name.lower()).strip().removeprefix("the ")
+
+
+def _human(types: set[str], mesh: set[str]) -> int:
+    if "humans" in mesh:
+        return 2
+    if "animals" in mesh or any(kind.endswith(_VETERINARY) for kind in types):
+        return 1
+    # Records that are not indexed yet have no headings; some publication types exist for people only.
+    return 2 if types & (_RANDOMISED | _OF_PEOPLE | _CASES) else 0

@@ -1,0 +1,96 @@
+"""Look up one record of the corpus, with its quality as of today."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from entrez_kit.corpus.documents import RETRACTED
+from entrez_kit.corpus.quality import Quality, quality
+from entrez_kit.errors import EntityNotFound
+from entrez_kit.identifiers import read_identifier
+from entrez_kit.operation import Request, Result
+from entrez_kit.services import Services
+
+
+def _with_pmid(value: str) -> str:
+    identifier = read_identifier(value)
+    if identifier is None or identifier.kind != "pmid":
+        raise ValueError("must be pmid: and a PMID, e.g. pmid:38400100")
+    return value
+
+
+DocId = Annotated[str, AfterValidator(_with_pmid)]
+
+
+class RagGetRequest(Request):
+    """Which record to look up."""
+
+    doc_id: DocId = Field(pattern=r"^pmid:[0-9]+$", description='Record as rag_search names it, e.g. "pmid:38400100".')
+
+
+class RagDocument(Result):
+    """A record of the corpus; ``version`` counts its revisions since it was first fetched."""
+
+    doc_id: str
+    title: str | None
+    abstract: str | None = None
+    journal: str | None
+    pub_types: list[str]
+    pdat: str | None = None
+    edat: str | None = None
+    lr: str | None = None
+    pmcid: str | None = None
+    quality: Quality
+    version: int = Field(ge=1)
+
+
+def rag_get(services: Services, request: RagGetRequest) -> RagDocument:
+    """Return one record of the local corpus: title, abstract, dates and quality scores.
+
+    Use it after rag_search, with a doc_id of its results. It reads the corpus only; for any other PubMed record call
+    pubmed_fetch_contents.
+
+    Args:
+        services: the corpus.
+        request: which record.
+
+    Raises:
+        EntityNotFound: the corpus does not have the record, or PubMed has withdrawn it.
+        StoreError: the corpus cannot be read.
+    """
+    number = request.doc_id.removeprefix("pmid:")
+    store = services.corpus
+    found = store.get_pubmed_doc(number)
+    if found is None:
+        raise EntityNotFound(
+            f"The corpus has no record {number}.",
+            invalid_input=request.doc_id,
+            recovery_hint="Call rag_search for what the corpus has, pubmed_fetch_contents for records of PubMed, or "
+            "pubmed_sync_delta with a query that finds this one.",
+            details={"reason": "not_in_corpus"},
+        )
+    if found.status == "deleted":
+        raise EntityNotFound(
+            f"PubMed has withdrawn the record {number}; the corpus keeps its last version.",
+            invalid_input=request.doc_id,
+            recovery_hint="Call rag_search for records that are current.",
+            details={"reason": "withdrawn", "version": found.version},
+        )
+    return RagDocument(
+        doc_id=f"pmid:{found.pmid}",
+        title=found.title,
+        abstract=found.abstract,
+        journal=found.journal,
+        pub_types=list(found.pub_types),
+        pdat=found.pdat,
+        edat=found.edat,
+        lr=found.lr,
+        pmcid=found.pmcid,
+        quality=quality(
+            found.quality,
+            found.pdat,
+            store.clock().date(),
+            retracted=found.retraction_status == RETRACTED,
+        ),
+        version=found.version,
+    )

@@ -1,0 +1,323 @@
+"""What the corpus holds and what has happened to it: lists, numbers, differences, logs. Nothing here writes."""
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from entrez_kit.corpus.quality import Lasting
+from entrez_kit.operation import Result, sparse
+from entrez_kit.pubmed.models import Article
+
+Change = Literal["added", "revised", "retracted", "deleted"]
+
+_PAGE: Final = 500
+
+
+class CorpusSummary(Result):
+    """One query that is kept in step: its term, how many records it has, and how its last sync went."""
+
+    query_key: str
+    term: str | None
+    documents: int
+    deleted: int
+    last_edat: str | None
+    last_scan_at: str | None
+    last_job: str | None
+    last_status: str | None
+    last_finished_at: str | None
+
+
+class CorpusList(Result):
+    """The queries of a corpus."""
+
+    path: str
+    corpora: list[CorpusSummary]
+
+
+class CorpusStats(Result):
+    """Numbers about a corpus, or about one query of it."""
+
+    path: str
+    query_key: str | None = sparse()
+    format: int
+    size_bytes: int
+    corpora: int
+    documents: int
+    deleted: int
+    with_abstract: int
+    retracted: int
+    versions: int
+    chunks: int
+    tokens: int
+    vectors: dict[str, int]
+    outbox: int
+    unavailable: int
+    first_year: int | None
+    last_year: int | None
+    last_edat: str | None
+
+
+class Difference(Result):
+    """What happened to one record: versions from and to, and which parts of it are not what they were."""
+
+    pmid: str
+    change: Change
+    title: str
+    from_version: int | None
+    to_version: int
+    changed: list[str] = sparse([])
+    retraction_status: str
+    seen_at: str
+
+
+class CorpusDiff(Result):
+    """What has changed in a corpus since a moment: each record once, under the gravest of its changes."""
+
+    query_key: str
+    since: str
+    added: list[Difference]
+    revised: list[Difference]
+    retracted: list[Difference]
+    deleted: list[Difference]
+
+
+class CheckpointMove(Result):
+    """One entry of the audit: who moved a checkpoint, from where to where."""
+
+    at: str
+    kind: Literal["automatic", "manual", "replace_term"]
+    old_edat: str | None
+    new_edat: str | None
+    note: str | None
+
+
+class CheckpointLog(Result):
+    """The audit of a checkpoint, latest entry first."""
+
+    query_key: str
+    entries: list[CheckpointMove]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDoc:
+    """A record as it lies in the corpus, without the whole article."""
+
+    pmid: int
+    title: str
+    abstract: str | None
+    journal: str | None
+    pub_types: Sequence[str]
+    mesh: Sequence[str]
+    keywords: Sequence[str]
+    authors: Sequence[str]
+    year: int | None
+    pdat: str | None
+    edat: str | None
+    lr: str | None
+    pmcid: str | None
+    doi: str | None
+    retraction_status: str
+    status: str
+    quality: Lasting
+    content_hash: str
+    version: int
+    first_seen_at: str
+    last_seen_at: str
+
+
+_DOC: Final = (
+    "pmid, title, abstract, journal, pub_types, mesh, keywords, authors, year, pdat, edat, lr, pmcid, doi, "
+    "retraction_status, status, design, journal_tier, human, content_hash, version, first_seen_at, last_seen_at"
+)
+
+
+def documents(connection: sqlite3.Connection, pmids: Sequence[int]) -> dict[int, StoredDoc]:
+    """Return records by PMID; those the corpus does not have are left out."""
+    rows = connection.execute(
+        f"SELECT {_DOC} FROM documents WHERE pmid IN (SELECT value FROM json_each(?))", (json.dumps(list(pmids)),)
+    )
+    return {row["pmid"]: _stored(row) for row in rows}
+
+
+def _stored(row: sqlite3.Row) -> StoredDoc:
+    lists = {name: json.loads(row[name]) for name in ("pub_types", "mesh", "keywords", "authors")}
+    plain = {
+        name: row[name]
+        for name in row.keys()  # noqa: SIM118 - iterating over a row gives values
+        if name not in lists and name not in ("design", "journal_tier", "human")
+    }
+    return StoredDoc(**plain, **lists, quality=Lasting(row["design"], row["journal_tier"], row["human"]))
+
+
+def articles(connection: sqlite3.Connection, query_key: str | None = None) -> Iterator[Article]:
+    """Yield the whole records of the corpus, or of one query, by PMID; in constant memory."""
+    last = -1
+    while page := articles_after(connection, last, query_key):
+        yield from page
+        last = int(page[-1].pmid)
+
+
+def articles_after(connection: sqlite3.Connection, pmid: int, query_key: str | None = None) -> list[Article]:
+    """Return the whole records that follow a PMID, some hundreds of them."""
+    source = "documents" if query_key is None else "membership JOIN documents USING (pmid)"
+    chosen = "" if query_key is None else "query_key = :query_key AND"
+    rows = connection.execute(
+        f"SELECT article FROM {source} WHERE {chosen} pmid > :after AND status = 'current' ORDER BY pmid LIMIT {_PAGE}",
+        {"after": pmid, "query_key": query_key},
+    )
+    return [Article.model_validate_json(row["article"]) for row in rows]
+
+
+def corpora(connection: sqlite3.Connection) -> list[CorpusSummary]:
+    """Return the queries, by key."""
+    rows = connection.execute(
+        """
+        SELECT c.query_key, c.term, c.documents, c.deleted, c.last_edat, c.last_scan_at,
+               j.job_id AS last_job, j.status AS last_status, j.finished_at AS last_finished_at
+        FROM corpora AS c
+        LEFT JOIN jobs AS j ON j.job_id =
+            (SELECT job_id FROM jobs WHERE query_key = c.query_key ORDER BY started_at DESC LIMIT 1)
+        ORDER BY c.query_key
+        """
+    )
+    return [CorpusSummary.model_validate(dict(row)) for row in rows]
+
+
+def stats(connection: sqlite3.Connection, path: str, size_bytes: int, query_key: str | None = None) -> CorpusStats:
+    """Count what the corpus holds, or what one query has of it."""
+    among = "" if query_key is None else "WHERE pmid IN (SELECT pmid FROM membership WHERE query_key = :key)"
+    key = {"key": query_key}
+    one = connection.execute(
+        f"""
+        SELECT count(*) FILTER (WHERE status = 'current') AS documents,
+               count(*) FILTER (WHERE status = 'deleted') AS deleted,
+               count(abstract) FILTER (WHERE status = 'current') AS with_abstract,
+               count(*) FILTER (WHERE status = 'current' AND retraction_status = 'retracted') AS retracted,
+               min(year) FILTER (WHERE status = 'current') AS first_year,
+               max(year) FILTER (WHERE status = 'current') AS last_year,
+               max(edat) FILTER (WHERE status = 'current') AS last_edat
+        FROM documents {among}
+        """,
+        key,
+    ).fetchone()
+    sizes = connection.execute(f"SELECT count(*), coalesce(sum(tokens), 0) FROM chunks {among}", key).fetchone()
+    chosen = "" if query_key is None else f"WHERE chunk_id IN (SELECT id FROM chunks {among})"
+    vectors = connection.execute(f"SELECT model, count(*) FROM vectors {chosen} GROUP BY model ORDER BY model", key)
+    queued = "" if query_key is None else f"WHERE uuid IN (SELECT uuid FROM chunks {among})"
+    lacking = "" if query_key is None else "WHERE query_key = :key"
+
+    def count(sql: str) -> int:
+        return int(connection.execute(f"SELECT count(*) FROM {sql}", key).fetchone()[0])
+
+    return CorpusStats(
+        path=path,
+        query_key=query_key,
+        format=connection.execute("PRAGMA user_version").fetchone()[0],
+        size_bytes=size_bytes,
+        corpora=count(f"checkpoints {lacking}"),
+        versions=count(f"versions {among}"),
+        chunks=sizes[0],
+        tokens=sizes[1],
+        vectors={row[0]: row[1] for row in vectors},
+        outbox=count(f"outbox {queued}"),
+        unavailable=count(f"unavailable {lacking}"),
+        **dict(one),
+    )
+
+
+def log(connection: sqlite3.Connection, query_key: str, limit: int = 1_000) -> CheckpointLog:
+    """Return who moved a checkpoint, latest first."""
+    rows = connection.execute(
+        "SELECT at, kind, old_edat, new_edat, note FROM checkpoint_log WHERE query_key = ? ORDER BY id DESC LIMIT ?",
+        (query_key, limit),
+    )
+    return CheckpointLog(query_key=query_key, entries=[CheckpointMove.model_validate(dict(row)) for row in rows])
+
+
+# Differences ---------------------------------------------------------------------------------------------------------
+
+_COMPARED: Final = ("title", "abstract", "journal", "pub_types", "pdat", "pmcid", "retraction_status", "lr")
+
+
+def diff(connection: sqlite3.Connection, query_key: str, since: str) -> CorpusDiff:
+    """List what was added to a query and what happened to its records since a moment.
+
+    A record that another query had brought before counts as added when this one finds it.
+    """
+    lists: dict[Change, list[Difference]] = {"added": [], "revised": [], "retracted": [], "deleted": []}
+    rows = connection.execute(
+        """
+        SELECT m.pmid, m.added_at, d.version, d.status, d.first_seen_at,
+               (SELECT max(version) FROM versions WHERE pmid = m.pmid AND seen_at < :since) AS before
+        FROM membership AS m JOIN documents AS d USING (pmid)
+        WHERE m.query_key = :key
+          AND (m.added_at >= :since OR EXISTS (SELECT 1 FROM versions WHERE pmid = m.pmid AND seen_at >= :since))
+        ORDER BY m.pmid
+        """,
+        {"key": query_key, "since": since},
+    ).fetchall()
+    for row in rows:
+        found = _difference(connection, row, since, is_new=row["added_at"] >= since)
+        if found is not None:
+            lists[found.change].append(found)
+    return CorpusDiff(query_key=query_key, since=since, **lists)
+
+
+def _difference(connection: sqlite3.Connection, row: sqlite3.Row, since: str, *, is_new: bool) -> Difference | None:
+    versions = connection.execute(
+        "SELECT * FROM versions WHERE pmid = ? AND version >= ? ORDER BY version", (row["pmid"], row["before"] or 1)
+    ).fetchall()
+    last, recent = versions[-1], [version for version in versions if version["seen_at"] >= since]
+    old = versions[0] if row["before"] is not None else None
+    if last["change"] == "deleted":
+        if not recent or (is_new and old is None):
+            return None  # gone before this query found it, or come and gone in between
+        change: Change = "deleted"
+    elif is_new:
+        change = "added"
+    elif any(version["change"] == "retracted" for version in recent) and last["retraction_status"] == "retracted":
+        change = "retracted"
+    else:
+        change = "revised" if old is not None and old["change"] != "deleted" else "added"
+    compared = old is not None and change in ("revised", "retracted")
+    return Difference(
+        pmid=str(row["pmid"]),
+        change=change,
+        title=last["title"],
+        from_version=old["version"] if old is not None and not is_new else None,
+        to_version=last["version"],
+        changed=[name for name in _COMPARED if old is not None and old[name] != last[name]] if compared else [],
+        retraction_status=last["retraction_status"],
+        seen_at=recent[-1]["seen_at"] if recent else row["added_at"],
+    )
+
+
+# For a sync ----------------------------------------------------------------------------------------------------------
+
+
+def seen_since(connection: sqlite3.Connection, pmids: Sequence[int], moment: str) -> dict[int, str | None]:
+    """Return which records were fetched since a moment, with their dates of entry."""
+    rows = connection.execute(
+        "SELECT pmid, edat FROM documents WHERE pmid IN (SELECT value FROM json_each(?)) "
+        "AND status = 'current' AND last_seen_at >= ?",
+        (json.dumps(list(pmids)), moment),
+    )
+    return {row["pmid"]: row["edat"] for row in rows}
+
+
+def has_members(connection: sqlite3.Connection, query_key: str) -> bool:
+    """Tell whether a query has any records."""
+    found = connection.execute("SELECT 1 FROM membership WHERE query_key = ? LIMIT 1", (query_key,)).fetchone()
+    return found is not None
+
+
+def unseen(connection: sqlite3.Connection, query_key: str, first: str, last: str, moment: str) -> list[int]:
+    """Return a query's records that entered PubMed from one day to another and were not fetched since a moment."""
+    rows = connection.execute(
+        "SELECT pmid FROM documents INDEXED BY documents_by_edat JOIN membership USING (pmid) WHERE query_key = ? "
+        "AND status = 'current' AND edat >= ? AND edat < ? AND last_seen_at < ? ORDER BY pmid",
+        (query_key, first, f"{last}T99", moment),
+    )
+    return [row["pmid"] for row in rows]

@@ -1,0 +1,89 @@
+"""The sections of an abstract: PubMed's own labels first, then headings written into the text."""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from entrez_kit.pubmed.models import AbstractSection, Article
+
+OPEN: Final = "Unstructured"
+"""The name of text that stands under no heading."""
+
+
+class Section(NamedTuple):
+    """A part of an abstract: the label as PubMed or the text has it, the name of what it is, and the text."""
+
+    label: str | None
+    name: str
+    text: str
+
+
+_KINDS: Final = (
+    ("Background", r"background|introduction|rationale|context|significance|importance"),
+    ("Objective", r"objectives?|aims?|purposes?|goals?|hypothesis|questions?"),
+    (
+        "Methods",
+        r"methods?|materials|patients|participants|subjects|design|settings?|interventions?|outcome measures?|"
+        r"study|procedures?|measurements?|data (?:sources?|extraction|synthesis)|animals|sample|methodology",
+    ),
+    ("Results", r"results?|findings?|outcomes?|observations?"),
+    ("Conclusions", r"conclusions?|interpretations?|implications?|limitations?|discussion|summary|relevance"),
+)
+_BY_LABEL: Final = tuple((name, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for name, words in _KINDS)
+_BY_CATEGORY: Final = {
+    "BACKGROUND": "Background",
+    "OBJECTIVE": "Objective",
+    "METHODS": "Methods",
+    "RESULTS": "Results",
+    "CONCLUSIONS": "Conclusions",
+}
+
+_HEADINGS: Final = (
+    r"Background(?: and (?:aims?|objectives?|purpose))?|Introduction|Rationale|Context|Objectives?|"
+    r"Aims?(?: of the study)?|Purpose|Goals?|(?:Materials? and )?Methods?|"
+    r"(?:Patients|Subjects|Participants)(?: and methods)?|Study design|Design|Settings?|Interventions?|"
+    r"Main outcome measures?|Measurements?(?: and main results)?|(?:Main )?Results?|Findings|Outcomes|"
+    r"(?:Discussion and )?Conclusions?|Discussion|Interpretation|Implications|Limitations"
+)
+# At the beginning of a line "Methods -" is a heading too; within a line only "METHODS:" after the end of a sentence is.
+_WRITTEN: Final = re.compile(
+    rf"(?:^\s*(?P<first>{_HEADINGS}|{_HEADINGS.upper()})\s*(?::(?=\s)|\s[-–—](?=\s)|\.\s*[-–—](?=\s))"
+    rf"|(?<=[.!?;])\s+(?P<later>{_HEADINGS}|{_HEADINGS.upper()})\s*:(?=\s))\s*",
+    re.MULTILINE,
+)
+
+
+def sections_of(article: Article) -> list[Section]:
+    """Return the sections of a record's abstract; a single one without a label where it has none."""
+    given = article.abstract_sections
+    if len(given) == 1 and given[0].label is None:
+        return list(_written(given[0].text))
+    return [_section(part) for part in given if part.label or part.text.strip()]
+
+
+def _section(part: AbstractSection) -> Section:
+    label = " ".join(part.label.split()) if part.label else None
+    name = _BY_CATEGORY.get((part.nlm_category or "").upper()) or (_named(label) if label else OPEN)
+    return Section(label, name, part.text.strip())
+
+
+def _named(label: str) -> str:
+    """Return what kind of section a label announces; "PATIENTS AND RESULTS" counts as what it names first."""
+    found = [(match.start(), name) for name, pattern in _BY_LABEL if (match := pattern.search(label))]
+    return min(found)[1] if found else label.capitalize()
+
+
+def _written(text: str) -> Iterator[Section]:
+    """Yield the sections of a text that has its headings written into it: at least two, or it is no such text."""
+    headings = list(_WRITTEN.finditer(text))
+    if len(headings) < 2:
+        if text.strip():
+            yield Section(None, OPEN, text.strip())
+        return
+    before = text[: headings[0].start()].strip()
+    if before:
+        yield Section(None, OPEN, before)
+    for place, heading in enumerate(headings):
+        end = headings[place + 1].start() if place + 1 < len(headings) else len(text)
+        label = heading["first"] or heading["later"]
+        yield Section(label, _named(label), text[heading.end() : end].strip())

@@ -1,0 +1,494 @@
+"""Keep a query in step with PubMed: what was entered since last time, what was revised, what was withdrawn.
+
+Entries are followed by EDAT, PubMed's date of entry, from a little before the checkpoint on, oldest first. The
+checkpoint moves in the transaction that brings the last of the records entered until then; after a failure it stays
+where it is, and the next sync comes back. Revisions are followed by date of modification, since a retraction, or the
+indexing that first makes a record match a query, comes long after its entry.
+"""
+
+import shlex
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
+from typing import Final
+
+from pydantic import Field, PrivateAttr, field_validator
+
+from entrez_kit import tracing
+from entrez_kit.corpus.checkpoints import Checkpoint, Ending, Job
+from entrez_kit.corpus.documents import Doc
+from entrez_kit.corpus.store import Store
+from entrez_kit.corpus.times import day_of
+from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.esearch_reply import ESearchReply
+from entrez_kit.operation import Request, Result
+from entrez_kit.pubmed.query import check_balance, date_clause
+from entrez_kit.pubmed.retrieval import BATCH, MAX_FAILED_BATCHES, Retrieval
+from entrez_kit.pubmed.search import MAX_PUBMED_RESULTS, warnings_about
+from entrez_kit.pubmed.slices import FIRST, LAST, Slice, Slicer, Window, as_day
+from entrez_kit.services import Services
+
+MAX_FIRST_MCP_SYNC: Final = 20_000
+"""An agent's call ends long before so many records are here."""
+MOST_OVERLAP: Final = 1_000_000
+"""Days; date arithmetic overflows on numbers without a bound."""
+NAMED: Final = 20
+"""So many PMIDs are named in a warning; all of them stand in ``details.missing``."""
+SECONDS_PER_REQUEST: Final = 1.5
+"""What an EFetch of 200 records takes at NCBI, more or less."""
+ADVISED_REQUESTS: Final = 1_000
+"""NCBI asks for larger jobs to be run at night or on weekends."""
+
+Progress = Callable[[int, int], None]
+"""Called with the number of records processed so far and the number to process."""
+
+
+class SyncRequest(Request):
+    """Which query to follow, and under which name."""
+
+    query_key: str = Field(min_length=1, description='Name of the corpus that the query fills, e.g. "glp1_obesity".')
+    term: str = Field(min_length=1, description="PubMed query; it has to stay the same for a key.")
+    overlap_days: int = Field(
+        default=5, ge=0, description="Days before the checkpoint to look at again, for records NCBI adds late."
+    )
+
+    @field_validator("query_key", "term")
+    @classmethod
+    def _not_blank(cls, value: str) -> str:
+        if not value.strip():
+            raise ValueError("must not be blank")
+        return value
+
+
+class SyncResult(Result):
+    """What a sync did; ``inserted + updated + skipped == pmids_processed``."""
+
+    job_id: str
+    inserted: int = Field(ge=0)
+    updated: int = Field(ge=0)
+    skipped: int = Field(ge=0)
+    pmids_processed: int = Field(ge=0)
+    max_edat_seen: str | None = None
+    warnings: list[str] = Field(default_factory=list)
+    _problem: EntrezKitError | None = PrivateAttr(default=None)
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report the records that could not be had; ``details.missing`` names them."""
+        return self._problem
+
+
+class SyncPlan(Result):
+    """What a sync would do: how much there is to look at, and about how long it takes."""
+
+    query_key: str
+    term: str
+    first_sync: bool
+    replaces_term: bool
+    from_edat: str | None
+    entries: int
+    revisions: int
+    requests: int
+    seconds: int
+    warnings: list[str]
+
+
+def sync_delta(
+    services: Services,
+    request: SyncRequest,
+    *,
+    replace_term: bool = False,
+    max_first: int | None = None,
+    progress: Progress | None = None,
+) -> SyncResult:
+    """Bring a local corpus up to date with a PubMed query.
+
+    The first call for a query_key fetches everything the term finds; later calls fetch what was entered, revised or
+    withdrawn since. Safe to repeat and to interrupt: nothing is lost and nothing counted twice. Search the result with
+    rag_search. Always look at `warnings`: they name what NCBI did not deliver.
+
+    Args:
+        services: the clients and the corpus.
+        request: key, term and overlap.
+        replace_term: let the key start anew with another term.
+        max_first: refuse to fetch more records than this.
+        progress: called after each batch.
+
+    Raises:
+        InvalidInput: another term belongs to the key, the term is not well formed, or there is too much to fetch.
+        StoreError: the corpus cannot be written, or another sync of the key is running.
+        UpstreamError: NCBI delivered nothing.
+        RateLimited: NCBI refused before anything was delivered.
+
+    Source: ESearch and EFetch (db=pubmed), past the cache.
+    """
+    store = services.corpus
+    with store.sync_lock(request.query_key):
+        search = _Search.of(services, store, request, replace_term=replace_term)
+        whole = search.entries()
+        if max_first is not None and whole.count > max_first:
+            raise _too_many(request, whole.count, max_first)
+        return _Sync(services, store, search, progress).run(whole)
+
+
+def sync_plan(services: Services, request: SyncRequest, *, replace_term: bool = False) -> SyncPlan:
+    """Count what a sync would look at, and change nothing.
+
+    Raises:
+        InvalidInput: another term belongs to the key, or the term is not well formed.
+        UpstreamError: NCBI did not answer after every attempt.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+    """
+    search = _Search.of(services, services.corpus, request, replace_term=replace_term)
+    entries = search.entries(retmax=0)
+    slicer = search.revisions()
+    revisions = slicer.ask(search.older, 0)[0].count if slicer else 0
+    requests = sum(-(-count // BATCH) + 3 * (count // MAX_PUBMED_RESULTS) for count in (entries.count, revisions)) + 2
+    warnings = [warning.message for warning in warnings_about(entries)]
+    if requests > ADVISED_REQUESTS:
+        warnings.append(
+            f"This takes about {requests:,} requests. NCBI asks for jobs of this size to be run on weekends or between "
+            "9 pm and 5 am Eastern time."
+        )
+    return SyncPlan(
+        query_key=request.query_key,
+        term=search.term,
+        first_sync=search.window is None,
+        replaces_term=search.replaces,
+        from_edat=search.window.first.isoformat() if search.window else None,
+        entries=entries.count,
+        revisions=revisions,
+        requests=requests,
+        seconds=round(requests * max(SECONDS_PER_REQUEST, 1 / services.settings.requests_per_second)),
+        warnings=warnings,
+    )
+
+
+class _Search:
+    """What has to be looked for: entries in ``window`` (None for all), and revisions of what was entered before."""
+
+    def __init__(
+        self,
+        services: Services,
+        request: SyncRequest,
+        term: str,
+        before: Checkpoint | None,
+        today: date,
+        replaces: bool,
+    ) -> None:
+        self.services = services.past_cache()
+        self.query_key = request.query_key
+        self.term = term
+        self.today = today
+        self.replaces = replaces
+        self.window: Window | None = None
+        self.modified_since: date | None = None
+        if before is None or before.last_edat is None or replaces:
+            return
+        overlap = min(request.overlap_days, MOST_OVERLAP)
+        first = _days_before(day_of(before.last_edat), overlap)
+        self.window = Window(0, first, max(today, first))
+        if before.last_scan_at is not None:
+            # A day more, because NCBI's days begin later than ours.
+            self.modified_since = _days_before(day_of(before.last_scan_at), max(overlap, 1))
+
+    @classmethod
+    def of(cls, services: Services, store: Store, request: SyncRequest, *, replace_term: bool) -> "_Search":
+        """Read the checkpoint and see what is left to do.
+
+        Raises:
+            InvalidInput: the term is not well formed, or another one belongs to the key.
+        """
+        term = " ".join(request.term.split())
+        check_balance(term, "term")
+        before = store.get_checkpoint(request.query_key)
+        replaces = before is not None and before.term is not None and before.term != term
+        if replaces and not replace_term:
+            assert before is not None
+            raise InvalidInput(
+                f"term: the key {request.query_key!r} follows another query: {before.term}",
+                invalid_input=f"term={request.term}",
+                recovery_hint="Give the same term, or another query_key; in a terminal, --replace-term starts the key "
+                "anew with the new term.",
+                details={"reason": "term_changed", "query_key": request.query_key, "term": before.term},
+            )
+        return cls(services, request, term, before, store.clock().date(), replaces)
+
+    @property
+    def slicer(self) -> Slicer:
+        """Cut the entries into slices, oldest first and without a gap."""
+        return Slicer(self.services, self.term, sort="pub_date", oldest_first=True, with_empty=True)
+
+    @property
+    def older(self) -> Window | None:
+        """What was entered before the window."""
+        if self.window is None or self.window.first == FIRST:
+            return None
+        return Window(0, FIRST, self.window.first - timedelta(days=1))
+
+    def entries(self, retmax: int = MAX_PUBMED_RESULTS) -> ESearchReply:
+        """Ask for the entries: how many there are, and their PMIDs where PubMed shows all."""
+        return self.slicer.ask(self.window, retmax)[0]
+
+    def revisions(self) -> Slicer | None:
+        """Return how to find what was entered before the window and modified since the last scan."""
+        if self.modified_since is None or self.older is None:
+            return None
+        last = max(self.today, self.modified_since)
+        modified = date_clause(as_day(self.modified_since), as_day(last), "mdat")
+        return Slicer(self.services, f"({self.term}) AND {modified}", sort="pub_date", oldest_first=True)
+
+
+def _days_before(day: date, days: int) -> date:
+    return day - timedelta(days=days) if (day - FIRST).days > days else FIRST
+
+
+def _too_many(request: SyncRequest, count: int, most: int) -> InvalidInput:
+    command = shlex.join(["entrez-kit", "corpus", "sync", request.query_key, request.term])
+    return InvalidInput(
+        f"There are {count:,} records to fetch, more than the {most:,} that one call here may fetch.",
+        invalid_input=f"term={request.term}",
+        recovery_hint=f"Run this in a terminal, where it can take its time: {command}",
+        details={"reason": "too_many_records", "count": count, "limit": most, "command": command},
+    )
+
+
+class _Sync:
+    """One run: entries, then revisions, then what was missing before, then what is gone."""
+
+    def __init__(self, services: Services, store: Store, search: _Search, progress: Progress | None) -> None:
+        self.store = store
+        self.search = search
+        self.progress = progress
+        self.retrieval = Retrieval(search.services, medline=False)
+        self.job: Job = Job("", "", "", store.clock(), store.clock())
+        self.total = 0
+        self.highest: str | None = None
+        self.failed: dict[int, EntrezKitError] = {}
+        self.lacking: dict[int, None] = {}
+        self.known_lacking: set[int] = set()
+        self.retracted: list[int] = []
+        self.deleted: list[int] = []
+        self.unmatched: list[int] = []
+        self.unlisted = 0
+        self.errors_in_a_row = 0
+        self.problem: EntrezKitError | None = None
+        self.gave_up = False
+        self.had_members = False
+        self.followed_to = FIRST
+
+    def run(self, whole: ESearchReply) -> SyncResult:
+        """Do the work and write down how it ended."""
+        search, store = self.search, self.store
+        self.job = store.start_job(search.query_key, search.term, replaces_term=search.replaces)
+        self.job.warnings += [warning.message for warning in warnings_about(whole)]
+        try:
+            self._work(whole)
+            self._describe()
+            nothing = not self.job.pmids_processed and self.problem is not None
+            ending: Ending = "failed" if nothing else "complete" if self._complete else "partial"
+            store.finish_job(self.job, ending)
+        except BaseException as exc:
+            self._note_ending(exc)
+            raise
+        if nothing and self.problem is not None:
+            raise self.problem
+        return self._result()
+
+    @property
+    def _complete(self) -> bool:
+        return not (self.failed or self.problem or self.unlisted or self.gave_up)
+
+    def _work(self, whole: ESearchReply) -> None:
+        search = self.search
+        self.known_lacking = set(self.store.unavailable(search.query_key))
+        self.had_members = self.store.has_members(search.query_key)
+        self.followed_to = search.window.first if search.window else FIRST
+        self.total = whole.count
+        self._leg(search.slicer, whole, search.window, follows_entries=True)
+        slicer = search.revisions()
+        if slicer is not None and not self.gave_up:
+            try:
+                revised = slicer.ask(search.older, MAX_PUBMED_RESULTS)[0]
+            except (UpstreamError, RateLimited) as exc:
+                self.problem = self.problem or exc
+            else:
+                self.total += revised.count
+                self._leg(slicer, revised, search.older, follows_entries=False)
+        if not self.gave_up:
+            self._ask_again()
+        self._report()
+
+    def _leg(self, slicer: Slicer, first: ESearchReply, window: Window | None, *, follows_entries: bool) -> None:
+        """Go through one search, slice by slice."""
+        try:
+            for piece in slicer.slices(first, window):
+                self._slice(piece, follows_entries=follows_entries)
+                if self.gave_up:
+                    return
+        except (UpstreamError, RateLimited) as exc:
+            self.problem = self.problem or exc
+
+    def _slice(self, piece: Slice, *, follows_entries: bool) -> None:
+        pmids = [int(pmid) for pmid in dict.fromkeys(piece.ids)]
+        self.unlisted += max(0, piece.count - len(pmids))
+        if follows_entries:
+            self._look_for_deletions(piece, pmids)
+        for start in range(0, len(pmids), BATCH):
+            is_last = start + BATCH >= len(pmids)
+            self._batch(pmids[start : start + BATCH], ends_slice=is_last and follows_entries)
+            if self.gave_up:
+                return
+
+    def _batch(self, pmids: Sequence[int], *, ends_slice: bool) -> None:
+        """Fetch and commit one batch; the checkpoint moves with the last one of a slice, unless one is missing."""
+        self._report()
+        fresh = self.store.fresh(self.job, pmids)
+        docs, failed, lacking = self._fetch([pmid for pmid in pmids if pmid not in fresh])
+        self.failed |= failed
+        self.lacking |= dict.fromkeys(lacking)
+        for edat in (*fresh.values(), *(doc.edat for doc in docs)):
+            if edat and (self.highest is None or edat > self.highest):
+                self.highest = edat
+        done = self.store.commit_batch(
+            self.job,
+            docs,
+            already_here=fresh,
+            unavailable=lacking,
+            advance_to=self.highest if ends_slice and self._complete else None,
+        )
+        self.retracted += done.retracted
+
+    def _fetch(self, pmids: Sequence[int]) -> tuple[list[Doc], dict[int, EntrezKitError], list[int]]:
+        """Return the records, why some were not delivered, and which ones do not exist."""
+        if not pmids:
+            return [], {}, []
+        records, errors = self.retrieval.batch([str(pmid) for pmid in pmids])
+        failed = {int(pmid): error for pmid, error in errors.items()}
+        docs = []
+        for pmid, record in records.items():
+            try:
+                docs.append(Doc.of(record.article()))
+            except ValueError as exc:
+                failed[int(pmid)] = UpstreamError(
+                    f"The record {pmid} cannot be read: {exc}", details={"reason": "invalid_response"}
+                )
+        lacking = [pmid for pmid in pmids if str(pmid) not in records and pmid not in failed]
+        unanswered = bool(failed) and not docs and not lacking
+        self.errors_in_a_row = self.errors_in_a_row + 1 if unanswered else 0
+        if self.errors_in_a_row >= MAX_FAILED_BATCHES:
+            self.gave_up = True
+        if failed and self.problem is None:
+            self.problem = next(iter(failed.values()))
+        return docs, failed, lacking
+
+    def _ask_again(self) -> None:
+        """Ask for what earlier syncs found listed and could not get."""
+        again = sorted(self.known_lacking - set(self.lacking))
+        for start in range(0, len(again), BATCH):
+            self._report()
+            batch = again[start : start + BATCH]
+            docs, failed, lacking = self._fetch(batch)
+            self.failed |= failed
+            self.lacking |= dict.fromkeys(lacking)
+            self.store.commit_batch(self.job, docs)
+            if self.gave_up:
+                return
+
+    def _look_for_deletions(self, piece: Slice, listed: Sequence[int]) -> None:
+        """Ask for members that a slice no longer lists although they were entered in its days: withdrawn, or changed.
+
+        Done before the checkpoint passes the slice, since later syncs do not look there any more.
+        """
+        last = piece.window.last if piece.window else LAST
+        if piece.window and piece.window.axis:
+            return  # a part of a single day says nothing about the rest of it; the next slice includes the day
+        first, self.followed_to = self.followed_to, last
+        if not self.had_members or not self._complete:
+            return
+        members = self.store.unseen(self.job, first.isoformat(), last.isoformat())
+        gone = sorted(set(members) - set(listed) - set(self.lacking))
+        self.total += len(gone)
+        for start in range(0, len(gone), BATCH):
+            self._report()
+            docs, failed, deleted = self._fetch(gone[start : start + BATCH])
+            self.failed |= failed
+            done = self.store.commit_batch(self.job, docs, deleted=deleted)
+            self.retracted += done.retracted
+            self.deleted += deleted
+            self.unmatched += [doc.pmid for doc in docs]
+            if self.gave_up:
+                return
+
+    def _report(self) -> None:
+        done, total = self.job.pmids_processed, max(self.total, self.job.pmids_processed)
+        tracing.step(done, total)
+        if self.progress is not None:
+            self.progress(done, total)
+
+    # how it ended
+
+    def _describe(self) -> None:
+        """Add to the warnings what whoever called has to know."""
+        warnings = self.job.warnings
+        new = [pmid for pmid in self.lacking if pmid not in self.known_lacking]
+        old = [pmid for pmid in self.lacking if pmid in self.known_lacking]
+        if self.failed:
+            warnings.append(f"{_records(self.failed)} could not be fetched; the next sync tries again.")
+        if new:
+            warnings.append(f"PubMed lists but does not deliver {_records(new)}; the next syncs ask again.")
+        if old:
+            warnings.append(f"PubMed still does not deliver {_records(old)}.")
+        if self.unlisted:
+            warnings.append(f"PubMed counted {self.unlisted} records more than it listed.")
+        if self.gave_up:
+            warnings.append(f"Stopped after {MAX_FAILED_BATCHES} batches without an answer; the rest was not tried.")
+        if self.problem is not None:
+            warnings.append(self.problem.message)
+        if self.retracted:
+            warnings.append(f"Newly retracted: {_records(self.retracted)}.")
+        if self.deleted:
+            warnings.append(f"Withdrawn from PubMed: {_records(self.deleted)}.")
+        if self.unmatched:
+            warnings.append(f"No longer found by the query, but kept: {_records(self.unmatched)}.")
+
+    def _note_ending(self, exc: BaseException) -> None:
+        """Write down that the run broke off; where even that fails, the first error counts."""
+        try:
+            self.store.finish_job(self.job, "failed" if isinstance(exc, Exception) else "interrupted")
+        except Exception:
+            return
+
+    def _result(self) -> SyncResult:
+        job = self.job
+        result = SyncResult(
+            job_id=job.job_id,
+            inserted=job.inserted,
+            updated=job.updated,
+            skipped=job.skipped,
+            pmids_processed=job.pmids_processed,
+            max_edat_seen=job.max_edat_seen,
+            warnings=job.warnings,
+        )
+        new = [pmid for pmid in self.lacking if pmid not in self.known_lacking]
+        if not self._complete or new:
+            result._problem = self._shortfall(new)
+        return result
+
+    def _shortfall(self, lacking: Sequence[int]) -> EntrezKitError:
+        missing = sorted({*self.failed, *lacking})
+        kind = type(self.problem) if self.problem is not None else UpstreamError
+        details = {**self.problem.details} if self.problem is not None else {"reason": "incomplete"}
+        cause = f": {self.problem.message}" if self.problem is not None else "."
+        what = f"{_records(missing)} could not be had" if missing else "not everything could be looked at"
+        return kind(
+            f"The sync of {self.search.query_key!r} is not complete; {what}{cause}",
+            recovery_hint="What came is stored. Run the same command again: it continues where this one could not.",
+            details={**details, "partial": True, "missing": [str(pmid) for pmid in missing]},
+        )
+
+
+def _records(pmids: Sequence[int] | dict[int, EntrezKitError]) -> str:
+    """Name records, as many as fit into a sentence."""
+    listed = sorted(pmids)
+    shown = ", ".join(str(pmid) for pmid in listed[:NAMED])
+    more = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
+    return f"PMID {shown}{more}" if len(listed) == 1 else f"{len(listed)} records (PMID {shown}{more})"

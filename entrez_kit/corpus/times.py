@@ -1,0 +1,73 @@
+"""Points in time as the corpus keeps them: UTC texts that sort as they follow each other."""
+
+import re
+from datetime import UTC, date, datetime
+from typing import Final
+
+from entrez_kit.errors import InvalidInput
+from entrez_kit.pubmed.dates import iso_date
+from entrez_kit.pubmed.models import HistoryDate
+
+_ISO: Final = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
+    r"(?:[Tt ]([0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?)(Z|z|[+-][0-9]{2}:?[0-9]{2})?)?"
+)
+
+
+def utc_now() -> datetime:
+    """Return the present moment; tests put another clock in its place."""
+    return datetime.now(UTC)
+
+
+def stamp(moment: datetime) -> str:
+    """Write a moment to the microsecond, for what has to be put in order."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def to_second(moment: datetime) -> str:
+    """Write a moment to the second, as the corpus contract does."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def read_moment(text: str, field: str) -> str:
+    """Return a caller's ISO 8601 text as a UTC moment to the second; a date alone is its midnight, no zone is UTC.
+
+    Raises:
+        InvalidInput: the text is no such moment.
+    """
+    match = _ISO.fullmatch(text.strip())
+    try:
+        if match is None:
+            raise ValueError(text)
+        day, clock, zone = match.groups()
+        moment = datetime.fromisoformat(f"{day}T{clock or '00:00'}{(zone or 'Z').upper()}")
+        return to_second(moment)
+    except (ValueError, OverflowError):
+        raise InvalidInput(
+            f"{field}: {text!r} is no ISO 8601 moment.",
+            invalid_input=f"{field}={text}",
+            recovery_hint="Write a UTC time such as 2025-08-17T15:59:02Z, or a date such as 2025-08-17.",
+            details={"reason": "bad_moment"},
+        ) from None
+
+
+def day_of(moment: str) -> date:
+    """Return the day of a moment or date."""
+    return date.fromisoformat(moment[:10])
+
+
+def midnight(day: str | None) -> str | None:
+    """Return a whole date (2024-06-15) as a moment; None for a date without month or day."""
+    return f"{day}T00:00:00Z" if day and len(day) == 10 else None
+
+
+def entered(history: list[HistoryDate]) -> str | None:
+    """Return when a record entered PubMed (EDAT), from the step ``entrez`` of its history."""
+    for status in ("entrez", "pubmed"):
+        for step in history:
+            if step.status == status and step.year and step.month and step.day:
+                day = iso_date(step.year, step.month, step.day)
+                hour, minute = step.hour or 0, step.minute or 0
+                known = 0 <= hour < 24 and 0 <= minute < 60
+                return f"{day}T{hour:02}:{minute:02}:00Z" if known else f"{day}T00:00:00Z"
+    return None

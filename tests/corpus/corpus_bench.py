@@ -1,0 +1,141 @@
+"""What the tests of the corpus share: invented records, as articles and as the XML a sandbox serves."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+from entrez_kit.corpus.store import Store
+from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.records import iter_records
+
+
+@dataclass(frozen=True)
+class Paper:
+    """An invented record, as a test wants it."""
+
+    pmid: int
+    title: str = "Invented title"
+    abstract: str | Sequence[tuple[str, str]] = "One invented sentence about zebrafish."
+    entered: str = "2024-03-01"
+    revised: str | None = "2024-03-10"
+    published: tuple[int, str, int] = (2024, "Feb", 3)
+    types: Sequence[str] = ("Journal Article",)
+    mesh: Sequence[str] = ()
+    journal: str = "Journal of Invented Results"
+    retracted_in: str | None = None
+
+    def xml(self) -> str:
+        """Return the record as PubMed would send it."""
+        year, month, day = self.published
+        sections = [("", self.abstract)] if isinstance(self.abstract, str) else self.abstract
+        abstract = "".join(
+            f"<AbstractText{f' Label={chr(34)}{label}{chr(34)}' if label else ''}>{escape(text)}</AbstractText>"
+            for label, text in sections
+            if text
+        )
+        notice = (
+            f'<CommentsCorrectionsList><CommentsCorrections RefType="RetractionIn"><RefSource>{self.retracted_in}'
+            "</RefSource></CommentsCorrections></CommentsCorrectionsList>"
+        )
+        headings = "".join(
+            f'<MeshHeading><DescriptorName UI="D000001" MajorTopicYN="N">{name}</DescriptorName></MeshHeading>'
+            for name in self.mesh
+        )
+        return (
+            f'<PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">{self.pmid}</PMID>'
+            f"{_date('DateRevised', self.revised) if self.revised else ''}"
+            f'<Article PubModel="Print"><Journal><JournalIssue CitedMedium="Print"><PubDate><Year>{year}</Year>'
+            f"<Month>{month}</Month><Day>{day}</Day></PubDate></JournalIssue><Title>{escape(self.journal)}</Title>"
+            f"</Journal><ArticleTitle>{escape(self.title)}</ArticleTitle>"
+            f"{f'<Abstract>{abstract}</Abstract>' if abstract else ''}<Language>eng</Language><PublicationTypeList>"
+            f"{''.join(f'<PublicationType>{kind}</PublicationType>' for kind in self.types)}</PublicationTypeList>"
+            f"</Article>{notice if self.retracted_in else ''}"
+            f"{f'<MeshHeadingList>{headings}</MeshHeadingList>' if headings else ''}</MedlineCitation>"
+            f"<PubmedData><History>{_date('PubMedPubDate', self.entered, ' PubStatus=' + chr(34) + 'entrez' + chr(34))}"
+            f'</History><ArticleIdList><ArticleId IdType="pubmed">{self.pmid}</ArticleId></ArticleIdList></PubmedData>'
+            "</PubmedArticle>"
+        )
+
+    def but(self, **changes: Any) -> "Paper":
+        """Return the record with changes."""
+        return replace(self, **changes)
+
+    def article(self) -> Article:
+        """Return the record as the parser reads it."""
+        return next(iter_records(document([self]))).article()
+
+
+def _date(name: str, day: str, attributes: str = "") -> str:
+    year, month, number = day.split("-")
+    return f"<{name}{attributes}><Year>{year}</Year><Month>{int(month)}</Month><Day>{int(number)}</Day></{name}>"
+
+
+def document(papers: Iterable[Paper]) -> bytes:
+    """Return records as one PubMed document."""
+    records = "\n".join(paper.xml() for paper in papers)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<PubmedArticleSet>\n{records}\n</PubmedArticleSet>\n'.encode()
+
+
+def write(folder: Path, papers: Iterable[Paper], name: str = "records.xml") -> Path:
+    """Write records into a file that a sandbox can serve."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    path.write_bytes(document(papers))
+    return path
+
+
+def series(number: int, first: str = "2024-01-01", pmid: int = 1001) -> list[Paper]:
+    """Return so many records, entered a day apart."""
+    start = datetime.fromisoformat(first)
+    return [
+        Paper(
+            pmid + place,
+            title=f"Invented title {place}",
+            entered=(start + timedelta(days=place)).date().isoformat(),
+            revised=(start + timedelta(days=place + 9)).date().isoformat(),
+        )
+        for place in range(number)
+    ]
+
+
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self, moment: str = "2026-01-05T12:00:00") -> None:
+        self.moment = datetime.fromisoformat(moment).replace(tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.moment
+
+    def move(self, **time: float) -> None:
+        """Let time pass."""
+        self.moment += timedelta(**time)
+
+
+def rows(store: Store, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
+    """Return what a query finds, as plain tuples."""
+    with store.reading() as connection:
+        return [tuple(row) for row in connection.execute(sql, parameters)]
+
+
+def contents(store: Store) -> dict[str, list[tuple[Any, ...]]]:
+    """Return everything that must not depend on when and in how many steps it came to be."""
+    documents = (
+        "pmid, title, abstract, journal, pub_types, mesh, keywords, authors, year, pdat, edat, lr, pmcid, doi, "
+        "retraction_status, status, design, journal_tier, human, content_hash, version, article"
+    )
+    return {
+        "documents": rows(store, f"SELECT {documents} FROM documents ORDER BY pmid"),
+        "versions": rows(
+            store,
+            "SELECT pmid, version, change, title, abstract, pub_types, pdat, retraction_status, content_hash, lr "
+            "FROM versions ORDER BY pmid, version",
+        ),
+        "chunks": rows(store, "SELECT pmid, chunk_id, uuid, section, text, tokens FROM chunks ORDER BY uuid"),
+        "membership": rows(store, "SELECT query_key, pmid FROM membership ORDER BY 1, 2"),
+        "checkpoints": rows(store, "SELECT query_key, term, last_edat FROM checkpoints ORDER BY 1"),
+        "outbox": rows(store, "SELECT uuid, operation FROM outbox ORDER BY uuid"),
+    }

@@ -1,0 +1,175 @@
+"""Kill a sync at chosen SQL statements, run it again, and see whether anything differs from a sync nobody disturbed.
+
+Run by the tests as a program of its own, with one thread, so that it can fork: each attempt is a child that dies by
+SIGKILL at its k-th statement, followed by one that is left in peace.
+
+    python killed_sync.py FOLDER URL [URL_BEFORE] [--every]
+"""
+
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from corpus_bench import Clock, contents, rows
+
+from entrez_kit import EntrezKit, load_settings
+from entrez_kit.corpus import database, sync
+from entrez_kit.corpus.store import Store
+from entrez_kit.pubmed import slices
+from entrez_kit.transport import limiter, retry
+
+PRELOADED = ("entrez_kit.pubmed.records", "entrez_kit.transport.session", "entrez_kit.corpus.lexical")
+"""What each child would otherwise import anew."""
+ATTEMPTS = 14
+SEED = 5
+
+
+def main(folder: Path, url: str, url_before: str | None, *, every: bool) -> dict[str, Any]:
+    """Return how many statements a sync has, at which it was killed, and what went wrong."""
+    for name in PRELOADED:
+        if find_spec(name) is not None:
+            import_module(name)
+    setattr(sync, "BATCH", 8)  # noqa: B010 - small, so that few records make many batches
+    setattr(slices, "MAX_PUBMED_RESULTS", 25)  # noqa: B010 - and several slices
+    limiter.RateLimiter.acquire = lambda self, deadline=None: None  # type: ignore[method-assign]  # no waiting here
+    retry.Backoff.seconds = lambda self, failures, asked: 0.001  # type: ignore[method-assign]
+    before = folder / "before"
+    before.mkdir(parents=True)
+    if url_before:
+        _in_child(partial(_sync, before, url_before, minutes=0))
+    calm = folder / "calm"
+    shutil.copytree(before, calm)
+    _in_child(partial(_sync, calm, url, minutes=60, statements=folder / "statements.json"))
+    expected = _state(calm)
+    statements: list[str] = json.loads((folder / "statements.json").read_text(encoding="utf-8"))
+    tried = list(range(1, len(statements) + 1)) if every else _chosen(statements)
+    problems = []
+    place = folder / "attempt"
+    for kill_at in tried:
+        shutil.copytree(before, place)
+        status = _in_child(partial(_sync, place, url, minutes=60, kill_at=kill_at))
+        if not os.WIFSIGNALED(status) or os.WTERMSIG(status) != signal.SIGKILL:
+            problems.append(f"{kill_at}: was not killed")
+        problems += [f"{kill_at}: {problem}" for problem in _wrong(place)]
+        if _in_child(partial(_sync, place, url, minutes=90)):
+            problems.append(f"{kill_at}: the sync after it failed")
+        if _state(place) != expected:
+            problems.append(f"{kill_at}: other contents, killed before {statements[kill_at - 1][:80]!r}")
+        shutil.rmtree(place)
+    return {"statements": len(statements), "tried": len(tried), "problems": problems}
+
+
+def _chosen(statements: Sequence[str]) -> list[int]:
+    """Take the beginnings and ends of transactions, what follows them, and some others."""
+    borders = [
+        number + after
+        for number, statement in enumerate(statements, start=1)
+        if statement.startswith(("BEGIN IMMEDIATE", "COMMIT"))
+        for after in (0, 1)
+        if number + after <= len(statements)
+    ]
+    chance = random.Random(SEED)
+    others = chance.sample(range(1, len(statements) + 1), min(ATTEMPTS, len(statements)))
+    return sorted({*chance.sample(borders, min(ATTEMPTS, len(borders))), *others})
+
+
+def _in_child(work: Callable[[], None]) -> int:
+    """Do something in a forked child and return how it ended."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            work()
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitpid(child, 0)[1]
+
+
+def _sync(folder: Path, url: str, *, minutes: int, kill_at: int | None = None, statements: Path | None = None) -> None:
+    """Sync once; die at the k-th statement, or note all of them."""
+    seen: list[str] = []
+
+    def trace(statement: str) -> None:
+        seen.append(statement)
+        if len(seen) == kill_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    connect = database.sqlite3.connect  # type: ignore[attr-defined]
+
+    def traced(*arguments: Any, **more: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(*arguments, **more)
+        connection.set_trace_callback(trace)
+        return connection
+
+    database.sqlite3.connect = traced  # type: ignore[attr-defined]
+    settings = replace(
+        load_settings({"home": folder}).with_sandbox(url), demo=False, data_dir=folder, state_dir=folder / "state",
+        no_cache=True,
+    )  # fmt: skip
+    with EntrezKit(settings) as kit:
+        clock = Clock()
+        clock.moment += timedelta(minutes=minutes)
+        kit.services.corpus.clock = clock
+        sync.sync_delta(kit.services, sync.SyncRequest(query_key="fish", term="zebrafish"))
+    if statements is not None:
+        statements.write_text(json.dumps(seen), encoding="utf-8")
+
+
+def _state(folder: Path) -> str:
+    """Return a fingerprint of everything that must be the same."""
+    store = Store(folder / "corpus.db")
+    held = contents(store)
+    if rows(store, "SELECT 1 FROM sqlite_schema WHERE name = 'documents_fts'"):
+        held["index"] = rows(store, "SELECT rowid FROM documents_fts WHERE documents_fts MATCH 'zebrafish' ORDER BY 1")
+    store.close()
+    return hashlib.sha256(json.dumps(held).encode()).hexdigest()
+
+
+def _wrong(folder: Path) -> list[str]:
+    """Say what is wrong with a store right after its sync was killed: nothing ever may be."""
+    store = Store(folder / "corpus.db")
+    found = []
+    [(integrity,)] = rows(store, "PRAGMA integrity_check")
+    if integrity != "ok":
+        found.append(f"integrity: {integrity}")
+    if rows(store, "PRAGMA foreign_key_check"):
+        found.append("something hangs on a record that is not there")
+    if rows(store, "SELECT pmid FROM documents WHERE status = 'current' AND pmid NOT IN (SELECT pmid FROM chunks)"):
+        found.append("a record without chunks")
+    if rows(
+        store, "SELECT d.pmid FROM documents AS d LEFT JOIN versions AS v USING (pmid, version) WHERE v.pmid IS NULL"
+    ):
+        found.append("a record whose version is not among its versions")
+    # Records were entered a day apart, so that those up to the checkpoint are known.
+    [(reached,)] = rows(store, "SELECT max(last_edat) FROM checkpoints")
+    if reached is not None:
+        [(days,)] = rows(store, "SELECT count(DISTINCT substr(edat, 1, 10)) FROM documents WHERE edat <= ?", reached)
+        [(expected,)] = rows(
+            store,
+            "SELECT julianday(substr(?, 1, 10)) - julianday(min(substr(edat, 1, 10))) + 1 FROM documents",
+            reached,
+        )
+        if days != expected:
+            found.append(f"the checkpoint is at {reached}, but only {days} of {expected} days are here")
+    store.close()
+    return found
+
+
+if __name__ == "__main__":
+    given = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
+    outcome = main(Path(given[0]), given[1], given[2] if len(given) > 2 else None, every="--every" in sys.argv)
+    sys.stdout.write(json.dumps(outcome) + "\n")

@@ -1,0 +1,114 @@
+"""Quality: the scale, its parts and what they add up to."""
+
+from datetime import date
+
+import pytest
+
+from entrez_kit.corpus.quality import MOST, Lasting, lasting_parts, quality, recency
+
+TODAY = date(2026, 1, 5)
+
+
+def _parts(
+    types: tuple[str, ...] = (), mesh: tuple[str, ...] = (), journals: tuple[str, ...] = (), retracted: bool = False
+) -> Lasting:
+    return lasting_parts(pub_types=types, mesh=mesh, journals=journals, retracted=retracted)
+
+
+def test_the_record_of_the_contract_scores_as_the_contract_says() -> None:
+    parts = _parts(("Randomized Controlled Trial",), ("Humans",), ("The New England Journal of Medicine",))
+
+    assert quality(parts, "2024-05-11", date(2025, 8, 17)).model_dump() == {
+        "design": 2,
+        "recency": 2,
+        "journal": 2,
+        "human": 2,
+        "total": 8,
+    }
+
+
+def test_the_highest_score_is_nine() -> None:
+    parts = _parts(("Meta-Analysis", "Journal Article"), ("Humans",), ("Lancet (London, England)",))
+
+    assert quality(parts, "2025", TODAY).total == MOST == 9
+
+
+@pytest.mark.parametrize(
+    ("types", "design"),
+    [
+        (("Systematic Review",), 3),
+        (("Journal Article", "Randomized Controlled Trial"), 2),
+        (("RANDOMIZED CONTROLLED TRIAL", "Meta-Analysis"), 3),
+        (("Clinical Trial, Phase II",), 1),
+        (("Observational Study",), 1),
+        (("Practice Guideline",), 1),
+        (("Journal Article", "Review"), 0),
+        (("Randomized Controlled Trial, Veterinary",), 0),
+        ((), 0),
+    ],
+)
+def test_design_goes_from_pooled_evidence_down(types: tuple[str, ...], design: int) -> None:
+    assert _parts(types).design == design
+
+
+@pytest.mark.parametrize(
+    ("name", "points"),
+    [
+        ("The New England journal of medicine", 2),
+        ("N Engl J Med", 2),
+        ("Lancet (London, England)", 2),
+        ("Science (New York, N.Y.)", 2),
+        ("Cell", 2),
+        ("Nature", 2),
+        ("Stem Cells", 0),
+        ("Nature Communications", 0),
+        ("The Lancet. Oncology", 0),
+        ("Science of the Total Environment", 0),
+        ("", 0),
+    ],
+)
+def test_journals_are_known_by_their_exact_names(name: str, points: int) -> None:
+    assert _parts(journals=(name,)).journal == points
+
+
+@pytest.mark.parametrize(
+    ("types", "mesh", "points"),
+    [
+        ((), ("Humans", "Animals"), 2),
+        ((), ("Animals", "Mice"), 1),
+        (("Randomized Controlled Trial, Veterinary",), (), 1),
+        (("Randomized Controlled Trial",), (), 2),
+        (("Randomized Controlled Trial",), ("Animals",), 1),
+        (("Journal Article",), (), 0),
+    ],
+)
+def test_studies_of_people_count_more_than_those_of_animals(
+    types: tuple[str, ...], mesh: tuple[str, ...], points: int
+) -> None:
+    assert _parts(types, mesh).human == points
+
+
+@pytest.mark.parametrize(
+    ("published", "points"),
+    [
+        ("2021-01-05", 2),
+        ("2021-01-04", 1),
+        ("2021-01", 2),
+        ("2021", 2),
+        ("2020-12", 1),
+        ("2020", 1),
+        ("2016-01-05", 1),
+        ("2016-01-04", 0),
+        ("2015", 0),
+        ("2027", 2),
+        (None, 0),
+    ],
+)
+def test_recency_is_that_of_the_day_it_is_asked(published: str | None, points: int) -> None:
+    assert recency(published, TODAY) == points
+
+
+def test_a_retracted_record_deserves_nothing() -> None:
+    parts = _parts(("Meta-Analysis",), ("Humans",), ("Nature",), retracted=True)
+
+    assert quality(parts, "2025", TODAY, retracted=True).total == 0
