@@ -443,17 +443,16 @@ def test_variables_are_named_once_and_every_setting_has_help() -> None:
 def test_the_sandbox_gets_addresses_and_folders_of_its_own(sources: Sources) -> None:
     loaded = sources.load(NCBI_API_KEY=CANARY)
     demo = loaded.with_sandbox("http://127.0.0.1:4321")
-    addresses = {setting.name for setting in SETTINGS if setting.kind == "url"} - {"weaviate_url"}
+    addresses = {setting.name for setting in SETTINGS if setting.kind == "url"} - {"weaviate_url", "openai_url"}
     folders = {"cache_dir", "data_dir", "state_dir"}
 
     assert demo.demo is True
+    assert (demo.embeddings, demo.weaviate_url) == ("none", None)
     assert all(getattr(demo, name).startswith("http://127.0.0.1:4321/") for name in addresses)
     assert all(getattr(demo, name) == getattr(loaded, name) / "demo" for name in folders)
     changed = {item.name for item in fields(Settings) if getattr(demo, item.name) != getattr(loaded, item.name)}
     assert changed == {"demo", "origins", "unpaywall_email"} | folders | addresses
-    assert {name for name, origin in demo.origins.items() if origin == "sandbox"} == changed - {
-        "demo",
-        "origins",
-        "state_dir",
-    }
+    kept_away = {"embeddings", "weaviate_url"}  # the demo talks to nobody but the sandbox
+    named = changed - {"demo", "origins", "state_dir"}
+    assert {name for name, origin in demo.origins.items() if origin == "sandbox"} == named | kept_away
     assert demo.origins["ncbi_api_key"] == loaded.origins["ncbi_api_key"]
