@@ -1,8 +1,10 @@
 """What a terminal shows of citations: entries with a hanging indent, as reference lists have them."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from rich.console import Console, Group, RenderableType
+from rich.constrain import Constrain
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
@@ -13,8 +15,8 @@ from entrez_kit.citations.operation import CitationsResult, FormattedCitation
 from ._render import STATUS_STYLES
 from ._text import LABELS, line
 
-MAX_WIDTH = 100
-INDENT = 4
+MAX_WIDTH: Final = 100
+INDENT: Final = 4
 
 
 def citations_page(result: CitationsResult, console: Console) -> RenderableType:
@@ -23,7 +25,8 @@ def citations_page(result: CitationsResult, console: Console) -> RenderableType:
     parts: list[RenderableType] = []
     for style in styles or [""]:
         if len(styles) > 1:
-            parts += [Rule(Text(style, style="bold"), align="left", style="dim"), Text("")]
+            heading = Rule(Text(style, style="bold"), align="left", style="dim")
+            parts += [Constrain(heading, MAX_WIDTH), Text("")]
         parts += _entries(result, style, min(console.width, MAX_WIDTH))
     return Group(*parts[:-1])
 
@@ -56,11 +59,9 @@ def _entry(citation: FormattedCitation, style: str, width: int) -> RenderableTyp
 def hanging(text: Text, width: int) -> RenderableType:
     """Return a text of which all lines but the first are indented."""
     console = Console(width=width)
-    first, *_ = text.wrap(console, width)
-    rest = text[len(first.plain) :].copy()
-    rest.plain.lstrip()
-    stripped = len(rest.plain) - len(rest.plain.lstrip())
-    rest = rest[stripped:]
+    first = text.wrap(console, width)[0]
+    rest = text[len(first.plain) :]
+    rest = rest[len(rest.plain) - len(rest.plain.lstrip()) :]
     first.rstrip()
     if not rest.plain:
         return first

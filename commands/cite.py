@@ -13,6 +13,7 @@ from entrez_kit.citations.files import FILES
 from entrez_kit.citations.operation import (
     ALIASES,
     FORMAT_CITATIONS,
+    STYLE_NAMES,
     CitationsRequest,
     CitationsResult,
     Cited,
@@ -33,7 +34,16 @@ from ._output import Sink
 from ._progress import Advance, progress
 from ._run import View, accepts, finish, found_nothing, help_of, note, plan, run, state, writer_for
 
-FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "text", "md", *FILES)
+FORMATS: Final = (
+    "table",
+    "json",
+    "jsonl",
+    "csv",
+    "tsv",
+    "text",
+    "md",
+    *(name for name in FILES if name in STYLE_NAMES),
+)
 
 
 @accepts(*FORMATS)

@@ -14,7 +14,7 @@ from ._run import counted, emit, note
 if TYPE_CHECKING:
     from entrez_kit.sandbox.server import Sandbox
 
-ADDRESSES: Final = ("eutils_url", "idconv_url", "europepmc_url")
+ADDRESSES: Final = ("eutils_url", "idconv_url", "europepmc_url", "unpaywall_url", "pmc_oa_url")
 """Settings that point other commands at the sandbox."""
 
 

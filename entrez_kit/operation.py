@@ -89,6 +89,8 @@ class Operation(Generic[Req, Res]):
         aliases: other tool names accepted on call.
         mcp_caps: upper bounds that hold only for MCP calls, where they protect a context window; a bound on a list
             field is a bound on its length.
+        mcp_function: what runs for MCP calls in place of ``function``, where those have a bound that no argument shows;
+            its docstring is what agents read.
         read_only: whether it leaves the local store alone.
         argument_error: turns pydantic's complaint about arguments into the error this operation owes its callers,
             where that is not INVALID_INPUT.
@@ -106,6 +108,7 @@ class Operation(Generic[Req, Res]):
     errors: tuple[type[EntrezKitError], ...] = ()
     aliases: tuple[str, ...] = ()
     mcp_caps: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    mcp_function: "Callable[[Services, Req], Res] | None" = None
     read_only: bool = True
     argument_error: Callable[[ValidationError], EntrezKitError] | None = None
     error_document: Callable[[EntrezKitError], dict[str, Any]] = EntrezKitError.envelope

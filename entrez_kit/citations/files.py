@@ -1,11 +1,14 @@
 """Records as files for reference managers: what stands before, between and after the entries, and one entry each."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from entrez_kit.citations.bibtex import bibtex_entry
 from entrez_kit.citations.csl import csl_item
+from entrez_kit.citations.nbib import nbib_record
+from entrez_kit.citations.ris import ris_record
 from entrez_kit.pubmed.models import Article
 
 
@@ -24,7 +27,7 @@ class FileStyle:
     title: str
     entry: Callable[[Article], str]
     head: str = ""
-    between: str = "\n"
+    between: str = "\n\n"
     tail: str = "\n"
 
 
@@ -34,9 +37,26 @@ def csl_entry(article: Article) -> str:
 
 
 FILES: Final[dict[str, FileStyle]] = {
+    "ris": FileStyle("RIS", ris_record),
+    "bibtex": FileStyle("BibTeX", bibtex_entry),
     "csl": FileStyle("CSL-JSON", csl_entry, head="[\n", between=",\n", tail="\n]\n"),
+    "nbib": FileStyle("MEDLINE", nbib_record),
 }
-"""Formats by the name that ``cite --style`` takes. Each has its writer in a module of its own."""
+"""Formats by the name that ``-f`` takes. Each has its writer in a module of its own."""
+
+
+def file_pieces(style: str, articles: Iterable[Article]) -> Iterator[str]:
+    """Yield the text of a file of records entry by entry, so that memory does not grow with their number.
+
+    Args:
+        style: one of ``FILES``.
+        articles: the records.
+    """
+    kind = FILES[style]
+    yield kind.head
+    for number, article in enumerate(articles):
+        yield (kind.between if number else "") + kind.entry(article)
+    yield kind.tail
 
 
 def file_text(style: str, articles: Iterable[Article]) -> str:
@@ -46,8 +66,7 @@ def file_text(style: str, articles: Iterable[Article]) -> str:
         style: one of ``FILES``.
         articles: the records.
     """
-    kind = FILES[style]
-    return kind.head + kind.between.join(kind.entry(article) for article in articles) + kind.tail
+    return "".join(file_pieces(style, articles))
 
 
 def csl_text(articles: Iterable[Article]) -> str:

@@ -15,7 +15,7 @@ from entrez_kit.services import Services
 
 MAX_MCP_PMIDS: Final = 50
 
-StyleName = Literal["apa", "mla", "vancouver", "ama", "chicago", "nature", "csl"]
+StyleName = Literal["apa", "mla", "vancouver", "ama", "chicago", "nature", "ris", "bibtex", "csl"]
 STYLE_NAMES: Final[tuple[str, ...]] = get_args(StyleName)
 ALIASES: Final = {"apa_string": "apa", "mla_string": "mla", "csl-json": "csl", "csl_json": "csl", "bib": "bibtex"}
 """Other names that are accepted: the specification's, and those of habit."""
@@ -28,7 +28,7 @@ class CitationsRequest(Request):
     citation_styles: list[StyleName] = Field(
         default=["apa"],
         min_length=1,
-        description="apa, mla, vancouver, ama, chicago (author-date), nature; csl is CSL-JSON for reference managers.",
+        description="apa, mla, vancouver, ama, chicago (author-date), nature; ris, bibtex, csl for reference managers.",
     )
 
     @field_validator("citation_styles", mode="before")

@@ -6,6 +6,7 @@ one temporary file, and runs with ``--sandbox``: no network, no other file.
 
 import json
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -71,6 +72,7 @@ def _run(items: list[dict[str, Any]], style: bytes) -> Any:
                 command,
                 input=json.dumps(items, ensure_ascii=False).encode("utf-8", "replace"),
                 capture_output=True,
+                env=None if sys.platform == "win32" else {},  # nothing of ours concerns it, keys least of all
                 timeout=TIMEOUT_S,
                 check=False,
             )
@@ -90,14 +92,15 @@ def program() -> Path:
     Raises:
         NotConfigured: there is none.
     """
-    import pypandoc
-
-    for name in ("pandoc", "pandoc.exe"):
-        bundled = Path(pypandoc.__file__).parent / "files" / name
-        if bundled.is_file():
-            return bundled
     import shutil
+    from importlib.util import find_spec
 
+    wheel = find_spec("pypandoc")
+    for folder in wheel.submodule_search_locations or () if wheel is not None else ():
+        for name in ("pandoc", "pandoc.exe"):
+            bundled = Path(folder) / "files" / name
+            if bundled.is_file():
+                return bundled
     found = shutil.which("pandoc")
     if not found:
         raise _missing("There is no pandoc on this machine, which formats citations.")

@@ -56,7 +56,7 @@ def journal_title(title: str, short: str | None = None) -> str:
         title: as NLM's catalogue has it.
         short: NLM's abbreviation; where it is the same words, its capitals are right.
     """
-    text = _QUALIFIER.sub("", _SUBTITLE.sub("", " ".join(title.split()))).strip()
+    text = _SUBTITLE.sub("", _QUALIFIER.sub("", " ".join(title.split()))).strip()
     if short and short.casefold() == text.casefold():
         return short
     words = text.split(" ")
@@ -66,9 +66,11 @@ def journal_title(title: str, short: str | None = None) -> str:
 
 
 def _capital(word: str, *, first: bool) -> str:
-    if word.lower() != word or (not first and word in _SMALL):
+    if not first and word in _SMALL:
         return word
-    return "-".join(part if part in _SMALL else part[:1].upper() + part[1:] for part in word.split("-"))
+    return "-".join(
+        part if part in _SMALL or part.lower() != part else part[:1].upper() + part[1:] for part in word.split("-")
+    )
 
 
 def dotted(short: str, title: str | None) -> str:

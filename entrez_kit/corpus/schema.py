@@ -4,7 +4,8 @@ Open the file with Datasette or sqlite-utils: dates are ISO texts, lists are JSO
 """
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
@@ -189,21 +190,30 @@ MIGRATIONS: tuple[Migration, ...] = (_first,)
 
 
 def prepare(connection: sqlite3.Connection) -> None:
-    """Make sure that the file has today's tables; costs two reads when it has.
+    """Make sure that the file has today's tables; costs a few reads when it has.
 
     A migration happens in one transaction, so that a file is always of one version or another.
 
     Raises:
         StoreError: the file is no corpus, or a newer version of entrez-kit made it.
     """
-    if _version(connection) == len(MIGRATIONS):
+    with _transaction(connection, "DEFERRED"):
+        version = _version(connection)
+    if version == len(MIGRATIONS):
         return
     connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with _transaction(connection, "IMMEDIATE"):
+        # Another process may have done it meanwhile.
         for number in range(_version(connection), len(MIGRATIONS)):
             MIGRATIONS[number](connection)
             connection.execute(f"PRAGMA user_version={number + 1}")
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
+    connection.execute(f"BEGIN {kind}")
+    try:
+        yield
     except BaseException:
         connection.execute("ROLLBACK")
         raise
@@ -211,6 +221,7 @@ def prepare(connection: sqlite3.Connection) -> None:
 
 
 def _version(connection: sqlite3.Connection) -> int:
+    """Return the version of a file; inside a transaction, so that one being made is not taken for somebody else's."""
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     mark: int = connection.execute("PRAGMA application_id").fetchone()[0]
     if version == 0 and mark == 0:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import Field, field_validator
 
-from entrez_kit.corpus import lexical
+from entrez_kit.corpus.demo import corpus_of
 from entrez_kit.corpus.documents import RETRACTED
 from entrez_kit.corpus.quality import quality
 from entrez_kit.corpus.reading import StoredDoc
@@ -35,9 +35,9 @@ IndexName = Literal["local", "weaviate"]
 class RagSearchRequest(Request):
     """What to look for in the corpus."""
 
-    query: str = Field(min_length=1, description="Question or words, in plain language.")
-    top_k: int = Field(default=20, ge=1, le=100, description="Most hits to return.")
-    quality_bias: bool = Field(default=True, description="Rank better evidence higher: score = relevance x quality.")
+    query: str = Field(min_length=1, description="Question or words.")
+    top_k: int = Field(default=20, ge=1, le=100, description="Hits to return, 1 to 100.")
+    quality_bias: bool = Field(default=True, description="Rank better evidence higher.")
 
     @field_validator("query")
     @classmethod

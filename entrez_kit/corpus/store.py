@@ -175,6 +175,15 @@ class Store:
             self._known_key(connection, query_key)
             return reading.diff(connection, query_key, moment.removesuffix("Z"))
 
+    def known_key(self, query_key: str | None) -> None:
+        """Make sure that a query is kept here; None stands for the whole corpus.
+
+        Raises:
+            EntityNotFound: there is no such query.
+        """
+        with self.reading() as connection:
+            self._known_key(connection, query_key)
+
     def _known_key(self, connection: sqlite3.Connection, query_key: str | None) -> None:
         if query_key is None or checkpoints.get(connection, query_key) is not None:
             return

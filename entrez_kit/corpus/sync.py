@@ -75,6 +75,11 @@ class SyncResult(Result):
         """Report the records that could not be had; ``details.missing`` names them."""
         return self._problem
 
+    def falls_short(self, problem: EntrezKitError) -> None:
+        """Note what went wrong after the records were stored; missing records weigh more."""
+        self.warnings.append(problem.message)
+        self._problem = self._problem or problem
+
 
 class SyncPlan(Result):
     """What a sync would do: how much there is to look at, and about how long it takes."""

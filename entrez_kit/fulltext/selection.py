@@ -174,6 +174,8 @@ def _is_boundary(text: str, at: int) -> bool:
     code = ord(after)
     if 0x1F3FB <= code <= 0x1F3FF or 0xE0020 <= code <= 0xE007F or 0x1160 <= code <= 0x11FF:
         return False
+    if unicodedata.combining(before) == 9:  # a virama joins what follows
+        return False
     if 0x1F1E6 <= code <= 0x1F1FF:
         flags = len(text[:at]) - len(text[:at].rstrip("".join(chr(0x1F1E6 + letter) for letter in range(26))))
         return flags % 2 == 0

@@ -1,8 +1,8 @@
 """The three places a text may come from: PMC (EFetch, then its open-data bucket), Europe PMC, open-access copies."""
 
 import json
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from entrez_kit import tracing
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
@@ -10,19 +10,13 @@ from entrez_kit.fulltext.jats import JatsArticle, JatsError, iter_jats
 from entrez_kit.fulltext.jats_xml import ENDPOINT
 from entrez_kit.fulltext.models import UnpaywallArticle
 from entrez_kit.fulltext.trail import Answer, Trail, service_error
+from entrez_kit.identifiers import Identifier
 from entrez_kit.services import Services
-from entrez_kit.unpaywall import INVALID_DOI, NO_ADDRESS, NO_COPY, UNKNOWN_DOI, Location, read_open_access
-
-if TYPE_CHECKING:
-    from entrez_kit.transport.download import Downloaded
 
 POST_ABOVE: Final = 5
 """More PMC articles at a time are asked for by POST."""
 MAX_FAILED: Final = 3
 """After so many articles in a row that PMC gives no answer about, it is not asked about the others of the batch."""
-
-MAX_ADDRESSES: Final = 4
-"""So many addresses of open-access copies are tried for one article; each may take its whole time limit."""
 
 EUROPEPMC_OFF: Final = "EUROPEPMC_ENABLED=false"
 UNPAYWALL_OFF: Final = "UNPAYWALL_EMAIL is not set"
@@ -110,7 +104,7 @@ def _read_set(services: Services, pmcids: list[str]) -> Read:
 def _judged(article: JatsArticle) -> JatsArticle | Answer:
     if article.has_body:
         return article
-    return Answer("no-body", FORBIDDEN if article.forbidden else FRONT_ONLY)
+    return Answer("no-body", FORBIDDEN if article.forbidden else FRONT_ONLY, article.front)
 
 
 def _failure(error: EntrezKitError) -> Answer:
@@ -130,7 +124,7 @@ def _from_bucket(services: Services, pmcid: str, before: Answer) -> JatsArticle 
         return before.and_then(Answer(answer.outcome, f"{_BUCKET}: {answer.detail}"))
     if isinstance(found, JatsArticle):
         return found
-    return before.and_then(Answer(found.outcome, f"{_BUCKET}: {found.detail}"))
+    return before.and_then(Answer(found.outcome, f"{_BUCKET}: {found.detail}", found.front))
 
 
 def _first(content: bytes) -> JatsArticle | Answer:
@@ -229,121 +223,35 @@ def ask_unpaywall(services: Services, trail: Trail) -> None:
         return
     if trail.doi is None:
         error = trail.doi_error
-        name = f"{trail.wanted.kind.upper()} {trail.wanted.value}".replace("PMCID ", "")
-        missing = Answer("no-doi", f"no DOI is known for {name}")
+        missing = Answer("no-doi", f"no DOI is known for {named(trail.wanted)}")
         trail.note("unpaywall", missing if error is None else service_error(error))
         return
-    try:
-        answer = _from_unpaywall(services, trail, trail.doi)
-    except NotConfigured as exc:
-        answer = Answer("not-attempted", exc.message)
-    except EntityNotFound:
-        answer = Answer("no-oa", UNKNOWN_DOI)
-    except InvalidInput:
-        answer = Answer("no-oa", INVALID_DOI)
-    except EntrezKitError as exc:
-        answer = service_error(exc)
-    if answer is not None:
-        trail.note("unpaywall", answer)
+    from entrez_kit.fulltext.unpaywall_tier import NoCopy, fetch_open_access
+
+    found = fetch_open_access(services, trail.doi)
+    if isinstance(found, NoCopy):
+        trail.note("unpaywall", Answer(found.outcome, found.detail))
+        return
+    trail.copy = UnpaywallArticle(
+        content_format=found.content_format,
+        doi=trail.doi,
+        source_url=found.source_url,
+        content=found.content,
+        pmid=trail.pmid,
+        pmcid=trail.pmcid,
+        pubmed_url=pubmed_url(trail.pmid),
+        title=found.title,
+        word_count=found.word_count,
+        total_pages=found.total_pages,
+        license=found.license,
+        host_type=found.host_type,
+        version=found.version,
+    )
 
 
-def _from_unpaywall(services: Services, trail: Trail, doi: str) -> Answer | None:
-    known = read_open_access(services.unpaywall.location(doi).content)
-    if not known.is_oa:
-        return Answer("no-oa", NO_COPY)
-    failures: list[Answer] = []
-    for address, location in _addresses(known.locations):
-        tracing.checkpoint()
-        try:
-            copy = _read_copy(services, address)
-        except _NoCopy as exc:
-            failures.append(exc.answer)
-            continue
-        trail.copy = UnpaywallArticle(
-            **copy,
-            doi=doi,
-            pmid=trail.pmid,
-            pmcid=trail.pmcid,
-            pubmed_url=pubmed_url(trail.pmid),
-            license=location.license,
-            host_type=location.host_type,
-            version=location.version,
-        )
-        trail.copy.title = trail.copy.title or known.title
-        return None
-    if not failures:
-        return Answer("no-oa", NO_ADDRESS)
-    return Answer(failures[-1].outcome, "; ".join(failure.detail or "" for failure in failures))
-
-
-def _addresses(locations: Sequence[Location]) -> list[tuple[str, Location]]:
-    """Return where to look for a copy: the best location first, of each the PDF before the page."""
-    found: dict[str, Location] = {}
-    for location in locations:
-        for address in (location.url_for_pdf, location.url or location.landing_page):
-            if address:
-                found.setdefault(address, location)
-    return list(found.items())[:MAX_ADDRESSES]
-
-
-class _NoCopy(Exception):
-    """An address that leads to no text."""
-
-    def __init__(self, answer: Answer) -> None:
-        super().__init__()
-        self.answer = answer
-
-
-def _read_copy(services: Services, address: str) -> dict[str, Any]:
-    from entrez_kit.transport.download import download
-
-    problem: Answer | None = None
-    try:
-        page = download(address, settings=services.settings)
-    except EntrezKitError as exc:
-        problem = Answer("fetch-failed", exc.message)
-    if problem is not None:
-        raise _NoCopy(problem)
-    reader = _READERS.get(page.kind)
-    if reader is None:
-        raise _NoCopy(Answer("fetch-failed", f"{page.url} is neither a page nor a PDF ({page.content_type or '?'})"))
-    try:
-        return {"source_url": page.url, **reader(page)}
-    except EntrezKitError as exc:
-        problem = Answer("parse-failed", f"{page.url}: {exc.details.get('what') or exc.message}")
-    raise _NoCopy(problem)
-
-
-def _read_pdf(page: "Downloaded") -> dict[str, Any]:
-    from entrez_kit.fulltext.pdf import pdf_to_text
-
-    pdf = pdf_to_text(page.content)
-    return {
-        "content_format": "pdf-text",
-        "content": pdf.text,
-        "title": pdf.title,
-        "word_count": pdf.word_count,
-        "total_pages": pdf.total_pages,
-    }
-
-
-def _read_html(page: "Downloaded") -> dict[str, Any]:
-    from entrez_kit.fulltext.pages import html_to_markdown
-
-    article = html_to_markdown(page.content, page.url, page.charset)
-    return {
-        "content_format": "html-markdown",
-        "content": article.markdown,
-        "title": article.title,
-        "word_count": article.word_count,
-    }
-
-
-_READERS: Final[dict[str, "Callable[[Downloaded], dict[str, Any]]"]] = {
-    "pdf": _read_pdf,
-    "html": _read_html,
-    "xml": _read_html,
-}
+def named(wanted: Identifier) -> str:
+    """Return an identifier as sentences name it: "PMID 123", "PMC123"."""
+    return f"PMID {wanted.value}" if wanted.kind == "pmid" else wanted.value
 
 
 def pubmed_url(pmid: str | None) -> str | None:

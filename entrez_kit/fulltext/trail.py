@@ -5,6 +5,7 @@ from typing import Final
 
 from entrez_kit.errors import EntrezKitError
 from entrez_kit.fulltext.jats import JatsArticle
+from entrez_kit.fulltext.jats_front import Front
 from entrez_kit.fulltext.models import Outcome, Reason, Tier, TriedTier, Unavailable, UnpaywallArticle
 from entrez_kit.identifiers import Identifier, IdKind
 
@@ -31,16 +32,18 @@ def key_of(identifier: Identifier) -> Key:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a source answered."""
+    """What a source answered; ``front`` is all of the article where it has no more."""
 
     outcome: Outcome
     detail: str | None = None
+    front: Front | None = None
 
     def and_then(self, other: "Answer") -> "Answer":
         """Join the answers of two places of one tier."""
         weightier = max(self, other, key=lambda answer: _WEIGHT.index(answer.outcome))
         details = dict.fromkeys(answer.detail for answer in (self, other) if answer.detail)
-        return Answer(weightier.outcome, "; ".join(detail for detail in details if detail) or None)
+        detail = "; ".join(detail for detail in details if detail) or None
+        return Answer(weightier.outcome, detail, self.front or other.front)
 
 
 def service_error(error: EntrezKitError) -> Answer:
@@ -82,7 +85,9 @@ class Trail:
         self.doi = self.doi or doi
 
     def note(self, tier: Tier, answer: Answer) -> None:
-        """Write down what a tier answered."""
+        """Write down what a tier answered, and take over ids it named."""
+        if answer.front is not None:
+            self.learn(pmid=answer.front.pmid, doi=answer.front.doi)
         self.tried.append(TriedTier(tier=tier, outcome=answer.outcome, detail=answer.detail))
 
     def unavailable(self, name: str) -> Unavailable:

@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlsplit
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured
@@ -13,7 +13,6 @@ from entrez_kit.fulltext.pdf import pdf_to_text
 from entrez_kit.fulltext.unreadable import unreadable
 from entrez_kit.services import Services
 from entrez_kit.transport.addresses import Guard
-from entrez_kit.transport.download import Downloaded, download
 from entrez_kit.unpaywall import (
     INVALID_DOI,
     NO_ADDRESS,
@@ -25,6 +24,9 @@ from entrez_kit.unpaywall import (
     Version,
     read_open_access,
 )
+
+if TYPE_CHECKING:
+    from entrez_kit.transport.download import Downloaded
 
 MAX_ATTEMPTS: Final = 4
 """Downloads for one article."""
@@ -133,6 +135,8 @@ class _Search:
         return NoCopy("parse-failed" if "parse-failed" in outcomes else "fetch-failed", "; ".join(details))
 
     def _attempt(self, candidate: _Candidate, known: OpenAccess) -> OpenAccessCopy | None:
+        from entrez_kit.transport.download import download
+
         left = self._until - time.monotonic()
         try:
             fetched = download(
@@ -155,7 +159,7 @@ class _Search:
                 self._named.append(_Candidate(named, candidate.location))
             return None
 
-    def _read(self, fetched: Downloaded, candidate: _Candidate, known: OpenAccess) -> OpenAccessCopy:
+    def _read(self, fetched: "Downloaded", candidate: _Candidate, known: OpenAccess) -> OpenAccessCopy:
         """Read what was fetched, by what it is and not by what it was said to be."""
         location = candidate.location
         if fetched.kind == "pdf":
@@ -185,13 +189,13 @@ class _Search:
             version=location.version,
         )
 
-    def _source(self, fetched: Downloaded) -> str:
+    def _source(self, fetched: "Downloaded") -> str:
         """Return where a copy was found; without the sandbox's port, which is another one in every run."""
         if not self._settings.demo:
             return fetched.url
         return re.sub(r"^(https?://[^/:]+):[0-9]+", r"\1", fetched.url)
 
-    def _page(self, fetched: Downloaded) -> Page:
+    def _page(self, fetched: "Downloaded") -> Page:
         if fetched.kind != "html":
             said = fetched.content_type.partition(";")[0].strip()[:60]
             raise unreadable("is neither a PDF nor a page" + (f" (it is called {said})" if said else ""))

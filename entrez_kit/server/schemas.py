@@ -40,10 +40,12 @@ _KEPT: Final = (
 
 
 def capped(operation: Operation[Any, Any]) -> Operation[Any, Any]:
-    """Return the operation with the bounds that hold for MCP calls built into its request model.
+    """Return the operation with the bounds that hold for MCP calls built into its request model, or its own function.
 
     So the schema shows them and validation enforces them, from one place.
     """
+    if operation.mcp_function is not None:
+        operation = replace(operation, function=operation.mcp_function, mcp_function=None)
     if not operation.mcp_caps:
         return operation
     fields: dict[str, Any] = {}

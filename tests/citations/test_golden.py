@@ -36,7 +36,9 @@ def golden() -> Iterator[tuple[str, str, str]]:
             yield pmid, first, rest
 
 
-@pytest.mark.parametrize(("pmid", "style", "wanted"), list(golden()), ids=lambda value: value if len(value) < 12 else "")
+@pytest.mark.parametrize(
+    ("pmid", "style", "wanted"), list(golden()), ids=lambda value: value if len(value) < 12 else ""
+)
 def test_a_difficult_record_is_cited_as_the_rules_want_it(pmid: str, style: str, wanted: str) -> None:
     assert formatted(style)[pmid] == wanted
 

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -321,6 +322,29 @@ def test_two_processes_may_make_the_file_at_the_same_time(store: Store) -> None:
 
     assert [(process.communicate()[1], process.returncode) for process in running] == [(b"", 0)] * 3
     assert [corpus.query_key for corpus in store.corpora().corpora] == ["k0", "k1", "k2"]
+
+
+def test_a_file_that_another_process_is_making_is_not_taken_for_somebody_elses(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.05)
+    store.path.parent.mkdir()
+    store.path.touch()
+    tried: list[int] = []
+
+    def meanwhile(statement: str) -> None:
+        if "sqlite_schema" in statement and not tried:
+            tried.append(1)
+            with suppress(StoreError):
+                _filled(Store(store.path))
+
+    connection = sqlite3.connect(store.path, isolation_level=None)
+    connection.set_trace_callback(meanwhile)
+    schema.prepare(connection)
+    connection.close()
+
+    assert tried
+    assert store.stats().documents in (0, 3)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")

@@ -619,6 +619,8 @@ def test_an_interrupted_sync_keeps_what_came_and_the_next_one_fetches_the_rest(w
 
         assert _counts(state.sync()) == (30, 0, 30)
         assert sum(map(len, state.fetched[asked:])) == 30
+        # What the first half brought may have been modified since: the next look starts when that was fetched.
+        assert state.store.corpora().corpora[0].last_scan_at == "2026-01-05T12:00:00Z"
         assert state.checkpoint() == "2024-02-29T00:00:00Z"
 
 

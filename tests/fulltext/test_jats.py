@@ -91,7 +91,10 @@ def test_a_document_that_is_cut_or_none_is_an_error_and_no_empty_article() -> No
 def test_encodings_namespaces_and_wrappers_make_no_difference() -> None:
     latin = '<?xml version="1.0" encoding="ISO-8859-1"?><article><body><p>Müller</p></body></article>'.encode("latin-1")
     spaced = '<j:article xmlns:j="https://jats.nlm.nih.gov/ns/archiving/1.3/"><j:body><j:p>x</j:p></j:body></j:article>'
-    wrapped = "<OAI-PMH><GetRecord><record><metadata><article><body><p>y</p></body></article></metadata></record></GetRecord></OAI-PMH>"
+    wrapped = (
+        "<OAI-PMH><GetRecord><record><metadata><article><body><p>y</p></body></article></metadata></record>"
+        "</GetRecord></OAI-PMH>"
+    )
 
     assert parse_jats(latin).sections[0].text == "Müller"
     assert parse_jats(spaced.encode()).sections[0].text == "x"
@@ -104,7 +107,8 @@ def test_a_set_gives_articles_and_the_ids_without_one() -> None:
       <article><front><article-meta><article-id pub-id-type="pmc">11</article-id></article-meta></front>
         <body><p>a</p><sub-article><body><p>b</p></body></sub-article></body></article>
       <error id="12">The following PMCID is not available: 12</error>
-      <article><front><article-meta><article-id pub-id-type="pmcid">PMC13.2</article-id></article-meta></front></article>
+      <article><front><article-meta><article-id pub-id-type="pmcid">PMC13.2</article-id></article-meta></front>
+        </article>
     </pmc-articleset>"""
     first, error, second = iter_jats(content)
 
@@ -180,11 +184,14 @@ def test_the_comment_of_pmc_about_its_publisher_is_understood() -> None:
 def test_back_matter_floats_and_letters_follow_the_body() -> None:
     content = b"""<article><body><sec><title>Results</title><p>r</p></sec></body>
       <back><ack><p>Thanks</p></ack><app-group><app><title>Appendix A</title><p>a</p></app></app-group>
-        <fn-group><fn><label>1</label><p>note</p></fn></fn-group><ref-list><ref><mixed-citation>no</mixed-citation></ref></ref-list>
+        <fn-group><fn><label>1</label><p>note</p></fn></fn-group><ref-list><ref><mixed-citation>no</mixed-citation>
+        </ref></ref-list>
         <sec><title>Data availability</title><p>d</p></sec></back>
       <floats-group><fig><label>Fig. 1</label><caption><p>cap</p></caption></fig></floats-group>
-      <sub-article article-type="decision-letter"><front-stub><title-group><article-title>Decision</article-title></title-group>
-        <contrib-group><contrib><name><surname>Roe</surname><given-names>R</given-names></name></contrib></contrib-group></front-stub>
+      <sub-article article-type="decision-letter"><front-stub><title-group><article-title>Decision</article-title>
+        </title-group>
+        <contrib-group><contrib><name><surname>Roe</surname><given-names>R</given-names></name></contrib>
+        </contrib-group></front-stub>
         <body><p>Dear author</p><sec><title>Major</title><p>m</p></sec></body></sub-article>
       <response response-type="reply"><front-stub/><body><p>Dear editor</p></body></response></article>"""
 
@@ -216,7 +223,8 @@ def test_lists_keep_their_marks_and_their_depth() -> None:
     body = (
         '<p>Before:<list list-type="order"><list-item><p>one</p><p>more</p><list list-type="bullet"><list-item><p>deep'
         "</p></list-item></list></list-item><list-item><p>two</p></list-item></list>after.</p>"
-        "<list list-type='simple'><list-item><label>(i)</label><p>own mark</p></list-item><list-item><p>none</p></list-item></list>"
+        "<list list-type='simple'><list-item><label>(i)</label><p>own mark</p></list-item><list-item>"
+        "<p>none</p></list-item></list>"
         '<list list-type="alpha-lower"><title>Named</title><list-item><p>x</p></list-item></list>'
         '<list list-type="roman-upper"><list-item><p>y</p></list-item><list-item><p>z</p></list-item></list>'
     )
@@ -233,9 +241,11 @@ def test_lists_keep_their_marks_and_their_depth() -> None:
 
 def test_definitions_quotes_boxes_poems_code_and_speech_keep_every_word() -> None:
     body = (
-        "<def-list><title>Terms</title><def-item><term>BMI</term><def><p>body mass index</p></def></def-item></def-list>"
+        "<def-list><title>Terms</title><def-item><term>BMI</term><def><p>body mass index</p></def></def-item>"
+        "</def-list>"
         "<disp-quote><p>Quoted.</p><attrib>Somebody</attrib></disp-quote>"
-        "<boxed-text><label>Box 1</label><caption><title>Key points</title></caption><sec><title>First</title><p>p</p></sec></boxed-text>"
+        "<boxed-text><label>Box 1</label><caption><title>Key points</title></caption><sec>"
+        "<title>First</title><p>p</p></sec></boxed-text>"
         "<verse-group><verse-line>A line</verse-line><verse-line>another</verse-line></verse-group>"
         "<preformat>  if x:\n      y = 1\n</preformat>"
         "<speech><speaker>Q:</speaker><p>Why?</p></speech>"
@@ -261,9 +271,11 @@ def test_definitions_quotes_boxes_poems_code_and_speech_keep_every_word() -> Non
 
 def test_supplementary_material_and_media_keep_their_captions() -> None:
     body = (
-        "<supplementary-material><label>S1</label><caption><p>Data.</p></caption><media><caption><p>(XLSX)</p></caption></media></supplementary-material>"
+        "<supplementary-material><label>S1</label><caption><p>Data.</p></caption><media><caption>"
+        "<p>(XLSX)</p></caption></media></supplementary-material>"
         "<p>See <inline-supplementary-material>file 2</inline-supplementary-material>.</p>"
-        '<fig><object-id pub-id-type="doi">10.1/f1</object-id><label>F</label><alt-text>Image 1</alt-text><graphic/></fig>'
+        '<fig><object-id pub-id-type="doi">10.1/f1</object-id><label>F</label><alt-text>Image 1</alt-text>'
+        "<graphic/></fig>"
     )
 
     assert text(body) == "S1\nData.\n(XLSX)\n\nSee file 2.\n\nF\n10.1/f1"
@@ -279,14 +291,18 @@ def rows(table: str) -> list[str]:
 def test_cells_stand_in_their_columns_whatever_they_span() -> None:
     table = (
         '<thead><tr><th rowspan="2">Group</th><th colspan="2">Dose</th></tr><tr><th>low</th><th>high</th></tr></thead>'
-        '<tbody><tr><td rowspan="2">A</td><td>1</td><td>2</td></tr><tr><td>3</td><td>4</td></tr><tr><td>B</td><td/><td>6</td></tr></tbody>'
+        '<tbody><tr><td rowspan="2">A</td><td>1</td><td>2</td></tr><tr><td>3</td><td>4</td></tr><tr>'
+        "<td>B</td><td/><td>6</td></tr></tbody>"
     )
 
     assert rows(table) == ["Group\tDose\t", "\tlow\thigh", "A\t1\t2", "\t3\t4", "B\t\t6"]
 
 
 def test_a_cell_is_one_line_whatever_is_in_it() -> None:
-    table = "<tr><td><p>a</p><p>b</p></td><td>c<break/>d</td><td><list><list-item><p>e</p></list-item></list></td><td>x\n\ty</td></tr>"
+    table = (
+        "<tr><td><p>a</p><p>b</p></td><td>c<break/>d</td><td><list><list-item><p>e</p></list-item></list>"
+        "</td><td>x\n\ty</td></tr>"
+    )
 
     assert rows(table) == ["a b\tc d\t- e\tx y"]
 
@@ -294,10 +310,14 @@ def test_a_cell_is_one_line_whatever_is_in_it() -> None:
 def test_tables_of_the_oasis_model_are_read() -> None:
     table = (
         '<oasis:table xmlns:oasis="http://docs.oasis-open.org/ns/oasis-exchange/table"><oasis:tgroup cols="3">'
-        '<oasis:colspec colname="c1"/><oasis:colspec colname="c2"/><oasis:colspec colname="c3"/><oasis:thead><oasis:row>'
-        '<oasis:entry colname="c1" morerows="1">Site</oasis:entry><oasis:entry namest="c2" nameend="c3">Depth</oasis:entry></oasis:row>'
-        '<oasis:row><oasis:entry colname="c2">min</oasis:entry><oasis:entry colname="c3">max</oasis:entry></oasis:row></oasis:thead>'
-        "<oasis:tbody><oasis:row><oasis:entry>X</oasis:entry><oasis:entry>1</oasis:entry><oasis:entry>2</oasis:entry></oasis:row></oasis:tbody>"
+        '<oasis:colspec colname="c1"/><oasis:colspec colname="c2"/><oasis:colspec colname="c3"/><oasis:thead>'
+        "<oasis:row>"
+        '<oasis:entry colname="c1" morerows="1">Site</oasis:entry>'
+        '<oasis:entry namest="c2" nameend="c3">Depth</oasis:entry></oasis:row>'
+        '<oasis:row><oasis:entry colname="c2">min</oasis:entry><oasis:entry colname="c3">max</oasis:entry>'
+        "</oasis:row></oasis:thead>"
+        "<oasis:tbody><oasis:row><oasis:entry>X</oasis:entry><oasis:entry>1</oasis:entry>"
+        "<oasis:entry>2</oasis:entry></oasis:row></oasis:tbody>"
         "</oasis:tgroup></oasis:table>"
     )
 
@@ -315,7 +335,10 @@ def test_label_caption_and_notes_stand_around_the_table() -> None:
 
 
 def test_spans_without_measure_do_no_harm() -> None:
-    table = '<tr><td colspan="99999999999999999999" rowspan="-3">a</td><td rowspan="0">b</td></tr><tr><td colspan="x">c</td></tr>'
+    table = (
+        '<tr><td colspan="99999999999999999999" rowspan="-3">a</td><td rowspan="0">b</td></tr><tr>'
+        '<td colspan="x">c</td></tr>'
+    )
 
     assert [line.split("\t")[0] for line in rows(table)] == ["a", "c"]
 
@@ -332,7 +355,8 @@ def test_a_huge_table_is_read_whole_and_in_good_time() -> None:
 def test_formulas_are_one_line_with_fractions_that_can_be_read_back() -> None:
     formula = (
         f"<disp-formula><label>(1)</label><mml:math {MATHML}><mml:mi>y</mml:mi><mml:mo>=</mml:mo><mml:mfrac><mml:mrow>"
-        "<mml:mi>a</mml:mi><mml:mo>+</mml:mo><mml:mn>1</mml:mn></mml:mrow><mml:msup><mml:mi>b</mml:mi><mml:mn>2</mml:mn>"
+        "<mml:mi>a</mml:mi><mml:mo>+</mml:mo><mml:mn>1</mml:mn></mml:mrow><mml:msup><mml:mi>b</mml:mi>"
+        "<mml:mn>2</mml:mn>"
         "</mml:msup></mml:mfrac><mml:msqrt><mml:mi>c</mml:mi></mml:msqrt></mml:math></disp-formula>"
     )
 
@@ -359,7 +383,8 @@ def test_title_subtitle_and_ids_are_the_articles_own() -> None:
         '<article-id pub-id-type="pmc">PMC77</article-id><article-id pub-id-type="pmid">123</article-id>'
         '<article-id pub-id-type="doi">10.1000/Ab</article-id><title-group><article-title>Main <italic>thing</italic>'
         '<xref ref-type="fn">*</xref><fn><p>A note</p></fn></article-title><subtitle>And more</subtitle></title-group>'
-        '<related-article><article-title>Other</article-title><article-id pub-id-type="pmid">999</article-id></related-article>',
+        '<related-article><article-title>Other</article-title><article-id pub-id-type="pmid">999</article-id>'
+        "</related-article>",
     ).front
 
     assert (front.pmcid, front.pmid, front.doi) == ("PMC77", "123", "10.1000/Ab")
@@ -368,7 +393,8 @@ def test_title_subtitle_and_ids_are_the_articles_own() -> None:
 
 def test_pain_26_ids_of_cited_works_are_never_the_articles_own() -> None:
     back = (
-        '<back><ref-list><ref><element-citation><pub-id pub-id-type="pmid">5</pub-id><article-id pub-id-type="doi">10.1/x'
+        '<back><ref-list><ref><element-citation><pub-id pub-id-type="pmid">5</pub-id>'
+        '<article-id pub-id-type="doi">10.1/x'
         "</article-id></element-citation></ref></ref-list></back>"
     )
     front = article("<p>x</p>", "<title-group><article-title>T</article-title></title-group>", back).front
@@ -385,7 +411,8 @@ def test_pain_27_pmcids_have_one_prefix() -> None:
 def test_structured_abstracts_and_other_kinds_are_kept_apart() -> None:
     front = article(
         "<p>x</p>",
-        "<abstract><title>Abstract</title><sec><title>Aims:</title><p>a <bold>b</bold>.</p></sec><sec><title>Results</title>"
+        "<abstract><title>Abstract</title><sec><title>Aims:</title><p>a <bold>b</bold>.</p></sec><sec>"
+        "<title>Results</title>"
         "<p>c</p><p>d</p></sec></abstract>"
         '<abstract abstract-type="plain-language-summary"><p>easy</p></abstract>'
         '<abstract abstract-type="graphical"><p><fig><graphic/></fig></p></abstract>'
@@ -424,19 +451,24 @@ def test_pain_22_groups_are_authors_and_their_members_are_not() -> None:
     ("dates", "expected"),
     [
         (
-            '<pub-date pub-type="ppub"><year>2020</year></pub-date><pub-date pub-type="epub"><day>3</day><month>02</month>'
+            '<pub-date pub-type="ppub"><year>2020</year></pub-date><pub-date pub-type="epub"><day>3</day>'
+            "<month>02</month>"
             "<year>2019</year></pub-date>",
             (2019, 2, 3),
         ),
-        ('<pub-date pub-type="pmc-release"><year>2021</year></pub-date><pub-date pub-type="collection"><year>2020</year></pub-date>', (2020, None, None)),
+        (
+            '<pub-date pub-type="pmc-release"><year>2021</year></pub-date>'
+            '<pub-date pub-type="collection"><year>2020</year></pub-date>',
+            (2020, None, None),
+        ),
         ('<pub-date date-type="pub" publication-format="electronic" iso-8601-date="2018-05-06"/>', (2018, 5, 6)),
         ('<pub-date pub-type="ppub"><month>Sept</month><year>2017</year></pub-date>', (2017, 9, None)),
         ('<pub-date pub-type="ppub"><season>Spring</season><year>2016</year></pub-date>', (2016, None, None)),
-        ('<pub-date><string-date>Published 4 May 2015</string-date></pub-date>', (2015, None, None)),
+        ("<pub-date><string-date>Published 4 May 2015</string-date></pub-date>", (2015, None, None)),
         ('<pub-date pub-type="epub"><day>31</day><month>99</month><year>2014</year></pub-date>', (2014, None, None)),
         ('<pub-date date-type="retracted"><year>2013</year></pub-date>', None),
     ],
-)  # fmt: skip
+)
 def test_pain_23_the_date_is_when_it_was_published(
     dates: str, expected: tuple[int, int | None, int | None] | None
 ) -> None:
@@ -448,15 +480,20 @@ def test_pain_23_the_date_is_when_it_was_published(
 
 def test_journal_keywords_licence_and_type_of_old_and_new_dtds() -> None:
     old = parse_jats(
-        b"""<article article-type="review-article"><front><journal-meta><journal-title>J Old</journal-title><issn>1234-5678</issn>
-        </journal-meta><article-meta><volume>2</volume><fpage>10</fpage><lpage>12</lpage><copyright-statement>c</copyright-statement>
+        b"""<article article-type="review-article"><front><journal-meta><journal-title>J Old</journal-title>
+        <issn>1234-5678</issn>
+        </journal-meta><article-meta><volume>2</volume><fpage>10</fpage><lpage>12</lpage>
+        <copyright-statement>c</copyright-statement>
         <kwd-group><kwd>one</kwd><kwd><italic>two</italic></kwd><kwd>one</kwd></kwd-group>
-        <kwd-group kwd-group-type="abbreviations"><kwd>BMI, index</kwd></kwd-group></article-meta></front><body><p>x</p></body></article>"""
+        <kwd-group kwd-group-type="abbreviations"><kwd>BMI, index</kwd></kwd-group></article-meta></front><body>
+        <p>x</p></body></article>"""
     ).front
     new = article(
         "<p>x</p>",
-        '<elocation-id>e9</elocation-id><permissions xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:ali="http://www.niso.org/schemas/ali/1.0/">'
-        "<license><ali:license_ref>https://creativecommons.org/licenses/by/4.0/</ali:license_ref><license-p>Free.</license-p></license></permissions>",
+        "<elocation-id>e9</elocation-id>"
+        '<permissions xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:ali="http://www.niso.org/schemas/ali/1.0/">'
+        "<license><ali:license_ref>https://creativecommons.org/licenses/by/4.0/</ali:license_ref>"
+        "<license-p>Free.</license-p></license></permissions>",
     ).front
 
     assert old.journal is not None
@@ -504,9 +541,12 @@ def references(inner: str) -> list[str]:
 
 def test_element_citations_are_joined_field_by_field() -> None:
     assert references(
-        '<ref id="b1"><label>1</label><element-citation><person-group person-group-type="author"><name><surname>Roe</surname>'
-        "<given-names>A</given-names></name><collab>Group</collab><etal/></person-group><article-title>On <italic>E. coli</italic>"
-        "</article-title><source>J X</source><year>2001</year><volume>3</volume><issue>4</issue><fpage>5</fpage><lpage>9</lpage>"
+        '<ref id="b1"><label>1</label><element-citation><person-group person-group-type="author"><name>'
+        "<surname>Roe</surname>"
+        "<given-names>A</given-names></name><collab>Group</collab><etal/></person-group>"
+        "<article-title>On <italic>E. coli</italic>"
+        "</article-title><source>J X</source><year>2001</year><volume>3</volume><issue>4</issue>"
+        "<fpage>5</fpage><lpage>9</lpage>"
         '<pub-id pub-id-type="doi">10.1/a</pub-id><comment>in press</comment></element-citation></ref>'
     ) == ["Roe A, Group, et al. On E. coli. J X. 2001;3(4):5-9. in press. doi:10.1/a"]
 
@@ -522,7 +562,8 @@ def test_citations_of_every_kind_are_found() -> None:
     inner = (
         "<ref><citation-alternatives><element-citation><source>S</source></element-citation><mixed-citation>Verbatim."
         "</mixed-citation></citation-alternatives></ref>"
-        "<ref><nlm-citation><person-group><name><surname>Doe</surname><given-names>J</given-names></name></person-group>"
+        "<ref><nlm-citation><person-group><name><surname>Doe</surname><given-names>J</given-names></name>"
+        "</person-group>"
         "<article-title>T</article-title></nlm-citation></ref>"
         "<ref><citation>Old but mixed, <year>1999</year>.</citation></ref>"
         "<ref><note><p>See the appendix.</p></note></ref>"
@@ -548,8 +589,9 @@ def test_labels_and_ids_of_references_are_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    "element", ["list><list-item", "disp-quote", "def-list><def-item><def", "named-content", "fig", "td", "boxed-text", "table><tr><td"]
-)  # fmt: skip
+    "element",
+    ["list><list-item", "disp-quote", "def-list><def-item><def", "named-content", "fig", "boxed-text", "table><tr><td"],
+)
 def test_nesting_without_end_loses_no_word_and_ends(element: str) -> None:
     depth = 400
     closing = "".join(f"</{name}>" for name in reversed(element.split("><")))

@@ -134,8 +134,8 @@ def test_what_stands_before_a_pdf_does_not_matter() -> None:
 
 
 HOSTILE = {
-    "a stream that unpacks to a hundred megabytes": drawn(b"0 " * 50_000_000, packed=True),
-    "operations without end": drawn(b"BT /F1 1 Tf " + b"(a) Tj " * 1_000_000 + b"ET", packed=True),
+    "a stream that unpacks to thirty megabytes": drawn(b"0 " * 15_000_000, packed=True),
+    "operations without end": drawn(b"BT /F1 1 Tf " + b"(a) Tj " * 600_000 + b"ET", packed=True),
     "arrays in arrays": drawn(b"[" * 100_000),
     "dictionaries in dictionaries": assembled([CATALOG, b"<< /A " * 50_000]),
     "pages that contain themselves": assembled([CATALOG, b"<< /Type /Pages /Kids [2 0 R 2 0 R] /Count 2 >>"]),

@@ -4,14 +4,12 @@ import gzip
 import ipaddress
 import logging
 import socket
-import ssl
 import threading
 import time
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -500,164 +498,6 @@ def test_no_public_page_leads_back_to_a_service_on_this_machine(internet: Intern
         assert reason(internet, guard=guard) == "forbidden_address"
 
     assert site.seen == []
-
-
-# TLS ------------------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Return the certificate of an authority made for these tests, and a file with a certificate and key for HOST."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-    from cryptography.x509.oid import NameOID
-
-    folder = tmp_path_factory.mktemp("authority")
-    now = datetime.now(UTC)
-
-    def certificate(name: str, key: Any, signer: Any, issuer: str, *, is_authority: bool) -> x509.Certificate:
-        def named(text: str) -> x509.Name:
-            return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
-
-        builder = (
-            x509.CertificateBuilder()
-            .subject_name(named(name))
-            .issuer_name(named(issuer))
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - timedelta(days=1))
-            .not_valid_after(now + timedelta(days=1))
-            .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
-            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
-        )
-        if is_authority:
-            usage = x509.KeyUsage(False, False, False, False, False, True, True, False, False)
-            builder = builder.add_extension(usage, critical=True)
-        else:
-            builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-        return builder.sign(signer, hashes.SHA256())
-
-    root_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
-    root = certificate("An authority", root_key, root_key, "An authority", is_authority=True)
-    leaf = certificate(HOST, key, root_key, "An authority", is_authority=False)
-    encoding = serialization.Encoding.PEM
-    (folder / "root.pem").write_bytes(root.public_bytes(encoding))
-    (folder / "leaf.pem").write_bytes(
-        leaf.public_bytes(encoding)
-        + key.private_bytes(encoding, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    return folder / "root.pem", folder / "leaf.pem"
-
-
-def _context(authority: tuple[Path, Path], asked: list[str | None]) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(authority[1])
-    context.sni_callback = lambda sock, name, around: asked.append(name)
-    return context
-
-
-def test_the_certificate_is_checked_against_the_name_and_not_the_address(
-    internet: Internet, monkeypatch: pytest.MonkeyPatch, authority: tuple[Path, Path]
-) -> None:
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority[0]))
-    asked: list[str | None] = []
-    with Site({"/a": Answer()}, _context(authority, asked)) as site:
-        internet.add(HOST, site, ADDRESS, port=443)
-        internet.add("impostor.example", site, "93.184.216.37", port=443)
-        found = fetch(internet, f"https://{HOST}/a")
-        assert reason(internet, "https://impostor.example/a") == "tls"
-        assert reason(internet, "https://93.184.216.37/a") == "tls"
-
-    assert found.url == f"https://{HOST}/a"
-    assert internet.connected[0] == (ADDRESS, 443)
-    assert asked[:2] == [HOST, "impostor.example"]
-    assert len(site.seen) == 1
-
-
-def test_a_certificate_of_nobody_known_is_refused(internet: Internet, authority: tuple[Path, Path]) -> None:
-    with Site({"/a": Answer()}, _context(authority, [])) as site:
-        internet.add(HOST, site, ADDRESS, port=443)
-        assert reason(internet, f"https://{HOST}/a") == "tls"
-
-
-def test_a_redirect_from_https_to_http_is_followed(
-    internet: Internet, monkeypatch: pytest.MonkeyPatch, authority: tuple[Path, Path]
-) -> None:
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority[0]))
-    with (
-        Site({"/a": redirect(f"http://{HOST}/b")}, _context(authority, [])) as safe,
-        Site({"/b": Answer()}) as plain,
-    ):
-        internet.add(HOST, safe, ADDRESS, port=443)
-        internet.servers[ADDRESS, 80] = plain.port
-        assert fetch(internet, f"https://{HOST}/a").url == f"http://{HOST}/b"
-
-
-# Proxies --------------------------------------------------------------------------------------------------------------
-
-
-def test_a_proxy_of_the_environment_is_used(internet: Internet, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Site({"*": Answer()}) as proxy:
-        monkeypatch.setenv("HTTP_PROXY", f"http://me:canary-password@127.0.0.1:{proxy.port}")
-        internet.names[HOST] = [ADDRESS]
-        found = fetch(internet)
-        unknown_here = fetch(internet, "http://known-to-the-proxy.example/a")
-
-    assert found.kind == unknown_here.kind == "html"
-    assert [seen.path for seen in proxy.seen] == [f"http://{HOST}/a", "http://known-to-the-proxy.example/a"]
-    assert proxy.seen[0].host == HOST
-
-
-@pytest.mark.parametrize(
-    "url", ["http://169.254.169.254/", "http://localhost/", "http://inside.example/", "http://127.1/"]
-)
-def test_a_proxy_is_not_asked_for_what_lies_inside(
-    internet: Internet, monkeypatch: pytest.MonkeyPatch, url: str
-) -> None:
-    internet.names["inside.example"] = ["10.0.0.7"]
-    with Site({"*": Answer()}) as proxy:
-        monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
-        assert reason(internet, url) == "forbidden_address"
-
-    assert proxy.seen == []
-
-
-def test_a_proxy_that_leads_inside_is_not_followed(internet: Internet, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Site({"*": redirect("http://127.0.0.1/")}) as proxy:
-        monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
-        internet.names[HOST] = [ADDRESS]
-        assert reason(internet) == "forbidden_address"
-
-    assert len(proxy.seen) == 1
-
-
-def test_a_proxy_that_fails_does_not_show_its_password(internet: Internet, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTP_PROXY", "http://me:canary-password@127.0.0.1:9")
-    internet.names[HOST] = [ADDRESS]
-    with pytest.raises(UpstreamError) as caught:
-        fetch(internet)
-
-    assert caught.value.reason == "proxy"
-    assert caught.value.__context__ is None
-    assert "canary" not in str(caught.value.envelope())
-
-
-def test_bytes_that_drip_through_a_proxy_do_not_stretch_the_time_limit(
-    internet: Internet, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def drip() -> Iterator[bytes]:
-        while True:
-            yield b"x"
-
-    with Site({"*": Answer(b"", 200, {"Content-Type": "text/html"}, pieces=drip, pause=0.05)}) as proxy:
-        monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
-        internet.names[HOST] = [ADDRESS]
-        started = time.monotonic()
-        assert reason(internet, deadline_s=0.6, silence_s=5) == "too_slow"
-
-    assert time.monotonic() - started < 2
 
 
 def test_every_public_address_of_these_tests_is_public() -> None:

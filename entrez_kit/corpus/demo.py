@@ -1,0 +1,34 @@
+"""The corpus of the demo: the invented articles of the sandbox, fetched when first asked for."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from entrez_kit.errors import StoreError
+from entrez_kit.services import Services
+
+if TYPE_CHECKING:
+    from entrez_kit.corpus.store import Store
+
+KEY: Final = "demo"
+TERM: Final = "all[sb]"
+
+
+def corpus_of(services: Services) -> "Store":
+    """Return the corpus to read from; that of the demo is never empty."""
+    fill(services)
+    return services.corpus
+
+
+def fill(services: Services, progress: Callable[[int, int], None] | None = None) -> int:
+    """Fill the demo's corpus where nothing was synced into it yet; return how many records came."""
+    settings = services.settings
+    if not settings.demo or settings.offline or services.corpus.corpora().corpora:
+        return 0
+    from entrez_kit.corpus.sync import SyncRequest, sync_delta
+
+    try:
+        return sync_delta(services, SyncRequest(query_key=KEY, term=TERM), progress=progress).inserted
+    except StoreError as exc:
+        if exc.reason == "sync_running":  # somebody else fills it
+            return 0
+        raise

@@ -1,0 +1,115 @@
+"""What follows a change of the corpus: vectors of new passages, and everything that is derived worked out anew."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Final
+
+from entrez_kit import tracing
+from entrez_kit.errors import EmbeddingsError, EntrezKitError, LocalEmbeddingsError, NotConfigured
+from entrez_kit.operation import Result
+from entrez_kit.services import Services
+
+Advance = Callable[[int, int], None]
+Stage = Callable[[str], AbstractContextManager[Advance]]
+"""Opens a stage of long work by its name; what it yields is called with how much is done and how much there is."""
+
+EMBEDDING: Final = "Embedding"
+INDEXING: Final = "Indexing"
+
+
+def unseen(label: str) -> AbstractContextManager[Advance]:
+    """Open a stage that nobody watches."""
+    return nullcontext(lambda done, total: None)
+
+
+class Reindexed(Result):
+    """What a reindex did: records worked through, and vectors made for the model in use."""
+
+    documents: int
+    chunks: int
+    model: str | None
+    vectors: int
+
+
+def index_new(services: Services, stage: Stage = unseen) -> EntrezKitError | None:
+    """Make the vectors of passages that have none, where embeddings are set up; return what went wrong.
+
+    The records are stored whatever happens here. A corpus whose vectors are all of another model is left alone: to
+    embed it anew may cost hours or money, and somebody has to want that.
+    """
+    if services.settings.embeddings == "none":
+        return None
+    from entrez_kit.corpus import vectors
+    from entrez_kit.corpus.embeddings import embedder_of
+
+    store = services.corpus
+    try:
+        embedder = embedder_of(services.settings)
+        assert embedder is not None
+        with store.reading() as connection:
+            if not vectors.missing(connection, embedder.name):
+                return None
+            if vectors.models(connection) and not vectors.has_vectors(connection, embedder.name):
+                vectors.check_model(connection, embedder.name)
+        with stage(EMBEDDING) as advance:
+            vectors.embed_missing(store, embedder, advance)
+    except (EmbeddingsError, NotConfigured) as exc:
+        return _later(exc)
+    return None
+
+
+def _later(exc: EntrezKitError) -> EntrezKitError:
+    """Return an error of embedding as a remark beside a sync that has stored everything."""
+    hint = "The records are stored. Run `entrez-kit corpus reindex` to make the vectors that are missing."
+    if not isinstance(exc, EmbeddingsError) or exc.reason in ("package_missing", "model_unavailable", "refused"):
+        hint = f"{exc.recovery_hint} Then run `entrez-kit corpus reindex`; the records are stored."
+    kind = type(exc)
+    return kind(
+        f"Not every passage has a vector: {exc.message}",
+        recovery_hint=hint,
+        invalid_input=exc.invalid_input,
+        details={**exc.details, "partial": True},
+    )
+
+
+def reindex(services: Services, *, anew: bool = False, stage: Stage = unseen) -> Reindexed:
+    """Work out anew what is made of the stored records: quality, chunks, full-text index, and vectors that are missing.
+
+    Can be interrupted and run again.
+
+    Args:
+        services: the corpus and the settings.
+        anew: make every vector anew and drop those of other models.
+        stage: opens each stage of the work.
+
+    Raises:
+        StoreError: the corpus cannot be written.
+        NotConfigured: the embeddings provider has no key.
+        EmbeddingsError: it failed; the vectors made before are kept.
+    """
+    from entrez_kit.corpus import vectors
+    from entrez_kit.corpus.embeddings import embedder_of
+
+    store = services.corpus
+    with tracing.trace():
+        embedder = embedder_of(services.settings)  # a provider that is not ready is found out before hours of work
+        with stage(INDEXING) as advance:
+            documents = store.reindex(advance)
+        made = 0
+        if embedder is not None:
+            if anew:
+                vectors.forget(store, embedder.name)
+            with stage(EMBEDDING) as advance:
+                made = vectors.embed_missing(store, embedder, advance, anew=anew)
+        elif anew:
+            raise LocalEmbeddingsError(
+                "There is no embeddings provider to make vectors anew with.",
+                recovery_hint="Set ENTREZ_KIT_EMBEDDINGS to openai or hf, or leave --anew out.",
+                details={"reason": "no_provider"},
+            )
+    return Reindexed(
+        documents=documents,
+        chunks=store.stats().chunks,
+        model=embedder.name if embedder is not None else None,
+        vectors=made,
+    )

@@ -1,0 +1,112 @@
+"""The operation: one outcome per input, in order, in every style asked for."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from entrez_kit import EntrezKit
+from entrez_kit.citations.operation import STYLE_NAMES, CitationsRequest, CitationsResult
+from entrez_kit.errors import InvalidInput, UpstreamError
+from entrez_kit.sandbox.server import Sandbox
+
+Kits = Callable[..., EntrezKit]
+
+
+def cited(kit: EntrezKit, *pmids: str, **more: Any) -> CitationsResult:
+    """Cite records."""
+    return kit.format_citations(pmids=list(pmids), **more)
+
+
+def test_citations_come_in_the_order_of_the_inputs_and_duplicates_keep_their_place(
+    kit_for: Kits, sandbox: Sandbox
+) -> None:
+    result = cited(kit_for(sandbox), "99000031", "99000001", "99000031")
+
+    assert [citation.pmid for citation in result.citations] == ["99000031", "99000001", "99000031"]
+    assert (result.total_submitted, result.total_formatted) == (3, 3)
+    assert result.outcomes == []
+
+
+def test_apa_is_the_default(kit_for: Kits, sandbox: Sandbox) -> None:
+    (citation,) = cited(kit_for(sandbox), "99000001").citations
+
+    assert citation.citations == {
+        "apa": "Marrowby, T. J., Fenwick-Achebe, I., Luo, Q., & Thistlewood, W. A. (2019). Base editing of a cryptic "
+        "splice site restores mucus transport in human airway cells. Annals of Imaginary Genome Editing (demo), 3(2), "
+        "101–112. https://doi.org/10.5555/ekit.2019.0001"
+    }
+
+
+def test_every_input_has_an_outcome_where_one_was_not_found(kit_for: Kits, sandbox: Sandbox) -> None:
+    result = cited(kit_for(sandbox), "99000001", "12", "nonsense", "PMC99000002")
+
+    assert [outcome.status for outcome in result.outcomes] == ["found", "not_found", "invalid", "found"]
+    assert result.not_found_pmids == ["12"]
+    assert result.total_formatted == 2
+    shortfall = result.shortfall()
+    assert shortfall is not None
+    assert shortfall.details["partial"] is True
+
+
+def test_nothing_found_is_no_empty_success(kit_for: Kits, sandbox: Sandbox) -> None:
+    shortfall = cited(kit_for(sandbox), "12").shortfall()
+
+    assert shortfall is not None
+    assert (shortfall.code, shortfall.details["partial"]) == ("ENTITY_NOT_FOUND", False)
+
+
+@pytest.mark.parametrize(
+    ("given", "styles"),
+    [
+        ("mla", ["mla"]),
+        ("apa,mla", ["apa", "mla"]),
+        (["APA", "apa_string", "mla_string"], ["apa", "mla"]),
+        ("csl-json", ["csl"]),
+        ([], ["apa"]),
+    ],
+)
+def test_styles_are_taken_as_people_and_agents_write_them(given: Any, styles: list[str]) -> None:
+    assert CitationsRequest.model_validate({"pmids": ["1"], "citationStyles": given}).citation_styles == styles
+
+
+@pytest.mark.parametrize("given", ["harvard", ["apa", "ieee"], [1], {"apa": True}])
+def test_styles_that_do_not_exist_are_refused(kit_for: Kits, given: Any) -> None:
+    with pytest.raises(InvalidInput, match="citation_styles"):
+        cited(kit_for(None), "1", citation_styles=given)
+
+
+def test_all_styles_at_once(kit_for: Kits, sandbox: Sandbox) -> None:
+    (citation,) = cited(kit_for(sandbox), "99000035", citation_styles=list(STYLE_NAMES)).citations
+
+    assert list(citation.citations) == list(STYLE_NAMES)
+    assert all(citation.citations.values())
+    (item,) = json.loads(citation.citations["csl"])
+    assert item["PMID"] == "99000035"
+
+
+def test_a_retraction_is_a_field_and_in_the_text(kit_for: Kits, sandbox: Sandbox) -> None:
+    retracted, sound = cited(kit_for(sandbox), "99000050", "99000001").citations
+
+    assert retracted.retraction_status == "retracted"
+    assert "Retraction published 2021" in retracted.citations["apa"]
+    assert "retraction_status" not in sound.model_dump()
+
+
+def test_hundreds_of_records_take_one_request_a_batch(kit_for: Kits) -> None:
+    with Sandbox(records=450, enforce_limits=False) as sandbox:
+        kit = kit_for(sandbox)
+        pmids = kit.search_articles(query_term="study", max_results=450).pmids
+        asked = sandbox.requests("efetch")
+        result = kit.format_citations(pmids=pmids, citation_styles="vancouver")
+
+        assert result.total_formatted == len(pmids)
+        assert sandbox.requests("efetch") - asked == -(-len(pmids) // 200)
+        assert [citation.pmid for citation in result.citations] == pmids
+        assert all(f"PubMed PMID: {citation.pmid}" in citation.citations["vancouver"] for citation in result.citations)
+
+
+def test_a_service_that_is_down_is_no_record_not_found(kit_for: Kits) -> None:
+    with pytest.raises(UpstreamError):
+        cited(kit_for(None, ncbi_max_retries=0), "99000001")

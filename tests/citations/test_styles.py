@@ -1,0 +1,191 @@
+"""Styles, their aliases and markup, and what happens where the processor or the styles are missing."""
+
+import html
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entrez_kit.citations import processor
+from entrez_kit.citations.adaptation import adapted
+from entrez_kit.citations.csl import Item
+from entrez_kit.citations.preparation import notice_of, quoted
+from entrez_kit.citations.styles import STYLES, format_citation, format_citations
+from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured
+
+ITEM: Item = {
+    "id": "x",
+    "type": "article-journal",
+    "title": "A study",
+    "author": [{"family": "Doe", "given": "Jane"}],
+    "container-title": "Journal of Things",
+    "container-title-short": "J Things",
+    "volume": "3",
+    "page": "1-4",
+    "issued": {"date-parts": [[2020]]},
+    "DOI": "10.5555/x",
+}
+
+
+@pytest.mark.parametrize(("alias", "style"), [("apa_string", "apa"), ("mla_string", "mla")])
+def test_the_specifications_names_are_accepted(alias: str, style: str) -> None:
+    assert format_citation(ITEM, alias) == format_citation(ITEM, style)
+
+
+def test_a_style_that_does_not_exist_is_named_with_those_that_do() -> None:
+    with pytest.raises(InvalidInput, match="harvard") as caught:
+        format_citation(ITEM, "harvard")
+
+    assert "vancouver" in caught.value.recovery_hint
+
+
+def test_several_items_have_a_line_each() -> None:
+    assert format_citation([ITEM, ITEM], "ama").splitlines() == [format_citation(ITEM, "ama")] * 2
+
+
+def test_no_items_make_no_citations() -> None:
+    assert format_citations([], "apa") == []
+
+
+def test_markdown_and_html_have_italics_and_bold_and_escape_what_looks_like_markup() -> None:
+    item = {**ITEM, "title": "Is P<0.001 & *much*"}
+
+    assert (
+        format_citation(item, "nature", "markdown") == r"Doe, J. Is P\<0.001 & \*much\*. *J. Things* **3**, 1–4 (2020)."
+    )
+    assert format_citation(item, "nature", "html") == (
+        "Doe, J. Is P&lt;0.001 &amp; *much*. <i>J. Things</i> <b>3</b>, 1–4 (2020)."
+    )
+    assert "&lt;" not in format_citation(item, "nature")
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("title", ["Is it?", "It is!", "Wait...", "A (b)", "A [b]", "Ends with U.S.", "“Quoted”"])
+def test_no_ending_of_a_title_doubles_the_full_stop(style: str, title: str) -> None:
+    text = format_citation({**ITEM, "title": title}, style)
+
+    assert not re.search(r"(?<!\.)\.\.(?!\.)|\.{4}|[?!]\.|\.[”’]\.|,\.(?! )", text), text
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_text_comes_out_as_it_went_in(style: str) -> None:
+    title = "Zażółć 日本 עברית α≥β 5′-UTR a_b ~c~ $d$ R&D <e> C:\\f"
+
+    text = format_citation({**ITEM, "title": title, "language": "mul"}, style)
+
+    assert title in text
+    assert html.unescape(text) == text
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_record_with_nothing_but_a_title_is_cited(style: str) -> None:
+    text = format_citation({"id": "x", "type": "article-journal", "title": "Alone"}, style)
+
+    assert "Alone" in text
+    assert not {"()", "[]", ",,", "..", " ."} & {text[n : n + 2] for n in range(len(text))}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_name_in_another_script_stays_whole(style: str) -> None:
+    text = format_citation({**ITEM, "author": [{"family": "王", "given": "小明"}]}, style)
+
+    assert "王" in text
+    assert "小" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("The 5'-UTR and 3' ends", "The 5′-UTR and 3′ ends"),
+        ("N'Doye's patients' care", "N’Doye’s patients’ care"),
+        ("'Foo bar' again", '"Foo bar" again'),
+        ("“x ‘y’ z”", '"x ‘y’ z"'),
+        ("a 10'' gun", "a 10″ gun"),
+    ],
+)
+def test_straight_quotes_are_told_from_apostrophes_and_primes(text: str, wanted: str) -> None:
+    assert quoted(text) == wanted
+
+
+def test_a_retraction_without_a_place_is_said_all_the_same() -> None:
+    retracted = {**ITEM, "note": "Retracted."}
+
+    assert notice_of(retracted) == (True, None)
+    assert format_citation(retracted, "apa").endswith("https://doi.org/10.5555/x (Retracted)")
+    assert format_citation(retracted, "vancouver").endswith("Retracted.")
+    assert format_citation(retracted, "nature").endswith("(2020) (retracted).")
+
+
+def test_a_style_is_adapted_once_a_process() -> None:
+    before = adapted.cache_info().misses
+    format_citation(ITEM, "apa")
+    format_citation(ITEM, "apa")
+
+    assert adapted.cache_info().misses <= before + 1
+
+
+def test_missing_styles_say_what_to_install() -> None:
+    with pytest.raises(NotConfigured, match="no-such-style") as caught:
+        adapted("no-such-style")
+
+    assert caught.value.reason == "no_citation_styles"
+
+
+def test_a_processor_that_cannot_be_run_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processor, "program", lambda: Path("/nowhere/pandoc"))
+
+    with pytest.raises(NotConfigured) as caught:
+        format_citation(ITEM, "apa")
+
+    assert caught.value.reason == "no_citation_processor"
+
+
+def test_without_the_wheel_pandoc_of_the_system_is_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    bundled = processor.program()
+    processor.program.cache_clear()
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setenv("PATH", str(bundled.parent))
+    assert processor.program() == bundled
+    processor.program.cache_clear()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(NotConfigured, match="no pandoc"):
+        processor.program()
+    processor.program.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        (subprocess.CompletedProcess([], 83, b"", b"bad style"), "bad style"),
+        (subprocess.TimeoutExpired("pandoc", 120), "no answer"),
+    ],
+)
+def test_a_processor_that_fails_is_a_defect_of_ours(monkeypatch: pytest.MonkeyPatch, outcome: Any, words: str) -> None:
+    def run(*arguments: Any, **options: Any) -> Any:
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    monkeypatch.setattr(subprocess, "run", run)
+
+    with pytest.raises(EntrezKitError, match=words) as caught:
+        format_citation(ITEM, "apa")
+
+    assert caught.value.code == "INTERNAL_ERROR"
+
+
+def test_the_processor_reads_nothing_of_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[list[str]] = []
+    run = subprocess.run
+
+    def watched(command: list[str], **options: Any) -> Any:
+        seen.append(command)
+        return run(command, **options)
+
+    monkeypatch.setattr(subprocess, "run", watched)
+    format_citation(ITEM, "apa")
+
+    assert "--sandbox" in seen[0]
+    assert any(argument.startswith("--data-dir=") for argument in seen[0])

@@ -1,0 +1,125 @@
+"""Services whose replies a test decides: the real clients over a transport that sends nothing."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from entrez_kit import load_settings
+from entrez_kit.errors import EntityNotFound, UpstreamError
+from entrez_kit.fulltext.operation import FETCH_FULLTEXT, FulltextResult
+from entrez_kit.services import Services
+from entrez_kit.transport.call import Call, Reply
+
+Answerer = Callable[[Call], bytes]
+"""Answers a call with a body, or raises."""
+
+
+def down(call: Call) -> bytes:
+    """Fail as a service does that gives no answer after every attempt."""
+    raise UpstreamError(
+        f"{call.service} did not answer {call.endpoint}.",
+        details={"reason": "ncbi_unreachable", "service": call.service, "endpoint": call.endpoint},
+    )
+
+
+def missing(call: Call) -> bytes:
+    """Say that there is no such record."""
+    raise EntityNotFound(f"{call.service} has no such record.", details={"reason": "not_found"})
+
+
+def answering(content: bytes) -> Answerer:
+    """Return what always answers the same."""
+    return lambda call: content
+
+
+def nothing_listed(call: Call) -> bytes:
+    """Answer as PMC's open-data bucket does for an article it does not have."""
+    return b'<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"/>'
+
+
+@dataclass
+class Bench:
+    """Calls by service and endpoint, and who answers them; what nobody answers for is down."""
+
+    answers: dict[str, Answerer] = field(default_factory=dict)
+    calls: list[Call] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+
+    def send(self, call: Call) -> Reply:
+        """Answer as the transport does."""
+        self.calls.append(call)
+        name = f"{call.service}/{call.endpoint}" + (f"/{db}" if (db := call.param("db")) else "")
+        content = self.answers.get(name, down)(call)
+        return Reply(content, call.shown_url, call.method, False, 200, 1)
+
+    def close(self) -> None:
+        """Do nothing: there is nothing open."""
+
+    def services(self, **settings: object) -> Services:
+        """Return services over this bench."""
+        services = Services(load_settings({"unpaywall_email": "reader@entrez-kit.invalid", **settings}, environ={}))
+        services.__dict__["transport"] = self
+        return services
+
+    def fetch(self, services: Services | None = None, **arguments: Any) -> FulltextResult:
+        """Fetch full text with these replies."""
+        return FETCH_FULLTEXT.run(services or self.services(), arguments)
+
+    def sent(self, service: str) -> list[Call]:
+        """Return the calls a service got."""
+        return [call for call in self.calls if call.service == service]
+
+
+def jats(pmcid: str, *, body: bool = True, doi: str | None = None) -> str:
+    """Return an article with or without a text."""
+    ids = f'<article-id pub-id-type="pmcid">{pmcid}</article-id>'
+    ids += f'<article-id pub-id-type="doi">{doi}</article-id>' if doi else ""
+    text = "<body><sec><title>Results</title><p>Text.</p></sec></body>" if body else ""
+    return f"<article><front><article-meta>{ids}</article-meta></front>{text}</article>"
+
+
+def pmc_set(*articles: str) -> bytes:
+    """Return a reply of EFetch."""
+    return f"<pmc-articleset>{''.join(articles)}</pmc-articleset>".encode()
+
+
+def not_in_pmc(number: str) -> str:
+    """Return PMC's word for an id it does not have."""
+    return f'<error id="{number}">The following PMCID is not available: {number}</error>'
+
+
+def converted(*records: Mapping[str, object]) -> bytes:
+    """Return a reply of the ID Converter."""
+    return json.dumps({"status": "ok", "records": list(records)}).encode()
+
+
+def pubmed_set(*records: tuple[str, str | None, str | None]) -> bytes:
+    """Return PubMed records of PMID, DOI and PMCID."""
+    articles = "".join(
+        f'<PubmedArticle><MedlineCitation><PMID Version="1">{pmid}</PMID><Article><Journal/>'
+        "<ArticleTitle>T</ArticleTitle></Article></MedlineCitation><PubmedData><ArticleIdList>"
+        + (f'<ArticleId IdType="doi">{doi}</ArticleId>' if doi else "")
+        + (f'<ArticleId IdType="pmc">{pmcid}</ArticleId>' if pmcid else "")
+        + "</ArticleIdList></PubmedData></PubmedArticle>"
+        for pmid, doi, pmcid in records
+    )
+    return f"<PubmedArticleSet>{articles}</PubmedArticleSet>".encode()
+
+
+def found_ids(*pmids: str) -> bytes:
+    """Return a reply of ESearch."""
+    ids = "".join(f"<Id>{pmid}</Id>" for pmid in pmids)
+    return f"<eSearchResult><Count>{len(pmids)}</Count><IdList>{ids}</IdList></eSearchResult>".encode()
+
+
+def hits(*records: dict[str, str]) -> bytes:
+    """Return a reply of Europe PMC's search."""
+    return json.dumps({"hitCount": len(records), "resultList": {"result": list(records)}}).encode()
+
+
+def open_access(doi: str, *locations: dict[str, str]) -> bytes:
+    """Return a reply of Unpaywall."""
+    best = locations[0] if locations else None
+    document = {"doi": doi, "is_oa": bool(locations), "title": "T", "best_oa_location": best, "oa_locations": locations}
+    return json.dumps(document).encode()
