@@ -24,6 +24,7 @@ PROGRAM: Final = "entrez-kit"
 MISSING_COMMAND: Final = "Missing command."
 PUBMED: Final = "PubMed"
 OTHERS: Final = "Genes and other databases"
+CORPUS: Final = "A corpus of your own"
 LOCAL: Final = "This program"
 
 
@@ -50,6 +51,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "spell": Entry("spell", "Check the spelling of a query.", PUBMED),
     "gene": Entry("gene", "Find genes, look one up, follow it to the literature.", OTHERS),
     "db": Entry("db", "Search, summarise, fetch and link any Entrez database.", OTHERS),
+    "corpus": Entry("corpus", "Keep queries in step on this machine; search, compare and export them.", CORPUS),
     "sandbox": Entry("sandbox", "Serve invented articles on this machine, as NCBI would.", LOCAL),
     "serve": Entry("serve", "Serve agents: every operation as an MCP tool.", LOCAL),
     "doctor": Entry("doctor", "Find out which part of the way to NCBI fails.", LOCAL),

@@ -24,6 +24,9 @@ SUFFIXES: Final = {
     ".tsv": "tsv",
     ".xml": "xml",
     ".nbib": "nbib",
+    ".ris": "ris",
+    ".bib": "bibtex",
+    ".parquet": "parquet",
     ".md": "md",
     ".txt": "ids",
 }
@@ -244,10 +247,17 @@ def _supported(name: str, formats: tuple[str, ...], given: str) -> str:
         raise InvalidInput(
             f"{given} is not something this command prints.",
             invalid_input=f"format={name}",
-            recovery_hint=f"It prints {', '.join(formats)}.",
+            recovery_hint=f"It prints {', '.join(formats)}.{_way_to(name, formats)}",
             details={"reason": "unsupported_format", "supported": list(formats)},
         )
     return name
+
+
+def _way_to(name: str, formats: tuple[str, ...]) -> str:
+    """Say how PMIDs become a file that only whole records can fill."""
+    if name not in ("ris", "bibtex", "csl", "nbib", "xml") or "ids" not in formats or "nbib" in formats:
+        return ""
+    return f" For {name}, pipe PMIDs (-f ids) into `entrez-kit fetch - -f {name}`."
 
 
 def is_terminal(stream: TextIO | None) -> bool:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from entrez_kit.citations.files import FILES, FileStyle
+from entrez_kit.citations.files import FILES
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.europepmc import MAX_PAGE_SIZE
 from entrez_kit.operation import Operation, Result, execute
@@ -15,6 +15,7 @@ from entrez_kit.pubmed.europepmc import EUROPEPMC_SEARCH, EuropePMCRequest, Euro
 from entrez_kit.pubmed.europepmc_models import EuropePMCArticle
 from entrez_kit.services import Services
 
+from ._files import Entries
 from ._formats import Shape, Writer, as_data
 from ._markdown import page
 from ._output import Sink
@@ -233,41 +234,10 @@ def _stream(ctx: typer.Context, arguments: dict[str, Any], wanted: int | None) -
     finish(ctx, outcome, elapsed)
 
 
-class Entries:
-    """Records as a file for reference managers, entry by entry."""
-
-    def __init__(self, sink: Sink, style: FileStyle) -> None:
-        self._sink = sink
-        self._style = style
-        self._first = True
-
-    def begin(self) -> None:
-        """Write what a file begins with."""
-        self._sink.data(self._style.head)
-
-    def article(self, article: EuropePMCArticle) -> None:
-        """Write one entry."""
-        entry = self._style.entry(article)
-        self._sink.data(entry if self._first else self._style.between + entry)
-        self._first = False
-
-    def end(self) -> None:
-        """Write what a file ends with."""
-        self._sink.data(self._style.tail)
-        self._sink.flush()
-
-
 def _writer(made: Plan, sink: Sink) -> Writer | Entries:
     if made.format not in FILES:
         return writer_for(made, sink, COLUMNS, Shape(EuropePMCArticle), page, id_key="key")
-    if made.fields:
-        raise InvalidInput(
-            f"--fields does not go with --format {made.format}.",
-            invalid_input=f"format={made.format}",
-            recovery_hint="Fields are for json, jsonl, csv, tsv and table.",
-            details={"reason": "bad_usage"},
-        )
-    return Entries(sink, FILES[made.format])
+    return Entries(sink, made)
 
 
 def _put(writer: Writer | Entries, article: EuropePMCArticle, form: str) -> None:

@@ -32,6 +32,7 @@ from entrez_kit.pubmed.models import Article, CitationData, Warn
 from entrez_kit.pubmed.retrieval import BATCH, Fetched, Retrieval
 from entrez_kit.services import Services
 
+from ._files import Entries
 from ._formats import JsonLines, Shape, Writer, as_data
 from ._input import STDIN, read_ids, stdin_is_terminal
 from ._markdown import page
@@ -55,7 +56,9 @@ from ._run import (
 from ._state import is_terminal
 from ._text import ARTICLE_COLUMNS
 
-FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids", "xml", "nbib", "md")
+FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids", "xml", "nbib", "md", "ris", "bibtex", "csl")
+_ENTRIES: Final = ("ris", "bibtex", "csl")
+"""Made of the record, for reference managers; MEDLINE text (nbib) comes from NCBI."""
 HISTORY: Final = "Result sets kept at NCBI"
 MANY_RECORDS: Final = 20_000
 """About a gigabyte as one document."""
@@ -109,7 +112,8 @@ def command(
 ) -> None:
     """Fetch PubMed records by PMID, PMCID or DOI: one outcome per input, in order.
 
-    xml and nbib are NCBI's own bytes. What does not exist is named, and the status is 4 when only a part was found:
+    xml and nbib are NCBI's own bytes; ris, bibtex and csl (CSL-JSON) are for reference managers. What does not exist
+    is named, and the status is 4 when only a part was found:
     entrez-kit --demo fetch 99000001 PMC99000026 10.5555/ekit.2025.0006 -f jsonl
     """
     arguments: dict[str, Any] = {
@@ -180,6 +184,8 @@ def _level(ctx: typer.Context, level: str) -> str:
     if made.format == "table" and level in text:
         state(ctx).plan = made = replace(made, format=text[level])
     own = {"xml": ("abstract_plus", "full_xml"), "nbib": ("medline_text",)}.get(made.format)
+    if made.format in _ENTRIES:
+        own = ("abstract_plus",)
     if own is not None:
         if chosen is not None and chosen not in own:
             raise _contradiction(level, made.format)
@@ -310,8 +316,10 @@ class RawRecords:
         self._sink.flush()
 
 
-def _writer(ctx: typer.Context, sink: Sink, level: str) -> Writer | RawRecords:
+def _writer(ctx: typer.Context, sink: Sink, level: str) -> Writer | RawRecords | Entries:
     made = plan(ctx)
+    if made.format in _ENTRIES:
+        return Entries(sink, made)
     if made.format in ("xml", "nbib"):
         if made.fields:
             raise InvalidInput(
@@ -369,7 +377,7 @@ def _stream(ctx: typer.Context, arguments: Mapping[str, Any]) -> None:
     finish(ctx, outcome, elapsed)
 
 
-def _put(writer: Writer | RawRecords, item: Fetched, request: FetchRequest, form: str) -> None:
+def _put(writer: Writer | RawRecords | Entries, item: Fetched, request: FetchRequest, form: str) -> None:
     """Write one outcome; what was not found has a line of its own in jsonl, and is named at the end elsewhere."""
     if item.status != "found":
         if isinstance(writer, JsonLines):
@@ -377,6 +385,10 @@ def _put(writer: Writer | RawRecords, item: Fetched, request: FetchRequest, form
             writer.line({"input": item.input, "status": item.status, "error": error})
     elif isinstance(writer, RawRecords):
         writer.put(item)
+    elif isinstance(writer, Entries):
+        document = document_of(request, item)
+        assert isinstance(document, Article), "the level goes with the format"
+        writer.article(document)
     elif form == "ids":
         writer.record({"pmid": item.pmid})
     else:

@@ -7,6 +7,10 @@ from entrez_kit.settings import SANDBOX_ORIGIN, Settings, load_settings
 
 if TYPE_CHECKING:
     from entrez_kit.citations.operation import CitationsResult
+    from entrez_kit.corpus.checkpoint_calls import CheckpointGetResult, CheckpointSetResult
+    from entrez_kit.corpus.rag_get import RagDocument
+    from entrez_kit.corpus.search import RagSearchResult
+    from entrez_kit.corpus.sync import SyncResult
     from entrez_kit.databases.fetch import EntrezFetchResult
     from entrez_kit.databases.info import InfoResult
     from entrez_kit.databases.link import LinkResult
@@ -243,6 +247,67 @@ class EntrezKit:
         from entrez_kit.databases.spell import SPELL
 
         return SPELL.run(self.services, arguments)
+
+    def sync_delta(self, **arguments: Any) -> "SyncResult":
+        """Bring a local corpus up to date with a PubMed query (``query_key="glp1"``, ``term="GLP-1 AND obesity"``).
+
+        What could not be fetched is in ``warnings``, and as an error in ``shortfall()``.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds, or another term belongs to the key.
+            StoreError: the corpus cannot be written, or another sync of the key is running.
+            UpstreamError: NCBI delivered nothing.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+        from entrez_kit.corpus.operations import SYNC
+
+        return SYNC.run(self.services, arguments)
+
+    def rag_search(self, **arguments: Any) -> "RagSearchResult":
+        """Search the local corpus (``query="weight loss vs placebo"``, ``top_k=20``, ``quality_bias=True``).
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds.
+            StoreError: the corpus cannot be read.
+            EmbeddingsError: embeddings are set up and cannot be had.
+        """
+        from entrez_kit.corpus.operations import RAG_SEARCH
+
+        return RAG_SEARCH.run(self.services, arguments)
+
+    def rag_get(self, **arguments: Any) -> "RagDocument":
+        """Return one record of the local corpus (``doc_id="pmid:38400100"``).
+
+        Raises:
+            InvalidInput: the id is not of this form.
+            EntityNotFound: the corpus does not have it.
+            StoreError: the corpus cannot be read.
+        """
+        from entrez_kit.corpus.operations import RAG_GET
+
+        return RAG_GET.run(self.services, arguments)
+
+    def corpus_checkpoint_get(self, **arguments: Any) -> "CheckpointGetResult":
+        """Tell up to which date of entry a corpus is synced (``query_key="glp1"``); None where it never was.
+
+        Raises:
+            InvalidInput: an argument is unknown or missing.
+            StoreError: the corpus cannot be read.
+        """
+        from entrez_kit.corpus.operations import CHECKPOINT_GET
+
+        return CHECKPOINT_GET.run(self.services, arguments)
+
+    def corpus_checkpoint_set(self, **arguments: Any) -> "CheckpointSetResult":
+        """Set the date of entry that the next sync starts from (``query_key``, ``last_edat``); it is logged.
+
+        Raises:
+            InvalidInput: an argument is unknown or missing, or ``last_edat`` is no moment that has passed.
+            StoreError: the corpus cannot be written.
+        """
+        from entrez_kit.corpus.operations import CHECKPOINT_SET
+
+        return CHECKPOINT_SET.run(self.services, arguments)
 
     def entrez_info(self, **arguments: Any) -> "InfoResult":
         """List Entrez databases, describe one, or count a query in each; the arguments are the fields of its request.

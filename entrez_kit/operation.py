@@ -115,8 +115,8 @@ class Operation(Generic[Req, Res]):
 
     @property
     def description(self) -> str:
-        """The function's docstring without its technical sections."""
-        text = self.function.__doc__ or ""
+        """The docstring of the function, or of the one for agents, without its technical sections."""
+        text = (self.mcp_function or self.function).__doc__ or ""
         lines = [line.strip() for line in text.strip().splitlines()]
         for heading in ("Args:", "Returns:", "Raises:", "Source:"):
             if heading in lines:

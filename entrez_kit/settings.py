@@ -77,7 +77,7 @@ def _kit(name: str, kind: Kind, help: str, **more: Any) -> Setting:
 
 
 LOG_LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
-FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids", "xml", "nbib", "md")
+FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids", "xml", "nbib", "md", "ris", "bibtex", "csl")
 
 MAX_CACHE_TTL: Final = 10 * 365 * 24 * 3600
 """Ten years in seconds; date arithmetic overflows on numbers without a bound."""
@@ -106,6 +106,15 @@ SETTINGS: Final[tuple[Setting, ...]] = (
     _setting("weaviate_url", "url", "Address of a Weaviate server."),
     _setting("weaviate_api_key", "secret", "Key of the Weaviate server."),
     _setting("weaviate_class", "text", "Weaviate collection for chunks."),
+    _setting(
+        "weaviate_grpc_port",
+        "number",
+        "gRPC port of the Weaviate server; 50051, or 443 at Weaviate Cloud, when unset.",
+        low=1,
+        high=65535,
+        in_project_file=False,
+    ),
+    _setting("weaviate_timeout_ms", "number", "Time limit of one Weaviate request.", low=100, high=600_000),
     _setting("mcp_transport_type", "choice", "How `serve` talks.", choices=("stdio", "http")),
     _setting("mcp_http_host", "text", "Address `serve` listens on."),
     _setting("mcp_http_port", "number", "Port `serve` listens on.", low=0, high=65535),
@@ -178,6 +187,8 @@ class Settings:
     weaviate_url: str | None = None
     weaviate_api_key: SecretStr | None = None
     weaviate_class: str = "PubMedChunk"
+    weaviate_grpc_port: int | None = None
+    weaviate_timeout_ms: int = 30_000
     mcp_transport_type: str = "stdio"
     mcp_http_host: str = "127.0.0.1"
     mcp_http_port: int = 3010

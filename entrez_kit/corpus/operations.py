@@ -10,7 +10,7 @@ from entrez_kit.corpus.checkpoint_calls import (
     checkpoint_get,
     checkpoint_set,
 )
-from entrez_kit.corpus.indexing import Stage, index_new, unseen
+from entrez_kit.corpus.indexing import Stage, deliver_new, index_new, unseen
 from entrez_kit.corpus.rag_get import RagDocument, RagGetRequest, rag_get
 from entrez_kit.corpus.search import RagSearchRequest, RagSearchResult, rag_search
 from entrez_kit.corpus.sync import MAX_FIRST_MCP_SYNC, SyncRequest, SyncResult, sync_delta
@@ -39,7 +39,7 @@ def sync(
     max_first: int | None = None,
     stage: Stage = unseen,
 ) -> SyncResult:
-    """Bring a local corpus up to date with a PubMed query, and embed what is new where embeddings are set up.
+    """Bring a local corpus up to date with a PubMed query; embed what is new and deliver it where that is set up.
 
     Args:
         services: the clients and the corpus.
@@ -59,6 +59,9 @@ def sync(
     problem = index_new(services, stage)
     if problem is not None:
         result.falls_short(problem)
+    warning = deliver_new(services, stage)
+    if warning is not None:
+        result.warnings.append(warning)
     return result
 
 

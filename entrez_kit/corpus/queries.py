@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Final
 
 from entrez_kit.corpus.spelling import other_spellings
-from entrez_kit.corpus.terms import GREEK, REQUEST_WORDS, STOP_WORDS, UNINDEXED, indexed, listed, normalise, stem
+from entrez_kit.corpus.terms import GREEK, REQUEST_WORDS, STOP_WORDS, listed, stem, words_of
 
 Phrase = tuple[str, ...]
 
@@ -47,7 +47,7 @@ _PREFIXES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One thing to look for, in one or several spellings; ``weight`` is what it counts; ``required``: it must be there."""
+    """One thing to look for, in one or several spellings. It counts ``weight``; where ``required``, it must be there."""
 
     phrases: tuple[Phrase, ...]
     weight: float = 1.0
@@ -72,12 +72,12 @@ def parse(query: str, exists: Callable[[Phrase], bool]) -> list[Group]:
     query = query[:LONGEST_QUERY]
     groups: list[Group] = []
     for quoted in _QUOTED.finditer(query):
-        phrase = tuple(indexed(quoted[1]))
+        phrase = tuple(words_of(quoted[1]))
         if len(phrase) > 1 and exists(phrase):
             groups.append(Group((phrase,), required=True))
     asked = _unique([*groups, *islice(_plain(_ENDINGS.sub("", query), exists), 2 * MOST_GROUPS)])
     if not asked:
-        asked = _unique([Group(((word,),)) for word in indexed(query)])
+        asked = _unique([Group(((word,),)) for word in words_of(query)])
     return asked[:MOST_GROUPS]
 
 
@@ -85,7 +85,7 @@ def _plain(query: str, exists: Callable[[Phrase], bool]) -> Iterator[Group]:
     shouted = query.isupper()
     before: str | None = None
     for raw in _APART.split(_HYPHENS.sub("\0", query.replace("\0", " "))):
-        parts = [word for part in raw.split("\0") for word in normalise(part).split()]
+        parts = [word for part in raw.split("\0") for word in words_of(part)]
         if not parts or raw == "a":  # only a capital letter can be a name, as in "vitamin A"
             continue
         if len(parts) > 1:
@@ -97,7 +97,7 @@ def _plain(query: str, exists: Callable[[Phrase], bool]) -> Iterator[Group]:
         if before is not None and _QUALIFIER.fullmatch(word):
             yield _with_known(((before, word),), ((before + word,),), exists)
             before = None
-        elif word in UNINDEXED or (word in STOP_WORDS and not named) or len(word) == 1 or _NUMBER.fullmatch(word):
+        elif (word in STOP_WORDS and not named) or len(word) == 1 or _NUMBER.fullmatch(word):
             before = None
         else:
             yield _word(word, exists)
@@ -118,8 +118,7 @@ def _word(word: str, exists: Callable[[Phrase], bool]) -> Group:
 
 def _compound(parts: Sequence[str], exists: Callable[[Phrase], bool]) -> Iterator[Group]:
     """Read a word with hyphens. "IL-6" is one thing, however it is written; "insulin-dependent" is two words."""
-    parts = [part for part in parts if part not in UNINDEXED]
-    if len(parts) > MOST_PARTS or len(parts) < 2:
+    if len(parts) > MOST_PARTS:
         yield from (_word(part, exists) for part in parts if part not in STOP_WORDS)
         return
     tight = any(len(part) <= _SHORT or part[0].isdigit() or part in GREEK for part in parts)

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+from entrez_kit.corpus.demo import corpus_of
 from entrez_kit.corpus.documents import RETRACTED
 from entrez_kit.corpus.quality import Quality, quality
 from entrez_kit.errors import EntityNotFound
@@ -25,7 +26,7 @@ DocId = Annotated[str, AfterValidator(_with_pmid)]
 class RagGetRequest(Request):
     """Which record to look up."""
 
-    doc_id: DocId = Field(pattern=r"^pmid:[0-9]+$", description='Record as rag_search names it, e.g. "pmid:38400100".')
+    doc_id: DocId = Field(pattern=r"^pmid:[0-9]+$", description="As rag_search names it.")
 
 
 class RagDocument(Result):
@@ -45,10 +46,9 @@ class RagDocument(Result):
 
 
 def rag_get(services: Services, request: RagGetRequest) -> RagDocument:
-    """Return one record of the local corpus: title, abstract, dates and quality scores.
+    """Return one record of the local corpus: title, abstract, dates, quality.
 
-    Use it after rag_search, with a doc_id of its results. It reads the corpus only; for any other PubMed record call
-    pubmed_fetch_contents.
+    Use it after rag_search, e.g. doc_id "pmid:38400100".
 
     Args:
         services: the corpus.
@@ -59,7 +59,7 @@ def rag_get(services: Services, request: RagGetRequest) -> RagDocument:
         StoreError: the corpus cannot be read.
     """
     number = request.doc_id.removeprefix("pmid:")
-    store = services.corpus
+    store = corpus_of(services)
     found = store.get_pubmed_doc(number)
     if found is None:
         raise EntityNotFound(

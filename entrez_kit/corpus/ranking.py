@@ -9,14 +9,13 @@ Croft, "Relevance-based language models", SIGIR 2001, mixed with the query as in
 
 import heapq
 import math
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from entrez_kit.corpus.queries import Group, Phrase
-from entrez_kit.corpus.terms import STOP_WORDS, stem
+from entrez_kit.corpus.terms import STOP_WORDS, stem, words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,25 +85,15 @@ class Stems(dict[str, str | None]):
         return found
 
 
-def pack(fields: Sequence[str]) -> bytes:
-    """Return the normalised fields of a record as they are kept."""
-    return zlib.compress("\n".join(fields).encode("utf-8"), 1)
+def length_of(title: str, abstract: str) -> int:
+    """Return how many words a record has, to within a few."""
+    return title.count(" ") + abstract.count(" ") + 2
 
 
-def unpack(packed: bytes) -> list[str]:
-    """Return the fields that were packed."""
-    return zlib.decompress(packed).decode("utf-8").split("\n")
-
-
-def length_of(fields: Sequence[str]) -> int:
-    """Return how many words a record has in its title and abstract, and one or two more."""
-    return fields[0].count(" ") + fields[1].count(" ") + 2
-
-
-def read(pmid: int, packed: bytes) -> Record:
+def read(pmid: int, text: str) -> Record:
     """Return a kept record, cut into words."""
-    fields = unpack(packed)
-    return Record(pmid, length_of(fields), tuple(field.split() for field in fields))
+    title, abstract, terms = text.split("\n")
+    return Record(pmid, length_of(title, abstract), (words_of(title), words_of(abstract), words_of(terms)))
 
 
 def score(
@@ -165,45 +154,52 @@ def best(scores: Mapping[int, float], limit: int) -> list[int]:
     return heapq.nsmallest(limit, scores, key=lambda pmid: (-scores[pmid], pmid))
 
 
-def feedback(records: Mapping[int, Record], scores: Mapping[int, float], profile: Profile) -> dict[str, float]:
-    """Return the stems that mark the best records, the foremost one at ``feedback_weight``."""
+class Added(NamedTuple):
+    """A word that feedback adds to a query: its stem, one of the words that have it, and what it counts."""
+
+    stem: str
+    word: str
+    weight: float
+
+
+def feedback(records: Mapping[int, Record], scores: Mapping[int, float], profile: Profile) -> list[Added]:
+    """Return the words that mark the best records, the foremost one at ``feedback_weight``."""
     leading = best(scores, profile.feedback_records)
-    if not leading or scores[leading[0]] <= 0:
-        return {}
-    mass: Counter[str] = Counter()
+    if not leading or profile.feedback_weight <= 0:
+        return []
+    mass: dict[str, float] = {}
+    written: dict[str, str] = {}
     for pmid in leading:
-        say = (scores[pmid] / scores[leading[0]]) ** profile.feedback_power
-        words: Counter[str] = Counter()
+        words: dict[str, float] = {}
         for weight, field in zip((profile.title, 1.0, profile.terms), records[pmid].fields, strict=True):
             for word, count in Counter(field).items():
                 if len(word) > 1 and word not in STOP_WORDS and not word.isdigit():
-                    words[stem(word)] += weight * count  # type: ignore[assignment]
-        total = sum(words.values())
-        for word, count in words.items():
-            mass[word] += say * count / total  # type: ignore[assignment]
-    foremost = heapq.nsmallest(profile.feedback_words, mass, key=lambda word: (-mass[word], word))
-    return {word: profile.feedback_weight * mass[word] / mass[foremost[0]] for word in foremost}
-
-
-Frequency = Callable[[str], float]
+                    stemmed = stem(word)
+                    written.setdefault(stemmed, word)
+                    words[stemmed] = words.get(stemmed, 0.0) + weight * count
+        say = (scores[pmid] / scores[leading[0]]) ** profile.feedback_power / max(1.0, sum(words.values()))
+        for stemmed, count_ in words.items():
+            mass[stemmed] = mass.get(stemmed, 0.0) + say * count_
+    foremost = heapq.nsmallest(profile.feedback_words, mass, key=lambda stemmed: (-mass[stemmed], stemmed))
+    return [Added(one, written[one], profile.feedback_weight * mass[one] / mass[foremost[0]]) for one in foremost]
 
 
 def rerank(
     records: Mapping[int, Record],
-    wanted: Sequence[Wanted],
-    scores: dict[int, float],
+    scores: Mapping[int, float],
     statistics: Statistics,
     profile: Profile,
-    frequency: Frequency,
+    frequency: Callable[[str, str], float],
 ) -> dict[int, float]:
-    """Score the best records once more, with the words they share added to the query."""
+    """Score the best records once more, with the words they share added to the query.
+
+    ``frequency`` returns how many records have a stem, given the stem and a word that has it.
+    """
     added = feedback(records, scores, profile)
-    if not added:
-        return scores
-    more = [
-        Wanted(((word,),), weight * statistics.idf(frequency(word)) * (profile.k1 + 1))
-        for word, weight in added.items()
+    wanted = [
+        Wanted(((one.stem,),), one.weight * statistics.idf(frequency(one.stem, one.word)) * (profile.k1 + 1))
+        for one in added
     ]
-    top = best(scores, profile.feedback_depth)
-    extra = score((records[pmid] for pmid in top), more, statistics, profile)
-    return {pmid: scores[pmid] + extra[pmid] for pmid in top}
+    foremost = best(scores, profile.feedback_depth)
+    more = score((records[pmid] for pmid in foremost), wanted, statistics, profile)
+    return {pmid: scores[pmid] + more[pmid] for pmid in foremost}

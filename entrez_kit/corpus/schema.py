@@ -6,11 +6,9 @@ Open the file with Datasette or sqlite-utils: dates are ISO texts, lists are JSO
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
-from importlib.util import find_spec
-from types import ModuleType
 from typing import Final
 
+from entrez_kit.corpus import lexical
 from entrez_kit.errors import StoreError
 
 APPLICATION_ID: Final = 0x456B6974
@@ -168,19 +166,10 @@ _TABLES: Final = (
 )
 
 
-def lexical_index() -> ModuleType | None:
-    """Return the module that keeps the full-text index, as long as there is one."""
-    if find_spec("entrez_kit.corpus.lexical") is None:
-        return None
-    return import_module("entrez_kit.corpus.lexical")
-
-
 def _first(connection: sqlite3.Connection) -> None:
     for statement in _TABLES:
         connection.execute(statement)
-    index = lexical_index()
-    if index is not None:
-        index.create(connection)
+    lexical.create(connection)
     connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
 
 

@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, PrivateAttr, field_validator
 
 from entrez_kit.corpus.demo import corpus_of
 from entrez_kit.corpus.documents import RETRACTED
 from entrez_kit.corpus.quality import quality
 from entrez_kit.corpus.reading import StoredDoc
+from entrez_kit.errors import EntrezKitError, LocalEmbeddingsError
 from entrez_kit.operation import Request, Result
 from entrez_kit.services import Services
 
@@ -54,7 +55,7 @@ class RagHit(Result):
     uuid: str
     sim: float | None
     bm25: float | None
-    quality: float | None
+    quality: int | None
     score: float
 
 
@@ -62,6 +63,11 @@ class RagSearchResult(Result):
     """Hits, best first: each record once, under its best passage."""
 
     results: list[RagHit]
+    _problem: EntrezKitError | None = PrivateAttr(default=None)
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report that some passages could be compared by their words only."""
+        return self._problem
 
 
 @dataclass(slots=True)
@@ -77,9 +83,9 @@ class Candidate:
 def rag_search(
     services: Services, request: RagSearchRequest, *, corpus: str | None = None, index: IndexName = "local"
 ) -> RagSearchResult:
-    """Search the local corpus that pubmed_sync_delta fills; no network is needed.
+    """Search the local corpus that pubmed_sync_delta fills.
 
-    Each hit names a record (`doc_id`, for rag_get) and its best passage. `score` ranks; `quality` is 0 to 9.
+    Use it to find evidence, e.g. query "weight loss vs placebo"; rag_get has the records. `quality` is 0 to 9.
 
     Args:
         services: the corpus.
@@ -93,15 +99,15 @@ def rag_search(
         EmbeddingsError: embeddings are set up and cannot be had.
         VectorIndexError: Weaviate was asked for and does not answer.
     """
-    store = services.corpus
+    store = corpus_of(services)
     store.known_key(corpus)
     wanted = max(FEWEST_CANDIDATES, OVERSAMPLING * request.top_k) if request.quality_bias else request.top_k
-    candidates = _candidates(services, request.query, wanted, corpus, index)
+    candidates, lacking = _candidates(services, request.query, wanted, corpus, index)
     documents = store.documents([candidate.pmid for candidate in candidates])
     scored = _scored(store, candidates, documents, bias=request.quality_bias)[: request.top_k]
     with store.reading() as connection:
         passages = _passages(connection, request.query, [candidate for candidate, *_ in scored])
-    return RagSearchResult(
+    result = RagSearchResult(
         results=[
             RagHit(
                 doc_id=f"pmid:{candidate.pmid}",
@@ -115,20 +121,35 @@ def rag_search(
             if candidate.pmid in passages
         ]
     )
+    if lacking and result.results:
+        result._problem = _not_all_embedded(lacking)
+    return result
 
 
-def _candidates(services: Services, query: str, wanted: int, corpus: str | None, index: IndexName) -> list[Candidate]:
-    """Ask the legs there are."""
+def _not_all_embedded(lacking: int) -> EntrezKitError:
+    return LocalEmbeddingsError(
+        f"{lacking:,} passages have no vector yet and were compared by their words only.",
+        recovery_hint="Run `entrez-kit corpus reindex` to make the vectors that are missing.",
+        details={"reason": "vectors_missing", "partial": True, "missing_vectors": lacking},
+    )
+
+
+def _candidates(
+    services: Services, query: str, wanted: int, corpus: str | None, index: IndexName
+) -> tuple[list[Candidate], int]:
+    """Ask the legs there are; return also how many passages lack a vector that they should have."""
     if index == "weaviate":
         from entrez_kit.corpus.weaviate import candidates
 
-        return candidates(services, query, wanted, corpus)
+        return candidates(services, query, wanted, corpus), 0
+    from entrez_kit.corpus import lexical
+
     with services.corpus.reading() as connection:
         by_words = [
             Candidate(hit.pmid, bm25=hit.bm25) for hit in lexical.search(connection, query, wanted, corpus=corpus)
         ]
     if services.settings.embeddings == "none":
-        return by_words
+        return by_words, 0
     from entrez_kit.corpus.vectors import with_meaning
 
     return with_meaning(services, query, by_words, wanted, corpus)
@@ -170,6 +191,8 @@ def relevance_of(candidate: Candidate, best_bm25: float, *, hybrid: bool) -> flo
 
 def _passages(connection: sqlite3.Connection, query: str, candidates: Sequence[Candidate]) -> dict[int, str]:
     """Return the uuid of the best passage of each record."""
+    from entrez_kit.corpus import lexical
+
     found = {candidate.pmid: candidate.uuid for candidate in candidates if candidate.uuid is not None}
     chunks: dict[int, list[tuple[str, str]]] = {}
     for candidate in candidates:

@@ -6,12 +6,12 @@ from typing import Final
 
 _ROOTS: Final = (
     ("aemi", "emi"), ("aesth", "esth"), ("aetio", "etio"), ("ageing", "aging"), ("amoeb", "ameb"),
-    ("analogue", "analog"),    ("behaviour", "behavior"), ("caec", "cec"), ("caesa", "cesa"), ("catalogue", "catalog"), ("centre", "center"),
-    ("coeli", "celi"), ("colour", "color"), ("dialogue", "dialog"), ("faec", "fec"), ("favour", "favor"),
-    ("fibre", "fiber"), ("foet", "fet"), ("grey", "gray"), ("gynaec", "gynec"), ("haem", "hem"), ("homoeo", "homeo"),
-    ("humour", "humor"), ("labour", "labor"), ("leuc", "leuk"), ("litre", "liter"),
-    ("manoeuv", "maneuv"), ("metre", "meter"), ("mould", "mold"), ("naevus", "nevus"), ("odour", "odor"),
-    ("oedem", "edem"), ("oesoph", "esoph"), ("oestr", "estr"), ("paed", "ped"),
+    ("analogue", "analog"), ("behaviour", "behavior"), ("caec", "cec"), ("caesa", "cesa"), ("catalogue", "catalog"),
+    ("centre", "center"), ("coeli", "celi"), ("colour", "color"), ("dialogue", "dialog"), ("faec", "fec"),
+    ("favour", "favor"), ("fibre", "fiber"), ("foet", "fet"), ("grey", "gray"), ("gynaec", "gynec"),
+    ("haem", "hem"), ("homoeo", "homeo"), ("humour", "humor"), ("labour", "labor"), ("leuc", "leuk"),
+    ("litre", "liter"), ("manoeuv", "maneuv"), ("metre", "meter"), ("mould", "mold"), ("naevus", "nevus"),
+    ("odour", "odor"), ("oedem", "edem"), ("oesoph", "esoph"), ("oestr", "estr"), ("paed", "ped"),
     ("palaeo", "paleo"), ("pnoea", "pnea"), ("programme", "program"), ("rrhoea", "rrhea"), ("rumour", "rumor"),
     ("sulph", "sulf"), ("tumour", "tumor"), ("vapour", "vapor"),
 )  # fmt: skip

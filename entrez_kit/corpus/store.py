@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from entrez_kit.corpus import checkpoints, reading, writing
+from entrez_kit.corpus import checkpoints, lexical, reading, writing
 from entrez_kit.corpus.checkpoints import Checkpoint, Ending, Job
 from entrez_kit.corpus.database import Database, sync_lock
 from entrez_kit.corpus.documents import Doc
@@ -106,10 +106,13 @@ class Store:
                 page = list(reading.articles_after(connection, last))
                 writing.rederive(connection, [Doc.of(article) for article in page], stamp(self.clock()))
             if not page:
-                return done
+                break
             done, last = done + len(page), int(page[-1].pmid)
             if progress is not None:
                 progress(done, max(done, total))
+        with self.writing() as connection:
+            lexical.optimise(connection)
+        return done
 
     def mark_deleted(self, pmids: Sequence[int]) -> list[int]:
         """Mark records that PubMed has withdrawn; return those that were not marked before. Their text is kept."""

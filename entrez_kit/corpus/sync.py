@@ -45,10 +45,10 @@ Progress = Callable[[int, int], None]
 class SyncRequest(Request):
     """Which query to follow, and under which name."""
 
-    query_key: str = Field(min_length=1, description='Name of the corpus that the query fills, e.g. "glp1_obesity".')
-    term: str = Field(min_length=1, description="PubMed query; it has to stay the same for a key.")
+    query_key: str = Field(min_length=1, description="Name of the corpus.")
+    term: str = Field(min_length=1, description="PubMed query; always the same for a key.")
     overlap_days: int = Field(
-        default=5, ge=0, description="Days before the checkpoint to look at again, for records NCBI adds late."
+        default=5, ge=0, description="Days before the checkpoint to look at again."
     )
 
     @field_validator("query_key", "term")

@@ -1,8 +1,8 @@
 """Words as the full-text index knows them: normalised, cut into tokens, stemmed.
 
 SQLite's tokenizer ``porter ascii`` and this module cut and stem a normalised text in exactly the same way, so that a
-score computed here is a score over what the index holds. Whatever ``ascii`` could not do is done before, by
-``normalise``: letters without their marks, Greek letters by name, a space for everything that is no word character.
+score computed here is a score over what the index holds. What ``ascii`` cannot do is done before, by ``plain``: letters
+lose their marks, Greek letters are named, and what is neither letter nor digit becomes a space.
 """
 
 import re
@@ -33,18 +33,10 @@ _LETTERS: Final = {
 }  # fmt: skip
 _FOLDING: Final = str.maketrans(_LETTERS)
 _MARKS: Final = re.compile("[\u0300-\u036f]+")
-_SEPARATORS: Final = re.compile(r"[\W_]+")
-_ASCII_SEPARATORS: Final = {code: " " for code in range(128) if not chr(code).isalnum()}
-
-UNINDEXED: Final = frozenset(
-    listed(
-        """
-        an and are as at be been but by for from had has have in is it its not of on or than that the their these this
-        to was we were which with
-        """
-    )
-)
-"""Every third word of a text is one of these, and none of them is ever a name, so the index does without them."""
+_FOREIGN: Final = re.compile(r"[^\x00-\x7f]+")
+_NO_WORD: Final = re.compile(r"[\W_]+")
+_SEPARATORS: Final = {code: " " for code in range(128) if not chr(code).isalnum()}
+_ASCII_WORDS: Final = bytes(ord(chr(code).lower()) if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
 
 STOP_WORDS: Final = frozenset(
     listed(
@@ -77,19 +69,25 @@ REQUEST_WORDS: Final = frozenset(
 """Words people ask questions with; they count, but for less than what is asked about."""
 
 
-def normalise(text: str) -> str:
-    """Return the text in lower case, with only letters and digits that the index tells apart, and spaces."""
-    if text.isascii():
-        return text.lower().translate(_ASCII_SEPARATORS)
-    folded = unicodedata.normalize("NFD", text.lower())
-    return _SEPARATORS.sub(
-        " ", _MARKS.sub("", unicodedata.normalize("NFC", _MARKS.sub("", folded).translate(_FOLDING)))
-    )
+def plain(text: str) -> str:
+    """Return the text with nothing but ASCII in it, and letters and digits of other scripts in lower case."""
+    return text if text.isascii() else _FOREIGN.sub(lambda run: _folded(run[0]), text)
 
 
-def indexed(text: str) -> list[str]:
-    """Return the normalised words of a text that the index keeps, in order."""
-    return [word for word in normalise(text).split() if word not in UNINDEXED]
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, normalised, in order. What is ``plain`` already stays the same."""
+    if not text.isascii():
+        text = plain(text)
+        if not text.isascii():
+            return text.lower().translate(_SEPARATORS).split()
+    return text.encode("ascii").translate(_ASCII_WORDS).decode("ascii").split()
+
+
+@lru_cache(maxsize=1 << 14)
+def _folded(run: str) -> str:
+    bare = _MARKS.sub("", unicodedata.normalize("NFD", run.lower()))
+    folded = _MARKS.sub("", unicodedata.normalize("NFC", bare.translate(_FOLDING)))
+    return _NO_WORD.sub(" ", folded)
 
 
 # Porter's stemmer ----------------------------------------------------------------------------------------------------

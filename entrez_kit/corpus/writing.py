@@ -6,18 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from entrez_kit.corpus import lexical
 from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.documents import RETRACTED, Doc
-from entrez_kit.corpus.schema import lexical_index
-
-
-class IndexRow(NamedTuple):
-    """What the full-text index is told of a record."""
-
-    pmid: int
-    title: str
-    abstract: str
-    terms: str
 
 
 @dataclass(slots=True)
@@ -188,15 +179,11 @@ def _as_json(values: Sequence[str]) -> str:
 
 def _unindex(connection: sqlite3.Connection, pmids: Sequence[int]) -> None:
     """Take records out of the full-text index, before their old text is overwritten."""
-    index = lexical_index()
-    if index is not None and pmids:
-        index.remove(connection, pmids)
+    lexical.remove(connection, pmids)
 
 
 def _index(connection: sqlite3.Connection, docs: Sequence[Doc]) -> None:
-    index = lexical_index()
-    if index is not None and docs:
-        index.add(connection, [IndexRow(doc.pmid, doc.title, doc.abstract or "", doc.terms) for doc in docs])
+    lexical.add(connection, [lexical.IndexRow(doc.pmid, doc.title, doc.abstract or "", doc.terms) for doc in docs])
 
 
 def _write_chunks(connection: sqlite3.Connection, docs: Sequence[Doc], now: str, *, announce_all: bool = True) -> None:

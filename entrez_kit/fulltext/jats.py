@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
-from entrez_kit.fulltext.jats_body import Node, body_nodes, other_nodes, reply_nodes, two_levels
+from entrez_kit.fulltext.jats_body import Node, body_nodes, has_text, other_nodes, reply_nodes, two_levels
 from entrez_kit.fulltext.jats_front import Front, read_front
 from entrez_kit.fulltext.jats_references import references_of
 from entrez_kit.fulltext.jats_xml import ENDPOINT, attribute, declared_entities, descendants, local, parse
@@ -35,8 +35,8 @@ class JatsArticle:
     @cached_property
     def nodes(self) -> list[Node]:
         """The whole text as a tree of sections: body, figures and tables, back matter, letters and replies."""
-        rest = [*other_nodes(self._element, self._declared), *self._replies]
-        return [*self._body, *rest]
+        readers = (body_nodes, other_nodes, reply_nodes)
+        return [node for read in readers for node in read(self._element, self._declared)]
 
     @cached_property
     def sections(self) -> list[Section]:
@@ -50,21 +50,9 @@ class JatsArticle:
 
     @cached_property
     def has_body(self) -> bool:
-        """Whether there is a text: headings alone, or an acknowledgement, are none."""
-        return any(node.has_text for node in self._body) or bool(self._replies and self._has_reply_body)
-
-    @cached_property
-    def _body(self) -> list[Node]:
-        return body_nodes(self._element, self._declared)
-
-    @cached_property
-    def _replies(self) -> list[Node]:
-        return reply_nodes(self._element, self._declared)
-
-    @cached_property
-    def _has_reply_body(self) -> bool:
-        bodies = descendants(self._element, "body")
-        return any("".join(body.itertext()).strip() for body in bodies)
+        """Whether there is a text: headings alone, an acknowledgement, or a list of supplements are none."""
+        bearers = (self._element, *descendants(self._element, "sub-article", "response"))
+        return any(has_text(bearer, self._declared) for bearer in bearers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ _BACK_TITLES: Final[Mapping[str, str]] = {
 }
 """What parts of the back matter are called that have no title of their own."""
 
+_NO_TEXT: Final = frozenset(("title", "subtitle", "label", "supplementary-material"))
 _REPLIES: Final = ("sub-article", "response")
 _MAX_DEPTH: Final = 30
 """Sections nested deeper than this become part of the text of the one above."""
@@ -56,6 +57,16 @@ def body_nodes(article: Any, declared: Mapping[str, str]) -> list[Node]:
     for body in children(article, "body"):
         found += _nodes(body, declared)
     return found
+
+
+def has_text(article: Any, declared: Mapping[str, str]) -> bool:
+    """Tell whether a body has a text: headings and what accompanies an article are none."""
+    for body in children(article, "body"):
+        flow = Flow(declared, without=_NO_TEXT)
+        flow.content(body)
+        if flow.finished():
+            return True
+    return False
 
 
 def other_nodes(article: Any, declared: Mapping[str, str]) -> list[Node]:

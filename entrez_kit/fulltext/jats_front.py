@@ -28,6 +28,10 @@ _KEY_ABSTRACTS: Final = ("", "abstract", "section", "sections", "structured", "w
 _PICTURE_ABSTRACTS: Final = ("graphical", "video", "audio")
 _PLAIN_TITLES: Final = frozenset(("abstract", "summary", "abstract:", "summary:"))
 _OTHER_CONTRIBUTORS: Final = re.compile("edit|review|translat|referee|assignee|compiler|illustrat", re.IGNORECASE)
+_HEADINGS: Final = ("label", "title", "subtitle")
+_WRAPPINGS: Final = ("institution-wrap", "addr-line", "address")
+_IN_PLACES: Final = ("italic", "bold", "sup", "sub", "xref", "named-content", "email", "ext-link", "break")
+"""What belongs to the text around it in an affiliation; anything else is a part by itself."""
 _ABBREVIATIONS: Final = re.compile("abbr", re.IGNORECASE)
 _RETRACTED: Final = re.compile(r"retract(ion|ed)-forward|^retraction$", re.IGNORECASE)
 _CONCERN: Final = re.compile(r"concern-forward", re.IGNORECASE)
@@ -141,24 +145,24 @@ def _abstract(meta: Any, declared: Mapping[str, str]) -> str | None:
 
 
 def _abstract_text(abstract: Any, declared: Mapping[str, str], *, named: bool) -> str:
-    label, title = heading_of(abstract, declared)
-    head = f"{label} {title}".strip()
+    """Return an abstract under its heading, or the name of its kind where it needs one; "" where there is no text."""
+    head = " ".join(filter(None, heading_of(abstract, declared)))
     if not head and named:
         head = attribute(abstract, "abstract-type").replace("-", " ").capitalize()
-    flow = Flow(declared, without=frozenset(("label", "title", "subtitle")))
-    parts = [head] if head and head.lower() not in _PLAIN_TITLES else []
-    loose = flow
+    parts: list[str] = []
+    loose = Flow(declared)
     for node in abstract:
-        if local(node) == "sec":
-            parts += loose.finished()
-            parts += _abstract_section(node, declared)
+        name = local(node)
+        if name == "sec":
+            parts += [*loose.finished(), *_abstract_section(node, declared)]
             loose = Flow(declared)
-        elif local(node) not in ("label", "title", "subtitle"):
+        elif name not in _HEADINGS:
             loose.node(node)
         loose.text(node.tail)
     parts += loose.finished()
-    body = [part for part in parts if part]
-    return "\n".join(body) if len(body) > len([head]) or not head or parts[:1] != [head] else ""
+    if parts and head and head.lower() not in _PLAIN_TITLES:
+        parts.insert(0, head)
+    return "\n".join(part for part in parts if part)
 
 
 def _abstract_section(section: Any, declared: Mapping[str, str]) -> list[str]:
@@ -166,7 +170,7 @@ def _abstract_section(section: Any, declared: Mapping[str, str]) -> list[str]:
     label, title = heading_of(section, declared)
     head = f"{label} {title}".strip()
     flow = Flow(declared)
-    flow.content(section, skip=list(children(section, "label", "title", "subtitle")))
+    flow.content(section, skip=list(children(section, *_HEADINGS)))
     first, *more = flow.finished() or [""]
     if head:
         first = f"{head if head.endswith((':', '.', '?', '!')) else head + ':'} {first}".strip()
@@ -215,9 +219,8 @@ def _places(meta: Any) -> Iterator[Any]:
 
 
 def _aff_keys(person: Any) -> list[str]:
-    keys = [key for node in children(person, "xref") if attribute(node, "ref-type") in ("aff", "")
-            for key in attribute(node, "rid").split()]  # fmt: skip
-    return [*keys, *attribute(person, "rid").split()]
+    marks = [node for node in children(person, "xref") if attribute(node, "ref-type") in ("aff", "")]
+    return [key for node in (*marks, person) for key in attribute(node, "rid").split()]
 
 
 def _author(person: Any, declared: Mapping[str, str]) -> FulltextAuthor | None:
@@ -245,32 +248,22 @@ def _author(person: Any, declared: Mapping[str, str]) -> FulltextAuthor | None:
 
 def affiliation_text(place: Any, declared: Mapping[str, str]) -> str:
     """Return an affiliation without its mark; parts between which nothing stands get a comma."""
-    pieces: list[str] = []
-
-    def add(text: str, *, part: bool) -> None:
-        if part and pieces and text.strip() and (before := "".join(pieces).rstrip()) and before[-1] not in ",;:(–-":
-            pieces.append(", " if "".join(pieces)[-1:] not in (" ", "\n") or not before[-1:].isspace() else "")
-        pieces.append(text)
-
-    previous_part = False
-    if place.text and place.text.strip():
-        add(place.text, part=False)
-    for number, node in enumerate(place):
+    line = place.text or ""
+    after_part = False
+    for node in place:
         name = local(node)
-        if name in ("label", "institution-id") or (name == "sup" and not pieces and number == 0):
-            pass
-        elif name:
-            wrapped = name in ("institution-wrap", "addr-line", "address") and not (node.text or "").strip()
-            text = affiliation_text(node, declared) if wrapped else inline_text(node, declared)
-            structural = name not in ("italic", "bold", "sup", "sub", "xref", "named-content", "email", "ext-link")
-            add(text, part=structural and previous_part)
-            previous_part = structural and bool(text)
-        if node.tail and node.tail.strip(" \t\r\n"):
-            add(node.tail, part=False)
-            previous_part = False
-        elif node.tail and pieces and not previous_part:
-            pieces.append(" ")
-    return re.sub(r"\s+([,;.])", r"\1", one_line("".join(pieces))).strip(" ,;")
+        is_mark = name in ("label", "institution-id") or (name == "sup" and not line.strip())
+        if name and not is_mark:
+            nested = name in _WRAPPINGS and not (node.text or "").strip()
+            text = affiliation_text(node, declared) if nested else inline_text(node, declared)
+            is_part = name not in _IN_PLACES
+            if is_part and after_part and text:
+                line = f"{line.rstrip().rstrip(',')}, "
+            line += text
+            after_part = is_part and (after_part or bool(text))
+        line += node.tail or ""
+        after_part = after_part and not (node.tail or "").strip()
+    return re.sub(r"\s+([,;.])", r"\1", one_line(line)).strip(" ,;")
 
 
 # Journal, date, keywords, licence

@@ -24,9 +24,12 @@ def references_of(article: Any, declared: Mapping[str, str]) -> list[Reference]:
     found: list[Reference] = []
     for reference in descendants(article, "ref", outside=("sub-article", "response", "front", "ref")):
         label, texts = "", []
+        is_twice = child(reference, "mixed-citation") is not None
         for part in children(reference):
             name = local(part)
-            if name == "label":
+            if name == "element-citation" and is_twice:
+                pass  # the same once more, as SciELO has it
+            elif name == "label":
                 label = label or inline_text(part, declared)
             elif name in _KINDS or name == "citation-alternatives":
                 own = child(part, "label")

@@ -227,7 +227,8 @@ class Flow:
 
     def headed(self, element: Any) -> None:
         """Add label and title on one line, then the rest of an element."""
-        head = list(children(element, "label", "title")) if len(element) else []
+        names = [name for name in ("label", "title") if name not in self._without]
+        head = list(children(element, *names)) if len(element) and names else []
         head = head[: 2 if [local(node) for node in head[:2]] == ["label", "title"] else 1]
         if head and head[0] is next(children(element), None):
             self.end()

@@ -47,7 +47,11 @@ NAME: Final = "entrez-kit"
 RESOURCE_NOT_FOUND: Final = -32002
 """What versions before 2026-07-28 call a resource that does not exist; since then it is INVALID_PARAMS."""
 LISTS_STAY_MS: Final = 300_000
-STATS_SCOPE: Final = f"{SCOPE_PREFIX}pubmed"
+SCOPES_OF_RESOURCES: Final = {
+    resources.STATS_PREFIX: f"{SCOPE_PREFIX}pubmed",
+    resources.PAPER_PREFIX: f"{SCOPE_PREFIX}corpus.read",
+}
+"""What a token must have for addresses that begin so; the others are open to all."""
 
 INSTRUCTIONS: Final = (
     "PubMed, NCBI Gene and other Entrez databases. Search first, then fetch by id: {chains}. Read `warnings`: they "
@@ -59,6 +63,7 @@ INSTRUCTIONS: Final = (
 CHAINS: Final = (
     ("pubmed_search_articles", "pubmed_fetch_contents"),
     ("search_genes", "get_gene", "get_pubmed_links"),
+    ("pubmed_sync_delta", "rag_search", "rag_get"),
     ("entrez_search", "entrez_summary"),
 )
 
@@ -164,9 +169,15 @@ class EntrezServer:
         """
         uri = str(params.uri)
         scopes = allowed_scopes()
-        if uri.startswith(resources.STATS_PREFIX) and scopes is not None and STATS_SCOPE not in scopes:
-            raise _protocol_error(ctx, _no_scope(uri))
-        return await self._in_thread(ctx, lambda: resources.read_resource(self.services, uri, ctx.protocol_version))
+        needed = next((scope for start, scope in SCOPES_OF_RESOURCES.items() if uri.startswith(start)), None)
+        if scopes is not None and needed is not None and needed not in scopes:
+            error = _no_scope(uri, needed)
+            raise _protocol_error(ctx, error, resources.error_document(uri, error))
+        return await self._in_thread(
+            ctx,
+            lambda: resources.read_resource(self.services, uri, ctx.protocol_version),
+            lambda error: resources.error_document(uri, error),
+        )
 
     async def list_prompts(self, ctx: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
         """List the prompts whose tools are listed."""
@@ -188,7 +199,12 @@ class EntrezServer:
         """Complete an argument of a prompt or of an address."""
         return await self._in_thread(ctx, lambda: completions.complete(self.services, params))
 
-    async def _in_thread(self, ctx: Context, work: Callable[[], T]) -> T:
+    async def _in_thread(
+        self,
+        ctx: Context,
+        work: Callable[[], T],
+        document: Callable[[EntrezKitError], dict[str, Any]] = EntrezKitError.envelope,
+    ) -> T:
         """Do work that may go to NCBI, and turn what it raises into a protocol error."""
 
         def traced() -> T:
@@ -203,7 +219,7 @@ class EntrezServer:
         try:
             return await self.workers.run(ctx, traced)
         except EntrezKitError as exc:
-            raise _protocol_error(ctx, exc) from None
+            raise _protocol_error(ctx, exc, document(exc)) from None
 
 
 def build_server(services: ServerServices, options: Options | None = None) -> Server[Any]:
@@ -211,11 +227,11 @@ def build_server(services: ServerServices, options: Options | None = None) -> Se
     return EntrezServer(services, options).build()
 
 
-def _no_scope(uri: str) -> NotConfigured:
+def _no_scope(uri: str, scope: str) -> NotConfigured:
     return NotConfigured(
         f"This token does not allow {uri}.",
-        recovery_hint=f"Ask whoever runs the server for a token with the scope {STATS_SCOPE}.",
-        details={"reason": "insufficient_scope", "scope": STATS_SCOPE},
+        recovery_hint=f"Ask whoever runs the server for a token with the scope {scope}.",
+        details={"reason": "insufficient_scope", "scope": scope},
     )
 
 
@@ -228,15 +244,15 @@ def _first_page_only(params: PaginatedRequestParams | None) -> None:
         raise MCPError(INVALID_PARAMS, error.message, error.envelope())
 
 
-def _protocol_error(ctx: Context, error: EntrezKitError) -> MCPError:
-    """Return the error a message other than a tool call ends with; the envelope is its data."""
+def _protocol_error(ctx: Context, error: EntrezKitError, document: dict[str, Any] | None = None) -> MCPError:
+    """Return the error a message other than a tool call ends with; its document, the envelope mostly, is the data."""
     if isinstance(error, EntityNotFound):
         code = INVALID_PARAMS if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else RESOURCE_NOT_FOUND
     elif isinstance(error, InvalidInput | NotConfigured):
         code = INVALID_PARAMS
     else:
         code = INTERNAL_ERROR
-    return MCPError(code, error.message, json.loads(json.dumps(error.envelope(), default=str)))
+    return MCPError(code, error.message, json.loads(json.dumps(document or error.envelope(), default=str)))
 
 
 async def give_ids(ctx: Context, call_next: CallNext) -> HandlerResult:

@@ -9,7 +9,7 @@ from entrez_kit.databases.info import parse_database_list
 from entrez_kit.errors import EntrezKitError
 from entrez_kit.gene.organisms import COMMON
 from entrez_kit.guides import topics
-from entrez_kit.server.prompts import GENE_DOSSIER
+from entrez_kit.server.prompts import CORPUS_UPDATE, GENE_DOSSIER
 from entrez_kit.server.resources import GUIDE_TEMPLATE, STATS_TEMPLATE
 from entrez_kit.services import Services
 
@@ -39,8 +39,13 @@ def _topics(services: Services) -> list[str]:
     return [guide.topic for guide in topics()]
 
 
+def _corpus_keys(services: Services) -> list[str]:
+    return [corpus.query_key for corpus in services.corpus.corpora().corpora]
+
+
 COMPLETERS: Final[Mapping[tuple[str, str], Callable[[Services], list[str]]]] = {
     (GENE_DOSSIER.name, "organism"): _organisms,
+    (CORPUS_UPDATE.name, "query_key"): _corpus_keys,
     (STATS_TEMPLATE, "database"): _databases,
     (GUIDE_TEMPLATE, "topic"): _topics,
 }

@@ -121,7 +121,41 @@ GENE_DOSSIER: Final = Recipe(
     ),
 )
 
-RECIPES: Final = (LITERATURE_REVIEW, GENE_DOSSIER)
+CORPUS_UPDATE: Final = Recipe(
+    name="corpus_update",
+    title="Corpus update",
+    description="Bring a local corpus up to date, say what is new, and answer a question from it.",
+    arguments=(
+        PromptArgument(name="query_key", description='Name of the corpus, e.g. "glp1_obesity".', required=True),
+        PromptArgument(name="term", description="Its PubMed query.", required=True),
+        PromptArgument(name="question", description="What to answer from it."),
+    ),
+    needs=("corpus_checkpoint_get", "pubmed_sync_delta", "rag_search", "rag_get"),
+    opening="Bring the corpus {query_key} up to date. Its PubMed query: {term}",
+    steps=(
+        (
+            "corpus_checkpoint_get",
+            'Call corpus_checkpoint_get with query_key "{query_key}". `last_edat` says how far it was followed; null: '
+            "never, then everything is fetched now.",
+        ),
+        (
+            "pubmed_sync_delta",
+            'Call pubmed_sync_delta with query_key "{query_key}" and exactly this term. Say how many records are new '
+            "and how many were updated, and repeat every warning: they name retractions, withdrawn records and what "
+            "PubMed did not deliver. If there are too many records for one call, stop and give the terminal command "
+            "of `recovery_hint`.",
+        ),
+        (
+            "rag_search",
+            "Call rag_search with {question}, top_k 20. The corpus may hold other queries' records too.",
+        ),
+        ("rag_get", "Call rag_get for the best hits and read their abstracts; mind `quality` and its parts."),
+        ("pubmed_format_citations", "Call pubmed_format_citations for the records you used."),
+    ),
+    closing="Then answer from these records alone, with the PMID after every claim, and say what they leave open.",
+)
+
+RECIPES: Final = (LITERATURE_REVIEW, GENE_DOSSIER, CORPUS_UPDATE)
 
 
 def list_prompts(toolbox: Toolbox) -> list[Prompt]:
@@ -179,6 +213,9 @@ def _values(recipe: Recipe, arguments: Mapping[str, str]) -> dict[str, str]:
             raise _wrong(recipe, name, "", "it is required")
     if recipe is GENE_DOSSIER:
         return {"gene": given["gene"], "organism": given.get("organism") or "human"}
+    if recipe is CORPUS_UPDATE:
+        question = f'the question "{given["question"]}"' if given.get("question") else "what the query is about"
+        return {"query_key": given["query_key"], "term": given["term"], "question": question}
     since = given.get("since") or ""
     if since and not (since.isascii() and since.isdigit() and len(since) == 4):
         raise _wrong(recipe, "since", since, "a year of four digits is needed")

@@ -1,4 +1,4 @@
-"""Resources: what the server is and how NCBI does, statistics of databases, and the guides."""
+"""Resources: what the server is and how NCBI does, statistics of databases, records of the corpus, and the guides."""
 
 import base64
 import json
@@ -15,8 +15,9 @@ from mcp_types import (
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from entrez_kit._version import __version__
+from entrez_kit.corpus.operations import RAG_GET
 from entrez_kit.databases.info import parse_database
-from entrez_kit.errors import EntityNotFound, InvalidInput
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput
 from entrez_kit.guides import read_guide, topics
 from entrez_kit.server.clients import Health, ServerServices
 from entrez_kit.settings import Settings
@@ -27,6 +28,8 @@ STATS_URI: Final = f"{STATS_PREFIX}pubmed"
 STATS_TEMPLATE: Final = f"{STATS_PREFIX}{{database}}"
 GUIDE_PREFIX: Final = "pubmed-connect://guide/"
 GUIDE_TEMPLATE: Final = f"{GUIDE_PREFIX}{{topic}}"
+PAPER_PREFIX: Final = "resource://pubmed/paper/"
+PAPER_TEMPLATE: Final = f"{PAPER_PREFIX}{{pmid}}"
 
 JSON_TYPE: Final = "application/json"
 MARKDOWN_TYPE: Final = "text/markdown"
@@ -78,6 +81,13 @@ def list_templates() -> list[ResourceTemplate]:
             mime_type=JSON_TYPE,
         ),
         ResourceTemplate(
+            uri_template=PAPER_TEMPLATE,
+            name="paper",
+            title="A record of the corpus",
+            description="Title, abstract, dates and quality of a PubMed record in the local corpus, as rag_get has it.",
+            mime_type=JSON_TYPE,
+        ),
+        ResourceTemplate(
             uri_template=GUIDE_TEMPLATE,
             name="guide",
             title="A guide",
@@ -92,6 +102,8 @@ def read_resource(services: ServerServices, uri: str, protocol_version: str) -> 
 
     Raises:
         EntityNotFound: there is no such resource.
+        InvalidInput: it is addressed by something that is no PMID.
+        StoreError: the corpus cannot be read.
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
     """
@@ -99,13 +111,22 @@ def read_resource(services: ServerServices, uri: str, protocol_version: str) -> 
         return _json_contents(uri, server_info(services, protocol_version))
     if uri.startswith(STATS_PREFIX):
         return _json_contents(uri, database_stats(services, uri.removeprefix(STATS_PREFIX)))
+    if uri.startswith(PAPER_PREFIX):
+        found = RAG_GET.run(services, {"doc_id": f"pmid:{uri.removeprefix(PAPER_PREFIX)}"})
+        return _json_contents(uri, found.model_dump(mode="json"))
     if uri.startswith(GUIDE_PREFIX):
         try:
             guide = read_guide(uri.removeprefix(GUIDE_PREFIX))
         except InvalidInput as exc:
             raise _unknown(uri, exc.recovery_hint) from None
         return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN_TYPE, text=guide.text)])
-    raise _unknown(uri, f"There are {INFO_URI}, {STATS_TEMPLATE} and {GUIDE_TEMPLATE}; resources/list names them all.")
+    there = f"{INFO_URI}, {STATS_TEMPLATE}, {PAPER_TEMPLATE} and {GUIDE_TEMPLATE}"
+    raise _unknown(uri, f"There are {there}; resources/list names them all.")
+
+
+def error_document(uri: str, error: EntrezKitError) -> dict[str, Any]:
+    """Return an error about a resource as its readers expect it: of the corpus in the contract's own envelope."""
+    return RAG_GET.error_document(error) if uri.startswith(PAPER_PREFIX) else error.envelope()
 
 
 def _unknown(uri: str, hint: str) -> EntityNotFound:

@@ -17,7 +17,7 @@ from entrez_kit.sandbox.server import Sandbox
 
 FIXTURES = (cli_fixture,)
 MIXED = ("99000050", "12", "PMC99000001", "10.5555/ekit.2025.0006", "nonsense", "99000050")
-FORMATS = ("json", "jsonl", "csv", "tsv", "ids", "xml", "nbib", "md", "table")
+FORMATS = ("json", "jsonl", "csv", "tsv", "ids", "xml", "nbib", "md", "table", "ris", "bibtex", "csl")
 
 
 def envelope(done: Done) -> dict[str, Any]:
@@ -103,6 +103,38 @@ def test_nbib_is_medline_text(cli: Cli) -> None:
     assert out.count("PMID- ") == 2
     assert "\n\nPMID- 99000002" in out or out.index("PMID- 99000001") < out.index("PMID- 99000002")
     assert cli("fetch", "99000001", "--detail", "medline_text").out.count("medline_text") == 1
+
+
+@pytest.mark.parametrize(("form", "suffix"), [("ris", ".ris"), ("bibtex", ".bib"), ("csl", ".json")])
+def test_a_file_for_reference_managers_holds_every_record_once(
+    cli: Cli, tmp_path: Path, form: str, suffix: str
+) -> None:
+    file = tmp_path / f"refs{suffix}"
+    asked = ("-f", "csl") if form == "csl" else ()
+
+    assert cli("fetch", *MIXED, "-o", str(file), *asked).status == 4
+    text = file.read_text(encoding="utf-8")
+
+    if form == "csl":
+        assert [item["PMID"] for item in json.loads(text)] == ["99000050", "99000001", "99000006", "99000050"]
+    else:
+        head = "TY  - " if form == "ris" else "@article{"
+        assert text.count(head) == 4
+        assert "Retracted. Retraction in" in text or "N1  - Retracted." in text
+    assert text == cli("fetch", *MIXED, "-f", form).out
+
+
+def test_reference_files_follow_the_switches_and_refuse_levels_without_a_record(cli: Cli) -> None:
+    assert "Gene Editing" in cli("fetch", "99000001", "-f", "bibtex").out
+    assert "Gene Editing" not in cli("fetch", "99000001", "-f", "bibtex", "--no-mesh").out
+    assert cli("fetch", "99000001", "-f", "ris", "--detail", "citation_data").status == 2
+    assert cli("fetch", "99000001", "-f", "ris", "--fields", "pmid").status == 2
+
+
+def test_a_search_tells_how_its_results_become_a_reference_file(cli: Cli) -> None:
+    hint = envelope(cli("search", "crispr", "-f", "ris"))["recovery_hint"]
+
+    assert hint.endswith("For ris, pipe PMIDs (-f ids) into `entrez-kit fetch - -f ris`.")
 
 
 def test_markdown_is_a_page_each(cli: Cli) -> None:
@@ -205,7 +237,7 @@ def test_nothing_on_standard_input_is_nothing_to_do(cli: Cli, sandbox: Sandbox, 
     assert done.status == 0
     assert done.err.startswith("Note: No identifiers came")
     assert sandbox.requests() == 0
-    expected = {"jsonl": "", "ids": "", "md": "", "nbib": ""}
+    expected = {"jsonl": "", "ids": "", "md": "", "nbib": "", "ris": "", "bibtex": "", "csl": "[\n\n]\n"}
     if form in expected:
         assert done.out == expected[form]
     elif form == "json":

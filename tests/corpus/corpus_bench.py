@@ -138,4 +138,8 @@ def contents(store: Store) -> dict[str, list[tuple[Any, ...]]]:
         "membership": rows(store, "SELECT query_key, pmid FROM membership ORDER BY 1, 2"),
         "checkpoints": rows(store, "SELECT query_key, term, last_edat FROM checkpoints ORDER BY 1"),
         "outbox": rows(store, "SELECT uuid, operation FROM outbox ORDER BY uuid"),
+        "words": rows(store, "SELECT * FROM lexical_records ORDER BY pmid"),
+        "found": rows(store, "SELECT rowid FROM lexical_index WHERE lexical_index MATCH 'invented' ORDER BY rowid"),
+        "totals": rows(store, "SELECT * FROM lexical_totals"),
+        "stems": rows(store, "SELECT * FROM lexical_sample ORDER BY stem"),
     }

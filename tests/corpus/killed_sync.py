@@ -19,7 +19,6 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ from entrez_kit.corpus.store import Store
 from entrez_kit.pubmed import slices
 from entrez_kit.transport import limiter, retry
 
-PRELOADED = ("entrez_kit.pubmed.records", "entrez_kit.transport.session", "entrez_kit.corpus.lexical")
+PRELOADED = ("entrez_kit.pubmed.records", "entrez_kit.transport.session")
 """What each child would otherwise import anew."""
 ATTEMPTS = 14
 SEED = 5
@@ -40,8 +39,7 @@ SEED = 5
 def main(folder: Path, url: str, url_before: str | None, *, every: bool) -> dict[str, Any]:
     """Return how many statements a sync has, at which it was killed, and what went wrong."""
     for name in PRELOADED:
-        if find_spec(name) is not None:
-            import_module(name)
+        import_module(name)
     setattr(sync, "BATCH", 8)  # noqa: B010 - small, so that few records make many batches
     setattr(slices, "MAX_PUBMED_RESULTS", 25)  # noqa: B010 - and several slices
     limiter.RateLimiter.acquire = lambda self, deadline=None: None  # type: ignore[method-assign]  # no waiting here
@@ -133,8 +131,6 @@ def _state(folder: Path) -> str:
     """Return a fingerprint of everything that must be the same."""
     store = Store(folder / "corpus.db")
     held = contents(store)
-    if rows(store, "SELECT 1 FROM sqlite_schema WHERE name = 'documents_fts'"):
-        held["index"] = rows(store, "SELECT rowid FROM documents_fts WHERE documents_fts MATCH 'zebrafish' ORDER BY 1")
     store.close()
     return hashlib.sha256(json.dumps(held).encode()).hexdigest()
 
@@ -146,6 +142,10 @@ def _wrong(folder: Path) -> list[str]:
     [(integrity,)] = rows(store, "PRAGMA integrity_check")
     if integrity != "ok":
         found.append(f"integrity: {integrity}")
+    if rows(
+        store, "SELECT pmid FROM documents WHERE status = 'current' AND pmid NOT IN (SELECT pmid FROM lexical_records)"
+    ):
+        found.append("a record that is not in the full-text index")
     if rows(store, "PRAGMA foreign_key_check"):
         found.append("something hangs on a record that is not there")
     if rows(store, "SELECT pmid FROM documents WHERE status = 'current' AND pmid NOT IN (SELECT pmid FROM chunks)"):

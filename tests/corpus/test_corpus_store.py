@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from corpus_bench import Clock, Paper, contents, rows, series
 
+from entrez_kit.corpus import lexical
 from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.documents import Doc, content_hash
 from entrez_kit.corpus.store import Store
@@ -280,6 +281,24 @@ def test_what_is_made_of_records_is_made_anew_without_a_version(store: Store, mo
     assert told == [(2, 2)]
     assert rows(store, "SELECT uuid FROM outbox") == [(chunk_uuid(1001, "w0"),)]
     assert rows(store, "SELECT DISTINCT version, design FROM documents WHERE status = 'current'") == [(1, 3)]
+
+
+# the full-text index
+
+
+def test_the_full_text_index_follows_the_records(store: Store) -> None:
+    def found(word: str) -> list[int]:
+        with store.reading() as connection:
+            return [hit.pmid for hit in lexical.search(connection, word, 10)]
+
+    store.upsert_pubmed_docs([PAPER.but(mesh=("Osteoporosis",)).article(), Paper(5, abstract="About mice.").article()])
+    assert (found("zebrafish"), found("osteoporosis"), found("mice")) == ([1001], [1001], [5])
+    store.upsert_pubmed_docs([PAPER.but(abstract="About sharks.").article()])
+    assert (found("zebrafish"), found("osteoporosis"), found("sharks")) == ([], [], [1001])
+    store.mark_deleted([1001])
+    assert (found("sharks"), found("mice")) == ([], [5])
+    store.reindex()
+    assert (found("sharks"), found("mice")) == ([], [5])
 
 
 # checkpoints

@@ -1,7 +1,5 @@
 """JATS as it should be and as it is: sections, tables, formulas, entities, front matter, references."""
 
-import json
-
 import pytest
 
 from entrez_kit.errors import UpstreamError
@@ -167,7 +165,9 @@ def test_front_matter_alone_and_empty_sections_are_no_body() -> None:
     assert not article("<sec/>").has_body
     assert not article("<sec><title>Introduction</title><sec><title>Aims</title></sec></sec>").has_body
     assert not parse_jats(b"<article><front/><back><ack><p>Thanks.</p></ack></back></article>").has_body
-    assert article("<p>x</p>").has_body
+    supplement = "<supplementary-material><label>S1</label><caption><p>Data.</p></caption></supplementary-material>"
+    assert not article(f"<sec><title>Supplement</title>{supplement}</sec>").has_body
+    assert article(f"<p>x</p>{supplement}").has_body
     assert parse_jats(b"<article><sub-article><body><p>x</p></body></sub-article></article>").has_body
 
 
@@ -529,63 +529,6 @@ def test_pain_40_a_retraction_is_read_from_what_is_related_and_not_from_titles(
     ).front
 
     assert front.retraction_status == status
-
-
-# References
-
-
-def references(inner: str) -> list[str]:
-    back = f"<back><ref-list>{inner}</ref-list></back>"
-    return [reference.citation for reference in article("<p>x</p>", back=back).references]
-
-
-def test_element_citations_are_joined_field_by_field() -> None:
-    assert references(
-        '<ref id="b1"><label>1</label><element-citation><person-group person-group-type="author"><name>'
-        "<surname>Roe</surname>"
-        "<given-names>A</given-names></name><collab>Group</collab><etal/></person-group>"
-        "<article-title>On <italic>E. coli</italic>"
-        "</article-title><source>J X</source><year>2001</year><volume>3</volume><issue>4</issue>"
-        "<fpage>5</fpage><lpage>9</lpage>"
-        '<pub-id pub-id-type="doi">10.1/a</pub-id><comment>in press</comment></element-citation></ref>'
-    ) == ["Roe A, Group, et al. On E. coli. J X. 2001;3(4):5-9. in press. doi:10.1/a"]
-
-
-def test_mixed_citations_stay_as_they_are_and_their_fields_apart() -> None:
-    assert references(
-        "<ref><mixed-citation><name><surname>Roe</surname><given-names>A</given-names></name>, <year>2001</year>. "
-        "H<sub>2</sub>O &amp; co. <source>J</source><volume>3</volume>:5.</mixed-citation></ref>"
-    ) == ["Roe A, 2001. H2O & co. J 3:5."]
-
-
-def test_citations_of_every_kind_are_found() -> None:
-    inner = (
-        "<ref><citation-alternatives><element-citation><source>S</source></element-citation><mixed-citation>Verbatim."
-        "</mixed-citation></citation-alternatives></ref>"
-        "<ref><nlm-citation><person-group><name><surname>Doe</surname><given-names>J</given-names></name>"
-        "</person-group>"
-        "<article-title>T</article-title></nlm-citation></ref>"
-        "<ref><citation>Old but mixed, <year>1999</year>.</citation></ref>"
-        "<ref><note><p>See the appendix.</p></note></ref>"
-        "<ref><label>5</label><mixed-citation>(a) One.</mixed-citation><mixed-citation>(b) Two.</mixed-citation></ref>"
-        "<ref-list><title>Further reading</title><ref><mixed-citation>Nested.</mixed-citation></ref></ref-list>"
-    )
-
-    assert references(inner) == [
-        "Verbatim.",
-        "Doe J. T.",
-        "Old but mixed, 1999.",
-        "See the appendix.",
-        "(a) One. (b) Two.",
-        "Nested.",
-    ]
-
-
-def test_labels_and_ids_of_references_are_kept() -> None:
-    back = '<back><ref-list><ref id="R1"><label>[1]</label><mixed-citation>X.</mixed-citation></ref></ref-list></back>'
-    (reference,) = article("<p>x</p>", back=back).references
-
-    assert json.loads(reference.model_dump_json()) == {"id": "R1", "label": "[1]", "citation": "X."}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,340 @@
+"""What a terminal shows of the corpus."""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from entrez_kit.corpus.checkpoint_calls import CheckpointGetResult, CheckpointSetResult
+from entrez_kit.corpus.indexing import Reindexed
+from entrez_kit.corpus.rag_get import RagDocument
+from entrez_kit.corpus.reading import (
+    CheckpointLog,
+    CorpusDiff,
+    CorpusList,
+    CorpusStats,
+    Difference,
+    StoredDoc,
+)
+from entrez_kit.corpus.search import RagSearchResult
+from entrez_kit.corpus.sync import SyncPlan, SyncResult
+
+from ._console import links_shown
+from ._render import STATUS_STYLES, WIDE, warning_line
+from ._report import counted
+from ._text import LABELS, PMC, PUBMED, line, page_address
+
+if TYPE_CHECKING:
+    from entrez_kit.corpus.store import Store
+
+SNIPPET: Final = 280
+"""Characters of a passage that a table shows."""
+CHANGES: Final = {"added": "green", "revised": "yellow", "retracted": "bold white on red", "deleted": "red"}
+ENDINGS: Final = {"complete": "green", "running": "cyan", "partial": "yellow", "interrupted": "yellow", "failed": "red"}
+_FIELDS: Final = {
+    "pub_types": "publication types",
+    "pdat": "date of publication",
+    "pmcid": "PMCID",
+    "retraction_status": "retraction status",
+    "lr": "NLM's date of revision",
+}
+_SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+(?=[^a-z])")
+
+
+# Syncing
+
+
+def sync_page(result: SyncResult, console: Console, *, query_key: str) -> RenderableType:
+    """Return what a sync did."""
+    looked_at = counted(result.pmids_processed, "record")
+    parts: list[RenderableType] = [
+        Text.assemble(
+            (f"{query_key}: ", "bold"),
+            (f"{result.inserted:,} new", "bold green" if result.inserted else ""),
+            ", ",
+            (f"{result.updated:,} updated", "bold yellow" if result.updated else ""),
+            f", {result.skipped:,} unchanged; {looked_at} looked at.",
+        )
+    ]
+    if result.max_edat_seen:
+        parts.append(Text(f"Latest entry into PubMed: {_moment(result.max_edat_seen)}", style="dim"))
+    parts += [warning_line(warning) for warning in result.warnings]
+    if result.inserted:
+        parts.append(Text(f"Search it: entrez-kit corpus search QUERY --corpus {query_key}", style="dim"))
+    return Group(*parts)
+
+
+def plan_page(made: SyncPlan, console: Console) -> RenderableType:
+    """Return what a sync would do."""
+    table = _facts()
+    table.add_row("Query", line(made.term))
+    if made.first_sync:
+        table.add_row("Records to fetch", f"{made.entries:,} (everything: this is the first sync)")
+    else:
+        table.add_row("Entered since", f"{made.from_edat}: {counted(made.entries, 'record')}")
+        table.add_row("Revised meanwhile", counted(made.revisions, "older record"))
+    table.add_row("Requests", f"about {made.requests:,}")
+    table.add_row("Time", f"about {_duration(made.seconds)}")
+    parts: list[RenderableType] = [table, *(warning_line(warning) for warning in made.warnings)]
+    if made.replaces_term:
+        parts.append(warning_line("The key starts anew with another term."))
+    parts.append(Text("Nothing was fetched; leave out --dry-run to do it.", style="dim"))
+    return Group(*parts)
+
+
+def _duration(seconds: int) -> str:
+    if seconds < 90:
+        return counted(max(1, seconds), "second")
+    minutes = round(seconds / 60)
+    return counted(minutes, "minute") if minutes < 90 else f"{minutes / 60:.1f} hours"
+
+
+# Searching
+
+
+def hits_page(
+    result: RagSearchResult, console: Console, *, store: "Store", query: str, corpus: str | None
+) -> RenderableType:
+    """Return hits with titles and years, wide terminals with the passage that was found."""
+    if not result.results:
+        holds = counted(store.stats(corpus).documents, "record")
+        return Text(f"Nothing found among {holds} of {corpus or 'the corpus'}.", style="bold")
+    pmids = [int(hit.doc_id.removeprefix("pmid:")) for hit in result.results]
+    documents = store.documents(pmids)
+    wide = console.width >= WIDE
+    passages = _passages(store, [hit.uuid for hit in result.results]) if wide else {}
+    hybrid = any(hit.sim is not None for hit in result.results)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), expand=wide)
+    table.add_column("#", justify="right", no_wrap=True)
+    table.add_column("Score", justify="right", no_wrap=True)
+    if wide:
+        if hybrid:
+            table.add_column("Meaning", justify="right", no_wrap=True)
+        table.add_column("Quality", justify="right", no_wrap=True)
+        table.add_column("Title and passage", overflow="fold", ratio=5)
+        table.add_column("Year", no_wrap=True)
+        table.add_column("Journal", overflow="fold", ratio=1)
+        table.add_column("PMID", no_wrap=True)
+    else:
+        table.add_column("PMID", no_wrap=True)
+        table.add_column("Article", overflow="fold")
+    for rank, (pmid, hit) in enumerate(zip(pmids, result.results, strict=True), start=1):
+        document = documents[pmid]
+        cells: list[RenderableType] = [Text(str(rank), style="dim"), Text(f"{hit.score:.3f}")]
+        title, year, journal = _titled(document), str(document.year or ""), line(document.journal)
+        if wide:
+            if hybrid:
+                cells.append(Text("" if hit.sim is None else f"{hit.sim:.2f}"))
+            found = Text(snippet(passages.get(hit.uuid, ""), query), style="dim")
+            cells += [Text(str(hit.quality)), Text("\n").join([title, found]) if found else title]
+            cells += [Text(year), Text(journal), _pmid(pmid, console)]
+        else:
+            below = Text(". ".join(part for part in (journal, year) if part), style="dim")
+            cells += [_pmid(pmid, console), Text("\n").join([title, below])]
+        table.add_row(*cells)
+    return Group(table, Text(""), Text(counted(len(result.results), "record"), style="bold"))
+
+
+def _passages(store: "Store", uuids: Sequence[str]) -> dict[str, str]:
+    with store.reading() as connection:
+        marks = ", ".join("?" * len(uuids))
+        rows = connection.execute(f"SELECT uuid, text FROM chunks WHERE uuid IN ({marks})", tuple(uuids))
+        return {row["uuid"]: row["text"] for row in rows}
+
+
+def snippet(passage: str, query: str, limit: int = SNIPPET) -> str:
+    """Return the part of a passage that has most words of the query, a sentence or two."""
+    body = re.sub(r"\[Title\] .*?(?:\n|$)", "", passage, count=1)
+    body = re.sub(r"\[Section\] (.*?)\n\[Text\] ", lambda found: f"{found[1].capitalize()}: ", body)
+    sentences = [text for part in body.replace("[Text] ", "").split("\n") for text in _SENTENCE.split(line(part))]
+    stems = {word[: max(4, len(word) - 2)] for word in re.findall(r"\w+", query.lower()) if len(word) > 2}
+
+    def hits(sentence: str) -> int:
+        words = re.findall(r"\w+", sentence.lower())
+        return sum(any(word.startswith(stem) for word in words) for stem in stems)
+
+    if not any(sentences):
+        return ""
+    place = max(range(len(sentences)), key=lambda number: (hits(sentences[number]), -number))
+    text = sentences[place]
+    while len(text) < limit and place + 1 < len(sentences):
+        place += 1
+        text = f"{text} {sentences[place]}"
+    return text if len(text) <= limit else f"{text[: limit - 1].rsplit(' ', 1)[0]}…"
+
+
+def _titled(document: StoredDoc) -> Text:
+    return _title(document.title, document.retraction_status)
+
+
+def _title(title: str | None, retraction_status: str) -> Text:
+    """Return the title, a retraction in front of it in words and in colour."""
+    text = Text()
+    if label := LABELS.get(retraction_status):
+        text.append(label, style=STATUS_STYLES[label])
+        text.append(" ")
+    text.append(line(title) or "(no title)")
+    return text
+
+
+def _pmid(pmid: int | str, console: Console | None) -> Text:
+    linked = console is not None and links_shown(console)
+    return Text(str(pmid), style=f"cyan link {page_address(PUBMED, pmid)}" if linked else "cyan")
+
+
+def document_page(document: RagDocument, console: Console) -> RenderableType:
+    """Return one record as a page."""
+    pmid = document.doc_id.removeprefix("pmid:")
+    quality = document.quality
+    table = _facts()
+    table.add_row("PMID", _pmid(pmid, console))
+    table.add_row("Journal", line(document.journal))
+    table.add_row("Published", line(document.pdat))
+    table.add_row("Types", line("; ".join(document.pub_types)))
+    table.add_row(
+        "Quality",
+        f"{quality.total} of 9: design {quality.design}, recency {quality.recency}, journal {quality.journal}, "
+        f"human {quality.human}",
+    )
+    table.add_row("In PubMed since", _moment(document.edat))
+    table.add_row("Last revised", _moment(document.lr))
+    table.add_row("Version here", str(document.version))
+    table.add_row("Address", page_address(PUBMED, pmid))
+    if document.pmcid:
+        table.add_row("Full text", page_address(PMC, document.pmcid))
+    parts: list[RenderableType] = [Text(line(document.title) or "(no title)", style="bold"), Text(""), table]
+    if document.abstract:
+        parts.append(Text(""))
+        parts += [Text(line(paragraph)) for paragraph in document.abstract.split("\n")]
+    return Group(*parts)
+
+
+# Checkpoints
+
+
+def checkpoint_page(result: CheckpointGetResult, console: Console) -> RenderableType:
+    """Return how far a query has been followed."""
+    if result.last_edat is None:
+        return Text(f"{result.query_key} was never synced, or starts anew: entrez-kit corpus sync {result.query_key}")
+    return Text(f"{result.query_key} is followed up to {_moment(result.last_edat)}.")
+
+
+def set_page(result: CheckpointSetResult, console: Console, *, query_key: str) -> RenderableType:
+    """Return that a checkpoint was set, and what to do next."""
+    return Text(f"Done. `entrez-kit corpus sync {query_key}` starts from there.")
+
+
+def log_page(log: CheckpointLog) -> RenderableType:
+    """Return who moved a checkpoint."""
+    table = _rows("When", "What", "From", "To", "Note")
+    for move in log.entries:
+        style = "" if move.kind == "automatic" else "yellow"
+        what = Text(move.kind.replace("_", " "), style=style)
+        table.add_row(_moment(move.at), what, _moment(move.old_edat), _moment(move.new_edat), Text(line(move.note)))
+    return table if log.entries else Text(f"Nobody has moved the checkpoint of {log.query_key}.")
+
+
+# What there is
+
+
+def list_page(listed: CorpusList) -> RenderableType:
+    """Return the queries that are kept in step."""
+    if not listed.corpora:
+        return Text("There are no corpora yet; `entrez-kit corpus sync KEY TERM` makes one.")
+    table = _rows("Key", "Query", "Records", "Followed to", "Last sync")
+    table.columns[2].justify = "right"
+    for one in listed.corpora:
+        ending = Text(line(one.last_status), style=ENDINGS.get(one.last_status or "", ""))
+        if one.last_finished_at:
+            ending.append(f" {_moment(one.last_finished_at)}", style="dim")
+        table.add_row(
+            Text(line(one.query_key), style="bold"),
+            Text(line(one.term)),
+            f"{one.documents:,}",
+            _moment(one.last_edat),
+            ending,
+        )
+    return table
+
+
+def stats_page(stats: CorpusStats) -> RenderableType:
+    """Return the corpus in numbers."""
+    table = _facts()
+    table.add_row("File", line(stats.path))
+    if stats.query_key:
+        table.add_row("Key", line(stats.query_key))
+    else:
+        table.add_row("Size", f"{stats.size_bytes / 1e6:,.1f} MB")
+        table.add_row("Keys", f"{stats.corpora:,}")
+    table.add_row("Records", f"{stats.documents:,}, {stats.with_abstract:,} with an abstract")
+    table.add_row("Retracted", Text(f"{stats.retracted:,}", style="bold red" if stats.retracted else ""))
+    table.add_row("Withdrawn", f"{stats.deleted:,} (kept, but not found any more)")
+    table.add_row("Versions", f"{stats.versions:,}")
+    years = f"{stats.first_year} to {stats.last_year}" if stats.first_year else ""
+    table.add_row("Published", years)
+    table.add_row("Latest entry", _moment(stats.last_edat))
+    table.add_row("Passages", f"{stats.chunks:,}, about {stats.tokens:,} tokens")
+    vectors = "; ".join(f"{number:,} of {line(model)}" for model, number in stats.vectors.items())
+    table.add_row("Vectors", vectors or "none: searches go by words")
+    if stats.unavailable:
+        table.add_row("Not delivered", f"{stats.unavailable:,} listed by PubMed; every sync asks again")
+    return table
+
+
+def diff_page(difference: CorpusDiff) -> RenderableType:
+    """Return what has changed, by kind of change."""
+    lists = (difference.deleted, difference.retracted, difference.revised, difference.added)
+    numbers = Text(f"{difference.query_key} since {_moment(difference.since)}: ", style="bold")
+    shown = [f"{len(records):,} {name}" for name in CHANGES if (records := getattr(difference, name))]
+    numbers.append(", ".join(shown) or "nothing has changed")
+    if not shown:
+        return numbers
+    table = _rows("Change", "PMID", "Version", "Title")
+    for records in lists:
+        for record in records:
+            table.add_row(
+                Text(record.change, style=CHANGES[record.change]),
+                Text(record.pmid, style="cyan"),
+                f"{record.from_version} → {record.to_version}" if record.from_version else str(record.to_version),
+                _changed(record),
+            )
+    return Group(table, Text(""), numbers)
+
+
+def _changed(record: Difference) -> Text:
+    text = Text(line(record.title) or "(no title)")
+    if record.changed:
+        names = ", ".join(_FIELDS.get(name, name) for name in record.changed)
+        text.append(f"\nchanged: {names}", style="dim")
+    return text
+
+
+def reindex_page(done: Reindexed) -> RenderableType:
+    """Return what a reindex did."""
+    text = f"{counted(done.documents, 'record')} and {counted(done.chunks, 'passage')} worked out anew"
+    if done.model is None:
+        return Text(f"{text}. No embeddings are set up, so there are no vectors to make.")
+    return Text(f"{text}; {counted(done.vectors, 'vector')} of {line(done.model)} made.")
+
+
+def _rows(*names: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+    for name in names:
+        table.add_column(name, overflow="fold", no_wrap=name in ("PMID", "Change", "Version"))
+    return table
+
+
+def _facts() -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    return table
+
+
+def _moment(text: str | None) -> str:
+    """Return a moment to the minute: "2026-03-06 07:25"."""
+    return line(text).replace("T", " ")[:16].removesuffix(" 00:00")

@@ -1,0 +1,376 @@
+"""`entrez-kit corpus`: follow queries on this machine, search what they found, see what has changed, export it."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+import typer
+
+from entrez_kit.citations.files import FILES
+from entrez_kit.corpus.operations import CHECKPOINT_GET, CHECKPOINT_SET, RAG_GET, RAG_SEARCH, SYNC, sync
+from entrez_kit.corpus.search import RagHit, RagSearchRequest, RagSearchResult, rag_search
+from entrez_kit.corpus.sync import ADVISED_REQUESTS, SyncPlan, SyncRequest, sync_plan
+from entrez_kit.errors import InvalidInput
+from entrez_kit.identifiers import read_identifier
+from entrez_kit.operation import Operation
+from entrez_kit.pubmed.retrieval import BATCH
+from entrez_kit.services import Services
+
+from ._formats import Column, Record, as_data, values_at
+from ._progress import Advance, progress
+from ._run import View, accepts, counted, emit, help_of, note, plan, run, state
+
+if TYPE_CHECKING:
+    from entrez_kit.corpus.checkpoint_calls import CheckpointGetResult, CheckpointSetResult
+    from entrez_kit.corpus.rag_get import RagDocument
+    from entrez_kit.corpus.store import Store
+    from entrez_kit.corpus.sync import SyncResult
+
+app = typer.Typer(help="A local corpus: follow queries, search what they found, see what has changed, export it.")
+checkpoint = typer.Typer(help="How far a query has been followed: read it, set it, see who moved it.")
+app.add_typer(checkpoint, name="checkpoint")
+
+ROWS: Final = ("table", "json", "jsonl", "csv", "tsv")
+NEXT: Final = "entrez-kit corpus sync KEY TERM"
+
+Key = Annotated[str, typer.Argument(metavar="KEY", help="Name of the corpus.")]
+
+
+@app.command("sync")
+def sync_command(
+    ctx: typer.Context,
+    query_key: Annotated[str, typer.Argument(metavar="KEY", help=help_of(SYNC, "query_key"))],
+    term: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[TERM]", help=f"{help_of(SYNC, 'term')} A key that has one needs none."),
+    ] = None,
+    overlap_days: Annotated[
+        int, typer.Option("--overlap-days", metavar="N", help=help_of(SYNC, "overlap_days"), show_default=True)
+    ] = 5,
+    replace_term: Annotated[
+        bool, typer.Option("--replace-term", help="Start the key anew with another term; records stay, and versions.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only count what there is to look at, and estimate the time.")
+    ] = False,
+) -> None:
+    """Bring a corpus in step with PubMed: all of it first, later what is new, revised or withdrawn.
+
+    entrez-kit corpus sync crispr "crispr AND review[pt]"
+    Safe to interrupt and to repeat; from a timer: entrez-kit -q corpus sync crispr
+    """
+    arguments = {"query_key": query_key, "term": _term(ctx, query_key, term), "overlap_days": overlap_days}
+
+    def planned(services: Services, request: SyncRequest) -> SyncPlan:
+        return sync_plan(services, request, replace_term=replace_term)
+
+    def synced(services: Services, request: SyncRequest) -> "SyncResult":
+        return sync(services, request, replace_term=replace_term, stage=partial(_stage, ctx))
+
+    if dry_run:
+        trial: Operation[SyncRequest, SyncPlan] = replace(SYNC, function=planned, result=SyncPlan)  # type: ignore[arg-type, assignment]  # the same request, another result
+        run(ctx, trial, arguments, _one_document("plan_page"))
+    else:
+        run(ctx, replace(SYNC, function=synced), arguments, _one_document("sync_page", query_key=query_key))
+
+
+def _term(ctx: typer.Context, query_key: str, typed: list[str] | None) -> str:
+    """Return the query; where none is given, the one the key has."""
+    if typed:
+        return " ".join(typed)
+    known = state(ctx).services.corpus.get_checkpoint(query_key)
+    if known is None or known.term is None:
+        raise InvalidInput(
+            f"TERM: the key {query_key!r} has no query yet.",
+            invalid_input="term=",
+            recovery_hint=f"Name one: {NEXT}. `entrez-kit corpus list` shows the keys there are.",
+            details={"reason": "term_missing"},
+        )
+    return known.term
+
+
+@contextmanager
+def _stage(ctx: typer.Context, label: str) -> Iterator[Advance]:
+    """Show a stage of long work from its first step on, after advice about very long ones."""
+    with ExitStack() as stack:
+        shown: list[Advance] = []
+
+        def advance(done: int, total: int) -> None:
+            if not shown:
+                if label.startswith("Syncing"):
+                    _advise(ctx, total)
+                shown.append(stack.enter_context(progress(state(ctx), label, total=total)))
+            shown[0](done, total)
+
+        yield advance
+
+
+def _advise(ctx: typer.Context, records: int) -> None:
+    """Say how long very many records take, when NCBI would rather have them asked for."""
+    requests = -(-records // BATCH)
+    settings = state(ctx).settings
+    if requests <= ADVISED_REQUESTS or settings.demo:
+        return
+    minutes = max(1, round(requests / settings.requests_per_second / 60))
+    note(
+        ctx,
+        f"{counted(records, 'record')} take {counted(requests, 'request')}: at least {counted(minutes, 'minute')}. "
+        "NCBI asks to run large jobs at weekends or between 21:00 and 5:00 US Eastern time. An interrupted sync goes on "
+        "where it ended.",
+    )
+
+
+def _one_document(page: str, **more: Any) -> View[Any]:
+    """Return how a result is shown that is one record: a page of ``_corpus`` or JSON."""
+
+    def table(result: Any, console: Any) -> Any:
+        from . import _corpus
+
+        return getattr(_corpus, page)(result, console, **more)
+
+    # In JSON the document is the record, so that there is nothing below it to look for fields in.
+    return View(table=table, records=lambda result: [as_data(result)], columns={}, records_key="", record_model=str)
+
+
+def _corpus(ctx: typer.Context) -> "Store":
+    """Return the corpus; that of the demo is filled first."""
+    from entrez_kit.corpus import demo
+
+    services = state(ctx).services
+    if services.settings.demo:
+        with _stage(ctx, "Filling the demo's corpus") as advance:
+            came = demo.fill(services, advance)
+        if came:
+            note(ctx, f"The demo's corpus was empty: {came} invented articles were synced into it, key {demo.KEY}.")
+    return services.corpus
+
+
+HIT_COLUMNS: Final[dict[str, Column]] = {
+    name: partial(values_at, path=name)
+    for name in ("pmid", "title", "journal", "year", "score", "quality", "sim", "bm25", "uuid")
+}
+
+
+@app.command("search")
+@accepts(*ROWS, "ids")
+def search_command(
+    ctx: typer.Context,
+    query: Annotated[list[str], typer.Argument(metavar="QUERY", help=help_of(RAG_SEARCH, "query"))],
+    top_k: Annotated[
+        int, typer.Option("-n", "--top-k", metavar="N", help=help_of(RAG_SEARCH, "top_k"), show_default=True)
+    ] = 20,
+    quality_bias: Annotated[
+        bool, typer.Option("--quality/--no-quality", help=help_of(RAG_SEARCH, "quality_bias"))
+    ] = True,
+    corpus: Annotated[
+        str | None, typer.Option("--corpus", metavar="KEY", help="Only records that this key has found.")
+    ] = None,
+    index: Annotated[
+        Literal["local", "weaviate"],
+        typer.Option("--index", metavar="NAME", help="Where to search: local or weaviate.", show_default=True),
+    ] = "local",
+) -> None:
+    """Search the corpus: by words, and by meaning too where embeddings are set up.
+
+    entrez-kit --demo corpus search weight loss versus placebo -n 5
+    """
+    store = _corpus(ctx)
+
+    def search(services: Services, request: RagSearchRequest) -> RagSearchResult:
+        return rag_search(services, request, corpus=corpus, index=index)
+
+    def table(result: RagSearchResult, console: Any) -> Any:
+        from ._corpus import hits_page
+
+        return hits_page(result, console, store=store, query=" ".join(query), corpus=corpus)
+
+    form = plan(ctx).format
+    view: View[RagSearchResult] = View(
+        table=table,
+        # jsonl has the hits of the JSON document; rows for people say what was hit.
+        records=lambda result: map(as_data, result.results) if form == "jsonl" else _described(store, result),
+        columns=HIT_COLUMNS,
+        records_key="results",
+        record_model=RagHit if form in ("json", "jsonl") else HitRow,
+        id_key="pmid",
+    )
+
+    def remarks(result: RagSearchResult) -> None:
+        if not result.results and not store.corpora().corpora:
+            note(ctx, f"The corpus is empty; {NEXT} fills it.")
+
+    arguments = {"query": " ".join(query), "top_k": top_k, "quality_bias": quality_bias}
+    run(ctx, replace(RAG_SEARCH, function=search), arguments, view, afterwards=remarks)
+
+
+class HitRow(RagHit):
+    """A hit and what it is, for rows."""
+
+    pmid: str
+    title: str
+    journal: str
+    year: int
+
+
+def _described(store: "Store", result: RagSearchResult) -> Iterator[Record]:
+    pmids = [int(hit.doc_id.removeprefix("pmid:")) for hit in result.results]
+    documents = store.documents(pmids)
+    for pmid, hit in zip(pmids, result.results, strict=True):
+        document = documents[pmid]
+        yield {
+            **as_data(hit),
+            "pmid": str(pmid),
+            "title": document.title,
+            "journal": document.journal,
+            "year": document.year,
+        }
+
+
+@app.command("get")
+def get_command(
+    ctx: typer.Context,
+    doc_id: Annotated[
+        str, typer.Argument(metavar="ID", help=f"{help_of(RAG_GET, 'doc_id')} A PMID alone will do, too.")
+    ],
+) -> None:
+    """Show one record of the corpus with its quality as of today.
+
+    entrez-kit --demo corpus get 99000001
+    """
+    _corpus(ctx)
+    identifier = read_identifier(doc_id)
+    if identifier is not None and identifier.kind == "pmid":
+        doc_id = f"pmid:{identifier.value}"
+    view: View[RagDocument] = _one_document("document_page")
+    run(ctx, RAG_GET, {"doc_id": doc_id}, view)
+
+
+@checkpoint.command("get")
+def checkpoint_get_command(
+    ctx: typer.Context,
+    query_key: Annotated[str, typer.Argument(metavar="KEY", help=help_of(CHECKPOINT_GET, "query_key"))],
+) -> None:
+    """Show up to which date of entry (EDAT) a query has been followed."""
+    view: View[CheckpointGetResult] = _one_document("checkpoint_page")
+    run(ctx, CHECKPOINT_GET, {"query_key": query_key}, view)
+
+
+@checkpoint.command("set")
+def checkpoint_set_command(
+    ctx: typer.Context,
+    query_key: Annotated[str, typer.Argument(metavar="KEY", help=help_of(CHECKPOINT_SET, "query_key"))],
+    last_edat: Annotated[str, typer.Argument(metavar="TIME", help=help_of(CHECKPOINT_SET, "last_edat"))],
+    why: Annotated[str | None, typer.Option("--note", metavar="TEXT", help="What the log says about it.")] = None,
+) -> None:
+    """Set from where the next sync starts; back makes it look at older records again. The log remembers.
+
+    entrez-kit corpus checkpoint set crispr 2025-01-01 --note "backfill"
+    """
+
+    def moved(services: Services, request: Any) -> "CheckpointSetResult":
+        from entrez_kit.corpus.checkpoint_calls import checkpoint_set
+
+        return checkpoint_set(services, request, note=why)
+
+    view: View[CheckpointSetResult] = _one_document("set_page", query_key=query_key)
+    run(ctx, replace(CHECKPOINT_SET, function=moved), {"query_key": query_key, "last_edat": last_edat}, view)
+
+
+@checkpoint.command("log")
+@accepts(*ROWS)
+def checkpoint_log_command(ctx: typer.Context, query_key: Key) -> None:
+    """Show who moved a checkpoint, latest first: syncs, people, and changes of the term."""
+    log = state(ctx).services.corpus.checkpoint_log(query_key)
+    _emit(ctx, log, "log_page", records=log.entries)
+
+
+@app.command("list")
+@accepts(*ROWS)
+def list_command(ctx: typer.Context) -> None:
+    """List the queries that are kept in step, with what they have and how their last sync went."""
+    listed = _corpus(ctx).corpora()
+    _emit(ctx, listed, "list_page", records=listed.corpora)
+
+
+@app.command("stats")
+def stats_command(
+    ctx: typer.Context,
+    query_key: Annotated[
+        str | None, typer.Argument(metavar="[KEY]", help="Name of a corpus; all of them without.")
+    ] = None,
+) -> None:
+    """Count what the corpus holds: records, versions, passages, vectors, and the room they take."""
+    _emit(ctx, _corpus(ctx).stats(query_key), "stats_page")
+
+
+@app.command("diff")
+@accepts(*ROWS, "ids")
+def diff_command(
+    ctx: typer.Context,
+    query_key: Key,
+    since: Annotated[
+        str, typer.Option("--since", metavar="DATE", help="A date or a UTC time, e.g. 2026-01-31.", show_default=False)
+    ],
+) -> None:
+    """Show what has changed in a corpus: added, revised (and how), newly retracted, withdrawn from PubMed.
+
+    entrez-kit corpus diff crispr --since 2026-01-01
+    """
+    difference = _corpus(ctx).diff(query_key, since)
+    records = [*difference.added, *difference.revised, *difference.retracted, *difference.deleted]
+    _emit(ctx, difference, "diff_page", records=records)
+
+
+@app.command("reindex")
+def reindex_command(
+    ctx: typer.Context,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Make every vector anew, and drop those of other models.")
+    ] = False,
+) -> None:
+    """Work out anew what is made of the records: quality, passages, full-text index, and vectors that are missing.
+
+    Needed when the embeddings model changes. Safe to interrupt and to repeat.
+    """
+    from entrez_kit.corpus.indexing import reindex
+
+    done = reindex(state(ctx).services, anew=anew, stage=partial(_stage, ctx))
+    _emit(ctx, done, "reindex_page")
+
+
+@app.command("export")
+@accepts("jsonl", *FILES, "parquet")
+def export_command(
+    ctx: typer.Context,
+    query_key: Annotated[str | None, typer.Argument(metavar="[KEY]", help="Name of the corpus to export.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Export the records of all corpora, each once.")] = False,
+) -> None:
+    """Write all records of a corpus into a file: JSON lines, for a reference manager, or Parquet.
+
+    entrez-kit --demo corpus export --all -o corpus.ris
+    Records that PubMed has withdrawn are left out.
+    """
+    if everything == (query_key is not None):
+        raise InvalidInput(
+            "Name a KEY, or say --all." if query_key is None else "KEY and --all exclude each other.",
+            invalid_input=f"query_key={query_key or ''}",
+            recovery_hint="`entrez-kit corpus list` shows the keys; --all exports the records of all of them.",
+            details={"reason": "bad_usage"},
+        )
+    from ._corpus_export import export
+
+    export(ctx, _corpus(ctx), query_key)
+
+
+def _emit(ctx: typer.Context, document: Any, page: str, *, records: Any = None) -> None:
+    """Print a document of this program's own; its page stands in ``_corpus``."""
+    from . import _corpus
+
+    emit(
+        ctx,
+        document,
+        lambda: getattr(_corpus, page)(document),
+        records=None if records is None else [as_data(record) for record in records],
+    )

@@ -1,0 +1,299 @@
+"""Connecting to a Weaviate server: where it is, whether it answers, and its failures as errors of this library.
+
+The client talks REST for the schema and gRPC for data. Nothing but the server itself is asked: the checks the client
+would make on its own, which include a look at PyPI, are switched off, and the two that matter are made here.
+"""
+
+import logging
+import re
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from urllib.parse import SplitResult, urlsplit
+
+from entrez_kit.errors import EntrezKitError, LocalIndexError, NotConfigured, VectorIndexError
+from entrez_kit.settings import Settings
+
+if TYPE_CHECKING:
+    from weaviate import WeaviateClient
+
+GRPC_PORT: Final = 50051
+CLOUD: Final = (".weaviate.cloud", ".weaviate.network", ".weaviate.io", ".semi.technology")
+"""Hosts of Weaviate Cloud, whose gRPC has a name of its own."""
+LONGEST_DETAIL: Final = 300
+"""Characters of what the server says that are passed on."""
+_CLASS: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,229}")
+
+Answer = TypeVar("Answer")
+
+
+class Server(NamedTuple):
+    """Where a Weaviate server listens."""
+
+    host: str
+    port: int
+    grpc_host: str
+    grpc_port: int
+    secure: bool
+
+    @property
+    def name(self) -> str:
+        """The server as messages name it."""
+        return f"Weaviate at {self.host}:{self.port}"
+
+
+def server_of(settings: Settings) -> Server:
+    """Return the server that is set up.
+
+    Raises:
+        NotConfigured: none is set up, its address cannot be used, or the key must not be sent there.
+        LocalIndexError: it is out of reach under ``--offline``.
+    """
+    from entrez_kit.transport.policy import is_loopback
+
+    if settings.weaviate_url is None:
+        raise NotConfigured(
+            "There is no address of a Weaviate server.",
+            recovery_hint="Set WEAVIATE_URL, e.g. http://localhost:8080; without --index weaviate the local index "
+            "answers.",
+            details={"reason": "weaviate_url_missing"},
+        )
+    parts = urlsplit(settings.weaviate_url)
+    host, secure = parts.hostname or "", parts.scheme == "https"
+    if parts.path.strip("/"):
+        raise _unusable(settings, "A Weaviate server is reached by host and port; a path cannot be used.")
+    if settings.weaviate_api_key is not None and not secure and not is_loopback(host):
+        raise _unusable(settings, "WEAVIATE_API_KEY is sent over https or to this machine only.")
+    if settings.offline and not is_loopback(host):
+        raise LocalIndexError(
+            f"Weaviate at {host} is out of reach under --offline.",
+            recovery_hint="Leave --offline out, or search the local index (leave --index weaviate out).",
+            details={"reason": "offline"},
+        )
+    server = Server(host, _port(parts), _grpc_host(host), _grpc_port(settings, host), secure)
+    if (server.host, server.port) == (server.grpc_host, server.grpc_port):
+        raise NotConfigured(
+            f"Weaviate cannot listen for REST and gRPC on the same port ({server.port}).",
+            recovery_hint="Set WEAVIATE_GRPC_PORT to the server's gRPC port.",
+            details={"reason": "same_port"},
+        )
+    return server
+
+
+def class_of(settings: Settings) -> str:
+    """Return the name of the collection, as Weaviate writes it.
+
+    Raises:
+        NotConfigured: it cannot be the name of a collection.
+    """
+    name = settings.weaviate_class
+    if _CLASS.fullmatch(name) is None:
+        raise NotConfigured(
+            f"{name!r} cannot be the name of a Weaviate collection.",
+            invalid_input=f"WEAVIATE_CLASS={name}",
+            recovery_hint="Use letters, digits and underscores, beginning with a letter, e.g. PubMedChunk.",
+            details={"reason": "bad_class"},
+        )
+    return name[0].upper() + name[1:]
+
+
+def connect(settings: Settings) -> "WeaviateClient":
+    """Open a connection and make sure that both ports answer.
+
+    Raises:
+        NotConfigured: no server is set up, or its address cannot be used.
+        LocalIndexError: the package is missing, the server is too old or does not accept the key.
+        VectorIndexError: the server does not answer.
+    """
+    server = server_of(settings)
+    if find_spec("weaviate") is None:
+        raise LocalIndexError(
+            "The Weaviate index needs the package weaviate-client.",
+            recovery_hint="Run: pip install 'entrez-kit[weaviate]'",
+            details={"reason": "package_missing", "package": "weaviate-client"},
+        )
+    return ask(settings, lambda: _connected(settings, server))
+
+
+def _connected(settings: Settings, server: Server) -> "WeaviateClient":
+    from weaviate import WeaviateClient
+    from weaviate.auth import AuthApiKey
+    from weaviate.config import AdditionalConfig, GrpcConfig, Timeout
+    from weaviate.connect import ConnectionParams
+
+    # A batch with rejected objects would be logged with all their text; the caller is told of each anyway.
+    logging.getLogger("weaviate-client").setLevel(logging.CRITICAL)
+    key = settings.weaviate_api_key
+    seconds = settings.weaviate_timeout_ms / 1000
+    proxied = _is_proxied(server)
+    client = WeaviateClient(
+        connection_params=ConnectionParams.from_params(
+            http_host=server.host,
+            http_port=server.port,
+            http_secure=server.secure,
+            grpc_host=server.grpc_host,
+            grpc_port=server.grpc_port,
+            grpc_secure=server.secure,
+        ),
+        auth_client_secret=AuthApiKey(key.get_secret_value()) if key is not None else None,
+        additional_config=AdditionalConfig(
+            timeout=Timeout(init=seconds, query=seconds, insert=seconds),
+            trust_env=proxied,
+            grpc_config=GrpcConfig(channel_options=_channel_options(proxied)),
+        ),
+        skip_init_checks=True,
+    )
+    try:
+        client.connect()
+        _check_grpc(server, seconds, proxied)
+    except BaseException:
+        client.close()
+        raise
+    return client
+
+
+def _is_proxied(server: Server) -> bool:
+    """Tell whether a proxy of the environment may stand in between; the client itself would not look at NO_PROXY."""
+    from urllib.request import proxy_bypass
+
+    from entrez_kit.transport.policy import is_loopback
+
+    return not is_loopback(server.host) and not proxy_bypass(server.host)
+
+
+def _channel_options(proxied: bool) -> list[tuple[str, int]]:
+    return [] if proxied else [("grpc.enable_http_proxy", 0)]
+
+
+def _check_grpc(server: Server, seconds: float, proxied: bool) -> None:
+    """Make sure that gRPC answers; the client would try for a minute before it says that it does not.
+
+    Raises:
+        VectorIndexError: it does not.
+    """
+    import grpc
+
+    target = f"[{server.grpc_host}]" if ":" in server.grpc_host else server.grpc_host
+    target = f"{target}:{server.grpc_port}"
+    if server.secure:
+        channel = grpc.secure_channel(target, grpc.ssl_channel_credentials(), options=_channel_options(proxied))
+    else:
+        channel = grpc.insecure_channel(target, options=_channel_options(proxied))
+    with channel:
+        check = channel.unary_unary("/grpc.health.v1.Health/Check")
+        try:
+            check(b"", timeout=min(seconds, 10.0))
+            problem = None
+        except grpc.RpcError as exc:
+            problem = exc.code().name
+    if problem in ("UNAVAILABLE", "DEADLINE_EXCEEDED"):
+        raise VectorIndexError(
+            f"{server.name} answers, its gRPC port {server.grpc_port} does not.",
+            recovery_hint="Set WEAVIATE_GRPC_PORT to the port the server was started with, and open it (docker: "
+            "-p 50051:50051).",
+            details={"reason": "grpc_unreachable", "grpc_port": server.grpc_port},
+        )
+
+
+def ask(settings: Settings, question: Callable[[], Answer]) -> Answer:
+    """Ask the server something, and turn what its client raises into errors of this library.
+
+    Raises:
+        VectorIndexError: the server does not answer, or refuses.
+        LocalIndexError: it cannot be used as it is set up.
+    """
+    try:
+        return question()
+    except EntrezKitError:
+        raise
+    except Exception as exc:  # the client raises its own errors, and those of httpx, grpc and pydantic
+        error = _typed(exc, settings)
+    raise error  # out here, so that nothing the client holds, the key included, hangs on it
+
+
+def _typed(exc: Exception, settings: Settings) -> VectorIndexError:
+    import httpx
+    from weaviate import exceptions as theirs
+
+    server, said = server_of(settings), _said(exc, settings)
+    status = exc.status_code if isinstance(exc, theirs.UnexpectedStatusCodeError) else None
+    if status in (401, 403) or re.search(r"\b(unauthenticated|unauthorized|permission.?denied)\b", said, re.IGNORECASE):
+        return LocalIndexError(
+            f"{server.name} does not accept "
+            f"{'WEAVIATE_API_KEY' if settings.weaviate_api_key is not None else 'requests without a key'}.",
+            recovery_hint="Set WEAVIATE_API_KEY to a key of the server that may write.",
+            details={"reason": "refused", **({"status": status} if status else {})},
+        )
+    if isinstance(exc, (theirs.WeaviateTimeoutError, httpx.TimeoutException)) or "Deadline Exceeded" in said:
+        return VectorIndexError(
+            f"{server.name} took longer than {settings.weaviate_timeout_ms} ms.",
+            recovery_hint="Try again later, or allow more time with WEAVIATE_TIMEOUT_MS.",
+            details={"reason": "timeout"},
+        )
+    if isinstance(exc, theirs.WeaviateStartUpError) and "not supported" in said:
+        return LocalIndexError(
+            f"{server.name} is older than weaviate-client supports.",
+            recovery_hint="Upgrade the server, or install an older weaviate-client.",
+            details={"reason": "server_too_old", "said": said},
+        )
+    unreachable = (
+        theirs.WeaviateStartUpError,
+        theirs.WeaviateConnectionError,
+        theirs.WeaviateRetryError,
+        httpx.TransportError,
+    )
+    if isinstance(exc, unreachable) or "failed to connect" in said:
+        return VectorIndexError(
+            f"{server.name} cannot be reached.", details={"reason": "weaviate_unreachable", "said": said}
+        )
+    if "vector lengths don't match" in said or "dimension" in said:
+        return LocalIndexError(
+            f"{server.name} holds vectors of another model.",
+            recovery_hint="Run `entrez-kit corpus reindex --index weaviate`.",
+            details={"reason": "dimension_changed", "said": said},
+        )
+    if isinstance(exc, theirs.WeaviateBaseError) and not isinstance(exc, theirs.ResponseCannotBeDecodedError):
+        return VectorIndexError(
+            f"{server.name} refused: {said}",
+            details={"reason": "server_error", **({"status": status} if status else {})},
+        )
+    return VectorIndexError(
+        f"What {server.name} answers cannot be read ({type(exc).__name__}).", details={"reason": "invalid_response"}
+    )
+
+
+def without_key(text: str, settings: Settings) -> str:
+    """Return what the server says, in a line, without the key in case it repeats it."""
+    if settings.weaviate_api_key is not None:
+        text = text.replace(settings.weaviate_api_key.get_secret_value(), "***")
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST_DETAIL else f"{text[:LONGEST_DETAIL]}…"
+
+
+def _said(exc: Exception, settings: Settings) -> str:
+    message: Any = getattr(exc, "message", None)
+    return without_key(message if isinstance(message, str) and message else str(exc), settings)
+
+
+def _unusable(settings: Settings, why: str) -> NotConfigured:
+    return NotConfigured(
+        why,
+        invalid_input=f"WEAVIATE_URL={settings.weaviate_url}",
+        recovery_hint="Give an address such as https://weaviate.example.org or http://localhost:8080.",
+        details={"reason": "weaviate_url_unusable"},
+    )
+
+
+def _port(parts: SplitResult) -> int:
+    return parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _grpc_host(host: str) -> str:
+    if host.endswith(".weaviate.network"):
+        cluster, _, domain = host.partition(".")
+        return f"{cluster}.grpc.{domain}"
+    return f"grpc-{host}" if host.endswith(CLOUD) else host
+
+
+def _grpc_port(settings: Settings, host: str) -> int:
+    return settings.weaviate_grpc_port or (443 if host.endswith(CLOUD) else GRPC_PORT)

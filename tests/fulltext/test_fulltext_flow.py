@@ -1,0 +1,111 @@
+"""Full text against the sandbox: every tier for real, its failures, its cache."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from entrez_kit import EntrezKit
+from entrez_kit.fulltext.models import PmcArticle, UnpaywallArticle
+from entrez_kit.sandbox.server import Sandbox
+
+KitFor = Callable[..., EntrezKit]
+WRITTEN = "99000001"
+"""Its text is part of the demo corpus; the sandbox's PMC passes it on."""
+FRONT_ONLY = "99000004"
+"""In PMC with front matter only; the bucket has a text."""
+NOT_IN_BUCKET = "99000006"
+"""In PMC with front matter only, not in the bucket; a publisher has it."""
+
+
+def test_the_demo_articles_have_a_text_with_everything_in_it(kit_for: KitFor, sandbox: Sandbox) -> None:
+    (article,) = kit_for(sandbox).fetch_fulltext(pmids=[WRITTEN], include_references=True).articles
+
+    assert isinstance(article, PmcArticle)
+    assert (article.via_source, article.pmcid, article.doi) == ("pmc", "PMC99000001", "10.5555/ekit.2019.0001")
+    assert [section.title for section in article.sections][:3] == [None, "Introduction", "Materials and methods"]
+    assert [sub.title for sub in article.sections[2].subsections] == ["Cells and culture", "Base editing"]
+    assert "Edited (n = 9)\t61\t54–67\t0.90" in article.sections[3].text
+    assert "T=ve/(vh+ε) (1)" in article.sections[2].subsections[1].text
+    assert len(article.references) == 4
+    assert article.authors[0].last_name == "Marrowby"
+    assert article.license == "https://creativecommons.org/licenses/by/4.0/"
+    assert not sandbox.defects
+
+
+def test_each_kind_of_id_leads_to_the_same_article(kit_for: KitFor, sandbox: Sandbox) -> None:
+    kit = kit_for(sandbox)
+    found = [
+        kit.fetch_fulltext(pmids=[WRITTEN]),
+        kit.fetch_fulltext(pmcids=["99000001"]),
+        kit.fetch_fulltext(dois=["https://doi.org/10.5555/EKIT.2019.0001"]),
+    ]
+
+    assert found[0].articles == found[1].articles == found[2].articles
+
+
+def test_the_sources_are_asked_in_turn(kit_for: KitFor, sandbox: Sandbox) -> None:
+    result = kit_for(sandbox).fetch_fulltext(pmids=[WRITTEN, FRONT_ONLY, NOT_IN_BUCKET, "99000008"])
+    first, second, third = result.articles
+
+    assert (first.via_source, second.via_source, third.via_source) == ("pmc", "pmc", "unpaywall")
+    assert isinstance(third, UnpaywallArticle)
+    assert third.content_format == "pdf-text"
+    assert third.pmcid == "PMC99000005"
+    (missed,) = result.unavailable
+    assert (missed.id, missed.reason, missed.retryable) == ("99000008", "no-oa", None)
+
+
+def test_a_retracted_article_says_so(kit_for: KitFor, sandbox: Sandbox) -> None:
+    (article,) = kit_for(sandbox).fetch_fulltext(pmcids=["PMC99000026"]).articles
+
+    assert isinstance(article, PmcArticle)
+    assert article.retraction_status == "retracted"
+
+
+def test_asking_again_sends_nothing_but_what_cannot_be_kept(kit_for: KitFor, sandbox: Sandbox) -> None:
+    kit = kit_for(sandbox)
+    before = kit.fetch_fulltext(pmids=[WRITTEN, FRONT_ONLY])
+    sent = sandbox.requests()
+
+    assert kit.fetch_fulltext(pmids=[WRITTEN, FRONT_ONLY]) == before
+    assert sandbox.requests() == sent
+
+
+@pytest.mark.parametrize("broken", ["idconv", "efetch", "pmc_oa", "europepmc_search", "europepmc", "unpaywall"])
+def test_whatever_source_is_down_the_others_are_asked(kit_for: KitFor, sandbox: Sandbox, broken: str) -> None:
+    sandbox.take_down(broken)
+    result = kit_for(sandbox, ncbi_max_retries=0, europepmc_max_retries=0).fetch_fulltext(
+        pmids=[WRITTEN, FRONT_ONLY, "99000008"]
+    )
+
+    assert len(result.articles) + len(result.unavailable) == 3
+    found = {article.pmid for article in result.articles}
+    if broken != "efetch":
+        assert WRITTEN in found
+    assert FRONT_ONLY in found
+    assert result.unavailable[0].id == "99000008" or broken == "efetch"
+    if broken == "unpaywall":
+        assert result.unavailable[0].tried_tiers[-1].outcome == "no-oa"  # 404 is Unpaywall's word for an unknown DOI
+
+
+@pytest.mark.parametrize("fault", ["500", "html", "truncate", "error200", "cut"])
+def test_a_passing_fault_changes_nothing(kit_for: KitFor, sandbox: Sandbox, fault: str) -> None:
+    for endpoint in ("idconv", "efetch", "europepmc_search", "unpaywall", "pmc_oa"):
+        sandbox.fail_next(fault, endpoint)
+    result = kit_for(sandbox).fetch_fulltext(pmids=[WRITTEN, FRONT_ONLY, NOT_IN_BUCKET])
+
+    assert result.total_returned == 3
+    assert result.unavailable == []
+
+
+def test_neither_e_mail_nor_key_get_into_the_document(kit_for: KitFor, sandbox: Sandbox, tmp_path: Path) -> None:
+    kit = kit_for(sandbox, unpaywall_email="canary@entrez-kit.invalid", ncbi_api_key="canarykey0123456789")
+    sandbox.take_down("unpaywall", "efetch", "pmc_oa", "europepmc_search")
+    result = kit.fetch_fulltext(pmids=["99000008", NOT_IN_BUCKET])
+    shortfall = result.shortfall()
+
+    assert shortfall is not None
+    assert "canary" not in result.model_dump_json() + str(shortfall.envelope())
+    kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and path.suffix == ".sqlite")
+    assert b"canary" not in kept
