@@ -12,6 +12,7 @@ from rich.text import Text
 from entrez_kit.citations.files import FILES
 from entrez_kit.citations.operation import CitationsResult, FormattedCitation
 
+from ._output import plain
 from ._render import STATUS_STYLES
 from ._text import LABELS, line
 
@@ -25,8 +26,7 @@ def citations_page(result: CitationsResult, console: Console) -> RenderableType:
     parts: list[RenderableType] = []
     for style in styles or [""]:
         if len(styles) > 1:
-            heading = Rule(Text(style, style="bold"), align="left", style="dim")
-            parts += [Constrain(heading, MAX_WIDTH), Text("")]
+            parts += [heading(style), Text("")]
         parts += _entries(result, style, min(console.width, MAX_WIDTH))
     return Group(*parts[:-1])
 
@@ -45,15 +45,25 @@ def _entries(result: CitationsResult, style: str, width: int) -> Iterable[Render
 
 
 def _entry(citation: FormattedCitation, style: str, width: int) -> RenderableType:
-    text = citation.citations[style]
+    return entry(citation.citations[style], style, width, citation.retraction_status)
+
+
+def entry(text: str, style: str, width: int, retraction_status: str = "none") -> RenderableType:
+    """Return one citation: with a hanging indent, or as the file it is, whose lines are not broken."""
     if style in FILES:
-        return Text(text.rstrip("\n"))
-    entry = Text()
-    if label := LABELS.get(citation.retraction_status):
-        entry.append(label, style=STATUS_STYLES[label])
-        entry.append(" ")
-    entry.append(line(text))
-    return hanging(entry, width)
+        lines = "\n".join(plain(part) for part in text.rstrip("\n").split("\n"))
+        return Text(lines, no_wrap=True, overflow="ignore")
+    words = Text()
+    if label := LABELS.get(retraction_status):
+        words.append(label, style=STATUS_STYLES[label])
+        words.append(" ")
+    words.append(line(text))
+    return hanging(words, width)
+
+
+def heading(style: str) -> RenderableType:
+    """Return the name of a style in a rule."""
+    return Constrain(Rule(Text(style, style="bold"), align="left", style="dim"), MAX_WIDTH)
 
 
 def hanging(text: Text, width: int) -> RenderableType:

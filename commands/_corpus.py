@@ -30,6 +30,7 @@ from ._text import LABELS, PMC, PUBMED, line, page_address
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.store import Store
+    from entrez_kit.corpus.weaviate import Delivered
 
 SNIPPET: Final = 280
 """Characters of a passage that a table shows."""
@@ -319,6 +320,12 @@ def reindex_page(done: Reindexed) -> RenderableType:
     if done.model is None:
         return Text(f"{text}. No embeddings are set up, so there are no vectors to make.")
     return Text(f"{text}; {counted(done.vectors, 'vector')} of {line(done.model)} made.")
+
+
+def delivered_page(done: "Delivered") -> RenderableType:
+    """Return what a Weaviate server was told."""
+    text = f"{line(done.collection)}: {counted(done.written, 'passage')} written, {done.deleted:,} deleted"
+    return Text(f"{text}; {done.waiting:,} still to be delivered." if done.waiting else f"{text}.")
 
 
 def _rows(*names: str) -> Table:

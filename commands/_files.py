@@ -1,11 +1,33 @@
 """Records as files for reference managers, entry by entry, so that memory does not grow with their number."""
 
+from collections.abc import Iterable
+from typing import Final
+
 from entrez_kit.citations.files import FILES
 from entrez_kit.errors import InvalidInput
 from entrez_kit.pubmed.models import Article
 
 from ._output import Sink
-from ._state import Plan
+from ._state import Plan, no_fields
+
+MADE_OF_LINES: Final = ("ris", "nbib")
+"""On a single line no program reads them."""
+
+
+def fit_into_cells(made: Plan, styles: Iterable[str]) -> None:
+    """Check that styles can stand in the cells of a table, which are one line each.
+
+    Raises:
+        InvalidInput: the format is csv or tsv, and a style is made of lines.
+    """
+    lined = next((style for style in styles if style in MADE_OF_LINES), None)
+    if lined is not None and made.format in ("csv", "tsv"):
+        raise InvalidInput(
+            f"--style {lined} does not go with --format {made.format}: it is made of lines, and a cell is one line.",
+            invalid_input=f"style={lined}",
+            recovery_hint=f"Take json or jsonl; or let entrez-kit cite write the file: cite ID -f {lined}.",
+            details={"reason": "bad_usage"},
+        )
 
 
 class Entries:
@@ -16,13 +38,7 @@ class Entries:
     """
 
     def __init__(self, sink: Sink, made: Plan) -> None:
-        if made.fields:
-            raise InvalidInput(
-                f"--fields does not go with --format {made.format}.",
-                invalid_input=f"format={made.format}",
-                recovery_hint="Fields are for json, jsonl, csv, tsv and table.",
-                details={"reason": "bad_usage"},
-            )
+        no_fields(made)
         self._sink = sink
         self._style = FILES[made.format]
         self._first = True

@@ -9,9 +9,9 @@ from rich.text import Text
 
 from entrez_kit.relationships.models import RelatedArticle, RelationshipsResult
 
+from ._citations import MAX_WIDTH, entry, heading
 from ._console import links_shown
 from ._formats import as_data
-from ._output import plain
 from ._render import STATUS_STYLES, WIDE, warning_line
 from ._text import PUBMED, line, page_address, shortened, status_label
 
@@ -27,7 +27,7 @@ _VIA: Final = 4
 def related_table(result: RelationshipsResult, console: Console) -> RenderableType:
     """Return related articles in order, or an article as a citation, and what the services had to say."""
     if result.citations:
-        return _citations(result)
+        return _citations(result, console)
     parts: list[RenderableType] = []
     if result.related_articles:
         parts += [_articles(result, console), Text("")]
@@ -50,12 +50,12 @@ def related_table(result: RelationshipsResult, console: Console) -> RenderableTy
     return Group(*parts, *(warning_line(warning.message) for warning in result.warnings))
 
 
-def _citations(result: RelationshipsResult) -> RenderableType:
+def _citations(result: RelationshipsResult, console: Console) -> RenderableType:
     parts: list[RenderableType] = []
     for style, text in result.citations.items():
         if len(result.citations) > 1:
-            parts.append(Text(style, style="bold"))
-        parts += [Text("\n".join(plain(part) for part in text.rstrip().split("\n"))), Text("")]
+            parts += [heading(style), Text("")]
+        parts += [entry(text, style, min(console.width, MAX_WIDTH)), Text("")]
     return Group(*parts[:-1])
 
 

@@ -8,12 +8,12 @@ goes to stdout or to the file of ``-o``; ``note`` and ``warn`` go to stderr. A c
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import typer
 
-from entrez_kit.errors import EntrezKitError, Exit, InvalidInput
+from entrez_kit.errors import EntrezKitError, Exit
 from entrez_kit.operation import Operation, Outcome, Request, Result, execute
 
 from ._formats import (
@@ -38,15 +38,18 @@ from ._output import Sink
 from ._report import counted, report_error, report_notices, report_trace
 from ._report import note as _note
 from ._report import warn as _warn
-from ._state import Plan, State, accepts
+from ._state import Plan, State, accepts, no_fields
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-__all__ = ["View", "accepts", "counted", "emit", "finish", "help_of", "note", "plan", "run", "state", "warn"]
+    from entrez_kit.services import Services
+
+__all__ = ["View", "accepts", "counted", "emit", "finish", "help_of", "note", "plan", "run", "state", "stream", "warn"]
 
 Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Result)
+Done = TypeVar("Done", bound=Result)
 
 
 @dataclass(frozen=True)
@@ -186,6 +189,36 @@ def run(
     finish(ctx, outcome, elapsed, remark=remark, document=operation.error_document)
 
 
+def stream(
+    ctx: typer.Context,
+    operation: Operation[Req, Any],
+    arguments: Mapping[str, Any],
+    sink: Sink,
+    function: "Callable[[Services, Req], Done]",
+    result: type[Done],
+) -> tuple[Outcome[Done], float]:
+    """Run a function that writes records as they arrive in place of an operation's own; ``finish`` follows.
+
+    Args:
+        ctx: the command's context.
+        operation: whose request it takes.
+        arguments: the request's fields.
+        sink: what it writes to; thrown away where nothing was found.
+        function: writes, and returns what is left to know.
+        result: the model of that.
+
+    Returns:
+        What the call came to, and how many milliseconds it took.
+    """
+    changes: dict[str, Any] = {"function": function, "result": result}
+    started = time.monotonic()
+    outcome: Outcome[Done] = execute(replace(operation, **changes), state(ctx).services, arguments)
+    elapsed = 1000 * (time.monotonic() - started)
+    if found_nothing(outcome):
+        sink.discard()
+    return outcome, elapsed
+
+
 def finish(
     ctx: typer.Context,
     outcome: Outcome[Any],
@@ -257,12 +290,7 @@ def writer_for(
         return JsonLines(sink, made.fields, shape)
     if made.format in ("csv", "tsv"):
         return Rows(sink, columns_for(made.fields, columns, shape), "," if made.format == "csv" else "\t")
-    if made.fields:
-        raise InvalidInput(
-            f"--fields does not go with --format {made.format}.",
-            invalid_input=f"format={made.format}",
-            recovery_hint="Fields are for json, jsonl, csv, tsv and table.",
-        )
+    no_fields(made)
     if made.format == "ids":
         return Ids(sink, id_key)
     assert page is not None, "a command that accepts md has pages"
@@ -303,7 +331,7 @@ def _document_paths(fields: Sequence[str], records_key: str, records: Shape, doc
         elif document.knows(path):
             paths.append(path)
         else:
-            raise unknown_field(path, [*records.names(), *document.names()])
+            raise unknown_field(path, list(dict.fromkeys([*records.names(), *document.names()])))
     return paths
 
 

@@ -63,6 +63,21 @@ class Plan:
     target: Path | None = None
 
 
+def no_fields(made: Plan) -> None:
+    """Refuse fields for a format that has none.
+
+    Raises:
+        InvalidInput: --fields was given.
+    """
+    if made.fields:
+        raise InvalidInput(
+            f"--fields does not go with --format {made.format}.",
+            invalid_input=f"format={made.format}",
+            recovery_hint="Fields are for json, jsonl, csv, tsv and table.",
+            details={"reason": "bad_usage"},
+        )
+
+
 class State:
     """What every command shares; reached from a typer context with ``state(ctx)``.
 

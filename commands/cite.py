@@ -1,6 +1,5 @@
 """`entrez-kit cite`: citations to paste, and files for reference managers."""
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -11,28 +10,29 @@ import typer
 
 from entrez_kit.citations.files import FILES
 from entrez_kit.citations.operation import (
-    ALIASES,
     FORMAT_CITATIONS,
-    STYLE_NAMES,
     CitationsRequest,
     CitationsResult,
     Cited,
     FormattedCitation,
     cited_stream,
 )
+from entrez_kit.citations.style_names import STYLE_NAMES, read_styles
 from entrez_kit.errors import EntrezKitError, InvalidInput
-from entrez_kit.operation import Operation, Result, execute
+from entrez_kit.operation import Result
 from entrez_kit.pubmed.fetch import InputOutcome, outcome_of, shortfall_of
 from entrez_kit.pubmed.retrieval import BATCH, Retrieval
 from entrez_kit.services import Services
 
+from ._files import Entries, fit_into_cells
 from ._formats import Column, JsonLines, Record, Shape, Writer, as_data, values_at
 from ._ids import InputFiles, failed
 from ._input import STDIN, read_ids, stdin_is_terminal
 from ._markdown import escaped
 from ._output import Sink
 from ._progress import Advance, progress
-from ._run import View, accepts, finish, found_nothing, help_of, note, plan, run, state, writer_for
+from ._run import View, accepts, finish, help_of, note, plan, run, state, stream, warn, writer_for
+from ._state import Plan, no_fields
 
 FORMATS: Final = (
     "table",
@@ -42,8 +42,10 @@ FORMATS: Final = (
     "tsv",
     "text",
     "md",
-    *(name for name in FILES if name in STYLE_NAMES),
+    *(name for name in STYLE_NAMES if name in FILES),
 )
+DOUBTFUL: Final = {"retracted": "Retracted", "expression_of_concern": "Doubts about it have been published"}
+"""What must be known of a record before it is cited, also where the format has no place for it."""
 
 
 @accepts(*FORMATS)
@@ -63,12 +65,12 @@ def command(
     Several styles at once: entrez-kit --demo cite 99000001 PMC99000002 --style apa,vancouver
     A file for a reference manager: entrez-kit --demo cite 99000001 --style csl -o references.json
     """
-    styles = _styles(citation_styles)
+    styles: list[str] = read_styles(citation_styles)
     made = plan(ctx)
     if made.format in FILES:
-        styles, made = [made.format], replace(made, format="text")
-    elif len(styles) == 1 and styles[0] in FILES and _by_default(ctx):
-        made = replace(made, format="text")  # a pipe gets the file itself: it can be imported
+        styles = [made.format]
+    elif len(styles) == 1 and styles[0] in FILES and (made.format == "text" or _by_default(ctx)):
+        made = replace(made, format=styles[0])  # a pipe gets the file itself: it can be imported
     state(ctx).plan = made
     ids = _ids(ctx, pmids, input)
     arguments = {"pmids": ids, "citation_styles": styles}
@@ -78,11 +80,6 @@ def command(
         run(ctx, replace(FORMAT_CITATIONS, function=_whole(ctx)), arguments, _view(styles))
     else:
         _stream(ctx, arguments)
-
-
-def _styles(given: list[str]) -> list[str]:
-    names = (name.strip().lower() for item in given for name in item.split(","))
-    return list(dict.fromkeys(ALIASES.get(name, name) for name in names if name))
 
 
 def _by_default(ctx: typer.Context) -> bool:
@@ -136,7 +133,7 @@ def _nothing_asked(ctx: typer.Context, arguments: dict[str, Any]) -> None:
         run(ctx, operation, {**arguments, "pmids": ["0"]}, _view(arguments["citation_styles"]))
         return
     with Sink(made.target) as sink:
-        writer = _writer(ctx, sink, arguments["citation_styles"])
+        writer = _writer(made, sink, arguments["citation_styles"])
         writer.begin()
         writer.end()
 
@@ -145,19 +142,25 @@ def _whole(ctx: typer.Context) -> Any:
     def cite(services: Services, request: CitationsRequest) -> CitationsResult:
         from entrez_kit.citations.operation import result_of
 
-        return result_of(list(_followed(ctx, services, request, "plain", shared=False)))
+        return result_of(list(_followed(ctx, services, request, request.citation_styles, shared=False)))
 
     return cite
 
 
 def _followed(
-    ctx: typer.Context, services: Services, request: CitationsRequest, markup: str, *, shared: bool
+    ctx: typer.Context,
+    services: Services,
+    request: CitationsRequest,
+    styles: list[Any],
+    markup: str = "plain",
+    *,
+    shared: bool,
 ) -> Iterator[Cited]:
     """Cite under a progress bar, where it takes more than a request."""
     total = len(request.pmids)
     with progress(state(ctx), "Citing", total=total, shared=shared or total <= BATCH) as advance:
         fetched = Retrieval.of_ids(services, request.pmids)
-        for number, item in enumerate(cited_stream(fetched, request.citation_styles, markup), start=1):
+        for number, item in enumerate(cited_stream(fetched, styles, markup), start=1):
             _told(advance, number)
             yield item
 
@@ -181,36 +184,23 @@ class Streamed(Result):
         return shortfall_of(self.missing, self.found, [])
 
 
-class Texts:
-    """The citations themselves: a line each, or for a reference manager a file."""
+class Lines:
+    """The citations themselves, a line each."""
 
-    def __init__(self, sink: Sink, styles: list[str]) -> None:
+    def __init__(self, sink: Sink, made: Plan) -> None:
+        no_fields(made)
         self._sink = sink
-        self._styles = styles
-        self._file = FILES[styles[0]] if len(styles) == 1 and styles[0] in FILES else None
-        self._first = True
 
     def begin(self) -> None:
-        """Write what a file begins with."""
-        if self._file is not None:
-            self._sink.data(self._file.head)
+        """Write nothing: there is no header."""
 
     def record(self, record: Record) -> None:
-        """Write one record, in every style."""
-        if self._file is not None:
-            text = str(record["citations"][self._styles[0]])
-            entry = text.removeprefix(self._file.head)
-            entry = entry[: len(entry) - len(self._file.tail)] if self._file.tail else entry
-            self._sink.data(entry if self._first else self._file.between + entry)
-        else:
-            for style in self._styles:
-                self._sink.data(str(record["citations"][style]).rstrip("\n") + "\n")
-        self._first = False
+        """Write one record, in every style; a file for reference managers has lines of its own."""
+        for text in record["citations"].values():
+            self._sink.data(str(text).rstrip("\n") + "\n")
 
     def end(self) -> None:
-        """Write what a file ends with."""
-        if self._file is not None:
-            self._sink.data(self._file.tail)
+        """Hand over the last lines."""
         self._sink.flush()
 
 
@@ -221,55 +211,46 @@ def _item(record: Record) -> str:
     )
 
 
-def _writer(ctx: typer.Context, sink: Sink, styles: list[str]) -> Writer:
-    made = plan(ctx)
+def _writer(made: Plan, sink: Sink, styles: list[str]) -> Writer | Entries:
+    if made.format in FILES:
+        return Entries(sink, made)
     if made.format == "text":
-        if made.fields:
-            raise InvalidInput(
-                "--fields does not go with text.",
-                invalid_input="format=text",
-                recovery_hint="Fields are for json, jsonl, csv, tsv and table.",
-                details={"reason": "bad_usage"},
-            )
-        return Texts(sink, styles)
+        return Lines(sink, made)
+    fit_into_cells(made, styles)
     return writer_for(made, sink, _columns(styles), Shape(FormattedCitation), _item, between="")
 
 
 def _stream(ctx: typer.Context, arguments: dict[str, Any]) -> None:
     made = plan(ctx)
     with Sink(made.target) as sink:
-        writer = _writer(ctx, sink, arguments["citation_styles"])
+        writer = _writer(made, sink, arguments["citation_styles"])
+        flagged: dict[str, list[str]] = {}
 
         def cite(services: Services, request: CitationsRequest) -> Streamed:
             found, missing = 0, []
             writer.begin()
+            # What goes into a file is written from the record, so that nothing needs to be formatted.
+            styles = [] if isinstance(writer, Entries) else request.citation_styles
             markup = "markdown" if made.format == "md" else "plain"
-            for item in _followed(ctx, services, request, markup, shared=sink.isatty()):
-                if item.citation is not None:
-                    found += 1
-                    writer.record(as_data(item.citation))
+            for item in _followed(ctx, services, request, styles, markup, shared=sink.isatty()):
+                if item.citation is None or item.article is None:
+                    missing.append(item.fetched)
+                    if isinstance(writer, JsonLines):
+                        writer.line(failed(item.fetched.input, item.fetched.status, item.fetched.message))
                     continue
-                missing.append(item.fetched)
-                if isinstance(writer, JsonLines):
-                    writer.line(failed(item.fetched.input, item.fetched.status, item.fetched.message))
+                found += 1
+                if isinstance(writer, Entries):
+                    writer.article(item.article)
+                else:
+                    writer.record(as_data(item.citation))
+                if not isinstance(writer, JsonLines) and item.article.retraction_status in DOUBTFUL:
+                    flagged.setdefault(item.article.retraction_status, []).append(item.article.pmid)
             writer.end()
             if not found:
                 Retrieval.raise_if_nothing_answered(missing)
             return Streamed(missing=[outcome_of(item) for item in missing], found=found)
 
-        operation: Operation[CitationsRequest, Streamed] = Operation(
-            name=FORMAT_CITATIONS.name,
-            function=cite,
-            request=CitationsRequest,
-            result=Streamed,
-            method=FORMAT_CITATIONS.method,
-            command=FORMAT_CITATIONS.command,
-            toolset=FORMAT_CITATIONS.toolset,
-            title=FORMAT_CITATIONS.title,
-        )
-        started = time.monotonic()
-        outcome = execute(operation, state(ctx).services, arguments)
-        elapsed = 1000 * (time.monotonic() - started)
-        if found_nothing(outcome):
-            sink.discard()
+        outcome, elapsed = stream(ctx, FORMAT_CITATIONS, arguments, sink, cite, Streamed)
+    for status, pmids in flagged.items():
+        warn(ctx, f"{DOUBTFUL[status]}: PMID {', '.join(dict.fromkeys(pmids))}.")
     finish(ctx, outcome, elapsed)

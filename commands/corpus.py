@@ -329,15 +329,34 @@ def reindex_command(
     anew: Annotated[
         bool, typer.Option("--anew", help="Make every vector anew, and drop those of other models.")
     ] = False,
+    index: Annotated[
+        Literal["local", "weaviate"],
+        typer.Option("--index", metavar="NAME", help="Rebuild the index in Weaviate, after the local one."),
+    ] = "local",
 ) -> None:
     """Work out anew what is made of the records: quality, passages, full-text index, and vectors that are missing.
 
     Needed when the embeddings model changes. Safe to interrupt and to repeat.
     """
-    from entrez_kit.corpus.indexing import reindex
+    from entrez_kit.corpus.indexing import DELIVERING, reindex
 
-    done = reindex(state(ctx).services, anew=anew, stage=partial(_stage, ctx))
-    _emit(ctx, done, "reindex_page")
+    services = state(ctx).services
+    if index == "weaviate":
+        from entrez_kit.corpus.weaviate_client import server_of
+
+        server_of(services.settings)  # found out before hours of work
+    done = reindex(services, anew=anew, stage=partial(_stage, ctx))
+    if index == "local":
+        _emit(ctx, done, "reindex_page")
+        return
+    from entrez_kit.corpus.weaviate import rebuild
+
+    with _stage(ctx, DELIVERING) as advance:
+        delivered = rebuild(services, advance)
+    _emit(ctx, delivered, "delivered_page")
+    problem = delivered.shortfall()
+    if problem is not None:
+        raise problem
 
 
 @app.command("export")

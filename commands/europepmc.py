@@ -1,7 +1,6 @@
 """`entrez-kit europepmc`: search Europe PMC, page by page or as far as wanted, preprints included."""
 
 import sys
-import time
 from dataclasses import replace
 from typing import Annotated, Any, Final
 
@@ -10,7 +9,7 @@ import typer
 from entrez_kit.citations.files import FILES
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.europepmc import MAX_PAGE_SIZE
-from entrez_kit.operation import Operation, Result, execute
+from entrez_kit.operation import Result
 from entrez_kit.pubmed.europepmc import EUROPEPMC_SEARCH, EuropePMCRequest, EuropePMCResult, Walk, search_many
 from entrez_kit.pubmed.europepmc_models import EuropePMCArticle
 from entrez_kit.services import Services
@@ -20,7 +19,7 @@ from ._formats import Shape, Writer, as_data
 from ._markdown import page
 from ._output import Sink
 from ._progress import progress
-from ._run import View, accepts, finish, found_nothing, help_of, note, plan, run, state, warn, writer_for
+from ._run import View, accepts, finish, help_of, note, plan, run, state, stream, warn, writer_for
 from ._state import Plan, is_terminal
 from ._text import ARTICLE_COLUMNS, record_key
 
@@ -214,21 +213,7 @@ def _stream(ctx: typer.Context, arguments: dict[str, Any], wanted: int | None) -
             done._failure = walk.failure
             return done
 
-        operation: Operation[EuropePMCRequest, Streamed] = Operation(
-            name=EUROPEPMC_SEARCH.name,
-            function=search,
-            request=EuropePMCRequest,
-            result=Streamed,
-            method=EUROPEPMC_SEARCH.method,
-            command=EUROPEPMC_SEARCH.command,
-            toolset=EUROPEPMC_SEARCH.toolset,
-            title=EUROPEPMC_SEARCH.title,
-        )
-        started = time.monotonic()
-        outcome = execute(operation, state(ctx).services, arguments)
-        elapsed = 1000 * (time.monotonic() - started)
-        if found_nothing(outcome):
-            sink.discard()
+        outcome, elapsed = stream(ctx, EUROPEPMC_SEARCH, arguments, sink, search, Streamed)
     if outcome.result is not None:
         _remarks(ctx, outcome.result)
     finish(ctx, outcome, elapsed)

@@ -1,7 +1,5 @@
 """`entrez-kit gene`: from a symbol to candidates, from an id to the gene, from the gene to the literature."""
 
-import time
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -23,13 +21,13 @@ from entrez_kit.gene.links import GET_PUBMED_LINKS
 from entrez_kit.gene.lookup import GET_GENE
 from entrez_kit.gene.models import Gene, GenePage, PubMedLinks
 from entrez_kit.gene.search import SEARCH_GENES
-from entrez_kit.operation import Operation, Result, execute
+from entrez_kit.operation import Result
 from entrez_kit.services import Services
 
 from ._formats import Column, JsonLines, Shape, Writer, as_data, values_at
 from ._input import STDIN, read_ids, stdin_is_terminal
 from ._output import Sink
-from ._run import View, accepts, finish, found_nothing, help_of, note, plan, presenter, run, state, warn, writer_for
+from ._run import View, accepts, finish, help_of, note, plan, presenter, run, stream, warn, writer_for
 
 app = typer.Typer(help="Genes: find candidates by symbol or words, look one up, find articles about it.")
 
@@ -237,16 +235,7 @@ def _stream(ctx: typer.Context, arguments: dict[str, Any], columns: dict[str, Co
             missing = [item.outcome for item in done if item.gene is None]
             return Streamed(missing=missing, found=len(done) - len(missing))
 
-        operation: Operation[GenesRequest, Streamed] = replace(
-            GET_GENES,
-            function=fetch,  # type: ignore[arg-type]  # the same request, another result
-            result=Streamed,  # type: ignore[arg-type]
-        )  # type: ignore[assignment]
-        started = time.monotonic()
-        outcome = execute(operation, state(ctx).services, arguments)
-        elapsed = 1000 * (time.monotonic() - started)
-        if found_nothing(outcome):
-            sink.discard()
+        outcome, elapsed = stream(ctx, GET_GENES, arguments, sink, fetch, Streamed)
     finish(ctx, outcome, elapsed)
 
 

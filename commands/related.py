@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from entrez_kit.citations.style_names import read_styles
 from entrez_kit.errors import EntrezKitError
 from entrez_kit.relationships.models import (
     DEFAULT_BUDGET,
@@ -19,6 +20,7 @@ from entrez_kit.relationships.operation import RELATIONSHIPS
 from entrez_kit.services import Services
 from entrez_kit.tracing import Watch, watched
 
+from ._files import fit_into_cells
 from ._formats import Record, as_data, values_at
 from ._markdown import escaped, item
 from ._progress import progress
@@ -95,6 +97,8 @@ def command(
 
         operation = replace(RELATIONSHIPS, function=followed)
     form = plan(ctx).format
+    if kind == CITATIONS:
+        fit_into_cells(plan(ctx), read_styles(citation_styles))
     view = _citations_view(form) if kind == CITATIONS else _articles_view(only_ids=form == "ids")
     run(ctx, operation, arguments, view, afterwards=partial(_remarks, ctx))
 

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from entrez_kit.citations.operation import FORMAT_CITATIONS
+from entrez_kit.corpus.operations import CHECKPOINT_GET, CHECKPOINT_SET, RAG_GET, RAG_SEARCH, SYNC
 from entrez_kit.databases.fetch import FETCH
 from entrez_kit.databases.info import INFO
 from entrez_kit.databases.link import LINK
@@ -36,6 +37,11 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     SEARCH_GENES,
     GET_GENE,
     GET_PUBMED_LINKS,
+    SYNC,
+    RAG_SEARCH,
+    RAG_GET,
+    CHECKPOINT_GET,
+    CHECKPOINT_SET,
     INFO,
     SEARCH,
     SUMMARY,

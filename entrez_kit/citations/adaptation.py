@@ -145,7 +145,10 @@ def _pages_without_volume(body: Any) -> None:
 
 
 def mla(root: Any) -> None:
-    """Follow the MLA Handbook: seasons are small, and what is no number is not called one ("pt. 1")."""
+    """Follow the MLA Handbook: seasons are small, and what is no number is not called one ("pt. 1").
+
+    An article that has no issue yet has a day (5.79), which the style gives to none in a journal.
+    """
     for number, season in enumerate(_SEASONS, start=1):
         _say(root, f"season-{number:02}", season)
     label = every(every(root, "macro", name="label-issue")[0], "label", variable="issue")[0]
@@ -154,10 +157,19 @@ def mla(root: Any) -> None:
     label.addprevious(choose)
     choose.append(numeric)
     numeric.append(label)
+    monthly = every(every(root, "macro", name="container1-publication-date")[0], "else-if", type="article-journal")[0]
+    ahead = root.makeelement(f"{_TAG}else-if", type="article-journal", variable="status", match="all")
+    ahead.append(root.makeelement(f"{_TAG}date", form="text", variable="issued"))
+    monthly.addprevious(ahead)
 
 
 def ama(root: Any) -> None:
-    """Say "Published online" only of what was published online; the style says it of all that has no volume."""
+    """Say "Published online" only of what was published online; the style says it of all that has no volume.
+
+    Long lists of authors come shortened (see ``preparation``), so that the style does not cut off their group.
+    """
+    for area in every(root, "bibliography"):
+        area.set("et-al-min", "1000")  # still there for a list that PubMed has cut off
     for term in every(root, "text", term="advance-online-publication"):
         choose = root.makeelement(f"{_TAG}choose")
         online = root.makeelement(f"{_TAG}if", variable="status")

@@ -100,7 +100,7 @@ def _authors(article: Article) -> Fields:
 
 def _person(author: Author, full: str, short: str) -> Fields:
     if author.collective_name:
-        yield "CN", author.collective_name
+        yield ("CN" if full == "FAU" else full), author.collective_name
     else:
         given = author.first_name or author.initials
         initials = author.initials or spaced_initials(given or "").replace(" ", "")

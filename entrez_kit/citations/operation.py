@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final
 
 from pydantic import Field, field_validator
 
+from entrez_kit.citations.style_names import StyleName, read_styles
 from entrez_kit.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.operation import Operation, Request, Result, sparse
 from entrez_kit.pubmed.fetch import InputOutcome, outcome_of, shortfall_of
@@ -15,11 +16,6 @@ from entrez_kit.services import Services
 
 MAX_MCP_PMIDS: Final = 50
 
-StyleName = Literal["apa", "mla", "vancouver", "ama", "chicago", "nature", "ris", "bibtex", "csl"]
-STYLE_NAMES: Final[tuple[str, ...]] = get_args(StyleName)
-ALIASES: Final = {"apa_string": "apa", "mla_string": "mla", "csl-json": "csl", "csl_json": "csl", "bib": "bibtex"}
-"""Other names that are accepted: the specification's, and those of habit."""
-
 
 class CitationsRequest(Request):
     """Which records to cite, and in which styles."""
@@ -28,19 +24,15 @@ class CitationsRequest(Request):
     citation_styles: list[StyleName] = Field(
         default=["apa"],
         min_length=1,
-        description="apa, mla, vancouver, ama, chicago (author-date), nature; ris, bibtex, csl for reference managers.",
+        description="apa, mla, vancouver, ama, chicago (author-date), nature; "
+        "ris, bibtex, csl, nbib for reference managers.",
     )
 
     @field_validator("citation_styles", mode="before")
     @classmethod
     def _names(cls, value: Any) -> Any:
         """Accept one name, several in one text, other spellings; each style once."""
-        if isinstance(value, str):
-            value = [value]
-        if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-            return value
-        names = (name.strip().lower() for item in value for name in item.split(","))
-        return list(dict.fromkeys(ALIASES.get(name, name) for name in names if name))
+        return read_styles(value)
 
 
 class FormattedCitation(Result):
@@ -76,10 +68,10 @@ class Cited:
 
 
 def format_citations(services: Services, request: CitationsRequest) -> CitationsResult:
-    """Format PubMed records as citations: APA, MLA, Vancouver, AMA, Chicago, Nature, or CSL-JSON.
+    """Format PubMed records as citations: APA, MLA, Vancouver, AMA, Chicago, Nature; RIS, BibTeX, CSL-JSON, NBIB.
 
     Use it for reference lists; it is exact where writing citations from memory is not. Example: pmids ["99000001"],
-    citation_styles ["apa", "vancouver"]. Inputs that do not exist are named in `not_found_pmids`, never dropped.
+    citation_styles ["apa", "vancouver"].
 
     Args:
         services: the clients.

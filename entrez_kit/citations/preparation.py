@@ -19,6 +19,11 @@ Language = Literal["none", "after_pages", "in_title", "after_title"]
 GROUP: Final = ("\u2063", "\u2064")
 """Marks around the name of a group, for styles that set it off with a semicolon; no title or name has them."""
 
+MANY: Final = 6
+NAMED: Final = 3
+"""AMA names up to six people, and three of more (3.7)."""
+OTHERS: Final[Name] = {"literal": "et al"}
+
 _UNUSED: Final = ("abstract", "keyword", "note", "source", "language", "medium", "ISSN", "custom", "categories")
 """Fields that a style would print beside the citation proper, or that nothing prints."""
 _SUPPLEMENT: Final = re.compile(
@@ -86,6 +91,8 @@ class Wants:
         initials: given names are shortened, the parts of Xiao-ming each (X.-M.).
         bare_suffixes: no comma before a suffix, no full stop in it.
         groups_apart: a group among persons is set off with a semicolon.
+        groups_after_others: of more than six people three are named, and after "et al" the group they wrote for;
+            CSL would leave the group out.
         supplements: how the word is written.
         supplement_in: where a supplement stands: in a field of its own, behind the volume, or behind it in brackets.
         language: where a language other than English is named: behind the pages, in the title, or behind it.
@@ -114,6 +121,7 @@ class Wants:
     initials: bool = False
     bare_suffixes: bool = False
     groups_apart: bool = False
+    groups_after_others: bool = False
     supplements: str = "suppl."
     supplement_in: Literal["own", "volume", "brackets"] = "own"
     language: Language = "none"
@@ -150,7 +158,7 @@ def prepared(item: Item, wants: Wants) -> Item:
     if wants.ahead and "status" in ready:
         ready["status"] = wants.ahead
     _publisher(ready, wants)
-    if "incomplete" in str(item.get("note", "")) and "author" in ready:
+    if "incomplete" in str(item.get("note", "")) and "author" in ready and OTHERS not in ready["author"]:
         ready["author"].append({"literal": "others"})  # the processor's word for "et al."
     if ready["type"] == "article":
         _preprint(ready, wants)
@@ -226,6 +234,18 @@ def _names(item: Item, wants: Wants) -> None:
         if role in item:
             several = len(item[role]) > 1
             item[role] = [_name(name, wants, several=several) for name in item[role]]
+            if wants.groups_after_others:
+                item[role] = _shortened_list(item[role])
+
+
+def _shortened_list(names: list[Name]) -> list[Name]:
+    """Name three of more than six people, and the group they wrote for: "Doe J, Roe R, Poe E, et al; Study Group"."""
+    groups = [name for name in names if "literal" in name]
+    people = len(names) - len(groups)
+    if len(names) <= MANY or (people <= MANY and len(groups) == 1):
+        return names
+    after = [group for group in groups if group not in names[:NAMED]] if people > MANY else []
+    return [*names[:NAMED], OTHERS, *after]
 
 
 def _name(name: Name, wants: Wants, *, several: bool) -> Name:

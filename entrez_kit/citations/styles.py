@@ -11,6 +11,7 @@ from entrez_kit.citations.csl import Item
 from entrez_kit.citations.files import csl_text as csl_text
 from entrez_kit.citations.preparation import GROUP, Place, Wants, notice_of, prepared
 from entrez_kit.citations.processor import Entry, Run, format_entries
+from entrez_kit.citations.style_names import SPECIFIED
 from entrez_kit.errors import InvalidInput
 
 Markup = Literal["plain", "markdown", "html"]
@@ -121,6 +122,7 @@ STYLES: Final[dict[str, Style]] = {
             books="ama",
             nlm_names=True,
             groups_apart=True,
+            groups_after_others=True,
             supplements="suppl",
             part="pt",
             dashes=False,
@@ -157,16 +159,13 @@ STYLES: Final[dict[str, Style]] = {
 }
 """Styles that the citation processor formats."""
 
-ALIASES: Final = {"apa_string": "apa", "mla_string": "mla"}
-"""The specification's names."""
-
 
 def format_citation(items: Item | Sequence[Item], style: str, markup: Markup = "plain") -> str:
     """Return one entry of a reference list, or several with a line each.
 
     Args:
         items: CSL-JSON.
-        style: name of one of ``STYLES``, or an alias.
+        style: name of one of ``STYLES``, or the specification's name of it.
         markup: plain text, Markdown or HTML with italics and bold.
 
     Raises:
@@ -184,7 +183,7 @@ def format_citations(items: Iterable[Item], style: str, markup: Markup = "plain"
         InvalidInput: there is no such style.
         NotConfigured: the citation processor or the styles are not installed.
     """
-    name = ALIASES.get(style, style)
+    name = SPECIFIED.get(style, style)
     if name not in STYLES:
         raise InvalidInput(
             f"There is no citation style {style}.",

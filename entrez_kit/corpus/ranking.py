@@ -10,7 +10,7 @@ Croft, "Relevance-based language models", SIGIR 2001, mixed with the query as in
 import heapq
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -66,25 +66,6 @@ class Record(NamedTuple):
     fields: tuple[list[str], ...]
 
 
-class Stems(dict[str, str | None]):
-    """Words and their stems, None for words whose stem nobody asked for; so most words are never stemmed."""
-
-    def __init__(self, asked: Iterable[str]) -> None:
-        super().__init__()
-        self._asked = frozenset(asked)
-        # A stem keeps all but the last two letters of its word, at least.
-        self._starts = frozenset(stem[:1] if len(stem) < 4 else stem[: min(4, len(stem) - 2)] for stem in self._asked)
-
-    def __missing__(self, word: str) -> str | None:
-        starts = self._starts
-        found = None
-        if word[:1] in starts or word[:2] in starts or word[:3] in starts or word[:4] in starts:
-            stemmed = stem(word)
-            found = stemmed if stemmed in self._asked else None
-        self[word] = found
-        return found
-
-
 def length_of(title: str, abstract: str) -> int:
     """Return how many words a record has, to within a few."""
     return title.count(" ") + abstract.count(" ") + 2
@@ -96,47 +77,69 @@ def read(pmid: int, text: str) -> Record:
     return Record(pmid, length_of(title, abstract), (words_of(title), words_of(abstract), words_of(terms)))
 
 
+def words_with(stems: Iterable[str], records: Iterable[Record]) -> dict[str, str]:
+    """Return the words of the records that have one of the stems, with it; few words need be stemmed to know."""
+    asked = frozenset(stems)
+    # A stem is its word but for the end: of five letters and more at most the last two differ, of fewer only the last.
+    starts = frozenset(stem[: min(3, max(1, len(stem) - 1))] for stem in asked)
+    words: set[str] = set().union(*(field for record in records for field in record.fields))
+    close = [word for word in words if word[:3] in starts or word[:2] in starts or word[:1] in starts]
+    return {word: stemmed for word in close if (stemmed := stem(word)) in asked}
+
+
 def score(
-    records: Iterable[Record], wanted: Sequence[Wanted], statistics: Statistics, profile: Profile
+    records: Collection[Record], wanted: Sequence[Wanted], statistics: Statistics, profile: Profile
 ) -> dict[int, float]:
     """Return the BM25F score of each record, by PMID."""
-    stems = Stems(word for group in wanted for phrase in group.stems for word in phrase)
-    single = [
-        (group.stems[0][0], group.worth) for group in wanted if len(group.stems) == 1 and len(group.stems[0]) == 1
-    ]
-    multiple = [group for group in wanted if len(group.stems) > 1 or len(group.stems[0]) > 1]
+    known = words_with((word for group in wanted for phrase in group.stems for word in phrase), records)
+    single = [(group.stems[0][0], group.worth) for group in wanted if _is_word(group)]
+    multiple = [group for group in wanted if not _is_word(group)]
     weights = (profile.title, 1.0, profile.terms)
     scores: dict[int, float] = {}
     for record in records:
-        found = [list(map(stems.__getitem__, words)) for words in record.fields]
-        counts = [Counter(filter(None, words)) for words in found]
+        frequencies: dict[str, float] = {}
+        for weight, words in zip(weights, record.fields, strict=True):
+            for word in words:
+                if word in known:
+                    found = known[word]
+                    frequencies[found] = frequencies.get(found, 0.0) + weight
         norm = profile.k1 * (1 - profile.b + profile.b * record.length / statistics.mean_length)
         total = 0.0
         for word, worth in single:
-            frequency = weights[0] * counts[0][word] + counts[1][word] + weights[2] * counts[2][word]
-            if frequency:
+            if word in frequencies:
+                frequency = frequencies[word]
                 total += worth * frequency / (frequency + norm)
         for group in multiple:
-            frequency = sum(
-                weight * _occurrences(words, count, phrase)
-                for weight, words, count in zip(weights, found, counts, strict=True)
-                for phrase in group.stems
-            )
+            frequency = sum(_frequency(phrase, record, frequencies, known, weights) for phrase in group.stems)
             if frequency:
                 total += group.worth * frequency / (frequency + norm)
         scores[record.pmid] = total
     return scores
 
 
-def _occurrences(words: Sequence[str | None], counts: Mapping[str | None, int], phrase: Phrase) -> int:
+def _is_word(group: Wanted) -> bool:
+    return len(group.stems) == 1 and len(group.stems[0]) == 1
+
+
+def _frequency(
+    phrase: Phrase,
+    record: Record,
+    frequencies: Mapping[str, float],
+    known: Mapping[str, str],
+    weights: Sequence[float],
+) -> float:
+    """Return how often a record has a phrase, weighted by field."""
     if len(phrase) == 1:
-        return counts.get(phrase[0], 0)
-    if any(word not in counts for word in phrase):
-        return 0
-    return sum(
-        words[place] == phrase[0] and tuple(words[place : place + len(phrase)]) == phrase
-        for place in range(len(words) - len(phrase) + 1)
-    )
+        return frequencies.get(phrase[0], 0.0)
+    if not all(word in frequencies for word in phrase):
+        return 0.0
+    total = 0.0
+    for weight, words in zip(weights, record.fields, strict=True):
+        stems = [known.get(word) for word in words]
+        for place, found in enumerate(stems):
+            if found == phrase[0] and tuple(stems[place : place + len(phrase)]) == phrase:
+                total += weight
+    return total
 
 
 def want(
@@ -201,5 +204,5 @@ def rerank(
         for one in added
     ]
     foremost = best(scores, profile.feedback_depth)
-    more = score((records[pmid] for pmid in foremost), wanted, statistics, profile)
+    more = score([records[pmid] for pmid in foremost], wanted, statistics, profile)
     return {pmid: scores[pmid] + more[pmid] for pmid in foremost}

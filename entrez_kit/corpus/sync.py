@@ -47,9 +47,7 @@ class SyncRequest(Request):
 
     query_key: str = Field(min_length=1, description="Name of the corpus.")
     term: str = Field(min_length=1, description="PubMed query; always the same for a key.")
-    overlap_days: int = Field(
-        default=5, ge=0, description="Days before the checkpoint to look at again."
-    )
+    overlap_days: int = Field(default=5, ge=0, description="Days before the checkpoint to look at again.")
 
     @field_validator("query_key", "term")
     @classmethod

@@ -310,12 +310,12 @@ class _Delivery:
         return len(taken)
 
     def _shortfall(self, waiting: int) -> VectorIndexError:
-        first = next(iter(self.errors.values()))
+        first, number = next(iter(self.errors.values())), len(self.errors)
         lacking = sum(why == "it has no vector" for why in self.errors.values())
         hint = "Run `entrez-kit corpus reindex`, which makes the vectors that are missing." if lacking else None
         kind = LocalIndexError if lacking else VectorIndexError
         return kind(
-            f"{self.index.server.name} did not take {len(self.errors):,} passages ({first}).",
+            f"{self.index.server.name} did not take {number:,} passage{'s' if number > 1 else ''} ({first}).",
             recovery_hint=hint,
             details={
                 "reason": "vectors_missing" if lacking else "passages_refused",

@@ -242,7 +242,7 @@ def _typed(exc: Exception, settings: Settings) -> VectorIndexError:
         theirs.WeaviateRetryError,
         httpx.TransportError,
     )
-    if isinstance(exc, unreachable) or "failed to connect" in said:
+    if isinstance(exc, unreachable) or "UNAVAILABLE" in said:
         return VectorIndexError(
             f"{server.name} cannot be reached.", details={"reason": "weaviate_unreachable", "said": said}
         )

@@ -204,7 +204,7 @@ class WeaviateIndex:
         """
         if not self.exists():
             raise self._unfit("does not exist", "no_collection", "Run `entrez-kit corpus reindex --index weaviate`.")
-        found = self._ask(lambda: self._collection.config.get())
+        found = self._ask(lambda: self._collection.config.get(simple=True))
         described = _DESCRIBED.fullmatch(found.description or "")
         if described is None:
             raise self._unfit(

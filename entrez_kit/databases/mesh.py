@@ -75,7 +75,7 @@ def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
     """Look up MeSH headings by name, synonym or unique identifier, with tree numbers, scope note and entry terms.
 
     Use it to find the right heading for a search with [MeSH Terms]. Example: query "heart attack" finds Myocardial
-    Infarction. Not for the headings of an article; those come with pubmed_fetch_contents.
+    Infarction.
 
     Args:
         services: the clients.

@@ -34,8 +34,7 @@ class SpellResult(Result):
 def spell_check(services: Services, request: SpellRequest) -> SpellResult:
     """Check the spelling of a query against what NCBI knows.
 
-    Use it when a search finds nothing or too little. Example: query "astma inhaler". No suggestion is no proof that the
-    spelling is right.
+    Use it when a search finds nothing or too little. Example: query "astma inhaler".
 
     Args:
         services: the clients.

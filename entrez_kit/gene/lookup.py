@@ -42,8 +42,7 @@ def get_gene(services: Services, request: GetGeneRequest) -> Gene:
     """Get one gene: names, summary, location, aliases, status, and its ids in other databases.
 
     Use it with an id from search_genes. A merged record is returned with status "replaced" and `replaced_by`: call
-    get_gene again with that id. `cross_references` leads to HGNC, Ensembl, UniProt, RefSeq, OMIM and others; for
-    articles call get_pubmed_links. Example: entrez_id "NCBIGene:7157".
+    get_gene again with that id. For articles call get_pubmed_links. Example: entrez_id "NCBIGene:7157".
 
     Args:
         services: the clients.

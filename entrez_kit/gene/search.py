@@ -96,8 +96,8 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
     """Find genes by symbol, alias, name or words, and get ranked candidates with their NCBIGene ids.
 
     Use it first whenever you have a symbol or a description and not an id; pass the id of the right candidate to
-    get_gene or get_pubmed_links. Exact symbols come first, then aliases, then everything else. Without the organism
-    argument all species are searched: check `organism` of each candidate. Example: query "TP53", organism "human".
+    get_gene or get_pubmed_links. Without the organism argument all species are searched: check `organism` of each
+    candidate. Example: query "TP53", organism "human".
 
     Args:
         services: the clients.

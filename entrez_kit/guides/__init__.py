@@ -11,6 +11,7 @@ TOPICS: Final = (
     "searching",
     "identifiers",
     "full-text",
+    "references",
     "output",
     "exit-codes",
     "errors",

@@ -126,7 +126,7 @@ def lookup_citation(services: Services, request: MatchRequest) -> MatchResult:
 
     Use it to turn a reference list into PMIDs. Example: {"journal": "J Invent Res", "year": "2024", "volume": "12",
     "first_page": "737", "author_name": "Doe J"}. NCBI's matcher overlooks a wrong author or year, so every record
-    found is compared with the reference. Not for finding literature on a topic; search for that.
+    found is compared with the reference.
 
     Args:
         services: the clients.

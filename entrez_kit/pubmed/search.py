@@ -234,9 +234,9 @@ def _expected(result: SearchResult) -> int:
 def search_articles(services: Services, request: SearchRequest) -> SearchResult:
     """Search PubMed and return PMIDs with NCBI's reading of the query.
 
-    Use it to find articles by topic, author, journal, date or MeSH term; fetch details of the PMIDs afterwards. Not for
-    looking up a known reference. Example: query_term "base editing AND sickle cell", max_results 10,
-    fetch_brief_summaries 10. Always look at `warnings`: they say when NCBI dropped a phrase or a field.
+    Use it to find articles by topic, author, journal, date or MeSH term; fetch details of the PMIDs afterwards.
+    Example: query_term "base editing AND sickle cell", max_results 10, fetch_brief_summaries 10. Always look at
+    `warnings`: they say when NCBI dropped a phrase or a field.
 
     Args:
         services: the clients.

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from entrez_kit.citations.style_names import HABITS, read_styles
 from entrez_kit.errors import EntrezKitError, UpstreamError
 from entrez_kit.identifiers import read_identifier
 from entrez_kit.operation import Request, Result, sparse, wrong
@@ -27,14 +28,14 @@ SHORT_NAMES: Final = {
     "similar": "pubmed_similar_articles",
     "citedin": "pubmed_citedin",
     "cited_by": "pubmed_citedin",
+    "citing": "pubmed_citedin",
     "references": "pubmed_references",
-    "citations": "citation_formats",
     "formats": "citation_formats",
 }
-"""What people call the relations."""
+"""What people call the relations; "citations" may be either of two, so it is none."""
 
 Style = Literal[
-    "ris", "bibtex", "apa_string", "mla_string", "apa", "mla", "vancouver", "ama", "chicago", "nature", "csl"
+    "ris", "bibtex", "apa_string", "mla_string", "apa", "mla", "vancouver", "ama", "chicago", "nature", "csl", "nbib"
 ]
 
 INCOMPLETE: Final = frozenset({"links_incomplete", "europepmc_failed", "record_failed"})
@@ -82,10 +83,11 @@ class RelationshipsRequest(Request):
             raise ValueError(f"a {kind}, not a PMID; pubmed_convert_ids (in a terminal: entrez-kit convert) finds it")
         return identifier.value
 
-    @field_validator("citation_styles")
+    @field_validator("citation_styles", mode="before")
     @classmethod
-    def _each_once(cls, value: list[str]) -> list[str]:
-        return list(dict.fromkeys(value))
+    def _names(cls, value: Any) -> Any:
+        """Accept what pubmed_format_citations accepts; the specification's names stay what they are."""
+        return read_styles(value, HABITS)
 
     @model_validator(mode="after")
     def _depth_fits(self) -> Self:

@@ -240,17 +240,19 @@ class _Walk:
             more = min(MAX_BUDGET, self.requests + -(-self.cut // (1 if self.ncbi_is_down else BATCH)))
             advice = f"budget={more} would follow them" if more > self.budget else "it cannot be larger"
             message = (
-                f"The budget of {self.budget} requests is spent: of {self.cut:,} articles the {WORDS[self.relation]} "
+                f"The budget of requests ({self.budget}) is spent: the {WORDS[self.relation]} of {_counted(self.cut)} "
                 f"were not asked for, the best connected came first; {advice}."
             )
             warnings.append(Warn(code="budget_spent", message=message))
         if self.unanswered:
             first = next(iter(self.unanswered.values()))
-            message = (
-                f"No answer about the {WORDS[self.relation]} of {len(self.unanswered):,} articles: {first.message}"
-            )
+            message = f"No answer about the {WORDS[self.relation]} of {_counted(len(self.unanswered))}: {first.message}"
             warnings.append(Warn(code="links_incomplete", message=message))
         return warnings
+
+
+def _counted(articles: int) -> str:
+    return "1 article" if articles == 1 else f"{articles:,} articles"
 
 
 def _article(pmid: str) -> RelatedArticle:

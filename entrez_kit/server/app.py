@@ -40,18 +40,13 @@ from entrez_kit.server import completions, logs, prompts, resources
 from entrez_kit.server.auth import allowed_scopes
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.telemetry import traceable
-from entrez_kit.server.tools import DEFAULT_TOOLSETS, SCOPE_PREFIX, AnyOperation, Names, Toolbox, not_allowed, scope_of
+from entrez_kit.server.tools import DEFAULT_TOOLSETS, AnyOperation, Names, Toolbox, not_allowed, scope_of
 from entrez_kit.server.workers import Workers
 
 NAME: Final = "entrez-kit"
 RESOURCE_NOT_FOUND: Final = -32002
 """What versions before 2026-07-28 call a resource that does not exist; since then it is INVALID_PARAMS."""
 LISTS_STAY_MS: Final = 300_000
-SCOPES_OF_RESOURCES: Final = {
-    resources.STATS_PREFIX: f"{SCOPE_PREFIX}pubmed",
-    resources.PAPER_PREFIX: f"{SCOPE_PREFIX}corpus.read",
-}
-"""What a token must have for addresses that begin so; the others are open to all."""
 
 INSTRUCTIONS: Final = (
     "PubMed, NCBI Gene and other Entrez databases. Search first, then fetch by id: {chains}. Read `warnings`: they "
@@ -169,7 +164,7 @@ class EntrezServer:
         """
         uri = str(params.uri)
         scopes = allowed_scopes()
-        needed = next((scope for start, scope in SCOPES_OF_RESOURCES.items() if uri.startswith(start)), None)
+        needed = resources.scope_of_resource(uri)
         if scopes is not None and needed is not None and needed not in scopes:
             error = _no_scope(uri, needed)
             raise _protocol_error(ctx, error, resources.error_document(uri, error))
@@ -197,7 +192,8 @@ class EntrezServer:
 
     async def complete(self, ctx: Context, params: CompleteRequestParams) -> CompleteResult:
         """Complete an argument of a prompt or of an address."""
-        return await self._in_thread(ctx, lambda: completions.complete(self.services, params))
+        scopes = allowed_scopes()
+        return await self._in_thread(ctx, lambda: completions.complete(self.services, params, scopes))
 
     async def _in_thread(
         self,

@@ -1,16 +1,18 @@
 """Completions: names a host offers while somebody fills in a prompt or the address of a resource."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from mcp_types import CompleteRequestParams, CompleteResult, Completion, PromptReference
 
+from entrez_kit.corpus.operations import RAG_GET
 from entrez_kit.databases.info import parse_database_list
 from entrez_kit.errors import EntrezKitError
 from entrez_kit.gene.organisms import COMMON
 from entrez_kit.guides import topics
 from entrez_kit.server.prompts import CORPUS_UPDATE, GENE_DOSSIER
 from entrez_kit.server.resources import GUIDE_TEMPLATE, STATS_TEMPLATE
+from entrez_kit.server.tools import scope_of
 from entrez_kit.services import Services
 
 MAX_VALUES: Final = 100
@@ -51,12 +53,25 @@ COMPLETERS: Final[Mapping[tuple[str, str], Callable[[Services], list[str]]]] = {
 }
 """By prompt or resource template, and argument."""
 
+SCOPES: Final[Mapping[tuple[str, str], str]] = {(CORPUS_UPDATE.name, "query_key"): scope_of(RAG_GET)}
+"""What a token must have to be offered values that are not for everybody."""
 
-def complete(services: Services, params: CompleteRequestParams) -> CompleteResult:
-    """Return the values that begin with what was typed, then those that hold it; nothing for other arguments."""
+
+def complete(
+    services: Services, params: CompleteRequestParams, scopes: Collection[str] | None = None
+) -> CompleteResult:
+    """Return the values that begin with what was typed, then those that hold it; nothing for other arguments.
+
+    Args:
+        services: the clients.
+        params: the argument, and what was typed.
+        scopes: what the caller's token allows; None allows everything.
+    """
     target = params.ref.name if isinstance(params.ref, PromptReference) else params.ref.uri
-    source = COMPLETERS.get((target, params.argument.name))
-    if source is None:
+    place = (target, params.argument.name)
+    source = COMPLETERS.get(place)
+    needed = SCOPES.get(place)
+    if source is None or (needed is not None and scopes is not None and needed not in scopes):
         return CompleteResult(completion=Completion(values=[], total=0, has_more=False))
     typed = params.argument.value.strip().lower()
     values = source(services)

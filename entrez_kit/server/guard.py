@@ -17,8 +17,7 @@ from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from entrez_kit.errors import NotConfigured
-from entrez_kit.server.app import STATS_SCOPE
-from entrez_kit.server.resources import STATS_PREFIX
+from entrez_kit.server.resources import scope_of_resource
 from entrez_kit.server.tools import AnyOperation, scope_of
 from entrez_kit.settings import Settings
 
@@ -216,8 +215,10 @@ class ScopeGuard:
                 operation = self._find(str(params.get("name")))
                 if operation is not None:
                     yield scope_of(operation)
-            elif message.get("method") == "resources/read" and str(params.get("uri")).startswith(STATS_PREFIX):
-                yield STATS_SCOPE
+            elif message.get("method") == "resources/read":
+                needed = scope_of_resource(str(params.get("uri")))
+                if needed is not None:
+                    yield needed
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

@@ -20,6 +20,7 @@ from entrez_kit.databases.info import parse_database
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput
 from entrez_kit.guides import read_guide, topics
 from entrez_kit.server.clients import Health, ServerServices
+from entrez_kit.server.tools import SCOPE_PREFIX
 from entrez_kit.settings import Settings
 
 INFO_URI: Final = "pubmed-connect://info"
@@ -30,6 +31,8 @@ GUIDE_PREFIX: Final = "pubmed-connect://guide/"
 GUIDE_TEMPLATE: Final = f"{GUIDE_PREFIX}{{topic}}"
 PAPER_PREFIX: Final = "resource://pubmed/paper/"
 PAPER_TEMPLATE: Final = f"{PAPER_PREFIX}{{pmid}}"
+SCOPES_OF_RESOURCES: Final = {STATS_PREFIX: f"{SCOPE_PREFIX}pubmed", PAPER_PREFIX: f"{SCOPE_PREFIX}corpus.read"}
+"""What a token must have for addresses that begin so; the others are open to all."""
 
 JSON_TYPE: Final = "application/json"
 MARKDOWN_TYPE: Final = "text/markdown"
@@ -95,6 +98,11 @@ def list_templates() -> list[ResourceTemplate]:
             mime_type=MARKDOWN_TYPE,
         ),
     ]
+
+
+def scope_of_resource(uri: str) -> str | None:
+    """Return the scope a token must have for reading a resource; None where every token will do."""
+    return next((scope for start, scope in SCOPES_OF_RESOURCES.items() if uri.startswith(start)), None)
 
 
 def read_resource(services: ServerServices, uri: str, protocol_version: str) -> ReadResourceResult:

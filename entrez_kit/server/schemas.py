@@ -15,9 +15,6 @@ from entrez_kit.operation import Operation, Request, invalid_arguments
 
 Schema = dict[str, Any]
 
-ERROR: Final = "error"
-"""Member of an error envelope. Every output schema admits it: some clients check errors against the schema as well."""
-
 _KEPT: Final = (
     "type",
     "enum",
@@ -113,7 +110,8 @@ def input_schema(request: type[Request]) -> Schema:
 def output_schema(result: type[BaseModel]) -> Schema:
     """Return a shallow schema of a result (its members and their types) that admits the error envelope as well.
 
-    No member is required, since an error has none of them; and "either these or those" is more than many hosts read.
+    Some clients check errors against the schema, too. So no member is required, since an error has none of them, and
+    others are allowed, since it has its own; "either these or those" is more than many hosts read.
     """
     whole = result.model_json_schema(by_alias=False)
     definitions = whole.get("$defs", {})
@@ -121,7 +119,7 @@ def output_schema(result: type[BaseModel]) -> Schema:
     for name, part in whole.get("properties", {}).items():
         left_out_when_empty = result.model_fields[name].exclude_if is not None
         properties[name] = _type_of(part, definitions, nullable=not left_out_when_empty)
-    return {"type": "object", "properties": {**properties, ERROR: {"type": "object"}}}
+    return {"type": "object", "properties": properties}
 
 
 def _compact(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Schema:

@@ -133,9 +133,9 @@ class Toolbox:
                 annotations=ToolAnnotations(
                     title=None if titled else entry.operation.title,
                     read_only_hint=entry.operation.read_only,
+                    # That the world is open goes without saying, and who only reads can repeat everything.
                     destructive_hint=None if entry.operation.read_only else False,
-                    idempotent_hint=True,
-                    open_world_hint=True,
+                    idempotent_hint=None if entry.operation.read_only else True,
                 ),
             )
             for entry in self._listed

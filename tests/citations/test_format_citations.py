@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from entrez_kit import EntrezKit
-from entrez_kit.citations.operation import STYLE_NAMES, CitationsRequest, CitationsResult
+from entrez_kit.citations.operation import CitationsRequest, CitationsResult
+from entrez_kit.citations.style_names import STYLE_NAMES
 from entrez_kit.errors import InvalidInput, UpstreamError
 from entrez_kit.sandbox.server import Sandbox
 

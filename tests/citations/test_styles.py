@@ -189,3 +189,44 @@ def test_the_processor_reads_nothing_of_the_users(monkeypatch: pytest.MonkeyPatc
 
     assert "--sandbox" in seen[0]
     assert any(argument.startswith("--data-dir=") for argument in seen[0])
+
+
+PEOPLE = [{"family": name, "given": "Ann"} for name in ("Adams", "Baker", "Clark", "Davis", "Evans", "Frank", "Ghosh")]
+GROUP = {"literal": "Tea Study Group"}
+
+
+@pytest.mark.parametrize(
+    ("names", "wanted"),
+    [
+        (PEOPLE[:6], "Adams A, Baker A, Clark A, Davis A, Evans A, Frank A. Tea."),
+        (PEOPLE, "Adams A, Baker A, Clark A, et al. Tea."),
+        ([*PEOPLE[:6], GROUP], "Adams A, Baker A, Clark A, Davis A, Evans A, Frank A; Tea Study Group. Tea."),
+        ([*PEOPLE, GROUP], "Adams A, Baker A, Clark A, et al; Tea Study Group. Tea."),
+        ([GROUP, *PEOPLE], "Tea Study Group; Adams A, Baker A, et al. Tea."),
+        (
+            [*PEOPLE[:5], GROUP, PEOPLE[6]],
+            "Adams A, Baker A, Clark A, Davis A, Evans A; Tea Study Group; Ghosh A. Tea.",
+        ),
+        ([{"literal": f"Group {number}"} for number in range(7)], "Group 0; Group 1; Group 2; et al. Tea."),
+    ],
+    ids=["six", "seven", "six and a group", "seven and a group", "a group first", "a group within", "groups"],
+)
+def test_ama_names_three_of_more_than_six_people_and_the_group_they_wrote_for(names: list[Any], wanted: str) -> None:
+    item: Item = {"type": "article-journal", "title": "Tea", "author": names, "container-title": "J", "volume": "1"}
+
+    assert format_citation(item, "ama").startswith(wanted)
+
+
+def test_mla_gives_the_day_of_what_has_no_issue_yet() -> None:
+    item: Item = {
+        "type": "article-journal",
+        "title": "Tea",
+        "container-title": "Journal of Tea",
+        "issued": {"date-parts": [[2026, 3, 5]]},
+        "status": "advance online publication",
+    }
+
+    assert "Journal of Tea, 5 Mar. 2026." in format_citation(item, "mla")
+    assert "Journal of Tea, vol. 1, Mar. 2026." in format_citation(
+        {**{name: value for name, value in item.items() if name != "status"}, "volume": "1"}, "mla"
+    )

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from terminal import Cli, Done, Program, cli_fixture, program_fixture
 
-from entrez_kit.citations.operation import STYLE_NAMES
+from entrez_kit.citations.style_names import STYLE_NAMES
 
 FIXTURES = (cli_fixture, program_fixture)
 FIRST = (
@@ -197,3 +197,43 @@ def test_neither_processor_nor_styles_are_loaded_before_they_are_needed() -> Non
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True)
 
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("form", "first"), [("ris", "TY  - JOUR"), ("bibtex", "@article{"), ("nbib", "PMID- 99000001")]
+)
+def test_a_file_is_the_same_whether_it_is_asked_for_as_style_or_format(cli: Cli, form: str, first: str) -> None:
+    done = cli("cite", *MIXED, "-f", form)
+
+    assert done.out.startswith(first)
+    assert (
+        done.out == cli("cite", *MIXED, "--style", form).out == cli("cite", *MIXED, "--style", form, "-f", "text").out
+    )
+    assert done.out == cli("fetch", "99000001", "99000002", "99000001", "-f", form).out or form == "nbib"
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+@pytest.mark.parametrize("style", ["ris", "nbib"])
+def test_a_file_made_of_lines_is_not_squeezed_into_a_cell(cli: Cli, style: str, form: str) -> None:
+    done = cli("cite", "99000001", "--style", f"apa,{style}", "-f", form)
+
+    assert (done.status, done.out, envelope(done)["invalid_input"]) == (2, "", f"style={style}")
+
+
+@pytest.mark.parametrize("form", ["text", "csv", "md", "ris", "bibtex"])
+def test_whoever_cites_a_retracted_article_is_told_so(cli: Cli, form: str) -> None:
+    err = cli("cite", "99000001", "99000050", "99000050", "-f", form, "-q").err
+
+    assert "Retracted: PMID 99000050." in err
+    assert "99000001" not in err
+
+
+def test_what_has_a_place_for_a_retraction_needs_no_warning(cli: Cli) -> None:
+    for form in ("table", "json", "jsonl"):
+        assert cli("cite", "99000050", "-f", form).err == ""
+
+
+def test_fields_are_named_once(cli: Cli) -> None:
+    fields = envelope(cli("cite", "99000001", "--fields", "nosuch"))["details"]["fields"]
+
+    assert sorted(fields) == sorted(set(fields))

@@ -186,3 +186,30 @@ def test_a_whole_flow_from_a_search_to_the_network_around_its_best_hit(process: 
     records = process("fetch", "-", "-f", "csv", stdin="\n".join(x["pmid"] for x in found["related_articles"]).encode())
     assert records.status == 0
     assert records.out.count("\n") == found["retrieved_count"] + 1
+
+
+@pytest.mark.parametrize("columns", ["60", "200"])
+def test_a_citation_has_a_hanging_indent_and_a_file_lines_of_its_own(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    words = ("related", "99000001", "--type", "formats", "--style", "apa,ris")
+    shown = cli(*words, "-f", "table").out.splitlines()
+    given = json.loads(cli(*words, "--json").out)["citations"]
+    ris = given["ris"].rstrip().splitlines()
+    start = shown.index(ris[0])
+
+    assert shown[0].startswith("apa ──")
+    assert shown[3].startswith("    ")
+    assert " ".join(line.strip() for line in shown[2 : shown.index("", 2)]) == given["apa"]
+    assert [line.rstrip() for line in shown[start : start + len(ris)]] == [line.rstrip() for line in ris]
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_a_file_made_of_lines_is_not_squeezed_into_a_cell(cli: Cli, form: str) -> None:
+    words = ("related", "99000001", "--type", "formats", "-f", form)
+    done = cli(*words)
+
+    assert (done.status, done.out, envelope(done)["invalid_input"]) == (2, "", "style=ris")
+    assert cli(*words, "--style", "apa,bibtex").status == 0
+    assert cli("related", "99000001", "-f", form).status == 0  # styles that nobody asked for are no obstacle

@@ -1,7 +1,7 @@
-"""A stand-in for a Weaviate server on loopback: REST for the schema, gRPC for data, as far as an index of passages goes.
+"""A stand-in for a Weaviate server on loopback: REST for the schema, gRPC for data, as far as needed.
 
-It was compared with Weaviate 1.35; where the two differ, the tests of both say so. It fails on request, and remembers
-what it was sent.
+The tests in ``test_weaviate`` run against it and against a real server. It fails on request, and remembers what it was
+sent.
 """
 
 import json
@@ -22,9 +22,9 @@ from uuid import UUID
 import grpc
 from weaviate.proto.v1 import (
     aggregate_pb2,
+    base_pb2,
     batch_delete_pb2,
     batch_pb2,
-    health_weaviate_pb2,
     properties_pb2,
     search_get_pb2,
     weaviate_pb2_grpc,
@@ -32,6 +32,8 @@ from weaviate.proto.v1 import (
 
 VERSION = "1.35.2"
 MOST_RESULTS = 10_000
+USUAL_RESULTS = 25
+_ONE_VECTOR = base_pb2.Vectors.VECTOR_TYPE_SINGLE_FP32
 
 
 @dataclass
@@ -97,7 +99,7 @@ class WeaviateDouble:
         """Listen for gRPC on a port of its own."""
         self._workers = ThreadPoolExecutor(4)
         self._grpc = grpc.server(self._workers)
-        weaviate_pb2_grpc.add_WeaviateServicer_to_server(_Servicer(self), self._grpc)
+        weaviate_pb2_grpc.add_WeaviateServicer_to_server(_Servicer(self), self._grpc)  # type: ignore[no-untyped-call]
         self._grpc.add_generic_rpc_handlers((_HEALTH,))
         self.grpc_port = self._grpc.add_insecure_port("127.0.0.1:0")
         self._grpc.start()
@@ -178,24 +180,25 @@ class WeaviateDouble:
 
     def search(self, collection: Collection, request: Any) -> Iterator[tuple[str, Stored, dict[str, float]]]:
         """Yield what a search finds, best first, with its numbers."""
+        limit = request.limit or USUAL_RESULTS
         with self._lock:
             among = {uuid: item for uuid, item in collection.objects.items() if _passes(request, uuid, item)}
             if request.HasField("bm25_search"):
                 scores = _bm25(request.bm25_search.query, collection.objects)
                 found = sorted((-scores[uuid], uuid) for uuid in among if uuid in scores)
-                for score, uuid in found[: request.limit]:
+                for score, uuid in found[:limit]:
                     yield uuid, among[uuid], {"score": -score}
             elif request.HasField("near_vector"):
                 vector = _unpacked(request.near_vector.vectors[0].vector_bytes)
                 near = sorted((_distance(vector, item.vector), uuid) for uuid, item in among.items() if item.vector)
-                for distance, uuid in near[: request.limit]:
+                for distance, uuid in near[:limit]:
                     yield uuid, among[uuid], {"distance": distance}
             else:
-                for uuid in sorted(uuid for uuid in among if uuid > request.after)[: request.limit]:
+                for uuid in sorted(uuid for uuid in among if uuid > request.after)[:limit]:
                     yield uuid, among[uuid], {}
 
 
-class _Servicer(weaviate_pb2_grpc.WeaviateServicer):  # type: ignore[misc]  # generated without types
+class _Servicer(weaviate_pb2_grpc.WeaviateServicer):
     def __init__(self, double: WeaviateDouble) -> None:
         self.double = double
 
@@ -219,6 +222,8 @@ class _Servicer(weaviate_pb2_grpc.WeaviateServicer):  # type: ignore[misc]  # ge
             for name, number in numbers.items():
                 setattr(result.metadata, name, number)
                 setattr(result.metadata, f"{name}_present", True)
+            if request.metadata.vector and item.vector is not None:
+                result.metadata.vectors.add(name="default", vector_bytes=_packed(item.vector), type=_ONE_VECTOR)
             for name in request.properties.non_ref_properties:
                 value = _value(collection.kind(name), item.properties.get(name))
                 result.properties.non_ref_props.fields[name].CopyFrom(value)
@@ -253,10 +258,8 @@ class _Servicer(weaviate_pb2_grpc.WeaviateServicer):  # type: ignore[misc]  # ge
         return reply
 
 
-def _healthy(request: bytes, context: grpc.ServicerContext) -> Any:
-    return health_weaviate_pb2.WeaviateHealthCheckResponse(
-        status=health_weaviate_pb2.WeaviateHealthCheckResponse.SERVING
-    ).SerializeToString()
+def _healthy(request: bytes, context: grpc.ServicerContext) -> bytes:
+    return b"\x08\x01"  # status: SERVING
 
 
 _HEALTH = grpc.method_handlers_generic_handler(
@@ -313,6 +316,7 @@ def _completed(given: Mapping[str, Any]) -> dict[str, Any]:
             **how,
             "vectorIndexConfig": {
                 "cleanupIntervalSeconds": 300,
+                "distance": "cosine",
                 "dynamicEfFactor": 8,
                 "dynamicEfMax": 500,
                 "dynamicEfMin": 100,
@@ -362,7 +366,7 @@ def _passes(request: Any, uuid: str, item: Stored) -> bool:
     wanted = request.filters
     assert wanted.operator == wanted.OPERATOR_CONTAINS_ANY, "the double knows no other filter"
     name = wanted.target.property
-    return (uuid if name == "_id" else item.properties.get(name)) in set(wanted.value_text_array.values)
+    return (uuid if name == "_id" else item.properties.get(name)) in wanted.value_text_array.values
 
 
 def _value(kind: str, value: Any) -> properties_pb2.Value:
@@ -394,6 +398,10 @@ def _words(text: str) -> list[str]:
 
 def _unpacked(raw: bytes) -> list[float]:
     return list(struct.unpack(f"<{len(raw) // 4}f", raw))
+
+
+def _packed(vector: list[float]) -> bytes:
+    return struct.pack(f"<{len(vector)}f", *vector)
 
 
 def _distance(one: list[float], other: list[float] | None) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from serving import ServicesFor, anyio_backend_fixture, connected, services_for_fixture, structured
 from terminal import Cli, cli_fixture
-from test_doors import EXAMPLES
+from test_doors import CORPUS, EXAMPLES
 
 from entrez_kit.catalogue import OPERATIONS
 from entrez_kit.operation import Operation
@@ -34,6 +34,14 @@ WRONG: list[tuple[tuple[str, ...], str, dict[str, Any]]] = [
     (("gene", "pubmed", "7157"), "get_pubmed_links", {"entrez_id": "7157"}),
     (("gene", "pubmed", "NCBIGene:999999999"), "get_pubmed_links", {"entrez_id": "NCBIGene:999999999"}),
     (("gene", "search", "x"), "search_genes", {"query": "x"}),
+    (("corpus", "search", "x", "-n", "0"), "rag_search", {"query": "x", "top_k": 0}),
+    (("corpus", "get", "12"), "rag_get", {"doc_id": "pmid:12"}),
+    (("corpus", "sync", "k", '"x'), "pubmed_sync_delta", {"query_key": "k", "term": '"x'}),
+    (
+        ("corpus", "checkpoint", "set", "k", "2999-01-01"),
+        "corpus_checkpoint_set",
+        {"query_key": "k", "last_edat": "2999-01-01"},
+    ),
     (("gene", "search", "TP53", "--organism", "unicorn"), "search_genes", {"query": "TP53", "organism": "unicorn"}),
 ]
 
@@ -55,6 +63,9 @@ async def test_the_terminal_and_agents_get_the_same_document(
     services = services_for(sandbox, **addresses_of(sandbox))
     assert operation.name in EXAMPLES, f"{operation.name} has no example in test_doors.py"
     async with connected(services, options) as client:
+        if operation.toolset == "corpus":
+            assert cli("corpus", "sync", *CORPUS.values()).status == 0
+            assert not (await client.call_tool("pubmed_sync_delta", CORPUS)).is_error
         for arguments, fields in EXAMPLES[operation.name]:
             done = cli(*operation.command, *arguments, "--json")
             result = await client.call_tool(operation.name, fields)

@@ -126,7 +126,7 @@ async def test_pubmed_in_numbers(services: ServerServices, era: str) -> None:
 
 async def test_any_database_in_numbers(services: ServerServices) -> None:
     async with connected(services) as client:
-        (template, _) = (await client.list_resource_templates()).resource_templates
+        template, *_ = (await client.list_resource_templates()).resource_templates
         stats = await read(client, template.uri_template.replace("{database}", "gene"))
 
     assert stats["database_name"] == "gene"

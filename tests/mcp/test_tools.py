@@ -6,6 +6,7 @@ from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]  # it comes with mcp, its stubs do not
 import pytest
+from mcp_types import ListToolsResult
 from serving import (
     ERAS,
     Json,
@@ -18,9 +19,10 @@ from serving import (
     services_for_fixture,
     structured,
 )
-from test_doors import EXAMPLES
+from test_doors import CORPUS, EXAMPLES
 
 from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.corpus.operations import SYNC
 from entrez_kit.errors import InvalidInput
 from entrez_kit.gene.lookup import GET_GENE
 from entrez_kit.operation import Operation, execute
@@ -74,7 +76,12 @@ async def test_a_tool_says_what_it_is_and_that_it_only_reads(services: ServerSer
         assert hints is not None
         assert tool.description is not None
         assert (tool.title or hints.title) == operation.title
-        assert (hints.read_only_hint, hints.idempotent_hint, hints.open_world_hint) == (operation.read_only, True, True)
+        assert hints.read_only_hint is operation.read_only
+        # Left out, these two mean what is so: who only reads neither destroys nor does it twice.
+        assert (hints.destructive_hint, hints.idempotent_hint) == (
+            (None, None) if operation.read_only else (False, True)
+        )
+        assert hints.open_world_hint is None
         assert tool.description.startswith(operation.description.split("\n")[0])
         assert "Raises" not in tool.description
         assert "\n" not in tool.description
@@ -83,9 +90,9 @@ async def test_a_tool_says_what_it_is_and_that_it_only_reads(services: ServerSer
 @pytest.mark.parametrize("era", ERAS)
 def test_the_list_of_the_default_toolsets_is_small(era: str) -> None:
     listed = Toolbox(OPERATIONS).listing(scopes=None, protocol_version=era)
-    size = len(json.dumps([tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in listed]))
+    sent = ListToolsResult(tools=listed).model_dump_json(by_alias=True, exclude_none=True)
 
-    assert size < MAX_LISTING
+    assert len(sent.encode()) < MAX_LISTING
 
 
 @operations
@@ -228,7 +235,7 @@ def test_an_output_schema_is_shallow_and_admits_the_envelope(operation: Operatio
     validator.check_schema(schema)
     assert set(schema) == {"type", "properties"}
     assert schema["type"] == "object"
-    assert set(schema["properties"]) == {*operation.result.model_fields, "error"}
+    assert set(schema["properties"]) == set(operation.result.model_fields)
     assert all(set(part) <= {"type"} for part in schema["properties"].values())
     assert validator.is_valid(InvalidInput("no").envelope())
     wrong = {name: object() for name, part in schema["properties"].items() if part}
@@ -238,6 +245,8 @@ def test_an_output_schema_is_shallow_and_admits_the_envelope(operation: Operatio
 @operations
 def test_results_fit_the_output_schema(operation: Operation[Any, Any], services: ServerServices) -> None:
     toolbox, schema = Toolbox([operation]), output_schema(operation.result)
+    if operation.toolset == "corpus":
+        SYNC.run(services, CORPUS)
     results = [toolbox.call(services, operation.name, arguments) for _, arguments in EXAMPLES[operation.name]]
 
     assert any(not result.is_error for result in results)

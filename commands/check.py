@@ -1,0 +1,210 @@
+"""`entrez-kit check`: the references of a file against PubMed, and the file corrected."""
+
+import sys
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from entrez_kit.citations.checking import CHECK, CheckedReference, CheckRequest, CheckResult
+from entrez_kit.citations.references import Reference, ReferenceFile
+from entrez_kit.errors import Exit, InvalidInput
+from entrez_kit.identifiers import read_identifier
+from entrez_kit.services import Services
+from entrez_kit.tracing import Watch, watched
+
+from ._formats import Record, as_data, values_at
+from ._input import STDIN, ids_in
+from ._output import Sink
+from ._progress import progress
+from ._run import View, accepts, counted, note, plan, run, state, warn
+
+COLUMNS: Final = ("key", "line", "status", "pmid", "doi", "title", "findings", "candidate_pmids")
+STATUS_WORDS: Final = {"not_found": "not found", "concern": "expression of concern"}
+SHOWN: Final = 10
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What is checked: references, and the file they come from where it can be corrected."""
+
+    references: list[Reference]
+    file: ReferenceFile | None
+    kind: str
+    encoding: str
+
+
+@accepts("table", "json", "jsonl", "csv", "tsv")
+def command(
+    ctx: typer.Context,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="References: .bib, .ris, .json (CSL-JSON), .nbib, or .txt with PMIDs, PMCIDs and DOIs; - reads stdin.",
+        ),
+    ],
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Write the file corrected beside it: refs.bib becomes refs.fixed.bib.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Let --fix overwrite a file it wrote before.")] = False,
+) -> None:
+    """Check the references of a file: does each exist, are its fields and all authors right, was it retracted?
+
+    The status is 0 when all are verified and 4 when there is anything to look at:
+    entrez-kit check refs.bib --fix
+    """
+    content = _content(file)
+    source = _source(content, file)
+    target = _target(file, source, force) if fix else None
+    done: list[CheckResult] = []
+
+    def checked(services: Services, request: CheckRequest) -> CheckResult:
+        with progress(state(ctx), "Checking", total=len(request.references)) as advance:
+            watch = Watch(wanted=lambda: True, progress=lambda now, total: advance(now, total or 0))
+            with watched(watch):
+                result = _checked(services, request, source, target)
+        done.append(result)
+        return result
+
+    operation = replace(CHECK, function=checked)
+    run(ctx, operation, {"references": source.references}, _view())
+    _remarks(ctx, done[0], fix=fix)
+    if done[0].findings:
+        raise typer.Exit(int(Exit.PARTIAL))
+
+
+def _checked(services: Services, request: CheckRequest, source: _Source, target: Path | None) -> CheckResult:
+    from entrez_kit.citations.checking import checked_with_records, corrections_of, result_of
+    from entrez_kit.citations.reference_files import encoded
+
+    checked, articles = checked_with_records(services, request.references)
+    result = result_of(checked)
+    if source.file is not None:
+        result = result.model_copy(update={"warnings": [*source.file.warnings, *result.warnings]})
+        corrections = corrections_of(request.references, checked, articles) if target is not None else {}
+        if corrections and target is not None:
+            with Sink(target) as sink:
+                sink.data(encoded(source.file.corrected(corrections), source.encoding))
+            result = result.model_copy(update={"fixed": str(target), "corrected": len(corrections)})
+    return result
+
+
+def _content(file: Path) -> bytes:
+    try:
+        if str(file) == STDIN:
+            return sys.stdin.buffer.read() if sys.stdin is not None else b""
+        return file.read_bytes()
+    except OSError as exc:
+        raise InvalidInput(
+            f"{file} cannot be read: {exc.strerror or type(exc).__name__}.",
+            invalid_input=str(file),
+            recovery_hint="Name a file of references that you may read.",
+            details={"reason": "cannot_read"},
+        ) from None
+
+
+def _source(content: bytes, file: Path) -> _Source:
+    from entrez_kit.citations.reference_files import decoded, kind_of, reference_file
+
+    name = "standard input" if str(file) == STDIN else str(file)
+    suffix = "" if str(file) == STDIN else file.suffix
+    read = decoded(content, name)
+    kind = kind_of(read.text, name, suffix)
+    if kind == "ids":
+        from io import BytesIO
+
+        references = [_by_id(text) for text in ids_in(BytesIO(content), name)]
+        if not references:
+            raise InvalidInput(
+                f"{name} holds no identifiers.",
+                invalid_input=name,
+                recovery_hint="Give PMIDs, PMCIDs or DOIs, one or many per line.",
+                details={"reason": "no_identifiers"},
+            )
+        return _Source(references, None, kind, read.encoding)
+    found = reference_file(read.text, name, kind)
+    return _Source(found.references, found, kind, read.encoding)
+
+
+def _by_id(text: str) -> Reference:
+    identifier = read_identifier(text)
+    return Reference(key=text, **({identifier.kind: identifier.value} if identifier else {}))
+
+
+def _target(file: Path, source: _Source, force: bool) -> Path:
+    """Return where the corrected file goes.
+
+    Raises:
+        InvalidInput: there is no file to correct, or one that was corrected before.
+    """
+    if str(file) == STDIN or source.kind in ("ids", "nbib"):
+        what = {"ids": "A list of identifiers", "nbib": "A MEDLINE file"}.get(source.kind, "Standard input")
+        raise InvalidInput(
+            f"{what} is not corrected.",
+            invalid_input="fix",
+            recovery_hint="--fix is for .bib, .ris and .json files; `entrez-kit fetch - -o refs.nbib` fetches records "
+            "anew.",
+            details={"reason": "bad_usage"},
+        )
+    target = file.with_name(f"{file.stem}.fixed{file.suffix}")
+    if target.exists() and not force:
+        raise InvalidInput(
+            f"{target} exists already.",
+            invalid_input=str(target),
+            recovery_hint="Move it away, or let --force overwrite it.",
+            details={"reason": "file_exists"},
+        )
+    return target
+
+
+def _view() -> View[CheckResult]:
+    def table(result: CheckResult, console: Any) -> Any:
+        from ._check import check_table
+
+        return check_table(result, console)
+
+    return View(
+        table=table,
+        records=lambda result: (as_data(reference) for reference in result.references),
+        record_model=CheckedReference,
+        columns={name: partial(values_at, path=name) for name in COLUMNS} | {"findings": findings},
+        records_key="references",
+    )
+
+
+def findings(record: Record) -> list[str]:
+    """Return what is wrong with a reference, a sentence each."""
+    said = [str(record[name]) for name in ("notice", "detail") if record.get(name)]
+    return [*said, *(_difference(difference) for difference in record.get("differences") or ())]
+
+
+def _difference(difference: Record) -> str:
+    if difference.get("detail"):
+        return f"{difference['field']}: {difference['detail']}"
+    return f"{difference['field']}: {difference['given']} → {difference['record']}"
+
+
+def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool) -> None:
+    """Say on stderr what the format has no place for, and what became of the corrected file."""
+    if plan(ctx).format not in ("table", "json"):
+        for warning in result.warnings:
+            warn(ctx, warning.message)
+    unchecked = result.counts["unchecked"]
+    if unchecked:
+        warn(ctx, f"{counted(unchecked, 'reference')} could not be checked; run the command again.")
+    if not fix:
+        return
+    from entrez_kit.citations.checking import unfixed
+
+    if result.fixed:
+        note(ctx, f"{counted(result.corrected, 'reference')} corrected in {result.fixed}.")
+    else:
+        note(ctx, "There is nothing that can be corrected; no file was written.")
+    left = list(unfixed(result))
+    if left:
+        named = [f"{one.key} ({STATUS_WORDS.get(one.status, one.status)})" for one in left[:SHOWN]]
+        more = f" and {len(left) - SHOWN} more" if len(left) > SHOWN else ""
+        note(ctx, f"Left as they were: {', '.join(named)}{more}.")

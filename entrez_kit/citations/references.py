@@ -1,0 +1,151 @@
+"""References as people have them in their files, and what a file of them can do: be read, and be corrected."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from pydantic import Field
+
+from entrez_kit.citations.names import Name
+from entrez_kit.errors import InvalidInput
+from entrez_kit.identifiers import IdKind, read_identifier
+from entrez_kit.operation import Request
+from entrez_kit.pubmed.models import Warn
+
+_YEAR: Final = re.compile(r"(?<![0-9])(?:1[5-9]|2[01])[0-9]{2}(?![0-9])")
+_LABELLED: Final = re.compile(r"\b(PMID|PMCID)\s*[:=]?\s*((?:PMC)?[0-9]+)", re.IGNORECASE)
+MAX_SUFFIX: Final = 6
+_INITIALS: Final = re.compile(r"[^\W\d_a-z]{1,4}|(?:[^\W\d_]\.[ -]?){1,4}")
+
+
+class RefAuthor(Request):
+    """An author of a reference: a person, or a group."""
+
+    family: str | None = Field(default=None, description="Family name with its particle.")
+    given: str | None = Field(default=None, description="Given names or initials.")
+    group: str | None = Field(default=None, description="Name of a group, or a name that is not divided.")
+
+    @property
+    def text(self) -> str:
+        """The name as one text: "Doe, Jane"."""
+        return self.group or ", ".join(part for part in (self.family, self.given) if part)
+
+
+class Reference(Request):
+    """A reference to check; identifiers find its record, whatever else is given is compared with it."""
+
+    key: str = Field(description="Name of the reference, given back with the result.")
+    line: int | None = Field(default=None, description="Where it begins in its file.")
+    title: str | None = Field(default=None, description="Title.")
+    authors: list[RefAuthor] = Field(default=[], description="All authors in order.")
+    more_authors: bool = Field(default=False, description="Whether the list ends with and others.")
+    journal: str | None = Field(default=None, description="Journal, or the book of a chapter.")
+    year: str | None = Field(default=None, description="Year of publication.")
+    volume: str | None = Field(default=None, description="Volume.")
+    issue: str | None = Field(default=None, description="Issue.")
+    pages: str | None = Field(default=None, description="Pages or article number.")
+    doi: str | None = Field(default=None, description="DOI.")
+    pmid: str | None = Field(default=None, description="PMID.")
+    pmcid: str | None = Field(default=None, description="PMCID.")
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What to change in one reference: fields by our names, and a note to add.
+
+    ``authors`` are names of CSL, ``journal`` is the full title and ``short`` its abbreviation.
+    """
+
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    note: str | None = None
+    short: str | None = None
+
+
+class ReferenceFile(Protocol):
+    """A file of references."""
+
+    references: list[Reference]
+    warnings: list[Warn]
+
+    def corrected(self, corrections: Mapping[int, Correction]) -> str:
+        """Return the text of the file with references changed, by their number; all else as it is."""
+
+
+def identifiers_in(*texts: str | None) -> dict[IdKind, str]:
+    """Return the identifiers that fields hold, the first of each kind: plain, labelled, or in an address."""
+    found: dict[IdKind, str] = {}
+    for text in texts:
+        for part in (text or "").split():
+            identifier = read_identifier(part)
+            # A bare number in a note or an address field is anything.
+            if identifier is not None and not re.fullmatch(r"[0-9]+[.,;]*", part):
+                found.setdefault(identifier.kind, identifier.value)
+        for label, value in _LABELLED.findall(text or ""):
+            identifier = read_identifier(value)
+            if identifier is not None and identifier.kind == label.lower():
+                found.setdefault(identifier.kind, identifier.value)
+    return found
+
+
+def identifier_of(kind: IdKind, text: str | None) -> str | None:
+    """Return the identifier of one kind that a field of its own holds."""
+    identifier = read_identifier(text or "")
+    if identifier is None and kind == "pmcid" and re.fullmatch(r"[0-9]+", (text or "").strip()):
+        identifier = read_identifier(f"PMC{(text or '').strip()}")
+    if identifier is None or identifier.kind != kind:
+        return identifiers_in(text).get(kind)
+    return identifier.value
+
+
+def year_in(text: str | None) -> str | None:
+    """Return the first year in a date."""
+    match = _YEAR.search(text or "")
+    return match[0] if match else None
+
+
+def divided_name(text: str) -> RefAuthor:
+    """Read a name written "Doe, Jane", "Doe JA" or as a group."""
+    text = " ".join(text.split())
+    family, comma, rest = text.partition(",")
+    if comma and rest.strip():
+        given, more, suffix = (part.strip() for part in rest.partition(","))
+        if more and len(suffix) > MAX_SUFFIX:  # of several commas, one is part of the name of a group
+            return RefAuthor(group=text)
+        return RefAuthor(family=family.strip(), given=given)
+    words = text.rstrip(",").split(" ")
+    if len(words) > 1 and _INITIALS.fullmatch(words[-1]) and not text.isupper():
+        return RefAuthor(family=" ".join(words[:-1]), given=words[-1])
+    return RefAuthor(group=" ".join(words))
+
+
+def csl_text_of(name: Name) -> str:
+    """Return a name of CSL as one text: "Doe, Jane"."""
+    family = " ".join(part for part in (name.get("non-dropping-particle"), name.get("family")) if part)
+    return name.get("literal") or ", ".join(part for part in (family, name.get("given")) if part)
+
+
+def repeated_keys(references: list[Reference]) -> list[Warn]:
+    """Warn of keys that several references of a file have."""
+    places: dict[str, list[int]] = {}
+    for reference in references:
+        places.setdefault(reference.key, []).append(reference.line or 0)
+    return [
+        Warn(
+            code="duplicate_key",
+            message=f"The key {key} is used {len(lines)} times (lines {', '.join(map(str, lines))}).",
+        )
+        for key, lines in places.items()
+        if len(lines) > 1
+    ]
+
+
+def unreadable(name: str, problem: str, *, line: int | None = None, hint: str | None = None) -> InvalidInput:
+    """Return the error for a file that cannot be read as what it is."""
+    place = f"{name}, line {line}" if line else name
+    return InvalidInput(
+        f"{place}: {problem}.",
+        invalid_input=name,
+        recovery_hint=hint or "Correct this place of the file and run the command again.",
+        details={"reason": "bad_file", **({"line": line} if line else {})},
+    )

@@ -1,0 +1,28 @@
+"""What styles are called: by us, by the specification, and by people."""
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal, get_args
+
+StyleName = Literal["apa", "mla", "vancouver", "ama", "chicago", "nature", "ris", "bibtex", "csl", "nbib"]
+STYLE_NAMES: Final[tuple[str, ...]] = get_args(StyleName)
+
+SPECIFIED: Final = {"apa_string": "apa", "mla_string": "mla"}
+"""The specification's names of two styles."""
+HABITS: Final = {"csl-json": "csl", "csl_json": "csl", "bib": "bibtex", "medline": "nbib"}
+"""What people call some."""
+ALIASES: Final = SPECIFIED | HABITS
+
+
+def read_styles(given: Any, aliases: Mapping[str, str] = ALIASES) -> Any:
+    """Return the styles of a list, or of a text with commas, each once; what is neither as it is.
+
+    Args:
+        given: what came as an argument.
+        aliases: other names that are accepted, and what they mean.
+    """
+    if isinstance(given, str):
+        given = [given]
+    if not isinstance(given, list | tuple) or not all(isinstance(item, str) for item in given):
+        return given
+    names = (name.strip().lower() for item in given for name in item.split(","))
+    return list(dict.fromkeys(aliases.get(name, name) for name in names if name))

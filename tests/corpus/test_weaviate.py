@@ -1,0 +1,528 @@
+"""The Weaviate index, against a stand-in and, with ``-m weaviate`` and WEAVIATE_URL, against a real server here."""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+pytest.importorskip("weaviate", reason="the extra entrez-kit[weaviate] is not installed")
+
+from corpus_bench import Paper, rows
+from weaviate_bench import FiveWords, embed, services_for, settings_for, six_words
+from weaviate_double import WeaviateDouble
+
+from entrez_kit.corpus.chunking import chunk_uuid
+from entrez_kit.corpus.embeddings import Embedder
+from entrez_kit.corpus.search import RagSearchRequest, rag_search
+from entrez_kit.corpus.weaviate import candidates, drain, rebuild
+from entrez_kit.corpus.weaviate_index import WeaviateIndex
+from entrez_kit.errors import LocalIndexError
+from entrez_kit.services import Services
+from entrez_kit.settings import Settings
+
+REAL_URL = os.environ.get("WEAVIATE_URL")
+REAL_GRPC_PORT = int(os.environ.get("WEAVIATE_GRPC_PORT") or 50051)
+REAL_KEY = os.environ.get("WEAVIATE_API_KEY")
+HERE = REAL_URL is not None and urlsplit(REAL_URL).hostname in ("localhost", "127.0.0.1", "::1")
+REAL = pytest.param(
+    "real",
+    marks=[pytest.mark.weaviate, pytest.mark.skipif(not HERE, reason="WEAVIATE_URL names no server on this machine")],
+)
+
+ABOUT_FISH = "Zebrafish swim in cold water."
+ABOUT_MICE = "Mice run at night."
+VECTORS = {"default": {"vectorizer": {"none": {}}, "vectorIndexType": "hnsw", "vectorIndexConfig": {}}}
+PAPERS = [
+    Paper(1001, title="On fish", abstract=ABOUT_FISH),
+    Paper(1002, title="On rodents", abstract=ABOUT_MICE),
+    Paper(1003, title="On both", abstract="Zebrafish and mice, compared."),
+    Paper(1004, title="On birds", abstract="Birds fly south."),
+]
+
+
+@pytest.fixture(params=["double", REAL])
+def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
+    """Name a server and a collection that nobody else uses, and remove the collection afterwards."""
+    with ExitStack() as stack:
+        if request.param == "double":
+            double = stack.enter_context(WeaviateDouble())
+            given = settings_for(tmp_path, double.url, double.grpc_port)
+        else:
+            assert REAL_URL is not None
+            given = settings_for(tmp_path, REAL_URL, REAL_GRPC_PORT, weaviate_api_key=REAL_KEY)
+        yield given
+        with WeaviateIndex(given, six_words()) as used:
+            used._connected.collections.delete(used.name)
+
+
+@pytest.fixture
+def index(settings: Settings) -> Iterator[WeaviateIndex]:
+    with WeaviateIndex(settings, six_words()) as opened:
+        opened.ensure_schema()
+        yield opened
+
+
+@pytest.fixture
+def services(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.embedder_of", _model_of)
+    with services_for(settings) as opened:
+        yield opened
+
+
+def _model_of(settings: Settings) -> Embedder | None:
+    return None if settings.embeddings == "none" else six_words()
+
+
+def _chunk(pmid: int, text: str, **more: Any) -> dict[str, Any]:
+    return {"pmid": str(pmid), "chunk_id": "w0", "text": text, "vector": six_words().embed([text])[0], **more}
+
+
+def _uuid(pmid: int) -> str:
+    return chunk_uuid(pmid, "w0")
+
+
+def _fill(services: Services, papers: list[Paper] = PAPERS, key: str = "k") -> None:
+    services.corpus.upsert_pubmed_docs([paper.article() for paper in papers], key)
+    embed(services.corpus)
+
+
+def _held(services: Services) -> dict[str, str]:
+    """Return the passages in the index, by uuid."""
+    with WeaviateIndex(services.settings, six_words()) as index:
+        held = index._collection.query.fetch_objects(limit=100, return_properties=["text"])
+        return {str(item.uuid): str(item.properties["text"]) for item in held.objects}
+
+
+def _kept(services: Services) -> dict[str, str]:
+    """Return the passages of the corpus, by uuid."""
+    return dict(rows(services.corpus, "SELECT uuid, text FROM chunks"))
+
+
+def _waiting(services: Services) -> int:
+    return int(rows(services.corpus, "SELECT count(*) FROM outbox")[0][0])
+
+
+# the collection
+
+
+def test_a_collection_is_made_once_and_says_whose_vectors_it_holds(index: WeaviateIndex) -> None:
+    index.ensure_schema()
+
+    health = index.health()
+
+    assert health.version
+    assert (health.collection, health.exists, health.objects) == (index.name, True, 0)
+    assert (health.model, health.dim) == ("hf:six-words", 6)
+
+
+def test_an_empty_collection_finds_nothing(index: WeaviateIndex) -> None:
+    assert index.by_words("zebrafish", 5) == []
+    assert index.by_meaning([1.0] * 6, 5) == []
+    assert index.hybrid_search("zebrafish", 5) == []
+    assert list(index.uuids()) == []
+
+
+def test_a_collection_of_another_model_is_refused(index: WeaviateIndex, settings: Settings) -> None:
+    with WeaviateIndex(settings, Embedder(FiveWords())) as other, pytest.raises(LocalIndexError) as caught:
+        other.ensure_schema()
+
+    assert caught.value.details["reason"] == "model_changed"
+    assert "hf:six-words" in caught.value.message
+    assert "reindex --index weaviate" in caught.value.recovery_hint
+
+
+def test_an_index_of_words_may_search_vectors_of_any_model_but_not_write_among_them(
+    index: WeaviateIndex, settings: Settings
+) -> None:
+    with WeaviateIndex(settings) as words:
+        words.check()
+        with pytest.raises(LocalIndexError, match="not of none"):
+            words.check(writing=True)
+
+
+def test_a_collection_of_somebody_else_is_left_alone(settings: Settings) -> None:
+    with WeaviateIndex(settings, six_words()) as index:
+        index._connected.collections.create_from_dict(
+            {"class": index.name, "description": "Mine.", "vectorConfig": VECTORS, "properties": []}
+        )
+        for use in (index.ensure_schema, index.check, index.drop):
+            with pytest.raises(LocalIndexError) as caught:
+                use()
+            assert caught.value.details["reason"] == "foreign_collection"
+        assert index.exists()
+
+
+def test_a_collection_that_lacks_properties_is_refused_and_may_be_made_anew(settings: Settings) -> None:
+    with WeaviateIndex(settings, six_words()) as index:
+        index._connected.collections.create_from_dict(
+            {
+                "class": index.name,
+                "description": index._described(),
+                "vectorConfig": VECTORS,
+                "properties": [{"name": "pmid", "dataType": ["int"]}, {"name": "text", "dataType": ["text"]}],
+            }
+        )
+        with pytest.raises(LocalIndexError) as caught:
+            index.ensure_schema()
+        assert caught.value.details["reason"] == "schema_differs"
+        assert "pmid" in caught.value.details["properties"]
+        assert "text" not in caught.value.details["properties"]
+
+        index.drop()
+        index.ensure_schema()
+        assert index.count() == 0
+
+
+def test_a_collection_that_is_not_there_is_named(settings: Settings) -> None:
+    with WeaviateIndex(settings, six_words()) as index:
+        with pytest.raises(LocalIndexError) as caught:
+            index.check()
+        index.drop()
+
+    assert caught.value.details == {"reason": "no_collection", "collection": index.name}
+
+
+# passages
+
+
+def test_a_passage_is_found_under_the_uuid_it_has_in_the_corpus(index: WeaviateIndex) -> None:
+    result = index.upsert_chunks([_chunk(12345678, ABOUT_FISH, quality_total=7)])
+
+    assert result.done == ["2fc98da8-dd62-5e12-bb60-1d806bd65212"]
+    assert result.errors == {}
+    (hit,) = index.by_words("zebrafish", 5)
+    assert (hit.uuid, hit.pmid, hit.quality, hit.sim) == ("2fc98da8-dd62-5e12-bb60-1d806bd65212", 12345678, 7, None)
+    assert hit.bm25 is not None
+    assert hit.bm25 > 0
+    assert list(index.uuids()) == result.done
+
+
+def test_everything_known_of_a_passage_is_kept(index: WeaviateIndex) -> None:
+    index.upsert_chunks(
+        [
+            _chunk(
+                1,
+                ABOUT_FISH,
+                journal="Nature",
+                pub_types=["Review", "Journal Article"],
+                year=2024,
+                quality_total=9,
+                edat="2024-06-02T10:30:00Z",
+                lr="2024-06-15T00:00:00Z",
+                source_url="https://pubmed.ncbi.nlm.nih.gov/1/",
+            ),
+            _chunk(2, ABOUT_MICE, journal=None, pub_types=[], year=None),
+        ]
+    )
+
+    assert index.count() == 2
+    found = index.by_words("zebrafish", 1)
+    assert found[0].quality == 9
+    assert index.by_words("mice", 1)[0].quality is None
+
+
+def test_writing_twice_changes_nothing_and_a_new_text_replaces_the_old(index: WeaviateIndex) -> None:
+    index.upsert_chunks([_chunk(1, ABOUT_FISH)])
+    index.upsert_chunks([_chunk(1, ABOUT_FISH)])
+    assert index.count() == 1
+
+    index.upsert_chunks([_chunk(1, ABOUT_MICE)])
+
+    assert index.count() == 1
+    assert index.by_words("zebrafish", 5) == []
+    assert [hit.pmid for hit in index.by_words("mice", 5)] == [1]
+    (near,) = index.by_meaning(six_words().embed(["mice run"])[0], 5)
+    assert near.sim == pytest.approx(1, abs=0.01)
+
+
+def test_passages_that_cannot_be_written_are_named_and_the_others_are_written(index: WeaviateIndex) -> None:
+    result = index.upsert_chunks(
+        [
+            _chunk(1, ABOUT_FISH),
+            _chunk(2, ABOUT_FISH) | {"vector": [1.0, 0.0]},
+            _chunk(3, ABOUT_FISH) | {"vector": None},
+            _chunk(4, ""),
+            _chunk(5, ABOUT_FISH) | {"vector": [float("nan")] * 6},
+            _chunk(6, ABOUT_FISH) | {"vector": [0.0] * 6},
+            _chunk(7, ABOUT_FISH, edat="last spring"),
+        ]
+    )
+
+    assert result.done == [_uuid(1)]
+    refused = {number: result.errors[_uuid(number)] for number in range(2, 8)}
+    assert refused.pop(7).startswith("invalid date property")
+    assert refused == {
+        2: "its vector has 2 dimensions where 6 were due",
+        3: "it has no vector",
+        4: "it has no text",
+        5: "its vector points nowhere",
+        6: "its vector points nowhere",
+    }
+    assert index.count() == 1
+
+
+def test_a_batch_that_is_refused_as_a_whole_is_named_object_by_object(index: WeaviateIndex) -> None:
+    result = index.upsert_chunks([_chunk(number, ABOUT_FISH, lr="soon") for number in (1, 2)])
+
+    assert result.done == []
+    assert set(result.errors) == {_uuid(1), _uuid(2)}
+    assert all("invalid date property" in why for why in result.errors.values())
+
+
+def test_vectors_are_sent_at_length_one(index: WeaviateIndex) -> None:
+    index.upsert_chunks([_chunk(1, ABOUT_FISH) | {"vector": [3.0, 4.0, 0, 0, 0, 0]}])
+
+    (stored,) = index._collection.query.fetch_objects(include_vector=True, return_properties=[]).objects
+    assert stored.vector["default"] == pytest.approx([0.6, 0.8, 0, 0, 0, 0])
+
+
+def test_deleted_passages_are_gone_and_unknown_ones_count_as_done(index: WeaviateIndex) -> None:
+    index.upsert_chunks([_chunk(number, ABOUT_FISH) for number in (1, 2, 3)])
+
+    result = index.delete([_uuid(1), _uuid(3), _uuid(4711)])
+
+    assert (result.done, result.errors) == ([_uuid(1), _uuid(3), _uuid(4711)], {})
+    assert list(index.uuids()) == [_uuid(2)]
+    assert index.delete([]).done == []
+
+
+def test_more_passages_than_fit_into_a_batch(index: WeaviateIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("entrez_kit.corpus.weaviate_index.BATCH", 4)
+
+    assert len(index.upsert_chunks(_chunk(number, ABOUT_FISH) for number in range(1, 12)).done) == 11
+    assert index.count() == 11
+    assert len(index.delete([_uuid(number) for number in range(1, 12)]).done) == 11
+    assert index.count() == 0
+
+
+# the legs
+
+
+def test_each_leg_tells_its_own_number(index: WeaviateIndex) -> None:
+    index.upsert_chunks([_chunk(1, ABOUT_FISH), _chunk(2, ABOUT_MICE), _chunk(3, "Birds fly.")])
+
+    words = index.by_words("zebrafish", 5)
+    near = index.by_meaning([1.0, 1.0, 0, 0, 0, 0], 5)
+
+    assert [(hit.pmid, hit.sim) for hit in words] == [(1, None)]
+    assert near[0].pmid == 1
+    assert [hit.bm25 for hit in near] == [None] * 3
+    assert near[0].sim == pytest.approx(1, abs=0.001)
+    assert near[1].sim == pytest.approx(0.02, abs=0.02)
+
+
+def test_a_hybrid_search_joins_the_legs_and_puts_the_best_first(index: WeaviateIndex) -> None:
+    index.upsert_chunks(
+        [_chunk(1, ABOUT_FISH), _chunk(2, ABOUT_MICE), _chunk(3, "Cold water."), _chunk(4, "Birds fly.")]
+    )
+
+    hits = index.hybrid_search("zebrafish swim", 3)
+
+    assert hits[0].pmid == 1
+    assert hits[0].sim == pytest.approx(1, abs=0.01)
+    assert hits[0].bm25 is not None
+    assert len(hits) == 3
+    assert all(hit.bm25 is None and hit.sim is not None for hit in hits[1:])
+
+
+def test_only_records_that_are_named_are_found(index: WeaviateIndex) -> None:
+    index.upsert_chunks([_chunk(number, ABOUT_FISH) for number in (1, 2, 3)])
+
+    assert {hit.pmid for hit in index.by_words("zebrafish", 5, [2, 3])} == {2, 3}
+    assert {hit.pmid for hit in index.by_meaning([1.0] * 6, 5, [1])} == {1}
+    assert len(index.by_words("zebrafish", 2)) == 2
+
+
+def test_an_index_of_words_alone_needs_no_vectors(settings: Settings) -> None:
+    with WeaviateIndex(settings) as index:
+        index.ensure_schema()
+        index.upsert_chunks([{"pmid": "1", "chunk_id": "w0", "text": ABOUT_FISH}])
+
+        (hit,) = index.hybrid_search("zebrafish", 5)
+
+        assert (hit.pmid, hit.sim) == (1, None)
+        assert (index.health().model, index.health().dim) == (None, None)
+
+
+# delivering
+
+
+def test_what_changes_in_the_corpus_reaches_the_index(services: Services) -> None:
+    _fill(services)
+
+    first = drain(services)
+
+    assert (first.written, first.deleted, first.waiting) == (4, 0, 0)
+    assert first.shortfall() is None
+    assert _held(services) == _kept(services)
+
+    services.corpus.upsert_pubmed_docs([PAPERS[0].but(abstract="Salmon jump.", revised="2025-01-01").article()])
+    services.corpus.mark_deleted([1002])
+    embed(services.corpus)
+    second = drain(services)
+
+    assert (second.written, second.deleted, second.waiting) == (1, 1, 0)
+    assert _held(services) == _kept(services)
+    assert len(_held(services)) == 3
+
+
+def test_without_a_change_nothing_is_delivered(services: Services) -> None:
+    _fill(services)
+    drain(services)
+
+    again = drain(services)
+
+    assert (again.written, again.deleted, again.waiting) == (0, 0, 0)
+
+
+def test_a_collection_that_has_gone_is_filled_again(services: Services) -> None:
+    _fill(services)
+    drain(services)
+    with WeaviateIndex(services.settings, six_words()) as index:
+        index.drop()
+    services.corpus.upsert_pubmed_docs([Paper(1005, abstract="Birds again.").article()])
+    embed(services.corpus)
+
+    assert drain(services).written == 5
+    assert _held(services) == _kept(services)
+
+
+def test_many_changes_go_out_in_batches_and_progress_is_told(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.BATCH", 3)
+    _fill(services, [Paper(2000 + number, abstract=f"Birds {number}.") for number in range(10)])
+    told: list[tuple[int, int]] = []
+
+    drain(services, lambda done, total: told.append((done, total)))
+
+    assert told == [(3, 10), (6, 10), (9, 10), (10, 10)]
+    assert _held(services) == _kept(services)
+
+
+def test_a_rebuild_delivers_everything_and_takes_out_what_is_not_in_the_corpus(services: Services) -> None:
+    _fill(services)
+    drain(services)
+    with WeaviateIndex(services.settings, six_words()) as index:
+        index.upsert_chunks([_chunk(4711, "A stray passage.")])
+        index.delete([_uuid(1001)])
+
+    done = rebuild(services)
+
+    assert (done.written, done.deleted, done.waiting) == (4, 1, 0)
+    assert _held(services) == _kept(services)
+
+
+def test_a_rebuild_changes_over_to_another_model(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
+    _fill(services)
+    drain(services)
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.embedder_of", lambda settings: Embedder(FiveWords()))
+    with pytest.raises(LocalIndexError):
+        candidates(services, "zebrafish", 5, None)
+
+    assert rebuild(services).written == 4
+
+    with WeaviateIndex(services.settings, Embedder(FiveWords())) as index:
+        assert index.held_vectors() == ("hf:five-words", 5)
+        assert index.count() == 4
+    best = max(candidates(services, "mice run", 5, None), key=lambda found: found.sim or 0)
+    assert best.pmid == 1002
+
+
+# searching the corpus
+
+
+def test_records_are_found_by_words_and_by_meaning_with_both_numbers(services: Services) -> None:
+    _fill(services)
+    drain(services)
+
+    found = {item.pmid: item for item in candidates(services, "zebrafish", 2, None)}
+
+    assert found.keys() == {1001, 1003}
+    assert all(item.bm25 and item.sim for item in found.values())
+    assert found[1001].uuid == _uuid(1001)
+
+
+def test_a_record_that_only_words_have_found_is_compared_too(services: Services) -> None:
+    _fill(services)
+    drain(services)
+
+    found = {item.pmid: item for item in candidates(services, "south zebrafish swim", 2, None)}
+
+    assert found[1004].bm25 is not None
+    assert found[1004].sim == pytest.approx(0.02, abs=0.02)
+
+
+@pytest.mark.parametrize("most_named", [10_000, 0], ids=["asked by PMID", "sifted here"])
+def test_only_records_of_the_corpus_in_question_are_found(
+    services: Services, monkeypatch: pytest.MonkeyPatch, most_named: int
+) -> None:
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.MOST_NAMED", most_named)
+    _fill(services, PAPERS[:2], "a")
+    _fill(services, PAPERS[2:], "b")
+    drain(services)
+
+    assert {item.pmid for item in candidates(services, "zebrafish mice", 5, "a")} == {1001, 1002}
+    assert {item.pmid for item in candidates(services, "zebrafish mice", 5, "b")} == {1003, 1004}
+
+    # Another query finds a record that is here already; the index need not be told.
+    services.corpus.upsert_pubmed_docs([PAPERS[0].article()], "b")
+    assert _waiting(services) == 0
+    assert {item.pmid for item in candidates(services, "zebrafish", 5, "b")} == {1001, 1003, 1004}
+
+
+def test_an_index_that_lags_behind_shows_nothing_the_corpus_does_not_have(services: Services) -> None:
+    _fill(services)
+    drain(services)
+    services.corpus.mark_deleted([1001])
+    with WeaviateIndex(services.settings, six_words()) as index:
+        index.upsert_chunks([_chunk(4711, ABOUT_FISH)])
+
+    assert {item.pmid for item in candidates(services, "zebrafish", 2, None)} == {1002, 1003}
+
+
+def test_more_is_asked_for_where_what_came_is_not_of_the_corpus(services: Services) -> None:
+    _fill(services)
+    drain(services)
+    with WeaviateIndex(services.settings, six_words()) as index:
+        index.upsert_chunks(_chunk(5000 + number, "Zebrafish zebrafish.") for number in range(40))
+
+    assert {item.pmid for item in candidates(services, "zebrafish", 2, None)} == {1001, 1003}
+
+
+def test_an_empty_corpus_finds_nothing(services: Services) -> None:
+    _fill(services, key="a")
+    services.corpus.set_checkpoint("nothing", "2024-01-01")
+    drain(services)
+
+    assert candidates(services, "zebrafish", 5, "nothing") == []
+
+
+def test_results_have_the_shape_of_the_local_index(services: Services) -> None:
+    _fill(services)
+    drain(services)
+
+    hits = rag_search(services, RagSearchRequest(query="zebrafish swim", top_k=2), index="weaviate").results
+
+    assert [hit.doc_id for hit in hits] == ["pmid:1001", "pmid:1003"]
+    assert hits[0].uuid == _uuid(1001)
+    assert hits[0].sim == pytest.approx(1, abs=0.01)
+    assert hits[0].quality is not None
+    assert hits[0].score == pytest.approx(1 + hits[0].quality / 10, abs=0.01)
+
+
+def test_without_embeddings_words_alone_are_asked_and_sim_is_null(services: Services) -> None:
+    services.settings = replace(services.settings, embeddings="none")
+    services.corpus.upsert_pubmed_docs([paper.article() for paper in PAPERS])
+    drain(services)
+
+    hits = rag_search(services, RagSearchRequest(query="mice", quality_bias=False), index="weaviate").results
+
+    assert {hit.doc_id for hit in hits} == {"pmid:1002", "pmid:1003"}
+    assert [hit.sim for hit in hits] == [None, None]
+    assert hits[0].score == 1

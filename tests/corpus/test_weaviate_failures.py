@@ -1,0 +1,520 @@
+"""What happens when Weaviate is not there, refuses or answers nonsense: errors that help, and nothing lost."""
+
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("weaviate", reason="the extra entrez-kit[weaviate] is not installed")
+
+import grpc
+from corpus_bench import Paper, rows
+from weaviate_bench import embed, services_for, settings_for, six_words
+from weaviate_double import WeaviateDouble
+
+from entrez_kit.corpus.chunking import chunk_uuid
+from entrez_kit.corpus.operations import sync
+from entrez_kit.corpus.search import RagSearchRequest, rag_search
+from entrez_kit.corpus.sync import SyncRequest
+from entrez_kit.corpus.weaviate import _delivering, candidates, deliver, drain, rebuild
+from entrez_kit.corpus.weaviate_client import server_of
+from entrez_kit.corpus.weaviate_index import WeaviateIndex
+from entrez_kit.errors import (
+    EntrezKitError,
+    Exit,
+    LocalEmbeddingsError,
+    LocalIndexError,
+    NotConfigured,
+    StoreError,
+    VectorIndexError,
+)
+from entrez_kit.services import Services
+from entrez_kit.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from entrez_kit import EntrezKit
+    from entrez_kit.sandbox.server import Sandbox
+
+KEY = "CANARY-0123456789"
+PAPERS = [Paper(1001 + place, abstract=f"Zebrafish swim, part {place}.") for place in range(6)]
+
+
+@pytest.fixture
+def double() -> Iterator[WeaviateDouble]:
+    with WeaviateDouble() as running:
+        yield running
+
+
+@pytest.fixture
+def services(double: WeaviateDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.embedder_of", lambda settings: six_words())
+    with services_for(settings_for(tmp_path, double.url, double.grpc_port)) as opened:
+        opened.corpus.upsert_pubmed_docs([paper.article() for paper in PAPERS], "k")
+        embed(opened.corpus)
+        yield opened
+
+
+@pytest.fixture
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the client try again at once."""
+    monkeypatch.setattr("weaviate.retry.time.sleep", lambda seconds: None)
+
+
+def _uuid(pmid: int) -> str:
+    return chunk_uuid(pmid, "w0")
+
+
+def _waiting(services: Services) -> set[str]:
+    return {row[0] for row in rows(services.corpus, "SELECT uuid FROM outbox")}
+
+
+def _set(services: Services, **changes: Any) -> None:
+    services.settings = replace(services.settings, **changes)
+
+
+def _fails(call: Callable[[], object], kind: type[EntrezKitError], reason: str) -> EntrezKitError:
+    with pytest.raises(kind) as caught:
+        call()
+    assert type(caught.value) is kind
+    assert caught.value.details["reason"] == reason
+    assert caught.value.recovery_hint
+    return caught.value
+
+
+# settings
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"weaviate_url": None}, "weaviate_url_missing"),
+        ({"weaviate_url": "http://localhost:8080/somewhere"}, "weaviate_url_unusable"),
+        ({"weaviate_url": "http://weaviate.example.org", "weaviate_api_key": KEY}, "weaviate_url_unusable"),
+        ({"weaviate_url": "http://localhost:50051"}, "same_port"),
+        ({"weaviate_url": "http://localhost:8080", "weaviate_class": "9 lives"}, "bad_class"),
+    ],
+    ids=["no address", "a path", "a key in the clear", "one port for both", "a bad name"],
+)
+def test_settings_that_cannot_be_used_are_named(tmp_path: Path, given: dict[str, Any], reason: str) -> None:
+    settings = load_settings({"home": tmp_path, **given})
+
+    error = _fails(lambda: WeaviateIndex(settings), NotConfigured, reason)
+
+    assert "WEAVIATE_" in f"{error.message} {error.recovery_hint} {error.invalid_input}"
+    assert KEY not in str(error.envelope())
+
+
+@pytest.mark.parametrize(
+    ("url", "port", "expected"),
+    [
+        ("http://localhost:8080", None, ("localhost", 8080, "localhost", 50051, False)),
+        ("http://weaviate.example.org", 50055, ("weaviate.example.org", 80, "weaviate.example.org", 50055, False)),
+        ("https://weaviate.example.org", None, ("weaviate.example.org", 443, "weaviate.example.org", 50051, True)),
+        ("http://[::1]:8080", None, ("::1", 8080, "::1", 50051, False)),
+        (
+            "https://abc.c0.europe-west3.gcp.weaviate.cloud",
+            None,
+            (
+                "abc.c0.europe-west3.gcp.weaviate.cloud",
+                443,
+                "grpc-abc.c0.europe-west3.gcp.weaviate.cloud",
+                443,
+                True,
+            ),
+        ),
+        ("https://abc.weaviate.network", None, ("abc.weaviate.network", 443, "abc.grpc.weaviate.network", 443, True)),
+    ],
+)
+def test_ports_follow_from_the_address(
+    tmp_path: Path, url: str, port: int | None, expected: tuple[object, ...]
+) -> None:
+    settings = load_settings({"home": tmp_path, "weaviate_url": url, "weaviate_grpc_port": port})
+
+    assert server_of(settings) == expected
+
+
+def test_the_key_may_go_to_this_machine_and_over_https(tmp_path: Path) -> None:
+    for url in ("http://127.0.0.1:8080", "https://weaviate.example.org"):
+        assert server_of(load_settings({"home": tmp_path, "weaviate_url": url, "weaviate_api_key": KEY})).host
+
+
+def test_offline_reaches_a_server_here_only(tmp_path: Path) -> None:
+    away = load_settings({"home": tmp_path, "weaviate_url": "https://weaviate.example.org", "offline": True})
+
+    _fails(lambda: server_of(away), LocalIndexError, "offline")
+    assert server_of(replace(away, weaviate_url="http://localhost:8080")).port == 8080
+
+
+def test_a_missing_package_is_named_with_the_command_that_installs_it(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("entrez_kit.corpus.weaviate_client.find_spec", lambda name: None)
+
+    error = _fails(lambda: drain(services), LocalIndexError, "package_missing")
+
+    assert "pip install 'entrez-kit[weaviate]'" in error.recovery_hint
+    assert error.exit_code is Exit.LOCAL_STORE
+    assert len(_waiting(services)) == 6
+
+
+# a server that is not there, or not quite
+
+
+def test_a_server_that_is_down_is_an_error_that_may_pass(services: Services) -> None:
+    _set(services, weaviate_url="http://127.0.0.1:9")
+
+    for call in (lambda: drain(services), lambda: rebuild(services), lambda: candidates(services, "x", 5, None)):
+        error = _fails(call, VectorIndexError, "weaviate_unreachable")
+        assert error.retryable
+        assert error.exit_code is Exit.UPSTREAM
+    assert len(_waiting(services)) == 6
+
+
+def test_a_grpc_port_that_does_not_answer_is_found_out_at_once(services: Services, double: WeaviateDouble) -> None:
+    double.stop_grpc()
+
+    error = _fails(lambda: drain(services), VectorIndexError, "grpc_unreachable")
+
+    assert "WEAVIATE_GRPC_PORT" in error.recovery_hint
+    assert len(_waiting(services)) == 6
+    double.start_grpc()
+
+
+def test_a_server_that_takes_too_long_is_not_waited_for(services: Services, double: WeaviateDouble) -> None:
+    drain(services)
+    _set(services, weaviate_timeout_ms=300)
+    double.fail_slow = 0.6
+
+    error = _fails(lambda: candidates(services, "zebrafish", 5, None), VectorIndexError, "timeout")
+
+    assert "WEAVIATE_TIMEOUT_MS" in error.recovery_hint
+
+
+def test_a_search_that_takes_too_long_is_not_waited_for(services: Services, double: WeaviateDouble) -> None:
+    drain(services)
+    _set(services, weaviate_timeout_ms=300)
+    with WeaviateIndex(services.settings, six_words()) as index:
+        index.check()
+        double.fail_slow = 0.6
+        _fails(lambda: index.by_words("zebrafish", 5), VectorIndexError, "timeout")
+
+
+def test_an_old_server_is_told_from_one_that_is_down(services: Services, double: WeaviateDouble) -> None:
+    double.version = "1.20.0"
+
+    error = _fails(lambda: drain(services), LocalIndexError, "server_too_old")
+
+    assert not error.retryable
+
+
+@pytest.mark.parametrize("body", ["<html>It works!</html>", "[]", "{}"])
+def test_something_that_is_no_weaviate_is_not_believed(services: Services, double: WeaviateDouble, body: str) -> None:
+    double.fail_body = body
+
+    _fails(lambda: drain(services), VectorIndexError, "invalid_response")
+
+
+def test_an_error_of_the_server_is_passed_on(services: Services, double: WeaviateDouble) -> None:
+    double.fail_status = 500
+
+    error = _fails(lambda: drain(services), VectorIndexError, "server_error")
+
+    assert error.details["status"] == 500
+    assert "asked to fail" in error.message
+
+
+@pytest.mark.parametrize("given", [None, "CANARY-of-another-server"])
+def test_a_key_that_is_not_accepted_is_named_and_never_shown(
+    services: Services, tmp_path: Path, given: str | None
+) -> None:
+    with WeaviateDouble(key=KEY) as guarded:
+        settings = settings_for(tmp_path, guarded.url, guarded.grpc_port, weaviate_api_key=given)
+        services.settings = settings
+        error = _fails(lambda: drain(services), LocalIndexError, "refused")
+        shown = "".join(traceback.format_exception(error))
+
+    assert "WEAVIATE_API_KEY" in error.recovery_hint
+    assert not error.retryable
+    assert "CANARY" not in shown + str(error.envelope())
+    assert error.__context__ is None
+    assert len(_waiting(services)) == 6
+
+
+def test_the_right_key_opens_rest_and_grpc(services: Services, tmp_path: Path) -> None:
+    with WeaviateDouble(key=KEY) as guarded:
+        services.settings = settings_for(tmp_path, guarded.url, guarded.grpc_port, weaviate_api_key=KEY)
+
+        assert drain(services).written == 6
+        assert len(candidates(services, "zebrafish", 9, None)) == 6
+
+
+def test_a_server_that_falls_silent_in_a_search_is_unreachable(
+    services: Services, double: WeaviateDouble, no_waiting: None
+) -> None:
+    drain(services)
+    double.fail_call = lambda name: (grpc.StatusCode.UNAVAILABLE, "shutting down") if name == "Search" else None
+
+    _fails(lambda: candidates(services, "zebrafish", 5, None), VectorIndexError, "weaviate_unreachable")
+
+
+# what was not delivered waits
+
+
+def test_passages_that_are_refused_wait_and_the_others_are_delivered(
+    services: Services, double: WeaviateDouble, caplog: pytest.LogCaptureFixture
+) -> None:
+    refused = {_uuid(1002), _uuid(1004), _uuid(1005)}
+    double.fail_objects = lambda uuid: "no room" if uuid in refused else None
+
+    done = drain(services)
+
+    assert (done.written, done.waiting) == (3, 3)
+    assert _waiting(services) == refused
+    problem = done.shortfall()
+    assert isinstance(problem, VectorIndexError)
+    assert problem.details == {
+        "reason": "passages_refused",
+        "partial": True,
+        "waiting": 3,
+        "refused": dict.fromkeys(refused, "no room"),
+    }
+    assert caplog.records == []
+
+    double.fail_objects = lambda uuid: None
+    double.requests.clear()
+    again = drain(services)
+
+    assert (again.written, again.waiting) == (3, 0)
+    assert {item.uuid for request in double.sent("BatchObjects") for item in request.objects} == refused
+
+
+def test_deletions_that_are_refused_wait_too(services: Services, double: WeaviateDouble) -> None:
+    drain(services)
+    services.corpus.mark_deleted([1001, 1002])
+    double.fail_objects = lambda uuid: "busy" if uuid == _uuid(1001) else None
+
+    done = drain(services)
+
+    assert (done.deleted, done.waiting) == (1, 1)
+    assert _waiting(services) == {_uuid(1001)}
+
+
+def test_a_server_that_takes_nothing_is_left_in_peace_after_some_batches(
+    services: Services, double: WeaviateDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.BATCH", 1)
+    double.fail_objects = lambda uuid: "read-only"
+
+    done = drain(services)
+
+    assert (done.written, done.waiting) == (0, 6)
+    assert len(double.sent("BatchObjects")) == 3
+
+
+def test_a_delivery_that_breaks_off_goes_on_where_it_ended(
+    services: Services, double: WeaviateDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.BATCH", 2)
+    double.fail_call = lambda name: (
+        (grpc.StatusCode.INTERNAL, "out of memory")
+        if name == "BatchObjects" and len(double.sent("BatchObjects")) == 2
+        else None
+    )
+
+    error = _fails(lambda: drain(services), VectorIndexError, "server_error")
+
+    assert "out of memory" in error.message
+    assert len(_waiting(services)) == 4
+    double.requests.clear()
+    double.fail_call = lambda name: None
+    assert drain(services).written == 4
+    assert len(double.sent("BatchObjects")) == 2
+    assert _waiting(services) == set()
+
+
+def test_a_server_that_goes_away_in_between_loses_nothing(
+    services: Services, double: WeaviateDouble, no_waiting: None
+) -> None:
+    double.fail_call = lambda name: (grpc.StatusCode.UNAVAILABLE, "gone") if name == "BatchObjects" else None
+
+    _fails(lambda: drain(services), VectorIndexError, "weaviate_unreachable")
+
+    assert len(_waiting(services)) == 6
+    double.fail_call = lambda name: None
+    assert drain(services).waiting == 0
+
+
+def test_a_passage_that_changes_while_it_is_delivered_is_delivered_again(
+    services: Services, double: WeaviateDouble
+) -> None:
+    revised = [PAPERS[0].but(abstract="Salmon jump.", revised="2025-05-05").article()]
+
+    def meanwhile(uuid: str) -> None:
+        if revised:
+            services.corpus.upsert_pubmed_docs([revised.pop()])
+            embed(services.corpus)
+
+    double.fail_objects = meanwhile
+
+    drain(services)
+
+    (held,) = double.collections.values()
+    assert "Salmon" in held.objects[_uuid(1001)].properties["text"]
+    assert _waiting(services) == set()
+
+
+def test_two_deliveries_at_once_are_refused(services: Services, double: WeaviateDouble) -> None:
+    with _delivering(services.corpus.path):
+        _fails(lambda: drain(services), StoreError, "delivery_running")
+    assert drain(services).waiting == 0
+
+
+def test_passages_without_a_vector_wait_until_there_is_one(services: Services, double: WeaviateDouble) -> None:
+    services.corpus.upsert_pubmed_docs([Paper(2001, abstract="Not yet embedded.").article()])
+
+    done = drain(services)
+
+    assert (done.written, done.waiting) == (6, 1)
+    problem = done.shortfall()
+    assert problem is not None
+    assert problem.details["reason"] == "vectors_missing"
+    assert "entrez-kit corpus reindex" in problem.recovery_hint
+    embed(services.corpus)
+    assert drain(services).written == 1
+
+
+def test_a_corpus_without_vectors_of_the_model_makes_no_collection(services: Services, double: WeaviateDouble) -> None:
+    with services.corpus.writing() as connection:
+        connection.execute("DELETE FROM vectors")
+
+    _fails(lambda: drain(services), LocalEmbeddingsError, "vectors_missing")
+
+    assert double.collections == {}
+    assert len(_waiting(services)) == 6
+
+
+def test_a_vector_of_a_wrong_dimension_never_leaves_this_machine(services: Services, double: WeaviateDouble) -> None:
+    with services.corpus.writing() as connection:
+        connection.execute("UPDATE vectors SET vector = ? WHERE chunk_id = 1", (b"\0\0\x80?" * 3,))
+
+    done = drain(services)
+
+    assert (done.written, done.waiting) == (5, 1)
+    assert "3 dimensions where 6 were due" in str(done.shortfall())
+    assert all(_uuid(1001) != item.uuid for request in double.sent("BatchObjects") for item in request.objects)
+
+
+def test_an_empty_outbox_needs_no_server(services: Services) -> None:
+    drain(services)
+    _set(services, weaviate_url="http://127.0.0.1:9")
+
+    assert drain(services).waiting == 0
+
+
+# what is sent
+
+
+def test_what_is_sent_of_a_passage(services: Services, double: WeaviateDouble) -> None:
+    drain(services)
+
+    (request,) = double.sent("BatchObjects")
+    first = request.objects[0]
+    sent = dict(first.properties.non_ref_properties.items())
+    assert (first.uuid, first.collection) == (_uuid(1001), services.settings.weaviate_class)
+    assert "Zebrafish swim" in str(sent.pop("text"))
+    assert sent == {
+        "pmid": "1001",
+        "chunk_id": "w0",
+        "journal": "Journal of Invented Results",
+        "year": 2024,
+        "quality_total": 2,
+        "edat": "2024-03-01T00:00:00Z",
+        "lr": "2024-03-10T00:00:00Z",
+        "source_url": "https://pubmed.ncbi.nlm.nih.gov/1001/",
+    }
+    assert [(item.prop_name, list(item.values)) for item in first.properties.text_array_properties] == [
+        ("pub_types", ["Journal Article"])
+    ]
+
+
+def test_what_is_asked_in_a_search(services: Services, double: WeaviateDouble) -> None:
+    drain(services)
+    double.requests.clear()
+
+    candidates(services, "zebrafish", 2, "k")
+
+    words, near = double.sent("Search")
+    assert (words.bm25_search.query, list(words.bm25_search.properties), words.limit) == ("zebrafish", ["text"], 6)
+    assert list(words.filters.value_text_array.values) == [str(paper.pmid) for paper in PAPERS]
+    assert near.HasField("near_vector")
+    assert not any(request.HasField("hybrid_search") for request in (words, near))
+
+
+# beside a sync
+
+
+def test_a_sync_is_complete_whatever_weaviate_does(
+    kit_for: "Callable[..., EntrezKit]", sandbox: "Sandbox", double: WeaviateDouble, tmp_path: Path
+) -> None:
+    services = kit_for(sandbox).services
+    named = settings_for(tmp_path, double.url, double.grpc_port)
+    _set(
+        services,
+        embeddings="none",
+        weaviate_url="http://127.0.0.1:9",
+        weaviate_grpc_port=named.weaviate_grpc_port,
+        weaviate_class=named.weaviate_class,
+    )
+    request = SyncRequest(query_key="k", term="all[sb]")
+
+    first = sync(services, request)
+
+    assert first.inserted > 0
+    (warning,) = [text for text in first.warnings if "Weaviate" in text]
+    assert "cannot be reached" in warning
+    assert "the next sync tries again" in warning
+    waiting = len(_waiting(services))
+    assert waiting > 0
+
+    _set(services, weaviate_url=double.url)
+    again = sync(services, request)
+
+    assert not [text for text in again.warnings if "Weaviate" in text]
+    assert _waiting(services) == set()
+    (held,) = double.collections.values()
+    assert len(held.objects) == waiting
+    found = rag_search(services, RagSearchRequest(query="randomized trial", top_k=3), index="weaviate").results
+    assert len(found) == 3
+
+
+def test_without_a_server_a_sync_says_nothing_of_weaviate(
+    kit_for: "Callable[..., EntrezKit]", sandbox: "Sandbox"
+) -> None:
+    services = kit_for(sandbox).services
+
+    done = sync(services, SyncRequest(query_key="k", term="all[sb]"))
+
+    assert not [text for text in done.warnings if "Weaviate" in text]
+    assert _waiting(services)
+
+
+def test_refused_passages_are_a_warning_too(services: Services, double: WeaviateDouble) -> None:
+    double.fail_objects = lambda uuid: "no room" if uuid == _uuid(1001) else None
+
+    warning = deliver(services)
+
+    assert warning is not None
+    assert "did not take 1 passage (no room)" in warning
+    double.fail_objects = lambda uuid: None
+    assert deliver(services) is None
+
+
+def test_the_demo_asks_no_server(tmp_path: Path) -> None:
+    settings: Settings = load_settings({"home": tmp_path, "weaviate_url": "http://127.0.0.1:9"})
+
+    demo = settings.with_sandbox("http://127.0.0.1:1")
+
+    _fails(lambda: WeaviateIndex(demo), NotConfigured, "weaviate_url_missing")

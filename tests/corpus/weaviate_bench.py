@@ -1,0 +1,67 @@
+"""What the tests of the Weaviate index share: a model made of six words, and settings that name a server."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from corpus_bench import Clock
+
+from entrez_kit.corpus.embeddings import Embedder
+from entrez_kit.corpus.store import Store
+from entrez_kit.corpus.vectors import embed_missing
+from entrez_kit.services import Services
+from entrez_kit.settings import Settings, load_settings
+
+WORDS = ("zebrafish", "swim", "mice", "run", "birds", "fly")
+
+
+class SixWords:
+    """A model whose vectors say how often each of six words occurs."""
+
+    name = "hf:six-words"
+
+    def raw(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return one vector a text."""
+        return [[0.01 + text.lower().count(word) for word in WORDS] for text in texts]
+
+
+class FiveWords(SixWords):
+    """Another model, of another dimension."""
+
+    name = "hf:five-words"
+
+    def raw(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return one vector a text."""
+        return [vector[:5] for vector in super().raw(texts)]
+
+
+def six_words() -> Embedder:
+    """Return the model as the corpus uses it."""
+    return Embedder(SixWords())
+
+
+def settings_for(home: Path, url: str, grpc_port: int, **more: Any) -> Settings:
+    """Return settings that name a server, and a collection of their own."""
+    return load_settings(
+        {
+            "home": home,
+            "weaviate_url": url,
+            "weaviate_grpc_port": grpc_port,
+            "weaviate_class": f"EntrezKitTest{uuid4().hex[:12]}",
+            "embeddings": "hf",
+            **more,
+        }
+    )
+
+
+def services_for(settings: Settings) -> Services:
+    """Return services whose corpus lives in a time that stands still."""
+    services = Services(settings)
+    services.__dict__["corpus"] = Store(settings.data_dir / "corpus.db", clock=Clock())
+    return services
+
+
+def embed(store: Store) -> None:
+    """Make the vectors that are missing."""
+    embed_missing(store, six_words())
