@@ -362,7 +362,7 @@ def _print_table(ctx: typer.Context, sink: Sink, make: "Callable[[Console], Rend
     from ._console import console_for
 
     console = console_for(state(ctx), sink)
-    console.print(make(console))
+    console.print(make(console), crop=False)  # everything fits but the lines of files, which stay whole
 
 
 def _grid(records: Iterable[Record], columns: Mapping[str, Column]) -> "RenderableType":

@@ -20,7 +20,8 @@ from entrez_kit.services import Services
 
 from ._formats import Column, Record, as_data, values_at
 from ._progress import Advance, progress
-from ._run import View, accepts, counted, emit, help_of, note, plan, run, state
+from ._report import report_error
+from ._run import View, accepts, counted, emit, help_of, note, plan, run, state, status_of
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.checkpoint_calls import CheckpointGetResult, CheckpointSetResult
@@ -356,7 +357,8 @@ def reindex_command(
     _emit(ctx, delivered, "delivered_page")
     problem = delivered.shortfall()
     if problem is not None:
-        raise problem
+        report_error(state(ctx), problem)
+        raise typer.Exit(status_of(problem))
 
 
 @app.command("export")

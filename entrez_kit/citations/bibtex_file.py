@@ -13,6 +13,7 @@ from entrez_kit.citations.references import (
     Reference,
     identifier_of,
     identifiers_in,
+    identifiers_of_note,
     repeated_keys,
     unreadable,
     year_in,
@@ -145,6 +146,8 @@ class BibtexFile:
                 added.append((NAMES[name][0], f"{{{text}}}"))
             else:
                 begin, end = entry.spans[field]
+                if field == "date":
+                    text = re.sub(r"[0-9]{4}", text, entry.values[field], count=1)
                 yield begin, end, _enclosed(self._text[begin:end], text)
         if correction.note:
             yield from self._noted(entry, escaped(correction.note), added)
@@ -233,7 +236,7 @@ def _reference(entry: _Entry) -> Reference:
         return re.sub(r"\\([_%&#])", r"\1", entry.values.get(name, "")).replace("{", "").replace("}", "")
 
     authors, more = _authors(entry.values.get("author", ""))
-    other = identifiers_in(raw("url"), raw("ee"), raw("note"), raw("annote"), raw("howpublished"))
+    other = identifiers_of_note(raw("note"), raw("annote")) | identifiers_in(raw("url"), raw("ee"), raw("howpublished"))
     in_pubmed = entry.values.get("eprinttype", entry.values.get("archiveprefix", "")).lower() == "pubmed"
     return Reference(
         key=entry.key or f"line {entry.line}",

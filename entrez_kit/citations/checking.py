@@ -18,6 +18,7 @@ from entrez_kit.citations.csl import Item, csl_item, notes
 from entrez_kit.citations.references import Correction, Reference
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.esearch_reply import parse_esearch
+from entrez_kit.identifiers import IdKind
 from entrez_kit.operation import Operation, Request, Result, sparse
 from entrez_kit.pubmed.match import Citation, MatchRequest, lookup_citation, surname
 from entrez_kit.pubmed.models import Article, RetractionStatus, Warn
@@ -181,21 +182,24 @@ def _found(services: Services, references: Sequence[Reference]) -> list[_Candida
 
 
 def _by_identifier(services: Services, references: Sequence[Reference], found: list[_Candidates]) -> None:
-    wanted: dict[str, list[int]] = {}
-    for number, reference in enumerate(references):
-        for value in (reference.pmid, reference.pmcid, reference.doi):
-            if value:
+    """Look identifiers up, the cheapest kind first; what its PMID settles needs no search for its DOI."""
+    kinds: tuple[IdKind, ...] = ("pmid", "pmcid", "doi")
+    for kind in kinds:
+        wanted: dict[str, list[int]] = {}
+        for number, reference in enumerate(references):
+            value = getattr(reference, kind)
+            if value and not found[number].settled(reference):
                 wanted.setdefault(value, []).append(number)
-    for item in Retrieval.of_ids(services, list(wanted)) if wanted else ():
-        for number in wanted[item.input]:
-            if item.record is not None:
-                found[number].add(item.record.article(), "identifier")
-            elif item.status == "error":
-                found[number].failure = item.error
-            else:
-                found[number].absent.append(item.input)
-    for candidates in found:
-        if candidates.articles:  # one identifier that leads to the record is enough
+        for item in Retrieval.of_ids(services, list(wanted)) if wanted else ():
+            for number in wanted[item.input]:
+                if item.record is not None:
+                    found[number].add(item.record.article(), "identifier")
+                elif item.status == "error":
+                    found[number].failure = item.error
+                else:
+                    found[number].absent.append(item.input)
+    for reference, candidates in zip(references, found, strict=True):
+        if candidates.settled(reference):  # one identifier that leads to the record is enough
             candidates.failure = None
 
 

@@ -11,6 +11,7 @@ from entrez_kit.citations.references import (
     Reference,
     identifier_of,
     identifiers_in,
+    identifiers_of_note,
     repeated_keys,
     unreadable,
     year_in,
@@ -109,7 +110,7 @@ def _reference(number: int, item: dict[str, Any]) -> Reference:
 
     names = item.get("author")
     authors = [_author(name) for name in names if isinstance(name, dict)] if isinstance(names, list) else []
-    other = identifiers_in(text("URL"), text("note"))
+    other = identifiers_of_note(text("note")) | identifiers_in(text("URL"))
     journal = item.get("type") not in ("book", "report", "webpage", "article", "software", "dataset", "thesis")
     return Reference(
         key=text("id") or text("citation-key") or f"item {number}",

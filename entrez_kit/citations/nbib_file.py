@@ -60,19 +60,13 @@ def _reference(fields: list[tuple[str, str]], line: int) -> Reference:
     def first(*tags: str) -> str | None:
         return next((value for tag in tags for name, value in fields if name == tag and value), None)
 
-    full = any(tag == "FAU" for tag, _ in fields)
-    authors = [
-        RefAuthor(group=value) if tag == "CN" else divided_name(value)
-        for tag, value in fields
-        if value and tag in (("FAU" if full else "AU"), "CN")
-    ]
     located = [value.split(" ")[0] for tag, value in fields if tag in ("LID", "AID") and value.endswith("[doi]")]
     pmid = identifier_of("pmid", first("PMID"))
     return Reference(
         key=pmid or f"line {line}",
         line=line,
         title=first("TI", "BTI"),
-        authors=authors,
+        authors=_authors(fields),
         journal=first("JT", "TA"),
         year=year_in(first("DP", "DEP")),
         volume=first("VI"),
@@ -82,3 +76,18 @@ def _reference(fields: list[tuple[str, str]], line: int) -> Reference:
         pmid=pmid,
         pmcid=identifier_of("pmcid", first("PMC")),
     )
+
+
+def _authors(fields: list[tuple[str, str]]) -> list[RefAuthor]:
+    """Return the authors; a group behind editors or investigators is one of those."""
+    full = any(tag == "FAU" for tag, _ in fields)
+    authors: list[RefAuthor] = []
+    others = False
+    for tag, value in fields:
+        if tag in ("FAU", "AU", "FED", "ED", "FIR", "IR"):
+            others = tag not in ("FAU", "AU")
+        if tag == "CN" and not others:
+            authors.append(RefAuthor(group=value))
+        elif tag == ("FAU" if full else "AU") and value:
+            authors.append(divided_name(value))
+    return authors

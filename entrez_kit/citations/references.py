@@ -16,6 +16,7 @@ from entrez_kit.pubmed.models import Warn
 _YEAR: Final = re.compile(r"(?<![0-9])(?:1[5-9]|2[01])[0-9]{2}(?![0-9])")
 _LABELLED: Final = re.compile(r"\b(PMID|PMCID)\s*[:=]?\s*((?:PMC)?[0-9]+)", re.IGNORECASE)
 MAX_SUFFIX: Final = 6
+_IDENTIFIERS: Final = re.compile(r"\bPMC[0-9]+\b|\b10\.[0-9]{4,9}/\S+|\b(?:PMID|PMCID|doi)\b", re.IGNORECASE)
 _INITIALS: Final = re.compile(r"[^\W\d_a-z]{1,4}|(?:[^\W\d_]\.[ -]?){1,4}")
 
 
@@ -86,6 +87,12 @@ def identifiers_in(*texts: str | None) -> dict[IdKind, str]:
             if identifier is not None and identifier.kind == label.lower():
                 found.setdefault(identifier.kind, identifier.value)
     return found
+
+
+def identifiers_of_note(*notes: str | None) -> dict[IdKind, str]:
+    """Return the identifiers of notes that hold nothing else: others may name another work, a retraction notice say."""
+    alone = [note for note in notes if note and not re.search(r"[^\W\d_]{2}", _IDENTIFIERS.sub(" ", note))]
+    return identifiers_in(*alone)
 
 
 def identifier_of(kind: IdKind, text: str | None) -> str | None:

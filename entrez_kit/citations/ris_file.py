@@ -11,6 +11,7 @@ from entrez_kit.citations.references import (
     divided_name,
     identifier_of,
     identifiers_in,
+    identifiers_of_note,
     repeated_keys,
     unreadable,
     year_in,
@@ -105,8 +106,8 @@ class RisFile:
         first, last = self._one(record, "SP"), self._one(record, "EP")
         names = self._values(record, *_AUTHORS)
         more = bool(names) and re.fullmatch(r"et al\.?|others", names[-1], re.IGNORECASE) is not None
-        notes = [*self._values(record, "UR"), *self._values(record, "L3"), *self._values(record, "N1")]
-        other = identifiers_in(*notes, *self._values(record, "M3"))
+        addresses = [text for tag in ("UR", "L3", "M3") for text in self._values(record, tag)]
+        other = identifiers_of_note(*self._values(record, "N1")) | identifiers_in(*addresses)
         number_of_pubmed = self._one(record, "AN") or ""
         in_pubmed = "pubmed" in (self._one(record, "DB") or "").lower() or bool(
             re.fullmatch(r"[0-9]{5,8}", number_of_pubmed)

@@ -20,16 +20,18 @@ from typing import Final
 from entrez_kit.corpus.queries import Group, Phrase
 from entrez_kit.corpus.ranking import Profile, Statistics
 
-SAMPLE_EVERY: Final = 32
+SAMPLE_EVERY: Final = 16
 """Words are counted in one record of so many."""
-SURE: Final = 200
-"""A word met so often in the sample is not counted by hand: the estimate is then good to 7 %."""
-DEPTH: Final = 200
+SURE: Final = 800
+"""A word met so often in the sample is not looked up in the index: the estimate is then good to 3.5 %."""
+SURE_ENOUGH: Final = 200
+"""The same for words that feedback adds; there are more of them and each counts for less."""
+DEPTH: Final = 300
 """Candidates that are scored in full, at least."""
 BUDGET: Final = 20_000
 BUDGET_RECORDS: Final = 50_000
 """Postings of words that decide, for an index of so many records; the budget grows with the square root of the size."""
-TOO_FREQUENT: Final = 0.2
+TOO_FREQUENT: Final = 0.4
 """A word that this share of the records has neither decides nor helps, as long as there are others."""
 MUCH: Final = 2
 ENOUGH: Final = 2_000
@@ -71,22 +73,22 @@ class Index:
     def frequency(self, group: Group, *, exact: bool = False) -> float:
         """Return how many records have the group; of a frequent one an estimate, unless ``exact``."""
         if not exact and all(len(phrase) == 1 for phrase in group.stems):
-            estimate = self._estimate([phrase[0] for phrase in group.stems])
+            estimate = self._estimate([phrase[0] for phrase in group.stems], SURE)
             if estimate is not None:
                 return estimate
         return self.count(group.expression, -1 if exact else MOST_COUNTED)
 
     def frequency_of_stem(self, stem: str, word: str, *, exact: bool = False) -> float:
         """Return how many records have a stem, which ``word`` has too; of a frequent one an estimate."""
-        estimate = None if exact else self._estimate([stem])
+        estimate = None if exact else self._estimate([stem], SURE_ENOUGH)
         return estimate if estimate is not None else self.count(f'"{word}"')
 
-    def _estimate(self, stems: Sequence[str]) -> float | None:
+    def _estimate(self, stems: Sequence[str], sure: int) -> float | None:
         met = 0
         for stem in stems:
             row = self._one("SELECT records FROM lexical_sample WHERE stem = ?", stem)
             met += row[0] if row else 0
-        return min(1.0, met / self._sampled) * self.statistics.records if met >= SURE else None
+        return min(1.0, met / self._sampled) * self.statistics.records if met >= sure else None
 
     def count(self, expression: str, most: int = -1) -> int:
         """Count the records that match, up to so many."""

@@ -14,12 +14,25 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple, Protocol
 
 from entrez_kit.corpus.candidates import SAMPLE_EVERY, Index, choose
-from entrez_kit.corpus.queries import parse
-from entrez_kit.corpus.ranking import DEFAULT, Profile, best, length_of, read, rerank, score, want
+from entrez_kit.corpus.queries import Group, parse
+from entrez_kit.corpus.ranking import (
+    DEFAULT,
+    Profile,
+    Record,
+    Statistics,
+    Wanted,
+    best,
+    length_of,
+    read,
+    rerank,
+    score,
+    want,
+)
 from entrez_kit.corpus.terms import plain, stem, words_of
 
 AT_ONCE: Final = 2_000
@@ -134,7 +147,11 @@ def check(connection: sqlite3.Connection) -> None:
 
 
 def _text(row: Row) -> str:
-    return "\n".join(plain(field.replace("\n", " ")) for field in (row.title, row.abstract, row.terms))
+    return "\n".join(plain(_one_line(field)) for field in (row.title, row.abstract, row.terms))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()) if "  " in text or "\n" in text else text
 
 
 def _indexed(text: str) -> str:
@@ -193,11 +210,16 @@ def search(
     groups = parse(query, index.exists)
     frequencies = [index.frequency(group, exact=exhaustive) for group in groups]
     chosen = choose(index, groups, frequencies, limit, corpus=corpus, exhaustive=exhaustive)
-    records = {pmid: read(pmid, text) for pmid, text in index.texts(chosen)}
     wanted = want(groups, frequencies, index.statistics, profile)
-    scores = {
-        pmid: value for pmid, value in score(records.values(), wanted, index.statistics, profile).items() if value
-    }
+    scores: dict[int, float] = {}
+    records: dict[int, Record] = {}
+    for start in range(0, len(chosen), AT_ONCE):
+        records = _read(index, chosen[start : start + AT_ONCE])
+        scores |= {
+            pmid: value for pmid, value in score(records.values(), wanted, index.statistics, profile).items() if value
+        }
+    if len(chosen) > AT_ONCE:
+        records = _read(index, best(scores, profile.feedback_depth))
     scores |= rerank(
         records,
         scores,
@@ -206,3 +228,41 @@ def search(
         lambda stem, word: index.frequency_of_stem(stem, word, exact=exhaustive),
     )
     return [Hit(pmid, scores[pmid]) for pmid in best(scores, limit)]
+
+
+def _read(index: Index, pmids: Sequence[int]) -> dict[int, Record]:
+    return {pmid: read(pmid, text) for pmid, text in index.texts(pmids)}
+
+
+# The passage to show -------------------------------------------------------------------------------------------------
+
+_NOT_TEXT: Final = ("[Title] ", "[Section] ")
+"""How the lines of a passage begin that are not the abstract's."""
+_PASSAGES: Final = Profile(k1=1.2, b=0.4)
+
+
+def best_chunk(query: str, chunks: Sequence[str]) -> int:
+    """Return the place of the passage that answers a query best; the first of equals, and where none does.
+
+    Words that fewer of the passages have count for more. Titles and labels do not count.
+    """
+    records = [_passage(place, chunk) for place, chunk in enumerate(chunks)]
+    mean = sum(record.length for record in records) / max(1, len(records))
+    statistics = Statistics(len(records), max(1.0, mean))
+    total = dict.fromkeys(range(len(records)), 0.0)
+    for group in _asked(query):
+        scores = score(records, [Wanted(group.stems, group.weight)], statistics, _PASSAGES)
+        worth = statistics.idf(sum(value > 0 for value in scores.values()))
+        for place, value in scores.items():
+            total[place] += worth * value
+    return best(total, 1)[0] if total else 0
+
+
+def _passage(place: int, chunk: str) -> Record:
+    words = words_of(" ".join(line for line in chunk.split("\n") if not line.startswith(_NOT_TEXT)))
+    return Record(place, len(words), ([], words, []))
+
+
+@lru_cache(maxsize=64)
+def _asked(query: str) -> list[Group]:
+    return parse(query, lambda phrase: True)

@@ -47,7 +47,7 @@ _PREFIXES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One thing to look for, in one or several spellings. It counts ``weight``; where ``required``, it must be there."""
+    """One thing to look for, in one or several spellings. It counts ``weight``; where ``required``, it must occur."""
 
     phrases: tuple[Phrase, ...]
     weight: float = 1.0

@@ -99,10 +99,8 @@ def score(
     for record in records:
         frequencies: dict[str, float] = {}
         for weight, words in zip(weights, record.fields, strict=True):
-            for word in words:
-                if word in known:
-                    found = known[word]
-                    frequencies[found] = frequencies.get(found, 0.0) + weight
+            for found in [known[word] for word in words if word in known]:
+                frequencies[found] = frequencies.get(found, 0.0) + weight
         norm = profile.k1 * (1 - profile.b + profile.b * record.length / statistics.mean_length)
         total = 0.0
         for word, worth in single:

@@ -116,9 +116,8 @@ def connect(settings: Settings) -> "WeaviateClient":
 
 
 def _connected(settings: Settings, server: Server) -> "WeaviateClient":
-    from weaviate import WeaviateClient
+    from weaviate import WeaviateClient, config
     from weaviate.auth import AuthApiKey
-    from weaviate.config import AdditionalConfig, GrpcConfig, Timeout
     from weaviate.connect import ConnectionParams
 
     # A batch with rejected objects would be logged with all their text; the caller is told of each anyway.
@@ -126,6 +125,9 @@ def _connected(settings: Settings, server: Server) -> "WeaviateClient":
     key = settings.weaviate_api_key
     seconds = settings.weaviate_timeout_ms / 1000
     proxied = _is_proxied(server)
+    more = {}
+    if hasattr(config, "GrpcConfig"):  # older clients have none
+        more["grpc_config"] = config.GrpcConfig(channel_options=_channel_options(proxied))
     client = WeaviateClient(
         connection_params=ConnectionParams.from_params(
             http_host=server.host,
@@ -136,10 +138,8 @@ def _connected(settings: Settings, server: Server) -> "WeaviateClient":
             grpc_secure=server.secure,
         ),
         auth_client_secret=AuthApiKey(key.get_secret_value()) if key is not None else None,
-        additional_config=AdditionalConfig(
-            timeout=Timeout(init=seconds, query=seconds, insert=seconds),
-            trust_env=proxied,
-            grpc_config=GrpcConfig(channel_options=_channel_options(proxied)),
+        additional_config=config.AdditionalConfig(
+            timeout=config.Timeout(init=seconds, query=seconds, insert=seconds), trust_env=proxied, **more
         ),
         skip_init_checks=True,
     )

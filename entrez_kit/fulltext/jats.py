@@ -6,6 +6,7 @@ article holds is never guessed from its DTD; elements nobody has heard of keep t
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
@@ -34,9 +35,14 @@ class JatsArticle:
 
     @cached_property
     def nodes(self) -> list[Node]:
-        """The whole text as a tree of sections: body, figures and tables, back matter, letters and replies."""
+        """The whole text as a tree of sections: body, figures and tables, back matter, letters and replies.
+
+        Raises:
+            UpstreamError: nested more deeply than can be read.
+        """
         readers = (body_nodes, other_nodes, reply_nodes)
-        return [node for read in readers for node in read(self._element, self._declared)]
+        with _not_too_deep():
+            return [node for read in readers for node in read(self._element, self._declared)]
 
     @cached_property
     def sections(self) -> list[Section]:
@@ -46,13 +52,15 @@ class JatsArticle:
     @cached_property
     def references(self) -> list[Reference]:
         """The reference list."""
-        return references_of(self._element, self._declared)
+        with _not_too_deep():
+            return references_of(self._element, self._declared)
 
     @cached_property
     def has_body(self) -> bool:
         """Whether there is a text: headings alone, an acknowledgement, or a list of supplements are none."""
         bearers = (self._element, *descendants(self._element, "sub-article", "response"))
-        return any(has_text(bearer, self._declared) for bearer in bearers)
+        with _not_too_deep():
+            return any(has_text(bearer, self._declared) for bearer in bearers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +75,7 @@ def iter_jats(content: bytes) -> Iterator[JatsArticle | JatsError]:
     """Yield the articles of a document in order, and what PMC says about ids without one.
 
     Raises:
-        UpstreamError: not well-formed.
+        UpstreamError: not well-formed, or nested too deeply.
     """
     root = parse(content)
     declared = declared_entities(root)
@@ -76,7 +84,9 @@ def iter_jats(content: bytes) -> Iterator[JatsArticle | JatsError]:
         if local(element) == "error":
             yield JatsError(attribute(element, "id"), " ".join("".join(element.itertext()).split()))
         else:
-            yield JatsArticle(read_front(element, declared), _is_forbidden(element), element, declared)
+            with _not_too_deep():
+                front = read_front(element, declared)
+            yield JatsArticle(front, _is_forbidden(element), element, declared)
 
 
 def parse_jats(content: bytes) -> JatsArticle:
@@ -89,6 +99,18 @@ def parse_jats(content: bytes) -> JatsArticle:
     if article is None:
         raise malformed(ENDPOINT, "no article in it")
     return article
+
+
+@contextmanager
+def _not_too_deep() -> Iterator[None]:
+    """Turn the end of the stack into an error about the document: one made to hurt must not cost the others."""
+    is_too_deep = False
+    try:
+        yield
+    except RecursionError:
+        is_too_deep = True
+    if is_too_deep:
+        raise malformed(ENDPOINT, "nested too deeply")
 
 
 def _is_forbidden(article: Any) -> bool:

@@ -1,11 +1,11 @@
 """What stands before the text: ids, title, authors, journal, dates, abstract, keywords, licence."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from entrez_kit.fulltext.jats_text import Flow, heading_of, inline_text, one_line
+from entrez_kit.fulltext.jats_text import MAX_DEPTH, Flow, heading_of, inline_text, one_line
 from entrez_kit.fulltext.jats_xml import attribute, child, children, descendants, local
 from entrez_kit.fulltext.models import FulltextAuthor, FulltextDate, FulltextJournal
 from entrez_kit.identifiers import read_identifier
@@ -114,12 +114,16 @@ def _without_notes(element: Any, declared: Mapping[str, str]) -> str:
         return ""
     flow = Flow(declared, without=frozenset(_NOTES))
     marks = [node for node in descendants(element, "xref") if attribute(node, "ref-type") in ("fn", "author-notes")]
-    flow.content(element, skip=[*marks, *(node.getparent() for node in marks if _only_holds(node.getparent(), node))])
+    around = {node.getparent() for node in marks}
+    flow.content(element, skip=[*marks, *(parent for parent in around if _only_holds_marks(parent, marks))])
     return one_line(" ".join(flow.finished()))
 
 
-def _only_holds(parent: Any, node: Any) -> bool:
-    return local(parent) == "sup" and "".join(parent.itertext()).strip() == "".join(node.itertext()).strip()
+def _only_holds_marks(parent: Any, marks: Sequence[Any]) -> bool:
+    """Tell whether there is nothing but marks in superscript, and what stands between them."""
+    if local(parent) != "sup" or not set(parent) <= set(marks):
+        return False
+    return not "".join([parent.text or "", *(node.tail or "" for node in parent)]).strip(" \t\r\n,;")
 
 
 # Abstracts
@@ -223,9 +227,9 @@ def _aff_keys(person: Any) -> list[str]:
     return [key for node in (*marks, person) for key in attribute(node, "rid").split()]
 
 
-def _author(person: Any, declared: Mapping[str, str]) -> FulltextAuthor | None:
-    for node in children(person, "name-alternatives", "collab-alternatives"):
-        if (author := _author(node, declared)) is not None:
+def _author(person: Any, declared: Mapping[str, str], *, is_alternative: bool = False) -> FulltextAuthor | None:
+    for node in children(person, "name-alternatives", "collab-alternatives") if not is_alternative else ():
+        if (author := _author(node, declared, is_alternative=True)) is not None:
             return author
     name = child(person, "name")
     if name is not None:
@@ -246,7 +250,7 @@ def _author(person: Any, declared: Mapping[str, str]) -> FulltextAuthor | None:
     return FulltextAuthor(collective_name="Anonymous") if child(person, "anonymous") is not None else None
 
 
-def affiliation_text(place: Any, declared: Mapping[str, str]) -> str:
+def affiliation_text(place: Any, declared: Mapping[str, str], depth: int = 0) -> str:
     """Return an affiliation without its mark; parts between which nothing stands get a comma."""
     line = place.text or ""
     after_part = False
@@ -254,8 +258,8 @@ def affiliation_text(place: Any, declared: Mapping[str, str]) -> str:
         name = local(node)
         is_mark = name in ("label", "institution-id") or (name == "sup" and not line.strip())
         if name and not is_mark:
-            nested = name in _WRAPPINGS and not (node.text or "").strip()
-            text = affiliation_text(node, declared) if nested else inline_text(node, declared)
+            nested = name in _WRAPPINGS and depth < MAX_DEPTH and not (node.text or "").strip()
+            text = affiliation_text(node, declared, depth + 1) if nested else inline_text(node, declared)
             is_part = name not in _IN_PLACES
             if is_part and after_part and text:
                 line = f"{line.rstrip().rstrip(',')}, "

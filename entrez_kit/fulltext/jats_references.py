@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from entrez_kit.fulltext.jats_text import inline_text, one_line
+from entrez_kit.fulltext.jats_text import MAX_DEPTH, inline_text, one_line
 from entrez_kit.fulltext.jats_xml import attribute, child, children, descendants, entity_text, is_entity, local
 from entrez_kit.fulltext.models import Reference
 
@@ -51,10 +51,11 @@ def citation_text(element: Any, declared: Mapping[str, str], *, label: bool = Tr
         declared: texts of the document's own entities.
         label: whether its number is part of it.
     """
-    if local(element) == "citation-alternatives":
-        best = child(element, "mixed-citation") if child(element, "mixed-citation") is not None else None
-        best = best if best is not None else next(children(element), None)
-        return "" if best is None else citation_text(best, declared, label=label)
+    while local(element) == "citation-alternatives":
+        best = child(element, "mixed-citation")
+        element = best if best is not None else child(element)
+        if element is None:
+            return ""
     skip = None if label else child(element, "label")
     if local(element) != "mixed-citation" and _is_fields(element):
         return _joined_fields(element, declared, skip)
@@ -70,8 +71,10 @@ def _is_fields(element: Any) -> bool:
 # Verbatim
 
 
-def _verbatim(element: Any, declared: Mapping[str, str], skip: Any = None) -> list[str]:
+def _verbatim(element: Any, declared: Mapping[str, str], skip: Any = None, depth: int = 0) -> list[str]:
     """Return the pieces of a citation as they stand, with a blank where two fields would run into one word."""
+    if depth > MAX_DEPTH:
+        return [" ".join(element.itertext())]
     pieces: list[str] = []
 
     def add(text: str | None, *, apart: bool) -> None:
@@ -91,7 +94,7 @@ def _verbatim(element: Any, declared: Mapping[str, str], skip: Any = None) -> li
         elif name in ("break", "br"):
             add(" ", apart=False)
         elif name:
-            add("".join(_verbatim(node, declared)), apart=name not in _TIGHT)
+            add("".join(_verbatim(node, declared, depth=depth + 1)), apart=name not in _TIGHT)
         add(node.tail, apart=bool(name) and name not in _TIGHT)
     return pieces
 
@@ -105,16 +108,18 @@ def _joined_fields(element: Any, declared: Mapping[str, str], skip: Any) -> str:
 
     def take(*names: str) -> list[Any]:
         taken = [node for node in left if local(node) in names]
-        for node in taken:
-            left.remove(node)
+        if taken:
+            left[:] = [node for node in left if local(node) not in names]
         return taken
 
     def text(*names: str, joiner: str = " ") -> str:
         return joiner.join(filter(None, (_field(node, declared) for node in take(*names))))
 
     people = take(*_PEOPLE)
-    authors = [node for node in people if attribute(node, "person-group-type") in ("", "author", "authors", "collab")]
-    editors = [node for node in people if node not in authors]
+    authors, editors = [], []
+    for node in people:
+        is_author = attribute(node, "person-group-type") in ("", "author", "authors", "collab")
+        (authors if is_author else editors).append(node)
     parts = [text("label"), _people(authors, declared), text(*_TITLES, joiner=". ")]
     if editors:
         kind = attribute(editors[0], "person-group-type")
@@ -149,15 +154,15 @@ def _field(node: Any, declared: Mapping[str, str]) -> str:
     return one_line("".join(_verbatim(node, declared)))
 
 
-def _people(nodes: Iterable[Any], declared: Mapping[str, str]) -> str:
+def _people(nodes: Iterable[Any], declared: Mapping[str, str], depth: int = 0) -> str:
     names: list[str] = []
     for node in nodes:
-        kind = local(node)
+        kind = local(node) if depth <= MAX_DEPTH else ""
         if kind == "person-group":
-            inner = _people(children(node), declared)
+            inner = _people(children(node), declared, depth + 1)
             names.append(inner or inline_text(node, declared))
         elif kind == "name-alternatives":
-            names.append(_people(list(children(node))[:1], declared))
+            names.append(_people(list(children(node))[:1], declared, depth + 1))
         elif kind == "name":
             surname, given = (inline_text(child(node, part), declared) for part in ("surname", "given-names"))
             suffix, prefix = (inline_text(child(node, part), declared) for part in ("suffix", "prefix"))

@@ -7,6 +7,8 @@ from entrez_kit.fulltext.jats_xml import attribute, children, local
 
 MAX_SPAN: Final = 200
 """Wider spans are mistakes or malice; they would multiply what has to be kept."""
+MAX_COLUMNS: Final = 2000
+"""Cells farther to the right cover themselves alone."""
 _GROUPS: Final = ("thead", "tbody", "tfoot")
 
 
@@ -61,9 +63,9 @@ def _row(row: Any, columns: Mapping[str, int], open_spans: dict[int, int], text_
             column += 1
         placed[column] = text_of(cell)
         height = _count(attribute(cell, "rowspan"), 1) if local(cell) != "entry" else _more_rows(cell)
-        for covered_column in range(column, column + width):
-            if height > 1:
-                open_spans[covered_column] = max(open_spans.get(covered_column, 0), height - 1)
+        width = min(width, max(1, MAX_COLUMNS - column))
+        for covered_column in range(column, min(column + width, MAX_COLUMNS)) if height > 1 else ():
+            open_spans[covered_column] = max(open_spans.get(covered_column, 0), height - 1)
         column += width
     last = max((*placed, *covered, column - 1), default=-1)
     return [placed.get(number, "") for number in range(last + 1)]

@@ -201,6 +201,9 @@ class Flow:
             return
         if name in _HIDDEN or name in self._without:
             return
+        if self._depth > MAX_DEPTH:
+            self.text(" ".join(element.itertext()))
+            return
         if name in _FLOATS and self._in_paragraph and any(piece.strip() for piece in self._line):
             self._floats += self.part(lambda part: part.node(element))
             return
@@ -225,6 +228,10 @@ class Flow:
         fill(flow)
         return flow.finished()
 
+    def inline(self, element: Any) -> str:
+        """Return an element's words on one line; None has none."""
+        return "" if element is None else one_line(" ".join(self.part(lambda part: part.content(element))))
+
     def headed(self, element: Any) -> None:
         """Add label and title on one line, then the rest of an element."""
         names = [name for name in ("label", "title") if name not in self._without]
@@ -232,7 +239,7 @@ class Flow:
         head = head[: 2 if [local(node) for node in head[:2]] == ["label", "title"] else 1]
         if head and head[0] is next(children(element), None):
             self.end()
-            self.block(one_line(" ".join(inline_text(node, self.declared) for node in head)))
+            self.block(one_line(" ".join(self.inline(node) for node in head)))
             self.content(element, skip=head)
         else:
             self.content(element)
@@ -241,7 +248,7 @@ class Flow:
         """Add label and title, the rest, and last the DOI that figures, tables and boxes of some journals have."""
         self.headed(element)
         for node in children(element, "object-id"):
-            self.block(inline_text(node, self.declared) if attribute(node, "pub-id-type") == "doi" else "")
+            self.block(self.inline(node) if attribute(node, "pub-id-type") == "doi" else "")
 
     def paragraph(self, element: Any) -> None:
         """Add a paragraph; what is only anchored in it follows."""
@@ -273,9 +280,8 @@ class Flow:
             if node is not element:
                 pieces.append(node.tail or "")
         lines = textwrap.dedent("".join(pieces).expandtabs(4).replace("\r\n", "\n")).split("\n")
-        while lines and not lines[0].strip():
-            lines.pop(0)
-        self.block("\n".join(line.rstrip() for line in lines).rstrip())
+        first = next((number for number, line in enumerate(lines) if line.strip()), len(lines))
+        self.block("\n".join(line.rstrip() for line in lines[first:]).rstrip())
 
     def verse(self, element: Any) -> None:
         """Add a poem as one block."""
@@ -290,7 +296,7 @@ class Flow:
             name = local(node)
             if name == "list-item":
                 return self._item(node, kind, next(numbers))
-            return [inline_text(node, self.declared)] if name in ("label", "title") else self._lines_of(node)
+            return [self.inline(node)] if name in ("label", "title") else self._lines_of(node)
 
         self._lines(element, lines_of)
 
@@ -301,7 +307,7 @@ class Flow:
             name = local(node)
             if name == "def-item":
                 return self._definition(node)
-            return [inline_text(node, self.declared)] if name in ("label", "title") else self._lines_of(node)
+            return [self.inline(node)] if name in ("label", "title") else self._lines_of(node)
 
         self._lines(element, lines_of)
 
@@ -318,7 +324,7 @@ class Flow:
 
     def _item(self, element: Any, kind: str, number: int) -> list[str]:
         label = child(element, "label")
-        mark = inline_text(label, self.declared) or _mark(kind, number)
+        mark = self.inline(label) or _mark(kind, number)
         part = self.part(lambda part: part.content(element, skip=[] if label is None else [label]))
         first, *more = "\n".join(part).split("\n")
         return [f"{mark} {first}".strip(), *(f"  {line}" for line in more)]
@@ -341,13 +347,13 @@ class Flow:
         """Add a footnote as one block, its mark before its text."""
         label = child(element, "label")
         part = self.part(lambda part: part.content(element, skip=[] if label is None else [label]))
-        self.block(f"{inline_text(label, self.declared)} {chr(10).join(part)}".strip())
+        self.block(f"{self.inline(label)} {chr(10).join(part)}".strip())
 
     def display_formula(self, element: Any) -> None:
         """Add a formula on a line of its own, its number after it."""
         label = child(element, "label")
         text = self._formula(element, skip=[] if label is None else [label])
-        self.block(f"{text} {inline_text(label, self.declared)}".strip())
+        self.block(f"{text} {self.inline(label)}".strip())
 
     def inline_formula(self, element: Any) -> None:
         """Add a formula inside a sentence."""
@@ -376,10 +382,24 @@ class Flow:
             key=lambda node: _PREFERRED.index(local(node)) if local(node) in _PREFERRED else len(_PREFERRED),
         )
         for node in nodes:
-            blocks = self.part(lambda part, node=node: part.node(node))  # type: ignore[misc]
-            if blocks:
-                self.node(node)
+            flow = Flow(self.declared, without=self._without, depth=self._depth + 1)
+            flow.node(node)
+            if flow.blocks or flow._floats or any(piece.strip() for piece in flow._line):
+                self._join(flow, is_float=local(node) in _FLOATS)
                 return
+
+    def _join(self, flow: "Flow", *, is_float: bool) -> None:
+        """Add what was read apart; nothing is read twice, however deep one alternative lies in another."""
+        if is_float and self._in_paragraph and any(piece.strip() for piece in self._line):
+            self._floats += flow.finished()
+            return
+        if flow.blocks:
+            self.end()
+            self.blocks += flow.blocks
+        for piece in flow._line:
+            self.text(piece)
+        self._floats += flow._floats
+        self._apart = self._apart or flow._apart
 
     def picture(self, element: Any) -> None:
         """Add what is said about a picture: label, caption, and a description where it is one."""
@@ -401,7 +421,7 @@ class Flow:
         meaning = child(element, "def")
         self.content(element, skip=[] if meaning is None else [meaning])
         if meaning is not None:
-            self.text(f" ({inline_text(meaning, self.declared)})")
+            self.text(f" ({self.inline(meaning)})")
 
     def table(self, element: Any) -> None:
         """Add a table: a line per row, a tab between cells."""
@@ -427,8 +447,8 @@ class Flow:
 
     def name(self, element: Any) -> None:
         """Add a person's name."""
-        parts = [inline_text(part, self.declared) for part in children(element, "prefix", "given-names")]
-        parts += [inline_text(part, self.declared) for part in children(element, "surname", "suffix")]
+        parts = [self.inline(part) for part in children(element, "prefix", "given-names")]
+        parts += [self.inline(part) for part in children(element, "surname", "suffix")]
         self._apart = True
         self.text(" ".join(part for part in parts if part))
         self._apart = True

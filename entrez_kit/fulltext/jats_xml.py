@@ -10,11 +10,16 @@ from entrez_kit.xml_reply import malformed
 MAX_BYTES: Final = 200 * 1024 * 1024
 """The largest articles, with tables of whole genomes in them, have some 50 MB."""
 MAX_ENTITY_LENGTH: Final = 1000
+MAX_ATTRIBUTES: Final = 200
+"""Of an element with more, those whose names are in a namespace are not looked for: each look passes all of them."""
 
 ENDPOINT: Final = "full text"
 """Who answered, in errors about documents that cannot be read."""
 _PREDEFINED: Final = frozenset(("amp", "lt", "gt", "quot", "apos"))
-_CDATA: Final = re.compile(rb"(<!\[CDATA\[.*?\]\]>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>)", re.DOTALL)
+_CDATA: Final = re.compile(
+    rb"(<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<!DOCTYPE[^\[>]*(?:\[.*?(?:\]\s*>|\Z)|>|\Z))", re.DOTALL
+)
+"""What is left as it is; one that never ends goes to the end, so that nothing is searched through twice."""
 _REFERENCE: Final = re.compile(rb"&([A-Za-z][A-Za-z0-9.]*);")
 
 
@@ -102,9 +107,9 @@ def is_entity(element: Any) -> bool:
 def attribute(element: Any, name: str) -> str:
     """Return an attribute's value whatever namespace its name is in; "" where there is none."""
     value = element.get(name)
-    if value is None:
-        value = next((value for key, value in element.attrib.items() if key.rpartition("}")[2] == name), "")
-    return str(value).strip()
+    if value is None and len(element.attrib) <= MAX_ATTRIBUTES:
+        value = next((value for key, value in element.attrib.items() if key.rpartition("}")[2] == name), None)
+    return str(value or "").strip()
 
 
 def children(element: Any, *names: str) -> Iterator[Any]:

@@ -102,8 +102,12 @@ def _read_set(services: Services, pmcids: list[str]) -> Read:
 
 
 def _judged(article: JatsArticle) -> JatsArticle | Answer:
-    if article.has_body:
-        return article
+    """Return an article that has a text and can be read to its end, or what is to be said instead."""
+    try:
+        if article.has_body and article.nodes:
+            return article
+    except UpstreamError as exc:
+        return _failure(exc)
     return Answer("no-body", FORBIDDEN if article.forbidden else FRONT_ONLY, article.front)
 
 

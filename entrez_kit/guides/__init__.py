@@ -12,6 +12,7 @@ TOPICS: Final = (
     "identifiers",
     "full-text",
     "references",
+    "corpus",
     "output",
     "exit-codes",
     "errors",

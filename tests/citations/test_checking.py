@@ -308,6 +308,25 @@ def test_a_reference_without_identifier_is_found_by_place_or_by_title(kit: Entre
     assert [one.status for one in found] == ["verified", "verified", "mismatch"]
 
 
+def test_a_title_that_two_records_have_is_ambiguous_until_more_is_said(kit: EntrezKit) -> None:
+    title = "Moonlight exposure doubles overnight memory in shift workers"
+
+    found = check(kit, reference(title=title), reference(title=title, year="2019")).references
+
+    assert [one.status for one in found] == ["ambiguous", "retracted"]
+    assert set(found[0].candidate_pmids) == {"99000050", "99000052"}
+
+
+def test_a_note_that_names_another_work_is_not_taken_for_the_reference() -> None:
+    text = "@article{a, title={T}, note={Retraction in: J. 2021;1:2. doi: 10.5555/notice PMID: 5}}\n"
+    text += "@article{b, title={T}, note={PMID: 7; PMCID: PMC8}}"
+
+    first, second = reference_file(text, "x", "bibtex").references
+
+    assert (first.doi, first.pmid) == (None, None)
+    assert (second.pmid, second.pmcid) == ("7", "PMC8")
+
+
 def test_what_has_nothing_to_look_for_is_said_so(kit: EntrezKit) -> None:
     found = only(kit, year="2020")
 
@@ -367,7 +386,8 @@ BIBTEX = """% references of the thesis
 @Comment{ keep, me }
 @article{trial,
 \tauthor    = "Okpara-Lindgren, C and Nobody, N",
-\ttitle     = "{Ex vivo base-edited progenitor cells for an invented haemoglobin disorder: a randomised, sham-controlled phase 2 trial (EDIT-HB)}",
+\ttitle     = "{Ex vivo base-edited progenitor cells for an invented haemoglobin disorder:
+    a randomised, sham-controlled phase 2 trial (EDIT-HB)}",
 \tjournal   = jir,
 \tyear      = 2023,
 \tnumber    = {3},   volume={12},
@@ -377,7 +397,7 @@ BIBTEX = """% references of the thesis
 }
 stray words
 @article{other, title = {Wholly invented words about absent zebrafish}, doi = {10.5555/ekit.2019.0001}, year = 1999}
-@article{moon, title = {Moonlight exposure doubles overnight memory in shift workers}, note = {My note}, pmid = 99000050}
+@article{moon, title = {Moonlight exposure doubles overnight memory in shift workers}, note={My note},pmid=99000050}
 """
 
 
@@ -392,7 +412,7 @@ def test_fixing_bibtex_changes_wrong_fields_and_nothing_else(kit: EntrezKit) -> 
     assert changed[0][1].startswith('\tauthor    = "Okpara-Lindgren, Chidinma and Thistlewood, Wanjiru A and ')
     assert changed[2][1] == "\tyear      = 2024,"
     assert changed[3][1] == "\tpages     = {201--212},"
-    assert "note = {My note. Retracted. Retraction in: " in changed[4][1]
+    assert "note={My note. Retracted. Retraction in: " in changed[4][1]
     again, rechecked = fixed(kit, text, "bibtex")
     assert [one.status for one in rechecked] == ["verified", "mismatch", "retracted"]
     assert again == text
@@ -435,6 +455,7 @@ ER  - \r
 \r
 TY  - JOUR\r
 TI  - Moonlight exposure doubles overnight memory in shift workers\r
+PY  - 2019\r
 ER  - \r
 """
 
@@ -460,7 +481,7 @@ def test_fixing_ris_changes_wrong_lines_and_nothing_else(kit: EntrezKit) -> None
 def test_fixing_csl_json_keeps_order_and_unknown_fields(kit: EntrezKit) -> None:
     import json
 
-    items = [
+    items: list[dict[str, Any]] = [
         {
             "zzz": {"mine": 1},
             "id": "a",

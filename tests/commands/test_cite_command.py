@@ -185,7 +185,7 @@ def test_the_real_program_cites_in_the_demo(program: Program) -> None:
 
     assert done.status == 0
     assert [line.split(" ")[0] for line in done.out.splitlines()] == ["Marrowby", "Mondschein"]
-    assert done.err == ""
+    assert done.err == "Warning: Retracted: PMID 99000050.\n"
 
 
 def test_neither_processor_nor_styles_are_loaded_before_they_are_needed() -> None:

@@ -149,6 +149,8 @@ def test_commands_that_are_mentioned_exist() -> None:
         "sandbox",
         "serve",
         "europepmc",
+        "corpus",
+        "check",
     }
     for guide in topics():
         for name in re.findall(r"(?:^|`|\| )entrez-kit (?:--[\w-]+ )*([a-z]+)\b", guide.text, re.MULTILINE):

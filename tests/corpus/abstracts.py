@@ -32,6 +32,8 @@ _HEAD: Final = 1 << 14
 _BODY: Final = 1 << 19
 FIRST_PMID: Final = 1_000_000
 STEP: Final = 3
+SIZES: Final = (2, 3, 7, 9, 11, 13, 16)
+"""Words of the questions, in turn."""
 
 
 class Abstract(NamedTuple):
@@ -114,9 +116,9 @@ class Abstracts:
         )
 
     def question(self, number: int, records: int) -> Question:
-        """Return a query of 2 or 3 words, or a question of 7 to 16, made from one of the first so many records."""
+        """Return a query of 2 or 3 words, or a question of up to 16, made from one of the first so many records."""
         chooser = random.Random(f"{self._seed}:question:{number}")
-        size = (2, 3, 6, 8, 10, 12, 15)[number % 7]
+        size = SIZES[number % len(SIZES)]
         record = self.row(chooser.randrange(records))
         common = {*FUNCTION_WORDS, *GENERAL_WORDS}
         title, content = (
@@ -133,7 +135,7 @@ class Abstracts:
             return Question(record.pmid, " ".join(words))
         general = max(1, round(size * 0.2))
         words += [chooser.choice(self._general) for _ in range(general)]
-        words += [chooser.choice(self._function) for _ in range(size - wanted - general)]
+        words += [chooser.choice(self._function) for _ in range(size - 1 - wanted - general)]
         chooser.shuffle(words)
         return Question(record.pmid, f"What {' '.join(words)}?")
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tiny_model import tiny_model
 
 from entrez_kit import load_settings
 from entrez_kit.corpus.embeddings import (
@@ -193,7 +194,8 @@ def test_openai_is_asked_for_a_batch_and_its_answer_put_in_order(openai: OpenAI)
 
     assert embedder.name == f"openai:{OPENAI_MODEL}"
     assert first[0] < second[0]
-    assert (embedder.dim, math.hypot(*second)) == (3, pytest.approx(1))
+    assert embedder.dim == 3
+    assert math.hypot(*second) == pytest.approx(1)
     (request,) = openai.requests
     assert (request["path"], request["model"]) == ("/v1/embeddings", OPENAI_MODEL)
     assert request["input"] == ["a", "three words here"]
@@ -251,9 +253,12 @@ def test_openai_is_asked_again_as_often_as_the_settings_allow(openai: OpenAI, mo
     ("change", "problem"),
     [
         (lambda answer: {**answer, "data": answer["data"][:1]}, "1 vectors for 2 texts"),
-        (lambda answer: {**answer, "data": []}, ""),
+        (lambda answer: {**answer, "data": []}, "0 vectors for 2 texts"),
         (lambda answer: {"object": "list"}, "cannot be read"),
-        (lambda answer: b'{"data": [{"index": 0, "embedding": [NaN, 1]}, {"index": 1, "embedding": [0, 1]}]}', ""),
+        (
+            lambda answer: b'{"data": [{"index": 0, "embedding": [NaN, 1]}, {"index": 1, "embedding": [0, 1]}]}',
+            "numbers",
+        ),
         (lambda answer: b'{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [0, 1]}]}', "dimensions"),
         (lambda answer: b"<html>Bad gateway</html>", "cannot be read"),
         (lambda answer: b"", "cannot be read"),
@@ -314,42 +319,6 @@ def test_without_a_provider_there_is_no_embedder() -> None:
 
 
 # Models on this machine
-
-WORDS = [
-    "[PAD]",
-    "[UNK]",
-    "zebrafish",
-    "fish",
-    "danio",
-    "heart",
-    "cardiac",
-    "muscle",
-    "regeneration",
-    "insulin",
-    "sugar",
-]
-MEANINGS = {
-    **dict.fromkeys(("zebrafish", "fish", "danio"), (1.0, 0.0, 0.0)),
-    **dict.fromkeys(("heart", "cardiac", "muscle"), (0.0, 1.0, 0.0)),
-    **dict.fromkeys(("insulin", "sugar"), (0.0, 0.0, 1.0)),
-}
-
-
-def tiny_model(folder: Path, dim: int = 3) -> Path:
-    """Make a static model of eleven words; words of one meaning have one vector."""
-    import numpy as np
-    from model2vec import StaticModel
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordLevel
-    from tokenizers.normalizers import Lowercase
-    from tokenizers.pre_tokenizers import Whitespace
-
-    tokenizer = Tokenizer(WordLevel({word: place for place, word in enumerate(WORDS)}, unk_token="[UNK]"))
-    tokenizer.normalizer = Lowercase()  # type: ignore[assignment]
-    tokenizer.pre_tokenizer = Whitespace()  # type: ignore[assignment]
-    vectors = np.array([(*MEANINGS.get(word, (0.0, 0.0, 0.0)), *([0.1] * (dim - 3))) for word in WORDS])
-    StaticModel(vectors.astype(np.float32), tokenizer, config={"model_type": "model2vec"}).save_pretrained(folder)
-    return folder
 
 
 @needs_model2vec

@@ -1,0 +1,285 @@
+"""Vectors of passages: made once, kept with their model, searched exactly, fused with what words have found."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from corpus_bench import Clock, Paper, rows
+from tiny_model import tiny_model
+
+from entrez_kit import EntrezKit
+from entrez_kit.corpus import vectors
+from entrez_kit.corpus.embeddings import Embedder
+from entrez_kit.corpus.indexing import index_new, reindex
+from entrez_kit.corpus.operations import RAG_SEARCH
+from entrez_kit.corpus.search import ALPHA, RagSearchResult
+from entrez_kit.corpus.store import Store
+from entrez_kit.errors import EmbeddingsError, LocalEmbeddingsError, NotConfigured
+from entrez_kit.operation import execute
+
+KitFor = Callable[..., EntrezKit]
+
+needs_model2vec = pytest.mark.skipif(find_spec("model2vec") is None, reason="the package model2vec is not installed")
+
+PAPERS = [
+    Paper(1, title="Zebrafish scales", abstract="Scales of zebrafish."),
+    Paper(2, title="Danio behaviour", abstract="How the danio swims."),
+    Paper(3, title="Cardiac repair", abstract="Heart muscle grows back."),
+    Paper(4, title="Sugar and insulin", abstract="Insulin lowers sugar."),
+]
+
+
+class Letters:
+    """A provider that counts the letters a, b and c; fails when told to."""
+
+    def __init__(self, name: str = "test:letters", dim: int = 3) -> None:
+        self.name = name
+        self.dim = dim
+        self.asked = 0
+        self.fails_after: int | None = None
+
+    def raw(self, texts: Sequence[str]) -> Any:
+        if self.fails_after is not None and self.asked >= self.fails_after:
+            raise EmbeddingsError("no more", details={"reason": "rate_limited"})
+        self.asked += 1
+        return [[0.5 + text.lower().count(letter) for letter in "abcdefgh"[: self.dim]] for text in texts]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    built = Store(tmp_path / "corpus.db", clock=Clock())
+    built.upsert_pubmed_docs([paper.article() for paper in PAPERS], query_key="all")
+    built.upsert_pubmed_docs([PAPERS[1].article()], query_key="danio")
+    return built
+
+
+def made(store: Store) -> list[tuple[Any, ...]]:
+    return rows(store, "SELECT model, dim, length(vector), count(*) FROM vectors GROUP BY 1, 2, 3 ORDER BY 1")
+
+
+# Making them
+
+
+def test_every_passage_gets_a_vector_that_knows_its_model(store: Store) -> None:
+    assert vectors.embed_missing(store, Embedder(Letters())) == 4
+    assert made(store) == [("test:letters", 3, 12, 4)]
+    assert vectors.embed_missing(store, Embedder(Letters())) == 0
+
+
+def test_only_what_has_changed_is_embedded_again(store: Store) -> None:
+    vectors.embed_missing(store, Embedder(Letters()))
+    changed = PAPERS[0].but(abstract="Scales, described anew.", revised="2025-01-01")
+    store.upsert_pubmed_docs([paper.article() for paper in (changed, *PAPERS[1:])])
+
+    assert vectors.embed_missing(store, Embedder(Letters())) == 1
+
+
+def test_what_was_made_before_a_failure_is_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "BATCH", 1)
+    provider = Letters()
+    provider.fails_after = 3
+    with pytest.raises(EmbeddingsError, match="no more"):
+        vectors.embed_missing(store, Embedder(provider))
+    assert made(store)[0][-1] == 3
+
+    provider.fails_after = None
+    told: list[tuple[int, int]] = []
+    assert vectors.embed_missing(store, Embedder(provider), lambda done, total: told.append((done, total))) == 1
+    assert told == [(1, 1)]
+
+
+def test_a_passage_that_a_sync_replaces_meanwhile_is_embedded_again(store: Store) -> None:
+    changed = PAPERS[0].but(abstract="Quite another abstract.", revised="2025-01-01")
+
+    class Slow(Letters):
+        def raw(self, texts: Sequence[str]) -> Any:
+            if not self.asked:
+                store.upsert_pubmed_docs([changed.article()])
+            return super().raw(texts)
+
+    vectors.embed_missing(store, Embedder(Slow()))
+
+    with store.reading() as connection:
+        assert vectors.missing(connection, "test:letters") == 0
+    ((text, blob),) = rows(
+        store, "SELECT text, vector FROM chunks JOIN vectors ON vectors.chunk_id = id WHERE pmid = 1"
+    )
+    (expected,) = Embedder(Letters()).matrices([text])
+    assert blob == expected[0].astype("<f4").tobytes()
+
+
+def test_a_model_that_changes_its_dimension_under_its_name_is_refused(store: Store) -> None:
+    vectors.embed_missing(store, Embedder(Letters()))
+    store.upsert_pubmed_docs([Paper(9).article()])
+
+    with pytest.raises(LocalEmbeddingsError, match="now has 4 dimensions") as caught:
+        vectors.embed_missing(store, Embedder(Letters(dim=4)))
+    assert "reindex --anew" in caught.value.recovery_hint
+
+
+def test_a_deleted_record_takes_its_vectors_along(store: Store) -> None:
+    vectors.embed_missing(store, Embedder(Letters()))
+    store.mark_deleted([1])
+
+    assert made(store)[0][-1] == 3
+
+
+# Finding the nearest
+
+
+def test_the_nearest_are_found_exactly_each_record_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import random
+
+    import numpy as np
+
+    monkeypatch.setattr(vectors, "BLOCK", 7)
+    store = Store(tmp_path / "corpus.db")
+    draw = random.Random(4)
+    store.upsert_pubmed_docs(
+        Paper(pmid, title="x", abstract="".join(draw.choices("abcdefgh ", k=40))).article() for pmid in range(1, 201)
+    )
+    embedder = Embedder(Letters(dim=8))
+    vectors.embed_missing(store, embedder)
+    query = next(embedder.matrices(["abba"]))[0]
+    stored = rows(store, "SELECT pmid, uuid, vector FROM chunks JOIN vectors ON vectors.chunk_id = id")
+    sims = {pmid: (float(np.frombuffer(blob, "<f4") @ query), uuid) for pmid, uuid, blob in stored}
+    expected = sorted(sims, key=lambda pmid: (-sims[pmid][0], pmid))
+
+    with store.reading() as connection:
+        found = vectors.nearest(connection, "test:letters", query, 5)
+        with_others = vectors.nearest(connection, "test:letters", query, 5, also=[expected[-1], expected[0], 999])
+    assert [near.pmid for near in found] == expected[:5]
+    assert all(near.sim == pytest.approx(sims[near.pmid][0], abs=1e-6) for near in found)
+    assert all(near.uuid == sims[near.pmid][1] for near in found)
+    assert {near.pmid for near in with_others} == {*expected[:5], expected[-1]}
+
+
+# Searching by words and meanings
+
+
+def embedding(kit: EntrezKit, model: Path) -> EntrezKit:
+    """Return a kit on the same corpus that has an embeddings provider."""
+    return EntrezKit(replace(kit.settings, embeddings="hf", embeddings_model=str(model)))
+
+
+@pytest.fixture
+def kit(kit_for: KitFor, tmp_path: Path) -> EntrezKit:
+    """Return a kit with a small corpus and a tiny model that knows that a danio is a zebrafish."""
+    built = embedding(kit_for(None), tiny_model(tmp_path / "tiny"))
+    built.services.corpus.clock = Clock()
+    built.services.corpus.upsert_pubmed_docs([paper.article() for paper in PAPERS], query_key="all")
+    return built
+
+
+def found(result: RagSearchResult) -> list[str]:
+    return [hit.doc_id for hit in result.results]
+
+
+@needs_model2vec
+def test_meaning_finds_what_words_do_not_and_words_rank_what_they_find(kit: EntrezKit) -> None:
+    reindex(kit.services)
+    result = kit.rag_search(query="zebrafish", top_k=2, quality_bias=False)
+
+    assert found(result) == ["pmid:1", "pmid:2"]
+    zebrafish, danio = result.results
+    assert (zebrafish.bm25 or 0) > 0
+    assert danio.bm25 is None
+    assert zebrafish.sim is not None
+    assert danio.sim is not None
+    assert zebrafish.score == pytest.approx(ALPHA * zebrafish.sim + (1 - ALPHA), abs=1e-5)
+    assert danio.score == pytest.approx(ALPHA * danio.sim, abs=1e-5)
+
+
+@needs_model2vec
+def test_quality_multiplies_the_relevance(kit: EntrezKit) -> None:
+    reindex(kit.services)
+    plain = {hit.doc_id: hit for hit in kit.rag_search(query="heart muscle", quality_bias=False).results}
+    weighed = kit.rag_search(query="heart muscle", quality_bias=True).results
+
+    for hit in weighed:
+        assert hit.quality is not None
+        assert hit.score == pytest.approx(plain[hit.doc_id].score * (1 + hit.quality / 10), abs=1e-5)
+
+
+@needs_model2vec
+def test_a_search_narrowed_to_a_query_stays_there(kit: EntrezKit) -> None:
+    from entrez_kit.corpus.search import RagSearchRequest, rag_search
+
+    kit.services.corpus.upsert_pubmed_docs([PAPERS[3].article()], query_key="sugar")
+    with kit.services.corpus.writing() as connection:
+        connection.execute("INSERT INTO checkpoints (query_key, term) VALUES ('sugar', 'sugar')")
+    reindex(kit.services)
+
+    result = rag_search(kit.services, RagSearchRequest(query="zebrafish"), corpus="sugar")
+    assert found(result) == ["pmid:4"]
+
+
+@needs_model2vec
+def test_a_corpus_without_vectors_of_the_model_says_what_to_run(kit: EntrezKit) -> None:
+    with pytest.raises(LocalEmbeddingsError, match="no vectors of hf:") as caught:
+        kit.rag_search(query="zebrafish")
+
+    assert "corpus reindex" in caught.value.recovery_hint
+    assert RAG_SEARCH.error_document(caught.value)["error"]["code"] == "EMBEDDINGS"
+
+
+@needs_model2vec
+def test_another_model_needs_a_reindex_and_the_old_vectors_stay_until_told(
+    kit: EntrezKit, kit_for: KitFor, tmp_path: Path
+) -> None:
+    reindex(kit.services)
+    other = embedding(kit_for(None), tiny_model(tmp_path / "other", dim=5))
+    with pytest.raises(LocalEmbeddingsError, match=r"It has vectors of hf:.*tiny"):
+        other.rag_search(query="zebrafish")
+    remark = index_new(other.services)  # what a sync does at its end
+    assert isinstance(remark, LocalEmbeddingsError)
+    assert remark.details["partial"] is True
+
+    assert reindex(other.services).vectors == 4
+    assert found(other.rag_search(query="zebrafish", top_k=2)) == ["pmid:1", "pmid:2"]
+    assert len(other.services.corpus.stats().vectors) == 2
+    assert kit.rag_search(query="zebrafish").results
+
+    assert reindex(other.services, anew=True).vectors == 4
+    assert len(other.services.corpus.stats().vectors) == 1
+
+
+@needs_model2vec
+def test_passages_without_a_vector_are_found_by_words_and_that_is_said(kit: EntrezKit) -> None:
+    reindex(kit.services)
+    kit.services.corpus.upsert_pubmed_docs([Paper(7, title="Zebrafish fins").article()], query_key="all")
+    outcome = execute(RAG_SEARCH, kit.services, {"query": "zebrafish fins"})
+
+    assert outcome.result is not None
+    new = next(hit for hit in outcome.result.results if hit.doc_id == "pmid:7")
+    assert (new.sim, (new.bm25 or 0) > 0) == (None, True)
+    assert isinstance(outcome.error, LocalEmbeddingsError)
+    assert outcome.error.details["missing_vectors"] == 1
+    assert outcome.error.details["partial"] is True
+
+
+@needs_model2vec
+def test_an_empty_corpus_is_searched_without_complaint(kit_for: KitFor, tmp_path: Path) -> None:
+    empty = embedding(kit_for(None, home=tmp_path / "new"), tiny_model(tmp_path / "tiny"))
+
+    assert empty.rag_search(query="zebrafish").results == []
+
+
+def test_without_embeddings_no_hit_has_a_similarity(kit_for: KitFor) -> None:
+    kit = kit_for(None)
+    kit.services.corpus.upsert_pubmed_docs([paper.article() for paper in PAPERS])
+
+    (hit,) = kit.rag_search(query="zebrafish").results
+    assert (hit.doc_id, hit.sim) == ("pmid:1", None)
+    assert 0 < hit.score <= 1.9
+
+
+def test_reindexing_asks_for_a_provider_before_the_work_begins(kit_for: KitFor) -> None:
+    kit = EntrezKit(replace(kit_for(None).settings, embeddings="openai"))
+    with pytest.raises(NotConfigured, match="OPENAI_API_KEY"):
+        reindex(kit.services)
+    with pytest.raises(LocalEmbeddingsError, match="no embeddings provider"):
+        reindex(kit_for(None).services, anew=True)
