@@ -233,7 +233,7 @@ class State:
         if target is not None and target.suffix.lower() in SUFFIXES:
             return _supported(SUFFIXES[target.suffix.lower()], formats, f"a {target.suffix} file")
         if target is not None and target.suffix and "text" not in formats:
-            raise _unknown_suffix(target, formats)
+            raise unknown_suffix(target, formats)
         # A preference from the environment or a file is not an order: commands that lack it print their default.
         preferred = self.preference("format", None)
         if preferred in formats and not (target is not None and preferred == "table"):
@@ -247,7 +247,7 @@ def _names(text: str) -> list[str]:
     return [name for part in text.split(",") if (name := part.strip())]
 
 
-def _unknown_suffix(target: Path, formats: tuple[str, ...]) -> InvalidInput:
+def unknown_suffix(target: Path, formats: tuple[str, ...]) -> InvalidInput:
     known = ", ".join(f"{suffix} ({name})" for suffix, name in SUFFIXES.items() if name in formats)
     return InvalidInput(
         f"--output {target}: no format goes with the suffix {target.suffix}.",

@@ -32,7 +32,7 @@ from ._markdown import escaped
 from ._output import Sink
 from ._progress import Advance, progress
 from ._run import View, accepts, finish, help_of, note, plan, run, state, stream, warn, writer_for
-from ._state import Plan, no_fields
+from ._state import Plan, no_fields, unknown_suffix
 
 FORMATS: Final = (
     "table",
@@ -44,6 +44,7 @@ FORMATS: Final = (
     "md",
     *(name for name in STYLE_NAMES if name in FILES),
 )
+DEFAULT_STYLES: Final = ("apa",)
 DOUBTFUL: Final = {"retracted": "Retracted", "expression_of_concern": "Doubts about it have been published"}
 """What must be known of a record before it is cited, also where the format has no place for it."""
 
@@ -57,7 +58,7 @@ def command(
     ] = None,
     citation_styles: Annotated[
         list[str], typer.Option("--style", metavar="STYLE", help=help_of(FORMAT_CITATIONS, "citation_styles"))
-    ] = ["apa"],  # noqa: B006  # typer copies it
+    ] = [*DEFAULT_STYLES],  # noqa: B006  # typer copies it
     input: InputFiles = None,
 ) -> None:
     """Cite PubMed records in the styles of journals, one citation per id, in order.
@@ -65,12 +66,14 @@ def command(
     Several styles at once: entrez-kit --demo cite 99000001 PMC99000002 --style apa,vancouver
     A file for a reference manager: entrez-kit --demo cite 99000001 --style csl -o references.json
     """
-    styles: list[str] = read_styles(citation_styles)
+    styles: list[str] = read_styles(citation_styles) or [*DEFAULT_STYLES]
     made = plan(ctx)
     if made.format in FILES:
         styles = [made.format]
     elif len(styles) == 1 and styles[0] in FILES and (made.format == "text" or _by_default(ctx)):
         made = replace(made, format=styles[0])  # a pipe gets the file itself: it can be imported
+    elif made.format == "text":
+        _only_plain_suffixes(ctx, made)
     state(ctx).plan = made
     ids = _ids(ctx, pmids, input)
     arguments = {"pmids": ids, "citation_styles": styles}
@@ -80,6 +83,14 @@ def command(
         run(ctx, replace(FORMAT_CITATIONS, function=_whole(ctx)), arguments, _view(styles))
     else:
         _stream(ctx, arguments)
+
+
+def _only_plain_suffixes(ctx: typer.Context, made: Plan) -> None:
+    """Refuse a file whose suffix promises what citations are not, such as .docx, unless -f says that they are meant."""
+    if made.target is None or state(ctx).flags.get("format"):
+        return
+    if made.target.suffix.lower() not in ("", ".txt", ".text"):
+        raise unknown_suffix(made.target, FORMATS)
 
 
 def _by_default(ctx: typer.Context) -> bool:

@@ -118,8 +118,8 @@ def _advise(ctx: typer.Context, records: int) -> None:
     note(
         ctx,
         f"{counted(records, 'record')} take {counted(requests, 'request')}: at least {counted(minutes, 'minute')}. "
-        "NCBI asks to run large jobs at weekends or between 21:00 and 5:00 US Eastern time. An interrupted sync goes on "
-        "where it ended.",
+        "NCBI asks to run large jobs at weekends or between 21:00 and 5:00 US Eastern time. An interrupted sync goes "
+        "on where it ended.",
     )
 
 
@@ -175,7 +175,7 @@ def search_command(
 ) -> None:
     """Search the corpus: by words, and by meaning too where embeddings are set up.
 
-    entrez-kit --demo corpus search weight loss versus placebo -n 5
+    entrez-kit --demo corpus search base editing in blood disorders -n 5
     """
     store = _corpus(ctx)
 

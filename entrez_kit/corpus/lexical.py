@@ -40,6 +40,9 @@ AT_ONCE: Final = 2_000
 MERGE_AT: Final = 8
 """Segments that FTS5 merges at a time. More than its 4 makes adding faster and hardly slows down searching."""
 
+_BETWEEN_FIELDS: Final = " ¶ "
+"""The tokenizer takes the sign for a word, but no text that is ``plain`` has it."""
+
 _TABLES: Final = (
     "CREATE VIRTUAL TABLE lexical_index USING fts5(text, content='', columnsize=0, tokenize='porter ascii')",
     "CREATE TABLE lexical_records (pmid INTEGER PRIMARY KEY, text TEXT NOT NULL)",
@@ -155,8 +158,8 @@ def _one_line(text: str) -> str:
 
 
 def _indexed(text: str) -> str:
-    """Return what SQLite is given of a kept text: the title twice, since it counts twice."""
-    return text[: text.index("\n") + 1] + text
+    """Return what SQLite is given of a kept text: the title twice, as it counts; no phrase runs across fields."""
+    return (text[: text.index("\n") + 1] + text).replace("\n", _BETWEEN_FIELDS)
 
 
 def _count(connection: sqlite3.Connection, texts: Sequence[tuple[int, str]], sign: int) -> None:

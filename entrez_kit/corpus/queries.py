@@ -94,7 +94,7 @@ def _plain(query: str, exists: Callable[[Phrase], bool]) -> Iterator[Group]:
             continue
         word = parts[0]
         named = raw.isupper() and len(raw) > 1 and not shouted
-        if before is not None and _QUALIFIER.fullmatch(word):
+        if before is not None and (_QUALIFIER.fullmatch(word) or (before in _PREFIXES and exists((before + word,)))):
             yield _with_known(((before, word),), ((before + word,),), exists)
             before = None
         elif (word in STOP_WORDS and not named) or len(word) == 1 or _NUMBER.fullmatch(word):

@@ -52,8 +52,7 @@ class JatsArticle:
     @cached_property
     def references(self) -> list[Reference]:
         """The reference list."""
-        with _not_too_deep():
-            return references_of(self._element, self._declared)
+        return references_of(self._element, self._declared)
 
     @cached_property
     def has_body(self) -> bool:

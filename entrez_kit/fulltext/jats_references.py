@@ -22,25 +22,33 @@ _ENDS: Final = (".", "?", "!", ";", ":", ",")
 def references_of(article: Any, declared: Mapping[str, str]) -> list[Reference]:
     """Return the references of an article, without those of the letters and replies it brings along."""
     found: list[Reference] = []
-    for reference in descendants(article, "ref", outside=("sub-article", "response", "front", "ref")):
-        label, texts = "", []
-        is_twice = child(reference, "mixed-citation") is not None
-        for part in children(reference):
-            name = local(part)
-            if name == "element-citation" and is_twice:
-                pass  # the same once more, as SciELO has it
-            elif name == "label":
-                label = label or inline_text(part, declared)
-            elif name in _KINDS or name == "citation-alternatives":
-                own = child(part, "label")
-                label = label or inline_text(own, declared)
-                texts.append(citation_text(part, declared, label=False))
-            else:
-                texts.append(inline_text(part, declared))
-        if citation := one_line(" ".join(text for text in texts if text)):
-            reference_id = attribute(reference, "id") or None
-            found.append(Reference(id=reference_id, label=label or None, citation=citation))
+    for element in descendants(article, "ref", outside=("sub-article", "response", "front", "ref")):
+        try:
+            label, citation = _read(element, declared)
+        except RecursionError:  # one made to hurt must not cost the others
+            label, citation = "", one_line(" ".join(element.itertext()))
+        if citation:
+            found.append(Reference(id=attribute(element, "id") or None, label=label or None, citation=citation))
     return found
+
+
+def _read(reference: Any, declared: Mapping[str, str]) -> tuple[str, str]:
+    """Return label and text of a reference."""
+    label, texts = "", []
+    is_twice = child(reference, "mixed-citation") is not None
+    for part in children(reference):
+        name = local(part)
+        if name == "element-citation" and is_twice:
+            pass  # the same once more, as SciELO has it
+        elif name == "label":
+            label = label or inline_text(part, declared)
+        elif name in _KINDS or name == "citation-alternatives":
+            own = child(part, "label")
+            label = label or inline_text(own, declared)
+            texts.append(citation_text(part, declared, label=False))
+        else:
+            texts.append(inline_text(part, declared))
+    return label, one_line(" ".join(text for text in texts if text))
 
 
 def citation_text(element: Any, declared: Mapping[str, str], *, label: bool = True) -> str:

@@ -99,6 +99,7 @@ def fetch_open_access(services: Services, doi: str, guard: Guard | None = None) 
 class _Candidate:
     url: str
     location: Location
+    guard: Guard | None = None
 
 
 class _Search:
@@ -144,7 +145,7 @@ class _Search:
                 settings=self._settings,
                 deadline_s=max(0.1, min(DOWNLOAD_SHARE * self._limit, left)),
                 silence_s=self._limit,
-                guard=self._guard,
+                guard=candidate.guard or self._guard,
             )
         except EntrezKitError as exc:
             self._failures.append(("fetch-failed", exc.message.rstrip(".")))
@@ -156,7 +157,9 @@ class _Search:
             self._failures.append(("parse-failed", f"{_shown(fetched.url)} {what}"))
             named = exc.details.get("pdf_url")
             if isinstance(named, str):
-                self._named.append(_Candidate(named, candidate.location))
+                # What a page names is the page's word: a public one must not lead to a service on this machine.
+                guard = candidate.guard or self._guard.seen_from(fetched.url)
+                self._named.append(_Candidate(named, candidate.location, guard))
             return None
 
     def _read(self, fetched: "Downloaded", candidate: _Candidate, known: OpenAccess) -> OpenAccessCopy:

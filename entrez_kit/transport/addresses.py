@@ -9,7 +9,7 @@ import re
 import socket
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
@@ -231,6 +231,13 @@ class Guard:
         if not is_loopback(host):
             return cls()
         return cls(home=(parts.scheme, host, parts.port or DEFAULT_PORTS[parts.scheme]))
+
+    def seen_from(self, url: str) -> "Guard":
+        """Return the guard for what a page names: this one from home, from anywhere else one that knows no home."""
+        try:
+            return self if self.is_home(read_place(url)) else replace(self, home=None)
+        except Refused:
+            return replace(self, home=None)
 
     def is_home(self, place: Place) -> bool:
         """Tell whether a place is the one that is allowed on this machine."""

@@ -44,6 +44,9 @@ MAX_HOPS: Final = 5
 CHUNK_BYTES: Final = 65_536
 LOOKUP_SECONDS: Final = 10.0
 
+_CODINGS: Final = frozenset(("", "gzip", "x-gzip", "deflate", "identity", "none", "binary", "utf-8", "utf8"))
+"""What is asked for, and words that some servers put there though they compress nothing."""
+
 _REACH: Final = {
     "dns": "its name cannot be resolved",
     "connection": "the connection failed",
@@ -184,7 +187,7 @@ class _Errand:
             "Host": place.authority,
             "User-Agent": _user_agent(self._settings),
             "Accept": "application/pdf, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.5",
-            "Accept-Encoding": "gzip, deflate",
+            "Accept-Encoding": "gzip, deflate",  # and no other: see _CODINGS
             "Connection": "close",
         }
         self.sent += 1
@@ -306,6 +309,9 @@ class _Errand:
         declared = response.headers.get("Content-Length", "")
         if declared.isascii() and declared.isdigit() and int(declared) > self._max_bytes:
             raise self._too_large(place)
+        codings = {coding.strip().lower() for coding in response.headers.get("Content-Encoding", "").split(",")}
+        if not codings <= _CODINGS:
+            raise _failed("invalid_response", place, "its body is compressed in a way that was not asked for")
         content_type = " ".join(response.headers.get("Content-Type", "").split())[:200]
         body = bytearray()
         for chunk in self._chunks(place, response, alarm):

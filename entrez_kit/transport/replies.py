@@ -298,8 +298,9 @@ def _closing_problem(body: bytes, root: str, *, several: bool) -> str | None:
         return "XML that breaks off"
     if len(body) > FULL_PARSE_BYTES:
         return None
+    is_article = root in _ARTICLES
     try:
-        _parser().Parse(body, True)
+        _parser(may_name_characters=is_article).Parse(body, True)
     except _ForbiddenXml as exc:
         return str(exc)
     except ValueError:  # an encoding that this Python does not know
@@ -307,6 +308,8 @@ def _closing_problem(body: bytes, root: str, *, several: bool) -> str | None:
     except expat.ExpatError as exc:
         reason = expat.ErrorString(exc.code)
         if several and reason == expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT:
+            return None
+        if is_article and reason == expat.errors.XML_ERROR_UNDEFINED_ENTITY:
             return None
         return f"broken XML ({reason}, line {exc.lineno})"
     return None
@@ -324,18 +327,28 @@ def _tail(body: bytes) -> bytes:
     return body[-TAIL_BYTES:].rstrip(_BLANK)
 
 
+_ARTICLES: Final = frozenset(("article", "pmc-articleset"))
+"""Publishers' own XML: names for characters in it, declared or only known from a DTD, are for its reader to resolve."""
+
+
 class _ForbiddenXml(Exception):
     """The document declares entities of its own, as no service of ours does."""
 
 
-def _parser() -> Any:
-    """Return an expat parser that reads nothing but what it is given: no DTD, no entity, no network."""
+def _parser(*, may_name_characters: bool = False) -> Any:
+    """Return an expat parser that reads nothing but what it is given: no DTD, no entity, no network.
+
+    Args:
+        may_name_characters: whether a document may give names to texts. They are not put in place even then.
+    """
     parser = expat.ParserCreate()
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
     parser.buffer_text = True
 
-    def refuse(*_: object) -> None:
-        raise _ForbiddenXml("XML that declares entities of its own")
+    def refuse(name: str, is_parameter: bool, value: str | None, *_: object) -> None:
+        if not may_name_characters or is_parameter or value is None:
+            raise _ForbiddenXml("XML that declares entities of its own")
+        parser.DefaultHandler = lambda _: None  # expat expands no entities while there is one
 
     parser.EntityDeclHandler = refuse
     return parser

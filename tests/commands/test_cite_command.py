@@ -233,6 +233,23 @@ def test_what_has_a_place_for_a_retraction_needs_no_warning(cli: Cli) -> None:
         assert cli("cite", "99000050", "-f", form).err == ""
 
 
+@pytest.mark.parametrize("suffix", [".docx", ".xml", ".parquet"])
+def test_a_suffix_that_promises_something_else_is_refused(cli: Cli, tmp_path: Path, suffix: str) -> None:
+    target = tmp_path / f"refs{suffix}"
+    done = cli("cite", "99000001", "-o", str(target))
+
+    assert (done.status, envelope(done)["invalid_input"]) == (2, f"output={target}")
+    assert not target.exists()
+    assert cli("cite", "99000001", "-f", "text", "-o", str(target)).status == 0
+    assert target.read_text(encoding="utf-8") == f"{FIRST}\n"
+
+
+def test_an_empty_style_is_none_given(cli: Cli) -> None:
+    (row,) = csv.DictReader(io.StringIO(cli("cite", "99000001", "--style", "", "-f", "csv").out))
+
+    assert row["apa"] == FIRST
+
+
 def test_fields_are_named_once(cli: Cli) -> None:
     fields = envelope(cli("cite", "99000001", "--fields", "nosuch"))["details"]["fields"]
 

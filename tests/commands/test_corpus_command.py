@@ -4,8 +4,10 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "corpus"))  # its records 
 from corpus_bench import Paper, write
 from tiny_model import tiny_model
 
+from entrez_kit.errors import UpstreamError
+from entrez_kit.pubmed.retrieval import Retrieval
 from entrez_kit.sandbox.server import Sandbox
 
 FIXTURES = (cli_fixture, module_fixture)
@@ -43,7 +47,7 @@ SYNC = ("corpus", "sync", "fish", "zebrafish")
 
 
 @pytest.fixture
-def pubmed(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+def pubmed(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Any]:
     """Let the program face a PubMed with these records while a block runs."""
     numbers = iter(range(100))
 
@@ -56,7 +60,7 @@ def pubmed(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterato
             monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")
             yield sandbox
 
-    yield facing
+    return facing
 
 
 def document(done: Done) -> Any:
@@ -96,14 +100,12 @@ def test_a_query_is_kept_in_step_from_sync_to_sync(cli: Cli, pubmed: Callable[..
 def test_a_diff_names_what_has_changed_since(cli: Cli, pubmed: Callable[..., Any]) -> None:
     with pubmed(FISH, *OTHERS):
         cli(*SYNC)
-    (entry, *_) = document(cli("corpus", "checkpoint", "log", "fish", "--json"))["entries"]
-    since = f"{entry['at'][:19]}.999Z"
+    since = next_second()
     after = (
         FISH,
         OTHERS[0].but(title="Scales anew", revised="2026-01-02"),
         OTHERS[1].but(retracted_in="J Invent. 2026", revised="2026-01-02"),
     )
-    wait_a_second()
     with pubmed(*after, Paper(1005, title="Zebrafish eyes", entered="2024-03-05")):
         cli(*SYNC, "--overlap-days", "30")
     found = document(cli("corpus", "diff", "fish", "--since", since, "--json"))
@@ -121,11 +123,12 @@ def test_a_diff_names_what_has_changed_since(cli: Cli, pubmed: Callable[..., Any
     assert cli("corpus", "diff", "fish", "--since", since, "-f", "ids").out.split() == ["1005", "1002", "1003", "1004"]
 
 
-def wait_a_second() -> None:
-    """Let the clock reach the next second: a moment given to ``--since`` is read to the second."""
-    import time
-
-    time.sleep(1.05)
+def next_second() -> str:
+    """Wait for the next second and return it: a moment given to ``--since`` is read to the second."""
+    started = int(time.time())
+    while int(time.time()) == started:
+        time.sleep(0.02)
+    return datetime.fromtimestamp(started + 1, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def test_a_dry_run_counts_and_changes_nothing(cli: Cli, pubmed: Callable[..., Any]) -> None:
@@ -164,20 +167,50 @@ def test_a_key_without_a_term_is_told_so(cli: Cli) -> None:
 def test_a_sync_that_lacks_records_ends_with_4_and_the_next_one_completes_it(
     cli: Cli, pubmed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrez_kit.transport.retry.Backoff.seconds", lambda self, failures, asked: 0.001)
-    monkeypatch.setenv("NCBI_MAX_RETRIES", "0")
-    seen = set()
-    with pubmed(records=700, faults={"500": 0.35}, seed=2):
-        for _ in range(40):
-            done = cli("corpus", "sync", "all", "all[sb]", "--json")
-            seen.add(done.status)
-            if done.status == 4:
-                assert json.loads(done.out)["warnings"]
-                assert error(done)["details"]["partial"] is True
-            if done.status == 0:
-                break
-    assert seen == {0, 4, 5} or seen == {0, 4}
-    assert document(cli("corpus", "stats", "--json"))["documents"] == 700
+    whole = Retrieval.batch
+
+    def lacking(self: Retrieval, pmids: Sequence[str]) -> Any:
+        records, errors = whole(self, [pmid for pmid in pmids if pmid != "1003"])
+        return records, {**errors, "1003": UpstreamError("The connection was cut.")}
+
+    with pubmed(FISH, *OTHERS):
+        with monkeypatch.context() as patch:
+            patch.setattr(Retrieval, "batch", lacking)
+            partial = cli(*SYNC, "--json")
+        complete = document(cli(*SYNC, "--json"))
+
+    assert partial.status == 4
+    assert json.loads(partial.out)["inserted"] == 3
+    assert error(partial)["code"] == "UPSTREAM"
+    assert error(partial)["details"]["missing"] == ["1003"]
+    assert complete["inserted"] == 1
+
+
+def test_an_interrupted_sync_ends_with_130_and_is_taken_up_again(
+    cli: Cli, pubmed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Retrieval.batch
+    fetched: list[int] = []
+
+    def interrupted(self: Retrieval, pmids: Sequence[str]) -> Any:
+        if fetched:
+            raise KeyboardInterrupt
+        fetched.append(len(pmids))
+        return whole(self, pmids)
+
+    with pubmed(records=500) as sandbox:
+        with monkeypatch.context() as patch:
+            patch.setattr(Retrieval, "batch", interrupted)
+            broken = cli("corpus", "sync", "all", "all[sb]", "--json")
+        so_far = document(cli("corpus", "stats", "--json"))["documents"]
+        before = sandbox.requests("efetch")
+        resumed = document(cli("corpus", "sync", "all", "--json"))
+        efetches = sandbox.requests("efetch") - before
+
+    assert (broken.status, broken.out) == (130, "")
+    assert "goes on from here" in broken.err
+    assert so_far == fetched[0] == 200
+    assert (resumed["inserted"], resumed["skipped"], efetches) == (300, 200, 2)
 
 
 @needs_model2vec

@@ -14,6 +14,7 @@ from entrez_kit.fulltext.unpaywall_tier import NoCopy, OpenAccessCopy, fetch_ope
 from entrez_kit.sandbox.replies import HTML, JSON, Reply
 from entrez_kit.sandbox.requesting import Request, State
 from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.transport.download import Downloaded, download
 from entrez_kit.unpaywall import Location, OpenAccess
 
 KitFor = Callable[..., EntrezKit]
@@ -181,6 +182,29 @@ def test_a_page_about_the_article_leads_to_the_pdf_it_names(sandbox: Sandbox, ki
 
     assert publisher.asked == ["a", "named.pdf"]
     assert (found.content_format, found.license) == ("pdf-text", "cc0")
+
+
+def test_a_public_page_does_not_lead_to_a_service_on_this_machine(
+    sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unpaywall may run on this machine; a page of the public network that names a PDF there is not believed."""
+    publisher = Publisher(sandbox, {"named.pdf": Reply(PDF, "application/pdf")})
+    publisher.locate({"url": "https://publisher.example/a"})
+    asked: list[str] = []
+
+    def fetch(url: str, **options: Any) -> Downloaded:
+        asked.append(url)
+        if url.startswith("https://publisher.example/"):
+            named = LANDING.replace(b"named.pdf", f"{sandbox.url}/publisher/named.pdf".encode())
+            return Downloaded(url, named, "text/html", "html")
+        return download(url, **options)
+
+    monkeypatch.setattr("entrez_kit.transport.download.download", fetch)
+    found = missed(kit_for(sandbox, unpaywall_email="ada@example.org"))
+
+    assert len(asked) == 2
+    assert publisher.asked == []
+    assert found.outcome == "parse-failed"
 
 
 def test_an_abstract_is_not_passed_off_as_the_article(sandbox: Sandbox, kit_for: KitFor) -> None:

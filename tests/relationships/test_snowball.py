@@ -105,7 +105,7 @@ def test_a_budget_that_is_spent_says_what_was_left_and_what_would_do() -> None:
 
     assert [len(ids) for ids in services.asked] == [1, BATCH]
     assert codes(result) == ["budget_spent"]
-    assert f"of {2 * BATCH} articles the citing articles were not asked for" in result.warnings[0].message
+    assert f"the citing articles of {2 * BATCH} articles were not asked for" in result.warnings[0].message
     assert "budget=4 would follow them" in result.warnings[0].message
     assert result.snowball is not None
     assert (result.snowball.followed, result.snowball.not_followed) == ([1, BATCH], [0, 2 * BATCH])

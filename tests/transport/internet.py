@@ -9,8 +9,8 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -161,3 +161,31 @@ def redirect(location: str, status: int = 302) -> Answer:
 def gzipped(body: bytes) -> bytes:
     """Return a body as gzip has it."""
     return gzip.compress(body)
+
+
+@contextmanager
+def spoken(start: bytes, drip: bytes = b"", heard: list[bytes] | None = None) -> Iterator[int]:
+    """Run a server that says one thing, whoever calls, and then goes on dripping; yield its port."""
+    ended = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.02)
+
+        def serve() -> None:
+            while not ended.is_set():
+                with suppress(OSError):
+                    connection, _ = server.accept()
+                    with connection:
+                        connection.settimeout(5)
+                        request = connection.recv(65_536)
+                        if heard is not None:
+                            heard.append(request)
+                        connection.sendall(start)
+                        while drip and not ended.is_set():
+                            connection.sendall(drip)
+                            time.sleep(0.05)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield int(server.getsockname()[1])
+        ended.set()
+        thread.join(2)

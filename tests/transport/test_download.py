@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from internet import HTML, Answer, Internet, Site, gzipped, internet, redirect
+from internet import HTML, Answer, Internet, Site, gzipped, internet, redirect, spoken
 
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, InvalidInput, UpstreamError
@@ -298,26 +298,6 @@ def test_headers_that_drip_do_not_stretch_it_either(internet: Internet) -> None:
         assert reason(internet, deadline_s=0.6, silence_s=5) == "too_slow"
 
     assert time.monotonic() - started < 2
-
-
-@contextmanager
-def spoken(start: bytes, drip: bytes = b"") -> Iterator[int]:
-    """Run a server that says one thing, whoever calls, and then goes on dripping; yield its port."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def serve() -> None:
-            with suppress(OSError):
-                connection, _ = server.accept()
-                with connection:
-                    connection.sendall(start)
-                    while drip:
-                        connection.sendall(drip)
-                        time.sleep(0.05)
-
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        yield int(server.getsockname()[1])
-    thread.join(2)
 
 
 def test_a_server_that_says_nothing_is_given_up(internet: Internet) -> None:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -213,6 +214,41 @@ def test_a_document_with_entities_of_its_own_is_refused() -> None:
         raised = refused(call("efetch"), body)
         assert isinstance(raised, Retryable)
         assert "entities" in str(raised)
+
+
+ARTICLE_ROOTS = Expect("xml", frozenset({"article", "pmc-articleset"}))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'<!DOCTYPE article [<!ENTITY mdash "&#8212;">]><article>a&mdash;b</article>',
+        b"<article>a&nbsp;b</article>",
+        b'<!DOCTYPE article SYSTEM "archivearticle.dtd"><article>a&nbsp;b</article>',
+        b"<pmc-articleset><article>a&alpha;b</article></pmc-articleset>",
+    ],
+)
+def test_publishers_articles_may_name_characters(body: bytes) -> None:
+    assert verdict(call("efetch", ARTICLE_ROOTS, db="pmc"), body).complete
+    assert isinstance(refused(call("efetch", ARTICLE_ROOTS, db="pmc"), body[:-4]), Retryable)
+
+
+def test_names_in_names_of_articles_are_not_put_in_place() -> None:
+    tens = [f"&e{level};" * 10 for level in range(20)]
+    levels = "".join(f'<!ENTITY e{level} "{ten}">' for level, ten in enumerate(tens, 1))
+    bomb = f'<!DOCTYPE article [<!ENTITY e0 "lol">{levels}]><article>&e20;</article>'.encode()
+
+    started = time.monotonic()
+    assert verdict(call("efetch", ARTICLE_ROOTS, db="pmc"), bomb).complete
+    assert time.monotonic() - started < 0.5
+
+
+@pytest.mark.parametrize(
+    "declared", [b'<!ENTITY x SYSTEM "file:///etc/passwd">', b'<!ENTITY % x "y">', b'<!ENTITY % x SYSTEM "http://x/">']
+)
+def test_articles_that_name_files_are_refused(declared: bytes) -> None:
+    body = b"<!DOCTYPE article [" + declared + b"]><article>&x;</article>"
+    assert isinstance(refused(call("efetch", ARTICLE_ROOTS, db="pmc"), body), Retryable)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,99 @@
+"""What a query is taken to ask for."""
+
+import pytest
+
+from entrez_kit.corpus.queries import MOST_GROUPS, PART_WEIGHT, REQUEST_WEIGHT, Group, Phrase, parse
+from entrez_kit.corpus.spelling import other_spellings
+
+
+def nothing(phrase: Phrase) -> bool:
+    return False
+
+
+def anything(phrase: Phrase) -> bool:
+    return True
+
+
+def asked(query: str) -> list[str]:
+    return ["|".join(" ".join(phrase) for phrase in group.phrases) for group in parse(query, nothing)]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("What is the effect of aspirin on stroke?", ["effect", "aspirin", "stroke"]),
+        ("aspirin Aspirin aspirins", ["aspirin"]),
+        ("type 2 diabetes", ["type", "type 2", "diabetes"]),
+        ("hepatitis B virus", ["hepatitis", "hepatitis b", "virus"]),
+        ("phase III trial", ["phase", "phase iii", "trial"]),
+        ("trials in 2019", ["trials", "2019"]),
+        ("patient's T-cell count", ["patient", "t cell", "cell", "count"]),
+        ("IL-6", ["il 6"]),
+        ("insulin-dependent", ["insulin", "dependent"]),
+        ("anti-inflammatory", ["anti inflammatory", "inflammatory"]),
+        ("and/or cancer", ["cancer"]),
+        ("WHO guidelines", ["who", "guidelines"]),
+        ("who has guidelines", ["guidelines"]),
+        ("a b c", ["a", "b", "c"]),
+        ("the of and", ["the", "of", "and"]),
+        ("5", ["5"]),
+        ("", []),
+        ('""', []),
+        ("***", []),
+    ],
+)
+def test_a_query_asks_for(query: str, expected: list[str]) -> None:
+    assert asked(query) == expected
+
+
+def test_other_spellings_are_looked_up_where_the_index_has_them() -> None:
+    [group] = parse("haemoglobin", lambda phrase: phrase == ("hemoglobin",))
+
+    assert group.phrases == (("haemoglobin",), ("hemoglobin",))
+    assert group.expression == '"haemoglobin" OR "hemoglobin"'
+
+
+def test_every_way_to_join_a_hyphenated_name_is_looked_up() -> None:
+    group = parse("COVID-19", anything)[0]
+
+    assert set(group.phrases) == {("covid", "19"), ("covid19",)}
+
+
+def test_words_of_requests_and_parts_of_names_count_for_less() -> None:
+    weights = {group.phrases[0]: group.weight for group in parse("studies of COVID-19", nothing)}
+
+    assert weights == {("studies",): REQUEST_WEIGHT, ("covid", "19"): 1.0, ("covid",): PART_WEIGHT}
+
+
+def test_only_a_quoted_phrase_that_exists_is_required() -> None:
+    assert Group((("heart", "attack"),), required=True) in parse('"heart attack" risk', anything)
+    assert not any(group.required for group in parse('"heart attack" risk', nothing))
+    assert not any(group.required for group in parse('"heart" risk', anything))
+
+
+def test_a_long_query_is_cut() -> None:
+    assert len(parse(" ".join(f"word{number}" for number in range(500)), nothing)) == MOST_GROUPS
+
+
+def test_what_reaches_sqlite_holds_letters_digits_and_our_own_quotes() -> None:
+    for group in parse("x\"y 'z' (a) b* NEAR/2 -c: {d} \0 e", anything):
+        assert set(group.expression) <= set('abcdefghijklmnopqrstuvwxyz0123456789 "OR'), group.expression
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("tumour", "tumor"),
+        ("leukaemia", "leukemia"),
+        ("oestrogen", "estrogen"),
+        ("paediatric", "pediatric"),
+        ("randomised", "randomized"),
+        ("analyse", "analyze"),
+        ("diarrhoea", "diarrhea"),
+        ("fibre", "fiber"),
+        ("sulphate", "sulfate"),
+    ],
+)
+def test_both_sides_of_the_atlantic(one: str, other: str) -> None:
+    assert other in other_spellings(one)
+    assert one in other_spellings(other)

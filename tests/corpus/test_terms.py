@@ -1,0 +1,86 @@
+"""Words and stems are the ones SQLite's tokenizer finds."""
+
+import random
+import sqlite3
+from collections import defaultdict
+from collections.abc import Sequence
+
+import pytest
+
+from entrez_kit.corpus.terms import plain, stem, words_of
+
+ENDINGS = """
+    ational tional enci anci izer logi bli alli entli eli ousli ization ation ator alism iveness fulness ousness aliti
+    iviti biliti icate ative alize iciti ical ful ness al ance ence er ic able ible ant ement ment ent ion ou ism ate iti
+    ous ive ize s es ed ing eed ies sses y e ll at bl iz yy us
+""".split()  # noqa: SIM905
+WORDS = """
+    caresses ponies ties caress cats feed agreed plastered bled motoring sing conflated troubled sized hopping tanned
+    falling hissing fizzed failing filing happy sky relational conditional rational valenci hesitanci digitizer
+    conformabli radicalli differentli vileli analogousli vietnamization predication operator feudalism decisiveness
+    hopefulness callousness formaliti sensitiviti sensibiliti triplicate formative formalize electriciti electrical
+    hopeful goodness revival allowance inference airliner gyroscopic adjustable defensible irritant replacement
+    adjustment dependent adoption homologou communism activate angulariti homologous effective bowdlerize probate rate
+    cease controll roll p53 il 6 as by yyed eed eeds aing generalizations oscillators naïve русский 日本 éed
+""".split()  # noqa: SIM905
+
+
+def seen_by_sqlite(texts: Sequence[str]) -> list[list[str]]:
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE VIRTUAL TABLE texts USING fts5(text, content='', columnsize=0, tokenize='porter ascii')")
+    connection.executemany("INSERT INTO texts (rowid, text) VALUES (?, ?)", enumerate(texts))
+    connection.execute("CREATE VIRTUAL TABLE seen USING fts5vocab(texts, instance)")
+    places: dict[int, dict[int, str]] = defaultdict(dict)
+    for term, text, offset in connection.execute("SELECT term, doc, offset FROM seen"):
+        places[text][offset] = term
+    connection.close()
+    return [[places[text][offset] for offset in sorted(places[text])] for text in range(len(texts))]
+
+
+def test_stems_are_those_of_sqlite() -> None:
+    chooser = random.Random(1)
+    starts = ["".join(chooser.choices("aeiouybcdlstwxz1", k=chooser.randrange(5))) for _ in range(6_000)]
+    words = [*WORDS, "a" * 70, "x" * 63 + "s", *(start + chooser.choice(ENDINGS) for start in starts)]
+    words = sorted({word for word in map(plain, words) if word.isalnum()})
+
+    assert seen_by_sqlite(words) == [[stem(word)] for word in words]
+
+
+def test_stems_share_their_beginning_with_the_word() -> None:
+    """Scoring relies on it to leave most words alone."""
+    chooser = random.Random(2)
+    for _ in range(20_000):
+        word = "".join(chooser.choices("aeiouybcdlst", k=chooser.randrange(1, 6))) + chooser.choice(ENDINGS)
+        stemmed = stem(word)
+        same = min(3, max(1, len(stemmed) - 1))
+
+        assert stemmed[:same] == word[:same], word
+
+
+def test_words_are_those_of_sqlite_whatever_the_script() -> None:
+    chooser = random.Random(3)
+    ranges = ((1, 128), (128, 0x300), (0x300, 0x3000), (0x3000, 0xD7FF), (0xE000, 0x10FFFF))
+    texts = [
+        "".join(chr(chooser.randrange(*chooser.choice(ranges))) for _ in range(chooser.randrange(80)))
+        for _ in range(1_500)
+    ]
+    texts += ["a\0b", "\ud800 x", "_x_", "x" * 5_000, "İstanbul ½ ① Ⅳ ªº", "हिन्दी", ""]
+
+    assert seen_by_sqlite(list(map(plain, texts))) == [[stem(word) for word in words_of(text)] for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("TNF-α, NF-κB", "tnf alpha nf kappa b"),
+        ("Ångström’s naïve Ménière", "angstrom s naive meniere"),
+        ("5 µg/mL × T₃", "5 mu g ml t3"),
+        ("IL‐6 and COVID–19", "il 6 and covid 19"),
+        ("e\u0301te\u0301 ﬁbrosis œdema Straße", "ete fibrosis oedema strasse"),
+        ("soft\u00adhyphen zero\u200bwidth", "softhyphen zerowidth"),
+        ("¶ § †", ""),
+    ],
+)
+def test_letters_lose_their_marks_and_greek_ones_are_named(text: str, words: str) -> None:
+    assert words_of(text) == words.split()
+    assert words_of(plain(text)) == words.split()
