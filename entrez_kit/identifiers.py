@@ -10,8 +10,8 @@ IdKind = Literal["pmid", "pmcid", "doi"]
 MAX_PMID_DIGITS: Final = 10
 """Longer digit strings are no PMIDs; some tools read them as floating-point numbers."""
 
-_PMID: Final = re.compile(r"(?:pmid|pubmed)?\s*[:=]?\s*([0-9]+)", re.IGNORECASE)
-_PMCID: Final = re.compile(r"(?:pmcid\s*[:=]?\s*)?pmc\s*([0-9]+)(?:\.[0-9]+)?", re.IGNORECASE)
+_PMID: Final = re.compile(r"(?:pmid|pubmed|med)?\s*[:=]?\s*([0-9]+)", re.IGNORECASE)
+_PMCID: Final = re.compile(r"(?:pmcid\s*[:=]?\s*|pmc:)?pmc\s*([0-9]+)(?:\.[0-9]+)?", re.IGNORECASE)
 _DOI_PREFIX: Final = re.compile(r"(?:doi\s*[:=]?\s*|https?://(?:dx\.)?doi\.org/|(?:dx\.)?doi\.org/)+", re.IGNORECASE)
 _DOI: Final = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S+")
 
@@ -29,7 +29,7 @@ def read_identifier(text: str) -> Identifier | None:
     """Read one identifier, or return None where the text is none.
 
     Accepts ``123``, ``PMID:123``, ``PMC123``, ``PMC123.1``, a DOI with or without ``doi:``, and addresses at doi.org,
-    PubMed, PMC and Europe PMC. A DOI keeps its letter case; compare DOIs without regard to case.
+    PubMed, PMC and Europe PMC, which writes ``MED:123`` and ``PMC:PMC123``. A DOI keeps its letter case; compare DOIs without regard to case.
     """
     given = text
     text = text.strip().strip("<>").rstrip(",;.")

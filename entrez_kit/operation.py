@@ -1,5 +1,6 @@
 """How one use case is declared and run: Request, Result, Operation, execute."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -35,7 +36,12 @@ class Request(BaseModel):
     """
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", alias_generator=to_camel, validate_by_name=True, validate_by_alias=True
+        frozen=True,
+        extra="forbid",
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        coerce_numbers_to_str=True,  # a PMID is often sent as a number
     )
 
     @model_validator(mode="before")
@@ -163,6 +169,8 @@ def invalid_arguments(exc: ValidationError) -> InvalidInput:
         context = error.get("ctx", {})
         place = [*error["loc"], context["field"]] if error["type"] == WRONG else error["loc"]
         where = ".".join(str(part) for part in place)
+        if error["type"] == "missing":  # of these pydantic tells the alias
+            where = re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: f"_{match[0].lower()}", where)
         message = error["msg"].removeprefix("Value error, ")
         # Of a missing argument pydantic shows all the others.
         given = "" if error["type"] == "missing" else _brief(context.get("given", error["input"]))

@@ -17,6 +17,8 @@ from entrez_kit.identifiers import read_identifier
         ("PMC123", "pmcid", "PMC123"),
         ("pmc123", "pmcid", "PMC123"),
         ("PMC123.1", "pmcid", "PMC123"),
+        ("PMC:PMC123", "pmcid", "PMC123"),
+        ("MED:123", "pmid", "123"),
         ("PMCID: PMC123", "pmcid", "PMC123"),
         ("10.5555/ekit.2024.1", "doi", "10.5555/ekit.2024.1"),
         ("doi:10.5555/ekit.2024.1", "doi", "10.5555/ekit.2024.1"),

@@ -22,7 +22,7 @@ MAX_DEPTH: Final = 50
 
 
 def math_text(element: Any) -> str:
-    """Return a MathML formula on one line: fractions with a slash and brackets where needed, scripts joined."""
+    """Return a MathML formula on one line: fractions as "a / b", with brackets where needed, scripts joined."""
     line = _Line()
     line.content(element)
     return line.text()
@@ -68,7 +68,8 @@ class _Line:
         elif name == "mspace":
             self._pieces.append(" ")
         elif name == "mfrac":
-            self._pieces.append("/".join(_bracketed(part) for part in self._parts(element)))
+            self._token(" / ".join(_bracketed(part) for part in self._parts(element)))
+            self._pieces.append(" ")
         elif name in ("msqrt", "mroot"):
             self._root(name, self._parts(element))
         elif name == "mfenced":

@@ -18,7 +18,7 @@ from entrez_kit.corpus.ranking import DEFAULT
 from entrez_kit.corpus.terms import words_of
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
-RECORDS = 3_000
+RECORDS = 1_500
 
 
 @pytest.mark.parametrize("read", [cystic_fibrosis, medlars], ids=["cystic fibrosis", "medlars"])
@@ -64,7 +64,7 @@ def invented() -> Iterator[sqlite3.Connection]:
 @pytest.fixture
 def frugal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the search save on a small index what it otherwise saves on one a hundred times as large."""
-    for name, value in {"BUDGET": 300, "BUDGET_RECORDS": 1_000, "SURE": 30, "SURE_ENOUGH": 10, "ENOUGH": 100}.items():
+    for name, value in {"BUDGET": 150, "BUDGET_RECORDS": 500, "SURE": 30, "SURE_ENOUGH": 10, "ENOUGH": 100}.items():
         monkeypatch.setattr(f"entrez_kit.corpus.candidates.{name}", value)
 
 
@@ -72,7 +72,7 @@ def frugal(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_saved_costs_next_to_no_recall(invented: sqlite3.Connection) -> None:
     abstracts = Abstracts()
     shared, known, known_by_all = [], [], []
-    for number in range(56):
+    for number in range(42):
         question = abstracts.question(number, RECORDS)
         hits = [hit.pmid for hit in lexical.search(invented, question.text, 10)]
         every = [hit.pmid for hit in lexical.search(invented, question.text, 10, exhaustive=True)]
@@ -87,8 +87,8 @@ def test_what_is_saved_costs_next_to_no_recall(invented: sqlite3.Connection) -> 
 @pytest.mark.usefixtures("frugal")
 def test_rare_words_decide_and_frequent_ones_help(invented: sqlite3.Connection) -> None:
     index = Index(invented, DEFAULT)
-    groups = [(Group((("rare",),)), 20.0), (Group((("rarer",),)), 200.0), (Group((("often",),)), 900.0)]
-    always = (Group((("patients",),)), 2_500.0)
+    groups = [(Group((("rare",),)), 20.0), (Group((("rarer",),)), 100.0), (Group((("often",),)), 500.0)]
+    always = (Group((("patients",),)), 1_200.0)
 
     assert plan(index, [*groups, always]) == '("rare" OR "rarer") AND ("rare" OR "rarer" OR "often" OR "often")'
     assert plan(index, groups[:2]) == '"rare" OR "rarer"'
@@ -127,7 +127,7 @@ def test_a_corpus_is_searched_as_thoroughly_as_the_whole(
     invented.execute("INSERT INTO membership SELECT 'mine', pmid FROM lexical_records WHERE pmid / 3 % ? = 0", (every,))
     members = {row[0] for row in invented.execute("SELECT pmid FROM membership")}
     shared = []
-    for number in range(21):
+    for number in range(14):
         text = Abstracts().question(number, RECORDS).text
         hits = lexical.search(invented, text, 10, corpus="mine")
         inside = lexical.search(invented, text, 10, corpus="mine", exhaustive=True)
@@ -140,7 +140,7 @@ def test_a_corpus_is_searched_as_thoroughly_as_the_whole(
 
 def test_the_benchmark_of_scale_runs(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, str(BENCHMARKS / "corpus_scale.py"), "--records", "1500", "--queries", "14", "--judged", "14"],
+        [sys.executable, str(BENCHMARKS / "corpus_scale.py"), "--records", "600", "--queries", "7", "--judged", "7"],
         capture_output=True,
         text=True,
         check=False,

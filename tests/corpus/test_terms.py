@@ -11,8 +11,8 @@ from entrez_kit.corpus.terms import plain, stem, words_of
 
 ENDINGS = """
     ational tional enci anci izer logi bli alli entli eli ousli ization ation ator alism iveness fulness ousness aliti
-    iviti biliti icate ative alize iciti ical ful ness al ance ence er ic able ible ant ement ment ent ion ou ism ate iti
-    ous ive ize s es ed ing eed ies sses y e ll at bl iz yy us
+    iviti biliti icate ative alize iciti ical ful ness al ance ence er ic able ible ant ement ment ent ion ou ism ate
+    iti ous ive ize s es ed ing eed ies sses y e ll at bl iz yy us
 """.split()  # noqa: SIM905
 WORDS = """
     caresses ponies ties caress cats feed agreed plastered bled motoring sing conflated troubled sized hopping tanned

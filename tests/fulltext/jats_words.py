@@ -19,6 +19,8 @@ FORMULA = "\ufffc"
 """Stands for a formula that is left out."""
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 MATH = f"{MATHML}math"
+APART = frozenset(f"{MATHML}{name}" for name in ("mfrac", "mfenced", "mtable", "mtr", "mspace"))
+"""What stands in these stands apart on paper: a numerator and its denominator are no word."""
 
 
 def local(element: ET.Element) -> str:
@@ -51,10 +53,11 @@ def text_of(
         parts = [text_of(chosen, without, without_math=without_math, names=names)]
     else:
         parts = [element.text or ""]
+        between = "\n" if element.tag in APART else ""
         for node in nodes:
-            parts += [text_of(node, without, without_math=without_math, names=names), node.tail or ""]
+            parts += [text_of(node, without, without_math=without_math, names=names), node.tail or "", between]
     inside = (name in WITHIN_WORDS and not names) or element.tag.startswith(MATHML)
-    edge = "" if inside else "\n"
+    edge = "" if inside and element.tag not in APART else "\n"
     return f"{edge}{''.join(parts)}{edge}"
 
 

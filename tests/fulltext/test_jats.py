@@ -360,7 +360,7 @@ def test_formulas_are_one_line_with_fractions_that_can_be_read_back() -> None:
         "</mml:msup></mml:mfrac><mml:msqrt><mml:mi>c</mml:mi></mml:msqrt></mml:math></disp-formula>"
     )
 
-    assert text(f"<p>So{formula}holds.</p>") == "So\n\ny=(a+1)/b2√c (1)\n\nholds."
+    assert text(f"<p>So{formula}holds.</p>") == "So\n\ny=(a+1) / b2 √c (1)\n\nholds."
 
 
 def test_of_several_notations_one_is_read() -> None:

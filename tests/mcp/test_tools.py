@@ -299,7 +299,7 @@ WRONG: list[tuple[str, Json, str, str | None]] = [
     ("pubmed_search_articles", {"query_term": ""}, "INVALID_INPUT", "query_term="),
     ("pubmed_search_articles", {"query_term": "crispr", "limit": 5}, "INVALID_INPUT", "limit=5"),
     ("pubmed_search_articles", {"query_term": "(crispr"}, "INVALID_INPUT", None),
-    ("pubmed_fetch_contents", {"pmids": [1]}, "INVALID_INPUT", "pmids.0=1"),
+    ("pubmed_fetch_contents", {"pmids": [True]}, "INVALID_INPUT", "pmids.0=True"),
     ("pubmed_fetch_contents", {"pmids": ["1"], "query_key": "1", "web_env": "x"}, "INVALID_INPUT", None),
     ("get_gene", {"entrez_id": "7157"}, "UNRESOLVED_ENTITY", "7157"),
     ("get_gene", {"entrez_id": "NCBIGene:0"}, "ENTITY_NOT_FOUND", "NCBIGene:0"),
@@ -435,3 +435,12 @@ async def test_the_text_is_compact(services: ServerServices) -> None:
     (block,) = result.content
     assert block.type == "text"
     assert block.text == json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
+
+
+async def test_identifiers_that_arrive_as_numbers_are_taken_for_what_they_are(services: ServerServices) -> None:
+    async with connected(services) as client:
+        as_numbers = await client.call_tool("pubmed_fetch_contents", {"pmids": [99000001, 99000002]})
+        as_texts = await client.call_tool("pubmed_fetch_contents", {"pmids": ["99000001", "99000002"]})
+
+    assert as_numbers.is_error is False
+    assert as_numbers.structured_content == as_texts.structured_content
