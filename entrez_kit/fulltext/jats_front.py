@@ -30,7 +30,7 @@ _PLAIN_TITLES: Final = frozenset(("abstract", "summary", "abstract:", "summary:"
 _OTHER_CONTRIBUTORS: Final = re.compile("edit|review|translat|referee|assignee|compiler|illustrat", re.IGNORECASE)
 _HEADINGS: Final = ("label", "title", "subtitle")
 _WRAPPINGS: Final = ("institution-wrap", "addr-line", "address")
-_IN_PLACES: Final = ("italic", "bold", "sup", "sub", "xref", "named-content", "email", "ext-link", "break")
+_IN_PLACES: Final = ("italic", "bold", "sup", "sub", "xref", "email", "ext-link", "break")
 """What belongs to the text around it in an affiliation; anything else is a part by itself."""
 _ABBREVIATIONS: Final = re.compile("abbr", re.IGNORECASE)
 _RETRACTED: Final = re.compile(r"retract(ion|ed)-forward|^retraction$", re.IGNORECASE)

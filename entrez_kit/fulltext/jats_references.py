@@ -124,7 +124,8 @@ def _joined_fields(element: Any, declared: Mapping[str, str], skip: Any) -> str:
         return joiner.join(filter(None, (_field(node, declared) for node in take(*names))))
 
     people = take(*_PEOPLE)
-    authors, editors = [], []
+    authors: list[Any] = []
+    editors: list[Any] = []
     for node in people:
         is_author = attribute(node, "person-group-type") in ("", "author", "authors", "collab")
         (authors if is_author else editors).append(node)

@@ -1,4 +1,4 @@
-"""JATS made to hurt: every document is read in a few seconds or refused with an error that says why; none ends a call."""
+"""JATS made to hurt: each document is read in a few seconds or refused with an error that says why."""
 
 import time
 

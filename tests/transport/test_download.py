@@ -3,12 +3,9 @@
 import gzip
 import ipaddress
 import logging
-import socket
-import threading
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
