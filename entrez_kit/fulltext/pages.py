@@ -12,6 +12,9 @@ MAX_HTML_BYTES: Final = 20_000_000
 MAX_ELEMENTS: Final = 60_000
 """Reading takes longer than in proportion to the elements: some ten seconds for these. Articles have some thousands."""
 
+MAX_ATTRIBUTES: Final = 5000
+"""The library compares every attribute of an element with every other."""
+
 MIN_WORDS: Final = 50
 """Fewer words are no article."""
 
@@ -35,6 +38,9 @@ _WALL: Final = re.compile(
 _SECTION: Final = re.compile(
     r"^#+\W*(?:[0-9.]+\W*)?(introduction|discussion|references|acknowledge?ments?|main text)\b",
     re.IGNORECASE | re.MULTILINE,
+)
+_TAG: Final = re.compile(
+    r"<[a-zA-Z][^\s/>]*+((?:[\s/]++|[^\s/>=]++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?+|=)*+)"
 )
 _META_CHARSET: Final = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9._:-]{2,40})", re.IGNORECASE)
 _XML_CHARSET: Final = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._:-]{2,40})[\"']")
@@ -147,6 +153,8 @@ def _parsed(text: str) -> Any:
 
     # Without its declaration: a text that is decoded already has no encoding of its own.
     text = re.sub(r"^\s*<\?xml[^>]*\?>", "", text).replace("\x00", "")
+    if any(len(tag[1].split()) > MAX_ATTRIBUTES for tag in _TAG.finditer(text) if len(tag[1]) > 2 * MAX_ATTRIBUTES):
+        raise unreadable(f"is a page with more than {MAX_ATTRIBUTES:,} attributes in one place")
     parser = html.HTMLParser(remove_comments=True, remove_pis=True, no_network=True)
     try:
         root = html.document_fromstring(text, parser=parser)

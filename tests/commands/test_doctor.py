@@ -35,7 +35,14 @@ def test_the_demo_is_healthy_for_every_service(program: Program) -> None:
 
     assert ended.status == 0
     services = [json.loads(line).get("service") for line in ended.out.splitlines()]
-    assert list(dict.fromkeys(services)) == [None, "E-utilities", "ID Converter", "Europe PMC", "PMC open data"]
+    assert list(dict.fromkeys(services)) == [
+        None,
+        "E-utilities",
+        "ID Converter",
+        "Europe PMC",
+        "Unpaywall",
+        "PMC open data",
+    ]
 
 
 @pytest.mark.usefixtures("nowhere")
