@@ -18,7 +18,7 @@ from ._text import (
 )
 
 _SPECIAL: Final = re.compile(r"([\\`*\[\]<>|~])|(?<!\w)(_)|(_)(?!\w)|(&)(?=#?\w+;)")
-_AT_START: Final = re.compile(r"^(\s*)([#+=-]|[0-9]+(?=[.)]))")
+_AT_START: Final = re.compile(r"^(\s*)([#+=-]|[0-9]+(?=[.)](?:\s|$)))")
 
 
 def escaped(text: object) -> str:

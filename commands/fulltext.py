@@ -2,9 +2,10 @@
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -29,7 +30,7 @@ from entrez_kit.operation import Result, execute
 from entrez_kit.pubmed.models import Warn
 from entrez_kit.services import Services
 
-from ._formats import JsonLines, Record, Shape, Writer, as_data
+from ._formats import Column, Ids, JsonLines, Record, Shape, Writer, as_data, values_at
 from ._ids import InputFiles, failed
 from ._input import STDIN, read_ids, stdin_is_terminal
 from ._output import Sink
@@ -45,7 +46,7 @@ def _help(name: str) -> str:
     return help_of(FETCH_FULLTEXT, name)
 
 
-@accepts("table", "json", "jsonl", "md")
+@accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md")
 def command(
     ctx: typer.Context,
     ids: Annotated[
@@ -68,7 +69,8 @@ def command(
 ) -> None:
     """Fetch the full text of articles, from PMC, Europe PMC or an open-access copy.
 
-    A table shows the sections and their sizes, md is the whole article to read:
+    A table shows the sections and their sizes, csv what was found where, ids which articles have a text,
+    md is the whole article to read:
     entrez-kit --demo fulltext PMC99000001 99000004 -f md -o articles.md
     """
     options: dict[str, Any] = {
@@ -158,7 +160,7 @@ def _print_whole(ctx: typer.Context, inputs: _Inputs, options: dict[str, Any]) -
         table=table,
         records=lambda result: (as_data(article) for article in result.articles),
         record_model=FulltextArticle,
-        columns={},
+        columns=COLUMNS,
         records_key="articles",
     )
     run(ctx, replace(FETCH_FULLTEXT, function=fetch), {**inputs.arguments(), **options}, view)
@@ -190,7 +192,7 @@ def _stream(ctx: typer.Context, inputs: _Inputs, options: dict[str, Any]) -> Non
         return fulltext_page(record)
 
     with Sink(made.target) as sink:
-        writer = writer_for(made, sink, {}, Shape(FulltextArticle), page)
+        writer = writer_for(made, sink, COLUMNS, Shape(FulltextArticle), page, id_key="id")
 
         def fetch(services: Services, request: FulltextRequest) -> _Streamed:
             shared = made.target is None and is_terminal(sys.stdout)
@@ -231,7 +233,8 @@ def _stream(ctx: typer.Context, inputs: _Inputs, options: dict[str, Any]) -> Non
 def _put(writer: Writer, text: str, item: Fetched | None) -> None:
     """Write one outcome; what has no text has a line of its own in jsonl, and is named at the end elsewhere."""
     if item is not None and item.article is not None:
-        writer.record(as_data(item.article))
+        record = as_data(item.article)
+        writer.record({"id": _best_id(record)} if isinstance(writer, Ids) else record)
     elif isinstance(writer, JsonLines):
         if item is None or item.unavailable is None:
             writer.line(failed(text, "invalid", "not a PMID, PMCID or DOI"))
@@ -241,6 +244,27 @@ def _put(writer: Writer, text: str, item: Fetched | None) -> None:
         tried = as_data(told.tried_tiers)
         message = f"no full text: {told.reason}"
         writer.line(failed(text, status, message, reason=told.reason, retryable=told.retryable, tried_tiers=tried))
+
+
+def _best_id(record: Record) -> str:
+    return str(record.get("pmid") or record.get("pmcid") or record.get("doi"))
+
+
+def _length(record: Record) -> int:
+    """Return how many characters of text there are."""
+    parts = [part for section in record.get("sections") or () for part in (section, *section.get("subsections", ()))]
+    return len(record.get("content") or "") + sum(len(part["text"]) for part in parts)
+
+
+COLUMNS: Final[Mapping[str, Column]] = {
+    **{name: partial(values_at, path=name) for name in ("pmid", "pmcid", "doi", "title")},
+    "journal": partial(values_at, path="journal.title"),
+    "year": partial(values_at, path="publication_date.year"),
+    **{name: partial(values_at, path=name) for name in ("via_source", "license", "content_format", "source_url")},
+    "sections": partial(values_at, path="sections.title"),
+    "characters": _length,
+}
+"""What csv and tsv hold unless the user names fields."""
 
 
 def _remark(ctx: typer.Context, streamed: _Streamed) -> None:

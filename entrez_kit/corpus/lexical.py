@@ -226,6 +226,7 @@ def search(
     scores |= rerank(
         records,
         scores,
+        wanted,
         index.statistics,
         profile,
         lambda stem, word: index.frequency_of_stem(stem, word, exact=exhaustive),
@@ -254,7 +255,7 @@ def best_chunk(query: str, chunks: Sequence[str]) -> int:
     statistics = Statistics(len(records), max(1.0, mean))
     total = dict.fromkeys(range(len(records)), 0.0)
     for group in _asked(query):
-        scores = score(records, [Wanted(group.stems, group.weight)], statistics, _PASSAGES)
+        scores = score(records, [Wanted(group.stems, group.weight, group.weight)], statistics, _PASSAGES)
         worth = statistics.idf(sum(value > 0 for value in scores.values()))
         for place, value in scores.items():
             total[place] += worth * value

@@ -4,7 +4,7 @@ The score is the simple BM25F of S. Robertson, H. Zaragoza and M. Taylor, "Simpl
 fields", CIKM 2004: frequencies are weighted by field and summed, and only then saturated. Inverse document frequency is
 ln(1 + (N - n + 0.5) / (n + 0.5)), which is never negative (as in Lucene). The feedback is RM3: V. Lavrenko and W. B.
 Croft, "Relevance-based language models", SIGIR 2001, mixed with the query as in N. Abdul-Jaleel et al., "UMass at TREC
-2004", except that it re-orders the records at hand and does not search again.
+2004", except that it adds new words only, and that it re-orders the records at hand and does not search again.
 """
 
 import heapq
@@ -20,15 +20,21 @@ from entrez_kit.corpus.terms import STOP_WORDS, stem, words_of
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What the scores depend on. The defaults were found on the Cystic Fibrosis collection."""
+    """What the scores depend on.
 
-    k1: float = 1.6
+    The defaults were found on the Cystic Fibrosis collection, but for how much feedback counts: more of it would serve
+    that collection better still, and those worse who look with few words for the one record that has them all.
+    """
+
+    k1: float = 1.5
     b: float = 0.75
     title: float = 2.0
-    terms: float = 1.0
+    terms: float = 1.5
     feedback_records: int = 10
     feedback_words: int = 20
     feedback_weight: float = 0.5
+    feedback_words_asked: float = 6.0
+    """A query of so many words gets feedback of full weight, a shorter one by the square of its length less."""
     feedback_power: float = 4.0
     """How fast a record's say falls with its score: where one record stands out, it nearly decides alone."""
     feedback_depth: int = 100
@@ -52,9 +58,10 @@ class Statistics(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """A group and what one occurrence of it is worth."""
+    """A group, what it counts in the query, and what it is worth in the end, the more the rarer it is."""
 
     stems: tuple[Phrase, ...]
+    weight: float
     worth: float
 
 
@@ -77,9 +84,13 @@ def read(pmid: int, text: str) -> Record:
     return Record(pmid, length_of(title, abstract), (words_of(title), words_of(abstract), words_of(terms)))
 
 
-def words_with(stems: Iterable[str], records: Iterable[Record]) -> dict[str, str]:
+def stems_of(wanted: Iterable[Wanted]) -> frozenset[str]:
+    """Return every stem that is wanted, alone or in a phrase."""
+    return frozenset(word for group in wanted for phrase in group.stems for word in phrase)
+
+
+def words_with(asked: Collection[str], records: Iterable[Record]) -> dict[str, str]:
     """Return the words of the records that have one of the stems, with it; few words need be stemmed to know."""
-    asked = frozenset(stems)
     # A stem is its word but for the end: of five letters and more at most the last two differ, of fewer only the last.
     starts = frozenset(stem[: min(3, max(1, len(stem) - 1))] for stem in asked)
     words: set[str] = set().union(*(field for record in records for field in record.fields))
@@ -91,7 +102,7 @@ def score(
     records: Collection[Record], wanted: Sequence[Wanted], statistics: Statistics, profile: Profile
 ) -> dict[int, float]:
     """Return the BM25F score of each record, by PMID."""
-    known = words_with((word for group in wanted for phrase in group.stems for word in phrase), records)
+    known = words_with(stems_of(wanted), records)
     single = [(group.stems[0][0], group.worth) for group in wanted if _is_word(group)]
     multiple = [group for group in wanted if not _is_word(group)]
     weights = (profile.title, 1.0, profile.terms)
@@ -143,10 +154,11 @@ def _frequency(
 def want(
     groups: Sequence[Group], frequencies: Sequence[float], statistics: Statistics, profile: Profile
 ) -> list[Wanted]:
-    """Return what each group is worth, the rarer the more."""
+    """Return what each group that any record has is worth, the rarer the more."""
     return [
-        Wanted(group.stems, group.weight * statistics.idf(frequency) * (profile.k1 + 1))
+        Wanted(group.stems, group.weight, group.weight * statistics.idf(frequency) * (profile.k1 + 1))
         for group, frequency in zip(groups, frequencies, strict=True)
+        if frequency > 0
     ]
 
 
@@ -163,8 +175,14 @@ class Added(NamedTuple):
     weight: float
 
 
-def feedback(records: Mapping[int, Record], scores: Mapping[int, float], profile: Profile) -> list[Added]:
-    """Return the words that mark the best records, the foremost one at ``feedback_weight``."""
+def feedback(
+    records: Mapping[int, Record], scores: Mapping[int, float], asked: Collection[str], profile: Profile
+) -> list[Added]:
+    """Return the words that mark the best records, the foremost one at ``feedback_weight``.
+
+    Stems that were asked for are left out: to weigh them anew would put a record that has one of them often before one
+    that has them all.
+    """
     leading = best(scores, profile.feedback_records)
     if not leading or profile.feedback_weight <= 0:
         return []
@@ -179,8 +197,9 @@ def feedback(records: Mapping[int, Record], scores: Mapping[int, float], profile
                     written.setdefault(stemmed, word)
                     words[stemmed] = words.get(stemmed, 0.0) + weight * count
         say = (scores[pmid] / scores[leading[0]]) ** profile.feedback_power / max(1.0, sum(words.values()))
-        for stemmed, count_ in words.items():
-            mass[stemmed] = mass.get(stemmed, 0.0) + say * count_
+        for stemmed, weighted in words.items():
+            if stemmed not in asked:
+                mass[stemmed] = mass.get(stemmed, 0.0) + say * weighted
     foremost = heapq.nsmallest(profile.feedback_words, mass, key=lambda stemmed: (-mass[stemmed], stemmed))
     return [Added(one, written[one], profile.feedback_weight * mass[one] / mass[foremost[0]]) for one in foremost]
 
@@ -188,19 +207,26 @@ def feedback(records: Mapping[int, Record], scores: Mapping[int, float], profile
 def rerank(
     records: Mapping[int, Record],
     scores: Mapping[int, float],
+    wanted: Sequence[Wanted],
     statistics: Statistics,
     profile: Profile,
     frequency: Callable[[str, str], float],
 ) -> dict[int, float]:
-    """Score the best records once more, with the words they share added to the query.
+    """Score the best records once more, with the words they share added to what was wanted.
 
     ``frequency`` returns how many records have a stem, given the stem and a word that has it.
     """
-    added = feedback(records, scores, profile)
-    wanted = [
-        Wanted(((one.stem,),), one.weight * statistics.idf(frequency(one.stem, one.word)) * (profile.k1 + 1))
+    added = feedback(records, scores, stems_of(wanted), profile)
+    asked = sum(group.weight for group in wanted)
+    share = min(1.0, asked / profile.feedback_words_asked) ** 2
+    more = [
+        Wanted(
+            ((one.stem,),),
+            share * one.weight,
+            share * one.weight * statistics.idf(frequency(one.stem, one.word)) * (profile.k1 + 1),
+        )
         for one in added
     ]
     foremost = best(scores, profile.feedback_depth)
-    more = score([records[pmid] for pmid in foremost], wanted, statistics, profile)
-    return {pmid: scores[pmid] + more[pmid] for pmid in foremost}
+    extra = score([records[pmid] for pmid in foremost], more, statistics, profile)
+    return {pmid: scores[pmid] + extra[pmid] for pmid in foremost}

@@ -314,10 +314,31 @@ def has_members(connection: sqlite3.Connection, query_key: str) -> bool:
 
 
 def unseen(connection: sqlite3.Connection, query_key: str, first: str, last: str, moment: str) -> list[int]:
-    """Return a query's records that entered PubMed from one day to another and were not fetched since a moment."""
+    """Return a query's records that entered PubMed from one day to another and were not fetched since a moment.
+
+    Those that the query is known not to find any more are left out.
+    """
     rows = connection.execute(
         "SELECT pmid FROM documents INDEXED BY documents_by_edat JOIN membership USING (pmid) WHERE query_key = ? "
-        "AND status = 'current' AND edat >= ? AND edat < ? AND last_seen_at < ? ORDER BY pmid",
+        "AND status = 'current' AND edat >= ? AND edat < ? AND last_seen_at < ? AND unmatched_at IS NULL ORDER BY pmid",
         (query_key, first, f"{last}T99", moment),
     )
     return [row["pmid"] for row in rows]
+
+
+def count_entered(connection: sqlite3.Connection, query_key: str, first: str, last: str) -> int:
+    """Count the records entered from one day to another that a query finds, as far as is known here.
+
+    Indexes alone answer this, so that it takes a second for a million records.
+    """
+    entered = "query_key = :key AND edat >= :first AND edat < :last AND unmatched_at IS NULL"
+    row = connection.execute(
+        f"""
+        SELECT (SELECT count(*) FROM documents INDEXED BY documents_by_edat CROSS JOIN membership USING (pmid)
+                WHERE {entered})
+             - (SELECT count(*) FROM documents INDEXED BY documents_deleted CROSS JOIN membership USING (pmid)
+                WHERE status = 'deleted' AND {entered})
+        """,
+        {"key": query_key, "first": first, "last": f"{last}T99"},
+    ).fetchone()
+    return int(row[0])

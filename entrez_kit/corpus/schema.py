@@ -173,8 +173,13 @@ def _first(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
 
 
+def _second(connection: sqlite3.Connection) -> None:
+    # When a sync saw that the query no longer finds a record, which is kept; null while it does.
+    connection.execute("ALTER TABLE membership ADD COLUMN unmatched_at TEXT")
+
+
 Migration = Callable[[sqlite3.Connection], None]
-MIGRATIONS: tuple[Migration, ...] = (_first,)
+MIGRATIONS: tuple[Migration, ...] = (_first, _second)
 """Each turns a file of the version before into the next; the number of them is the present version."""
 
 

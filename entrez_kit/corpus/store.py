@@ -5,11 +5,12 @@ The tables are described in ``schema``; searching and indexes elsewhere work on 
 """
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from entrez_kit.corpus import checkpoints, lexical, reading, writing
@@ -24,6 +25,7 @@ from entrez_kit.pubmed.models import Article
 from entrez_kit.settings import Settings
 
 FILE: Final = "corpus.db"
+_NONE: Final[Mapping[int, str | None]] = MappingProxyType({})
 
 
 class Store:
@@ -191,7 +193,7 @@ class Store:
         if query_key is None or checkpoints.get(connection, query_key) is not None:
             return
         known = [row[0] for row in connection.execute("SELECT query_key FROM checkpoints ORDER BY query_key LIMIT 20")]
-        listed = f"There are {', '.join(known)}." if known else "There are none yet."
+        listed = f"The keys there are: {', '.join(known)}." if known else "There are none yet."
         raise EntityNotFound(
             f"The corpus has no query {query_key!r}.",
             invalid_input=f"query_key={query_key}",
@@ -225,9 +227,10 @@ class Store:
         job: Job,
         docs: Sequence[Doc],
         *,
-        already_here: Collection[int] = (),
+        already_here: Mapping[int, str | None] = _NONE,
         unavailable: Sequence[int] = (),
         deleted: Sequence[int] = (),
+        unmatched: Sequence[int] = (),
         advance_to: str | None = None,
     ) -> Upserted:
         """Write what one batch of a sync brought, all in one transaction: records, membership, job and checkpoint.
@@ -235,9 +238,11 @@ class Store:
         Args:
             job: the sync; its counts are brought up to date.
             docs: records as fetched.
-            already_here: listed records that need not be fetched, because the sync that is resumed did.
+            already_here: listed records that need not be fetched, because the sync that is resumed did, with their
+                EDAT.
             unavailable: listed records that NCBI does not have.
             deleted: records that PubMed has withdrawn.
+            unmatched: those of ``docs`` that the query no longer finds.
             advance_to: the highest EDAT, when everything entered up to it has been committed with this batch.
         """
         now = self.clock()
@@ -246,6 +251,7 @@ class Store:
             done = writing.upsert(connection, docs, stamp(now))
             found = [doc.pmid for doc in docs]
             writing.add_members(connection, job.query_key, [*found, *already_here], stamp(now))
+            writing.note_unmatched(connection, job.query_key, unmatched, stamp(now))
             checkpoints.forget_unavailable(connection, job.query_key, [*found, *deleted])
             checkpoints.note_unavailable(connection, job.query_key, unavailable, now)
             gone = writing.tombstone(connection, deleted, stamp(now))
@@ -256,7 +262,7 @@ class Store:
                 skipped=job.skipped + len(done.skipped) + len(already_here),
                 warnings=list(job.warnings),
             )
-            after.saw(done.max_edat_seen)
+            after.saw(max(filter(None, (done.max_edat_seen, *already_here.values())), default=None))
             checkpoints.note_progress(connection, after)
             if advance_to is not None:
                 checkpoints.advance(connection, after, min(advance_to, to_second(now)), now)
@@ -277,6 +283,11 @@ class Store:
         """Return members entered between two days that a sync of that window has not come across."""
         with self.reading() as connection:
             return reading.unseen(connection, job.query_key, first, last, stamp(job.seen_since))
+
+    def count_entered(self, query_key: str, first: str, last: str) -> int:
+        """Count the records entered between two days that a query finds, as far as is known here."""
+        with self.reading() as connection:
+            return reading.count_entered(connection, query_key, first, last)
 
     def finish_job(self, job: Job, ending: Ending) -> None:
         """Write down how a sync ended; a complete one has seen everything modified before it began."""

@@ -3,7 +3,8 @@
 Entries are followed by EDAT, PubMed's date of entry, from a little before the checkpoint on, oldest first. The
 checkpoint moves in the transaction that brings the last of the records entered until then; after a failure it stays
 where it is, and the next sync comes back. Revisions are followed by date of modification, since a retraction, or the
-indexing that first makes a record match a query, comes long after its entry.
+indexing that first makes a record match a query, comes long after its entry. What was withdrawn no search finds: where
+PubMed counts fewer records than are here, those that it does not list are asked for.
 """
 
 import shlex
@@ -144,7 +145,7 @@ def sync_plan(services: Services, request: SyncRequest, *, replace_term: bool = 
     entries = search.entries(retmax=0)
     slicer = search.revisions()
     revisions = slicer.ask(search.older, 0)[0].count if slicer else 0
-    requests = sum(-(-count // BATCH) + 3 * (count // MAX_PUBMED_RESULTS) for count in (entries.count, revisions)) + 2
+    requests = sum(-(-count // BATCH) + 3 * (count // MAX_PUBMED_RESULTS) for count in (entries.count, revisions)) + 3
     warnings = [warning.message for warning in warnings_about(entries)]
     if requests > ADVISED_REQUESTS:
         warnings.append(
@@ -255,7 +256,7 @@ def _too_many(request: SyncRequest, count: int, most: int) -> InvalidInput:
 
 
 class _Sync:
-    """One run: entries, then revisions, then what was missing before, then what is gone."""
+    """One run: entries and what is gone of them, revisions, what was missing before, what is gone of older ones."""
 
     def __init__(self, services: Services, store: Store, search: _Search, progress: Progress | None) -> None:
         self.store = store
@@ -318,6 +319,8 @@ class _Sync:
                 self._leg(slicer, revised, search.older, follows_entries=False)
         if not self.gave_up:
             self._ask_again()
+        if not self.gave_up:
+            self._look_further_back()
         self._report()
 
     def _leg(self, slicer: Slicer, first: ESearchReply, window: Window | None, *, follows_entries: bool) -> None:
@@ -407,17 +410,47 @@ class _Sync:
         first, self.followed_to = self.followed_to, last
         if not self.had_members or not self._complete:
             return
+        self._ask_what_became_of(first, last, listed)
+
+    def _look_further_back(self) -> None:
+        """Look for members entered before the window that PubMed has withdrawn since, which no search tells.
+
+        What PubMed counts is compared with what is here, and only where they differ is anything listed.
+        """
+        window = self.search.older
+        if window is None or not self.had_members or not self._complete:
+            return
+        slicer, waiting = self.search.slicer, [window]
+        try:
+            while waiting and not self.gave_up:
+                window = waiting.pop()
+                here = self.store.count_entered(self.search.query_key, window.first.isoformat(), window.last.isoformat())
+                reply = slicer.ask(window, 0)[0] if here else None
+                if reply is None or reply.count == here:
+                    continue
+                if reply.count > MAX_PUBMED_RESULTS:
+                    waiting += [part for part in window.parts()[::-1] if not part.axis]
+                    continue
+                for piece in slicer.slices(reply, window):
+                    if len(set(piece.ids)) == piece.count:
+                        self._ask_what_became_of(window.first, window.last, [int(pmid) for pmid in piece.ids])
+        except (UpstreamError, RateLimited) as exc:
+            self.problem = self.problem or exc
+
+    def _ask_what_became_of(self, first: date, last: date, listed: Sequence[int]) -> None:
+        """Ask for the members entered between two days that a search of these days does not list."""
         members = self.store.unseen(self.job, first.isoformat(), last.isoformat())
         gone = sorted(set(members) - set(listed) - set(self.lacking))
         self.total += len(gone)
         for start in range(0, len(gone), BATCH):
             self._report()
             docs, failed, deleted = self._fetch(gone[start : start + BATCH])
+            unmatched = [doc.pmid for doc in docs]
             self.failed |= failed
-            done = self.store.commit_batch(self.job, docs, deleted=deleted)
+            done = self.store.commit_batch(self.job, docs, deleted=deleted, unmatched=unmatched)
             self.retracted += done.retracted
             self.deleted += deleted
-            self.unmatched += [doc.pmid for doc in docs]
+            self.unmatched += unmatched
             if self.gave_up:
                 return
 

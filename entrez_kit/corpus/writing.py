@@ -104,8 +104,17 @@ def tombstone(connection: sqlite3.Connection, pmids: Sequence[int], now: str) ->
 def add_members(connection: sqlite3.Connection, query_key: str, pmids: Iterable[int], now: str) -> None:
     """Note that a query has found these records."""
     connection.executemany(
-        "INSERT OR IGNORE INTO membership (query_key, pmid, added_at) VALUES (?, ?, ?)",
+        "INSERT INTO membership (query_key, pmid, added_at) VALUES (?, ?, ?) ON CONFLICT (query_key, pmid) "
+        "DO UPDATE SET unmatched_at = NULL WHERE unmatched_at IS NOT NULL",
         [(query_key, pmid, now) for pmid in pmids],
+    )
+
+
+def note_unmatched(connection: sqlite3.Connection, query_key: str, pmids: Iterable[int], now: str) -> None:
+    """Note that a query no longer finds these records, which stay what it has found."""
+    connection.executemany(
+        "UPDATE membership SET unmatched_at = ? WHERE query_key = ? AND pmid = ?",
+        [(now, query_key, pmid) for pmid in pmids],
     )
 
 

@@ -40,7 +40,9 @@ def find_pmcids(services: Services, trails: Sequence[Trail]) -> None:
         if trail.wanted.kind == "doi" and trail.pmcid is None and trail.pmid is None and trail.doi_error is None:
             # PMC holds articles that PubMed has not: that PubMed does not know it proves nothing.
             error = unanswered["doi"]
-            trail.lookup = Answer("service-error", f"PubMed does not know the DOI, and {_lowered(error.message)}")
+            trail.lookup = Answer(
+                "service-error", f"PubMed does not know the DOI, and {_lowered(error.message.rstrip('.'))}"
+            )
 
 
 def find_dois(services: Services, trails: Sequence[Trail]) -> None:

@@ -18,7 +18,7 @@ from entrez_kit.fulltext.models import (
     Warn,
 )
 from entrez_kit.fulltext.selection import Selected, Selection, select
-from entrez_kit.fulltext.tiers import UNPAYWALL_OFF, pmc_url, pubmed_url
+from entrez_kit.fulltext.tiers import OFFLINE, UNPAYWALL_OFF, pmc_url, pubmed_url
 from entrez_kit.fulltext.trail import Trail
 from entrez_kit.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.operation import Operation, Request, Result, sparse, wrong
@@ -29,6 +29,9 @@ MAX_IDS: Final = 10_000
 MAX_CHARACTERS: Final = 1_000_000
 _MAX_TITLES: Final = 40
 KINDS: Final[tuple[tuple[str, IdKind], ...]] = (("pmids", "pmid"), ("pmcids", "pmcid"), ("dois", "doi"))
+
+
+_OPTIONS: Final = ("include_references", "sections", "max_sections", "max_characters", "overflow_mode")
 
 
 def _pmid(text: str) -> str:
@@ -66,7 +69,7 @@ class FulltextRequest(Request):
     )
     include_references: bool = Field(default=False, description="Whether articles hold their reference lists.")
     sections: list[str] = Field(
-        default=[], max_length=50, description='Only sections whose titles contain one of these, e.g. ["methods"].'
+        default=[], max_length=50, description="Only sections whose titles contain one of these texts, e.g. methods."
     )
     max_sections: int | None = Field(default=None, ge=1, le=50, description="How many sections per article, 1 to 50.")
     max_characters: int | None = Field(
@@ -88,6 +91,10 @@ class FulltextRequest(Request):
     def identifiers(self) -> list[Identifier]:
         """Return the ids, in order."""
         return [_identifier(text, kind) for name, kind in KINDS for text in getattr(self, name) or ()]
+
+    def given_options(self) -> list[str]:
+        """Return the names of the options that say how much of an article is wanted, as far as they were given."""
+        return [name for name in _OPTIONS if getattr(self, name) != type(self).model_fields[name].default]
 
     def selection(self) -> Selection:
         """Return what is wanted of each article."""
@@ -149,10 +156,18 @@ def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequen
             details={**details, "reason": "invalid_identifiers"},
         )
     if not invalid and all(item.retryable for item in unavailable):
+        is_offline = all(
+            OFFLINE in (tried.detail or "")
+            for item in unavailable
+            for tried in item.tried_tiers
+            if tried.outcome == "service-error"
+        )
         return UpstreamError(
             f"No full text of {named}: not every source answered.",
-            recovery_hint="Run the same command again in a little while: what was answered is in the cache, only the "
-            "rest is asked for.",
+            recovery_hint="The cache does not have it; ask without --offline."
+            if is_offline
+            else "Run the same command again in a little while: what was answered is in the cache, only the rest is "
+            "asked for.",
             details={**details, "reason": "incomplete"},
         )
     hint = "The entries of `unavailable` say what every source answered; pubmed_fetch_contents has the abstract."
@@ -213,8 +228,8 @@ def fetched(services: Services, request: FulltextRequest, wanted: Sequence[Ident
         if trail.jats is not None:
             yield _from_jats(name, trail, selection, references=request.include_references)
         elif trail.copy is not None:
-            warnings = [] if selection.is_everything else [_ignored(name)]
-            yield Fetched(name, trail.copy, warnings=warnings)
+            ignored = request.given_options()
+            yield Fetched(name, trail.copy, warnings=[_ignored(name, ignored)] if ignored else [])
         else:
             yield Fetched(name, unavailable=trail.unavailable(name))
 
@@ -260,11 +275,12 @@ def _from_jats(name: str, trail: Trail, selection: Selection, *, references: boo
     )
 
 
-def _ignored(name: str) -> Warn:
+def _ignored(name: str, options: Sequence[str]) -> Warn:
+    *others, last = options
+    listed = f"{', '.join(others)} and {last} were" if others else f"{last} was"
     return Warn(
         code="selection_ignored",
-        message=f"{name} comes from an open-access copy without sections: sections, max_sections, max_characters and "
-        "overflow_mode were ignored.",
+        message=f"{name} comes from an open-access copy, which has neither sections nor references: {listed} ignored.",
     )
 
 

@@ -39,9 +39,8 @@ _SECTION: Final = re.compile(
     r"^#+\W*(?:[0-9.]+\W*)?(introduction|discussion|references|acknowledge?ments?|main text)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_TAG: Final = re.compile(
-    r"<[a-zA-Z][^\s/>]*+((?:[\s/]++|[^\s/>=]++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?+|=)*+)"
-)
+_ATTRIBUTE: Final = r"[^\s/>=]++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?+"
+_TAG: Final = re.compile(rf"<[a-zA-Z][^\s/>]*+((?:[\s/=]++|{_ATTRIBUTE})*+)")
 _META_CHARSET: Final = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9._:-]{2,40})", re.IGNORECASE)
 _XML_CHARSET: Final = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._:-]{2,40})[\"']")
 _RULE: Final = r"\|(?:-+\|)+\n"
@@ -153,7 +152,7 @@ def _parsed(text: str) -> Any:
 
     # Without its declaration: a text that is decoded already has no encoding of its own.
     text = re.sub(r"^\s*<\?xml[^>]*\?>", "", text).replace("\x00", "")
-    if any(len(tag[1].split()) > MAX_ATTRIBUTES for tag in _TAG.finditer(text) if len(tag[1]) > 2 * MAX_ATTRIBUTES):
+    if _has_very_many_attributes(text):
         raise unreadable(f"is a page with more than {MAX_ATTRIBUTES:,} attributes in one place")
     parser = html.HTMLParser(remove_comments=True, remove_pis=True, no_network=True)
     try:
@@ -167,6 +166,11 @@ def _parsed(text: str) -> Any:
     if elements > MAX_ELEMENTS:
         raise unreadable(f"is a page of {elements:,} elements, more than {MAX_ELEMENTS:,} are not read")
     return root
+
+
+def _has_very_many_attributes(text: str) -> bool:
+    long = (tag[1] for tag in _TAG.finditer(text) if len(tag[1]) > 2 * MAX_ATTRIBUTES)
+    return any(sum(1 for _ in re.finditer(_ATTRIBUTE, tag)) > MAX_ATTRIBUTES for tag in long)
 
 
 def _meta(root: Any, *names: str) -> str | None:

@@ -29,11 +29,6 @@ class Selection:
     max_characters: int | None = None
     overflow_mode: OverflowMode = "truncate"
 
-    @property
-    def is_everything(self) -> bool:
-        """Tell whether nothing is left out."""
-        return not self.sections and self.max_sections is None and self.max_characters is None
-
 
 @dataclass(frozen=True, slots=True)
 class Selected:

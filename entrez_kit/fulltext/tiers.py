@@ -20,6 +20,8 @@ MAX_FAILED: Final = 3
 
 EUROPEPMC_OFF: Final = "EUROPEPMC_ENABLED=false"
 UNPAYWALL_OFF: Final = "UNPAYWALL_EMAIL is not set"
+OFFLINE: Final = "--offline"
+"""In what every source says under ``--offline`` of what the cache does not have."""
 FORBIDDEN: Final = "the publisher does not allow PMC to pass on the text"
 FRONT_ONLY: Final = "front matter only"
 NOT_IN_PMC: Final = "PMC has no such article"
@@ -114,7 +116,7 @@ def _judged(article: JatsArticle) -> JatsArticle | Answer:
 def _failure(error: EntrezKitError) -> Answer:
     """Tell a document that cannot be read from a service that gives none."""
     if error.details.get("endpoint") == ENDPOINT:
-        return Answer("parse-failed", error.message)
+        return Answer("parse-failed", error.message.rstrip("."))
     return service_error(error)
 
 
@@ -153,9 +155,9 @@ def ask_europepmc(services: Services, trail: Trail) -> None:
     try:
         answer = _from_europepmc(services, trail)
     except NotConfigured as exc:
-        answer = Answer("not-attempted", exc.message)
+        answer = Answer("not-attempted", exc.message.rstrip("."))
     except (EntityNotFound, InvalidInput) as exc:
-        answer = Answer("miss", exc.message)
+        answer = Answer("miss", exc.message.rstrip("."))
     except EntrezKitError as exc:
         answer = _failure(exc)
     if answer is not None:
@@ -234,7 +236,7 @@ def ask_unpaywall(services: Services, trail: Trail) -> None:
 
     found = fetch_open_access(services, trail.doi)
     if isinstance(found, NoCopy):
-        trail.note("unpaywall", Answer(found.outcome, found.detail))
+        trail.note("unpaywall", Answer(found.outcome, found.detail.rstrip(".")))
         return
     trail.copy = UnpaywallArticle(
         content_format=found.content_format,

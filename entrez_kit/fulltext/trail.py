@@ -48,7 +48,7 @@ class Answer:
 
 def service_error(error: EntrezKitError) -> Answer:
     """Return the answer of a source that gave none."""
-    return Answer("service-error", error.message)
+    return Answer("service-error", error.message.rstrip("."))
 
 
 @dataclass(slots=True)

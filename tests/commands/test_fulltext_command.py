@@ -1,5 +1,7 @@
 """`entrez-kit fulltext` in the terminal: formats, mixed ids, outcomes in order, exit statuses."""
 
+import csv
+import io
 import json
 import re
 from pathlib import Path
@@ -74,6 +76,7 @@ def test_markdown_is_the_whole_article(cli: Cli) -> None:
     assert "|  | Median | IQR |  |" in page
     assert "- Ca2+ at 1.2 mmol L−1," in page
     assert "P\\<0.05" in page
+    assert "\n2.2.1 Guide design\n" in page
     assert "1. Fenwick-Achebe I, Suryati, Marrowby TJ." in page
     assert len(re.findall(r"^#", page, re.MULTILINE)) == 12
 
@@ -161,6 +164,38 @@ def test_sources_that_fail_for_every_id_are_no_absence(
     error = json.loads(ended.err)["error"]
     assert error["code"] == "UPSTREAM_ERROR"
     assert all(entry["retryable"] for entry in error["details"]["missing"])
+
+
+def test_rows_and_ids_hold_what_has_a_text(cli: Cli) -> None:
+    ids = cli("fulltext", "99000008", "PMC99000001", "rubbish", "10.5555/ekit.2017.0007", "-f", "ids")
+    rows = list(csv.DictReader(io.StringIO(cli("fulltext", "99000001", "99000007", "-f", "csv").out)))
+
+    assert (ids.status, ids.out) == (4, "99000001\n99000007\n")
+    assert [entry["id"] for entry in json.loads(ids.err)["error"]["details"]["missing"]] == ["99000008", "rubbish"]
+    assert [(row["pmcid"], row["year"], row["via_source"], row["content_format"]) for row in rows] == [
+        ("PMC99000001", "2019", "pmc", ""),
+        ("", "", "unpaywall", "pdf-text"),
+    ]
+    assert rows[0]["sections"].startswith("Introduction; Materials and methods; Results")
+    assert all(int(row["characters"]) > 2000 for row in rows)
+
+
+def test_columns_of_rows_can_be_chosen(cli: Cli) -> None:
+    out = cli("fulltext", "99000001", "-f", "tsv", "--fields", "pmid,characters,authors.last_name").out
+
+    assert out.splitlines()[0] == "pmid\tcharacters\tauthors.last_name"
+    assert out.splitlines()[1].startswith("99000001\t")
+    assert out.endswith("Marrowby; Fenwick-Achebe; Luo; Thistlewood\n")
+
+
+def test_offline_the_advice_is_to_go_online(cli: Cli) -> None:
+    ended = cli("--offline", "fulltext", "PMC99000001")
+    error = json.loads(ended.err)["error"]
+
+    assert ended.status == 5
+    assert "--offline" in error["recovery_hint"]
+    assert ".;" not in ended.err
+    assert not any(tried["detail"].endswith(".") for tried in error["details"]["missing"][0]["tried_tiers"])
 
 
 def test_an_empty_pipe_is_no_failure(cli: Cli) -> None:

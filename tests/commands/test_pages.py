@@ -121,6 +121,7 @@ def test_addresses_of_dois_are_escaped(module: Module) -> None:
         ("# no heading", r"\# no heading"),
         ("- no list", r"\- no list"),
         ("1. no list", "1\\. no list"),
+        ("2.2.1 No list either", "2.2.1 No list either"),
         ("two\nlines", "two lines"),
         ("<script>alert(1)</script>", r"\<script\>alert(1)\</script\>"),
         ("back\\slash", r"back\\slash"),

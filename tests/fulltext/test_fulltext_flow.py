@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,6 +55,26 @@ def test_the_sources_are_asked_in_turn(kit_for: KitFor, sandbox: Sandbox) -> Non
     assert third.pmcid == "PMC99000005"
     (missed,) = result.unavailable
     assert (missed.id, missed.reason, missed.retryable) == ("99000008", "no-oa", None)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"include_references": True}, "include_references was ignored"),
+        ({"overflow_mode": "outline"}, "overflow_mode was ignored"),
+        ({"sections": ["methods"], "max_characters": 10}, "sections and max_characters were ignored"),
+        ({"include_references": True, "max_sections": 1, "overflow_mode": "outline"}, "references, max_sections and"),
+        ({}, None),
+    ],
+)
+def test_options_that_a_copy_cannot_heed_are_named(
+    kit_for: KitFor, sandbox: Sandbox, options: dict[str, Any], named: str | None
+) -> None:
+    result = kit_for(sandbox).fetch_fulltext(pmids=[NOT_IN_BUCKET], **options)
+
+    assert isinstance(result.articles[0], UnpaywallArticle)
+    assert [warning.code for warning in result.warnings] == (["selection_ignored"] if named else [])
+    assert all((named or "") in warning.message for warning in result.warnings)
 
 
 def test_a_retracted_article_says_so(kit_for: KitFor, sandbox: Sandbox) -> None:

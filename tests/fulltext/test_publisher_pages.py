@@ -238,3 +238,18 @@ def test_a_missing_library_names_the_command_that_brings_it(monkeypatch: pytest.
     monkeypatch.setitem(__import__("sys").modules, "trafilatura", None)
 
     assert "pip install trafilatura" in refusal(article())
+
+
+@pytest.mark.parametrize("attribute", ["a{}=x", "a{}", "a{}='x>'", 'a{}=">"', "/a{}", "a{}=<b"])
+def test_a_page_with_very_many_attributes_is_refused_in_no_time(attribute: str) -> None:
+    many = " ".join(attribute.format(number) for number in range(100_000))
+    started = time.monotonic()
+
+    assert "attributes" in refusal(article(body=f"<p {many}>x</p>"))
+    assert time.monotonic() - started < 3
+
+
+def test_a_picture_inside_a_page_is_one_attribute() -> None:
+    picture = f"""<img src="data:image/svg+xml,{"<g/> " * 20_000}" alt='{"a=b " * 20_000}'>"""
+
+    assert "forty nights" in read(article(body=picture)).markdown
