@@ -1,6 +1,7 @@
 """What a terminal shows of the corpus."""
 
 import re
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -54,7 +55,7 @@ def sync_page(result: SyncResult, console: Console, *, query_key: str) -> Render
     looked_at = counted(result.pmids_processed, "record")
     parts: list[RenderableType] = [
         Text.assemble(
-            (f"{query_key}: ", "bold"),
+            (f"{line(query_key)}: ", "bold"),
             (f"{result.inserted:,} new", "bold green" if result.inserted else ""),
             ", ",
             (f"{result.updated:,} updated", "bold yellow" if result.updated else ""),
@@ -65,7 +66,7 @@ def sync_page(result: SyncResult, console: Console, *, query_key: str) -> Render
         parts.append(Text(f"Latest entry into PubMed: {_moment(result.max_edat_seen)}", style="dim"))
     parts += [warning_line(warning) for warning in result.warnings]
     if result.inserted:
-        parts.append(Text(f"Search it: entrez-kit corpus search QUERY --corpus {query_key}", style="dim"))
+        parts.append(Text(f"Search it: entrez-kit corpus search QUERY --corpus {_typed(query_key)}", style="dim"))
     return Group(*parts)
 
 
@@ -103,7 +104,7 @@ def hits_page(
     """Return hits with titles and years, wide terminals with the passage that was found."""
     if not result.results:
         holds = counted(store.stats(corpus).documents, "record")
-        return Text(f"Nothing found among {holds} of {corpus or 'the corpus'}.", style="bold")
+        return Text(f"Nothing found among {holds} of {line(corpus) or 'the corpus'}.", style="bold")
     pmids = [int(hit.doc_id.removeprefix("pmid:")) for hit in result.results]
     documents = store.documents(pmids)
     wide = console.width >= WIDE
@@ -220,13 +221,14 @@ def document_page(document: RagDocument, console: Console) -> RenderableType:
 def checkpoint_page(result: CheckpointGetResult, console: Console) -> RenderableType:
     """Return how far a query has been followed."""
     if result.last_edat is None:
-        return Text(f"{result.query_key} was never synced, or starts anew: entrez-kit corpus sync {result.query_key}")
-    return Text(f"{result.query_key} is followed up to {_moment(result.last_edat)}.")
+        key = _typed(result.query_key)
+        return Text(f"{line(result.query_key)} was never synced, or starts anew: entrez-kit corpus sync {key}")
+    return Text(f"{line(result.query_key)} is followed up to {_moment(result.last_edat)}.")
 
 
 def set_page(result: CheckpointSetResult, console: Console, *, query_key: str) -> RenderableType:
     """Return that a checkpoint was set, and what to do next."""
-    return Text(f"Done. `entrez-kit corpus sync {query_key}` starts from there.")
+    return Text(f"Done. `entrez-kit corpus sync {_typed(query_key)}` starts from there.")
 
 
 def log_page(log: CheckpointLog) -> RenderableType:
@@ -236,7 +238,7 @@ def log_page(log: CheckpointLog) -> RenderableType:
         style = "" if move.kind == "automatic" else "yellow"
         what = Text(move.kind.replace("_", " "), style=style)
         table.add_row(_moment(move.at), what, _moment(move.old_edat), _moment(move.new_edat), Text(line(move.note)))
-    return table if log.entries else Text(f"Nobody has moved the checkpoint of {log.query_key}.")
+    return table if log.entries else Text(f"Nobody has moved the checkpoint of {line(log.query_key)}.")
 
 
 # What there is
@@ -289,7 +291,7 @@ def stats_page(stats: CorpusStats) -> RenderableType:
 def diff_page(difference: CorpusDiff) -> RenderableType:
     """Return what has changed, by kind of change."""
     lists = (difference.deleted, difference.retracted, difference.revised, difference.added)
-    numbers = Text(f"{difference.query_key} since {_moment(difference.since)}: ", style="bold")
+    numbers = Text(f"{line(difference.query_key)} since {_moment(difference.since)}: ", style="bold")
     shown = [f"{len(records):,} {name}" for name in CHANGES if (records := getattr(difference, name))]
     numbers.append(", ".join(shown) or "nothing has changed")
     if not shown:
@@ -307,7 +309,7 @@ def diff_page(difference: CorpusDiff) -> RenderableType:
 
 
 def _changed(record: Difference) -> Text:
-    text = Text(line(record.title) or "(no title)")
+    text = _title(record.title, record.retraction_status)
     if record.changed:
         names = ", ".join(_FIELDS.get(name, name) for name in record.changed)
         text.append(f"\nchanged: {names}", style="dim")
@@ -340,6 +342,11 @@ def _facts() -> Table:
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     return table
+
+
+def _typed(query_key: str) -> str:
+    """Return a key as it has to be typed in a shell."""
+    return shlex.quote(line(query_key))
 
 
 def _moment(text: str | None) -> str:

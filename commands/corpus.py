@@ -12,7 +12,7 @@ from entrez_kit.citations.files import FILES
 from entrez_kit.corpus.operations import CHECKPOINT_GET, CHECKPOINT_SET, RAG_GET, RAG_SEARCH, SYNC, sync
 from entrez_kit.corpus.search import RagHit, RagSearchRequest, RagSearchResult, rag_search
 from entrez_kit.corpus.sync import ADVISED_REQUESTS, SyncPlan, SyncRequest, sync_plan
-from entrez_kit.errors import InvalidInput
+from entrez_kit.errors import EntrezKitError, InvalidInput, corpus_envelope
 from entrez_kit.identifiers import read_identifier
 from entrez_kit.operation import Operation
 from entrez_kit.pubmed.retrieval import BATCH
@@ -21,7 +21,7 @@ from entrez_kit.services import Services
 from ._formats import Column, Record, as_data, values_at
 from ._progress import Advance, progress
 from ._report import report_error
-from ._run import View, accepts, counted, emit, help_of, note, plan, run, state, status_of
+from ._run import View, accepts, counted, emit, flags_of, help_of, note, plan, run, state, status_of
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.checkpoint_calls import CheckpointGetResult, CheckpointSetResult
@@ -62,7 +62,8 @@ def sync_command(
     entrez-kit corpus sync crispr "crispr AND review[pt]"
     Safe to interrupt and to repeat; from a timer: entrez-kit -q corpus sync crispr
     """
-    arguments = {"query_key": query_key, "term": _term(ctx, query_key, term), "overlap_days": overlap_days}
+    with _contract(ctx):
+        arguments = {"query_key": query_key, "term": _term(ctx, query_key, term), "overlap_days": overlap_days}
 
     def planned(services: Services, request: SyncRequest) -> SyncPlan:
         return sync_plan(services, request, replace_term=replace_term)
@@ -75,6 +76,16 @@ def sync_command(
         run(ctx, trial, arguments, _one_document("plan_page"))
     else:
         run(ctx, replace(SYNC, function=synced), arguments, _one_document("sync_page", query_key=query_key))
+
+
+@contextmanager
+def _contract(ctx: typer.Context) -> Iterator[None]:
+    """Report what fails before an operation of the corpus contract starts in that contract's envelope, too."""
+    try:
+        yield
+    except EntrezKitError as exc:
+        report_error(state(ctx), exc, flags=flags_of(ctx), document=corpus_envelope)
+        raise typer.Exit(status_of(exc)) from None
 
 
 def _term(ctx: typer.Context, query_key: str, typed: list[str] | None) -> str:
@@ -177,7 +188,8 @@ def search_command(
 
     entrez-kit --demo corpus search base editing in blood disorders -n 5
     """
-    store = _corpus(ctx)
+    with _contract(ctx):
+        store = _corpus(ctx)
 
     def search(services: Services, request: RagSearchRequest) -> RagSearchResult:
         return rag_search(services, request, corpus=corpus, index=index)
@@ -240,7 +252,8 @@ def get_command(
 
     entrez-kit --demo corpus get 99000001
     """
-    _corpus(ctx)
+    with _contract(ctx):
+        _corpus(ctx)
     identifier = read_identifier(doc_id)
     if identifier is not None and identifier.kind == "pmid":
         doc_id = f"pmid:{identifier.value}"

@@ -1,15 +1,26 @@
 """Read and set checkpoints: how far a query has been followed."""
 
-from pydantic import Field
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
 
 from entrez_kit.operation import Request, Result
 from entrez_kit.services import Services
 
 
+def _not_blank(value: str) -> str:
+    if not value.strip():
+        raise ValueError("must not be blank")
+    return value
+
+
+QueryKey = Annotated[str, AfterValidator(_not_blank)]
+
+
 class CheckpointGetRequest(Request):
     """Whose checkpoint to read."""
 
-    query_key: str = Field(min_length=1, description="Name of the corpus.")
+    query_key: QueryKey = Field(min_length=1, description="Name of the corpus.")
 
 
 class CheckpointGetResult(Result):
@@ -22,7 +33,7 @@ class CheckpointGetResult(Result):
 class CheckpointSetRequest(Request):
     """Whose checkpoint to set, and where to."""
 
-    query_key: str = Field(min_length=1, description="Name of the corpus.")
+    query_key: QueryKey = Field(min_length=1, description="Name of the corpus.")
     last_edat: str = Field(description="UTC time, ISO 8601.")
 
 

@@ -100,6 +100,7 @@ def reindex(services: Services, *, anew: bool = False, stage: Stage = unseen) ->
         StoreError: the corpus cannot be written.
         NotConfigured: the embeddings provider has no key.
         EmbeddingsError: it failed; the vectors made before are kept.
+        LocalEmbeddingsError: vectors are to be made anew and there is no provider.
     """
     from entrez_kit.corpus import vectors
     from entrez_kit.corpus.embeddings import embedder_of
@@ -107,6 +108,12 @@ def reindex(services: Services, *, anew: bool = False, stage: Stage = unseen) ->
     store = services.corpus
     with tracing.trace():
         embedder = embedder_of(services.settings)  # a provider that is not ready is found out before hours of work
+        if embedder is None and anew:
+            raise LocalEmbeddingsError(
+                "There is no embeddings provider to make vectors anew with.",
+                recovery_hint="Set ENTREZ_KIT_EMBEDDINGS to openai or hf, or leave --anew out.",
+                details={"reason": "no_provider"},
+            )
         with stage(INDEXING) as advance:
             documents = store.reindex(advance)
         made = 0
@@ -115,12 +122,6 @@ def reindex(services: Services, *, anew: bool = False, stage: Stage = unseen) ->
                 vectors.forget(store, embedder.name)
             with stage(EMBEDDING) as advance:
                 made = vectors.embed_missing(store, embedder, advance, anew=anew)
-        elif anew:
-            raise LocalEmbeddingsError(
-                "There is no embeddings provider to make vectors anew with.",
-                recovery_hint="Set ENTREZ_KIT_EMBEDDINGS to openai or hf, or leave --anew out.",
-                details={"reason": "no_provider"},
-            )
     return Reindexed(
         documents=documents,
         chunks=store.stats().chunks,

@@ -1,8 +1,9 @@
 """Look up one record of the corpus, with its quality as of today."""
 
-from typing import Annotated
+import re
+from typing import Annotated, Final
 
-from pydantic import AfterValidator, Field
+from pydantic import BeforeValidator, Field
 
 from entrez_kit.corpus.demo import corpus_of
 from entrez_kit.corpus.documents import RETRACTED
@@ -13,14 +14,18 @@ from entrez_kit.operation import Request, Result
 from entrez_kit.services import Services
 
 
-def _with_pmid(value: str) -> str:
-    identifier = read_identifier(value)
-    if identifier is None or identifier.kind != "pmid":
-        raise ValueError("must be pmid: and a PMID, e.g. pmid:38400100")
+def _with_pmid(value: object) -> object:
+    """Refuse what is no doc_id in words, before the pattern would."""
+    if isinstance(value, str):
+        found = _DOC_ID.fullmatch(value)
+        identifier = read_identifier(found[1]) if found else None
+        if identifier is None or identifier.kind != "pmid":
+            raise ValueError("must be pmid: and a PMID, e.g. pmid:38400100")
     return value
 
 
-DocId = Annotated[str, AfterValidator(_with_pmid)]
+_DOC_ID: Final = re.compile(r"pmid:([0-9]+)")
+DocId = Annotated[str, BeforeValidator(_with_pmid)]
 
 
 class RagGetRequest(Request):

@@ -246,6 +246,7 @@ def diff(connection: sqlite3.Connection, query_key: str, since: str) -> CorpusDi
 
     A record that another query had brought before counts as added when this one finds it.
     """
+    moment = since.removesuffix("Z")  # sorts before every fraction of its second
     lists: dict[Change, list[Difference]] = {"added": [], "revised": [], "retracted": [], "deleted": []}
     rows = connection.execute(
         """
@@ -256,10 +257,10 @@ def diff(connection: sqlite3.Connection, query_key: str, since: str) -> CorpusDi
           AND (m.added_at >= :since OR EXISTS (SELECT 1 FROM versions WHERE pmid = m.pmid AND seen_at >= :since))
         ORDER BY m.pmid
         """,
-        {"key": query_key, "since": since},
+        {"key": query_key, "since": moment},
     ).fetchall()
     for row in rows:
-        found = _difference(connection, row, since, is_new=row["added_at"] >= since)
+        found = _difference(connection, row, moment, is_new=row["added_at"] >= moment)
         if found is not None:
             lists[found.change].append(found)
     return CorpusDiff(query_key=query_key, since=since, **lists)

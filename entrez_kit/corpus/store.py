@@ -178,7 +178,7 @@ class Store:
         moment = read_moment(since, "since")
         with self.reading() as connection:
             self._known_key(connection, query_key)
-            return reading.diff(connection, query_key, moment.removesuffix("Z"))
+            return reading.diff(connection, query_key, moment)
 
     def known_key(self, query_key: str | None) -> None:
         """Make sure that a query is kept here; None stands for the whole corpus.

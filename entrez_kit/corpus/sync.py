@@ -145,7 +145,8 @@ def sync_plan(services: Services, request: SyncRequest, *, replace_term: bool = 
     entries = search.entries(retmax=0)
     slicer = search.revisions()
     revisions = slicer.ask(search.older, 0)[0].count if slicer else 0
-    requests = sum(-(-count // BATCH) + 3 * (count // MAX_PUBMED_RESULTS) for count in (entries.count, revisions)) + 3
+    requests = sum(-(-count // BATCH) + 3 * (count // MAX_PUBMED_RESULTS) for count in (entries.count, revisions)) + 2
+    requests += search.older is not None  # the count that tells of withdrawn records
     warnings = [warning.message for warning in warnings_about(entries)]
     if requests > ADVISED_REQUESTS:
         warnings.append(
@@ -424,7 +425,9 @@ class _Sync:
         try:
             while waiting and not self.gave_up:
                 window = waiting.pop()
-                here = self.store.count_entered(self.search.query_key, window.first.isoformat(), window.last.isoformat())
+                here = self.store.count_entered(
+                    self.search.query_key, window.first.isoformat(), window.last.isoformat()
+                )
                 reply = slicer.ask(window, 0)[0] if here else None
                 if reply is None or reply.count == here:
                     continue

@@ -118,6 +118,7 @@ def test_a_diff_names_what_has_changed_since(cli: Cli, pubmed: Callable[..., Any
     assert changes == {"1005": "added", "1002": "revised", "1003": "retracted", "1004": "deleted"}
     assert "title" in found["revised"][0]["changed"]
     assert {line["pmid"]: line["change"] for line in lines} == changes
+    assert "RETRACTED Zebrafish hearts" in " ".join(table.split())
     assert "1 added, 1 revised, 1 retracted, 1 deleted" in table
     assert "changed: title" in table
     assert cli("corpus", "diff", "fish", "--since", since, "-f", "ids").out.split() == ["1005", "1002", "1003", "1004"]
@@ -162,6 +163,27 @@ def test_a_key_without_a_term_is_told_so(cli: Cli) -> None:
 
     assert done.status == 2
     assert error(done)["details"]["reason"] == "term_missing"
+    assert error(done)["code"] == "VALIDATION"
+
+
+@pytest.mark.parametrize("command", [("sync", "k"), ("search", "x"), ("get", "1"), ("checkpoint", "get", "k")])
+def test_a_damaged_corpus_is_told_in_the_envelope_of_the_contract(cli: Cli, command: Sequence[str]) -> None:
+    place = Path(document(cli("corpus", "stats"))["path"])
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text("no database", encoding="utf-8")
+
+    done = cli("corpus", *command)
+
+    assert (done.status, json.loads(done.err).keys()) == (9, {"error"})
+    assert (error(done)["code"], error(done)["details"]["reason"]) == ("STORE", "corrupt")
+
+
+def test_a_key_is_written_as_a_shell_takes_it(cli: Cli, pubmed: Callable[..., Any]) -> None:
+    with pubmed(FISH):
+        done = cli("corpus", "sync", "my fish", "zebrafish", "-f", "table")
+
+    assert "--corpus 'my fish'" in done.out
+    assert "corpus sync 'other fish'" in cli("corpus", "checkpoint", "get", "other fish", "-f", "table").out
 
 
 def test_a_sync_that_lacks_records_ends_with_4_and_the_next_one_completes_it(

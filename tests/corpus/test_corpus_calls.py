@@ -116,6 +116,19 @@ def test_the_checkpoint_of_an_unknown_key_is_null(kit: EntrezKit) -> None:
     assert not kit.services.corpus.path.exists()
 
 
+@pytest.mark.parametrize("query_key", ["", "  ", "\t"])
+def test_a_blank_key_has_no_checkpoint(query_key: str) -> None:
+    with pytest.raises(ValidationError):
+        CheckpointGetRequest(query_key=query_key)
+    with pytest.raises(ValidationError):
+        CheckpointSetRequest(query_key=query_key, last_edat="2025-08-17")
+
+
+def test_what_is_no_doc_id_is_told_in_words() -> None:
+    with pytest.raises(ValidationError, match="must be pmid: and a PMID"):
+        RagGetRequest(doc_id="38400100")
+
+
 def test_a_checkpoint_that_was_set_is_read_back(kit: EntrezKit) -> None:
     request = CheckpointSetRequest(query_key="glp1_obesity_v1", last_edat="2025-08-17T15:59:02Z")
 

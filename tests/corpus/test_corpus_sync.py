@@ -1,70 +1,19 @@
 """Following a query: entries, revisions, deletions, and what happens when something fails on the way."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus_bench import Clock, Paper, contents, rows, series, write
+from corpus_bench import Paper, contents, rows, series
+from corpus_world import TERM, KitFor, World, counts
 
-from entrez_kit import EntrezKit, tracing
+from entrez_kit import tracing
 from entrez_kit.corpus import sync
-from entrez_kit.corpus.sync import SyncRequest, SyncResult, sync_delta, sync_plan
+from entrez_kit.corpus.sync import SyncRequest, sync_plan
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, StoreError, UpstreamError
 from entrez_kit.pubmed import slices
 from entrez_kit.pubmed.retrieval import Retrieval
-from entrez_kit.sandbox.server import Sandbox
-
-TERM = "zebrafish"
-KitFor = Callable[..., EntrezKit]
-
-
-class World:
-    """PubMed as it is at a moment, and one user's corpus that goes through all the moments."""
-
-    def __init__(self, kit_for: KitFor, folder: Path) -> None:
-        self.clock = Clock()
-        self._kit_for = kit_for
-        self._folder = folder
-        self._states = 0
-
-    @contextmanager
-    def of(self, papers: Iterable[Paper], **settings: Any) -> "Iterator[State]":
-        """Run the corpus against a PubMed with these records."""
-        self._states += 1
-        path = write(self._folder / f"pubmed{self._states}", papers)
-        with Sandbox(corpus=[path], enforce_limits=False) as sandbox:
-            kit = self._kit_for(sandbox, **settings)
-            kit.services.corpus.clock = self.clock
-            yield State(kit, sandbox)
-
-
-class State:
-    """A corpus that faces one PubMed."""
-
-    def __init__(self, kit: EntrezKit, sandbox: Sandbox) -> None:
-        self.kit, self.sandbox, self.store = kit, sandbox, kit.services.corpus
-
-    def sync(self, key: str = "fish", term: str = TERM, overlap_days: int = 5, **more: Any) -> SyncResult:
-        """Sync once."""
-        request = SyncRequest(query_key=key, term=term, overlap_days=overlap_days)
-        return sync_delta(self.kit.services, request, **more)
-
-    @property
-    def fetched(self) -> list[list[str]]:
-        """The ids of every EFetch so far."""
-        return [(entry.get("id") or "").split(",") for entry in self.sandbox.entries("efetch")]
-
-    @property
-    def searched(self) -> list[str]:
-        """The terms of every ESearch so far."""
-        return [entry.get("term") or "" for entry in self.sandbox.entries("esearch")]
-
-    def checkpoint(self, key: str = "fish") -> str | None:
-        """Where the checkpoint stands."""
-        found = self.store.get_checkpoint(key)
-        return found.last_edat if found else None
 
 
 @pytest.fixture
@@ -75,11 +24,6 @@ def world(kit_for: KitFor, tmp_path: Path) -> World:
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sync, "BATCH", 10)
-
-
-def _counts(result: SyncResult) -> tuple[int, int, int]:
-    assert result.inserted + result.updated + result.skipped == result.pmids_processed
-    return result.inserted, result.updated, result.skipped
 
 
 def _fail(monkeypatch: pytest.MonkeyPatch, pmids: Iterable[int], error: EntrezKitError | None) -> None:
@@ -100,7 +44,7 @@ def test_a_first_sync_fetches_the_whole_query(world: World) -> None:
     with world.of([*series(30), Paper(9, abstract="About mice.")]) as state:
         result = state.sync()
 
-        assert _counts(result) == (30, 0, 0)
+        assert counts(result) == (30, 0, 0)
         assert result.job_id == "sync_2026-01-05T12:00:00Z"
         assert result.max_edat_seen == state.checkpoint() == "2024-01-30T00:00:00Z"
         assert (result.warnings, result.shortfall()) == ([], None)
@@ -119,7 +63,7 @@ def test_a_second_sync_looks_at_the_overlap_and_changes_nothing(world: World) ->
 
         result = state.sync()
 
-        assert _counts(result) == (0, 0, 6)
+        assert counts(result) == (0, 0, 6)
         assert result.max_edat_seen == "2024-01-30T00:00:00Z"
         assert contents(state.store) == before
         assert state.searched[1] == '(zebrafish) AND ("2024/01/25"[edat] : "2026/01/05"[edat])'
@@ -141,7 +85,7 @@ def test_records_added_late_are_found_in_the_overlap(world: World) -> None:
     with world.of([*papers, Paper(2000, entered="2024-02-03")]) as state:
         result = state.sync()
 
-        assert _counts(result) == (2, 0, 5)
+        assert counts(result) == (2, 0, 5)
         assert state.checkpoint() == "2024-02-03T00:00:00Z"
 
 
@@ -154,7 +98,7 @@ def test_a_revision_of_an_old_record_is_found_by_its_date_of_modification(world:
     with world.of([papers[0], papers[1], changed, *papers[3:]]) as state:
         result = state.sync()
 
-        assert _counts(result) == (0, 1, 6)
+        assert counts(result) == (0, 1, 6)
         assert state.searched[1] == (
             '((zebrafish) AND ("2025/12/31"[mdat] : "2026/01/25"[mdat])) AND ("0001/01/01"[edat] : "2024/01/24"[edat])'
         )
@@ -182,7 +126,7 @@ def test_an_old_record_that_comes_to_match_when_it_is_indexed_is_found(world: Wo
         state.sync()
     world.clock.move(days=20)
     with world.of([*papers, unindexed.but(mesh=("Zebrafish",), revised="2026-01-20")]) as state:
-        assert _counts(state.sync()) == (1, 0, 6)
+        assert counts(state.sync()) == (1, 0, 6)
 
 
 def test_a_withdrawn_record_is_marked_and_told(world: World) -> None:
@@ -193,10 +137,10 @@ def test_a_withdrawn_record_is_marked_and_told(world: World) -> None:
     with world.of(papers[:-1]) as state:
         result = state.sync()
 
-        assert _counts(result) == (0, 1, 5)
+        assert counts(result) == (0, 1, 5)
         assert result.warnings == ["Withdrawn from PubMed: PMID 1030."]
         assert [item.pmid for item in state.store.diff("fish", "2026-01-06").deleted] == ["1030"]
-        assert _counts(state.sync()) == (0, 0, 5)
+        assert counts(state.sync()) == (0, 0, 5)
 
 
 def test_a_record_that_no_longer_matches_stays_and_is_brought_up_to_date(world: World) -> None:
@@ -207,7 +151,7 @@ def test_a_record_that_no_longer_matches_stays_and_is_brought_up_to_date(world: 
     with world.of([*papers[:-1], papers[-1].but(abstract="About mice.")]) as state:
         result = state.sync()
 
-        assert _counts(result) == (0, 1, 5)
+        assert counts(result) == (0, 1, 5)
         assert result.warnings == ["No longer found by the query, but kept: PMID 1030."]
         assert state.store.stats("fish").documents == 30
 
@@ -216,11 +160,11 @@ def test_a_query_that_finds_nothing_is_complete(world: World) -> None:
     with world.of(series(3)) as state:
         result = state.sync(term="unicorns")
 
-        assert _counts(result) == (0, 0, 0)
+        assert counts(result) == (0, 0, 0)
         assert result.max_edat_seen is None
         assert state.checkpoint() is None
         assert state.store.corpora().corpora[0].last_status == "complete"
-        assert _counts(state.sync(term="unicorns")) == (0, 0, 0)
+        assert counts(state.sync(term="unicorns")) == (0, 0, 0)
 
 
 def test_what_ncbi_left_out_of_the_query_is_told(world: World) -> None:
@@ -233,7 +177,7 @@ def test_what_ncbi_left_out_of_the_query_is_told(world: World) -> None:
 def test_a_record_dated_ahead_is_kept_and_hides_nothing(world: World) -> None:
     papers = series(5, first="2025-12-30")
     with world.of([*papers, Paper(8, entered="2031-01-01")]) as state:
-        assert _counts(state.sync()) == (6, 0, 0)
+        assert counts(state.sync()) == (6, 0, 0)
         assert state.checkpoint() == "2026-01-05T12:00:00Z"
     world.clock.move(days=3)
     with world.of([*papers, Paper(9, entered="2026-01-06")]) as state:
@@ -258,7 +202,7 @@ def test_two_keys_share_records_and_keep_their_own_books(world: World) -> None:
         state.sync("fish")
         result = state.sync("sharks", "sharks")
 
-        assert _counts(result) == (0, 0, 1)
+        assert counts(result) == (0, 0, 1)
         assert state.store.stats("sharks").documents == 1
         assert state.store.stats().documents == 6
 
@@ -284,7 +228,7 @@ def test_a_term_can_be_replaced_and_the_audit_remembers_it(world: World) -> None
         state.sync()
         result = state.sync(term="mice", replace_term=True)
 
-        assert _counts(result) == (1, 0, 0)
+        assert counts(result) == (1, 0, 0)
         assert state.checkpoint() == "2020-05-05T00:00:00Z"
         assert rows(state.store, "SELECT pmid FROM membership") == [(60,)]
         moves = state.store.checkpoint_log("fish").entries
@@ -324,7 +268,7 @@ def test_a_checkpoint_set_back_by_hand_makes_the_sync_look_again(world: World) -
         before = contents(state.store)
         state.store.set_checkpoint("fish", "2024-01-01")
 
-        assert _counts(state.sync()) == (0, 0, 30)
+        assert counts(state.sync()) == (0, 0, 30)
         assert contents(state.store) == before
 
 
@@ -332,7 +276,7 @@ def test_a_checkpoint_set_before_the_first_sync_is_where_it_starts(world: World)
     with world.of(series(30)) as state:
         state.store.set_checkpoint("fish", "2024-01-20")
 
-        assert _counts(state.sync()) == (16, 0, 0)
+        assert counts(state.sync()) == (16, 0, 0)
         found = state.store.get_checkpoint("fish")
         assert found is not None
         assert found.term == TERM
@@ -368,6 +312,7 @@ def test_a_plan_counts_and_changes_nothing(world: World) -> None:
         plan = sync_plan(state.kit.services, SyncRequest(query_key="fish", term=TERM))
 
         assert (plan.first_sync, plan.entries, plan.revisions, plan.from_edat) == (False, 6, 1, "2024-01-25")
+        assert plan.requests == 5
         assert contents(state.store) == before
 
 
@@ -378,7 +323,7 @@ def test_windows_that_are_too_large_are_split_and_followed_oldest_first(
     with world.of(series(40)) as state:
         result = state.sync()
 
-        assert _counts(result) == (40, 0, 0)
+        assert counts(result) == (40, 0, 0)
         moves = [move.new_edat for move in reversed(state.store.checkpoint_log("fish").entries)]
         assert len(moves) >= 4
         assert moves == sorted(moves, key=str)
@@ -393,9 +338,9 @@ def test_a_single_day_that_is_too_large_is_split_by_its_other_dates(
         paper.but(entered="2024-01-05", published=(1990 + place, "Feb", 3)) for place, paper in enumerate(series(30))
     ]
     with world.of(crowd) as state:
-        assert _counts(state.sync()) == (30, 0, 0)
+        assert counts(state.sync()) == (30, 0, 0)
         assert state.checkpoint() == "2024-01-05T00:00:00Z"
-        assert _counts(state.sync()) == (0, 0, 30)
+        assert counts(state.sync()) == (0, 0, 30)
 
 
 def test_more_records_than_pubmed_lists_are_told_and_the_checkpoint_stays(
@@ -427,7 +372,7 @@ def test_a_failed_batch_holds_the_checkpoint_back_and_is_fetched_next_time(
             _fail(trouble, range(1026, 1030), UpstreamError("no answer", details={"reason": "ncbi_unreachable"}))
             result = state.sync()
 
-        assert _counts(result) == (56, 0, 0)
+        assert counts(result) == (56, 0, 0)
         assert state.store.corpora().corpora[0].last_status == "partial"
         shortfall = result.shortfall()
         assert isinstance(shortfall, UpstreamError)
@@ -461,7 +406,7 @@ def test_a_failed_batch_is_fetched_even_when_the_next_sync_comes_late(
         assert state.checkpoint() is None
         world.clock.move(days=90)
 
-        assert _counts(state.sync(overlap_days=0)) == (2, 0, 58)
+        assert counts(state.sync(overlap_days=0)) == (2, 0, 58)
 
 
 @pytest.mark.usefixtures("small_batches")
@@ -529,7 +474,7 @@ def test_records_listed_but_not_delivered_are_told_and_asked_for_until_they_come
         with monkeypatch.context() as trouble:
             _fail(trouble, [1003], None)
             result = state.sync()
-            assert _counts(result) == (29, 0, 0)
+            assert counts(result) == (29, 0, 0)
             shortfall = result.shortfall()
             assert shortfall is not None
             assert shortfall.details == {"reason": "incomplete", "partial": True, "missing": ["1003"]}
@@ -541,7 +486,7 @@ def test_records_listed_but_not_delivered_are_told_and_asked_for_until_they_come
             assert again.shortfall() is None
 
         world.clock.move(hours=1)
-        assert _counts(state.sync()) == (1, 0, 6)
+        assert counts(state.sync()) == (1, 0, 6)
         assert state.store.unavailable("fish") == []
         assert state.store.stats("fish").documents == 30
 
@@ -617,7 +562,10 @@ def test_an_interrupted_sync_keeps_what_came_and_the_next_one_fetches_the_rest(w
         world.clock.move(minutes=5)
         asked = len(state.fetched)
 
-        assert _counts(state.sync()) == (30, 0, 30)
+        result = state.sync()
+
+        assert counts(result) == (30, 0, 30)
+        assert result.max_edat_seen == "2024-02-29T00:00:00Z"
         assert sum(map(len, state.fetched[asked:])) == 30
         # What the first half brought may have been modified since: the next look starts when that was fetched.
         assert state.store.corpora().corpora[0].last_scan_at == "2026-01-05T12:00:00Z"

@@ -277,7 +277,13 @@ def test_without_embeddings_no_hit_has_a_similarity(kit_for: KitFor) -> None:
     assert 0 < hit.score <= 1.9
 
 
-def test_reindexing_asks_for_a_provider_before_the_work_begins(kit_for: KitFor) -> None:
+def test_reindexing_asks_for_a_provider_before_the_work_begins(
+    kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def begun(*arguments: object) -> int:
+        raise AssertionError("the work began")
+
+    monkeypatch.setattr(Store, "reindex", begun)
     kit = EntrezKit(replace(kit_for(None).settings, embeddings="openai"))
     with pytest.raises(NotConfigured, match="OPENAI_API_KEY"):
         reindex(kit.services)

@@ -53,10 +53,15 @@ def test_judged_queries_are_answered_better_than_by_plain_fts5(
 
 
 @pytest.fixture(scope="module")
-def invented() -> Iterator[sqlite3.Connection]:
+def abstracts() -> Abstracts:
+    return Abstracts()
+
+
+@pytest.fixture(scope="module")
+def invented(abstracts: Abstracts) -> Iterator[sqlite3.Connection]:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     lexical.create(connection)
-    lexical.add(connection, Abstracts().rows(RECORDS))
+    lexical.add(connection, abstracts.rows(RECORDS))
     yield connection
     connection.close()
 
@@ -69,8 +74,7 @@ def frugal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("frugal")
-def test_what_is_saved_costs_next_to_no_recall(invented: sqlite3.Connection) -> None:
-    abstracts = Abstracts()
+def test_what_is_saved_costs_next_to_no_recall(invented: sqlite3.Connection, abstracts: Abstracts) -> None:
     shared, known, known_by_all = [], [], []
     for number in range(42):
         question = abstracts.question(number, RECORDS)
@@ -117,7 +121,7 @@ def test_estimated_frequencies_are_close(invented: sqlite3.Connection, monkeypat
 @pytest.mark.parametrize("every", [2, 30, 400])
 @pytest.mark.usefixtures("frugal")
 def test_a_corpus_is_searched_as_thoroughly_as_the_whole(
-    invented: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch, every: int
+    invented: sqlite3.Connection, abstracts: Abstracts, monkeypatch: pytest.MonkeyPatch, every: int
 ) -> None:
     monkeypatch.setattr("entrez_kit.corpus.candidates.FEW_MEMBERS", 0)
     invented.execute("DROP TABLE IF EXISTS membership")
@@ -128,7 +132,7 @@ def test_a_corpus_is_searched_as_thoroughly_as_the_whole(
     members = {row[0] for row in invented.execute("SELECT pmid FROM membership")}
     shared = []
     for number in range(14):
-        text = Abstracts().question(number, RECORDS).text
+        text = abstracts.question(number, RECORDS).text
         hits = lexical.search(invented, text, 10, corpus="mine")
         inside = lexical.search(invented, text, 10, corpus="mine", exhaustive=True)
 

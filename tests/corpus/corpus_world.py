@@ -1,0 +1,68 @@
+"""One user's corpus that faces PubMed as it is at one moment after another."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from corpus_bench import Clock, Paper, write
+
+from entrez_kit import EntrezKit
+from entrez_kit.corpus.sync import SyncRequest, SyncResult, sync_delta
+from entrez_kit.sandbox.server import Sandbox
+
+TERM = "zebrafish"
+KitFor = Callable[..., EntrezKit]
+
+
+class World:
+    """PubMed as it is at a moment, and one user's corpus that goes through all the moments."""
+
+    def __init__(self, kit_for: KitFor, folder: Path) -> None:
+        self.clock = Clock()
+        self._kit_for = kit_for
+        self._folder = folder
+        self._states = 0
+
+    @contextmanager
+    def of(self, papers: Iterable[Paper], **settings: Any) -> "Iterator[State]":
+        """Run the corpus against a PubMed with these records."""
+        self._states += 1
+        path = write(self._folder / f"pubmed{self._states}", papers)
+        with Sandbox(corpus=[path], enforce_limits=False) as sandbox:
+            kit = self._kit_for(sandbox, **settings)
+            kit.services.corpus.clock = self.clock
+            yield State(kit, sandbox)
+
+
+class State:
+    """A corpus that faces one PubMed."""
+
+    def __init__(self, kit: EntrezKit, sandbox: Sandbox) -> None:
+        self.kit, self.sandbox, self.store = kit, sandbox, kit.services.corpus
+
+    def sync(self, key: str = "fish", term: str = TERM, overlap_days: int = 5, **more: Any) -> SyncResult:
+        """Sync once."""
+        request = SyncRequest(query_key=key, term=term, overlap_days=overlap_days)
+        return sync_delta(self.kit.services, request, **more)
+
+    @property
+    def fetched(self) -> list[list[str]]:
+        """The ids of every EFetch so far."""
+        return [(entry.get("id") or "").split(",") for entry in self.sandbox.entries("efetch")]
+
+    @property
+    def searched(self) -> list[str]:
+        """The terms of every ESearch so far."""
+        return [entry.get("term") or "" for entry in self.sandbox.entries("esearch")]
+
+    def checkpoint(self, key: str = "fish") -> str | None:
+        """Where the checkpoint stands."""
+        found = self.store.get_checkpoint(key)
+        return found.last_edat if found else None
+
+
+def counts(result: SyncResult) -> tuple[int, int, int]:
+    """Return how many records were inserted, updated and skipped."""
+    assert result.inserted + result.updated + result.skipped == result.pmids_processed
+    return result.inserted, result.updated, result.skipped

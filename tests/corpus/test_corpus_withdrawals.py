@@ -1,0 +1,147 @@
+"""Records that PubMed takes away, takes back and gives again, long after a query has found them."""
+
+from pathlib import Path
+
+import pytest
+from corpus_bench import Paper, contents, rows, series
+from corpus_world import KitFor, World, counts
+
+from entrez_kit.corpus import sync
+from entrez_kit.corpus.reading import CorpusDiff
+from entrez_kit.errors import UpstreamError
+from entrez_kit.pubmed import slices
+from entrez_kit.pubmed.slices import Slicer
+
+OLD = 1003
+"""Entered weeks before the days that a second sync looks at again."""
+
+
+@pytest.fixture
+def world(kit_for: KitFor, tmp_path: Path) -> World:
+    return World(kit_for, tmp_path)
+
+
+def _without(papers: list[Paper], *pmids: int) -> list[Paper]:
+    return [paper for paper in papers if paper.pmid not in pmids]
+
+
+def _with(papers: list[Paper], *changed: Paper) -> list[Paper]:
+    return [*_without(papers, *(paper.pmid for paper in changed)), *changed]
+
+
+def _changes(found: CorpusDiff) -> dict[str, str]:
+    return {
+        item.pmid: item.change
+        for records in (found.added, found.revised, found.retracted, found.deleted)
+        for item in records
+    }
+
+
+def test_an_old_record_that_was_withdrawn_is_marked_and_told(world: World) -> None:
+    papers = series(30)
+    with world.of(papers) as state:
+        state.sync()
+    world.clock.move(days=30)
+    with world.of(_without(papers, OLD)) as state:
+        result = state.sync()
+
+        assert result.warnings == [f"Withdrawn from PubMed: PMID {OLD}."]
+        assert counts(result) == (0, 1, 6)
+        assert [item.pmid for item in state.store.diff("fish", "2026-01-06").deleted] == [str(OLD)]
+        before, asked = contents(state.store), len(state.fetched)
+        assert state.sync().warnings == []
+        assert contents(state.store) == before
+        assert not any(str(OLD) in ids for ids in state.fetched[asked:])
+
+
+def test_nothing_is_listed_again_while_the_numbers_agree(world: World) -> None:
+    with world.of(series(30)) as state:
+        state.sync()
+        state.sync()
+
+        [older] = [
+            entry
+            for entry in state.sandbox.entries("esearch")
+            if entry.get("term") == '(zebrafish) AND ("0001/01/01"[edat] : "2024/01/24"[edat])'
+        ]
+        assert older.get("retmax") == "0"
+
+
+def test_an_old_record_that_no_longer_matches_is_told_once_and_kept(world: World) -> None:
+    papers = series(30)
+    with world.of(papers) as state:
+        state.sync()
+    world.clock.move(days=30)
+    about_mice = papers[2].but(abstract="About mice.")
+    with world.of(_with(papers, about_mice)) as state:
+        assert state.sync().warnings == [f"No longer found by the query, but kept: PMID {OLD}."]
+        assert rows(state.store, "SELECT pmid FROM membership WHERE unmatched_at IS NOT NULL") == [(OLD,)]
+        assert state.store.stats("fish").documents == 30
+        asked = len(state.fetched)
+        assert state.sync().warnings == []
+        assert not any(str(OLD) in ids for ids in state.fetched[asked:])
+    world.clock.move(days=30)
+    with world.of(_with(papers, papers[2].but(revised="2026-03-01"))) as state:
+        assert counts(state.sync()) == (0, 1, 6)
+        assert rows(state.store, "SELECT pmid FROM membership WHERE unmatched_at IS NOT NULL") == []
+
+
+def test_in_a_large_corpus_only_the_days_that_differ_are_listed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (sync, slices):
+        monkeypatch.setattr(module, "MAX_PUBMED_RESULTS", 10)
+    papers = series(100)
+    with world.of(papers) as state:
+        state.sync()
+    world.clock.move(days=30)
+    with world.of(_without(papers, OLD, 1050)) as state:
+        asked = len(state.fetched)
+        assert state.sync().warnings == [f"Withdrawn from PubMed: 2 records (PMID {OLD}, 1050)."]
+        assert sum(map(len, state.fetched[asked:])) == 8
+
+
+def test_where_pubmed_fails_to_count_the_sync_says_so_and_the_next_one_looks(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    papers = series(30)
+    with world.of(papers) as state:
+        state.sync()
+    world.clock.move(days=30)
+    real = Slicer.ask
+
+    def ask(self: Slicer, window: slices.Window | None, retmax: int, retstart: int = 0) -> object:
+        if not retmax:
+            raise UpstreamError("PubMed is out of order.")
+        return real(self, window, retmax, retstart)
+
+    with world.of(_without(papers, OLD)) as state:
+        with monkeypatch.context() as broken:
+            broken.setattr(Slicer, "ask", ask)
+            result = state.sync()
+        assert result.shortfall() is not None
+        assert result.warnings == ["PubMed is out of order."]
+        assert state.sync().warnings == [f"Withdrawn from PubMed: PMID {OLD}."]
+
+
+def test_a_diff_follows_a_record_through_retraction_and_withdrawal_and_back(world: World) -> None:
+    papers = series(30)
+    retracted = papers[28].but(retracted_in="J Invent. 2026", revised="2026-01-20")
+    with world.of(papers) as state:
+        state.sync()
+    world.clock.move(days=20)
+    with world.of(_with(_without(papers, 1030), retracted)) as state:
+        state.sync()
+        assert _changes(state.store.diff("fish", "2026-01-06")) == {"1029": "retracted", "1030": "deleted"}
+    world.clock.move(days=20)
+    reinstated = papers[28].but(revised="2026-02-10")
+    with world.of(_with(papers, reinstated, papers[29].but(title="Here again"))) as state:
+        state.sync()
+
+        [latest, whole] = (state.store.diff("fish", since) for since in ("2026-01-30", "2026-01-06"))
+        assert _changes(latest) == {"1029": "revised", "1030": "added"}
+        assert latest.revised[0].changed == ["retraction_status", "lr"]
+        assert (latest.revised[0].from_version, latest.revised[0].to_version) == (2, 3)
+        # Seen from before it all, one record was retracted and is not any more, the other was never gone.
+        assert _changes(whole) == {"1029": "revised", "1030": "revised"}
+        assert {item.pmid: item.changed for item in whole.revised} == {"1029": ["lr"], "1030": ["title"]}
+        assert whole.since == "2026-01-06T00:00:00Z"
+        assert state.store.stats("fish").retracted == 0
