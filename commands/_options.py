@@ -71,7 +71,7 @@ def _common(
     demo: Annotated[
         bool | None, _flag("--demo", help="Answer from a sandbox with invented articles; no network is used.")
     ] = None,
-    offline: Annotated[bool | None, _flag("--offline", help="Answer from the cache only.")] = None,
+    offline: Annotated[bool | None, _flag("--offline", help="Answer from the cache and the corpus only.")] = None,
     refresh: Annotated[bool | None, _flag("--refresh", help="Ask again and replace what is cached.")] = None,
     no_cache: Annotated[bool | None, _flag("--no-cache", help="Neither read nor write the cache.")] = None,
     quiet: Annotated[bool | None, _flag("-q", "--quiet", help="No notes; warnings and errors stay.")] = None,

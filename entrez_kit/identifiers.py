@@ -29,8 +29,8 @@ def read_identifier(text: str) -> Identifier | None:
     """Read one identifier, or return None where the text is none.
 
     Accepts ``123``, ``PMID:123``, ``PMC123``, ``PMC123.1``, a DOI with or without ``doi:``, addresses at doi.org,
-    PubMed, PMC and Europe PMC, and Europe PMC's ``MED:123`` and ``PMC:PMC123``. A DOI keeps its letter case; compare DOIs
-    without regard to case.
+    PubMed, PMC and Europe PMC, and Europe PMC's ``MED:123`` and ``PMC:PMC123``. A DOI keeps its letter case; compare
+    DOIs without regard to case.
     """
     given = text
     text = text.strip().strip("<>").rstrip(",;.")

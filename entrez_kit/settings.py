@@ -39,6 +39,7 @@ EUROPEPMC_URL: Final = "https://www.ebi.ac.uk/europepmc/webservices/rest"
 UNPAYWALL_URL: Final = "https://api.unpaywall.org/v2"
 PMC_OA_URL: Final = "https://pmc-oa-opendata.s3.amazonaws.com"
 OPENAI_URL: Final = "https://api.openai.com/v1"
+CORPUS_FILE: Final = "corpus.db"
 
 
 @dataclass(frozen=True)
@@ -595,8 +596,8 @@ def _folder(name: str, home: Path | None, env: Mapping[str, str], notices: list[
     """Choose a folder that can be written, falling back to a private temporary one with a single notice."""
     kind = name.removesuffix("_dir")
     folder = home / kind if home else platform_folder(kind, env)
-    if folder and can_write(folder):
-        return folder
+    if folder and (can_write(folder) or (name == "data_dir" and (folder / CORPUS_FILE).is_file())):
+        return folder  # a corpus that can only be read is still the user's corpus
     notices.append(
         f"{home} (ENTREZ_KIT_HOME) cannot be written; cache and corpus go to a temporary folder."
         if home

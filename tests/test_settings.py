@@ -10,6 +10,7 @@ from settings_sources import CANARY, EMAIL, Sources, needs_modes, sources_fixtur
 from entrez_kit.errors import NotConfigured
 from entrez_kit.settings import (
     BY_NAME,
+    CORPUS_FILE,
     FIELD_NAMES,
     MAX_CONFIG_BYTES,
     PROJECT_FILE,
@@ -456,3 +457,18 @@ def test_the_sandbox_gets_addresses_and_folders_of_its_own(sources: Sources) -> 
     named = changed - {"demo", "origins", "state_dir"}
     assert {name for name, origin in demo.origins.items() if origin == "sandbox"} == named | kept_away
     assert demo.origins["ncbi_api_key"] == loaded.origins["ncbi_api_key"]
+
+
+def test_a_corpus_that_can_only_be_read_is_still_the_one_that_is_read(
+    sources: Sources, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("entrez_kit.settings.can_write", lambda folder: False)
+    home = tmp_path / "archive"
+    (home / "data").mkdir(parents=True)
+    without = sources.load(ENTREZ_KIT_HOME=str(home))
+    (home / "data" / CORPUS_FILE).write_bytes(b"")
+    with_one = sources.load(ENTREZ_KIT_HOME=str(home))
+
+    assert without.data_dir != home / "data"
+    assert with_one.data_dir == home / "data"
+    assert with_one.cache_dir != home / "cache"

@@ -22,9 +22,8 @@ from entrez_kit.corpus.times import read_moment, stamp, to_second, utc_now
 from entrez_kit.corpus.writing import Upserted
 from entrez_kit.errors import EntityNotFound, InvalidInput
 from entrez_kit.pubmed.models import Article
-from entrez_kit.settings import Settings
+from entrez_kit.settings import CORPUS_FILE, Settings
 
-FILE: Final = "corpus.db"
 _NONE: Final[Mapping[int, str | None]] = MappingProxyType({})
 
 
@@ -47,7 +46,7 @@ class Store:
     @classmethod
     def of(cls, settings: Settings) -> "Store":
         """Return the corpus in the data folder."""
-        return cls(settings.data_dir / FILE)
+        return cls(settings.data_dir / CORPUS_FILE)
 
     def reading(self) -> AbstractContextManager[sqlite3.Connection]:
         """Lend a connection that sees the corpus as it is now; nobody who writes is kept waiting by it."""

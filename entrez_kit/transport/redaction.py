@@ -48,7 +48,14 @@ class Redactor:
     @classmethod
     def of(cls, settings: Settings) -> "Redactor":
         """Return one that knows the secrets of these settings."""
-        values = (settings.ncbi_api_key, settings.ncbi_admin_email, settings.unpaywall_email)
+        values = (
+            settings.ncbi_api_key,
+            settings.ncbi_admin_email,
+            settings.unpaywall_email,
+            settings.openai_api_key,
+            settings.weaviate_api_key,
+            settings.mcp_auth_secret_key,
+        )
         return cls(value.get_secret_value() for value in values if value is not None)
 
     def text(self, text: str) -> str:
