@@ -74,7 +74,7 @@ def test_the_defaults_are_the_specifications() -> None:
 @pytest.mark.parametrize(
     ("arguments", "field"),
     [
-        ({}, "sourcePmid"),
+        ({}, "source_pmid"),
         ({"source_pmid": ""}, "source_pmid"),
         ({"source_pmid": "x"}, "source_pmid"),
         ({"source_pmid": "PMC123"}, "source_pmid"),
