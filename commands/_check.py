@@ -18,10 +18,12 @@ from .check import STATUS_WORDS, findings
 STYLES: Final = {
     "verified": "green",
     "mismatch": "bold yellow",
+    "another_work": "bold red",
     "retracted": "bold white on red",
     "concern": "bold black on yellow",
     "not_found": "bold red",
     "ambiguous": "bold magenta",
+    "unreadable": "bold magenta",
     "unchecked": "dim",
 }
 

@@ -12,9 +12,10 @@ from rich.text import Text
 from entrez_kit.citations.files import FILES
 from entrez_kit.citations.operation import CitationsResult, FormattedCitation
 
+from ._formats import as_data
 from ._output import plain
-from ._render import STATUS_STYLES
-from ._text import LABELS, line
+from ._render import titled
+from ._text import line
 
 MAX_WIDTH: Final = 100
 INDENT: Final = 4
@@ -45,18 +46,15 @@ def _entries(result: CitationsResult, style: str, width: int) -> Iterable[Render
 
 
 def _entry(citation: FormattedCitation, style: str, width: int) -> RenderableType:
-    return entry(citation.citations[style], style, width, citation.retraction_status)
+    return entry(citation.citations[style], style, width, titled(as_data(citation), ""))
 
 
-def entry(text: str, style: str, width: int, retraction_status: str = "none") -> RenderableType:
+def entry(text: str, style: str, width: int, mark: Text | None = None) -> RenderableType:
     """Return one citation: with a hanging indent, or as the file it is, whose lines are not broken."""
     if style in FILES:
         lines = "\n".join(plain(part) for part in text.rstrip("\n").split("\n"))
         return Text(lines, no_wrap=True, overflow="ignore")
-    words = Text()
-    if label := LABELS.get(retraction_status):
-        words.append(label, style=STATUS_STYLES[label])
-        words.append(" ")
+    words = mark.copy() if mark is not None else Text()
     words.append(line(text))
     return hanging(words, width)
 

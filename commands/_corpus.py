@@ -25,9 +25,10 @@ from entrez_kit.corpus.search import RagSearchResult
 from entrez_kit.corpus.sync import SyncPlan, SyncResult
 
 from ._console import links_shown
-from ._render import STATUS_STYLES, WIDE, warning_line
+from ._formats import as_data
+from ._render import WIDE, titled, warning_line
 from ._report import counted
-from ._text import LABELS, PMC, PUBMED, line, page_address
+from ._text import PMC, PUBMED, line, page_address
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.store import Store
@@ -170,17 +171,7 @@ def snippet(passage: str, query: str, limit: int = SNIPPET) -> str:
 
 
 def _titled(document: StoredDoc) -> Text:
-    return _title(document.title, document.retraction_status)
-
-
-def _title(title: str | None, retraction_status: str) -> Text:
-    """Return the title, a retraction in front of it in words and in colour."""
-    text = Text()
-    if label := LABELS.get(retraction_status):
-        text.append(label, style=STATUS_STYLES[label])
-        text.append(" ")
-    text.append(line(title) or "(no title)")
-    return text
+    return titled({"title": document.title, "standing": as_data(document.standing)})
 
 
 def _pmid(pmid: int | str, console: Console | None) -> Text:
@@ -209,6 +200,8 @@ def document_page(document: RagDocument, console: Console) -> RenderableType:
     if document.pmcid:
         table.add_row("Full text", page_address(PMC, document.pmcid))
     parts: list[RenderableType] = [Text(line(document.title) or "(no title)", style="bold"), Text(""), table]
+    notes = [text.removeprefix(f"{document.doc_id} ") for text in document.remarks()]
+    parts[:0] = [Text(line(text), style="bold red") for text in notes]
     if document.abstract:
         parts.append(Text(""))
         parts += [Text(line(paragraph)) for paragraph in document.abstract.split("\n")]
@@ -309,7 +302,7 @@ def diff_page(difference: CorpusDiff) -> RenderableType:
 
 
 def _changed(record: Difference) -> Text:
-    text = _title(record.title, record.retraction_status)
+    text = titled(as_data(record))
     if record.changed:
         names = ", ".join(_FIELDS.get(name, name) for name in record.changed)
         text.append(f"\nchanged: {names}", style="dim")

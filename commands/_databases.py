@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ._render import warning_line
+from ._render import warning_line, warning_lines
 from ._text import line
 
 if TYPE_CHECKING:
@@ -84,7 +84,8 @@ def _counts(counts: "list[TermCount]") -> Table:
 
 def search_table(result: "EntrezSearchResult", console: Console) -> RenderableType:
     """Return UIDs, how many there are, and how NCBI understood the query."""
-    parts: list[RenderableType] = []
+    above, below = warning_lines(result.warnings)
+    parts = above
     if result.ids:
         parts.append(Text("  ".join(result.ids), style="cyan"))
         first, last = result.offset + 1, result.offset + len(result.ids)
@@ -93,8 +94,7 @@ def search_table(result: "EntrezSearchResult", console: Console) -> RenderableTy
         parts.append(Text("Nothing found." if not result.total_found else "None shown.", style="bold"))
     if result.query_translation:
         parts.append(Text(f"NCBI searched for: {line(result.query_translation)}", style="dim"))
-    parts += [warning_line(warning.message) for warning in result.warnings]
-    return Group(*parts)
+    return Group(*parts, *below)
 
 
 def summary_table(result: "SummaryResult", console: Console) -> RenderableType:
@@ -181,21 +181,27 @@ def convert_table(result: "ConvertResult", console: Console) -> RenderableType:
     """Return one row per input, in the order of the inputs."""
     table = plain_table("Input", "PMID", "PMCID", "DOI", "")
     for record in result.records:
-        remark = record.note or record.message or ""
+        remarks = [record.standing.note if record.standing else None, record.note or record.message]
+        remark = " ".join(text for text in remarks if text)
         style = "" if record.status == "found" else "yellow"
         _row(table, record.requested_id, record.pmid, record.pmcid, record.doi, remark, style=style)
-    return Group(table, Text(f"{result.total_converted:,} of {result.total_submitted:,} found", style="bold"))
+    total = Text(f"{result.total_converted:,} of {result.total_submitted:,} found", style="bold")
+    return Group(table, total, *(warning_line(warning.message) for warning in result.warnings))
 
 
 def match_table(result: "MatchResult", console: Console) -> RenderableType:
     """Return one row per reference, in the order of the references."""
     table = plain_table("Reference", "PMID", "Title", "")
-    styles = {"matched": "", "ambiguous": "yellow", "not_found": "yellow", "invalid": "yellow", "error": "red"}
+    styles = {"matched": "", "mismatch": "red", "error": "red"}
     for match in result.results:
         remarks = [warning.message for warning in match.warnings]
         if match.detail:
             remarks.insert(0, f"{match.status.replace('_', ' ')}: {match.detail}")
-        if match.candidate_pmids:
+        if match.status == "mismatch" and match.citation:
+            remarks.append(f"found: {match.citation}")
+        elif match.candidate_pmids:
             remarks.append(f"candidates: {', '.join(match.candidate_pmids)}")
-        _row(table, match.key, match.pmid, match.title, " ".join(remarks), style=styles[match.status])
+        if match.standing is not None:
+            remarks.insert(0, match.standing.note)
+        _row(table, match.key, match.pmid, match.title, " ".join(remarks), style=styles.get(match.status, "yellow"))
     return Group(table, Text(f"{result.total_matched:,} of {result.total_submitted:,} matched", style="bold"))

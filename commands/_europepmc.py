@@ -11,8 +11,8 @@ from entrez_kit.pubmed.europepmc import EuropePMCResult
 
 from ._console import links_shown
 from ._formats import Record, as_data
-from ._render import STATUS_STYLES, WIDE, warning_line
-from ._text import is_corrected, line, links_of, people, record_key, source_of, status_label, title_of
+from ._render import WIDE, titled, warning_lines
+from ._text import line, links_of, people, record_key, source_of
 
 OPEN: Final = "open access"
 _PREPRINT: Final = "PREPRINT"
@@ -20,14 +20,15 @@ _PREPRINT: Final = "PREPRINT"
 
 def search_table(result: EuropePMCResult, console: Console) -> RenderableType:
     """Return records with where they come from, how often they are cited, and how to see the next page."""
-    parts: list[RenderableType] = []
+    above, below = warning_lines(result.warnings)
+    parts = above
     if result.articles:
         parts += [_records(result, console), Text("")]
     parts.append(_count_line(result))
     parts.append(Text(f"Europe PMC searched for: {line(result.effective_query)}", style="dim"))
     if result.next_cursor:
         parts.append(Text(f"Next page: --cursor {line(result.next_cursor)}", style="dim"))
-    return Group(*parts, *(warning_line(warning.message) for warning in result.warnings))
+    return Group(*parts, *below)
 
 
 def _count_line(result: EuropePMCResult) -> Text:
@@ -68,19 +69,11 @@ def _cells(record: Record, wide: bool, console: Console) -> list[RenderableType]
 
 
 def _title(record: Record) -> Text:
-    """Return the title, with what must be seen first in front: a retraction, or that it is a preprint."""
-    text = Text()
-    if label := status_label(record):
-        text.append(label, style=STATUS_STYLES[label])
-        text.append(" ")
-    if record.get("source") == "PPR" or "preprint" in (
-        str(kind).lower() for kind in record.get("publication_types", ())
-    ):
-        text.append(_PREPRINT, style="bold magenta")
-        text.append(" ")
-    text.append(title_of(record))
-    if is_corrected(record):
-        text.append(" (corrected)", style="bold yellow")
+    """Return the title, with what must be seen first in front: how the work stands, or that it is a preprint."""
+    text = titled(record)
+    kinds = [str(kind).lower() for kind in record.get("publication_types", ())]
+    if record.get("source") == "PPR" or "preprint" in kinds:
+        return Text.assemble((_PREPRINT, "bold magenta"), " ", text)
     return text
 
 

@@ -1,7 +1,8 @@
 """From documents to bytes: json, jsonl, csv, tsv, ids, md, and projection on fields.
 
 Text stays as PubMed has it in json and jsonl. In csv and tsv a cell is one line, and one that a spreadsheet would run
-as a formula (it starts with ``=``, ``@``, or ``+`` or ``-`` before anything but a number) gets an apostrophe in front.
+as a formula (it starts with ``=``, ``@``, or ``+`` or ``-`` before anything but a number, also full-width or behind
+what nobody sees) gets an apostrophe in front.
 """
 
 import csv
@@ -16,6 +17,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json
 
 from entrez_kit.errors import InvalidInput
+from entrez_kit.invisible import escape_json
 
 from ._output import Sink, plain
 
@@ -27,8 +29,9 @@ JOINER: Final = "; "
 """Between the values of one cell; a comma is part of many MeSH terms and names."""
 PAGE_BREAK: Final = "\n---\n\n"
 """Between two pages of Markdown."""
-_AWKWARD: Final = re.compile("[\x7f-\x9f\u2028\u2029]")
-"""Allowed in JSON, but some readers of lines break at them, and some terminals obey them."""
+_FORMULA_SIGNS: Final = "=@\uff1d\uff20"
+_NUMBER_SIGNS: Final = "+-\uff0b\uff0d"
+"""What formulas begin with, also in the width of Chinese characters, which spreadsheets take for the same."""
 _NUMBER: Final = re.compile(r"[+-][0-9]+(\.[0-9]+)?")
 
 
@@ -44,7 +47,7 @@ def json_text(document: Any, *, indent: int | None = 2) -> str:
         import json
 
         text = json.dumps(as_data(document), indent=indent)
-    return _AWKWARD.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return escape_json(text)
 
 
 def as_data(document: Any) -> Any:
@@ -175,9 +178,9 @@ def cell(value: Any) -> str:
 
 def harmless(text: str) -> str:
     """Put an apostrophe before text that a spreadsheet would run as a formula."""
-    if text[:1] in ("=", "@") or (text[:1] in ("+", "-") and len(text) > 1 and not _NUMBER.fullmatch(text)):
-        return f"'{text}'"[:-1]
-    return text
+    start = plain(text).lstrip()[:1]  # a spreadsheet passes over blanks, and over what nobody sees
+    runs = start in _FORMULA_SIGNS or (start in _NUMBER_SIGNS and len(text) > 1 and not _NUMBER.fullmatch(text))
+    return f"'{text}" if start and runs else text
 
 
 def columns_for(fields: Sequence[str], columns: Mapping[str, Column], shape: Shape) -> dict[str, Column]:

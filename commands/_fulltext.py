@@ -2,27 +2,43 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from entrez_kit.fulltext.models import CutArticle, PmcArticle, Section, Unavailable, UnpaywallArticle
+from entrez_kit.fulltext.models import (
+    CutArticle,
+    PmcArticle,
+    Reference,
+    Section,
+    TriedTier,
+    Unavailable,
+    UnpaywallArticle,
+)
 from entrez_kit.fulltext.operation import FulltextResult
 from entrez_kit.fulltext.selection import characters
 
 from ._console import links_shown
 from ._formats import Record, as_data
 from ._markdown import escaped
-from ._render import STATUS_STYLES, warning_line
+from ._output import plain
+from ._render import titled, warning_line
 from ._report import counted
-from ._text import LABELS, PMC, PUBMED, day, doi_address, line, page_address
+from ._text import PMC, PUBMED, banner, day, doi_address, language, line, page_address
 
 MAX_AUTHORS: Final = 6
-MAX_SUBSECTIONS: Final = 12
+MAX_SUBSECTIONS: Final = 24
+MAX_LEVEL: Final = 6
 _LIST_ITEM: Final = re.compile(r"( *)(-|[0-9a-z]{1,4}\.)? +?(\S.*)")
+_FLOAT_LABEL: Final = re.compile(
+    r"(?i)(?:(?:supplementary|supplemental|additional|extended data) )?"
+    r"(?:table|tab\.?|figure|fig\.?|box|scheme|chart|plate|panel|video|movie|file|text|data ?set|algorithm|appendix)"
+    r"[ \u00a0][^\s]{1,12}(?: ?[—–-][^\n]{1,40})?"
+)
+"""What stands alone on the first line of a figure or a table: its number, apart from the caption."""
 _TIERS: Final = {"pmc": "PMC", "europepmc": "Europe PMC", "unpaywall": "Unpaywall"}
 
 
@@ -44,11 +60,8 @@ def fulltext_table(result: FulltextResult, console: Console) -> RenderableType:
 
 
 def _heading(article: PmcArticle | UnpaywallArticle, console: Console) -> list[RenderableType]:
-    title = Text(line(article.title) or "(no title)", style="bold")
-    if isinstance(article, PmcArticle):
-        label = LABELS.get(str(article.retraction_status))
-        if label:
-            title = Text.assemble((f" {label} ", STATUS_STYLES[label]), " ", title)
+    title = titled(as_data(article))
+    title.stylize("bold")
     parts: list[RenderableType] = [title]
     if isinstance(article, PmcArticle):
         if article.authors:
@@ -80,20 +93,28 @@ def _outline(article: PmcArticle | UnpaywallArticle) -> RenderableType:
         return table
     for section in article.sections:
         table.add_row(Text(_title(section), style="bold" if section.title else "dim"), f"{characters(section):,}")
-        for sub in section.subsections[:MAX_SUBSECTIONS]:
+        below = list(_below(section))
+        for depth, sub in below[:MAX_SUBSECTIONS]:
             table.add_row(
-                Text(f"  {_title(sub)}", style="" if sub.title else "dim"), Text(f"{len(sub.text):,}", style="dim")
+                Text(f"{'  ' * depth}{_title(sub)}", style="" if sub.title else "dim"),
+                Text(f"{len(sub.text):,}", style="dim"),
             )
-        if len(section.subsections) > MAX_SUBSECTIONS:
-            table.add_row(Text(f"  and {len(section.subsections) - MAX_SUBSECTIONS} more", style="dim"), "")
+        if len(below) > MAX_SUBSECTIONS:
+            table.add_row(Text(f"  and {len(below) - MAX_SUBSECTIONS} more", style="dim"), "")
     if article.references:
         size = sum(len(reference.citation) for reference in article.references)
         table.add_row(Text(f"References ({len(article.references):,})", style="bold"), f"{size:,}")
     return table
 
 
-def _title(section: Any) -> str:
-    return line(f"{section.label or ''} {section.title or ''}") or "(untitled)"
+def _below(section: Section, depth: int = 1) -> Iterator[tuple[int, Section]]:
+    for sub in section.subsections:
+        yield depth, sub
+        yield from _below(sub, depth + 1)
+
+
+def _title(section: Section) -> str:
+    return line(section.heading) or "(untitled)"
 
 
 def _cut_line(cut: CutArticle) -> Text:
@@ -161,57 +182,97 @@ def _identifiers(article: PmcArticle | UnpaywallArticle) -> list[tuple[str, str]
 
 
 def fulltext_page(record: Record) -> str:
-    """Return an article as a page: title, authors, source, abstract, every section, references."""
+    """Return an article as a page: what it is and where it comes from, abstracts, every section, references."""
     if record.get("source") == "unpaywall":
         return _copy_page(UnpaywallArticle.model_validate(dict(record)))
     article = PmcArticle.model_validate(dict(record))
     parts: list[str] = []
-    if label := LABELS.get(str(article.retraction_status)):
-        parts.append(f"> **{label}**")
+    if lines := banner(record):
+        parts.append("\n> ".join([f"> **{escaped(lines[0])}**", *map(escaped, lines[1:])]))
     parts.append(f"# {escaped(article.title) or '(no title)'}")
     parts += [escaped(text) for text in (_names(article), source_of(article)) if text]
-    parts.append(_links(article))
-    if article.license:
-        parts.append(f"Licence: {escaped(article.license)}")
+    parts += [_links(article), _facts(article)]
     if article.abstract:
         parts += ["## Abstract", *blocks(article.abstract.replace("\n", "\n\n"))]
+    for other in article.other_abstracts:
+        name = language(other.language) if other.language else "translated"
+        parts += [f"## Abstract ({_inner(name)})", *blocks(other.text.replace("\n", "\n\n"))]
     for section in article.sections:
         parts += _section(section)
     if article.references:
-        parts += [
-            "## References",
-            "\n".join(_reference(number, item) for number, item in enumerate(article.references, 1)),
-        ]
+        parts += ["## References", _references(article.references)]
+    if article.affiliations:
+        parts += ["## Affiliations of the authors", "\n".join(f"- {_inner(place)}" for place in article.affiliations)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def unavailable_page(unavailable: Sequence[Unavailable], invalid: Sequence[str]) -> str:
+    """Return a page of the ids without a text, each with what every source answered."""
+    items = []
+    for item in unavailable:
+        again = ", try again" if item.retryable else ""
+        items.append(f"- **{_inner(item.id)}**: {item.reason}{again}")
+        items += [f"  - {_answer(tier)}" for tier in item.tried_tiers]
+    items += [f"- **{_inner(text)}**: no PMID, PMCID or DOI" for text in invalid]
+    return "\n".join(["# Without full text", "", *items, ""])
+
+
+def _answer(tried: TriedTier) -> str:
+    detail = f" ({_inner(tried.detail)})" if tried.detail else ""
+    return f"{_TIERS[tried.tier]}: {tried.outcome}{detail}"
+
+
+def _facts(article: PmcArticle) -> str:
+    """Return the lines about an article: where it comes from, what it is, what it may be used for, its keywords."""
+    found = _TIERS[article.via_source]
+    if article.epmc_id:
+        found += f" ({' '.join(filter(None, (article.epmc_source, article.epmc_id)))})"
+    facts = {
+        "Text from": found,
+        "Type": (article.article_type or "").replace("-", " "),
+        "Licence": article.license,
+        "Keywords": "; ".join(line(word) for word in article.keywords),
+    }
+    return "  \n".join(f"**{name}:** {_inner(value)}" for name, value in facts.items() if value)
+
+
 def _copy_page(article: UnpaywallArticle) -> str:
-    source = f"Read from <{line(article.source_url)}>"
-    about = ", ".join(line(text) for text in (article.version, article.host_type, article.license) if text)
+    about = [f"Text from: an open-access copy ({article.content_format})"]
+    about += [text for text in (article.version, article.host_type, article.license) if text]
     head = [
         f"# {escaped(article.title) or '(no title)'}",
         _links(article),
-        f"{source} ({escaped(about)})" if about else source,
+        f"Read from <{line(article.source_url)}>  \n{escaped(', '.join(map(line, about)))}",
     ]
-    return "\n\n".join([*head, article.content.strip()]) + "\n"
+    content = article.content.strip()
+    if article.content_format == "pdf-text":  # nothing in it is meant as a mark
+        content = "\n\n".join("\n".join(escaped(one) for one in part.split("\n")) for part in content.split("\n\n"))
+    return "\n\n".join([*head, plain(content)]) + "\n"
 
 
 def _links(article: PmcArticle | UnpaywallArticle) -> str:
     return " · ".join(f"[{escaped(name)}]({address})" for name, address in _identifiers(article))
 
 
-def _section(section: Section) -> Iterator[str]:
-    if heading := line(f"{section.label or ''} {section.title or ''}"):
-        yield f"## {_inner(heading)}"
+def _section(section: Section, level: int = 2) -> Iterator[str]:
+    """Yield a section and what is in it; Markdown has six levels, what lies deeper stays at the last."""
+    if heading := line(section.heading):
+        yield f"{'#' * min(level, MAX_LEVEL)} {_inner(heading)}"
     yield from blocks(section.text)
     for sub in section.subsections:
-        if heading := line(f"{sub.label or ''} {sub.title or ''}"):
-            yield f"### {_inner(heading)}"
-        yield from blocks(sub.text)
+        yield from _section(sub, level + 1)
 
 
-def _reference(number: int, reference: Any) -> str:
-    return f"{number}. {escaped(reference.citation)}"
+def _references(references: Sequence[Reference]) -> str:
+    """Return the reference list under the article's own labels; as a numbered list where these are its numbers."""
+    labels = [line(reference.label) for reference in references]
+    numbers = [label.strip("[](). ") for label in labels]
+    if all(number.isascii() and number == str(place) for place, number in enumerate(numbers, 1)):
+        return "\n".join(f"{place}. {_inner(one.citation)}" for place, one in enumerate(references, 1))
+    return "\n".join(
+        f"- {f'**{_inner(label)}** ' if label else ''}{_inner(one.citation)}"
+        for label, one in zip(labels, references, strict=True)
+    )
 
 
 def blocks(text: str) -> Iterator[str]:
@@ -222,6 +283,9 @@ def blocks(text: str) -> Iterator[str]:
             is_row = "\t" in lines[0]
             count = next((place for place, one in enumerate(lines) if ("\t" in one) is not is_row), len(lines))
             some, lines = lines[:count], lines[count:]
+            if not is_row and len(some) > 1 and _FLOAT_LABEL.fullmatch(some[0]):
+                yield f"**{_inner(some[0])}**"
+                some = some[1:]
             yield _rows(some) if is_row else "\n".join(_lines(some))
 
 

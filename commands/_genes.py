@@ -11,7 +11,7 @@ from entrez_kit.gene.batch import GeneBatch
 from entrez_kit.gene.models import CrossReferences, Gene, GenePage, GeneSearchCandidate, PubMedLinks
 
 from ._console import links_shown
-from ._render import warning_line
+from ._render import warning_line, warning_lines
 from ._text import PUBMED, line
 
 GENE: Final = "https://www.ncbi.nlm.nih.gov/gene/"
@@ -48,13 +48,14 @@ _MANY: Final = 8
 
 def search_table(page: GenePage, console: Console) -> RenderableType:
     """Return candidates with how they match, and how to see the next page."""
-    parts: list[RenderableType] = []
+    above, below = warning_lines(page.warnings)
+    parts = above
     if page.items:
         parts.append(_candidates(page, console))
     parts.append(_count_line(page))
     if page.pagination.cursor:
         parts.append(Text(f"Next page: --cursor {page.pagination.cursor}", style="dim"))
-    return Group(*parts, *(warning_line(warning.message) for warning in page.warnings))
+    return Group(*parts, *below)
 
 
 def _candidates(page: GenePage, console: Console) -> Table:
@@ -187,8 +188,9 @@ def _gene_row(table: Table, gene: Gene, console: Console) -> None:
 
 def links_table(links: PubMedLinks, console: Console) -> RenderableType:
     """Return PMIDs, one per line, and how many there are in all."""
+    below = [warning_line(warning.message) for warning in links.warnings]
     if not links.total_count:
-        return Text(f"{links.entrez_id} exists and has no linked article.", style="bold")
+        return Group(Text(f"{links.entrez_id} exists and has no linked article.", style="bold"), *below)
     linked = links_shown(console)
     rows = [
         Text(pmid, style=f"cyan link {PUBMED}{pmid}/")
@@ -197,4 +199,4 @@ def links_table(links: PubMedLinks, console: Console) -> RenderableType:
         for pmid in links.pmids
     ]
     shown = f"{len(links.pmids):,} of {links.total_count:,} articles about {links.entrez_id}"
-    return Group(*rows, Text(shown, style="bold"))
+    return Group(*rows, Text(shown, style="bold"), *below)

@@ -1,6 +1,6 @@
 """What commands that take many ids have in common: reading them, a progress bar, and lines for those that failed."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
@@ -13,7 +13,7 @@ from entrez_kit.services import Services
 from entrez_kit.tracing import Watch, watched
 
 from ._formats import Failed
-from ._input import STDIN, read_ids, stdin_is_terminal
+from ._input import STDIN, Known, read_ids, stdin_is_terminal
 from ._progress import progress
 from ._run import View, note, run, state
 
@@ -23,6 +23,7 @@ Res = TypeVar("Res", bound=Result)
 CODES: Final = {
     "not_found": "ENTITY_NOT_FOUND",
     "invalid": "INVALID_INPUT",
+    "mismatch": "ENTITY_NOT_FOUND",
     "ambiguous": "AMBIGUOUS_QUERY",
     "error": "UPSTREAM_ERROR",
 }
@@ -51,7 +52,7 @@ def run_for_ids(
     files: Sequence[Path] | None,
     empty: Res,
     label: str,
-    afterwards: Callable[[Res], None] | None = None,
+    known: Known | None = None,
 ) -> None:
     """Read ids, run the operation on them under a progress bar, and print the result.
 
@@ -64,7 +65,7 @@ def run_for_ids(
         files: more ids.
         empty: what to print where standard input holds no ids: a search without hits may stand before us in the pipe.
         label: what the progress bar says.
-        afterwards: called with the printed result; prints remarks.
+        known: tells an identifier from a word of text, where ids are not those of articles.
 
     Raises:
         InvalidInput: no ids were given, or they cannot be read.
@@ -78,12 +79,12 @@ def run_for_ids(
         )
     if STDIN in (typed or ()) and stdin_is_terminal():
         note(ctx, "Type ids, one or many per line; Ctrl-D ends.")
-    ids = read_ids(typed or [], files or [])
+    ids = read_ids(typed or [], files or [], known=known)
     if not ids:
         note(ctx, "No ids came from standard input; nothing was asked for.")
         run(ctx, replace(operation, function=lambda services, request: empty), {**arguments, "ids": ["0"]}, view)
         return
-    run(ctx, _watched(ctx, operation, label, len(ids)), {**arguments, "ids": ids}, view, afterwards=afterwards)
+    run(ctx, _watched(ctx, operation, label, len(ids)), {**arguments, "ids": ids}, view)
 
 
 def _watched(ctx: typer.Context, operation: Operation[Req, Res], label: str, total: int) -> Operation[Req, Res]:

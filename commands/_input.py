@@ -3,6 +3,10 @@
 Plain text holds one or many per line, separated by white space, commas or semicolons; ``#`` begins a comment.
 JSON lines hold a ``pmid`` each (what failed in an earlier run is taken by its ``input``); a JSON document may be a list
 of ids or what ``search`` and ``fetch`` print. A table with a ``pmid`` column in its header gives that column.
+
+A line of several words is a list only where every word is an identifier in a known form; anything else is text, which
+is refused with its line, since a year or a page in it would be read as a PMID. A single word that is no identifier is
+an outcome of its own: invalid.
 """
 
 import codecs
@@ -11,55 +15,83 @@ import itertools
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from entrez_kit.errors import InvalidInput
+from entrez_kit.identifiers import read_identifier
 
 from ._state import is_terminal
 
 STDIN: Final = "-"
+MAX_SHOWN: Final = 80
 MAX_DOCUMENT_BYTES: Final = 512 * 1024 * 1024
 """A JSON document is read whole; lines of any number are not."""
 
-_LABEL: Final = re.compile(r"\b(pmid|pmcid|pmc|doi|pubmed)\s*[:=]\s+(?=\S)", re.IGNORECASE)
+NOT_IDENTIFIERS: Final = "not_identifiers"
+"""The reason of the error for text where identifiers were due."""
+
+Known = Callable[[str], bool]
+"""Tells whether a word is an identifier in a known form."""
+
+_LABEL: Final = re.compile(r"\b(pmid|pmcid|pmc|doi|pubmed)(?:\s*+[:=]\s++(?=\S)|\s++(?=(?:pmc)?[0-9]))", re.IGNORECASE)
+"""What names the kind of the identifier behind it, with blanks between."""
+_NUMBERED: Final = re.compile(r"\s*+\[[0-9]{1,5}\]\s*+[^\s,\]]")
+"""The number in front of a reference, which is no beginning of JSON."""
 _COMMENT: Final = re.compile(r"(?:^|\s)#.*")
-_DOI_INSIDE: Final = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/")
+_DOI_INSIDE: Final = re.compile(r"(?<![0-9.])10\.[0-9]{4,9}(?:\.[0-9]+)*+/")
 _NEXT_ID: Final = re.compile(
     r"[,;](?=(?:[0-9]{5,10}(?![^,;])|pmid\b|pmc[0-9]|pmcid\b|doi:|https?://|10\.[0-9]{4,9}(?:\.[0-9]+)*/))",
     re.IGNORECASE,
 )
 """A comma or semicolon may be part of a DOI; it separates where what follows begins another identifier."""
 _ID_KEYS: Final = (
-    *("pmid", "pmids", "requested_pmids", "articles", "genes", "items"),
-    *("input", "ids", "uid", "id"),
+    *("pmid", "PMID", "pmids", "requested_pmids", "articles", "genes", "items"),
+    *("input", "ids", "PMCID", "DOI", "uid", "id"),
 )
 """Where an object has its ids, the most telling first."""
+_OF_REFERENCES: Final = frozenset(("author", "issued", "container-title"))
+"""What the items of CSL-JSON have; their ``id`` is a name of the user's own, and often a number."""
+_NOTHING: Final[tuple[Any, ...]] = (None, "", [], {})
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def read_ids(arguments: Sequence[str], files: Sequence[Path] = ()) -> list[str]:
+def read_ids(arguments: Sequence[str], files: Sequence[Path] = (), *, known: Known | None = None) -> list[str]:
     """Return all identifiers named by arguments (``-`` is standard input) and files, in order.
 
+    Args:
+        arguments: words as typed, each an identifier or a list of them.
+        files: more of them.
+        known: tells an identifier from a word; by default PMIDs, PMCIDs, DOIs and their addresses are.
+
     Raises:
-        InvalidInput: a source cannot be read, is not text, or a file holds none.
+        InvalidInput: a source cannot be read, is not text, or a file holds none; or a line is no list of identifiers.
     """
+    known = known or is_article_id
     found: list[str] = []
     for argument in arguments:
         if argument == STDIN:
-            found += _from_stdin()
+            found += _from_stdin(known)
         else:
-            found += split_ids(argument)
+            found += listed_ids(argument, f"The argument {_shown(argument)}", known)
     for path in files:
-        found += _from_stdin() if str(path) == STDIN else _from_file(path)
+        found += _from_stdin(known) if str(path) == STDIN else _from_file(path, known)
     return found
 
 
-def _from_stdin() -> Iterator[str]:
+def is_article_id(word: str) -> bool:
+    """Tell whether a word in a list is a PMID, PMCID, DOI or an address of an article; "1." and "(2021)" are not."""
+    identifier = read_identifier(word)
+    if identifier is None:
+        return False
+    return identifier.kind != "pmid" or word.isdigit() or any(letter.isalpha() for letter in word)
+
+
+def _from_stdin(known: Known) -> Iterator[str]:
     if sys.stdin is None:
         return iter(())
-    return ids_in(sys.stdin.buffer, "standard input")
+    return ids_in(sys.stdin.buffer, "standard input", known)
 
 
 def stdin_is_terminal() -> bool:
@@ -67,10 +99,10 @@ def stdin_is_terminal() -> bool:
     return is_terminal(sys.stdin)
 
 
-def _from_file(path: Path) -> list[str]:
+def _from_file(path: Path, known: Known) -> list[str]:
     try:
         with path.open("rb") as file:
-            found = list(ids_in(file, str(path)))
+            found = list(ids_in(file, str(path), known))
     except OSError as exc:
         raise InvalidInput(
             f"--input {path} cannot be read: {exc.strerror or type(exc).__name__}.",
@@ -88,30 +120,54 @@ def _from_file(path: Path) -> list[str]:
     return found
 
 
-def ids_in(source: BinaryIO, name: str) -> Iterator[str]:
+def ids_in(source: BinaryIO, name: str, known: Known = is_article_id) -> Iterator[str]:
     """Yield the identifiers of a text, a table, JSON lines or a JSON document, line by line where there are lines.
 
     Raises:
-        InvalidInput: it is not text, or JSON without identifiers.
+        InvalidInput: it is not text, or JSON without identifiers; or a line is no list of identifiers.
     """
-    lines = _lines(source, name)
-    first = next((line for line in lines if line.strip()), None)
-    if first is None:
+    lines = enumerate(_lines(source, name), start=1)
+    begin, first = next(((number, line) for number, line in lines if line.strip()), (0, ""))
+    if not first:
         return
-    start = first.lstrip()[:1]
-    if start in ("{", "["):
-        yield from _from_json(first, lines, name)
+    if first.lstrip()[:1] in ("{", "[") and not _NUMBERED.match(first):
+        yield from _from_json(first, lines, name, known)
         return
     column = _pmid_column(first)
     if column is not None:
-        yield from _from_table(*column, lines, name)
+        yield from _from_table(*column, (line for _, line in lines), name, known)
         return
-    for line in itertools.chain([first], lines):
-        yield from split_ids(line)
+    for number, line in itertools.chain([(begin, first)], lines):
+        yield from listed_ids(line, f"Line {number} of {name}", known, line=number)
+
+
+def listed_ids(text: str, place: str, known: Known = is_article_id, *, line: int | None = None) -> list[str]:
+    """Return the identifiers in a line.
+
+    Raises:
+        InvalidInput: there are several words in it, and one of them is no identifier.
+    """
+    words = split_ids(text)
+    stranger = next((word for word in words if not known(word)), None) if len(words) > 1 else None
+    if stranger is None:
+        return words
+    raise InvalidInput(
+        f"{place} is no list of identifiers, {_shown(stranger)} in it is none: {_shown(text)}.",
+        invalid_input=_shown(text),
+        recovery_hint="Give one identifier per line; numbers inside text are never taken for PMIDs. "
+        "`entrez-kit check FILE` reads references.",
+        details={"reason": NOT_IDENTIFIERS, **({"line": line} if line else {})},
+    )
+
+
+def _shown(text: str) -> str:
+    """Return a text in quotes, cut where it is long."""
+    text = " ".join(text.split())
+    return f'"{text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"}"'
 
 
 def split_ids(text: str) -> list[str]:
-    """Return the identifiers in a line. A comma or semicolon inside a DOI stays part of it."""
+    """Divide a line into words at blanks, commas and semicolons; those inside a DOI stay part of it."""
     text = _LABEL.sub(r"\1:", _COMMENT.sub("", text))
     found: list[str] = []
     for chunk in text.split():
@@ -154,6 +210,7 @@ def _not_text(name: str, line: int) -> InvalidInput:
 
 def _pmid_column(header: str) -> tuple[int, str] | None:
     """Return which column of a table holds PMIDs, and what separates them; None where the line is no header."""
+    csv.field_size_limit(MAX_DOCUMENT_BYTES)  # abstracts of some collections pass the default
     for delimiter in ("\t", ",", ";"):
         cells = [cell.strip().lower() for cell in next(csv.reader([header], delimiter=delimiter), [])]
         if "pmid" in cells:
@@ -161,12 +218,11 @@ def _pmid_column(header: str) -> tuple[int, str] | None:
     return None
 
 
-def _from_table(column: int, delimiter: str, lines: Iterable[str], name: str) -> Iterator[str]:
-    csv.field_size_limit(MAX_DOCUMENT_BYTES)  # abstracts of some collections pass the default
+def _from_table(column: int, delimiter: str, lines: Iterable[str], name: str, known: Known) -> Iterator[str]:
     try:
-        for row in csv.reader((f"{line}\n" for line in lines), delimiter=delimiter):
+        for number, row in enumerate(csv.reader((f"{line}\n" for line in lines), delimiter=delimiter), start=1):
             if column < len(row):
-                yield from split_ids(row[column])
+                yield from listed_ids(row[column], f"The pmid in row {number} of {name}", known)
     except csv.Error as exc:
         raise InvalidInput(
             f"{name} begins like a table, but cannot be read as one: {exc}.",
@@ -179,21 +235,27 @@ def _from_table(column: int, delimiter: str, lines: Iterable[str], name: str) ->
 # JSON
 
 
-def _from_json(first: str, lines: Iterator[str], name: str) -> Iterator[str]:
-    try:
-        document = json.loads(first)
-    except ValueError:  # it goes on in the lines that follow
-        yield from _ids_of(_whole(first, lines, name), name)
+def _from_json(first: str, lines: Iterator[tuple[int, str]], name: str, known: Known) -> Iterator[str]:
+    document = _parsed(first)
+    if document is None:  # it goes on in the lines that follow
+        yield from _ids_of(_whole(first, (line for _, line in lines), name), name, known)
         return
-    yield from _ids_of(document, name, "line 1: ")
-    for number, line in enumerate(lines, start=2):
+    yield from _ids_of(document[0], name, known, "line 1: ")
+    for number, line in lines:
         if not line.strip():
             continue
-        try:
-            document = json.loads(line)
-        except ValueError:
-            raise _bad_json(name, f"line {number} is not JSON") from None
-        yield from _ids_of(document, name, f"line {number}: ")
+        document = _parsed(line)
+        if document is None:
+            raise _bad_json(name, f"line {number} is not JSON")
+        yield from _ids_of(document[0], name, known, f"line {number}: ")
+
+
+def _parsed(text: str) -> tuple[Any] | None:
+    """Return what JSON holds, or None where it is none, is nested too deep or has a number nobody can mean."""
+    try:
+        return (json.loads(text),)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _whole(first: str, lines: Iterator[str], name: str) -> Any:
@@ -208,30 +270,42 @@ def _whole(first: str, lines: Iterator[str], name: str) -> Any:
         return json.loads("\n".join(parts))
     except ValueError as exc:
         raise _bad_json(name, str(exc)) from None
+    except RecursionError:
+        raise _bad_json(name, "lists and objects are nested too deep") from None
 
 
-def _ids_of(document: Any, name: str, place: str = "") -> Iterator[str]:
+def _ids_of(document: Any, name: str, known: Known, place: str = "") -> Iterator[str]:
     """Yield the ids of a value: a list of ids or records, or one of our own documents."""
     if isinstance(document, list):
         for item in document:
-            yield from _ids_of(item, name, place)
+            yield from _ids_of(item, name, known, place)
     elif isinstance(document, bool) or document is None:
         raise _bad_json(name, f"{place}{json.dumps(document)} is no identifier")
     elif isinstance(document, str | int):
-        yield from split_ids(str(document))
+        yield from listed_ids(str(document), f"{name}, {place}a text" if place else f"A text in {name}", known)
     elif isinstance(document, dict):
-        outcomes = document.get("outcomes")
-        if isinstance(outcomes, list) and outcomes and all(isinstance(o, dict) and o.get("input") for o in outcomes):
-            # There, and only there, is what an earlier run did not find.
-            yield from _ids_of([outcome["input"] for outcome in outcomes], name, place)
-            return
-        key = next((key for key in _ID_KEYS if document.get(key)), None)
-        if key is not None:
-            yield from _ids_of(document[key], name, place)
-        elif not any(isinstance(document.get(key), list) for key in _ID_KEYS):  # a result without hits is fine
-            raise _bad_json(name, f"{place}an object has no pmid")
+        yield from _ids_of_object(document, name, known, place)
     else:
         raise _bad_json(name, f"{place}{document!r} is no identifier")
+
+
+def _ids_of_object(document: dict[str, Any], name: str, known: Known, place: str) -> Iterator[str]:
+    outcomes = document.get("outcomes")
+    if isinstance(outcomes, list) and outcomes and all(isinstance(o, dict) and o.get("input") for o in outcomes):
+        # There, and only there, is what an earlier run did not find.
+        yield from _ids_of([outcome["input"] for outcome in outcomes], name, known, place)
+        return
+    key = next((key for key in _ID_KEYS if document.get(key) not in _NOTHING), None)
+    if key not in ("pmid", "PMID", "pmids") and isinstance(document.get("key"), str):
+        # A reference without a record has only the name its owner gave it, which may look like a PMID.
+        yield f"reference {document['key']}"
+        return
+    if key in ("id", "uid") and _OF_REFERENCES & set(document):
+        raise _bad_json(name, f"{place}a reference has no PMID, PMCID or DOI; `entrez-kit check` reads references")
+    if key is not None:
+        yield from _ids_of(document[key], name, known, place)
+    elif not any(isinstance(document.get(key), list) for key in _ID_KEYS):  # a result without hits is fine
+        raise _bad_json(name, f"{place}an object has no pmid")
 
 
 def _bad_json(name: str, problem: str) -> InvalidInput:

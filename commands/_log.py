@@ -6,14 +6,14 @@ import os
 import sys
 import time
 from logging.handlers import RotatingFileHandler
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit import tracing
+from entrez_kit.private_files import make_private_folder, open_private
 from entrez_kit.transport.redaction import RedactingFilter, Redactor
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from entrez_kit.settings import Settings
 
 LOGGER: Final = "entrez_kit"
@@ -50,7 +50,7 @@ class _PrivateFileHandler(RotatingFileHandler):
     """Files that only their owner can read."""
 
     def _open(self) -> Any:
-        descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        descriptor = open_private(Path(self.baseFilename), os.O_WRONLY | os.O_APPEND)
         return os.fdopen(descriptor, "a", encoding="utf-8", errors="replace")
 
 
@@ -88,7 +88,7 @@ def close_log() -> None:
 
 
 def _file_handler(folder: "Path", redacting: RedactingFilter) -> logging.Handler:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(folder)
     handler = _PrivateFileHandler(folder / FILE_NAME, maxBytes=MAX_BYTES, backupCount=BACKUPS, encoding="utf-8")
     handler.setFormatter(JsonLinesFormatter())
     handler.addFilter(redacting)

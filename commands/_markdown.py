@@ -9,6 +9,7 @@ from ._text import (
     language,
     line,
     links_of,
+    other_abstracts,
     other_corrections,
     people,
     person,
@@ -53,7 +54,8 @@ def _abstract(record: Record) -> list[str]:
     sections = record.get("abstract_sections") or []
     parts = []
     if sections or record.get("abstract_text"):
-        parts.append("## Abstract")
+        own = record.get("abstract_language")
+        parts.append(f"## Abstract ({escaped(language(own))})" if own else "## Abstract")
     for section in sections:
         label = f"**{escaped(section['label'])}:** " if section.get("label") else ""
         parts.append(label + escaped(section.get("text")))
@@ -61,7 +63,7 @@ def _abstract(record: Record) -> list[str]:
         parts += [escaped(text) for text in str(record["abstract_text"]).split("\n") if text.strip()]
     if record.get("abstract_copyright"):
         parts.append(f"*{escaped(record['abstract_copyright'])}*")
-    for other in record.get("other_abstracts") or []:
+    for other in other_abstracts(record):
         parts.append(f"## Abstract ({escaped(_name_of(other))})")
         parts.append(escaped(other.get("text")))
     return parts

@@ -5,30 +5,31 @@ import re
 import secrets
 import stat
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final
 
 from entrez_kit.errors import StoreError
+from entrez_kit.invisible import drawn, visible
 
 from ._endings import ReaderGone
 from ._state import is_terminal
 
-_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Everything that could steer a terminal: C0 but tab and newline, DEL, C1, and marks that reverse the direction."""
 _PADDING: Final = re.compile(r" +(?=\n)")
 
 
 def plain(text: str) -> str:
-    """Return text without characters that could steer a terminal: records are data, not instructions."""
-    return _CONTROLS.sub("", text)
+    """Return text without characters that nobody sees or that could steer a terminal: records are no instructions."""
+    return visible(text)
 
 
 class Sink:
     """Takes the data of one command; use as a context manager.
 
     A file is written beside its place and moved there at the end, so that a failure or an interrupt leaves what was
-    there before. It keeps the mode of the file it replaces. Pipes and devices are written directly.
+    there before; what a killed run left there, the next one removes. It keeps the mode of the file it replaces.
+    Pipes and devices are written directly.
 
     Args:
         target: the file, or None for standard output.
@@ -68,13 +69,19 @@ class Sink:
                 raise PermissionError(13, "Permission denied")
             mode = stat.S_IMODE(status.st_mode)
         self._place = place
-        self._temporary = place.with_name(f".{place.name[:60]}.{secrets.token_hex(6)}.part")
-        self._file = self._temporary.open("xb")
-        if mode is not None:
+        _remove_abandoned(place)
+        while self._file is None:
+            self._temporary = place.with_name(f".{place.name[:60]}.{secrets.token_hex(6)}.part")
+            self._file = self._temporary.open("xb")
+            if not _is_claimed(self._file.fileno()):  # another run took it for abandoned before it was locked
+                self._file.close()
+                self._file = None
+        if mode is not None and self._temporary is not None:
             self._temporary.chmod(mode)
 
     def write(self, text: str) -> int:
         """Write text as it is; for what we made ourselves, such as rendered tables, which are padded with blanks."""
+        text = drawn(text)
         if not self._to_terminal:
             text = _PADDING.sub("", text)
         self._put(text.encode("utf-8", "replace"))
@@ -128,6 +135,7 @@ class Sink:
             if kind is None:
                 self.flush()
             return
+        held = os.dup(self._file.fileno()) if self._temporary is not None else None  # the lock lasts until the move
         try:
             self._file.close()
             if kind is None and self._keep and self._temporary is not None and self._place is not None:
@@ -141,6 +149,34 @@ class Sink:
         finally:
             if self._temporary is not None:
                 self._temporary.unlink(missing_ok=True)
+            if held is not None:
+                os.close(held)
+
+
+def _is_claimed(descriptor: int) -> bool:
+    """Lock a file until it is closed, which death does as well; tell whether it is still there to be written."""
+    from filelock import lock_descriptor
+
+    with suppress(OSError, NotImplementedError):  # no locks on this file system, so nobody removes anything
+        return lock_descriptor(descriptor, blocking=False) and os.fstat(descriptor).st_nlink > 0
+    return True
+
+
+def _remove_abandoned(place: Path) -> None:
+    """Remove what killed runs left of this file: parts of our naming that nobody has locked."""
+    pattern = re.compile(rf"\.{re.escape(place.name[:60])}\.[0-9a-f]{{12}}\.part")
+    with suppress(OSError), os.scandir(place.parent) as entries:
+        for entry in entries:
+            if pattern.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                _remove_if_unlocked(Path(entry.path))
+
+
+def _remove_if_unlocked(part: Path) -> None:
+    from filelock import lock_descriptor
+
+    with suppress(OSError, NotImplementedError), part.open("r+b") as file:
+        if lock_descriptor(file.fileno(), blocking=False):
+            part.unlink()
 
 
 def cannot_write(name: str, exc: OSError) -> StoreError:

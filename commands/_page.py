@@ -20,17 +20,19 @@ from ._text import (
     language,
     line,
     links_of,
+    other_abstracts,
     other_corrections,
     people,
     person,
     source_of,
+    standing_status,
     title_of,
 )
 
 MAX_WIDTH: Final = 100
 """Longer lines of prose are hard to read."""
 MAX_AUTHORS: Final = 12
-_BOXES: Final = {"retracted": "bold red", "expression_of_concern": "bold yellow", "retraction_notice": "bold red"}
+_RED: Final = ("retracted", "withdrawn", "partially_retracted", "retraction_notice")
 
 
 def record_page(record: Record, console: Console, *, full: bool = False) -> RenderableType:
@@ -43,7 +45,7 @@ def record_page(record: Record, console: Console, *, full: bool = False) -> Rend
     """
     parts: list[RenderableType] = []
     if lines := banner(record):
-        parts += [_boxed(lines, _BOXES[str(record["retraction_status"])]), Text("")]
+        parts += [_boxed(lines, "bold red" if standing_status(record) in _RED else "bold yellow"), Text("")]
     elif is_corrected(record):
         parts += [Text("CORRECTED: a correction to this article has been published.", style="bold yellow"), Text("")]
     parts.append(Text(title_of(record), style="bold"))
@@ -125,19 +127,21 @@ def _kinds(record: Record) -> Text:
 
 def _abstract(record: Record) -> list[RenderableType]:
     parts: list[RenderableType] = []
+    if record.get("abstract_language"):
+        parts += [Text(""), Text(f"Abstract in {language(record['abstract_language'])}:", style="dim")]
     for section in record.get("abstract_sections") or ():
         text = Text()
         if section.get("label"):
             text.append(f"{line(section['label'])}: ", style="bold")
         text.append(line(section.get("text")))
         parts += [Text(""), text]
-    if not parts and record.get("abstract_text"):
-        parts = [Text(""), Text(line(record["abstract_text"]))]
+    if not record.get("abstract_sections") and record.get("abstract_text"):
+        parts += [Text(""), Text(line(record["abstract_text"]))]
     if not parts:
         parts = [Text(""), Text("PubMed has no abstract.", style="dim italic")]
     if record.get("abstract_copyright"):
         parts.append(Text(line(record["abstract_copyright"]), style="dim"))
-    for other in record.get("other_abstracts") or ():
+    for other in other_abstracts(record):
         name = language(other["language"]) if other.get("language") else line(other.get("type") or "other")
         parts += [Text(""), Text.assemble((f"Abstract ({name}): ", "bold"), line(other.get("text")))]
     return parts

@@ -12,8 +12,8 @@ from entrez_kit.relationships.models import RelatedArticle, RelationshipsResult
 from ._citations import MAX_WIDTH, entry, heading
 from ._console import links_shown
 from ._formats import as_data
-from ._render import STATUS_STYLES, WIDE, warning_line
-from ._text import PUBMED, line, page_address, shortened, status_label
+from ._render import WIDE, titled, warning_line
+from ._text import PUBMED, line, page_address, shortened
 
 WORDS: Final = {
     "pubmed_similar_articles": "articles similar to",
@@ -105,13 +105,8 @@ def _pmid(article: RelatedArticle, console: Console) -> Text:
 
 
 def _title(article: RelatedArticle) -> Text:
-    """Return the title, or the words a reference list has for the work; a retraction stands in front."""
-    text = Text()
-    if label := status_label(as_data(article)):
-        text.append(label, style=STATUS_STYLES[label])
-        text.append(" ")
-    text.append(line(article.title or article.citation or article.doi) or "(no title)")
-    return text
+    """Return the title, or the words a reference list has for the work, with how it stands."""
+    return titled(as_data(article), line(article.title or article.citation or article.doi) or "(no title)")
 
 
 def _reached(article: RelatedArticle) -> str:

@@ -1,12 +1,14 @@
 """Tables for terminals: one function per kind of result. Text of records is never read as markup."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
+
+from entrez_kit.esearch_reply import DROPPED
 
 from ._console import links_shown
 from ._formats import Column, Record, as_data, cell
@@ -30,11 +32,28 @@ if TYPE_CHECKING:
 
 WIDE: Final = 110
 """From this width on, authors, journal and date have columns of their own."""
-STATUS_STYLES: Final = {
+TOLD_FIRST: Final = DROPPED | {"pubmed_syntax"}
+"""Warnings that results are for another query than the one that was typed."""
+_LABEL_STYLES: Final = {
     "RETRACTED": "bold white on red",
+    "WITHDRAWN": "bold white on red",
+    "PARTIALLY RETRACTED": "bold white on red",
     "RETRACTION NOTICE": "bold red",
     "EXPRESSION OF CONCERN": "bold black on yellow",
+    "NOTICE OF CONCERN": "bold yellow",
 }
+
+
+class Warned(Protocol):
+    """A warning of any operation."""
+
+    @property
+    def code(self) -> str:
+        """What kind of warning it is."""
+
+    @property
+    def message(self) -> str:
+        """The warning in a sentence."""
 
 
 def grid(records: Iterable[Record], columns: Mapping[str, Column]) -> RenderableType:
@@ -49,7 +68,8 @@ def grid(records: Iterable[Record], columns: Mapping[str, Column]) -> Renderable
 
 def search_table(result: "SearchResult", console: Console) -> RenderableType:
     """Return search results with titles where there are any, how PubMed understood the query, and what it dropped."""
-    parts: list[RenderableType] = []
+    above, below = warning_lines(result.warnings)
+    parts = above
     if result.pmids:
         parts += [_hits(result, console), Text("")]
     parts.append(_count_line(result))
@@ -64,12 +84,20 @@ def search_table(result: "SearchResult", console: Console) -> RenderableType:
                 style="dim" if not proof.missing else "bold yellow",
             )
         )
-    parts += [warning_line(warning.message) for warning in result.warnings]
-    return Group(*parts)
+    return Group(*parts, *below)
+
+
+def warning_lines(warnings: "Iterable[Warned]") -> tuple[list[RenderableType], list[RenderableType]]:
+    """Return the warnings to read before the results, with a blank line below them, and those to read after."""
+    above: list[RenderableType] = []
+    below: list[RenderableType] = []
+    for warning in warnings:
+        (above if warning.code in TOLD_FIRST else below).append(warning_line(warning.message))
+    return [*above, Text("")] if above else [], below
 
 
 def warning_line(message: str) -> Text:
-    """Return a warning as it stands below a table."""
+    """Return a warning as it stands beside a table."""
     return Text.assemble(("Warning: ", "bold yellow"), (line(message), "yellow"))
 
 
@@ -121,9 +149,7 @@ def fetch_table(result: "FetchResult", console: Console) -> RenderableType:
 
 
 def _record_cells(record: Record, wide: bool, console: Console) -> list[RenderableType]:
-    title = _titled(record)
-    if is_corrected(record):
-        title.append(" (corrected)", style="bold yellow")
+    title = titled(record)
     ids = _ids(record, console)
     if wide:
         return [
@@ -152,7 +178,7 @@ def _article_table(wide: bool, *, numbered: bool, titled: bool) -> Table:
 
 
 def _summary_cells(record: Record, wide: bool) -> list[RenderableType]:
-    title = _titled(record)
+    title = titled(record)
     authors = shortened(str(record.get("authors") or ""), 3 if wide else 2)
     source = line(record.get("source")) or line(record.get("pub_date"))
     if wide:
@@ -167,13 +193,15 @@ def _below(authors: str, source: str) -> Text:
     return Text(stop.join(text for text in (authors, source) if text), style="dim")
 
 
-def _titled(record: Record) -> Text:
-    """Return the title, a retraction in front of it in words and in colour."""
+def titled(record: Record, title: str | None = None) -> Text:
+    """Return the title (or other words for the record), how the work stands around it in words and in colour."""
     text = Text()
     if label := status_label(record):
-        text.append(label, style=STATUS_STYLES[label])
+        text.append(label, style=_LABEL_STYLES.get(label, "bold yellow"))
         text.append(" ")
-    text.append(title_of(record))
+    text.append(title_of(record) if title is None else title)
+    if is_corrected(record):
+        text.append(" (corrected)", style="bold yellow")
     return text
 
 

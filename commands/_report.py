@@ -1,10 +1,14 @@
 """What goes to stderr: errors, warnings, notes and timings."""
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
+
+from entrez_kit.invisible import escape_json
+from entrez_kit.private_files import open_private
 
 from ._output import plain
 from ._state import State, is_terminal
@@ -36,7 +40,7 @@ def report_error(
     """
     if state.for_machines:
         envelope = error.envelope() if document is None else document(error)
-        _print(state, json.dumps(envelope, ensure_ascii=False, default=str))
+        _print(state, escape_json(json.dumps(envelope, ensure_ascii=False, default=str)))
         return
     _print(state, f"Error: {_in_flags(error, flags or {})}", "bold red")
     if error.recovery_hint:
@@ -65,8 +69,10 @@ def note(state: State, text: str) -> None:
 
 
 def warn(state: State, text: str) -> None:
-    """Print a warning about what the answer is worth; -q does not hide it."""
-    _print(state, f"Warning: {text}", "bold yellow")
+    """Print a warning about what the answer is worth, once; -q does not hide it."""
+    if text not in state.told:
+        state.told.add(text)
+        _print(state, f"Warning: {text}", "bold yellow")
 
 
 def report_interrupt(state: State) -> None:
@@ -123,8 +129,8 @@ def _wants_advice(state: State, settings: "Settings") -> bool:
     try:
         if stamp.is_file() and stamp.read_text(encoding="utf-8") == today:
             return False
-        stamp.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        stamp.write_text(today, encoding="utf-8")
+        with os.fdopen(open_private(stamp, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as file:
+            file.write(today)
     except (OSError, UnicodeDecodeError):  # where nothing can be remembered, every call would say it
         return False
     return True

@@ -6,15 +6,17 @@ goes to stdout or to the file of ``-o``; ``note`` and ``warn`` go to stderr. A c
 ``@accepts(...)`` above a command declares its formats where they are others than table and json.
 """
 
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import typer
 
 from entrez_kit.errors import EntrezKitError, Exit
-from entrez_kit.operation import Operation, Outcome, Request, Result, execute
+from entrez_kit.operation import DEMO, Operation, Outcome, Request, Result, execute
+from entrez_kit.settings import DEMO_WARNING
 
 from ._formats import (
     PAGE_BREAK,
@@ -181,12 +183,56 @@ def run(
         started = time.monotonic()
         outcome = execute(operation, state(ctx).services, arguments)
         elapsed = 1000 * (time.monotonic() - started)
-        if outcome.result is not None:
-            show(outcome.result)
+        result = outcome.result
+        if result is not None:
+            if made.format != "json":  # the document is the same at every door
+                result = _in_flags(_without_demo(result), ctx)
+            tell_warnings(ctx, result)
+            show(result)
         if found_nothing(outcome):
             sink.discard()
-    remark = afterwards(outcome.result) if afterwards is not None and outcome.result is not None else None
+    remark = afterwards(result) if afterwards is not None and result is not None else None
     finish(ctx, outcome, elapsed, remark=remark, document=operation.error_document)
+
+
+_NAMED_FIELD: Final = re.compile(r"`([a-z_]+)`")
+_FLAGS_OF_GROUPS: Final = {"date_range": "--min-date/--max-date"}
+"""Fields of requests that are several flags."""
+
+
+def _in_flags(result: Res, ctx: typer.Context) -> Res:
+    """Say ``--species`` where a warning says `species`."""
+    warnings = getattr(result, "warnings", None)
+    if not warnings:
+        return result
+    known = {**_FLAGS_OF_GROUPS, **flags_of(ctx)}
+
+    def in_flags(text: str) -> str:
+        return _NAMED_FIELD.sub(lambda match: known.get(match[1], match[0]), text)
+
+    said = [
+        in_flags(warning)
+        if isinstance(warning, str)
+        else warning.model_copy(update={"message": in_flags(warning.message)})
+        for warning in warnings
+    ]
+    return result.model_copy(update={"warnings": said})
+
+
+def _without_demo(result: Res) -> Res:
+    """Leave out the warning that every command of the demo has already said on stderr."""
+    warnings = getattr(result, "warnings", [])
+    others = [warning for warning in warnings if warning != DEMO_WARNING and getattr(warning, "code", "") != DEMO]
+    return result.model_copy(update={"warnings": others}) if len(others) < len(warnings) else result
+
+
+def tell_warnings(ctx: typer.Context, result: Result) -> None:
+    """Print on stderr, before any data, the warnings that the format has no place for."""
+    made = plan(ctx)
+    if made.format == "json" or (made.format == "table" and not made.fields):
+        return  # the document and the table show them
+    for warning in getattr(result, "warnings", ()):
+        warn(ctx, warning if isinstance(warning, str) else warning.message)
 
 
 def stream(
@@ -339,9 +385,9 @@ def _json_of(result: Result, paths: Sequence[str]) -> str:
     if not paths:
         return json_text(result)
     data = as_data(result)
-    # What NCBI complained about stays: fewer fields must not mean fewer warnings.
-    kept = [*paths, "warnings"] if data.get("warnings") and "warnings" not in paths else list(paths)
-    return json_text(project(data, kept))
+    # What NCBI complained about stays and stands first: fewer fields must not mean fewer warnings.
+    kept = [name for name in ("query_broadened", "strict_total", "warnings") if data.get(name) not in (None, [])]
+    return json_text(project(data, [*(name for name in kept if name not in paths), *paths]))
 
 
 def _write(writer: Writer, records: Iterable[Record]) -> None:

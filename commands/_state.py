@@ -118,6 +118,10 @@ class State:
 
             self._sandbox = Sandbox()
             self._sandbox.start()
+            if settings.demo_warning:
+                from ._report import warn
+
+                warn(self, settings.demo_warning)
             settings = self._base_settings.with_sandbox(self._sandbox.url)
         return Services(settings)
 

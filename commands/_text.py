@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
+from entrez_kit.pubmed.standing import WORDS
+
 from ._formats import Record
 from ._output import plain
 
@@ -14,11 +16,9 @@ BOOKSHELF: Final = "https://www.ncbi.nlm.nih.gov/books/"
 DOI: Final = "https://doi.org/"
 
 LABELS: Final = {
-    "retracted": "RETRACTED",
-    "expression_of_concern": "EXPRESSION OF CONCERN",
-    "retraction_notice": "RETRACTION NOTICE",
-}
-"""Retraction statuses that must be seen, and how they are shown."""
+    status: words.upper() for status, words in WORDS.items() if status != "corrected"
+}  # a work that was only corrected is marked behind its title
+"""Standings that must be seen, and how they are shown."""
 
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _LANGUAGES: Final = {
@@ -48,6 +48,13 @@ _LANGUAGES: Final = {
     "tur": "Turkish",
     "ukr": "Ukrainian",
 }
+_TWO_LETTERS: Final = {
+    **{"ar": "ara", "zh": "chi", "cs": "cze", "da": "dan", "nl": "dut", "en": "eng", "fi": "fin", "fr": "fre"},
+    **{"de": "ger", "el": "gre", "he": "heb", "hu": "hun", "it": "ita", "ja": "jpn", "ko": "kor", "no": "nor"},
+    **{"fa": "per", "pl": "pol", "pt": "por", "ro": "rum", "ru": "rus", "es": "spa", "sv": "swe", "tr": "tur"},
+    **{"uk": "ukr"},
+}
+"""What XML calls the languages that MEDLINE calls by three letters."""
 _KINDS: Final = {
     "RetractionIn": "Retracted by",
     "RetractionOf": "Retracts",
@@ -65,6 +72,9 @@ _KINDS: Final = {
     "RepublishedFrom": "Republished from",
     "UpdateIn": "Updated by",
     "UpdateOf": "Updates",
+    "NewVersion": "New version",
+    "PreprintOf": "Preprint of",
+    "PreprintIn": "Preprint in",
     "CommentIn": "Comment in",
     "CommentOn": "Comment on",
     "SummaryForPatientsIn": "Summary for patients in",
@@ -75,12 +85,19 @@ _KINDS: Final = {
     "AssociatedPublication": "Publication",
     "Cites": "Cites",
 }
-_GRAVE: Final = {
-    "retracted": ("RetractionIn", "PartialRetractionIn", "RetractedandRepublishedIn"),
-    "expression_of_concern": ("ExpressionOfConcernIn",),
-    "retraction_notice": ("RetractionOf", "PartialRetractionOf", "RetractedandRepublishedFrom"),
+_HEADLINES: Final = {
+    "retracted": "this article has been retracted.",
+    "withdrawn": "this work has been withdrawn.",
+    "partially_retracted": "a part of this article has been retracted.",
+    "expression_of_concern": "doubts about this article have been published.",
+    "retraction_notice": "this is not an article, it retracts one.",
+    "concern_notice": "this is not an article, it expresses concern about one.",
+    "correction_notice": "this is not an article, it corrects one.",
+    "reinstated": "this article was in doubt and stands again.",
+    "superseded": "there is a newer version of this work.",
+    "republished": "the corrected version is the one to cite.",
+    "preprint_published": "the published article is the one to cite.",
 }
-_CORRECTIONS: Final = ("ErratumIn", "CorrectedandRepublishedIn")
 
 
 def line(text: object) -> str:
@@ -116,18 +133,33 @@ def shortened(authors: str, limit: int) -> str:
 
 
 def language(code: object) -> str:
-    """Return the name of a language for MEDLINE's three letters, or the letters where they are rare."""
-    return _LANGUAGES.get(str(code), line(code))
+    """Return the name of a language for MEDLINE's three letters or XML's two, or the code where it is a rare one."""
+    short = str(code).partition("-")[0].lower()
+    return _LANGUAGES.get(_TWO_LETTERS.get(short, short), line(code))
+
+
+def other_abstracts(record: Record) -> list[Record]:
+    """Return the abstracts beside the one that is shown."""
+    shown = record.get("abstract_text") if record.get("abstract_language") else None
+    return [other for other in record.get("other_abstracts") or () if other.get("text") != shown]
+
+
+def standing_status(record: Record) -> str:
+    """Return how the work of a record stands; empty of a plain one."""
+    status = str((record.get("standing") or {}).get("status") or record.get("retraction_status") or "none")
+    return "" if status == "none" else status
 
 
 def status_label(record: Record) -> str:
     """Return RETRACTED or the like, or nothing."""
-    return LABELS.get(str(record.get("retraction_status")), "")
+    return LABELS.get(standing_status(record), "")
 
 
 def is_corrected(record: Record) -> bool:
     """Tell whether a correction of this record was published."""
-    return any(item.get("kind") in _CORRECTIONS for item in record.get("corrections") or ())
+    standing = record.get("standing") or {}
+    said = (standing.get("status"), *(notice.get("status") for notice in standing.get("notices") or ()))
+    return "corrected" in said or "republished" in said
 
 
 def kind_in_words(kind: str) -> str:
@@ -137,31 +169,32 @@ def kind_in_words(kind: str) -> str:
 
 def banner(record: Record) -> list[str]:
     """Return the lines that must come first, headline before all: what was retracted or is in doubt, and by what."""
-    status = str(record.get("retraction_status"))
+    status = standing_status(record)
     if status not in LABELS:
         return []
-    headline = {
-        "retracted": "RETRACTED: this article has been retracted.",
-        "expression_of_concern": "EXPRESSION OF CONCERN: doubts about this article have been published.",
-        "retraction_notice": "RETRACTION NOTICE: this is not an article, it retracts one.",
-    }[status]
-    grave = [item for item in record.get("corrections") or () if item.get("kind") in _GRAVE[status]]
-    return [headline, *(correction_line(item) for item in grave)]
+    grave = [notice for notice in _notices(record) if notice.get("status") == status]
+    return [f"{LABELS[status]}: {_HEADLINES[status]}", *(correction_line(notice) for notice in grave)]
+
+
+def _notices(record: Record) -> Sequence[Mapping[str, Any]]:
+    return (record.get("standing") or {}).get("notices") or ()
 
 
 def correction_line(item: Mapping[str, Any]) -> str:
-    """Return one entry of a record's corrections as a line."""
-    text = f"{kind_in_words(str(item.get('kind')))}: {line(item.get('citation'))}"
+    """Return one entry of a record's corrections, or a notice of its standing, as a line."""
+    said = line(item.get("citation") or item.get("doi") or item.get("date"))
+    text = f"{kind_in_words(str(item['kind']))}: {said}" if item.get("kind") else said
     if item.get("pmid"):
         text += f" PMID {item['pmid']}"
-    if item.get("note"):
-        text += f" ({line(item['note'])})"
+    if reason := line(item.get("note") or item.get("reason")):
+        text += f" ({reason})" if text else reason
     return text
 
 
 def other_corrections(record: Record) -> list[str]:
     """Return the entries that the banner does not show."""
-    shown = _GRAVE.get(str(record.get("retraction_status")), ())
+    status = standing_status(record)
+    shown = {notice.get("kind") for notice in _notices(record) if notice.get("status") == status in LABELS}
     return [correction_line(item) for item in record.get("corrections") or () if item.get("kind") not in shown]
 
 
@@ -209,8 +242,8 @@ def source_of(record: Record) -> str:
     place = line(info.get("volume"))
     if info.get("issue"):
         place += f"({line(info['issue'])})"
-    if info.get("pages"):
-        place += f":{line(info['pages'])}"
+    if number := info.get("pages") or info.get("article_number"):
+        place += f":{line(number)}"
     if place:
         text = f"{text};{place}" if text else place
     return f"{text}." if text and not text.endswith(".") else text
@@ -300,6 +333,9 @@ ARTICLE_COLUMNS: Final = {
     "mesh_terms": _mesh,
     "abstract": lambda record: record.get("abstract_text"),
     "url": lambda record: record.get("url"),
+    "standing": standing_status,
+    "article_number": _info("article_number"),
+    "abstract_language": lambda record: record.get("abstract_language"),
 }
 """What csv and tsv hold of an article unless the user names fields."""
 
@@ -313,6 +349,7 @@ SUMMARY_COLUMNS: Final = {
     "doi": lambda record: record.get("doi"),
     "pmcid": lambda record: record.get("pmcid"),
     "retraction_status": lambda record: record.get("retraction_status"),
+    "standing": standing_status,
 }
 """What csv and tsv hold of a search result."""
 

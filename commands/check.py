@@ -16,13 +16,17 @@ from entrez_kit.services import Services
 from entrez_kit.tracing import Watch, watched
 
 from ._formats import Record, as_data, values_at
-from ._input import STDIN, ids_in
+from ._input import NOT_IDENTIFIERS, STDIN, ids_in
 from ._output import Sink
 from ._progress import progress
-from ._run import View, accepts, counted, note, plan, run, state, warn
+from ._run import View, accepts, counted, note, run, state, warn
 
 COLUMNS: Final = ("key", "line", "status", "pmid", "doi", "title", "findings", "candidate_pmids")
-STATUS_WORDS: Final = {"not_found": "not found", "concern": "expression of concern"}
+STATUS_WORDS: Final = {
+    "another_work": "another work",
+    "not_found": "not found",
+    "concern": "expression of concern",
+}
 SHOWN: Final = 10
 
 
@@ -43,41 +47,45 @@ def command(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="References: .bib, .ris, .json (CSL-JSON), .nbib, or .txt with PMIDs, PMCIDs and DOIs; - reads stdin.",
+            help="References: .bib, .ris, .json (CSL-JSON), .nbib, or .txt with ids or references; - reads stdin.",
         ),
     ],
     fix: Annotated[
         bool, typer.Option("--fix", help="Write the file corrected beside it: refs.bib becomes refs.fixed.bib.")
     ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what --fix would change, and write nothing.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Let --fix overwrite a file it wrote before.")] = False,
 ) -> None:
     """Check the references of a file: does each exist, are its fields and all authors right, was it retracted?
 
-    The status is 0 when all are verified and 4 when there is anything to look at:
-    entrez-kit check refs.bib --fix
+    The status is 0 when all are verified and 4 when there is anything to look at; --fix names every change it makes:
+    entrez-kit check refs.bib --fix --dry-run
     """
     content = _content(file)
     source = _source(content, file)
-    target = _target(file, source, force) if fix else None
+    fix = fix or dry_run
+    target = _target(file, source, overwrite=force or dry_run) if fix else None
     done: list[CheckResult] = []
 
     def checked(services: Services, request: CheckRequest) -> CheckResult:
         with progress(state(ctx), "Checking", total=len(request.references)) as advance:
             watch = Watch(wanted=lambda: True, progress=lambda now, total: advance(now, total or 0))
             with watched(watch):
-                result = _checked(services, request, source, target)
+                result = _checked(services, request, source, target, write=not dry_run)
         done.append(result)
         return result
 
     operation = replace(CHECK, function=checked)
     run(ctx, operation, {"references": source.references}, _view())
-    _remarks(ctx, done[0], fix=fix)
+    _remarks(ctx, done[0], fix=fix, dry_run=dry_run)
     if done[0].findings:
         raise typer.Exit(int(Exit.PARTIAL))
 
 
-def _checked(services: Services, request: CheckRequest, source: _Source, target: Path | None) -> CheckResult:
-    from entrez_kit.citations.checking import checked_with_records, corrections_of, result_of
+def _checked(
+    services: Services, request: CheckRequest, source: _Source, target: Path | None, *, write: bool
+) -> CheckResult:
+    from entrez_kit.citations.checking import changes_of, checked_with_records, corrections_of, result_of
     from entrez_kit.citations.reference_files import encoded
 
     checked, articles = checked_with_records(services, request.references)
@@ -86,9 +94,15 @@ def _checked(services: Services, request: CheckRequest, source: _Source, target:
         result = result.model_copy(update={"warnings": [*source.file.warnings, *result.warnings]})
         corrections = corrections_of(request.references, checked, articles) if target is not None else {}
         if corrections and target is not None:
-            with Sink(target) as sink:
-                sink.data(encoded(source.file.corrected(corrections), source.encoding))
-            result = result.model_copy(update={"fixed": str(target), "corrected": len(corrections)})
+            done: dict[str, Any] = {
+                "corrected": len(corrections),
+                "changes": changes_of(request.references, corrections),
+            }
+            if write:
+                with Sink(target) as sink:
+                    sink.data(encoded(source.file.corrected(corrections), source.encoding))
+                done["fixed"] = str(target)
+            result = result.model_copy(update=done)
     return result
 
 
@@ -114,9 +128,7 @@ def _source(content: bytes, file: Path) -> _Source:
     read = decoded(content, name)
     kind = kind_of(read.text, name, suffix)
     if kind == "ids":
-        from io import BytesIO
-
-        references = [_by_id(text) for text in ids_in(BytesIO(content), name)]
+        references = _listed(content, read.text, name, suffix)
         if not references:
             raise InvalidInput(
                 f"{name} holds no identifiers.",
@@ -129,19 +141,36 @@ def _source(content: bytes, file: Path) -> _Source:
     return _Source(found.references, found, kind, read.encoding)
 
 
+def _listed(content: bytes, text: str, name: str, suffix: str) -> list[Reference]:
+    """Read a list of identifiers; text of which a line is none is a list of references as they are written out."""
+    from io import BytesIO
+
+    from entrez_kit.citations.reference_files import PLAIN_TEXT
+    from entrez_kit.citations.written import divided
+
+    try:
+        return [_by_id(text) for text in ids_in(BytesIO(content), name)]
+    except InvalidInput as exc:
+        if exc.details.get("reason") != NOT_IDENTIFIERS or suffix.lower() not in PLAIN_TEXT:
+            raise
+    return divided(text)
+
+
 def _by_id(text: str) -> Reference:
     identifier = read_identifier(text)
     return Reference(key=text, **({identifier.kind: identifier.value} if identifier else {}))
 
 
-def _target(file: Path, source: _Source, force: bool) -> Path:
+def _target(file: Path, source: _Source, *, overwrite: bool) -> Path:
     """Return where the corrected file goes.
 
     Raises:
         InvalidInput: there is no file to correct, or one that was corrected before.
     """
     if str(file) == STDIN or source.kind in ("ids", "nbib"):
-        what = {"ids": "A list of identifiers", "nbib": "A MEDLINE file"}.get(source.kind, "Standard input")
+        what = {"ids": "A list of ids or of references as text", "nbib": "A MEDLINE file"}.get(
+            source.kind, "Standard input"
+        )
         raise InvalidInput(
             f"{what} is not corrected.",
             invalid_input="fix",
@@ -150,7 +179,7 @@ def _target(file: Path, source: _Source, force: bool) -> Path:
             details={"reason": "bad_usage"},
         )
     target = file.with_name(f"{file.stem}.fixed{file.suffix}")
-    if target.exists() and not force:
+    if target.exists() and not overwrite:
         raise InvalidInput(
             f"{target} exists already.",
             invalid_input=str(target),
@@ -178,7 +207,10 @@ def _view() -> View[CheckResult]:
 def findings(record: Record) -> list[str]:
     """Return what is wrong with a reference, a sentence each."""
     said = [str(record[name]) for name in ("notice", "detail") if record.get(name)]
-    return [*said, *(_difference(difference) for difference in record.get("differences") or ())]
+    said += [_difference(difference) for difference in record.get("differences") or ()]
+    if record.get("status") == "another_work":
+        said.append(f"found: {record['citation']}")
+    return said
 
 
 def _difference(difference: Record) -> str:
@@ -187,11 +219,8 @@ def _difference(difference: Record) -> str:
     return f"{difference['field']}: {difference['given']} → {difference['record']}"
 
 
-def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool) -> None:
+def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: bool) -> None:
     """Say on stderr what the format has no place for, and what became of the corrected file."""
-    if plan(ctx).format not in ("table", "json"):
-        for warning in result.warnings:
-            warn(ctx, warning.message)
     unchecked = result.counts["unchecked"]
     if unchecked:
         warn(ctx, f"{counted(unchecked, 'reference')} could not be checked; run the command again.")
@@ -199,8 +228,13 @@ def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool) -> None:
         return
     from entrez_kit.citations.checking import unfixed
 
+    for change in result.changes:
+        place = f"{change.key} (line {change.line})" if change.line else change.key
+        note(ctx, f"{place}: {change.field}: {change.old or '(nothing)'} -> {change.new}")
     if result.fixed:
         note(ctx, f"{counted(result.corrected, 'reference')} corrected in {result.fixed}.")
+    elif dry_run and result.corrected:
+        note(ctx, f"{counted(result.corrected, 'reference')} would be corrected; no file was written.")
     else:
         note(ctx, "There is nothing that can be corrected; no file was written.")
     left = list(unfixed(result))

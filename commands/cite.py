@@ -45,8 +45,6 @@ FORMATS: Final = (
     *(name for name in STYLE_NAMES if name in FILES),
 )
 DEFAULT_STYLES: Final = ("apa",)
-DOUBTFUL: Final = {"retracted": "Retracted", "expression_of_concern": "Doubts about it have been published"}
-"""What must be known of a record before it is cited, also where the format has no place for it."""
 
 
 @accepts(*FORMATS)
@@ -254,14 +252,15 @@ def _stream(ctx: typer.Context, arguments: dict[str, Any]) -> None:
                     writer.article(item.article)
                 else:
                     writer.record(as_data(item.citation))
-                if not isinstance(writer, JsonLines) and item.article.retraction_status in DOUBTFUL:
-                    flagged.setdefault(item.article.retraction_status, []).append(item.article.pmid)
+                # What must be known of a record before it is cited, also where the format has no place for it.
+                if not isinstance(writer, JsonLines) and (standing := item.article.standing) is not None:
+                    flagged.setdefault(standing.label, []).append(item.article.pmid)
             writer.end()
             if not found:
                 Retrieval.raise_if_nothing_answered(missing)
             return Streamed(missing=[outcome_of(item) for item in missing], found=found)
 
         outcome, elapsed = stream(ctx, FORMAT_CITATIONS, arguments, sink, cite, Streamed)
-    for status, pmids in flagged.items():
-        warn(ctx, f"{DOUBTFUL[status]}: PMID {', '.join(dict.fromkeys(pmids))}.")
+    for label, pmids in flagged.items():
+        warn(ctx, f"{label}: PMID {', '.join(dict.fromkeys(pmids))}.")
     finish(ctx, outcome, elapsed)

@@ -11,6 +11,7 @@ from entrez_kit.pubmed.convert import CONVERT, Conversion, ConvertResult
 from ._formats import Record, as_data, values_at
 from ._ids import InputFiles, failed, run_for_ids
 from ._run import View, accepts, help_of, plan
+from ._text import standing_status
 
 COLUMNS: Final = ("requested_id", "pmid", "pmcid", "doi", "note")
 
@@ -50,7 +51,7 @@ def command(
         table=table,
         records=records,
         record_model=Conversion,
-        columns={name: partial(values_at, path=name) for name in COLUMNS},
+        columns={name: partial(values_at, path=name) for name in COLUMNS} | {"standing": standing_status},
         records_key="records",
     )
     empty = ConvertResult(records=[], total_converted=0, total_submitted=0)

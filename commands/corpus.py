@@ -10,11 +10,11 @@ import typer
 
 from entrez_kit.citations.files import FILES
 from entrez_kit.corpus.operations import CHECKPOINT_GET, CHECKPOINT_SET, RAG_GET, RAG_SEARCH, SYNC, sync
-from entrez_kit.corpus.search import RagHit, RagSearchRequest, RagSearchResult, rag_search
+from entrez_kit.corpus.search import RagHit, RagSearchResult
 from entrez_kit.corpus.sync import ADVISED_REQUESTS, SyncPlan, SyncRequest, sync_plan
 from entrez_kit.errors import EntrezKitError, InvalidInput, corpus_envelope
 from entrez_kit.identifiers import read_identifier
-from entrez_kit.operation import Operation
+from entrez_kit.operation import Operation, Result
 from entrez_kit.pubmed.retrieval import BATCH
 from entrez_kit.services import Services
 
@@ -22,6 +22,7 @@ from ._formats import Column, Record, as_data, values_at
 from ._progress import Advance, progress
 from ._report import report_error
 from ._run import View, accepts, counted, emit, flags_of, help_of, note, plan, run, state, status_of
+from ._text import standing_status
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.checkpoint_calls import CheckpointGetResult, CheckpointSetResult
@@ -162,7 +163,7 @@ def _corpus(ctx: typer.Context) -> "Store":
 HIT_COLUMNS: Final[dict[str, Column]] = {
     name: partial(values_at, path=name)
     for name in ("pmid", "title", "journal", "year", "score", "quality", "sim", "bm25", "uuid")
-}
+} | {"standing": standing_status}
 
 
 @app.command("search")
@@ -176,12 +177,11 @@ def search_command(
     quality_bias: Annotated[
         bool, typer.Option("--quality/--no-quality", help=help_of(RAG_SEARCH, "quality_bias"))
     ] = True,
-    corpus: Annotated[
-        str | None, typer.Option("--corpus", metavar="KEY", help="Only records that this key has found.")
-    ] = None,
+    details: Annotated[bool, typer.Option("--details", help=help_of(RAG_SEARCH, "details"))] = False,
+    corpus: Annotated[str | None, typer.Option("--corpus", metavar="KEY", help=help_of(RAG_SEARCH, "corpus"))] = None,
     index: Annotated[
         Literal["local", "weaviate"],
-        typer.Option("--index", metavar="NAME", help="Where to search: local or weaviate.", show_default=True),
+        typer.Option("--index", metavar="NAME", help=help_of(RAG_SEARCH, "index"), show_default=True),
     ] = "local",
 ) -> None:
     """Search the corpus: by words, and by meaning too where embeddings are set up.
@@ -190,9 +190,7 @@ def search_command(
     """
     with _contract(ctx):
         store = _corpus(ctx)
-
-    def search(services: Services, request: RagSearchRequest) -> RagSearchResult:
-        return rag_search(services, request, corpus=corpus, index=index)
+        store.known_key(corpus)  # an empty name, as scripts pass on, is not "all of them"
 
     def table(result: RagSearchResult, console: Any) -> Any:
         from ._corpus import hits_page
@@ -213,9 +211,24 @@ def search_command(
     def remarks(result: RagSearchResult) -> None:
         if not result.results and not store.corpora().corpora:
             note(ctx, f"The corpus is empty; {NEXT} fills it.")
+        _say_standing(ctx, result)
 
-    arguments = {"query": " ".join(query), "top_k": top_k, "quality_bias": quality_bias}
-    run(ctx, replace(RAG_SEARCH, function=search), arguments, view, afterwards=remarks)
+    arguments = {
+        "query": " ".join(query),
+        "top_k": top_k,
+        "quality_bias": quality_bias,
+        "corpus": corpus,
+        "index": index,
+        "details": details,
+    }
+    run(ctx, RAG_SEARCH, arguments, view, afterwards=remarks)
+
+
+def _say_standing(ctx: typer.Context, result: Result) -> None:
+    """Say on stderr how records stand, where a closed document has no place for it and no table says it."""
+    if plan(ctx).format != "table":
+        for text in result.remarks():
+            note(ctx, text)
 
 
 class HitRow(RagHit):
@@ -238,6 +251,7 @@ def _described(store: "Store", result: RagSearchResult) -> Iterator[Record]:
             "title": document.title,
             "journal": document.journal,
             "year": document.year,
+            "standing": as_data(document.standing),
         }
 
 
@@ -247,6 +261,7 @@ def get_command(
     doc_id: Annotated[
         str, typer.Argument(metavar="ID", help=f"{help_of(RAG_GET, 'doc_id')} A PMID alone will do, too.")
     ],
+    details: Annotated[bool, typer.Option("--details", help=help_of(RAG_GET, "details"))] = False,
 ) -> None:
     """Show one record of the corpus with its quality as of today.
 
@@ -258,7 +273,13 @@ def get_command(
     if identifier is not None and identifier.kind == "pmid":
         doc_id = f"pmid:{identifier.value}"
     view: View[RagDocument] = _one_document("document_page")
-    run(ctx, RAG_GET, {"doc_id": doc_id}, view)
+    run(
+        ctx,
+        RAG_GET,
+        {"doc_id": doc_id, "details": details},
+        view,
+        afterwards=lambda document: _say_standing(ctx, document),
+    )
 
 
 @checkpoint.command("get")

@@ -9,13 +9,14 @@ import typer
 from entrez_kit.databases.fetch import FETCH, EntrezFetchResult
 from entrez_kit.databases.info import INFO, InfoResult, SearchField, TermCount
 from entrez_kit.databases.link import LINK, Link, LinkResult, LinkSet
+from entrez_kit.databases.names import looks_like_uid
 from entrez_kit.databases.search import SEARCH, EntrezSearchResult
 from entrez_kit.databases.summary import SUMMARY, SummaryResult
 from entrez_kit.operation import Result
 
 from ._formats import Column, Record, as_data, values_at
 from ._ids import InputFiles, failed, run_for_ids
-from ._run import View, accepts, help_of, note, plan, run, state, warn
+from ._run import View, accepts, help_of, note, plan, run, state
 
 app = typer.Typer(help="Any Entrez database: what it holds; search it, summarise, fetch and link its records.")
 
@@ -125,13 +126,9 @@ def search(
         return search_table(result, console)
 
     def remarks(result: EntrezSearchResult) -> None:
-        form = plan(ctx).format
-        if form not in ("table", "json"):  # those two show the warnings themselves
-            for warning in result.warnings:
-                warn(ctx, warning.message)
         shown = result.offset + result.retrieved_count
-        if form == "table" and result.ids and shown < result.total_found:
-            note(ctx, f"For more: --offset {shown}")
+        if plan(ctx).format != "json" and result.ids and shown < result.total_found:
+            note(ctx, f"{result.total_found - shown:,} more: add --offset {shown}")
 
     view: View[EntrezSearchResult] = View(
         table=table,
@@ -187,7 +184,8 @@ def summary(
         id_key="uid",
     )
     empty = SummaryResult(db=db, ids=[], summaries=[], not_found_ids=[])
-    run_for_ids(ctx, SUMMARY, {"db": db}, view, typed=ids, files=input, empty=empty, label="Summarising")
+    known = partial(looks_like_uid, db)
+    run_for_ids(ctx, SUMMARY, {"db": db}, view, typed=ids, files=input, empty=empty, known=known, label="Summarising")
 
 
 def _title(record: Record) -> str:
@@ -228,16 +226,22 @@ def fetch(
         raw=lambda result: result.content,
     )
 
-    def remarks(result: EntrezFetchResult) -> None:
-        if plan(ctx).format != "json":
-            for warning in result.warnings:
-                warn(ctx, warning.message)
-
     arguments = {"db": db, "rettype": rettype, "retmode": retmode}
     empty = EntrezFetchResult(db=db, ids=[], rettype=rettype, retmode=retmode, content="")
     if plan(ctx).format == "json" and state(ctx).stderr_is_terminal and not _was_chosen(ctx):
         note(ctx, "A pipe gets JSON; for NCBI's own text add -f text.")
-    run_for_ids(ctx, FETCH, arguments, view, typed=ids, files=input, empty=empty, label="Fetching", afterwards=remarks)
+    known = partial(looks_like_uid, db)
+    run_for_ids(
+        ctx,
+        FETCH,
+        arguments,
+        view,
+        typed=ids,
+        files=input,
+        empty=empty,
+        known=known,
+        label="Fetching",
+    )
 
 
 def _was_chosen(ctx: typer.Context) -> bool:
@@ -282,11 +286,6 @@ def link(
             else:
                 yield from ({"source_id": linkset.source_id, **as_data(found)} for found in linkset.links)
 
-    def remarks(result: LinkResult) -> None:
-        if plan(ctx).format not in ("table", "json"):
-            for warning in result.warnings:
-                warn(ctx, warning.message)
-
     view: View[LinkResult] = View(
         table=table,
         records=records,
@@ -303,4 +302,15 @@ def link(
         "verify": verify,
     }
     empty = LinkResult(source=source, target=target, linksets=[])
-    run_for_ids(ctx, LINK, arguments, view, typed=ids, files=input, empty=empty, label="Linking", afterwards=remarks)
+    known = partial(looks_like_uid, source)
+    run_for_ids(
+        ctx,
+        LINK,
+        arguments,
+        view,
+        typed=ids,
+        files=input,
+        empty=empty,
+        known=known,
+        label="Linking",
+    )

@@ -190,12 +190,15 @@ def _stream(ctx: typer.Context, arguments: dict[str, Any], wanted: int | None) -
             walk = Walk(services, request, wanted)
             shared = made.target is None and is_terminal(sys.stdout)
             total = wanted or request.page_size
-            begun = False
+            begun, told = False, 0
             with progress(
                 state(ctx), "Retrieving records", total=total, shared=shared or total <= MAX_PAGE_SIZE
             ) as bar:
                 for articles in walk.pages():
                     if not begun:  # a search that fails at once writes nothing
+                        for warning in walk.warnings:
+                            warn(ctx, warning.message)
+                        told = len(walk.warnings)
                         writer.begin()
                         begun = True
                     for article in articles:
@@ -208,7 +211,7 @@ def _stream(ctx: typer.Context, arguments: dict[str, Any], wanted: int | None) -
                 written=walk.retrieved,
                 total_found=walk.total_found,
                 next_cursor=walk.next_cursor,
-                warnings=[warning.message for warning in walk.warnings],
+                warnings=[warning.message for warning in walk.warnings[told:]],
             )
             done._failure = walk.failure
             return done

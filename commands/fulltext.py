@@ -28,15 +28,30 @@ from entrez_kit.fulltext.operation import (
 from entrez_kit.identifiers import Identifier, read_identifier
 from entrez_kit.operation import Result, execute
 from entrez_kit.pubmed.models import Warn
+from entrez_kit.pubmed.standing_lookup import standing_shortfall
 from entrez_kit.services import Services
 
-from ._formats import Column, Ids, JsonLines, Record, Shape, Writer, as_data, values_at
+from ._formats import PAGE_BREAK, Column, Ids, JsonLines, Pages, Record, Shape, Writer, as_data, values_at
 from ._ids import InputFiles, failed
 from ._input import STDIN, read_ids, stdin_is_terminal
 from ._output import Sink
 from ._progress import Advance, progress
-from ._run import View, accepts, counted, finish, found_nothing, help_of, note, plan, run, state, warn, writer_for
-from ._state import is_terminal
+from ._run import (
+    View,
+    accepts,
+    counted,
+    finish,
+    found_nothing,
+    help_of,
+    note,
+    plan,
+    run,
+    state,
+    stream,
+    warn,
+    writer_for,
+)
+from ._state import is_terminal, no_fields
 
 WHOLE: Final = ("table", "json")
 """Formats that need all articles at once."""
@@ -69,8 +84,8 @@ def command(
 ) -> None:
     """Fetch the full text of articles, from PMC, Europe PMC or an open-access copy.
 
-    A table shows the sections and their sizes, csv what was found where, ids which articles have a text,
-    md is the whole article to read:
+    A terminal shows the whole text, references included, by page where it is long; -f md writes it as Markdown.
+    A table shows the sections and their sizes, csv what was found where, ids which articles have a text:
     entrez-kit --demo fulltext PMC99000001 99000004 -f md -o articles.md
     """
     options: dict[str, Any] = {
@@ -81,7 +96,9 @@ def command(
         "overflow_mode": overflow_mode,
     }
     inputs = _read(ctx, ids or [], input or [])
-    if plan(ctx).format in WHOLE:
+    if _is_read(ctx):
+        _show(ctx, inputs, options)
+    elif plan(ctx).format in WHOLE:
         _print_whole(ctx, inputs, options)
     else:
         _stream(ctx, inputs, options)
@@ -136,12 +153,53 @@ def _bar(ctx: typer.Context, inputs: _Inputs, *, shared: bool) -> AbstractContex
 
 
 def _watched(
-    ctx: typer.Context, services: Services, request: FulltextRequest, inputs: _Inputs, *, shared: bool = False
+    ctx: typer.Context,
+    services: Services,
+    request: FulltextRequest,
+    inputs: _Inputs,
+    *,
+    shared: bool = False,
+    for_readers: bool = False,
 ) -> Iterator[Fetched]:
     with _bar(ctx, inputs, shared=shared) as advance:
-        for number, item in enumerate(fetched(services, request, inputs.wanted), start=1):
+        outcomes = fetched(services, request, inputs.wanted, for_readers=for_readers)
+        for number, item in enumerate(outcomes, start=1):
             advance(number, 0)
             yield item
+
+
+# To read
+
+
+def _is_read(ctx: typer.Context) -> bool:
+    """Tell whether a person is to read the text here: on a terminal, unless another form was asked for."""
+    made = plan(ctx)
+    if made.target is not None or not is_terminal(sys.stdout):
+        return False
+    return made.format == "md" or (
+        made.format == "table" and not made.fields and state(ctx).preference("format", None) is None
+    )
+
+
+def _show(ctx: typer.Context, inputs: _Inputs, options: dict[str, Any]) -> None:
+    from ._fulltext import fulltext_page, unavailable_page
+    from ._reading import show_markdown
+
+    no_fields(plan(ctx))
+
+    def fetch(services: Services, request: FulltextRequest) -> FulltextResult:
+        return result_of(request, _watched(ctx, services, request, inputs, for_readers=True), inputs.invalid)
+
+    with Sink(None) as sink:
+        outcome, elapsed = stream(ctx, FETCH_FULLTEXT, {**inputs.arguments(), **options}, sink, fetch, FulltextResult)
+        if (result := outcome.result) is not None:
+            pages = [fulltext_page(as_data(article)) for article in result.articles]
+            if result.unavailable or inputs.invalid:
+                pages.append(unavailable_page(result.unavailable, inputs.invalid))
+            if pages:
+                show_markdown(state(ctx), sink, PAGE_BREAK.join(pages))
+            _remark(ctx, result.warnings, result.truncation)
+    finish(ctx, outcome, elapsed)
 
 
 # All at once
@@ -180,26 +238,22 @@ class _Streamed(Result):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report ids without full text."""
-        return shortfall_of(self.unavailable, self.found, self.invalid)
+        return shortfall_of(self.unavailable, self.found, self.invalid) or standing_shortfall(self.warnings)
 
 
 def _stream(ctx: typer.Context, inputs: _Inputs, options: dict[str, Any]) -> None:
+    from ._fulltext import fulltext_page, unavailable_page  # they bring rich, which most formats can do without
+
     made = plan(ctx)
-
-    def page(record: Record) -> str:
-        from ._fulltext import fulltext_page
-
-        return fulltext_page(record)
-
     with Sink(made.target) as sink:
-        writer = writer_for(made, sink, COLUMNS, Shape(FulltextArticle), page, id_key="id")
+        writer = writer_for(made, sink, COLUMNS, Shape(FulltextArticle), fulltext_page, id_key="id")
 
         def fetch(services: Services, request: FulltextRequest) -> _Streamed:
             shared = made.target is None and is_terminal(sys.stdout)
             found: list[Fetched] = []
             unavailable: list[Unavailable] = []
             writer.begin()
-            outcomes = _watched(ctx, services, request, inputs, shared=shared)
+            outcomes = _watched(ctx, services, request, inputs, shared=shared, for_readers=made.format == "md")
             for text, identifier in zip(inputs.texts, inputs.read, strict=True):
                 item = None if identifier is None else next(outcomes)
                 _put(writer, text, item)
@@ -209,6 +263,8 @@ def _stream(ctx: typer.Context, inputs: _Inputs, options: dict[str, Any]) -> Non
                     found.append(replace(item, article=None))  # what is written need not be kept
             for _ in outcomes:  # so that the bar ends
                 pass
+            if isinstance(writer, Pages) and (unavailable or inputs.invalid):
+                sink.data((PAGE_BREAK if found else "") + unavailable_page(unavailable, inputs.invalid))
             writer.end()
             return _Streamed(
                 unavailable=unavailable,
@@ -226,7 +282,7 @@ def _stream(ctx: typer.Context, inputs: _Inputs, options: dict[str, Any]) -> Non
         if found_nothing(outcome):
             sink.discard()
     if isinstance(outcome.result, _Streamed):
-        _remark(ctx, outcome.result)
+        _remark(ctx, outcome.result.warnings, outcome.result.truncation)
     finish(ctx, outcome, elapsed)
 
 
@@ -252,8 +308,8 @@ def _best_id(record: Record) -> str:
 
 def _length(record: Record) -> int:
     """Return how many characters of text there are."""
-    parts = [part for section in record.get("sections") or () for part in (section, *section.get("subsections", ()))]
-    return len(record.get("content") or "") + sum(len(part["text"]) for part in parts)
+    below = [*(record.get("sections") or ()), *(record.get("subsections") or ())]
+    return len(record.get("content") or record.get("text") or "") + sum(map(_length, below))
 
 
 COLUMNS: Final[Mapping[str, Column]] = {
@@ -267,9 +323,9 @@ COLUMNS: Final[Mapping[str, Column]] = {
 """What csv and tsv hold unless the user names fields."""
 
 
-def _remark(ctx: typer.Context, streamed: _Streamed) -> None:
-    for warning in streamed.warnings:
+def _remark(ctx: typer.Context, warnings: Sequence[Warn], truncation: Truncation | None) -> None:
+    for warning in warnings:
         warn(ctx, warning.message)
-    for cut in streamed.truncation.articles if streamed.truncation else ():
+    for cut in truncation.articles if truncation else ():
         part = f"{cut.returned_characters:,} of {counted(cut.original_characters, 'character')}"
         note(ctx, f"{cut.id}: {part} and {counted(len(cut.sections), 'section')} cut.")

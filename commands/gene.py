@@ -17,6 +17,7 @@ from entrez_kit.gene.batch import (
     raise_if_nothing_answered,
     shortfall_of,
 )
+from entrez_kit.gene.errors import looks_like_gene_id
 from entrez_kit.gene.links import GET_PUBMED_LINKS
 from entrez_kit.gene.lookup import GET_GENE
 from entrez_kit.gene.models import Gene, GenePage, PubMedLinks
@@ -27,7 +28,7 @@ from entrez_kit.services import Services
 from ._formats import Column, JsonLines, Shape, Writer, as_data, values_at
 from ._input import STDIN, read_ids, stdin_is_terminal
 from ._output import Sink
-from ._run import View, accepts, finish, help_of, note, plan, presenter, run, stream, warn, writer_for
+from ._run import View, accepts, finish, help_of, note, plan, presenter, run, stream, writer_for
 
 app = typer.Typer(help="Genes: find candidates by symbol or words, look one up, find articles about it.")
 
@@ -101,14 +102,8 @@ def search(
     )
 
     def remarks(page: GenePage) -> EntrezKitError | None:
-        if plan(ctx).format not in ("table", "json"):
-            for warning in page.warnings:
-                warn(ctx, warning.message)
-            if page.pagination.cursor:
-                note(
-                    ctx,
-                    f"There are {page.pagination.total_count:,} genes; go on with --cursor {page.pagination.cursor}",
-                )
+        if page.pagination.cursor and (plan(ctx).format not in ("table", "json") or plan(ctx).fields):
+            note(ctx, f"There are {page.pagination.total_count:,} genes; go on with --cursor {page.pagination.cursor}")
         return None
 
     run(ctx, SEARCH_GENES, arguments, view, afterwards=remarks)
@@ -169,7 +164,7 @@ def _read(ctx: typer.Context, typed: list[str], files: list[Path]) -> list[str]:
             recovery_hint="Name ids such as NCBIGene:7157; `entrez-kit gene search` finds them from a symbol.",
             details={"reason": "no_identifiers"},
         )
-    return read_ids(typed, files)
+    return read_ids(typed, files, known=looks_like_gene_id)
 
 
 def _nothing_asked(ctx: typer.Context, columns: dict[str, Column]) -> None:
@@ -255,6 +250,9 @@ def pubmed(
     limit: Annotated[
         int, typer.Option("--limit", metavar="N", help=help_of(GET_PUBMED_LINKS, "limit"), show_default=True)
     ] = 10,
+    offset: Annotated[
+        int, typer.Option("--offset", metavar="N", help=help_of(GET_PUBMED_LINKS, "offset"), show_default=True)
+    ] = 0,
 ) -> None:
     """List the PMIDs of articles about a gene.
 
@@ -273,4 +271,10 @@ def pubmed(
         records_key="pmids",
         record_model=str,
     )
-    run(ctx, GET_PUBMED_LINKS, {"entrez_id": entrez_id, "limit": limit}, view)
+
+    def remarks(links: PubMedLinks) -> None:
+        shown = offset + len(links.pmids)
+        if plan(ctx).format != "json" and links.pmids and shown < links.total_count:
+            note(ctx, f"{links.total_count - shown:,} more: add --offset {shown}, or --limit {links.total_count}")
+
+    run(ctx, GET_PUBMED_LINKS, {"entrez_id": entrez_id, "limit": limit, "offset": offset}, view, afterwards=remarks)

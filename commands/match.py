@@ -15,6 +15,7 @@ from ._formats import Record, as_data, values_at
 from ._ids import failed
 from ._input import STDIN
 from ._run import View, accepts, run
+from ._text import standing_status
 
 COLUMNS: Final = ("key", "pmid", "title", "matched_first_author", "warnings")
 BIBTEX: Final = (".bib", ".bibtex")
@@ -41,7 +42,9 @@ def command(
     journal: Annotated[str | None, _option("--journal", "NAME", "journal")] = None,
     year: Annotated[str | None, _option("--year", "YYYY", "year")] = None,
     volume: Annotated[str | None, _option("--volume", "V", "volume")] = None,
+    issue: Annotated[str | None, _option("--issue", "I", "issue")] = None,
     first_page: Annotated[str | None, _option("--page", "P", "first_page")] = None,
+    last_page: Annotated[str | None, _option("--last-page", "P", "last_page")] = None,
     author_name: Annotated[str | None, _option("--author", "NAME", "author_name")] = None,
     title: Annotated[str | None, _option("--title", "TEXT", "title")] = None,
     key: Annotated[str | None, _option("--key", "KEY", "key")] = None,
@@ -64,14 +67,16 @@ def command(
                 yield as_data(match)
             else:
                 data = as_data(match)
-                more = {name: data.get(name) for name in ("candidate_pmids", "warnings")}
-                yield failed(match.key, match.status, match.detail, **more)
+                more = {name: data.get(name) for name in ("candidate_pmids", "citation", "warnings")}
+                yield failed(match.key, match.status, match.detail, key=match.key, **more)
 
     fields = {
         "journal": journal,
         "year": year,
         "volume": volume,
+        "issue": issue,
         "first_page": first_page,
+        "last_page": last_page,
         "author_name": author_name,
         "title": title,
         "key": key,
@@ -89,7 +94,8 @@ def command(
         table=table,
         records=records,
         record_model=CitationMatch,
-        columns={name: partial(values_at, path=name) for name in COLUMNS[:-1]} | {"warnings": _warnings},
+        columns={name: partial(values_at, path=name) for name in COLUMNS[:-1]}
+        | {"warnings": _warnings, "standing": standing_status},
         records_key="results",
     )
     run(ctx, LOOKUP_CITATION, {"citations": citations}, view)
@@ -100,7 +106,7 @@ def _warnings(record: Record) -> list[str]:
 
 
 def _read(path: Path) -> list[dict[str, str]]:
-    from entrez_kit.pubmed.citation_files import read_citations
+    from entrez_kit.citations.citation_files import read_citations
 
     from_stdin = str(path) == STDIN
     try:

@@ -24,7 +24,8 @@ from ._files import fit_into_cells
 from ._formats import Record, as_data, values_at
 from ._markdown import escaped, item
 from ._progress import progress
-from ._run import View, accepts, counted, help_of, note, plan, run, state, warn
+from ._run import View, accepts, counted, help_of, note, plan, run, state
+from ._text import standing_status
 
 COLUMNS: Final = (
     *("pmid", "title", "authors", "source", "pub_date", "doi", "pmcid", "retraction_status", "score", "depth"),
@@ -119,7 +120,7 @@ def _articles_view(*, only_ids: bool) -> View[RelationshipsResult]:
         table=_table,
         records=records,
         record_model=RelatedArticle,
-        columns={name: partial(values_at, path=name) for name in COLUMNS},
+        columns={name: partial(values_at, path=name) for name in COLUMNS} | {"standing": standing_status},
         records_key="related_articles",
         page=_item,
         between="",
@@ -156,13 +157,10 @@ def _citations_view(form: str) -> View[RelationshipsResult]:
 def _remarks(ctx: typer.Context, result: RelationshipsResult) -> EntrezKitError | None:
     """Say on stderr what the format has no place for."""
     form = plan(ctx).format
-    if form not in ("table", "json"):
-        for warning in result.warnings:
-            warn(ctx, warning.message)
     outside = sum(article.pmid is None for article in result.related_articles)
     if form == "ids" and outside:
         note(ctx, f"{counted(outside, 'work')} without a PMID left out; json shows all.")
     rest = result.total_found - result.retrieved_count
-    if form == "table" and rest > 0 and result.relationship_type != CITATIONS:
+    if form != "json" and rest > 0 and result.relationship_type != CITATIONS:
         note(ctx, f"{rest:,} more: add -n {result.total_found}")
     return None

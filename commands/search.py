@@ -9,9 +9,9 @@ from typing import Annotated, Any, Final
 import typer
 
 from entrez_kit.errors import EntrezKitError, InvalidInput
+from entrez_kit.esearch_reply import DROPPED
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.search import (
-    DROPPED,
     MAX_PUBMED_RESULTS,
     MAX_SUMMARIES,
     SEARCH_ARTICLES,
@@ -24,7 +24,7 @@ from ._formats import Record, Shape, as_data
 from ._input import STDIN
 from ._markdown import item
 from ._progress import progress
-from ._run import View, accepts, help_of, note, plan, run, state, warn
+from ._run import View, accepts, help_of, note, plan, run, state
 from ._state import Plan
 from ._text import SUMMARY_COLUMNS
 
@@ -242,9 +242,6 @@ def _records(result: SearchResult) -> Iterator[Record]:
 def _remarks(ctx: typer.Context, result: SearchResult, strict: bool, summaries: int) -> EntrezKitError | None:
     """Say on stderr what the format has no place for; return the error of --strict."""
     form = plan(ctx).format
-    if form not in ("table", "json"):  # those two show the warnings themselves
-        for warning in result.warnings:
-            warn(ctx, warning.message)
     if form != "json" and result.web_env and result.query_key:
         key, place = shlex.quote(result.query_key), shlex.quote(result.web_env)
         note(ctx, f"Kept at NCBI: entrez-kit fetch --query-key {key} --web-env {place}")
@@ -261,14 +258,14 @@ def _remarks(ctx: typer.Context, result: SearchResult, strict: bool, summaries: 
             f"`entrez-kit fetch - -f {form}`.",
         )
     shown = result.search_parameters.offset + len(result.pmids)
-    if form == "table" and result.pmids and shown < result.total_found and result.certificate is None:
+    if form != "json" and result.pmids and shown < result.total_found and result.certificate is None:
         more = f"--offset {shown}" if shown < MAX_PUBMED_RESULTS else "--all"
         note(ctx, f"{result.total_found - shown:,} more: add {more}")
     dropped = [warning for warning in result.warnings if warning.code in DROPPED]
     if not (strict and dropped):
         return None
     return InvalidInput(
-        f"PubMed searched for something else than was asked: {' '.join(warning.message for warning in dropped)}",
+        f"PubMed did not know all of the query: {' '.join(warning.message for warning in dropped)}",
         invalid_input=result.search_parameters.query_term,
         recovery_hint="Correct the phrase or field that PubMed did not know, or leave out --strict.",
         details={"reason": "strict", "warnings": as_data(dropped)},

@@ -1,5 +1,6 @@
 """Ask a service about many ids, batch by batch, so that one bad id or one lost batch does not sink the others."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
@@ -7,8 +8,13 @@ from typing import Final, Generic, TypeVar
 from entrez_kit import tracing
 from entrez_kit.errors import EntityNotFound, EntrezKitError, RateLimited, UpstreamError
 
-MAX_FAILED_BATCHES: Final = 2
-"""After so many batches in a row without any answer the rest is not tried: the service is down."""
+PROBE_WAITS: Final = (1.0, 3.0, 9.0)
+"""Seconds before each probe of a service that did not answer one of many batches."""
+
+HOPELESS: Final = frozenset({"offline", "refused", "redirected", "no_such_address", "unexpected_status"})
+"""Reasons that are the same for any request."""
+BAD_ANSWERS: Final = frozenset({"invalid_response", "incomplete", "contradiction", "too_large", "ncbi_unreachable"})
+"""Reasons that may lie in one record: the service is there, and cannot give this answer."""
 
 Answer = TypeVar("Answer")
 Refusal = type[EntrezKitError]
@@ -27,60 +33,111 @@ class Asked(Generic[Answer]):
     failed: dict[str, EntrezKitError] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
+class Pulse:
+    """Whether a service still answers, over all batches of one errand.
+
+    A batch that fails says little: the fault may lie in one record, or pass. So the service is asked for one id at a
+    time, more and more slowly, until it answers or is given up.
+
+    Args:
+        patient: whether much is at stake: many batches are, and an outage of a minute is waited for.
+        stopped_by: why the service is given up; None while it is not.
+    """
+
+    patient: bool = False
+    stopped_by: EntrezKitError | None = None
+
+    def returns(
+        self,
+        failure: EntrezKitError,
+        ids: Sequence[str],
+        ask: Callable[[list[str]], object],
+        refusals: tuple[Refusal, ...] = (),
+    ) -> bool:
+        """Tell whether the service answers again after a failure, for any of a few of these ids; else give it up."""
+        probes = [ids[0], ids[-1], ids[len(ids) // 2]]
+        for uid, wait in zip(probes, self.waits(failure), strict=False):
+            time.sleep(wait)
+            try:
+                ask([uid])
+            except refusals:
+                return True
+            except (UpstreamError, RateLimited) as exc:
+                failure = exc
+            else:
+                return True
+        self.stopped_by = failure
+        return False
+
+    def waits(self, failure: EntrezKitError) -> Sequence[float]:
+        """Return the seconds before each attempt that is worth making after a failure."""
+        if failure.reason in HOPELESS:
+            return ()
+        return PROBE_WAITS if self.patient else (0.0, 0.0) if failure.reason in BAD_ANSWERS else ()
+
+
 def in_batches(
     ids: Sequence[str],
     size: int,
     ask: Callable[[list[str]], Answer],
     *,
     refusals: tuple[Refusal, ...] = (EntityNotFound,),
+    pulse: Pulse | None = None,
 ) -> Asked[Answer]:
-    """Ask for ids in batches. A batch that is refused is halved until it is known which id is to blame.
+    """Ask for ids in batches.
+
+    A batch that is refused or fails is halved until it is known which id is to blame. After a failure one id at a time
+    is tried, slowly; when none is answered any more, the rest is not tried.
 
     Args:
         ids: what to ask for, each once.
         size: ids per request.
         ask: sends one request and reads the reply.
         refusals: errors by which the service refuses a batch for the sake of some of its ids.
+        pulse: what is known of the service from calls before; the next ones are told through it.
     """
     asked: Asked[Answer] = Asked()
-    failed_in_a_row = 0
-    last_error: EntrezKitError | None = None
+    pulse = pulse or Pulse(patient=len(ids) > size)
     for start in range(0, len(ids), size):
-        batch = list(ids[start : start + size])
-        if failed_in_a_row >= MAX_FAILED_BATCHES and last_error is not None:
-            asked.failed |= dict.fromkeys(batch, _not_tried(last_error))
-            continue
-        error = _ask(batch, ask, refusals, asked)
-        failed_in_a_row = failed_in_a_row + 1 if error is not None else 0
-        last_error = error
-        tracing.step(min(start + size, len(ids)), len(ids))
+        _ask(list(ids[start : start + size]), list(ids[start:]), ask, refusals, asked, pulse)
+        if len(ids) > size:  # of a single request there is no progress to tell
+            tracing.step(min(start + size, len(ids)), len(ids))
+        else:
+            tracing.checkpoint()
     return asked
 
 
 def _ask(
-    batch: list[str], ask: Callable[[list[str]], Answer], refusals: tuple[Refusal, ...], asked: Asked[Answer]
-) -> EntrezKitError | None:
-    """Ask for one batch; return the error where the service gave no answer at all."""
+    batch: list[str],
+    probes: list[str],
+    ask: Callable[[list[str]], Answer],
+    refusals: tuple[Refusal, ...],
+    asked: Asked[Answer],
+    pulse: Pulse,
+) -> None:
+    """Ask for one batch, and for its halves where it fails and the service goes on answering."""
+    if pulse.stopped_by is not None:
+        asked.failed |= dict.fromkeys(batch, not_tried(pulse.stopped_by))
+        return
     try:
         asked.answers.append((batch, ask(batch)))
-        return None
+        return
     except refusals as exc:
         if len(batch) == 1:
             asked.refused[batch[0]] = exc
-            return None
+            return
     except (UpstreamError, RateLimited) as exc:
-        asked.failed |= dict.fromkeys(batch, exc)
-        return exc
+        if len(probes) == 1 or not pulse.returns(exc, probes, ask, refusals) or len(batch) == 1:
+            asked.failed |= dict.fromkeys(batch, exc)
+            return
     middle = len(batch) // 2
     for half in (batch[:middle], batch[middle:]):
-        error = _ask(half, ask, refusals, asked)
-        if error is not None and half[0] == batch[0]:
-            asked.failed |= dict.fromkeys(batch[middle:], _not_tried(error))
-            return error
-    return None
+        _ask(half, half, ask, refusals, asked, pulse)
 
 
-def _not_tried(cause: EntrezKitError) -> EntrezKitError:
+def not_tried(cause: EntrezKitError) -> EntrezKitError:
+    """Return the error for what was not asked for any more, because the service does not answer."""
     return type(cause)(
         f"Not tried, because requests before it failed: {cause.message}",
         recovery_hint=cause.recovery_hint,

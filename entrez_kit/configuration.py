@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import SecretStr
 
 from entrez_kit.errors import InvalidInput, NotConfigured, StoreError
+from entrez_kit.private_files import make_private_folder
 from entrez_kit.settings import (
     SETTINGS,
     Setting,
@@ -216,7 +217,7 @@ def _write(path: Path, document: "TOMLDocument") -> None:
     target = path.resolve()  # a link into a folder of dotfiles stays a link
     temporary: Path | None = None
     try:
-        _make_private_folder(target.parent)
+        make_private_folder(target.parent)
         descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # created with mode 0600
         temporary = Path(name)
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
@@ -230,13 +231,6 @@ def _write(path: Path, document: "TOMLDocument") -> None:
         if temporary is not None:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
-
-
-def _make_private_folder(folder: Path) -> None:
-    """Create a folder for this user alone; the ones above it, and one that is there already, keep their modes."""
-    if not folder.is_dir():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def _unusable(path: Path, verb: str, exc: OSError) -> StoreError:

@@ -1,6 +1,8 @@
 """EuropePMC: search, full text, citations and references of Europe PMC. Checked bytes; nothing is parsed here."""
 
+import json
 import re
+from functools import partial
 from typing import Final, Literal
 from urllib.parse import quote, unquote, urlencode
 
@@ -9,6 +11,7 @@ from entrez_kit.settings import Settings
 from entrez_kit.transport.call import Call, Expect, Reply
 from entrez_kit.transport.client import Transport
 from entrez_kit.transport.policy import TTL
+from entrez_kit.xml_reply import malformed, whole_number
 
 MAX_PAGE_SIZE: Final = 1000
 """Europe PMC gives out no more records at a time."""
@@ -86,7 +89,11 @@ class EuropePMC:
             endpoint="search",
             url=self._url("searchPOST" if by_post else "search"),
             params=tuple(params),
-            expect=Expect("json", frozenset({"hitCount", "resultList"})),
+            expect=Expect(
+                "json",
+                frozenset({"hitCount", "resultList"}),
+                read=partial(_check_page, first=cursor_mark == FIRST_PAGE),
+            ),
             method="POST" if by_post else "GET",
             ttl=TTL["europepmc_search"],
         )
@@ -199,6 +206,18 @@ class EuropePMC:
                 recovery_hint="Set EUROPEPMC_ENABLED=true, or unset it, to ask Europe PMC.",
                 details={"reason": "europepmc_disabled", "setting": "europepmc_enabled"},
             )
+
+
+def _check_page(content: bytes, *, first: bool) -> None:
+    """Refuse a page of a search that counts hits and lists none; past the first page that is its end."""
+    document = json.loads(content)
+    listed = document.get("resultList")
+    results = listed.get("result") if isinstance(listed, dict) else None
+    count = whole_number(str(document.get("hitCount")))
+    if count is None or (first and count and not results):
+        raise malformed("search", "a page without results" if count else "no number of hits")
+    if results and not any(isinstance(record, dict) and record.get("id") for record in results):
+        raise malformed("search", "results without ids")
 
 
 def read_cursor(cursor_mark: str) -> str:

@@ -5,6 +5,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 
@@ -50,7 +51,17 @@ def temporary_folder() -> Path:
         base = Path(Path.home().anchor if sys.platform == "win32" else "/")
     name = f"entrez-kit-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
     names = [name, *(f"{name}-{number}" for number in range(1, 10))]
-    return next((base / candidate for candidate in names if _is_usable(base / candidate)), base / name)
+    found = next((base / candidate for candidate in names if _is_usable(base / candidate)), None)
+    return found or _of_this_process(base, name)
+
+
+@cache
+def _of_this_process(base: Path, name: str) -> Path:
+    """Return a folder nobody else can have prepared, where all of this user's names are taken."""
+    try:
+        return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=base))
+    except OSError:  # whoever wants to write there is told, and keeps what it needs in memory
+        return base / name
 
 
 def _is_usable(folder: Path) -> bool:

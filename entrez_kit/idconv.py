@@ -1,7 +1,7 @@
 """IdConverter: the PMC ID Converter, which knows PMID, PMCID and DOI of what PMC holds. Nothing is parsed here."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 from urllib.parse import urlencode
 
@@ -24,12 +24,15 @@ class IdConverter:
         self._transport = transport
         self._settings = settings
 
-    def convert(self, ids: Sequence[str], idtype: str | None = None) -> Reply:
+    def convert(
+        self, ids: Sequence[str], idtype: str | None = None, *, read: Callable[[bytes], object] | None = None
+    ) -> Reply:
         """Return the converter's JSON for up to 200 ids of one kind.
 
         Args:
             ids: the ids as the converter takes them.
             idtype: pmid, pmcid, doi or mid; the converter guesses when it is not given.
+            read: reads the reply before it counts.
 
         Raises:
             InvalidInput: no ids, too many, or a batch the converter refuses, such as one of mixed kinds.
@@ -57,7 +60,9 @@ class IdConverter:
                 endpoint="idconv",
                 url=f"{self._settings.idconv_url.rstrip('/')}/",
                 params=tuple(params),
-                expect=Expect("json", frozenset({"records"}), len(set(cleaned)), r'"requested-id"(?![^{}]*"errmsg")'),
+                expect=Expect(
+                    "json", frozenset({"records"}), len(set(cleaned)), r'"requested-id"(?![^{}]*"errmsg")', read=read
+                ),
                 encoded=urlencode(params, safe=",/"),
                 ttl=TTL["idconv"],
             )

@@ -10,9 +10,9 @@ IdKind = Literal["pmid", "pmcid", "doi"]
 MAX_PMID_DIGITS: Final = 10
 """Longer digit strings are no PMIDs; some tools read them as floating-point numbers."""
 
-_PMID: Final = re.compile(r"(?:pmid|pubmed|med)?\s*[:=]?\s*([0-9]+)", re.IGNORECASE)
-_PMCID: Final = re.compile(r"(?:pmcid\s*[:=]?\s*|pmc:)?pmc\s*([0-9]+)(?:\.[0-9]+)?", re.IGNORECASE)
-_DOI_PREFIX: Final = re.compile(r"(?:doi\s*[:=]?\s*|https?://(?:dx\.)?doi\.org/|(?:dx\.)?doi\.org/)+", re.IGNORECASE)
+_PMID: Final = re.compile(r"(?:pmid|pubmed|med)?\s*+[:=]?\s*+([0-9]+)", re.IGNORECASE)
+_PMCID: Final = re.compile(r"(?:pmcid\s*+[:=]?\s*+|pmc:)?pmc\s*+([0-9]+)(?:\.[0-9]+)?", re.IGNORECASE)
+_DOI_PREFIX: Final = re.compile(r"(?:doi\s*+[:=]?\s*+|https?://(?:dx\.)?doi\.org/|(?:dx\.)?doi\.org/)+", re.IGNORECASE)
 _DOI: Final = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S+")
 
 
@@ -67,7 +67,7 @@ def _from_address(text: str, given: str) -> Identifier | None:
     words = [word for word in unquote(parts.path).split("/") if word]
     if host == "pubmed.ncbi.nlm.nih.gov" and words:
         return _pmid(words[0], given) if re.fullmatch("[0-9]+", words[0]) else None
-    if host == "pubmed.ncbi.nlm.nih.gov" and (term := re.fullmatch(r"(?:.*&)?term=([0-9]+)(?:&.*)?", parts.query)):
+    if host == "pubmed.ncbi.nlm.nih.gov" and (term := re.search(r"(?<![^&])term=([0-9]+)(?![^&])", parts.query)):
         return _pmid(term[1], given)
     if host.endswith("ncbi.nlm.nih.gov") or host in ("europepmc.org", "www.europepmc.org"):
         for index, word in enumerate(words):

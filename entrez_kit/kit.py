@@ -1,5 +1,6 @@
 """EntrezKit: the Python door, one client and one method per operation."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from entrez_kit.services import Services
@@ -88,12 +89,11 @@ class EntrezKit:
             UpstreamError: NCBI did not answer after every attempt.
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
-        from entrez_kit import tracing
         from entrez_kit.pubmed.retrieve import search_all
         from entrez_kit.pubmed.search import SEARCH_ARTICLES
 
-        with tracing.trace():
-            return search_all(self.services, SEARCH_ARTICLES.build(arguments), progress)
+        whole = replace(SEARCH_ARTICLES, function=lambda services, request: search_all(services, request, progress))
+        return whole.run(self.services, arguments)
 
     def fetch_contents(self, **arguments: Any) -> "FetchResult":
         """Fetch PubMed records; the arguments are the fields of ``FetchRequest``.
@@ -266,10 +266,15 @@ class EntrezKit:
     def rag_search(self, **arguments: Any) -> "RagSearchResult":
         """Search the local corpus (``query="weight loss vs placebo"``, ``top_k=20``, ``quality_bias=True``).
 
+        ``corpus="glp1"`` keeps to the records of one query, ``index="weaviate"`` asks the Weaviate server.
+
         Raises:
             InvalidInput: an argument is unknown, missing or out of bounds.
+            EntityNotFound: there is no such query.
             StoreError: the corpus cannot be read.
             EmbeddingsError: embeddings are set up and cannot be had.
+            NotConfigured: Weaviate was asked for and is not set up.
+            VectorIndexError: Weaviate does not answer.
         """
         from entrez_kit.corpus.operations import RAG_SEARCH
 

@@ -4,10 +4,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic.alias_generators import to_camel
+from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
 from entrez_kit import tracing
@@ -44,6 +45,17 @@ class Request(BaseModel):
         coerce_numbers_to_str=True,  # a PMID is often sent as a number
     )
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _booleans_are_no_numbers(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse JSON's true and false where a number is due; pydantic takes them for 1 and 0."""
+        field = cls.model_fields[info.field_name or ""]
+        if isinstance(value, bool):
+            types = _types_in(field.annotation)
+            if any(kind in (int, float) for kind in types if isinstance(kind, type)) and bool not in types:
+                raise PydanticCustomError("bool_given", "Input should be a number; a boolean is none")
+        return value
+
     @model_validator(mode="before")
     @classmethod
     def _drop_empty_optionals(cls, data: Any) -> Any:
@@ -51,6 +63,11 @@ class Request(BaseModel):
             return data
         required = {name for key, info in cls.model_fields.items() if info.is_required() for name in (key, info.alias)}
         return {key: value for key, value in data.items() if key in required or not is_absent(_emptied(value))}
+
+
+def _types_in(annotation: Any) -> list[Any]:
+    """Return a type and those it is a union of."""
+    return [annotation, *(part for inner in get_args(annotation) for part in _types_in(inner))]
 
 
 def _emptied(value: Any) -> Any:
@@ -65,6 +82,10 @@ class Result(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
+    def remarks(self) -> list[str]:
+        """Return what a reader has to know beside a document whose form is closed."""
+        return []
+
     def shortfall(self) -> EntrezKitError | None:
         """Return the error to report beside this document when some of what was asked is missing.
 
@@ -72,6 +93,23 @@ class Result(BaseModel):
         true the terminal exits 4, otherwise with the error's own status. None when nothing is missing.
         """
         return None
+
+
+class Warn(Result):
+    """Something NCBI understood otherwise than it was asked; ``code`` is stable.
+
+    ``terms`` lists what the message is about where it names only the first few of many.
+    """
+
+    code: str
+    message: str
+    terms: list[str] = sparse([])
+
+
+class Warned(Result):
+    """Base of results that have ``warnings`` only where there are any; schemas of tools spend no words on them."""
+
+    warnings: SkipJsonSchema[list[Warn]] = sparse([])
 
 
 Req = TypeVar("Req", bound=Request)
@@ -101,6 +139,7 @@ class Operation(Generic[Req, Res]):
         argument_error: turns pydantic's complaint about arguments into the error this operation owes its callers,
             where that is not INVALID_INPUT.
         error_document: how its errors are written, where that is not the canonical envelope.
+        closed: whether its schema for agents allows no other members than there are, however deep.
     """
 
     name: str
@@ -118,6 +157,7 @@ class Operation(Generic[Req, Res]):
     read_only: bool = True
     argument_error: Callable[[ValidationError], EntrezKitError] | None = None
     error_document: Callable[[EntrezKitError], dict[str, Any]] = EntrezKitError.envelope
+    closed: bool = False
 
     @property
     def description(self) -> str:
@@ -144,9 +184,21 @@ class Operation(Generic[Req, Res]):
     def run(self, services: "Services", arguments: Mapping[str, Any]) -> Res:
         """Validate the arguments, run the function and return its result or raise."""
         with tracing.trace():
-            return self.function(services, self.build(arguments))
+            return _warned(self.function(services, self.build(arguments)), services.settings.demo_warning)
 
 
+def _warned(result: Res, message: str | None) -> Res:
+    """Put what every reader must know first among the warnings, where a document has a place for them."""
+    info = type(result).model_fields.get("warnings")
+    if message is None or info is None:
+        return result
+    (kind,) = get_args(info.annotation)
+    first = message if kind is str else kind(code=DEMO, message=message)
+    return result.model_copy(update={"warnings": [first, *result.warnings]})  # type: ignore[attr-defined]
+
+
+DEMO: Final = "demo"
+"""Code of the warning that an answer is the sandbox's."""
 WRONG: Final = "wrong_argument"
 
 

@@ -1,15 +1,14 @@
 """Settings and load_settings: the only reader of the environment.
 
 Each setting comes from the first of: explicit override (a flag), environment, project file ``entrez-kit.toml``, user
-config, default. Empty texts count as unset. Keys, tokens, e-mail addresses, base addresses and folders never come from
-a project file, since a project file may be somebody else's; keys and tokens come from a user config only while nobody
+config, default. Empty texts count as unset. A project file may be somebody else's: from it never come keys, tokens,
+e-mail addresses, base addresses, folders, nor what changes the truth of an answer or opens a door (demo, offline,
+quiet, the server's settings, embeddings, the tool's name). Keys and tokens come from a user config only while nobody
 else can read it.
 """
 
 import os
 import re
-import stat
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -21,14 +20,16 @@ from pydantic import SecretStr
 from entrez_kit._version import __version__
 from entrez_kit.errors import NotConfigured
 from entrez_kit.folders import can_write, platform_folder, temporary_folder
+from entrez_kit.toml_file import read_toml
 
 PROJECT_FILE: Final = "entrez-kit.toml"
 USER_FILE: Final = "config.toml"
-MAX_CONFIG_BYTES: Final = 1_000_000
-"""A config file is a page of text; anything past this is the wrong file, or a device without an end."""
+MOST_NOTICED: Final = 20
+LONGEST_NAME: Final = 60
 
 SANDBOX_ORIGIN: Final = "sandbox"
 SANDBOX_EMAIL: Final = "demo@entrez-kit.invalid"
+DEMO_WARNING: Final = "Demo: the answer comes from the bundled sandbox with invented articles, not from NCBI."
 
 Embeddings = Literal["none", "openai", "hf"]
 Kind = Literal["text", "secret", "email", "flag", "number", "url", "path", "choice"]
@@ -86,7 +87,7 @@ MAX_CACHE_TTL: Final = 10 * 365 * 24 * 3600
 SETTINGS: Final[tuple[Setting, ...]] = (
     _setting("ncbi_api_key", "secret", "NCBI API key: 10 requests per second instead of 3."),
     _setting("ncbi_admin_email", "email", "E-mail NCBI may write to.", aliases=("NCBI_EMAIL",)),
-    _setting("ncbi_tool_identifier", "text", "Name of the tool, sent with every request."),
+    _setting("ncbi_tool_identifier", "text", "Name of the tool, sent with every request.", in_project_file=False),
     _setting("ncbi_request_delay_ms", "number", "Least pause between requests; can only slow down.", low=50, high=5000),
     _setting("ncbi_max_retries", "number", "Further attempts after a failed request.", low=0, high=10),
     _setting("ncbi_timeout_ms", "number", "Time limit of one HTTP request.", low=100, high=120_000),
@@ -116,12 +117,14 @@ SETTINGS: Final[tuple[Setting, ...]] = (
         in_project_file=False,
     ),
     _setting("weaviate_timeout_ms", "number", "Time limit of one Weaviate request.", low=100, high=600_000),
-    _setting("mcp_transport_type", "choice", "How `serve` talks.", choices=("stdio", "http")),
-    _setting("mcp_http_host", "text", "Address `serve` listens on."),
-    _setting("mcp_http_port", "number", "Port `serve` listens on.", low=0, high=65535),
-    _setting("mcp_allowed_origins", "text", "Origins allowed to call `serve`, comma-separated."),
+    _setting("mcp_transport_type", "choice", "How `serve` talks.", choices=("stdio", "http"), in_project_file=False),
+    _setting("mcp_http_host", "text", "Address `serve` listens on.", in_project_file=False),
+    _setting("mcp_http_port", "number", "Port `serve` listens on.", low=0, high=65535, in_project_file=False),
+    _setting("mcp_allowed_origins", "text", "Origins allowed to call `serve`, comma-separated.", in_project_file=False),
     _setting("mcp_auth_secret_key", "secret", "Secret that signs bearer tokens, at least 32 bytes."),
-    _setting("mcp_log_level", "choice", "Least severe level that is logged.", choices=LOG_LEVELS),
+    _setting(
+        "mcp_log_level", "choice", "Least severe level that is logged.", choices=LOG_LEVELS, in_project_file=False
+    ),
     _setting("logs_dir", "path", "Folder for rotating log files (JSON lines); unset writes none."),
     _setting(
         "otel_exporter_otlp_endpoint",
@@ -140,16 +143,22 @@ SETTINGS: Final[tuple[Setting, ...]] = (
         low=0,
         high=MAX_CACHE_TTL,
     ),
-    _kit("demo", "flag", "Answer from the bundled sandbox, with invented articles."),
-    _kit("offline", "flag", "Answer from the cache and the corpus only."),
+    _kit("demo", "flag", "Answer from the bundled sandbox, with invented articles.", in_project_file=False),
+    _kit("offline", "flag", "Answer from the cache and the corpus only.", in_project_file=False),
     _kit("refresh", "flag", "Ask the services again and replace what is cached."),
     _kit("no_cache", "flag", "Neither read nor write the cache."),
-    _kit("quiet", "flag", "No notes on stderr."),
+    _kit("quiet", "flag", "No notes on stderr.", in_project_file=False),
     _kit("verbose", "flag", "Request ids, timings and cache hits on stderr."),
     _kit("color", "choice", "When to colour.", choices=("auto", "always", "never")),
     _kit("format", "choice", "Output format.", choices=FORMATS),
-    _kit("embeddings", "choice", "Embeddings provider of the corpus.", choices=("none", "openai", "hf")),
-    _kit("embeddings_model", "text", "Model of the embeddings provider."),
+    _kit(
+        "embeddings",
+        "choice",
+        "Embeddings provider of the corpus.",
+        choices=("none", "openai", "hf"),
+        in_project_file=False,
+    ),
+    _kit("embeddings_model", "text", "Model of the embeddings provider.", in_project_file=False),
     _kit("eutils_url", "url", "Base address of the E-utilities; ends in /entrez/eutils."),
     _kit("idconv_url", "url", "Address of the PMC ID Converter."),
     _kit("europepmc_url", "url", "Base address of Europe PMC."),
@@ -228,6 +237,11 @@ class Settings:
         """NCBI's limit for this user: 10 with an API key, else 3."""
         return 10 if self.ncbi_api_key else 3
 
+    @property
+    def demo_warning(self) -> str | None:
+        """What readers of an answer must be told where the demo was asked for; who brings a sandbox knows of it."""
+        return DEMO_WARNING if self.demo and "demo" in self.origins else None
+
     def with_sandbox(self, url: str) -> "Settings":
         """Return these settings pointed at a sandbox, with a cache, limiter state and data folder of its own."""
         own: dict[str, Any] = {
@@ -243,7 +257,9 @@ class Settings:
         }
         if self.unpaywall_email is None:  # Unpaywall wants one, the sandbox's is content with any
             own["unpaywall_email"] = SecretStr(SANDBOX_EMAIL)
-        origins = {**self.origins, **dict.fromkeys(own, SANDBOX_ORIGIN)}
+        asked = {"demo": self.origins.get("demo", "flag")} if self.demo else {}
+        others = {name: origin for name, origin in self.origins.items() if name != "demo"}
+        origins = {**others, **asked, **dict.fromkeys(own, SANDBOX_ORIGIN)}
         return replace(self, **own, demo=True, state_dir=self.state_dir / "demo", origins=origins)
 
 
@@ -333,26 +349,33 @@ def _read_files(
     project_file: Path | None, user_file: Path | None, must_exist: bool, notices: list[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Read both files and keep what each may set; everything else becomes a notice."""
-    project: dict[str, Any] = {}
-    for name, value in (_read_toml(project_file, notices)[0] if project_file else {}).items():
-        if name not in BY_NAME:
-            notices.append(f"{PROJECT_FILE}: unknown setting {name!r} ignored{_near(name)}")
-        elif not BY_NAME[name].in_project_file:
-            notices.append(f"{PROJECT_FILE}: {name} is not taken from a project file; use {BY_NAME[name].variable}")
-        else:
-            project[name] = value
-    user: dict[str, Any] = {}
-    table, is_private = _read_toml(user_file, notices, must_exist=must_exist) if user_file else ({}, False)
-    for name, value in table.items():
-        if name not in BY_NAME:
-            notices.append(f"{user_file}: unknown setting {name!r} ignored{_near(name)}")
-        elif not BY_NAME[name].in_user_file:
-            notices.append(f"{user_file}: {name} is not taken from the user config; use {BY_NAME[name].variable}")
-        elif BY_NAME[name].kind == "secret" and not is_private:
-            notices.append(f"{user_file}: {name} ignored because others can read the file; run chmod 600 on it")
-        else:
-            user[name] = value
+    project = read_toml(project_file, notices, own_only=True)[0] if project_file else {}
+    user, is_private = read_toml(user_file, notices, must_exist=must_exist) if user_file else ({}, False)
+    for table, where, in_project in ((project, PROJECT_FILE, True), (user, str(user_file), False)):
+        ignored = [
+            (name, why) for name in table if (why := _why_not(name, in_project=in_project, is_private=is_private))
+        ]
+        notices.extend(f"{where}: {why}{_near(name)}" for name, why in ignored[:MOST_NOTICED])
+        if len(ignored) > MOST_NOTICED:
+            notices.append(f"{where}: {len(ignored) - MOST_NOTICED} more settings ignored")
+        for name, _ in ignored:
+            del table[name]
     return project, user
+
+
+def _why_not(name: str, *, in_project: bool, is_private: bool) -> str | None:
+    """Return why a file may not set something, or None where it may."""
+    setting = BY_NAME.get(name)
+    if setting is None:
+        shown = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+        return f"unknown setting {shown!r} ignored"
+    if in_project and not setting.in_project_file:
+        return f"{name} is not taken from a project file; use {setting.variable}"
+    if not in_project and not setting.in_user_file:
+        return f"{name} is not taken from the user config; use {setting.variable}"
+    if not in_project and setting.kind == "secret" and not is_private:
+        return f"{name} ignored because others can read the file; run chmod 600 on it"
+    return None
 
 
 def find_setting(name: str) -> Setting | None:
@@ -375,6 +398,9 @@ def near_settings(name: str) -> list[str]:
 
 
 def _near(name: str) -> str:
+    """Say which setting an unknown name may mean."""
+    if name in BY_NAME or len(name) > LONGEST_NAME:
+        return ""
     meant = find_setting(name)
     if meant:
         return f"; write {meant.name}"
@@ -428,7 +454,7 @@ def as_shown(setting: Setting, raw: Any) -> str:
         return "(hidden)"
     text = str(raw)
     if setting.kind == "url":
-        text = re.sub(r"[?#].*", "?…", re.sub(r"[^/\s]*@", "…@", text, flags=re.DOTALL), flags=re.DOTALL)
+        text = re.sub(r"[?#].*", "?…", re.sub(r"(?<![^/\s])[^/\s]*@", "…@", text, flags=re.DOTALL), flags=re.DOTALL)
     return text if len(text) <= 200 else text[:199] + "…"
 
 
@@ -528,47 +554,6 @@ def _project_file(working_dir: Path | None) -> Path | None:
         return path if path.is_file() else None
     except OSError:  # the working folder is gone or cannot be entered
         return None
-
-
-def _read_toml(path: Path, notices: list[str], *, must_exist: bool = False) -> tuple[dict[str, Any], bool]:
-    """Read a TOML file and tell whether it is private; a file that cannot be read costs a notice."""
-    import tomllib
-
-    try:
-        with path.open("rb") as file:
-            is_private = _is_private(os.fstat(file.fileno()))
-            body = file.read(MAX_CONFIG_BYTES + 1)
-        if len(body) > MAX_CONFIG_BYTES:
-            raise NotConfigured(f"{path} is larger than {MAX_CONFIG_BYTES} bytes; that is no config file")
-        return tomllib.loads(body.decode("utf-8-sig")), is_private
-    except FileNotFoundError:
-        if must_exist:
-            raise NotConfigured(
-                f"config file {path} does not exist",
-                invalid_input=str(path),
-                recovery_hint="Correct --config or ENTREZ_KIT_CONFIG, or create the file; an empty one will do.",
-            ) from None
-    except OSError as exc:
-        problem = f"{path} cannot be read ({exc.strerror or type(exc).__name__})"
-        if must_exist:
-            raise NotConfigured(
-                problem, invalid_input=str(path), recovery_hint="Correct --config or ENTREZ_KIT_CONFIG."
-            ) from None
-        notices.append(f"{problem}; it is ignored")
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
-        problem = "it is not UTF-8" if isinstance(exc, UnicodeDecodeError) else str(exc)
-        raise NotConfigured(
-            f"{path} is not valid TOML: {problem}",
-            invalid_input=str(path),
-            recovery_hint=f"Correct {path}, or move it aside.",
-            details={"reason": "bad_toml"},
-        ) from None
-    return {}, False
-
-
-def _is_private(status: os.stat_result) -> bool:
-    """Tell whether nobody but the owner can read or write the file."""
-    return sys.platform == "win32" or not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
 
 
 def _user_config(home: Path | None, env: Mapping[str, str]) -> Path | None:

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
@@ -21,7 +22,7 @@ INVALID_DOI: Final = "Invalid DOI format"
 NO_COPY: Final = "No open-access copy indexed"
 NO_ADDRESS: Final = "OA flagged but no usable location URL"
 
-_PREFIX: Final = re.compile(r"(?:doi\s*[:=]?\s*|https?://(?:dx\.)?doi\.org/|(?:dx\.)?doi\.org/)+", re.IGNORECASE)
+_PREFIX: Final = re.compile(r"(?:doi\s*+[:=]?\s*+|https?://(?:dx\.)?doi\.org/|(?:dx\.)?doi\.org/)+", re.IGNORECASE)
 _DOI: Final = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S+")
 _HOST_TYPES: Final[tuple[HostType, ...]] = ("publisher", "repository")
 _VERSIONS: Final[tuple[Version, ...]] = ("submittedVersion", "acceptedVersion", "publishedVersion")
@@ -61,7 +62,11 @@ class Unpaywall:
             endpoint="unpaywall",
             url=f"{self._settings.unpaywall_url.rstrip('/')}/{quote(wanted.lower(), safe='/:()')}",
             params=(),
-            expect=Expect("json", frozenset({"doi", "is_oa", "best_oa_location", "oa_locations"})),
+            expect=Expect(
+                "json",
+                frozenset({"doi", "is_oa", "best_oa_location", "oa_locations"}),
+                read=partial(_check_doi, wanted),
+            ),
             # The sandbox of a demo names pages at its own port, which is another one in every run.
             ttl=None if self._settings.demo else TTL["unpaywall"],
         )
@@ -78,6 +83,15 @@ class Unpaywall:
         except InvalidInput as exc:
             error = _bad_email(exc) if _is_about_email(exc) else _invalid_doi(doi, exc.details)
         raise error
+
+
+def _check_doi(wanted: str, content: bytes) -> None:
+    told = read_open_access(content).doi
+    if told.strip().lower() != wanted.lower():
+        raise UpstreamError(
+            f"Unpaywall's reply is about {told[:100]!r} and not about {wanted[:100]!r}.",
+            details={"reason": "invalid_response", "service": "unpaywall", "endpoint": "unpaywall"},
+        )
 
 
 def _is_about_email(error: InvalidInput) -> bool:

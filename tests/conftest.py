@@ -81,6 +81,7 @@ def kit_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> "Iterator[Callab
 
     monkeypatch.setattr("entrez_kit.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
     monkeypatch.setattr("entrez_kit.transport.retry.Backoff.seconds", lambda self, failures, asked: 0.001)
+    monkeypatch.setattr("entrez_kit.batches.PROBE_WAITS", (0.001, 0.001, 0.001))
     with ExitStack() as stack:
 
         def build(sandbox: "Sandbox | None", **overrides: Any) -> EntrezKit:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from entrez_kit.batches import in_batches
+from entrez_kit.batches import PROBE_WAITS, in_batches
 from entrez_kit.errors import EntityNotFound, InvalidInput, UpstreamError
 from entrez_kit.tracing import Watch, watched
 
@@ -43,31 +43,71 @@ def test_what_is_no_refusal_is_raised() -> None:
     assert set(in_batches(IDS[:2], 10, ask, refusals=(InvalidInput,)).refused) == {"0", "1"}
 
 
-def test_pain_09_a_lost_batch_does_not_sink_the_others() -> None:
+@pytest.fixture(autouse=True)
+def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Note the waits instead of waiting."""
+    waits: list[float] = []
+    monkeypatch.setattr("entrez_kit.batches.time.sleep", waits.append)
+    return waits
+
+
+def test_pain_09_a_record_that_cannot_be_answered_does_not_sink_the_others() -> None:
     def ask(batch: list[str]) -> int:
-        if batch[0] == "20":
-            raise UpstreamError("the backend broke")
+        if "27" in batch:
+            raise UpstreamError("the backend broke", details={"reason": "ncbi_unreachable"})
+        return len(batch)
+
+    for ids in (IDS, IDS[20:30]):  # many batches, and one
+        asked = in_batches(ids, 10, ask)
+
+        assert list(asked.failed) == ["27"]
+        assert sum(size for _, size in asked.answers) == len(ids) - 1
+
+
+def test_an_outage_between_batches_is_waited_for(waited: list[float]) -> None:
+    down = iter([False, False, True, True, True, *[False] * 50])
+
+    def ask(batch: list[str]) -> int:
+        if next(down):
+            raise UpstreamError("status 503", details={"reason": "ncbi_unreachable"})
         return len(batch)
 
     asked = in_batches(IDS, 10, ask)
 
-    assert list(asked.failed) == IDS[20:30]
-    assert sum(size for _, size in asked.answers) == 90
+    assert sum(size for _, size in asked.answers) == 100
+    assert not asked.failed
+    assert waited == list(PROBE_WAITS)
 
 
-def test_a_service_that_is_down_is_not_asked_to_the_end() -> None:
+def test_a_service_that_is_down_is_not_asked_to_the_end(waited: list[float]) -> None:
     sent = []
 
     def ask(batch: list[str]) -> None:
-        sent.append(batch)
+        sent.append(len(batch))
         raise UpstreamError("no connection", details={"reason": "connection"})
 
     asked = in_batches(IDS, 10, ask)
 
-    assert len(sent) == 2
+    assert sent == [10, 1, 1, 1]
+    assert waited == list(PROBE_WAITS)
     assert list(asked.failed) == IDS
     assert asked.failed["99"].message.startswith("Not tried")
     assert asked.failed["99"].reason == "connection"
+
+
+@pytest.mark.parametrize("reason", ["connection", "offline", "refused"])
+def test_what_is_the_same_for_any_id_is_not_asked_again_for_a_single_batch(reason: str, waited: list[float]) -> None:
+    sent = []
+
+    def ask(batch: list[str]) -> None:
+        sent.append(len(batch))
+        raise UpstreamError("no", details={"reason": reason})
+
+    asked = in_batches(IDS[:10], 10, ask)
+
+    assert sent == [10]
+    assert not waited
+    assert list(asked.failed) == IDS[:10]
 
 
 def test_a_service_that_fails_while_a_batch_is_halved_is_not_asked_on() -> None:

@@ -34,7 +34,8 @@ def test_both_forms_of_a_reply_say_the_same(content: bytes) -> None:
         ("quoted_phrase_not_found", '"x y"'),
         ("output_message", "No items found."),
     ]
-    assert all(complaint.text in complaint.message for complaint in reply.complaints)
+    assert [remark.code for remark in reply.remarks] == [item.code for item in reply.complaints[:-1]]
+    assert all(item.text in remark.message for item, remark in zip(reply.complaints, reply.remarks, strict=False))
 
 
 def test_pain_03_a_list_of_one_that_ncbi_collapsed_to_a_scalar_is_kept() -> None:
@@ -62,6 +63,8 @@ def test_a_count_only_reply_is_read() -> None:
         b'{"header":{}}',
         b'{"esearchresult":{"idlist":[]}}',
         b'{"esearchresult"',
+        b"<eSearchResult><Count>2</Count><IdList><Id>7</Id><Id>7</Id></IdList></eSearchResult>",
+        b'{"esearchresult":{"count":"2","idlist":["7","7"]}}',
     ],
 )
 def test_what_is_no_esearch_result_is_an_error_and_never_zero_hits(content: bytes) -> None:
@@ -89,3 +92,58 @@ def test_every_recorded_reply_is_read_without_loss(real_data: Path) -> None:
         assert len(reply.complaints) == len(
             re.findall(r"<(?:PhraseNotFound|FieldNotFound|PhraseIgnored|QuotedPhraseNotFound|OutputMessage)>", text)
         ), path.name
+
+
+def _reply(translation: str, complaints: str) -> str:
+    reply = parse_esearch(
+        f"<eSearchResult><Count>1</Count><IdList/><QueryTranslation>{translation}</QueryTranslation>"
+        f"{complaints}</eSearchResult>".encode()
+    )
+    return " ".join(remark.message for remark in reply.remarks)
+
+
+@pytest.mark.parametrize(
+    ("translation", "complaint", "says"),
+    [
+        ('"a"[All Fields]', "<PhraseNotFound>zzqq</PhraseNotFound>", "left it out"),
+        ('"a"[All Fields] AND "zz qq"[Title]', "<PhraseNotFound>zz qq[ti]</PhraseNotFound>", "stays a part"),
+        ("Zz qq 7[Next Level] AND a[subtree]", "<PhraseNotFound>Zz qq 7[Next Level]</PhraseNotFound>", "stays a part"),
+        ('"a"[All Fields]', "<FieldNotFound>foo</FieldNotFound>", "searched without it"),
+        ("a[Foo]", "<FieldNotFound>foo</FieldNotFound>", "reading of the query shows it"),
+        ('"x"[ti] AND "y"[ti]', '<QuotedPhraseNotFound>"x y"[ti]</QuotedPhraseNotFound>', "searched its words"),
+        ('"x y"[Journal]', '<QuotedPhraseNotFound>"x y"[Journal]</QuotedPhraseNotFound>', "stays a part"),
+        ('"a"[All Fields]', '<QuotedPhraseNotFound>"x y"</QuotedPhraseNotFound>', "left it out"),
+    ],
+)
+def test_a_warning_says_what_the_translation_beside_it_says(translation: str, complaint: str, says: str) -> None:
+    name = "ErrorList" if complaint.startswith(("<Phrase", "<Field")) else "WarningList"
+
+    assert says in _reply(translation, f"<{name}>{complaint}</{name}>")
+
+
+def test_many_complaints_of_one_kind_are_one_remark_that_names_the_first_few() -> None:
+    phrases = "".join(f"<PhraseNotFound>zz{number}</PhraseNotFound>" for number in range(2_990))
+    reply = parse_esearch(
+        f"<eSearchResult><Count>1</Count><ErrorList>{phrases}<FieldNotFound>foo</FieldNotFound>"
+        "<FieldNotFound>foo</FieldNotFound></ErrorList></eSearchResult>".encode()
+    )
+
+    many, one = reply.remarks
+    assert many.message.startswith("2,990 phrases are in no record")
+    assert many.message.endswith("zz0, zz1, zz2, zz3, zz4 ...")
+    assert many.terms[:2] == ("zz0", "zz1")
+    assert len(many.terms) == 200
+    assert one.message == "There is no search field 'foo'; NCBI searched without it."
+    assert one.terms == ()
+
+
+def test_no_recorded_reply_is_said_to_have_dropped_what_its_translation_shows(real_data: Path) -> None:
+    kept = 0
+    for path in sorted((real_data / "esearch").iterdir()):
+        reply = parse_esearch(path.read_bytes())
+        for complaint in reply.complaints:
+            if complaint.code == "phrase_not_found":
+                shown = complaint.text.casefold() in reply.query_translation.casefold()
+                assert (complaint.fate == "kept") == shown, path.name
+                kept += shown
+    assert kept

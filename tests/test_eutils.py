@@ -26,7 +26,8 @@ KEY = "canary0123456789abcdef0123456789abcd"
 BODIES = {
     "einfo": b"<eInfoResult><DbList><DbName>pubmed</DbName></DbList></eInfoResult>",
     "esearch": b"<eSearchResult><Count>0</Count></eSearchResult>",
-    "esummary": b"<eSummaryResult><DocumentSummarySet></DocumentSummarySet></eSummaryResult>",
+    "esummary": b"<eSummaryResult><DocumentSummarySet>%b</DocumentSummarySet></eSummaryResult>"
+    % b"".join(b'<DocumentSummary uid="%b"></DocumentSummary>' % uid for uid in (b"1", b"7157", b"1234567890" * 10)),
     "efetch": b"<PubmedArticleSet></PubmedArticleSet>",
     "elink": b"<eLinkResult><LinkSet></LinkSet></eLinkResult>",
     "epost": b"<ePostResult><QueryKey>1</QueryKey><WebEnv>MCID_692851c130aec64b</WebEnv></ePostResult>",
@@ -37,7 +38,7 @@ BODIES = {
 JSON_BODIES = {
     "einfo": b'{"einforesult":{"dblist":["pubmed"]}}',
     "esearch": b'{"esearchresult":{"count":"0","idlist":[]}}',
-    "esummary": b'{"result":{"uids":[]}}',
+    "esummary": b'{"result":{"uids":["1"]}}',
     "elink": b'{"linksets":[]}',
 }
 
@@ -359,7 +360,7 @@ def test_a_cached_reply_needs_no_limiter(net: responses.RequestsMock, settings: 
         "transport = Transport(settings)\n"
         "assert EUtils(transport, settings).esearch(db='pubmed', term='x').from_cache\n"
         "transport.close()\n"
-        "print(sorted({'pyrate_limiter', 'lxml', 'filelock', 'stamina', 'mcp', 'rich'} & set(sys.modules)))\n"
+        "print(sorted({'pyrate_limiter', 'filelock', 'stamina', 'mcp', 'rich'} & set(sys.modules)))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, str(settings.cache_dir)],
@@ -380,3 +381,11 @@ def test_importing_the_package_loads_no_http_library() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, encoding="utf-8", check=True)
 
     assert done.stdout.strip() == "set()"
+
+
+def test_the_private_function_of_biopython_that_builds_requests_is_still_what_it_was() -> None:
+    import inspect
+
+    from Bio.Entrez import _build_request
+
+    assert list(inspect.signature(_build_request).parameters) == ["cgi", "params", "post", "ecitmatch", "join_ids"]

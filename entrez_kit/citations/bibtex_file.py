@@ -5,8 +5,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import unquote
 
-from entrez_kit.citations.bibtex import bibtex_name, escaped
+from entrez_kit.citations.bibtex import bibtex_name, escaped, verbatim_doi
 from entrez_kit.citations.references import (
     Correction,
     RefAuthor,
@@ -35,6 +36,11 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "note": ("note",),
 }
 """Our fields and those of BibTeX and biblatex, the one that counts first."""
+MAX_STRING: Final = 10_000
+"""Each @string may name the ones before it twice, and so double with every line."""
+MAX_LATEX: Final = 20_000
+MAX_DEPTH: Final = 50
+"""Braces in braces; each takes several calls of the LaTeX reader."""
 _SPECIAL: Final = re.compile(r"[\\{}$~]|--|``|''")
 _BARE_PERCENT: Final = re.compile(r"(?<!\\)%")
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -76,7 +82,10 @@ class BibtexFile:
         for block in blocks:
             kind = type(block).__name__
             if kind == "String":
-                self._strings[block.key.lower()] = self._value(block.value)  # type: ignore[attr-defined]
+                value = self._value(block.value)  # type: ignore[attr-defined]
+                if len(value) > MAX_STRING:
+                    raise unreadable(name, "this @string is too long", line=(block.start_line or 0) + 1)
+                self._strings[block.key.lower()] = value  # type: ignore[attr-defined]
         cursor = 0
         for block in blocks:
             entry: Any = block
@@ -135,7 +144,9 @@ class BibtexFile:
         for name, value in correction.fields.items():
             if name == "authors":
                 text = " and ".join(bibtex_name(author) for author in value)
-            elif name in ("doi", "pmid", "pmcid"):
+            elif name == "doi":
+                text = verbatim_doi(value)
+            elif name in ("pmid", "pmcid"):
                 text = str(value)
             else:
                 text = escaped(value)
@@ -216,7 +227,9 @@ def _enclosed(old: str, new: str) -> str:
 
 def untexed(text: str) -> str:
     """Return what LaTeX prints for a text, as far as a reader cares."""
-    if _SPECIAL.search(text):
+    if len(text) > MAX_LATEX or _depth(text) > MAX_DEPTH:
+        text = re.sub(r"[{}]", "", text)  # nobody meant this
+    elif _SPECIAL.search(text):
         from pylatexenc.latex2text import LatexNodes2Text
 
         for macro, character in ((r"\textbraceleft", "\ue000"), (r"\textbraceright", "\ue001")):
@@ -224,6 +237,15 @@ def untexed(text: str) -> str:
         text = str(LatexNodes2Text().latex_to_text(_BARE_PERCENT.sub(r"\\%", text)))
         text = text.replace("\ue000", "{").replace("\ue001", "}").replace("ˆ", "^")
     return " ".join(text.replace(r"\%", "%").split())
+
+
+def _depth(text: str) -> int:
+    """Return how many braces stand open at most."""
+    open_, deepest = 0, 0
+    for character in text:
+        open_ += (character == "{") - (character == "}")
+        deepest = max(deepest, open_)
+    return deepest
 
 
 def _reference(entry: _Entry) -> Reference:
@@ -249,7 +271,7 @@ def _reference(entry: _Entry) -> Reference:
         volume=plain("volume"),
         issue=plain("issue"),
         pages=plain("pages"),
-        doi=identifier_of("doi", raw("doi")) or other.get("doi"),
+        doi=identifier_of("doi", unquote(raw("doi") or "")) or other.get("doi"),
         pmid=identifier_of("pmid", raw("pmid") or (raw("eprint") if in_pubmed else "")) or other.get("pmid"),
         pmcid=identifier_of("pmcid", raw("pmcid") or raw("pmc")) or other.get("pmcid"),
     )

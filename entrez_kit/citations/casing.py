@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from string import ascii_letters
 from typing import Final
 
 _SHORT_WORDS: Final = "a an and as at but by for from in into nor of on onto or over per so the to upon via with yet"
@@ -22,20 +23,56 @@ _LATIN: Final = re.compile(
 )
 """Latin expressions, of which the preposition is a part (Chicago): In Vitro, De Novo."""
 _PARTICLES: Final = frozenset(("von", "van", "de", "der", "den", "del", "della", "di", "da", "du", "la", "le"))
-_ABBREVIATED_GENUS: Final = re.compile(r"\b[A-Z]\. ?[a-z]{3,}")
-_TAXON: Final = re.compile(r"[A-Z][a-z]+ [a-z]{3,}")
-_EPITHETS: Final = (
+_ABBREVIATED_GENUS: Final = re.compile(r"\W{0,3}[A-Z]\.")
+_TWO_WORDS: Final = re.compile(r"(?P<genus>[A-Z][a-z]+) (?P<epithet>[a-z]{3,})")
+_COMMON_NOUNS: Final = re.compile(
+    r".*(?:itis|[oa]sis|a?emia|uria|rrho?ea|oma|ia|virus|viruses|phage|species|strains?|toxins?|infections?)"
+)
+"""What stands behind a genus and is no epithet: Candida vaginitis, Vaccinia virus."""
+_LATIN_NOUNS: Final = ("us", "um", "a", "is", "as", "es", "ys", "ax", "ix", "on")
+_LATIN_EPITHETS: Final = (
+    *("ensis", "ense", "arum", "orum", "arium", "ii", "oides", "folia", "folium", "folius", "iana", "ianum", "ianus"),
+    *("escens", "cola", "phila", "philus", "ifera", "iferum", "ifer"),
+)
+"""Endings that only the names of species have, for genera that are not among those below."""
+_GENUS_NAMES: Final = (
+    "acanthamoeba acinetobacter actinomyces aedes aeromonas agrobacterium alternaria amoeba ancylostoma anopheles "
+    "apis arabidopsis artemia ascaris aspergillus avena babesia bacillus bacteroides bartonella bifidobacterium "
+    "blastocystis bombyx bordetella borrelia borreliella bos botrytis brachypodium brassica brucella brugia "
+    "burkholderia caenorhabditis campylobacter candida candidozyma canis cannabis capra cavia chlamydia "
+    "chlamydomonas chlamydophila chlorocebus citrobacter citrus clonorchis clostridioides clostridium "
+    "coccidioides coffea corynebacterium coxiella cricetulus cronobacter cryptococcus cryptosporidium culex "
+    "cucumis cutibacterium danio daphnia dictyostelium drosophila echinococcus ehrlichia entamoeba enterobacter "
+    "enterococcus equus escherichia eucalyptus faecalibacterium fasciola felis francisella fusarium fusobacterium "
+    "gallus gardnerella geobacillus giardia glycine gossypium haemophilus haemonchus helianthus helicobacter "
+    "hevea histoplasma homo hordeum ixodes klebsiella komagataella lactobacillus lactococcus legionella "
+    "leishmania leptospira leuconostoc listeria loxodonta lupinus macaca magnaporthe malus manihot medicago "
+    "meriones mesocricetus methanosarcina micrococcus monodelphis moraxella morganella mucor mus mycobacterium "
+    "mycobacteroides mycoplasma mycoplasmoides naegleria neisseria neurospora nicotiana nocardia nostoc "
+    "onchocerca oncorhynchus opisthorchis oreochromis orientia oryctolagus oryza oryzias ovis pan panax "
+    "paracoccidioides paracoccus pasteurella penicillium phaseolus phytophthora pichia pinus pisum plasmodium "
+    "plesiomonas pneumocystis populus porphyromonas prevotella proteus providencia pseudomonas raphanus ralstonia "
+    "rattus rhizobium rhizopus rhodococcus rickettsia saccharomyces salmo salmonella schistosoma "
+    "schizosaccharomyces scedosporium serratia shewanella shigella solanum sorghum spodoptera sporothrix "
+    "staphylococcus stenotrophomonas streptococcus streptomyces strongyloides sus synechococcus synechocystis "
+    "taenia taeniopygia talaromyces tetrahymena theobroma thermus torulopsis toxocara toxoplasma treponema "
+    "tribolium trichinella trichoderma trichomonas trichophyton trichuris triticum trypanosoma ureaplasma vibrio "
+    "vigna vitis wolbachia wuchereria xanthomonas xenopus xylella yarrowia yersinia zea zymoseptoria"
+)
+_GENERA: Final = frozenset(_GENUS_NAMES.split())
+"""Genera that papers are about again and again: what tells a species among keywords from "Breast cancer"."""
+_EPITHET_NAMES: Final = (
     "abortus aegypti aeruginosa aestivum albicans albopictus anthracis aureus auris baumannii berghei borealis "
     "botulinum brucei burgdorferi burnetii cerevisiae cereus cholerae coli cruzi difficile donovani elegans "
-    "enterica epidermidis "
-    "faecalis faecium falciparum fragilis fumigatus gambiae glabrata gondii gonorrhoeae haematobium histolytica "
-    "influenzae jejuni knowlesi laevis leprae lycopersicum mansoni marcescens mays melanogaster melitensis "
-    "meningitidis mirabilis monocytogenes muciniphila mulatta musculus neoformans niger norvegicus oleracea pallidum "
-    "parvum perfringens pertussis pestis plantarum pneumoniae pneumophila pombe pseudomallei pylori pyogenes rerio "
-    "rhamnosus sapiens sativa sativum scrofa stercoralis subtilis suis tabacum taurus tetani thaliana thermophilus "
-    "trachomatis tuberculosis tuberosum typhi typhimurium vaginalis vivax vulgaris yoelii"
+    "enterica epidermidis faecalis faecium falciparum fragilis fumigatus gambiae glabrata gondii gonorrhoeae "
+    "haematobium histolytica influenzae jejuni knowlesi laevis leprae lycopersicum mansoni marcescens mays "
+    "melanogaster melitensis meningitidis mirabilis monocytogenes muciniphila mulatta musculus neoformans niger "
+    "norvegicus oleracea pallidum parvum perfringens pertussis pestis plantarum pneumoniae pneumophila pombe "
+    "pseudomallei pylori pyogenes rerio rhamnosus sapiens sativa sativum scrofa stercoralis subtilis suis tabacum "
+    "taurus tetani thaliana thermophilus trachomatis tuberculosis tuberosum typhi typhimurium vaginalis vivax "
+    "vulgaris yoelii"
 )
-_SPECIES: Final = re.compile(r"\b[A-Z][a-z]{3,} (?:" + _EPITHETS.replace(" ", "|") + r")\b")
+_EPITHETS: Final = frozenset(_EPITHET_NAMES.split())
 """Species that titles name again and again, for records without MeSH terms."""
 _FORMULA: Final = re.compile(r"\w[(\[{]\w|\w[)\]}]\w")
 """Brackets inside a word: di(2-ethylhexyl)phthalate."""
@@ -46,8 +83,28 @@ _SENTENCE_ENDS: Final = (":", "?", "!", ".", "—")
 
 
 def taxa(terms: Iterable[str]) -> list[str]:
-    """Return those of a record's terms that are names of species: "Escherichia coli"."""
-    return [term for term in terms if _TAXON.fullmatch(term)]
+    """Return those of a record's keywords that are names of species: "Escherichia coli", not "Breast cancer"."""
+    found = []
+    for term in terms:
+        match = _TWO_WORDS.fullmatch(term)
+        if match is None or not is_epithet(match["epithet"]):
+            continue
+        genus, epithet = match["genus"].lower(), match["epithet"]
+        latin = genus.endswith(_LATIN_NOUNS) and epithet.endswith(_LATIN_EPITHETS)
+        if latin or genus in _GENERA or epithet in _EPITHETS:
+            found.append(term)
+    return found
+
+
+def organisms(headings: Iterable[str]) -> list[str]:
+    """Return those of a record's MeSH headings that are names of species; no other heading has a small second word."""
+    matches = (_TWO_WORDS.fullmatch(heading) for heading in headings)
+    return [match[0] for match in matches if match and is_epithet(match["epithet"])]
+
+
+def is_epithet(word: str) -> bool:
+    """Tell whether the second word of a name may be a species' own, and no noun: coli, but not infections."""
+    return not _COMMON_NOUNS.fullmatch(word) or word in _EPITHETS
 
 
 def headline(title: str, small: frozenset[str], names: Iterable[str] = ()) -> str:
@@ -60,31 +117,37 @@ def headline(title: str, small: frozenset[str], names: Iterable[str] = ()) -> st
         small: words that stay small inside a title.
         names: species in it.
     """
-    kept = _kept(title, names)
     title = _LATIN.sub(lambda match: f"{match[1].capitalize()}{match[2]}{match[3].capitalize()}", title)
     words = title.split(" ")
+    species = frozenset(names)
     done: list[str] = []
-    place = 0
     starts = True
     for number, word in enumerate(words):
         following = words[number + 1] if number + 1 < len(words) else ""
         name = word in _PARTICLES and following[:1].isupper() and not starts
-        if name or any(start <= place < end for start, end in kept):
-            done.append(word)
+        epithet = _epithet(words[number - 1], word, species) if number else None
+        if name or epithet:
+            done.append(epithet or word)
         else:
             done.append(_word(word, small, emphatic=starts or not following or word.endswith(_SENTENCE_ENDS)))
         starts = word.endswith(_SENTENCE_ENDS) and word.lower() not in ("vs.", "v.", "sp.", "spp.", "al.")
-        place += len(word) + 1
     return " ".join(done)
 
 
-def _kept(title: str, names: Iterable[str]) -> list[tuple[int, int]]:
-    """Return where the second words of species stand."""
-    spans = []
-    for name in (*names, *_SPECIES.findall(title), *_ABBREVIATED_GENUS.findall(title)):
-        for match in re.finditer(re.escape(name), title):
-            spans.append((match.start() + name.index(" ") + 1 if " " in name else match.start(), match.end()))
-    return spans
+def _epithet(before: str, word: str, species: frozenset[str]) -> str | None:
+    """Return a word as it stands in the name of a species, small; None where it is no part of one."""
+    opening = _OPENING.match(word)
+    assert opening is not None
+    rest = word[opening.end() :]
+    end = next((place for place, letter in enumerate(rest) if not letter.isalpha()), len(rest))
+    epithet, after = rest[:end], rest[end:]
+    genus = before[len(before.rstrip(ascii_letters)) :]
+    if genus.lower() in _GENERA and epithet.lower() in _EPITHETS and not epithet.isupper():
+        return f"{opening[0]}{epithet.lower()}{after}"
+    if not epithet.islower():
+        return None
+    known = f"{genus} {epithet}" in species or (len(genus) > 3 and genus.istitle() and epithet in _EPITHETS)
+    return word if known or (len(epithet) > 2 and _ABBREVIATED_GENUS.fullmatch(before)) else None
 
 
 def _word(word: str, small: frozenset[str], *, emphatic: bool) -> str:

@@ -7,22 +7,26 @@ or by its title. An identifier that exists proves nothing: made-up references of
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from pydantic import Field
 
 from entrez_kit import tracing
 from entrez_kit.batches import in_batches
-from entrez_kit.citations.comparing import FieldDifference, differences, same_work
-from entrez_kit.citations.csl import Item, csl_item, notes
-from entrez_kit.citations.references import Correction, Reference
+from entrez_kit.citations.comparing import FieldDifference, FieldName, differences, same_work, title_agrees
+from entrez_kit.citations.csl import Item, csl_item
+from entrez_kit.citations.references import Correction, Reference, csl_text_of
+from entrez_kit.citations.written import compare_text
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.esearch_reply import parse_esearch
 from entrez_kit.identifiers import IdKind
+from entrez_kit.markup import on_the_line
 from entrez_kit.operation import Operation, Request, Result, sparse
+from entrez_kit.pubmed.brief_citation import brief_citation
 from entrez_kit.pubmed.match import Citation, MatchRequest, lookup_citation, surname
 from entrez_kit.pubmed.models import Article, RetractionStatus, Warn
 from entrez_kit.pubmed.retrieval import BATCH, Retrieval
+from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
 
 MAX_REFERENCES: Final = 20_000
@@ -32,11 +36,29 @@ MAX_CANDIDATES: Final = 5
 LEAST_WORDS: Final = 3
 """Titles of fewer words are searched with the first author, or not at all: they would find anything."""
 
-CheckStatus = Literal["verified", "mismatch", "retracted", "concern", "not_found", "ambiguous", "unchecked"]
-STATUSES: Final[tuple[CheckStatus, ...]] = (
-    *("verified", "mismatch", "retracted", "concern", "not_found", "ambiguous", "unchecked"),
+CheckStatus = Literal[
+    "verified",
+    "mismatch",
+    "another_work",
+    "retracted",
+    "concern",
+    "not_found",
+    "ambiguous",
+    "unreadable",
+    "unchecked",
+]
+STATUSES: Final[tuple[CheckStatus, ...]] = get_args(CheckStatus)
+UNCERTAIN: Final[frozenset[CheckStatus]] = frozenset(
+    ("another_work", "not_found", "ambiguous", "unreadable", "unchecked")
 )
+"""Where no record is certain, nothing is corrected."""
+MAX_SHOWN: Final = 120
 FoundBy = Literal["identifier", "citation", "title"]
+ANOTHER_WORK: Final[Mapping[FoundBy, str]] = {
+    "identifier": "the identifier belongs to another work",
+    "citation": "the record at this place is another work",
+    "title": "the record with this title is another work",
+}
 
 
 class CheckRequest(Request):
@@ -48,8 +70,8 @@ class CheckRequest(Request):
 class CheckedReference(Result):
     """What became of one reference.
 
-    ``pmid``, ``doi`` and ``title`` are those of the record. ``differences`` may be there whatever the status but
-    verified. ``same_work`` is false where an identifier leads to a record that is another work altogether.
+    ``pmid``, ``doi``, ``title`` and ``citation`` are those of the record. ``differences`` may be there whatever the
+    status but verified. Of ``another_work``, which has ``same_work`` false, the record is what was found instead.
     """
 
     key: str
@@ -60,16 +82,31 @@ class CheckedReference(Result):
     doi: str | None = sparse()
     pmcid: str | None = sparse()
     title: str | None = sparse()
+    citation: str | None = sparse()
     same_work: bool | None = sparse()
     retraction_status: RetractionStatus = Field(default="none", exclude_if=lambda value: value == "none")
+    standing: Standing | None = sparse()
     notice: str | None = sparse()
     differences: list[FieldDifference] = sparse([])
     candidate_pmids: list[str] = sparse([])
     detail: str | None = sparse()
 
 
+class Change(Result):
+    """What a corrected file says otherwise than before; ``old`` is empty where something was added."""
+
+    key: str
+    line: int | None = sparse()
+    field: FieldName | Literal["note"]
+    old: str
+    new: str
+
+
 class CheckResult(Result):
-    """One outcome per reference, in their order; ``counts`` has every status, ``fixed`` the corrected file."""
+    """One outcome per reference, in their order; ``counts`` has every status, ``fixed`` the corrected file.
+
+    ``changes`` are those of the corrected file, whether it was written or not.
+    """
 
     references: list[CheckedReference]
     total: int
@@ -77,6 +114,7 @@ class CheckResult(Result):
     warnings: list[Warn] = sparse([])
     fixed: str | None = sparse()
     corrected: int = Field(default=0, exclude_if=lambda value: value == 0)
+    changes: list[Change] = sparse([])
 
     @property
     def findings(self) -> int:
@@ -99,7 +137,7 @@ class _Candidates:
 
     def settled(self, reference: Reference) -> bool:
         """Whether one of the records is the work that is meant."""
-        return any(same_work(reference, article) for article, _ in self.articles.values())
+        return any(_agreement(reference, article)[0] for article, _ in self.articles.values())
 
 
 def check_references(services: Services, request: CheckRequest) -> CheckResult:
@@ -282,7 +320,7 @@ def _by_title(
             continue
         article = item.record.article()
         for number in pmids[item.input]:
-            if _title_agrees(references[number], article):
+            if title_agrees(references[number], article):
                 found[number].add(article, "title")
 
 
@@ -300,12 +338,8 @@ def _title_term(reference: Reference) -> str | None:
 
 def folded_words(text: str) -> list[str]:
     """Return the words of a text without what PubMed would take for syntax."""
-    cleaned = "".join(character if character.isalnum() or character in "-'." else " " for character in text)
+    cleaned = "".join(mark if mark.isalnum() or mark in "-'." else " " for mark in on_the_line(text))
     return [word for part in cleaned.split() if (word := part.strip("-'."))]
-
-
-def _title_agrees(reference: Reference, article: Article) -> bool:
-    return same_work(Reference(key="", title=reference.title), article)
 
 
 # Outcomes
@@ -319,18 +353,21 @@ def _outcome(reference: Reference, candidates: _Candidates) -> tuple[CheckedRefe
         return CheckedReference(**base, status="unchecked", detail=detail), None
     if not ranked:
         return _without_record(reference, candidates, base), None
-    same, wrong, article, found_by = ranked[0]
+    same, wrong, left, article, found_by = ranked[0]
     equal = [entry for entry in ranked[1:] if entry[0] and same and len(entry[1]) == len(wrong)]
     if equal and found_by != "identifier":
-        pmids = [entry[2].pmid for entry in [ranked[0], *equal]][:MAX_CANDIDATES]
+        pmids = [entry[3].pmid for entry in [ranked[0], *equal]][:MAX_CANDIDATES]
         detail = "several records fit equally well; add a PMID or DOI"
         return CheckedReference(**base, status="ambiguous", candidate_pmids=pmids, detail=detail), None
-    status: CheckStatus = "mismatch" if wrong or not same else "verified"
+    status: CheckStatus = "mismatch" if wrong or left else "verified"
     if same and article.retraction_status in ("retracted", "expression_of_concern"):
         status = "retracted" if article.retraction_status == "retracted" else "concern"
     details = [f"PubMed has no record of {', '.join(candidates.absent)}"] if candidates.absent else []
+    if left:
+        details.insert(0, f"the record does not have: {' '.join(left)}")
     if not same:
-        details.insert(0, "the identifier belongs to another work")
+        status = "another_work"
+        details.insert(0, ANOTHER_WORK[found_by])
     if candidates.absent and status == "verified":
         # PubMed may not know a DOI of a record it has; a PMID or PMCID that leads nowhere is wrong.
         gone = [value for value in candidates.absent if value in (reference.pmid, reference.pmcid)]
@@ -344,9 +381,11 @@ def _outcome(reference: Reference, candidates: _Candidates) -> tuple[CheckedRefe
         doi=article.doi,
         pmcid=article.pmcid,
         title=article.title or None,
+        citation=None if status == "verified" else brief_citation(article),
         same_work=None if same else False,
         retraction_status=article.retraction_status,
-        notice=" ".join(notes(article)) or None if article.retraction_status != "none" else None,
+        standing=article.standing,
+        notice=article.standing.note if article.standing else None,
         differences=wrong,
         detail="; ".join(details) or None,
     )
@@ -355,15 +394,32 @@ def _outcome(reference: Reference, candidates: _Candidates) -> tuple[CheckedRefe
 
 def _ranked(
     reference: Reference, candidates: _Candidates
-) -> list[tuple[bool, list[FieldDifference], Article, FoundBy]]:
+) -> list[tuple[bool, list[FieldDifference], list[str], Article, FoundBy]]:
     """Return the records that may be meant, the likeliest first."""
     order = ("identifier", "citation", "title")
-    bare = not (reference.title or reference.authors or reference.year or reference.volume or reference.pages)
     entries = [
-        (bare or same_work(reference, article), differences(reference, article), article, found_by)
-        for article, found_by in candidates.articles.values()
+        (*_agreement(reference, article), article, found_by) for article, found_by in candidates.articles.values()
     ]
-    return sorted(entries, key=lambda entry: (not entry[0], len(entry[1]), order.index(entry[3])))
+    if any(found_by == "identifier" and not same for same, _, _, _, found_by in entries):
+        # The title of one work and the identifier of another need all the authors to say which one is meant.
+        entries = [
+            (same and (found_by == "identifier" or _has_authors(wrong, reference)), wrong, left, article, found_by)
+            for same, wrong, left, article, found_by in entries
+        ]
+    return sorted(entries, key=lambda entry: (not entry[0], len(entry[1]) + len(entry[2]), order.index(entry[4])))
+
+
+def _has_authors(wrong: Sequence[FieldDifference], reference: Reference) -> bool:
+    return bool(reference.authors) and not any(difference.field == "authors" for difference in wrong)
+
+
+def _agreement(reference: Reference, article: Article) -> tuple[bool, list[FieldDifference], list[str]]:
+    """Tell whether a record is the work that is meant, where the two differ, and what a text says beyond the record."""
+    if reference.text is not None:
+        agreement = compare_text(reference, article)
+        return agreement.same, agreement.differences, agreement.left
+    bare = not (reference.title or reference.authors or reference.year or reference.volume or reference.pages)
+    return bare or same_work(reference, article), differences(reference, article), []
 
 
 def _without_record(reference: Reference, candidates: _Candidates, base: dict[str, Any]) -> CheckedReference:
@@ -376,9 +432,15 @@ def _without_record(reference: Reference, candidates: _Candidates, base: dict[st
         if reference.title:
             detail += ", nor one with this title"
         return CheckedReference(**base, status="not_found", detail=detail)
+    if reference.text is not None:
+        detail = (
+            "nothing was looked up: text is found by PMID: 123, PMC123 or a DOI in it; references in .bib, .ris and "
+        )
+        detail += f"CSL-JSON by their titles too. It says: {reference.text[:MAX_SHOWN]}"
+        return CheckedReference(**base, status="unreadable", detail=detail)
     if not (reference.title or (reference.journal and reference.year)):
-        detail = "it has neither an identifier nor a title to look for"
-        return CheckedReference(**base, status="not_found", detail=detail)
+        detail = "nothing was looked up: it has neither an identifier nor a title"
+        return CheckedReference(**base, status="unreadable", detail=detail)
     detail = "PubMed has no such reference; it does not hold most books, web pages and conference papers"
     return CheckedReference(**base, status="not_found", detail=detail)
 
@@ -391,12 +453,13 @@ def corrections_of(
 ) -> dict[int, Correction]:
     """Return what to change in references whose record is certain: fields that differ, and a note of a retraction.
 
-    What was not found, and what has the identifier of another work, is left as it is: its author must look at it.
+    What was not found, and what has the title, the authors or the identifier of another work, is left as it is: its
+    author must look at it.
     """
     found: dict[int, Correction] = {}
     for number, outcome in enumerate(checked):
         article = articles.get(number)
-        if article is None or outcome.same_work is False or outcome.status in ("unchecked", "ambiguous", "not_found"):
+        if article is None or outcome.status in UNCERTAIN:
             continue
         item = csl_item(article)
         fields: dict[str, Any] = {one.field: _value(one, item, article) for one in outcome.differences}
@@ -422,10 +485,28 @@ def _value(difference: FieldDifference, item: Item, article: Article) -> Any:
             return difference.record
 
 
+def changes_of(references: Sequence[Reference], corrections: Mapping[int, Correction]) -> list[Change]:
+    """Return what corrections change, field by field: the old text and the new one."""
+    changes: list[Change] = []
+    for number, correction in corrections.items():
+        reference = references[number]
+        base: dict[str, Any] = {"key": reference.key, "line": reference.line}
+        for name, value in correction.fields.items():
+            old: Any = getattr(reference, name)
+            new = value
+            if name == "authors":
+                old = "; ".join([author.text for author in old] + ["and others"] * reference.more_authors)
+                new = "; ".join(csl_text_of(author) for author in value)
+            changes.append(Change(**base, field=name, old=str(old or ""), new=str(new)))
+        if correction.note:
+            changes.append(Change(**base, field="note", old="", new=correction.note))
+    return changes
+
+
 def unfixed(result: CheckResult) -> Iterator[CheckedReference]:
     """Yield the references that a corrected file leaves as they were, although something is wrong with them."""
     for outcome in result.references:
-        if outcome.same_work is False or outcome.status in ("not_found", "ambiguous", "unchecked"):
+        if outcome.status in UNCERTAIN:
             yield outcome
 
 

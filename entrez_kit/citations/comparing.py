@@ -10,20 +10,21 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final, Literal
 
-from entrez_kit.citations.csl import csl_item
+from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.dates import issued
 from entrez_kit.citations.names import Name
 from entrez_kit.citations.pages import expanded
 from entrez_kit.citations.references import RefAuthor, Reference, csl_text_of
 from entrez_kit.citations.titles import journal_title
 from entrez_kit.operation import Result
+from entrez_kit.pubmed.likeness import begins, titles_alike
 from entrez_kit.pubmed.models import Article
 
 FieldName = Literal["title", "authors", "journal", "year", "volume", "issue", "pages", "doi", "pmid", "pmcid"]
 
-SIMILAR_TITLES: Final = 0.6
-"""Share of words two titles must have in common to be of the same work."""
 SIMILAR_NAMES: Final = 0.6
+SURE_NAMES: Final = 0.75
+MAX_NAME: Final = 200
 SHOWN_NAMES: Final = 10
 _GREEK: Final = {
     chr(code): unicodedata.name(chr(code)).split()[-1].lower() for code in (*range(0x3B1, 0x3C2), *range(0x3C3, 0x3CA))
@@ -108,9 +109,9 @@ def _differences(reference: Reference, article: Article) -> Iterator[FieldDiffer
     for field, mine, theirs in places:
         if mine and theirs and _place(mine) != _place(theirs):
             yield FieldDifference(field=field, given=mine, record=theirs)
-    pages = item.get("page") or item.get("number")
-    if reference.pages and pages and item["type"] not in ("report", "book") and not same_pages(reference.pages, pages):
-        yield FieldDifference(field="pages", given=reference.pages, record=pages)
+    pages = _pages_of(article, item)
+    if reference.pages and pages and item["type"] not in ("report", "book") and not _on_pages(reference, pages):
+        yield FieldDifference(field="pages", given=reference.pages, record=" or ".join(pages))
     identifiers: tuple[tuple[FieldName, str | None, str | None], ...] = (
         ("doi", reference.doi, article.doi),
         ("pmid", reference.pmid, article.pmid),
@@ -122,25 +123,72 @@ def _differences(reference: Reference, article: Article) -> Iterator[FieldDiffer
 
 
 def same_work(reference: Reference, article: Article) -> bool:
-    """Tell whether a reference means a record: by a similar title, or else by first author, year, volume and page."""
-    titles = [title for title in (article.title, article.vernacular_title) if title]
-    if reference.title and any(_similar(reference.title, title) for title in titles):
-        return True
+    """Tell whether a reference means a record: neither its title nor its authors are another work's.
+
+    A title that is only like the record's needs an identifier or the year beside it. Without a title first author,
+    year, volume and page tell.
+    """
     item = csl_item(article)
     names = item.get("author", [])
+    if _other_authors(reference.authors, names):
+        return False
+    titles = [title for title in (article.title, article.vernacular_title) if title]
+    if reference.title and titles:
+        if _any_title(reference.title, titles):
+            return True
+        part = not reference.year and any(begins(folded(reference.title), folded(title)) for title in titles)
+        told = reference.year in years_of(article) or _names(reference, article)
+        return title_agrees(reference, article) and (part or told)
     first = bool(reference.authors and names) and _same_person(reference.authors[0], names[0])
-    page = item.get("page") or item.get("number")
     agreeing = [
         first,
         reference.year in years_of(article),
         bool(reference.volume and item.get("volume")) and _place(reference.volume or "") == _place(item["volume"]),
-        bool(reference.pages and page) and same_pages(reference.pages or "", str(page)),
+        _on_pages(reference, _pages_of(article, item)),
     ]
-    if reference.title:
-        return first and sum(agreeing) >= 3
     return sum(agreeing) >= min(
         2, sum(map(bool, (reference.authors, reference.year, reference.volume, reference.pages)))
     )
+
+
+def title_agrees(reference: Reference, article: Article) -> bool:
+    """Tell whether the title of a reference is a record's, or like it."""
+    titles = [title for title in (article.title, article.vernacular_title) if title]
+    given = reference.title or ""
+    return bool(given) and (
+        _any_title(given, titles) or any(titles_alike(folded(given), folded(title)) for title in titles)
+    )
+
+
+def _names(reference: Reference, article: Article) -> bool:
+    """Tell whether a reference has an identifier of the record."""
+    pairs = (
+        (reference.pmid, article.pmid),
+        (reference.pmcid, article.pmcid),
+        ((reference.doi or "").lower(), (article.doi or "").lower()),
+    )
+    return any(mine and mine == theirs for mine, theirs in pairs)
+
+
+def _other_authors(mine: Sequence[RefAuthor], names: Sequence[Name]) -> bool:
+    """Tell whether the authors of a reference are another work's: fewer than half of them are the record's, misspelt
+    ones counted in, or under another first author fewer than two thirds.
+    """
+    if not mine or not names:
+        return False
+    places = _pairs(mine, names)
+    taken = set(places)
+    free = [number for number in range(len(names)) if number not in taken]
+    matching = 0
+    for number, place in enumerate(list(places)):
+        if place is None:
+            place = _nearest(mine[number], number, names, free, least=SURE_NAMES)
+            if place is None:
+                continue
+            free.remove(place)
+            places[number] = place
+        matching += 1
+    return matching * 2 < len(mine) or (places[0] != 0 and matching * 3 < len(mine) * 2)
 
 
 # Text
@@ -163,7 +211,7 @@ def _bare(text: str) -> str:
 
 
 def _title_key(title: str) -> str:
-    return _bare(_MARKED_TITLE.sub("", re.sub(r"</?(?:i|b|em|sub|sup|span)\b[^>]*>", "", title)))
+    return _bare(_MARKED_TITLE.sub("", re.sub(r"</?(?:i|b|em|sub|sup|span)\b[^<>]*+>", "", title)))
 
 
 def _any_title(mine: str, titles: Sequence[str]) -> bool:
@@ -171,15 +219,6 @@ def _any_title(mine: str, titles: Sequence[str]) -> bool:
     keys = [_title_key(title) for title in titles]
     # A title in two languages is given as one of them, or as both.
     return key in keys or (len(keys) > 1 and key in (keys[0] + keys[1], keys[1] + keys[0]))
-
-
-def _similar(one: str, other: str) -> bool:
-    """Tell whether two titles may be of one work: one is part of the other, or most of their words are the same."""
-    first, second = set(folded(one).split()), set(folded(other).split())
-    smaller, larger = sorted((first, second), key=len)
-    if len(smaller) >= 4 and smaller <= larger:
-        return True
-    return bool(larger) and len(first & second) / len(first | second) >= SIMILAR_TITLES
 
 
 # Place
@@ -236,6 +275,17 @@ def _place(text: str) -> str:
     return re.sub(r"\b0+(?=[0-9])", "", folded(_LEADING.sub("", text.strip()))).replace(" ", "")
 
 
+def _pages_of(article: Article, item: Item) -> list[str]:
+    """Return the pages of a record and its article number, of which a reference may give either."""
+    number = article.journal_info.article_number if article.journal_info is not None else None
+    given = (item.get("page"), item.get("number"), number if item.get("page") else None)
+    return list(dict.fromkeys(str(one) for one in given if one))
+
+
+def _on_pages(reference: Reference, pages: Sequence[str]) -> bool:
+    return bool(reference.pages) and any(same_pages(reference.pages or "", one) for one in pages)
+
+
 def same_pages(mine: str, theirs: str) -> bool:
     """Tell whether pages are the same: the first and, where both name one, the last; or one article number."""
     first, second = _page_ends(mine), _page_ends(theirs)
@@ -245,7 +295,8 @@ def same_pages(mine: str, theirs: str) -> bool:
 
 
 def _page_ends(pages: str) -> tuple[str, str]:
-    text = expanded(re.sub(r"\s*(?:[-\u2010-\u2015\u2212]+)\s*", "-", _LEADING.sub("", pages.strip())))
+    pages = " ".join(pages.split())
+    text = expanded(re.sub(r"(?<!\s)\s*+[-\u2010-\u2015\u2212]++\s*+", "-", _LEADING.sub("", pages.strip())))
     head = re.split(r"[,;]", text)[0]
     first, _, last = head.partition("-")
     return _place(first).removeprefix("e"), _place(last).removeprefix("e")
@@ -357,15 +408,17 @@ def _given_words(given: str) -> list[str]:
     return [word for word in words if word]
 
 
-def _nearest(author: RefAuthor, number: int, names: Sequence[Name], free: Sequence[int]) -> int | None:
+def _nearest(
+    author: RefAuthor, number: int, names: Sequence[Name], free: Sequence[int], *, least: float = SIMILAR_NAMES
+) -> int | None:
     """Return the place of the record's author that a misspelt one is meant to be: near by, with a similar name."""
     best: tuple[float, int] | None = None
     for place in free:
         if abs(place - number) > 3:
             continue
-        mine, theirs = folded(author.text), folded(csl_text_of(names[place]))
+        mine, theirs = folded(author.text[:MAX_NAME]), folded(csl_text_of(names[place])[:MAX_NAME])
         likeness = SequenceMatcher(None, mine, theirs, autojunk=False).ratio()
-        if likeness >= SIMILAR_NAMES and (best is None or likeness > best[0]):
+        if likeness >= least and (best is None or likeness > best[0]):
             best = (likeness, place)
     return best[1] if best else None
 

@@ -3,11 +3,13 @@
 import re
 from typing import Any, Final
 
+from entrez_kit.citations.casing import organisms, taxa
 from entrez_kit.citations.dates import issued
-from entrez_kit.citations.names import csl_names
+from entrez_kit.citations.names import csl_names, signed_names
 from entrez_kit.citations.pages import page_and_number
 from entrez_kit.citations.titles import article_title, journal_title, plain_title
 from entrez_kit.pubmed.models import Article, BookInfo, JournalInfo
+from entrez_kit.pubmed.standing import standing_of_article
 
 Item = dict[str, Any]
 
@@ -78,8 +80,6 @@ _LANGUAGES: Final = {
     "wel": "cy",
 }
 """MEDLINE's codes of languages, and those of the web that CSL uses; the others are the same in both."""
-_ARTICLE_NUMBER: Final = re.compile(r"(?:[eE]|[a-z]{2,4})?[0-9]{2,7}")
-"""Publishers' own ids that readers see as the number of an article: e1019, dkaa123, 104512."""
 _ORDINAL: Final = re.compile(r"([0-9]+)(?:st|nd|rd|th)?\.?(?:\s+ed(?:ition|n)?\.?)?", re.IGNORECASE)
 _WORDS: Final = {
     name: number
@@ -93,7 +93,7 @@ def csl_item(article: Article) -> Item:
     """Return a record as an item of CSL-JSON, valid against CSL's own schema.
 
     Numbers of electronic articles are ``number``, pages are ``page``, ranges written in full. Names of groups are
-    ``literal``. What a reader must know of the record (that it was retracted) stands in ``note``.
+    ``literal``. What a reader must know of the record (that it was retracted) stands in ``note``, in brackets.
     """
     # A record of Europe PMC may have no PMID; then its key names it ("PPR:PPR123").
     name = f"pmid:{article.pmid}" if article.pmid else str(getattr(article, "key", article.url))
@@ -113,6 +113,24 @@ def csl_item(article: Article) -> Item:
     _add_identifiers(item, article)
     _add_rest(item, article)
     return {name: value for name, value in item.items() if value not in (None, "", [], {})}
+
+
+def style_item(article: Article) -> Item:
+    """Return a record as an item of CSL-JSON for ``format_citations``, with what its styles know beyond CSL.
+
+    That are the initials of persons as PubMed gives them, and ``species``, the names of organisms among the terms.
+    """
+    item = csl_item(article)
+    book = article.book_info
+    if "author" in item:
+        item["author"] = signed_names(article.authors)
+    if book is not None and "editor" in item:
+        item["editor"] = signed_names(book.editors)
+    if book is not None and "container-author" in item:
+        item["container-author"] = signed_names(book.authors)
+    headings = [term.descriptor_name for term in article.mesh_terms]
+    item["species"] = [*organisms(headings), *taxa(article.keywords)]
+    return item
 
 
 def csl_type(article: Article) -> str:
@@ -138,11 +156,8 @@ def _add_journal(item: Item, article: Article, journal: JournalInfo) -> None:
     item["volume"] = journal.volume
     item["issue"] = journal.issue
     item["ISSN"] = journal.issn or journal.eissn or journal.issn_linking
-    item["page"], item["number"] = page_and_number(journal.pages)
-    own_number = article.article_ids.get("pii", "")
-    if not journal.pages and journal.volume and _ARTICLE_NUMBER.fullmatch(own_number):
-        item["number"] = own_number
     placed = journal.volume or journal.issue or journal.pages
+    item["page"], item["number"] = page_and_number(journal.pages, journal.article_number if placed else None)
     if item["type"] == "article-journal" and not placed and article.doi:
         item["status"] = AHEAD_OF_PRINT
 
@@ -201,22 +216,10 @@ def _add_rest(item: Item, article: Article) -> None:
 
 
 def notes(article: Article) -> list[str]:
-    """Return what must be known of a record before it is cited: retraction, concern, and the notices of both."""
-    said = []
-    kinds = {
-        "retracted": ("Retracted.", ("RetractionIn", "RetractedandRepublishedIn")),
-        "expression_of_concern": ("Expression of concern.", ("ExpressionOfConcernIn",)),
-        "retraction_notice": ("Retraction notice.", ("RetractionOf",)),
-    }
-    if article.retraction_status in kinds:
-        text, wanted = kinds[article.retraction_status]
-        said.append(text)
-        words = {"RetractionOf": "Retraction of", "ExpressionOfConcernIn": "Expression of concern in"}
-        said += [
-            f"{words.get(item.kind, 'Retraction in')}: {item.citation.rstrip('.')}."
-            for item in article.corrections
-            if item.kind in wanted and item.citation
-        ]
+    """Return what must be known of a record before it is cited: how it stands, in brackets, and what it lacks."""
+    standing = article.standing or standing_of_article(article)
+    # A correction notice is cited for what it is: its title says so.
+    said = [standing.note] if standing is not None and standing.status != "correction_notice" else []
     if article.authors_complete is False:
         said.append("PubMed's list of authors is incomplete.")
     return said

@@ -106,7 +106,7 @@ def _reference(number: int, item: dict[str, Any]) -> Reference:
             value = value[0] if value else None
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             return None
-        return " ".join(re.sub(r"</?(?:i|b|sub|sup|span|sc)\b[^>]*>", "", str(value)).split()) or None
+        return " ".join(re.sub(r"</?(?:i|b|sub|sup|span|sc)\b[^<>]*+>", "", str(value)).split()) or None
 
     names = item.get("author")
     authors = [_author(name) for name in names if isinstance(name, dict)] if isinstance(names, list) else []

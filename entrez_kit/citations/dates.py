@@ -7,7 +7,7 @@ from entrez_kit.pubmed.dates import day_exists, month_number
 from entrez_kit.pubmed.models import Article, ArticleDate, PublicationDate
 
 _SEASONS: Final = {"spring": 1, "summer": 2, "autumn": 3, "fall": 3, "winter": 4}
-_DASH: Final = re.compile(r"\s*[-–—/]\s*|\s+(?:to|and|&)\s+", re.IGNORECASE)
+_DASH: Final = re.compile(r"(?<!\s)(?:\s*+[-–—/]\s*+|\s++(?:to|and|&)\s++)", re.IGNORECASE)
 _YEAR: Final = re.compile(r"(?<![0-9])(?:1[5-9]|2[01])[0-9]{2}(?![0-9])")
 _WORD: Final = re.compile(r"[A-Za-z]+|[0-9]{1,2}(?![0-9])")
 

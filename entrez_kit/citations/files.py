@@ -9,6 +9,7 @@ from entrez_kit.citations.bibtex import bibtex_entry
 from entrez_kit.citations.csl import csl_item
 from entrez_kit.citations.nbib import nbib_record
 from entrez_kit.citations.ris import ris_record
+from entrez_kit.invisible import escape_json
 from entrez_kit.pubmed.models import Article
 
 
@@ -32,8 +33,8 @@ class FileStyle:
 
 
 def csl_entry(article: Article) -> str:
-    """Return a record as one item of CSL-JSON."""
-    return json.dumps(csl_item(article), ensure_ascii=False, indent=2)
+    """Return a record as one item of CSL-JSON, escaped as all JSON of this program is."""
+    return escape_json(json.dumps(csl_item(article), ensure_ascii=False, indent=2))
 
 
 FILES: Final[dict[str, FileStyle]] = {

@@ -22,11 +22,23 @@ _SUFFIXES: Final = {
     "6th": "VI",
 }
 """NLM writes III as 3rd and leaves out full stops; every style but NLM's own wants what stands in the article."""
+_DIGRAPH: Final = re.compile(r"[A-Z][a-z]")
+"""An initial of two letters: Iu, Ya, Kh, Sh."""
 
 
 def csl_names(authors: Iterable[Author]) -> list[Name]:
     """Return persons and groups in their order; entries without any name are left out."""
     return [name for author in authors if (name := csl_name(author))]
+
+
+def signed_names(authors: Iterable[Author]) -> list[Name]:
+    """Return the same names, of persons with the initials that PubMed gives them, for the styles that print these."""
+    names = [(author, csl_name(author)) for author in authors]
+    return [
+        {**name, "initials": author.initials} if author.initials and "family" in name else name
+        for author, name in names
+        if name
+    ]
 
 
 def csl_name(author: Author) -> Name | None:
@@ -67,6 +79,10 @@ def given_name(author: Author) -> str:
     """Return given names; initials that stand together are set apart, or they would be taken for one name."""
     first = " ".join((author.first_name or "").split())
     initials = "".join((author.initials or "").split())
+    if any(map(str.islower, initials)):  # of other alphabets: Iu A, which is no name "Iu"
+        first = " ".join(
+            f"{word}." if _DIGRAPH.fullmatch(word) and word in initials else word for word in first.split()
+        )
     if not first:
         first = initials
     elif first != initials:
@@ -78,4 +94,16 @@ def given_name(author: Author) -> str:
 
 def spaced_initials(author_given: str) -> str:
     """Return initials, as NLM takes them, of given names: "Jean-Pierre A" is "J P A"."""
-    return " ".join(word[0].upper() for word in re.findall(r"[^\W_]+(?:['’][^\W_]+)?", author_given))
+    words = re.findall(r"[^\W_]+(?:['’][^\W_]+)?\.?", author_given)
+    return " ".join(word if word.endswith(".") and _DIGRAPH.fullmatch(word[:-1]) else word[0].upper() for word in words)
+
+
+def divided_initials(initials: str) -> str:
+    """Return initials that stand together apart, those of several letters with a full stop: "IuA" is "Iu. A"."""
+    groups: list[str] = []
+    for letter in initials:
+        if groups and letter.islower():
+            groups[-1] += letter
+        elif letter.isalpha():
+            groups.append(letter)
+    return " ".join(group if len(group) == 1 else f"{group}." for group in groups)

@@ -3,9 +3,11 @@
 What PubMed has, NCBI writes itself, and ``fetch -f nbib`` prints that byte for byte.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from entrez_kit.citations.csl import notes
 from entrez_kit.citations.names import spaced_initials
 from entrez_kit.citations.text import one_line
 from entrez_kit.pubmed.models import Article, ArticleDate, Author, JournalInfo, MeshTerm, PublicationDate
@@ -14,12 +16,16 @@ WIDTH: Final = 87
 """NCBI's lines are at most so long; a longer value goes on under six spaces."""
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _CORRECTIONS: Final = {
+    "CorrectedandRepublishedIn": "CRI",
+    "CorrectedandRepublishedFrom": "CRF",
     "CommentIn": "CIN",
     "CommentOn": "CON",
     "ErratumIn": "EIN",
     "ErratumFor": "EFR",
     "ExpressionOfConcernIn": "ECI",
     "ExpressionOfConcernFor": "ECF",
+    "PartialRetractionIn": "PRIN",
+    "PartialRetractionOf": "PROF",
     "RepublishedIn": "RPI",
     "RepublishedFrom": "RPF",
     "RetractedandRepublishedIn": "RRI",
@@ -72,7 +78,13 @@ def _heads(article: Article) -> Fields:
     yield "PG", journal.pages
     if article.doi:
         yield "LID", f"{article.doi} [doi]"
-    yield "AB", article.abstract_text
+    if journal.article_number:
+        yield "LID", f"{journal.article_number} [pii]"
+    if article.abstract_language:
+        yield "OAB", article.abstract_text
+        yield "OABL", article.abstract_language
+    else:
+        yield "AB", article.abstract_text
     yield "CI", article.abstract_copyright
 
 
@@ -103,7 +115,7 @@ def _person(author: Author, full: str, short: str) -> Fields:
         yield ("CN" if full == "FAU" else full), author.collective_name
     else:
         given = author.first_name or author.initials
-        initials = author.initials or spaced_initials(given or "").replace(" ", "")
+        initials = author.initials or re.sub(r"[ .]", "", spaced_initials(given or ""))
         yield full, ", ".join(part for part in (author.last_name, given, author.suffix) if part)
         yield short, " ".join(part for part in (author.last_name, initials, author.suffix) if part)
     if author.orcid:
@@ -135,14 +147,17 @@ def _tails(article: Article) -> Fields:
         if correction.kind in _CORRECTIONS:
             pmid = f" PMID: {correction.pmid}" if correction.pmid else ""
             yield _CORRECTIONS[correction.kind], f"{correction.citation}{pmid}"
+    for note in notes(article):
+        yield "GN", note
     for word in article.keywords:
         yield "OT", word
     yield "COIS", article.coi_statement
     yield "PMC", article.pmcid
     if article.doi:
         yield "AID", f"{article.doi} [doi]"
-    if pii := article.article_ids.get("pii"):
-        yield "AID", f"{pii} [pii]"
+    for kind, pii in article.article_ids.items():
+        if kind.partition("_")[0] == "pii":
+            yield "AID", f"{pii} [pii]"
     if not article.pmid:
         yield "AID", f"{getattr(article, 'epmc_id', article.url)} [epmc]"
     yield "SO", _source(article, journal)
@@ -163,6 +178,7 @@ def _source(article: Article, journal: JournalInfo) -> str | None:
         return None
     date = date_text(journal.publication_date, article.article_dates)
     place = f"{journal.volume or ''}{f'({journal.issue})' if journal.issue else ''}"
-    pages = f":{journal.pages}" if journal.pages else ""
+    number = journal.pages or (journal.article_number if place else None)
+    pages = f":{number}" if number else ""
     text = f"{name}. {date or ''}{f';{place}' if place else ''}{pages}.".replace(". .", ".")
     return f"{text} doi: {article.doi}." if article.doi else text

@@ -8,10 +8,11 @@ from pydantic import Field, field_validator
 
 from entrez_kit.citations.style_names import StyleName, read_styles
 from entrez_kit.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
-from entrez_kit.operation import Operation, Request, Result, sparse
+from entrez_kit.operation import Operation, Request, Result, Warned, sparse
 from entrez_kit.pubmed.fetch import InputOutcome, outcome_of, shortfall_of
 from entrez_kit.pubmed.models import Article, RetractionStatus
 from entrez_kit.pubmed.retrieval import BATCH, Fetched, Retrieval
+from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
 
 MAX_MCP_PMIDS: Final = 50
@@ -24,8 +25,7 @@ class CitationsRequest(Request):
     citation_styles: list[StyleName] = Field(
         default=["apa"],
         min_length=1,
-        description="apa, mla, vancouver, ama, chicago (author-date), nature; "
-        "ris, bibtex, csl, nbib for reference managers.",
+        description="apa, mla, vancouver, ama, chicago (author-date), nature; ris, bibtex, csl, nbib.",
     )
 
     @field_validator("citation_styles", mode="before")
@@ -36,15 +36,16 @@ class CitationsRequest(Request):
 
 
 class FormattedCitation(Result):
-    """One record as a reference list has it, by style; ``retraction_status`` where it is not none."""
+    """One record as a reference list has it, by style; ``retraction_status`` and ``standing`` where it is not plain."""
 
     pmid: str
     title: str | None = sparse()
     citations: dict[str, str]
     retraction_status: RetractionStatus = Field(default="none", exclude_if=lambda value: value == "none")
+    standing: Standing | None = sparse()
 
 
-class CitationsResult(Result):
+class CitationsResult(Warned):
     """Citations in the order of the inputs; ``outcomes`` is present when anything was not found."""
 
     citations: list[FormattedCitation]
@@ -123,6 +124,7 @@ def _cited(fetched: list[Fetched], styles: list[str], markup: Any) -> Iterator[C
             title=article.title or None,
             citations=texts[article.pmid],
             retraction_status=article.retraction_status,
+            standing=article.standing,
         )
         yield Cited(item, article, citation)
 
@@ -130,11 +132,11 @@ def _cited(fetched: list[Fetched], styles: list[str], markup: Any) -> Iterator[C
 def citations_of(articles: list[Article], styles: Iterable[str], markup: Any = "plain") -> list[dict[str, str]]:
     """Return each record in every style."""
     from entrez_kit.citations import styles as formatted
-    from entrez_kit.citations.csl import csl_item
+    from entrez_kit.citations.csl import style_item
     from entrez_kit.citations.files import FILES, file_text
 
     texts: list[dict[str, str]] = [{} for _ in articles]
-    items = [csl_item(article) for article in articles]
+    items = [style_item(article) for article in articles]
     for style in styles:
         if style in FILES:
             written = [file_text(style, [article]) for article in articles]

@@ -8,6 +8,10 @@ _ROMAN: Final = re.compile(r"[ivxlcdm]+", re.IGNORECASE)
 _PAGE_LETTERS: Final = frozenset("ABCDFHIJKLMOPQRSTUVWXYZ")
 """Letters before the page numbers of supplements and sections: S12, A7, R33. E stands before electronic ones."""
 _PREFIXED: Final = re.compile(r"([A-Za-z]{1,6})[-.]?([0-9]+)")
+_COMPOUND: Final = re.compile(r"(?:[eE]|[A-Za-z]{2,12}\.)[0-9]{5}-[0-9]{2}|[A-Za-z]{2,12}[0-9]*(?:\.[A-Za-z]?[0-9]+)+")
+"""Numbers that have a year or a part in them: e01408-19, mbio.01408-19, arztebl.m2025.0086."""
+_LONGEST_NUMBER: Final = 12
+"""More digits are no page, and thousands of them no number that Python reads."""
 _LONG_NUMBER: Final = 5
 """A single number of so many digits is no page: no volume is so thick."""
 
@@ -20,6 +24,8 @@ def expanded(pages: str) -> str:
 
 def _whole(match: re.Match[str]) -> str:
     letters, first, more_letters, last = match.groups()
+    if max(len(first), len(last)) > _LONGEST_NUMBER:
+        return match[0]
     if len(last) < len(first) and (not more_letters or more_letters == letters):
         last = first[: len(first) - len(last)] + last
     if more_letters and more_letters != letters:  # "e12-f3" is no range of one kind
@@ -34,6 +40,8 @@ def is_article_number(pages: str) -> bool:
     text = pages.strip()
     if text.isdigit():
         return len(text) >= _LONG_NUMBER
+    if _COMPOUND.fullmatch(text):
+        return True
     match = _PREFIXED.fullmatch(text)
     if not match or _ROMAN.fullmatch(text):
         return False
@@ -41,10 +49,16 @@ def is_article_number(pages: str) -> bool:
     return not (letters in _PAGE_LETTERS and len(digits) < _LONG_NUMBER)
 
 
-def page_and_number(pages: str | None) -> tuple[str | None, str | None]:
-    """Return the pages, whole, or else the article number."""
-    if not pages or not pages.strip():
-        return None, None
-    if is_article_number(pages):
-        return None, pages.strip()
-    return expanded(pages), None
+def page_and_number(pages: str | None, number: str | None = None) -> tuple[str | None, str | None]:
+    """Return the pages, whole, or else the article number.
+
+    Args:
+        pages: as PubMed has them; an article number may stand there.
+        number: the article number, where the record has one beside the pages; where both are the same it is no page.
+    """
+    text = (pages or "").strip()
+    if not text:
+        return None, number
+    if is_article_number(text) or text == number:
+        return None, text
+    return expanded(text), None

@@ -6,37 +6,52 @@ style do not allow; each function says which.
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from entrez_kit.citations.casing import PREPOSITIONS, SHORT, SHORTEST, headline, subtitle_capitals, taxa
 from entrez_kit.citations.csl import BOOKSHELF, JOINER, Item
-from entrez_kit.citations.names import Name, spaced_initials
+from entrez_kit.citations.names import Name, divided_initials, spaced_initials
 from entrez_kit.citations.titles import dotted
+from entrez_kit.pubmed.standing import WORDS
 
 Titles = Literal["as_is", "chicago", "mla", "apa", "ama"]
 Language = Literal["none", "after_pages", "in_title", "after_title"]
 
 GROUP: Final = ("\u2063", "\u2064")
 """Marks around the name of a group, for styles that set it off with a semicolon; no title or name has them."""
+HYPHEN: Final = "\u2062"
+"""Stands for the hyphen of an article number where the processor would take it for that of a range: e01408-19."""
 
 MANY: Final = 6
 NAMED: Final = 3
 """AMA names up to six people, and three of more (3.7)."""
 OTHERS: Final[Name] = {"literal": "et al"}
 
-_UNUSED: Final = ("abstract", "keyword", "note", "source", "language", "medium", "ISSN", "custom", "categories")
-"""Fields that a style would print beside the citation proper, or that nothing prints."""
-_SUPPLEMENT: Final = re.compile(
-    r"(?:(?P<before>[^()]*?)[\s,]*)??\(?(?<![a-z])suppl(?:ement)?(?![a-z])[\s_.]*(?P<number>[^()]*?)\)?", re.IGNORECASE
+_UNUSED: Final = (
+    "abstract",
+    "keyword",
+    "note",
+    "source",
+    "language",
+    "medium",
+    "ISSN",
+    "species",
+    "custom",
+    "categories",
 )
-_PART: Final = re.compile(r"(?P<before>.*?)\s*\bpt\.?\s*(?P<number>\w+)", re.IGNORECASE)
+"""Fields that a style would print beside the citation proper, or that nothing prints."""
+_SUPPLEMENT: Final = re.compile(r"(?<![a-z])suppl(?:ement)?(?![a-z])", re.IGNORECASE)
+_PART: Final = re.compile(r"\bpt\b\.?\s*(?=\w+$)|\bpt\.?(?=[0-9]+$)", re.IGNORECASE)
+_PAGES: Final = re.compile(r"[A-Za-z]{0,3}[0-9]")
 _NUMERALS: Final = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 _ROMAN: Final = re.compile(r"(?=[IVXLCDM])M{0,3}(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})", re.IGNORECASE)
 _BOOKS: Final = ("book", "report")
 _SUFFIXES: Final = {"II": "2nd", "III": "3rd", "IV": "4th", "V": "5th", "VI": "6th"}
+_ELISION: Final = re.compile(r"(?<!\w)'(?:n'|[0-9]0s|(?:em|tis|twas|til|t)\b|s-)(?=\W|\w|$)", re.IGNORECASE)
+"""Apostrophes that stand where a quotation could open: rock 'n' roll, the '90s, 't Hooft."""
 _HYPHENATED: Final = re.compile(r"(?<=[^\W\d_]-)[a-z](?=[a-z]*\Z)")
 """The second part of Xiao-ming, which counts among the initials."""
-_RANGE: Final = re.compile(r"([A-Za-z]{0,3})([0-9]+)-\1([0-9]+)(?![0-9])")
+_RANGE: Final = re.compile(r"(?<![0-9])([A-Za-z]{0,3})([0-9]{1,12})-\1([0-9]{1,12})(?![0-9])")
 _LANGUAGES: Final = {
     "ar": "Arabic",
     "bg": "Bulgarian",
@@ -111,6 +126,8 @@ class Wants:
         report_number: what stands before the number of a report.
         series: the series of a report is named.
         genre: the word "preprint" comes from the data; otherwise the style has it.
+        most_others: so many authors are named of a list that PubMed cut off, where the style names the last one of a
+            longer list, which is not known here.
         nlm_pages: ranges shortened as NLM does, and what belongs to the article besides ("discussion 210-1").
     """
 
@@ -141,6 +158,7 @@ class Wants:
     series: bool = True
     genre: bool = True
     nlm_pages: bool = False
+    most_others: int | None = None
 
 
 def prepared(item: Item, wants: Wants) -> Item:
@@ -159,6 +177,8 @@ def prepared(item: Item, wants: Wants) -> Item:
         ready["status"] = wants.ahead
     _publisher(ready, wants)
     if "incomplete" in str(item.get("note", "")) and "author" in ready and OTHERS not in ready["author"]:
+        if wants.most_others and len(ready["author"]) > wants.most_others:
+            ready["author"] = ready["author"][: wants.most_others]
         ready["author"].append({"literal": "others"})  # the processor's word for "et al."
     if ready["type"] == "article":
         _preprint(ready, wants)
@@ -167,7 +187,9 @@ def prepared(item: Item, wants: Wants) -> Item:
     if not wants.places:
         ready.pop("publisher-place", None)
     elif wants.bare_places and "publisher-place" in ready:
-        ready["publisher-place"] = re.sub(r"\s*\([^()]*\)$", "", ready["publisher-place"])
+        place, bracket, rest = ready["publisher-place"].rpartition("(")
+        if bracket and rest.endswith(")") and rest.count(")") == 1:
+            ready["publisher-place"] = place.rstrip()
     return ready
 
 
@@ -182,7 +204,7 @@ def _roles(item: Item) -> None:
 
 def _titles(ready: Item, item: Item, wants: Wants) -> None:
     language = str(item.get("language", "en"))
-    names = taxa(str(item.get("keyword", "")).split(JOINER))
+    names = item["species"] if "species" in item else taxa(str(item.get("keyword", "")).split(JOINER))
     for name in ("title", "container-title"):
         text = ready.get(name)
         if not text:
@@ -221,9 +243,31 @@ def quoted(text: str) -> str:
     """
     text = re.sub(r"(?<=[0-9])''", "″", text)
     text = re.sub(r"(?<=[0-9])'(?![A-Za-z]*')", "′", text)
-    if not re.search('["“”„]', text):
-        text = re.sub(r"(?<![\w.])['‘](?=\w)([^'‘’]*[^\s'‘’])['’](?!\w)", r'"\1"', text)
-    return text.replace("'", "’").replace("“", '"').replace("”", '"').replace("„", '"')
+    text = _ELISION.sub(lambda match: match[0].replace("'", "’"), text)
+    marks = list(text)
+    opened: int | None = None
+    inside = False
+    for place, mark in enumerate(text):
+        before, after = text[place - 1 : place], text[place + 1 : place + 2]
+        if mark in '“„”"':
+            inside = mark in "“„" or (mark == '"' and not inside)
+            marks[place] = '"'
+            opened = None
+        elif mark in "'‘" and _opens(before, after):
+            opened = place
+            marks[place] = "‘"
+        elif mark in "'’":
+            marks[place] = "’"
+            if opened is not None and before != " " and not after.isalnum() and place > opened + 1:
+                if not inside:
+                    marks[opened] = marks[place] = '"'
+                opened = None
+    return "".join(marks)
+
+
+def _opens(before: str, after: str) -> bool:
+    """Tell whether a single mark between two characters opens a quotation."""
+    return not (before.isalnum() or before in (".", ")", "]")) and bool(after) and not after.isspace()
 
 
 # names
@@ -250,13 +294,15 @@ def _shortened_list(names: list[Name]) -> list[Name]:
 
 def _name(name: Name, wants: Wants, *, several: bool) -> Name:
     ready = {part: text.replace("'", "’") for part, text in name.items()}
+    initials = ready.pop("initials", "")
     if "literal" in ready:
         if wants.groups_apart and several:
             ready["literal"] = ready["literal"].join(GROUP)
         return ready
     if given := ready.get("given"):
         if wants.nlm_names and any(map(str.isupper, given)):
-            ready["given"] = spaced_initials(given)
+            # NLM's are not always those of the given names: it passes over "de", and took two once
+            ready["given"] = divided_initials(initials) or spaced_initials(given)
         elif wants.initials:
             ready["given"] = _HYPHENATED.sub(_raised, given)
     if "suffix" in ready and (wants.nlm_names or wants.bare_suffixes):
@@ -295,14 +341,15 @@ def _issue(item: Item, wants: Wants) -> None:
     if volume and _ROMAN.fullmatch(volume):  # all six styles want Arabic numerals
         item["volume"] = str(_arabic(volume))
     issue = str(item.get("issue", ""))
-    if match := _PART.fullmatch(issue):
-        part = f"{wants.part} {match['number']}"
+    if match := _PART.search(issue):
+        part = f"{wants.part} {issue[match.end() :]}"
+        before = issue[: match.start()].rstrip()
         if wants.parts_apart:
             item["supplement-number"] = part
-            issue = match["before"]
+            issue = before
             item.pop("issue")
         else:
-            issue = f"{match['before']} {part}".strip()
+            issue = f"{before} {part}".strip()
     if issue:
         item["issue"] = re.sub(r"(?<=[0-9])-(?=[0-9])", "–", issue) if wants.dashes else issue
 
@@ -324,24 +371,36 @@ def _date(item: Item, wants: Wants) -> None:
 
 
 def _supplement(item: Item, wants: Wants) -> None:
-    """Set a supplement apart from issue or volume, as the styles know it: "27 Suppl 1", "3 Suppl 2"."""
-    for field in ("issue", "volume"):
-        match = _SUPPLEMENT.fullmatch(str(item.get(field, "")))
-        if not match:
+    """Set a supplement apart from issue and volume, as the styles know it: "27 Suppl 1", "3 Suppl 2"."""
+    found = False
+    number = ""
+    for field in ("volume", "issue"):
+        before, word, after = _divided(str(item.get(field, "")))
+        if not word:
             continue
-        before, number = (match["before"] or "").strip(), match["number"].strip()
-        text = " ".join(part for part in (wants.supplements, number) if part)
+        found = True
+        number = after or number  # where both name it, it is one supplement
         item.pop(field)
         if before:
             item[field] = before
-        if wants.supplement_in == "own":
-            item["supplement-number"] = number or wants.supplements
-        elif wants.supplement_in == "brackets":
-            item["volume"] = f"{item.get('volume', '')} ({text})".strip()
-        else:
-            place = "issue" if "issue" in item else "volume"
-            item[place] = f"{item.get(place, '')} {text}".strip()
+    if not found:
         return
+    text = " ".join(part for part in (wants.supplements, number) if part)
+    if wants.supplement_in == "own":
+        item["supplement-number"] = number or wants.supplements
+    elif wants.supplement_in == "brackets":
+        item["volume"] = f"{item.get('volume', '')} ({text})".strip()
+    else:
+        place = "issue" if "issue" in item else "volume"
+        item[place] = f"{item.get(place, '')} {text}".strip()
+
+
+def _divided(text: str) -> tuple[str, str, str]:
+    """Divide "27 Suppl 1" and "27(SUPPL. 1)" at the word: what stands before it, the word, the number."""
+    match = _SUPPLEMENT.search(text)
+    if not match:
+        return text, "", ""
+    return text[: match.start()].rstrip(" ,("), match[0], text[match.end() :].strip(" _.()")
 
 
 def _pages(item: Item, wants: Wants) -> None:
@@ -350,7 +409,7 @@ def _pages(item: Item, wants: Wants) -> None:
         item.pop("page", None)
     if "number" in item and item["type"].startswith("article"):
         if wants.numbers_as_pages:
-            item["page"] = item.pop("number")
+            item["page"] = item.pop("number").replace("-", HYPHEN)
         elif wants.article_word:
             item["number"] = f"article {item['number']}"
     if "page" not in item:
@@ -359,7 +418,10 @@ def _pages(item: Item, wants: Wants) -> None:
     if wants.nlm_pages:
         item["page"] = _RANGE.sub(_shortened, pages)
     else:
-        item["page"] = pages.partition(";")[0].rstrip()  # what follows is the discussion of the paper
+        # of what follows a semicolon other pages belong to the article, and the discussion of it does not
+        item["page"] = ", ".join(
+            part for part in map(str.strip, pages.split(";")) if _PAGES.match(part) or part == pages
+        )
 
 
 def _shortened(match: re.Match[str]) -> str:
@@ -389,33 +451,10 @@ def _preprint(item: Item, wants: Wants) -> None:
 # notices
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a notice was published: NLM's text for it, and what can be read from it."""
-
-    text: str
-    journal: str
-    year: str
-    volume: str
-    issue: str
-    pages: str
+_STANDING: Final = re.compile(rf"\[(?:{'|'.join(map(re.escape, WORDS.values()))})(?:: [^\[\]]*)?\]")
 
 
-_NOTICE: Final = re.compile(r"Retraction in: (?P<text>.+?)\.(?= [A-Z][a-z]+ (?:in|of):| PubMed|$)")
-_PLACE: Final = re.compile(
-    r"(?P<text>(?P<journal>.+?)\. (?P<year>[0-9]{4})[^;.]*;"
-    r"(?P<volume>[^(:;.]*)(?:\((?P<issue>[^)]*)\))?(?::(?P<pages>[^.; ]+))?)"
-)
-
-
-def notice_of(item: Item) -> tuple[bool, Place | None]:
-    """Tell from its note whether an item was retracted, and where."""
-    note = str(item.get("note", ""))
-    if not note.startswith("Retracted."):
-        return False, None
-    found = _NOTICE.search(note)
-    match = _PLACE.match(found["text"]) if found else None
-    if not match:
-        return True, None
-    parts: dict[str, Any] = {name: (value or "").strip() for name, value in match.groupdict().items()}
-    return True, Place(**parts)
+def standing_note(item: Item) -> str | None:
+    """Return what an item's note says in brackets of how the work stands."""
+    match = _STANDING.match(str(item.get("note", "")))
+    return match[0] if match else None

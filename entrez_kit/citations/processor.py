@@ -15,9 +15,17 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from entrez_kit.errors import EntrezKitError, NotConfigured
+from entrez_kit.extras import install_line, missing_extra
 
 TIMEOUT_S: Final = 120
 MARKS: Final = {"Emph": "italic", "Strong": "bold", "Superscript": "sup", "Subscript": "sub"}
+
+MAX_QUOTES: Final = 8
+"""Pandoc's time doubles with every quotation mark that is opened and not closed."""
+_MASKS: Final = {ord(mark): 0xFDD0 + number for number, mark in enumerate("<‘’“”")}
+_TAGS: Final = {ord("<"): _MASKS[ord("<")]}
+_UNMASKED: Final = {mask: mark for mark, mask in _MASKS.items()}
+"""Code points that no text may hold stand for marks while pandoc is at work."""
 
 Kind = Literal["italic", "bold", "sup", "sub"]
 
@@ -43,13 +51,26 @@ def format_entries(items: Sequence[dict[str, Any]], style: bytes) -> list[Entry]
     Raises:
         NotConfigured: there is no pandoc on this machine.
     """
-    numbered = [{**item, "id": f"i{number}"} for number, item in enumerate(items)]
+    numbered = [{**_masked(item), "id": f"i{number}"} for number, item in enumerate(items)]
     document = _run(numbered, style)
     entries: dict[str, Entry] = {}
     for block in _divisions(document["blocks"]):
         identifier = block["c"][0][0].removeprefix("ref-")
         entries[identifier] = _joined(_runs(block["c"][1], frozenset()))
     return [entries.get(item["id"], ()) for item in numbered]
+
+
+def _masked(value: Any) -> Any:
+    """Hide from pandoc what it would take for markup: text is plain, and twenty tags left open take it two minutes.
+
+    Quotation marks it has to see, to set them as the style wants; more than any title has are hidden too.
+    """
+    if isinstance(value, str):
+        many = value.count("‘") + value.count("“") > MAX_QUOTES
+        return value.translate(_MASKS if many else _TAGS)
+    if isinstance(value, list):
+        return [_masked(part) for part in value]
+    return {name: _masked(part) for name, part in value.items()} if isinstance(value, dict) else value
 
 
 def _divisions(blocks: Iterable[Any]) -> Iterable[Any]:
@@ -77,7 +98,11 @@ def _run(items: list[dict[str, Any]], style: bytes) -> Any:
                 check=False,
             )
         except OSError as exc:
-            raise _missing(f"The citation processor cannot be run: {exc.strerror or type(exc).__name__}.") from None
+            raise NotConfigured(
+                f"The citation processor cannot be run: {exc.strerror or type(exc).__name__}.",
+                recovery_hint=f"Run: {install_line('cite')}",
+                details={"reason": "no_citation_processor"},
+            ) from None
         except subprocess.TimeoutExpired:
             raise _failed(f"gave no answer in {TIMEOUT_S} s") from None
     if done.returncode != 0:
@@ -103,16 +128,8 @@ def program() -> Path:
                 return bundled
     found = shutil.which("pandoc")
     if not found:
-        raise _missing("There is no pandoc on this machine, which formats citations.")
+        raise missing_extra("cite", "A citation in a style")
     return Path(found)
-
-
-def _missing(message: str) -> NotConfigured:
-    return NotConfigured(
-        message,
-        recovery_hint="Install it: pip install pypandoc_binary, or pandoc from your system; the style csl needs none.",
-        details={"reason": "no_citation_processor"},
-    )
 
 
 def _failed(why: str) -> EntrezKitError:
@@ -126,7 +143,7 @@ def _runs(nodes: Iterable[Any], kinds: frozenset[str]) -> Iterable[Run]:
     for node in nodes:
         tag, content = node["t"], node.get("c")
         if tag == "Str":
-            yield Run(content, kinds)
+            yield Run(content.translate(_UNMASKED), kinds)
         elif tag in ("Space", "SoftBreak", "LineBreak"):
             yield Run(" ", kinds)
         elif tag in MARKS:
@@ -142,7 +159,7 @@ def _runs(nodes: Iterable[Any], kinds: frozenset[str]) -> Iterable[Run]:
         elif tag in ("Para", "Plain", "SmallCaps", "Underline", "Strikeout"):
             yield from _runs(content, kinds)
         elif tag in ("RawInline", "Code", "Math"):
-            yield Run(content[1], kinds)
+            yield Run(content[1].translate(_UNMASKED), kinds)
 
 
 def _joined(runs: Iterable[Run]) -> Entry:

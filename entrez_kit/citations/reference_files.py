@@ -17,17 +17,21 @@ KINDS: Final[dict[str, str]] = {
     ".ris": "ris",
     ".json": "csl",
     **dict.fromkeys((".nbib", ".medline"), "nbib"),
-    **dict.fromkeys((".txt", ".ids", ".csv", ".tsv", ".jsonl"), "ids"),
+    **dict.fromkeys((".txt", ".text", ".md", ".ids", ".csv", ".tsv", ".jsonl"), "ids"),
 }
 """What a suffix stands for; ids are left to whoever reads identifiers."""
+PLAIN_TEXT: Final = ("", ".txt", ".text", ".md")
+"""Suffixes of what may also be references as they are written out."""
 _SIGNS: Final = (
-    ("ris", re.compile(r"\s*(?:[0-9]+\.\s*)?TY {1,2}- ")),
-    ("nbib", re.compile(r"\s*PMID *- ?[0-9]")),
-    ("bibtex", re.compile(r"(?:\s*%[^\n]*\n)*\s*@[A-Za-z]+\s*[{(]")),
-    ("csl", re.compile(r'\s*(?:\[\s*\{|\{)[^\[\]{}]*"(?:type|title|DOI|items|references|author)"')),
+    ("ris", re.compile(r"\s*+(?:[0-9]++\.\s*+)?TY {1,2}- ")),
+    ("nbib", re.compile(r"\s*+PMID *+- ?[0-9]")),
+    ("bibtex", re.compile(r"(?:\s*+%[^\n]*+\n)*+\s*+@[A-Za-z]++\s*+[{(]")),
+    ("csl", re.compile(r'\s*+(?:\[\s*+)?+\{[^\[\]{}]*?"(?:type|title|DOI|items|references|author)"')),
     (
         "ids",
-        re.compile(r"\s*(?:#[^\n]*\s*)*(?:(?:PMID|PMC|PMCID|DOI)?\s*:?\s*[0-9]|https?://|\[\s*[\"0-9])", re.IGNORECASE),
+        re.compile(
+            r"(?:\s*+#[^\n]*+)*+\s*+(?:(?:PMID|PMC|PMCID|DOI)?+\s*+:?\s*+[0-9]|https?://|\[\s*+[\"0-9])", re.IGNORECASE
+        ),
     ),
 )
 _READERS: Final[dict[str, Callable[[str, str], ReferenceFile]]] = {
@@ -89,8 +93,8 @@ def kind_of(text: str, name: str, suffix: str) -> str:
     looks = next((kind for kind, sign in _SIGNS if sign.match(text)), None)
     if known is not None and known != "ids":
         return known
-    # PubMed saves MEDLINE as .txt, and others save anything so.
-    kind = looks or known
+    # PubMed saves MEDLINE as .txt, and others save anything so; what comes through a pipe is at least text.
+    kind = looks or known or ("ids" if suffix in PLAIN_TEXT else None)
     if kind is None:
         raise unreadable(name, "this is no kind of reference file that is known", hint=HINT)
     return kind

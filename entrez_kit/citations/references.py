@@ -14,7 +14,7 @@ from entrez_kit.operation import Request
 from entrez_kit.pubmed.models import Warn
 
 _YEAR: Final = re.compile(r"(?<![0-9])(?:1[5-9]|2[01])[0-9]{2}(?![0-9])")
-_LABELLED: Final = re.compile(r"\b(PMID|PMCID)\s*[:=]?\s*((?:PMC)?[0-9]+)", re.IGNORECASE)
+_LABELLED: Final = re.compile(r"\b(PMID|PMCID)\s*+[:=]?\s*+((?:PMC)?[0-9]++)", re.IGNORECASE)
 MAX_SUFFIX: Final = 6
 _IDENTIFIERS: Final = re.compile(r"\bPMC[0-9]+\b|\b10\.[0-9]{4,9}/\S+|\b(?:PMID|PMCID|doi)\b", re.IGNORECASE)
 _INITIALS: Final = re.compile(r"[^\W\d_a-z]{1,4}|(?:[^\W\d_]\.[ -]?){1,4}")
@@ -38,13 +38,14 @@ class Reference(Request):
 
     key: str = Field(description="Name of the reference, given back with the result.")
     line: int | None = Field(default=None, description="Where it begins in its file.")
+    text: str | None = Field(default=None, description="The whole reference, where it is not divided into fields.")
     title: str | None = Field(default=None, description="Title.")
     authors: list[RefAuthor] = Field(default=[], description="All authors in order.")
     more_authors: bool = Field(default=False, description="Whether the list ends with and others.")
     journal: str | None = Field(default=None, description="Journal, or the book of a chapter.")
     year: str | None = Field(default=None, description="Year of publication.")
     volume: str | None = Field(default=None, description="Volume.")
-    issue: str | None = Field(default=None, description="Issue.")
+    issue: str | None = Field(default=None, description="Issue number.")
     pages: str | None = Field(default=None, description="Pages or article number.")
     doi: str | None = Field(default=None, description="DOI.")
     pmid: str | None = Field(default=None, description="PMID.")
@@ -79,8 +80,8 @@ def identifiers_in(*texts: str | None) -> dict[IdKind, str]:
     for text in texts:
         for part in (text or "").split():
             identifier = read_identifier(part)
-            # A bare number in a note or an address field is anything.
-            if identifier is not None and not re.fullmatch(r"[0-9]+[.,;]*", part):
+            # A bare number in a note or an address field is anything, in brackets too.
+            if identifier is not None and (identifier.kind != "pmid" or re.search(r"[^\W\d_]", part)):
                 found.setdefault(identifier.kind, identifier.value)
         for label, value in _LABELLED.findall(text or ""):
             identifier = read_identifier(value)

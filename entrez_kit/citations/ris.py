@@ -11,6 +11,7 @@ from typing import Any, Final
 from entrez_kit.citations.csl import Item, csl_item, notes
 from entrez_kit.citations.names import Name
 from entrez_kit.citations.text import one_line
+from entrez_kit.citations.titles import both_titles
 from entrez_kit.pubmed.models import Article
 
 PMC_ADDRESS: Final = "https://pmc.ncbi.nlm.nih.gov/articles/"
@@ -35,7 +36,8 @@ def ris_record(article: Article) -> str:
     """
     item = csl_item(article)
     kind = _TYPES[item["type"]]
-    lines = [("TY", kind), *_titles(item, kind), *_place(item, kind), *_dates(article, item), *_rest(article, item)]
+    lines: list[Line] = [("TY", kind), *_titles(article, item, kind), *_place(item, kind)]
+    lines += [*_dates(article, item), *_rest(article, item)]
     written = [f"{tag}  - {text}" for tag, value in lines if (text := one_line(value))]
     return "\n".join([*written, "ER  - "])
 
@@ -48,13 +50,14 @@ def ris_name(name: Name) -> str:
     return ", ".join(part for part in (family, name.get("given"), name.get("suffix")) if part)
 
 
-def _titles(item: Item, kind: str) -> Iterator[Line]:
+def _titles(article: Article, item: Item, kind: str) -> Iterator[Line]:
     for name in item.get("author", ()):
         yield "AU", ris_name(name)
     # Of a chapter the editors are secondary authors, of a book tertiary: its secondary ones edit the series.
     for name in item.get("editor", ()):
         yield "A2" if kind == "CHAP" else "A3", ris_name(name)
-    yield "TI", item.get("title")
+    title, own = both_titles(article.title, article.vernacular_title)
+    yield from (("TI", title), ("TT", own))
     container, short = item.get("container-title"), item.get("container-title-short")
     if kind in ("JOUR", "NEWS"):
         yield from (("T2", container), ("JF", container), ("J2", short), ("JA", short))

@@ -2,14 +2,24 @@
 
 import html
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from entrez_kit.citations.adaptation import Change, adapted, ama, chicago, hyphens_in_ranges, mla, nature, vancouver
+from entrez_kit.citations.adaptation import (
+    Change,
+    adapted,
+    ama,
+    chicago,
+    comma_before_others,
+    hyphens_in_ranges,
+    mla,
+    nature,
+    vancouver,
+)
 from entrez_kit.citations.csl import Item
 from entrez_kit.citations.files import csl_text as csl_text
-from entrez_kit.citations.preparation import GROUP, Place, Wants, notice_of, prepared
+from entrez_kit.citations.preparation import GROUP, HYPHEN, Wants, prepared, standing_note
 from entrez_kit.citations.processor import Entry, Run, format_entries
 from entrez_kit.citations.style_names import SPECIFIED
 from entrez_kit.errors import InvalidInput
@@ -29,53 +39,12 @@ class Style:
         csl: name in the CSL repository.
         wants: what the rules ask of the data.
         changes: corrections of the style itself.
-        retracted: returns the notice for a retracted article, given where it was published, and the article.
     """
 
     title: str
     csl: str
     wants: Wants
-    retracted: Callable[[Place | None, Item], str]
     changes: tuple[Change, ...] = ()
-
-
-def _retracted_apa(place: Place | None, item: Item) -> str:
-    """Publication Manual 10.1, example 16."""
-    if place is None:
-        return " (Retracted)"
-    number = f"{place.volume}[{place.issue}]" if place.issue else place.volume
-    same = place.journal == item.get("container-title-short")
-    journal = str(item.get("container-title", place.journal)) if same else place.journal
-    where = ", ".join(part for part in (place.year, journal, number, place.pages) if part)
-    return f" (Retraction published {where})"
-
-
-def _retracted_vancouver(place: Place | None, item: Item) -> str:
-    """Citing Medicine, chapter 1: optional notes."""
-    return f" Retraction in: {place.text}." if place else " Retracted."
-
-
-def _retracted_ama(place: Place | None, item: Item) -> str:
-    if place is None:
-        return " Retracted."
-    number = f"{place.volume}({place.issue})" if place.issue else place.volume
-    pages = f":{place.pages}" if place.pages else ""
-    return f" Retracted in: {place.journal}. {place.year};{number}{pages}."
-
-
-def _retracted_mla(place: Place | None, item: Item) -> str:
-    return " Retracted."
-
-
-def _retracted_chicago(place: Place | None, item: Item) -> str:
-    return f" Retracted {place.year}." if place else " Retracted."
-
-
-def _retracted_nature(place: Place | None, item: Item) -> str:
-    if place is None or not place.volume:
-        return " (retracted)."
-    where = f"{place.volume}, {place.pages}" if place.pages else place.volume
-    return f"; retraction {where} ({place.year})."
 
 
 _UNIVERSITY: Final = (("University", "Univ."),)
@@ -85,8 +54,8 @@ STYLES: Final[dict[str, Style]] = {
     "apa": Style(
         "APA, Publication Manual, 7th edition",
         "apa",
-        Wants(titles="apa", initials=True, part="Pt.", places=False, series=False),
-        _retracted_apa,
+        Wants(titles="apa", initials=True, part="Pt.", places=False, series=False, most_others=19),
+        (comma_before_others,),
     ),
     "mla": Style(
         "MLA Handbook, 9th edition",
@@ -94,7 +63,6 @@ STYLES: Final[dict[str, Style]] = {
         Wants(
             titles="mla", part="pt.", parts_apart=True, dashes=False, article_word=True, places=False, publishers=_UP
         ),
-        _retracted_mla,
         (hyphens_in_ranges, mla),
     ),
     "vancouver": Style(
@@ -112,8 +80,7 @@ STYLES: Final[dict[str, Style]] = {
             nlm_pages=True,
             report_number="No.:",
         ),
-        _retracted_vancouver,
-        (vancouver,),
+        (comma_before_others, vancouver),
     ),
     "ama": Style(
         "AMA Manual of Style, 11th edition",
@@ -128,15 +95,13 @@ STYLES: Final[dict[str, Style]] = {
             dashes=False,
             language="in_title",
         ),
-        _retracted_ama,
-        (hyphens_in_ranges, ama),
+        (hyphens_in_ranges, comma_before_others, ama),
     ),
     "chicago": Style(
         "Chicago Manual of Style, 18th edition, author-date",
         "chicago-author-date",
         Wants(titles="chicago", part="pt.", ahead="ahead of print", language="after_title", places=False, genre=False),
-        _retracted_chicago,
-        (chicago,),
+        (comma_before_others, chicago),
     ),
     "nature": Style(
         "Nature",
@@ -153,7 +118,6 @@ STYLES: Final[dict[str, Style]] = {
             bare_places=True,
             publishers=_UNIVERSITY,
         ),
-        _retracted_nature,
         (nature,),
     ),
 }
@@ -199,13 +163,15 @@ def format_citations(items: Iterable[Item], style: str, markup: Markup = "plain"
         chunk = given[start : start + CHUNK]
         entries = format_entries([prepared(item, chosen.wants) for item in chunk], xml)
         for item, entry in zip(chunk, entries, strict=True):
-            texts.append(written(_noticed(_mended(entry), item, chosen), markup))
+            texts.append(written(_noticed(_mended(entry), item), markup))
     return texts
 
 
 _TRANSLATION: Final = re.compile(r"“([^“”]+) (\[[^\[\]]+\])([.,]?)”")
 _IN_LANGUAGE: Final = re.compile(r"“([^“”]+?)([?!]?) \[(In [A-Z][a-z]+\.)\]\.?”")
-_GROUPS: Final = ((f", {GROUP[0]}", "; "), (f"{GROUP[1]}, ", "; "), *((mark, "") for mark in GROUP))
+_ENDS_QUOTED: Final = re.compile(r"(‘[^‘’“”]*(?:’\w[^‘’“”]*)*)’\.”")
+"""A title that ends with words in quotation marks: the full stop stands inside both (MLA, Chicago)."""
+_RESTORED: Final = ((f", {GROUP[0]}", "; "), (f"{GROUP[1]}, ", "; "), *((mark, "") for mark in GROUP), (HYPHEN, "-"))
 
 
 def _mended(entry: Entry) -> Entry:
@@ -220,24 +186,19 @@ def _mended(entry: Entry) -> Entry:
 def _mended_text(text: str) -> str:
     text = _IN_LANGUAGE.sub(lambda match: f"“{match[1]}{match[2] or '.'}” [{match[3]}]", text)
     text = _TRANSLATION.sub(r"“\1” \2\3", text)
-    for before, after in _GROUPS:
+    text = _ENDS_QUOTED.sub(r"\1.’”", text)
+    for before, after in _RESTORED:
         text = text.replace(before, after)
     return text
 
 
-def _noticed(entry: Entry, item: Item, style: Style) -> Entry:
-    """Add what must be said of a retracted article; no CSL style knows it."""
-    retracted, place = notice_of(item)
-    if not retracted or not entry:
+def _noticed(entry: Entry, item: Item) -> Entry:
+    """Add how the work stands; no CSL style knows it."""
+    note = standing_note(item)
+    if note is None or not entry:
         return entry
-    notice = style.retracted(place, item)
     *before, last = entry
-    text = last.text.rstrip()
-    if notice.startswith((";", " (retracted)")):
-        text = text.removesuffix(".")
-    elif not text.endswith(".") and not notice.startswith(" ("):
-        text += "."
-    return (*before, Run(text, last.kinds), Run(notice))
+    return (*before, Run(last.text.rstrip(), last.kinds), Run(f" {note}"))
 
 
 _MARKS: Final = {

@@ -5,9 +5,12 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
-_SUBTITLE: Final = re.compile(r"\s+[:=]\s.*$")
+MAX_NAME: Final = 500
+"""No name of a journal is longer; what is, is left as it is."""
+_SUBTITLE: Final = re.compile(r"(?:\s[:=/]|;)\s.*$")
+"""A subtitle, the title in another language, or who publishes it: a catalogue sets them off with ":", "=" and "/"."""
 _QUALIFIER: Final = re.compile(
-    r"\s*\((?=[^()]*(?:,|[0-9]{4}|\bed\b|\bedition\b|\bonline\b|\bprint\b|\binternet\b|\belectronic\b))[^()]*\)$",
+    r"(?<!\s)\s*+\((?=[^()]*(?:,|[0-9]{4}|\bed\b|\bedition\b|\bonline\b|\bprint\b|\binternet\b|\belectronic\b))[^()]*\)$",
     re.IGNORECASE,
 )
 """What a catalogue adds to tell journals of one name apart: "(London, England)", "(1946)", "(Online)"."""
@@ -20,6 +23,9 @@ _FOREIGN_WORDS: Final = (
 )
 _NOT_ENGLISH: Final = frozenset(_FOREIGN_WORDS.split())
 """Words that show that the title of a journal is not English; it keeps its capitals as they are."""
+_JOINTS: Final = re.compile(r"([-/])")
+_INNER_CAPITAL: Final = re.compile(r"[a-z][A-Z]")
+"""eLife, ZooKeys: a name that has its capitals for itself; NLM's abbreviation (Elife) loses them."""
 _NOT_AVAILABLE: Final = "not available"
 """What NLM writes where there is no translation."""
 _BRACKETS: Final = re.compile(r"\[(.+?)\]\.?")
@@ -47,6 +53,15 @@ def article_title(title: str, vernacular: str | None) -> str:
     return f"{own} {text}" if _BRACKETS.fullmatch(text) else f"{own} [{text}]" if text else own
 
 
+def both_titles(title: str, vernacular: str | None) -> tuple[str, str | None]:
+    """Return the English title of an article in another language without its brackets, and its own title."""
+    text, own = plain_title(title), plain_title(vernacular or "")
+    english = text[1:-1].rstrip(".") if text.startswith("[") and text.endswith("]") else text
+    if not own or not english or english.casefold() in (_NOT_AVAILABLE, own.casefold()):
+        return article_title(title, vernacular), None
+    return english, own
+
+
 def journal_title(title: str, short: str | None = None) -> str:
     """Return the title of a journal as it stands on its cover: "The Lancet", not "Lancet (London, England)".
 
@@ -57,20 +72,24 @@ def journal_title(title: str, short: str | None = None) -> str:
         short: NLM's abbreviation; where it is the same words, its capitals are right.
     """
     text = _SUBTITLE.sub("", _QUALIFIER.sub("", " ".join(title.split()))).strip()
+    name, _, body = text.rpartition(". ")
+    if body and body in name:  # who publishes it is part of the name already
+        text = name
     if short and short.casefold() == text.casefold():
-        return short
+        return text if _INNER_CAPITAL.search(text) and not _INNER_CAPITAL.search(short) else short
     words = text.split(" ")
     if any(word.strip(".,:;()").lower() in _NOT_ENGLISH for word in words):
         return text
-    return " ".join(_capital(word, first=not number) for number, word in enumerate(words))
+    starts = [True, *(word.endswith((".", ":")) for word in words)]
+    return " ".join(_capital(word, first=first) for word, first in zip(words, starts, strict=False))
 
 
 def _capital(word: str, *, first: bool) -> str:
     if not first and word in _SMALL:
         return word
-    return "-".join(
-        part if part in _SMALL or part.lower() != part else part[:1].upper() + part[1:] for part in word.split("-")
-    )
+    parts = _JOINTS.split(word)
+    small = _SMALL if len(parts) > 1 else ()
+    return "".join(part if part in small or part.lower() != part else part[:1].upper() + part[1:] for part in parts)
 
 
 def dotted(short: str, title: str | None) -> str:
@@ -78,7 +97,7 @@ def dotted(short: str, title: str | None) -> str:
 
     A contraction, which keeps the last letter of its word (Natl), takes none.
     """
-    if "." in short:
+    if "." in short or len(short) > MAX_NAME or len(title or "") > MAX_NAME:
         return short
     words: Sequence[str] = re.findall(r"[\w'’&]+", title or "")
     place = 0

@@ -33,7 +33,9 @@ _UNSPACED: Final = re.compile("[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
 """Scripts written without blanks between words; each character costs about one token."""
 
 # A sentence ends at a mark followed by blanks and something that can begin a sentence ...
-_BOUNDARY: Final = re.compile(r"(?<=[.!?])[\"')\]]*(?P<gap>\s+)(?=[\"'(\[]?[A-Z0-9\u0391-\u03a9])|(?P<line>\s*\n\s*)")
+_BOUNDARY: Final = re.compile(
+    r"(?<=[.!?])[\"')\]]*(?P<gap>\s++)(?=[\"'(\[]?[A-Z0-9\u0391-\u03a9])|(?<!\s)(?P<line>\s*\n\s*)"
+)
 # ... unless the word before is one that is always written with a full stop.
 _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:e\.g|i\.e|vs|cf|al|approx|ca|resp|fig|figs|no|nos|dr|prof|st|spp|sp|var|subsp|inc|ltd|vol)|\b[A-Z])\.$",

@@ -2,19 +2,22 @@
 
 import errno
 import hashlib
+import json
 import os
 import sqlite3
-import stat
-import sys
 import threading
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from pydantic import ValidationError
+
 from entrez_kit.corpus.schema import prepare
 from entrez_kit.errors import StoreError
+from entrez_kit.private_files import database_files, make_private_database, make_private_folder
 
 BUSY_SECONDS: Final = 30.0
 """How long a writer waits for another one; a batch of a sync takes a fraction of a second."""
@@ -89,7 +92,7 @@ class Database:
     def size_bytes(self) -> int:
         """Return the room the file takes on disk, its journal included."""
         total = 0
-        for part in _parts(self.path):
+        for part in database_files(self.path):
             with suppress(OSError):
                 total += part.stat().st_size
         return total
@@ -159,7 +162,7 @@ def _open(path: Path, *, writable: bool) -> _Connection:
     if not writable and not path.exists():
         return _connect(MEMORY)  # what a corpus without a file reads as
     try:
-        _make_private(path)
+        make_private_database(path)
     except OSError as exc:
         if not writable and path.is_file() and os.access(path, os.R_OK):
             return _open_read_only(path)
@@ -217,27 +220,6 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _make_private(path: Path) -> None:
-    """Create folder and file for this user alone before SQLite does, which gives its journals the file's mode."""
-    if not path.parent.exists():
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
-    descriptor = os.open(path, flags, 0o600)
-    try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file")
-        if sys.platform != "win32" and found.st_uid == os.geteuid() and found.st_mode & 0o077:
-            os.fchmod(descriptor, 0o600)
-    finally:
-        os.close(descriptor)
-
-
-def _parts(path: Path) -> Iterator[Path]:
-    for suffix in ("", "-wal", "-shm"):
-        yield path.with_name(path.name + suffix)
-
-
 # What went wrong -----------------------------------------------------------------------------------------------------
 
 _REFUSALS: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -293,6 +275,20 @@ _MEANINGS: Final[dict[int, tuple[str, str, str]]] = {
 _MEANINGS[sqlite3.SQLITE_LOCKED] = _MEANINGS[sqlite3.SQLITE_BUSY]
 
 
+_OF_DAMAGE: Final = (
+    "no such table",
+    "no such column",
+    "no such row",
+    "no such module",
+    "no such tokenizer",
+    "unrecognized option",
+    "vtable constructor failed",
+    "Could not decode",
+    "malformed JSON",
+)
+"""What flipped bytes make SQLite say without a code of its own for it."""
+
+
 @contextmanager
 def complaints(path: Path) -> Iterator[None]:
     """Turn what SQLite complains about in this block into a ``StoreError`` that says what to do.
@@ -304,10 +300,12 @@ def complaints(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as exc:
         meaning = _MEANINGS.get(_primary(exc))
-        if meaning is None and not str(exc).startswith(("no such table", "no such column")):
+        if meaning is None and not str(exc).startswith(_OF_DAMAGE):
             raise
         reason, problem, hint = meaning or ("corrupt", "lacks a part that belongs to it", _DAMAGED)
         error = store_error(path, f"{problem} ({exc})", reason, hint)
+    except (UnicodeDecodeError, ValidationError, json.JSONDecodeError, zlib.error) as exc:  # it was whole when written
+        error = store_error(path, f"holds something that cannot be read ({type(exc).__name__})", "corrupt", _DAMAGED)
     if error is not None:
         raise error
 
@@ -336,8 +334,7 @@ def sync_lock(path: Path, query_key: str) -> Iterator[None]:
     name = hashlib.sha256(query_key.encode("utf-8", "surrogatepass")).hexdigest()[:24]
     lock_file = path.with_name(f"{path.name}.sync-{name}.lock")
     try:
-        if not lock_file.parent.exists():
-            lock_file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(lock_file.parent)
         lock = FileLock(lock_file, timeout=0, mode=0o600)
         lock.acquire()
     except Timeout:

@@ -11,6 +11,7 @@ from entrez_kit.corpus.quality import Lasting, lasting_parts
 from entrez_kit.corpus.times import entered, midnight
 from entrez_kit.pubmed.dates import iso_date
 from entrez_kit.pubmed.models import Article, Author
+from entrez_kit.pubmed.standing import Standing, retraction_status, standing_of_article
 
 RETRACTED: Final = "retracted"
 
@@ -37,6 +38,7 @@ class Doc:
     pmcid: str | None
     doi: str | None
     retraction_status: str
+    standing: Standing | None
     quality: Lasting
     content_hash: str
     article: str
@@ -55,6 +57,8 @@ class Doc:
         published = _published(article)
         mesh = list(dict.fromkeys(term.descriptor_name for term in article.mesh_terms))
         pub_types = list(dict.fromkeys(article.publication_types))
+        standing = article.standing or standing_of_article(article)
+        status = retraction_status(standing)
         content: dict[str, Any] = {
             "title": article.title,
             "abstract": article.abstract_text,
@@ -73,12 +77,13 @@ class Doc:
             edat=entered(article.history),
             lr=midnight(article.date_revised),
             doi=article.doi,
-            retraction_status=article.retraction_status,
+            retraction_status=status,
+            standing=standing,
             quality=lasting_parts(
                 pub_types=pub_types,
                 mesh=mesh,
                 journals=[name for name in names if name],
-                retracted=article.retraction_status == RETRACTED,
+                retracted=status == RETRACTED,
             ),
             content_hash=content_hash(**content),
             article=article.model_dump_json(),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import urlsplit
 
 from entrez_kit.errors import EmbeddingsError, LocalEmbeddingsError, NotConfigured
+from entrez_kit.extras import require
 from entrez_kit.settings import Settings
 
 if TYPE_CHECKING:
@@ -116,8 +117,8 @@ def embedder_of(settings: Settings) -> Embedder | None:
     """Return the provider that is set up, or None where there is none.
 
     Raises:
-        NotConfigured: the provider has no key.
-        LocalEmbeddingsError: its package is not installed, or the model cannot be loaded.
+        NotConfigured: the provider has no key, or its extra is not installed.
+        LocalEmbeddingsError: the model cannot be loaded.
     """
     if settings.embeddings == "none":
         return None
@@ -135,8 +136,7 @@ class OpenAIEmbeddings:
     Source: POST {openai_url}/embeddings.
 
     Raises:
-        NotConfigured: there is no key, or the address is not one it may be sent to.
-        LocalEmbeddingsError: the package openai is not installed.
+        NotConfigured: the extra is not installed, there is no key, or the address is not one it may be sent to.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -155,7 +155,7 @@ class OpenAIEmbeddings:
                 recovery_hint="Set OPENAI_API_KEY, or choose ENTREZ_KIT_EMBEDDINGS=hf or none.",
                 details={"reason": "openai_key_missing"},
             )
-        _need_package("openai", "openai")
+        require("openai", "The embeddings provider openai")
         self._client: OpenAI | None = None
 
     def raw(self, texts: Sequence[str]) -> list[list[float]]:
@@ -248,7 +248,7 @@ class StaticModelEmbeddings:
     """A model2vec model: a table of word vectors, averaged."""
 
     def __init__(self, model: str, *, offline: bool = False) -> None:
-        _need_package("model2vec", "embeddings")
+        require("embeddings", "The embeddings provider hf")
         from model2vec import StaticModel
 
         self.name = name_of(model)
@@ -266,7 +266,6 @@ class SentenceModelEmbeddings:
     """A sentence-transformers model, where that package is installed."""
 
     def __init__(self, model: str, *, offline: bool = False) -> None:
-        _need_package("sentence_transformers", "sentence-transformers", own_extra=False)
         from importlib import import_module
 
         maker = import_module("sentence_transformers").SentenceTransformer
@@ -283,7 +282,8 @@ def local_model(settings: Settings) -> Embeddings:
     """Return the model that is set up: static ones through model2vec, others through sentence-transformers.
 
     Raises:
-        LocalEmbeddingsError: the package is not installed, or the model is not on this machine and cannot be had.
+        NotConfigured: the extra is not installed.
+        LocalEmbeddingsError: the model is not on this machine and cannot be had.
     """
     model = settings.embeddings_model or HF_MODEL
     if is_static(model) or find_spec("sentence_transformers") is None:
@@ -331,13 +331,3 @@ def _loaded(model: str, load: Callable[[], Any]) -> Any:
             details={"reason": "model_unavailable", "model": model},
         )
     raise error
-
-
-def _need_package(package: str, extra: str, *, own_extra: bool = True) -> None:
-    if find_spec(package) is None:
-        command = f"pip install 'entrez-kit[{extra}]'" if own_extra else f"pip install {extra}"
-        raise LocalEmbeddingsError(
-            f"This embeddings provider needs the package {package}.",
-            recovery_hint=f"Run: {command}",
-            details={"reason": "package_missing", "package": package},
-        )

@@ -75,7 +75,7 @@ def deliver_new(services: Services, stage: Stage = unseen) -> str | None:
 def _later(exc: EntrezKitError) -> EntrezKitError:
     """Return an error of embedding as a remark beside a sync that has stored everything."""
     hint = "The records are stored. Run `entrez-kit corpus reindex` to make the vectors that are missing."
-    if not isinstance(exc, EmbeddingsError) or exc.reason in ("package_missing", "model_unavailable", "refused"):
+    if not isinstance(exc, EmbeddingsError) or exc.reason in ("model_unavailable", "refused"):
         hint = f"{exc.recovery_hint} Then run `entrez-kit corpus reindex`; the records are stored."
     kind = type(exc)
     return kind(

@@ -263,7 +263,7 @@ def best_chunk(query: str, chunks: Sequence[str]) -> int:
 
 
 def _passage(place: int, chunk: str) -> Record:
-    words = words_of(" ".join(line for line in chunk.split("\n") if not line.startswith(_NOT_TEXT)))
+    words = words_of(plain(" ".join(line for line in chunk.split("\n") if not line.startswith(_NOT_TEXT))))
     return Record(place, len(words), ([], words, []))
 
 

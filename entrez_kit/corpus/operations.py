@@ -87,6 +87,7 @@ SYNC: Final = Operation(
     aliases=("pubmed.sync_delta",),
     read_only=False,
     error_document=corpus_envelope,
+    closed=True,
 )
 
 RAG_SEARCH: Final = Operation(
@@ -98,9 +99,10 @@ RAG_SEARCH: Final = Operation(
     command=("corpus", "search"),
     toolset=TOOLSET,
     title="Search the corpus",
-    errors=(StoreError, EmbeddingsError, NotConfigured, VectorIndexError),
+    errors=(EntityNotFound, StoreError, EmbeddingsError, NotConfigured, VectorIndexError),
     aliases=("rag.search",),
     error_document=corpus_envelope,
+    closed=True,
 )
 
 RAG_GET: Final = Operation(
@@ -115,6 +117,7 @@ RAG_GET: Final = Operation(
     errors=(EntityNotFound, StoreError),
     aliases=("rag.get",),
     error_document=corpus_envelope,
+    closed=True,
 )
 
 CHECKPOINT_GET: Final = Operation(
@@ -129,6 +132,7 @@ CHECKPOINT_GET: Final = Operation(
     errors=(StoreError,),
     aliases=("corpus.checkpoint.get",),
     error_document=corpus_envelope,
+    closed=True,
 )
 
 CHECKPOINT_SET: Final = Operation(
@@ -144,4 +148,5 @@ CHECKPOINT_SET: Final = Operation(
     aliases=("corpus.checkpoint.set",),
     read_only=False,
     error_document=corpus_envelope,
+    closed=True,
 )

@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
-from entrez_kit.errors import NotConfigured
+from entrez_kit.extras import require
 
 if TYPE_CHECKING:
     import sqlite3
@@ -38,16 +37,11 @@ def write_parquet(
         progress: called with the number of records written so far.
 
     Raises:
-        NotConfigured: the package pyarrow is not installed.
+        NotConfigured: the extra parquet is not installed.
         EntityNotFound: there is no such query.
         StoreError: the corpus cannot be read.
     """
-    if find_spec("pyarrow") is None:
-        raise NotConfigured(
-            "The format parquet needs the package pyarrow.",
-            recovery_hint="Run: pip install 'entrez-kit[parquet]'",
-            details={"reason": "package_missing", "package": "pyarrow"},
-        )
+    require("parquet", "The format parquet")
     import pyarrow as pa
     import pyarrow.parquet as pq
 

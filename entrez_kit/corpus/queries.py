@@ -12,6 +12,7 @@ from typing import Final
 
 from entrez_kit.corpus.spelling import other_spellings
 from entrez_kit.corpus.terms import GREEK, REQUEST_WORDS, STOP_WORDS, listed, stem, words_of
+from entrez_kit.markup import on_the_line
 
 Phrase = tuple[str, ...]
 
@@ -69,7 +70,7 @@ def parse(query: str, exists: Callable[[Phrase], bool]) -> list[Group]:
 
     Words that say nothing are left out unless there is nothing else. The same word twice counts once.
     """
-    query = query[:LONGEST_QUERY]
+    query = on_the_line(query[:LONGEST_QUERY])
     groups: list[Group] = []
     for quoted in _QUOTED.finditer(query):
         phrase = tuple(words_of(quoted[1]))

@@ -3,14 +3,15 @@
 import re
 from typing import Annotated, Final
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, PrivateAttr
 
 from entrez_kit.corpus.demo import corpus_of
 from entrez_kit.corpus.documents import RETRACTED
 from entrez_kit.corpus.quality import Quality, quality
 from entrez_kit.errors import EntityNotFound
 from entrez_kit.identifiers import read_identifier
-from entrez_kit.operation import Request, Result
+from entrez_kit.operation import Request, Result, sparse
+from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
 
 
@@ -32,6 +33,11 @@ class RagGetRequest(Request):
     """Which record to look up."""
 
     doc_id: DocId = Field(pattern=r"^pmid:[0-9]+$", description="As rag_search names it.")
+    details: bool = Field(
+        default=False,
+        description="Add `standing`.",
+        exclude_if=lambda value: value is False,
+    )
 
 
 class RagDocument(Result):
@@ -48,6 +54,12 @@ class RagDocument(Result):
     pmcid: str | None = None
     quality: Quality
     version: int = Field(ge=1)
+    standing: Standing | None = sparse()
+    _remarks: list[str] = PrivateAttr(default_factory=list)
+
+    def remarks(self) -> list[str]:
+        """Say how the record stands where it is not a plain work."""
+        return self._remarks
 
 
 def rag_get(services: Services, request: RagGetRequest) -> RagDocument:
@@ -81,7 +93,7 @@ def rag_get(services: Services, request: RagGetRequest) -> RagDocument:
             recovery_hint="Call rag_search for records that are current.",
             details={"reason": "withdrawn", "version": found.version},
         )
-    return RagDocument(
+    document = RagDocument(
         doc_id=f"pmid:{found.pmid}",
         title=found.title,
         abstract=found.abstract,
@@ -98,4 +110,7 @@ def rag_get(services: Services, request: RagGetRequest) -> RagDocument:
             retracted=found.retraction_status == RETRACTED,
         ),
         version=found.version,
+        standing=found.standing if request.details else None,
     )
+    document._remarks = [f"{document.doc_id} {found.standing.note}"] if found.standing is not None else []
+    return document

@@ -9,6 +9,7 @@ from typing import Final, Literal
 from entrez_kit.corpus.quality import Lasting
 from entrez_kit.operation import Result, sparse
 from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.standing import RetractionStatus, Standing, retraction_status, standing_of, standing_of_article
 
 Change = Literal["added", "revised", "retracted", "deleted"]
 
@@ -118,7 +119,7 @@ class StoredDoc:
     lr: str | None
     pmcid: str | None
     doi: str | None
-    retraction_status: str
+    standing: Standing | None
     status: str
     quality: Lasting
     content_hash: str
@@ -126,10 +127,16 @@ class StoredDoc:
     first_seen_at: str
     last_seen_at: str
 
+    @property
+    def retraction_status(self) -> RetractionStatus:
+        """The standing in the four words that all records have."""
+        return retraction_status(self.standing)
+
 
 _DOC: Final = (
     "pmid, title, abstract, journal, pub_types, mesh, keywords, authors, year, pdat, edat, lr, pmcid, doi, "
-    "retraction_status, status, design, journal_tier, human, content_hash, version, first_seen_at, last_seen_at"
+    "status, design, journal_tier, human, content_hash, version, first_seen_at, last_seen_at, "
+    "json_extract(article, '$.corrections') AS corrections"
 )
 
 
@@ -146,9 +153,16 @@ def _stored(row: sqlite3.Row) -> StoredDoc:
     plain = {
         name: row[name]
         for name in row.keys()  # noqa: SIM118 - iterating over a row gives values
-        if name not in lists and name not in ("design", "journal_tier", "human")
+        if name not in lists and name not in ("design", "journal_tier", "human", "corrections")
     }
-    return StoredDoc(**plain, **lists, quality=Lasting(row["design"], row["journal_tier"], row["human"]))
+    standing = standing_of(
+        publication_types=lists["pub_types"],
+        corrections=json.loads(row["corrections"] or "[]"),
+        title=row["title"],
+        abstract=row["abstract"],
+    )
+    parts = Lasting(row["design"], row["journal_tier"], row["human"])
+    return StoredDoc(**plain, **lists, standing=standing, quality=parts)
 
 
 def articles(connection: sqlite3.Connection, query_key: str | None = None) -> Iterator[Article]:
@@ -167,7 +181,14 @@ def articles_after(connection: sqlite3.Connection, pmid: int, query_key: str | N
         f"SELECT article FROM {source} WHERE {chosen} pmid > :after AND status = 'current' ORDER BY pmid LIMIT {_PAGE}",
         {"after": pmid, "query_key": query_key},
     )
-    return [Article.model_validate_json(row["article"]) for row in rows]
+    return [_with_standing(Article.model_validate_json(row["article"])) for row in rows]
+
+
+def _with_standing(article: Article) -> Article:
+    """Say how a record stands that was stored when that was not yet worked out."""
+    standing = article.standing or standing_of_article(article)
+    update = {"standing": standing, "retraction_status": retraction_status(standing)}
+    return article if standing is article.standing else article.model_copy(update=update)
 
 
 def corpora(connection: sqlite3.Connection) -> list[CorpusSummary]:
@@ -270,6 +291,8 @@ def _difference(connection: sqlite3.Connection, row: sqlite3.Row, since: str, *,
     versions = connection.execute(
         "SELECT * FROM versions WHERE pmid = ? AND version >= ? ORDER BY version", (row["pmid"], row["before"] or 1)
     ).fetchall()
+    if not versions:
+        raise sqlite3.DatabaseError(f"no such row: a version of PMID {row['pmid']}")
     last, recent = versions[-1], [version for version in versions if version["seen_at"] >= since]
     old = versions[0] if row["before"] is not None else None
     if last["change"] == "deleted":

@@ -17,7 +17,8 @@ from entrez_kit.corpus.documents import RETRACTED
 from entrez_kit.corpus.quality import quality
 from entrez_kit.corpus.reading import StoredDoc
 from entrez_kit.errors import EntrezKitError, LocalEmbeddingsError
-from entrez_kit.operation import Request, Result
+from entrez_kit.operation import Request, Result, is_absent, sparse
+from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
 
 if TYPE_CHECKING:
@@ -39,6 +40,17 @@ class RagSearchRequest(Request):
     query: str = Field(min_length=1, description="Question or words.")
     top_k: int = Field(default=20, ge=1, le=100, description="Hits to return, 1 to 100.")
     quality_bias: bool = Field(default=True, description="Rank better evidence higher.")
+    corpus: str | None = Field(default=None, description="Only records of this query_key.", exclude_if=is_absent)
+    index: IndexName = Field(
+        default="local",
+        description="Where to search: local or weaviate.",
+        exclude_if=lambda value: value == "local",
+    )
+    details: bool = Field(
+        default=False,
+        description="Add `standing`.",
+        exclude_if=lambda value: value is False,
+    )
 
     @field_validator("query")
     @classmethod
@@ -57,6 +69,7 @@ class RagHit(Result):
     bm25: float | None
     quality: int | None
     score: float
+    standing: Standing | None = sparse()
 
 
 class RagSearchResult(Result):
@@ -64,6 +77,11 @@ class RagSearchResult(Result):
 
     results: list[RagHit]
     _problem: EntrezKitError | None = PrivateAttr(default=None)
+    _remarks: list[str] = PrivateAttr(default_factory=list)
+
+    def remarks(self) -> list[str]:
+        """Say how the records stand that are not plain works."""
+        return self._remarks
 
     def shortfall(self) -> EntrezKitError | None:
         """Report that some passages could be compared by their words only."""
@@ -80,29 +98,27 @@ class Candidate:
     bm25: float | None = None
 
 
-def rag_search(
-    services: Services, request: RagSearchRequest, *, corpus: str | None = None, index: IndexName = "local"
-) -> RagSearchResult:
+def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult:
     """Search the local corpus that pubmed_sync_delta fills.
 
     Use it to find evidence, e.g. query "weight loss vs placebo"; rag_get has the records. `quality` is 0 to 9.
 
     Args:
         services: the corpus.
-        request: query, number of hits, quality or not.
-        corpus: look at the records of one query only.
-        index: ask Weaviate in place of the local index.
+        request: query, number of hits, quality or not; the records of one query only, and Weaviate in place of the
+            local index.
 
     Raises:
         EntityNotFound: there is no such query.
         StoreError: the corpus cannot be read.
         EmbeddingsError: embeddings are set up and cannot be had.
+        NotConfigured: Weaviate was asked for and is not set up.
         VectorIndexError: Weaviate was asked for and does not answer.
     """
     store = corpus_of(services)
-    store.known_key(corpus)
+    store.known_key(request.corpus)
     wanted = max(FEWEST_CANDIDATES, OVERSAMPLING * request.top_k) if request.quality_bias else request.top_k
-    candidates, lacking = _candidates(services, request.query, wanted, corpus, index)
+    candidates, lacking = _candidates(services, request, wanted)
     documents = store.documents([candidate.pmid for candidate in candidates])
     scored = _scored(store, candidates, documents, bias=request.quality_bias)[: request.top_k]
     with store.reading() as connection:
@@ -116,11 +132,17 @@ def rag_search(
                 bm25=_rounded(candidate.bm25),
                 quality=total,
                 score=round(score, DIGITS),
+                standing=documents[candidate.pmid].standing if request.details else None,
             )
             for candidate, total, score in scored
             if candidate.pmid in passages
         ]
     )
+    result._remarks = [
+        f"{hit.doc_id} {standing.note}"
+        for hit in result.results
+        if (standing := documents[int(hit.doc_id.removeprefix("pmid:"))].standing) is not None
+    ]
     if lacking and result.results:
         result._problem = _not_all_embedded(lacking)
     return result
@@ -134,11 +156,10 @@ def _not_all_embedded(lacking: int) -> EntrezKitError:
     )
 
 
-def _candidates(
-    services: Services, query: str, wanted: int, corpus: str | None, index: IndexName
-) -> tuple[list[Candidate], int]:
+def _candidates(services: Services, request: RagSearchRequest, wanted: int) -> tuple[list[Candidate], int]:
     """Ask the legs there are; return also how many passages lack a vector that they should have."""
-    if index == "weaviate":
+    query, corpus = request.query, request.corpus
+    if request.index == "weaviate":
         from entrez_kit.corpus.weaviate import candidates
 
         return candidates(services, query, wanted, corpus), 0
@@ -169,7 +190,7 @@ def _scored(
             continue  # an index elsewhere may lag behind
         worth = quality(document.quality, document.pdat, today, retracted=document.retraction_status == RETRACTED).total
         relevance = relevance_of(candidate, best, hybrid=hybrid)
-        scored.append((candidate, worth, relevance * (1 + worth / 10) if bias else relevance))
+        scored.append((candidate, worth, score_of(relevance, worth) if bias else relevance))
     scored.sort(key=lambda item: (-item[2], item[0].pmid))
     return scored
 
@@ -187,6 +208,11 @@ def relevance_of(candidate: Candidate, best_bm25: float, *, hybrid: bool) -> flo
         return words
     meaning = min(1.0, max(0.0, candidate.sim or 0.0))
     return ALPHA * meaning + (1 - ALPHA) * words
+
+
+def score_of(relevance: float, quality_total: int) -> float:
+    """Return what hits are ranked by where quality counts: at 9 of 9 points nearly twice the relevance."""
+    return relevance * (1 + quality_total / 10)
 
 
 def _passages(connection: sqlite3.Connection, query: str, candidates: Sequence[Candidate]) -> dict[int, str]:

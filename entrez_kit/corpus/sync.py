@@ -19,12 +19,14 @@ from entrez_kit.corpus.checkpoints import Checkpoint, Ending, Job
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.store import Store
 from entrez_kit.corpus.times import day_of
+from entrez_kit.entrez_query import broadening
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.esearch_reply import ESearchReply
 from entrez_kit.operation import Request, Result
 from entrez_kit.pubmed.query import check_balance, date_clause
-from entrez_kit.pubmed.retrieval import BATCH, MAX_FAILED_BATCHES, Retrieval
-from entrez_kit.pubmed.search import MAX_PUBMED_RESULTS, warnings_about
+from entrez_kit.pubmed.retrieval import BATCH, Retrieval
+from entrez_kit.pubmed.search import MAX_PUBMED_RESULTS
+from entrez_kit.pubmed.search_warnings import warnings_about
 from entrez_kit.pubmed.slices import FIRST, LAST, Slice, Slicer, Window, as_day
 from entrez_kit.services import Services
 
@@ -147,7 +149,7 @@ def sync_plan(services: Services, request: SyncRequest, *, replace_term: bool = 
     revisions = slicer.ask(search.older, 0)[0].count if slicer else 0
     requests = sum(-(-count // BATCH) + 3 * (count // MAX_PUBMED_RESULTS) for count in (entries.count, revisions)) + 2
     requests += search.older is not None  # the count that tells of withdrawn records
-    warnings = [warning.message for warning in warnings_about(entries)]
+    warnings = search.remarks(entries)
     if requests > ADVISED_REQUESTS:
         warnings.append(
             f"This takes about {requests:,} requests. NCBI asks for jobs of this size to be run on weekends or between "
@@ -229,6 +231,11 @@ class _Search:
             return None
         return Window(0, FIRST, self.window.first - timedelta(days=1))
 
+    def remarks(self, reply: ESearchReply) -> list[str]:
+        """Say what NCBI dropped of the term, and whether the corpus gets more than the term asks for."""
+        verdict = broadening(self.term, reply, lambda term: None)
+        return [warning.message for warning in warnings_about(reply, verdict)]
+
     def entries(self, retmax: int = MAX_PUBMED_RESULTS) -> ESearchReply:
         """Ask for the entries: how many there are, and their PMIDs where PubMed shows all."""
         return self.slicer.ask(self.window, retmax)[0]
@@ -263,18 +270,17 @@ class _Sync:
         self.store = store
         self.search = search
         self.progress = progress
-        self.retrieval = Retrieval(search.services, medline=False)
+        self.retrieval = Retrieval(search.services, medline=False, patient=True)
         self.job: Job = Job("", "", "", store.clock(), store.clock())
         self.total = 0
         self.highest: str | None = None
         self.failed: dict[int, EntrezKitError] = {}
         self.lacking: dict[int, None] = {}
         self.known_lacking: set[int] = set()
-        self.retracted: list[int] = []
+        self.standings: dict[str, list[int]] = {}
         self.deleted: list[int] = []
         self.unmatched: list[int] = []
         self.unlisted = 0
-        self.errors_in_a_row = 0
         self.problem: EntrezKitError | None = None
         self.gave_up = False
         self.had_members = False
@@ -284,7 +290,7 @@ class _Sync:
         """Do the work and write down how it ended."""
         search, store = self.search, self.store
         self.job = store.start_job(search.query_key, search.term, replaces_term=search.replaces)
-        self.job.warnings += [warning.message for warning in warnings_about(whole)]
+        self.job.warnings += search.remarks(whole)
         try:
             self._work(whole)
             self._describe()
@@ -362,7 +368,7 @@ class _Sync:
             unavailable=lacking,
             advance_to=self.highest if ends_slice and self._complete else None,
         )
-        self.retracted += done.retracted
+        self._note_standings(done.standings)
 
     def _fetch(self, pmids: Sequence[int]) -> tuple[list[Doc], dict[int, EntrezKitError], list[int]]:
         """Return the records, why some were not delivered, and which ones do not exist."""
@@ -379,10 +385,7 @@ class _Sync:
                     f"The record {pmid} cannot be read: {exc}", details={"reason": "invalid_response"}
                 )
         lacking = [pmid for pmid in pmids if str(pmid) not in records and pmid not in failed]
-        unanswered = bool(failed) and not docs and not lacking
-        self.errors_in_a_row = self.errors_in_a_row + 1 if unanswered else 0
-        if self.errors_in_a_row >= MAX_FAILED_BATCHES:
-            self.gave_up = True
+        self.gave_up = self.retrieval.pulse.stopped_by is not None
         if failed and self.problem is None:
             self.problem = next(iter(failed.values()))
         return docs, failed, lacking
@@ -451,11 +454,15 @@ class _Sync:
             unmatched = [doc.pmid for doc in docs]
             self.failed |= failed
             done = self.store.commit_batch(self.job, docs, deleted=deleted, unmatched=unmatched)
-            self.retracted += done.retracted
+            self._note_standings(done.standings)
             self.deleted += deleted
             self.unmatched += unmatched
             if self.gave_up:
                 return
+
+    def _note_standings(self, standings: dict[str, list[int]]) -> None:
+        for words, pmids in standings.items():
+            self.standings.setdefault(words, []).extend(pmids)
 
     def _report(self) -> None:
         done, total = self.job.pmids_processed, max(self.total, self.job.pmids_processed)
@@ -479,11 +486,10 @@ class _Sync:
         if self.unlisted:
             warnings.append(f"PubMed counted {self.unlisted} records more than it listed.")
         if self.gave_up:
-            warnings.append(f"Stopped after {MAX_FAILED_BATCHES} batches without an answer; the rest was not tried.")
+            warnings.append("Stopped: NCBI did not answer any more; the rest was not tried.")
         if self.problem is not None:
             warnings.append(self.problem.message)
-        if self.retracted:
-            warnings.append(f"Newly retracted: {_records(self.retracted)}.")
+        warnings += [f"{words}: {_records(pmids)}." for words, pmids in self.standings.items()]
         if self.deleted:
             warnings.append(f"Withdrawn from PubMed: {_records(self.deleted)}.")
         if self.unmatched:

@@ -2,13 +2,16 @@
 
 SQLite's tokenizer ``porter ascii`` and this module cut and stem a normalised text in exactly the same way, so that a
 score computed here is a score over what the index holds. What ``ascii`` cannot do is done before, by ``plain``: letters
-lose their marks, Greek letters are named, and what is neither letter nor digit becomes a space.
+lose their marks, Greek letters are named, superscripts and subscripts stand on the line (10⁶ is 106, T_(H)17 is TH17),
+and what is neither letter nor digit becomes a space.
 """
 
 import re
 import unicodedata
 from functools import lru_cache
 from typing import Final
+
+from entrez_kit.markup import on_the_line
 
 
 def listed(words: str) -> list[str]:
@@ -27,8 +30,6 @@ _LETTERS: Final = {
     "µ": " mu ", "ϑ": " theta ", "ϕ": " phi ", "ϵ": " epsilon ", "ϱ": " rho ", "ϰ": " kappa ",
     "æ": "ae", "œ": "oe", "ø": "o", "å": "a", "ß": "ss", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h",
     "ŋ": "n", "ﬁ": "fi", "ﬂ": "fl", "ﬀ": "ff", "ﬃ": "ffi", "ﬄ": "ffl",
-    **{letter: str(place) for place, letter in enumerate("₀₁₂₃₄₅₆₇₈₉")},
-    **{letter: str(place) for place, letter in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
     "\u00ad": "", "\u200b": "", "\u200c": "", "\u200d": "", "\u2060": "", "\ufeff": "",
 }  # fmt: skip
 _FOLDING: Final = str.maketrans(_LETTERS)
@@ -71,6 +72,7 @@ REQUEST_WORDS: Final = frozenset(
 
 def plain(text: str) -> str:
     """Return the text with nothing but ASCII in it, and letters and digits of other scripts in lower case."""
+    text = on_the_line(text)
     return text if text.isascii() else _FOREIGN.sub(lambda run: _folded(run[0]), text)
 
 

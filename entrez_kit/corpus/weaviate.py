@@ -33,6 +33,7 @@ from entrez_kit.corpus.weaviate_client import server_of
 from entrez_kit.corpus.weaviate_index import BATCH, MOST_HITS, IndexHit, WeaviateIndex
 from entrez_kit.errors import EntrezKitError, LocalIndexError, VectorIndexError
 from entrez_kit.operation import Result
+from entrez_kit.private_files import make_private_folder
 from entrez_kit.services import Services
 
 if TYPE_CHECKING:
@@ -417,7 +418,7 @@ def _delivering(path: Path) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(path.parent)
         lock = FileLock(path.with_name(f"{path.name}.weaviate.lock"), timeout=0, mode=0o600)
         lock.acquire()
     except Timeout:

@@ -7,11 +7,11 @@ would make on its own, which include a look at PyPI, are switched off, and the t
 import logging
 import re
 from collections.abc import Callable
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
 from entrez_kit.errors import EntrezKitError, LocalIndexError, NotConfigured, VectorIndexError
+from entrez_kit.extras import require
 from entrez_kit.settings import Settings
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def server_of(settings: Settings) -> Server:
     if settings.weaviate_url is None:
         raise NotConfigured(
             "There is no address of a Weaviate server.",
-            recovery_hint="Set WEAVIATE_URL, e.g. http://localhost:8080; without --index weaviate the local index "
-            "answers.",
+            recovery_hint="Set WEAVIATE_URL, e.g. http://localhost:8080; the local index answers "
+            "where weaviate is not asked for.",
             details={"reason": "weaviate_url_missing"},
         )
     parts = urlsplit(settings.weaviate_url)
@@ -101,17 +101,12 @@ def connect(settings: Settings) -> "WeaviateClient":
     """Open a connection and make sure that both ports answer.
 
     Raises:
-        NotConfigured: no server is set up, or its address cannot be used.
-        LocalIndexError: the package is missing, the server is too old or does not accept the key.
+        NotConfigured: the extra is not installed, no server is set up, or its address cannot be used.
+        LocalIndexError: the server is too old or does not accept the key.
         VectorIndexError: the server does not answer.
     """
     server = server_of(settings)
-    if find_spec("weaviate") is None:
-        raise LocalIndexError(
-            "The Weaviate index needs the package weaviate-client.",
-            recovery_hint="Run: pip install 'entrez-kit[weaviate]'",
-            details={"reason": "package_missing", "package": "weaviate-client"},
-        )
+    require("weaviate", "The index weaviate")
     return ask(settings, lambda: _connected(settings, server))
 
 

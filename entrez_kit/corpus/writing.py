@@ -2,23 +2,28 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from entrez_kit.corpus import lexical
 from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.documents import RETRACTED, Doc
+from entrez_kit.pubmed.standing import StandingStatus, standing_of
 
 
 @dataclass(slots=True)
 class Upserted:
-    """What became of records that were written, by PMID; ``retracted`` are those that newly are."""
+    """What became of records that were written, by PMID.
+
+    ``retracted`` are those that newly are; ``standings`` say what is new of how records stand, by the words for it.
+    """
 
     inserted: list[int] = field(default_factory=list)
     updated: list[int] = field(default_factory=list)
     skipped: list[int] = field(default_factory=list)
     retracted: list[int] = field(default_factory=list)
+    standings: dict[str, list[int]] = field(default_factory=dict)
     max_edat_seen: str | None = None
 
 
@@ -28,8 +33,40 @@ class _Known(NamedTuple):
     version: int
     retraction_status: str
     status: str
+    title: str
+    abstract: str | None
+    pub_types: str
+    corrections: str | None
+
+    @property
+    def statuses(self) -> set[StandingStatus]:
+        """How the record stood, by all that was said of it."""
+        standing = standing_of(
+            publication_types=json.loads(self.pub_types),
+            corrections=json.loads(self.corrections or "[]"),
+            title=self.title,
+            abstract=self.abstract,
+        )
+        return {notice.status for notice in standing.notices} | {standing.status} if standing else set()
 
 
+_NEWLY: Final[Mapping[StandingStatus, str]] = {
+    "retracted": "retracted",
+    "withdrawn": "withdrawn",
+    "partially_retracted": "retracted in part",
+    "expression_of_concern": "under an expression of concern",
+    "reinstated": "reinstated",
+    "superseded": "superseded by another version",
+    "republished": "corrected and republished",
+    "preprint_published": "published after having been a preprint",
+    "corrected": "corrected",
+}
+_DOUBTFUL: Final[tuple[StandingStatus, ...]] = (
+    "retracted",
+    "withdrawn",
+    "partially_retracted",
+    "expression_of_concern",
+)
 _COLUMNS: Final = (
     "title", "abstract", "journal", "pub_types", "mesh", "keywords", "authors", "year", "pdat", "edat", "lr", "pmcid",
     "doi", "retraction_status", "status", "design", "journal_tier", "human", "content_hash", "version", "last_seen_at",
@@ -65,9 +102,11 @@ def upsert(connection: sqlite3.Connection, docs: Iterable[Doc], now: str) -> Ups
         if before is None:
             done.inserted.append(pmid)
             changes.append((doc, "added"))
+            _note_standing(done, doc, None)
         elif _has_changed(before, doc):
             done.updated.append(pmid)
             changes.append((doc, _kind_of_change(before, doc)))
+            _note_standing(done, doc, before)
             if changes[-1][1] == "retracted":
                 done.retracted.append(pmid)
         else:
@@ -121,8 +160,8 @@ def note_unmatched(connection: sqlite3.Connection, query_key: str, pmids: Iterab
 def rederive(connection: sqlite3.Connection, docs: Sequence[Doc], now: str) -> None:
     """Work out anew what is made of records: quality, chunks, full-text index; a chunk that stays the same is left."""
     connection.executemany(
-        "UPDATE documents SET design = ?, journal_tier = ?, human = ? WHERE pmid = ?",
-        [(*doc.quality, doc.pmid) for doc in docs],
+        "UPDATE documents SET design = ?, journal_tier = ?, human = ?, retraction_status = ? WHERE pmid = ?",
+        [(*doc.quality, doc.retraction_status, doc.pmid) for doc in docs],
     )
     _unindex(connection, [doc.pmid for doc in docs])
     _write_chunks(connection, docs, now, announce_all=False)
@@ -131,11 +170,24 @@ def rederive(connection: sqlite3.Connection, docs: Sequence[Doc], now: str) -> N
 
 def _known(connection: sqlite3.Connection, pmids: Iterable[int]) -> dict[int, _Known]:
     rows = connection.execute(
-        "SELECT pmid, content_hash, lr, version, retraction_status, status FROM documents "
+        "SELECT pmid, content_hash, lr, version, retraction_status, status, title, abstract, pub_types, "
+        "json_extract(article, '$.corrections') FROM documents "
         "WHERE pmid IN (SELECT value FROM json_each(?))",
         (json.dumps(list(pmids)),),
     )
     return {row[0]: _Known(*row[1:]) for row in rows}
+
+
+def _note_standing(done: Upserted, doc: Doc, before: _Known | None) -> None:
+    """Note what a reader of the corpus has to be told: how a record newly stands, or that a new one is in doubt."""
+    after = {notice.status for notice in doc.standing.notices} | {doc.standing.status} if doc.standing else set()
+    if before is None:
+        words = {status: f"New and {_NEWLY[status]}" for status in _DOUBTFUL}
+    else:
+        after -= before.statuses
+        words = {status: f"Newly {text}" for status, text in _NEWLY.items()}
+    for status in after & words.keys():
+        done.standings.setdefault(words[status], []).append(doc.pmid)
 
 
 def _has_changed(before: _Known, doc: Doc) -> bool:

@@ -2,9 +2,11 @@
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from entrez_kit.markup import END, SUBSCRIPT, SUPERSCRIPT, write_scripts
 from entrez_kit.xml_reply import malformed, parse_reply
 
 _ABOUT_UID: Final = re.compile(r"(?:Invalid uid|UID=)\s*([^\s:]+)", re.IGNORECASE)
@@ -108,5 +110,14 @@ def _element(element: Any) -> Any:
         return (element.text or "").strip()
     fields = {**attributes, **children}
     if mixed:
-        fields["#text"] = "".join(element.itertext()).strip()
+        fields["#text"] = write_scripts("".join(_marked(element))).strip()
     return fields
+
+
+def _marked(element: Any) -> Iterator[str]:
+    yield element.text or ""
+    for child in element:
+        if isinstance(child.tag, str):
+            mark = {"sup": SUPERSCRIPT, "sub": SUBSCRIPT}.get(child.tag)
+            yield from (mark, *_marked(child), END) if mark else _marked(child)
+        yield child.tail or ""

@@ -84,6 +84,7 @@ def entrez_fetch(services: Services, request: EntrezFetchRequest) -> EntrezFetch
     delivery = _Delivery(services, request)
     for group, verified in _groups(known, request.ids):
         delivery.fetch(group, verified=verified)
+    delivery.doubt({uid for given, uid in known.uids.items() if uid and given in known.documents})
     outcomes = [delivery.outcome(known, given) for given in request.ids]
     found = sum(outcome.status == "found" for outcome in outcomes)
     if not found:
@@ -170,6 +171,16 @@ class _Delivery:
         return self.services.eutils.efetch(
             db=self.request.db, ids=uids, rettype=self.request.rettype, retmode=self.request.retmode
         ).content
+
+    def doubt(self, existing: set[str]) -> None:
+        """Take what EFetch says it has not, and ESummary describes, for a failure of EFetch."""
+        for uid in existing.intersection(self.refused):
+            if isinstance(self.refused[uid], EntityNotFound):
+                words = self.refused.pop(uid).message.rstrip(".")
+                self.failed[uid] = UpstreamError(
+                    f"{words}. ESummary describes it all the same.",
+                    details={"reason": "contradiction", "service": "eutils", "endpoint": "efetch"},
+                )
 
     def outcome(self, known: LookUp, given: str) -> IdOutcome:
         """Say what became of an id."""

@@ -7,7 +7,7 @@ from pydantic import Field
 from entrez_kit.batches import in_batches
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.operation import Operation, Request, Result, sparse
+from entrez_kit.operation import Operation, Request, Result, Warned, sparse
 from entrez_kit.services import Services
 from entrez_kit.xml_reply import malformed, parse_reply, text_of, whole_number
 
@@ -86,7 +86,7 @@ class TermCount(Result):
     status: str
 
 
-class InfoResult(Result):
+class InfoResult(Warned):
     """All databases, or one of them; with a term, ``counts`` and where they came from (egquery or esearch)."""
 
     databases: list[str] | None = Field(default=None, exclude_if=lambda value: value is None)
@@ -129,14 +129,14 @@ def entrez_info(services: Services, request: InfoRequest) -> InfoResult:
     Source: EInfo; EGQuery for counts, ESearch per database where that does not answer.
     """
     if request.db is None:
-        names = parse_database_list(services.eutils.einfo().content)
+        names = parse_database_list(services.eutils.einfo(read=parse_database_list).content)
         if request.term is None:
             return InfoResult(databases=names)
         counts, source = _counts(services, request.term, names)
         return InfoResult(databases=names, term=request.term, counts=counts, counts_source=source)
     try:
         check_database(services, request.db)
-        info = parse_database(services.eutils.einfo(db=request.db).content)
+        info, _ = describe_database(services, request.db)
     except InvalidInput as exc:
         raise EntityNotFound(
             exc.message, invalid_input=f"db={request.db}", recovery_hint=LIST_HINT, details={"reason": "not_found"}
@@ -147,6 +147,24 @@ def entrez_info(services: Services, request: InfoRequest) -> InfoResult:
     return InfoResult(database=info, term=request.term, counts=[counted], counts_source="esearch")
 
 
+def describe_database(services: Services, name: str) -> tuple[DatabaseInfo, str]:
+    """Ask EInfo about one database; return what it says and the address that was asked.
+
+    Raises:
+        InvalidInput: there is no such database.
+        UpstreamError: NCBI did not answer, or about another database.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+    """
+
+    def read(content: bytes) -> None:
+        told = parse_database(content).name
+        if told.lower() != name.strip().lower():
+            raise malformed("einfo", f"a description of {told} where that of {name} was due")
+
+    reply = services.eutils.einfo(db=name, read=read)
+    return parse_database(reply.content), reply.url
+
+
 def _counts(services: Services, term: str, names: list[str]) -> tuple[list[TermCount], str]:
     """Count by one EGQuery; its endpoint has been reported dead, so each database is asked where it fails.
 
@@ -155,7 +173,7 @@ def _counts(services: Services, term: str, names: list[str]) -> tuple[list[TermC
         RateLimited: NCBI refused all of them, or the wait for a slot would pass the deadline.
     """
     try:
-        reply = services.eutils.egquery(term=term, deadline_ms=EGQUERY_DEADLINE_MS)
+        reply = services.eutils.egquery(term=term, deadline_ms=EGQUERY_DEADLINE_MS, read=parse_counts)
         return parse_counts(reply.content), "egquery"
     except (UpstreamError, RateLimited, EntityNotFound, InvalidInput):
         pass

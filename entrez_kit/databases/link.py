@@ -7,13 +7,14 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from entrez_kit.batches import in_batches
-from entrez_kit.databases.info import parse_database
+from entrez_kit.databases.info import describe_database
 from entrez_kit.databases.linksets import RawLink, parse_linksets
 from entrez_kit.databases.names import DatabaseName, check_database, read_uid
 from entrez_kit.databases.summary import NOT_AN_ID, LookUp, check_ids_hint, look_up
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.operation import Operation, Request, Result, sparse
 from entrez_kit.services import Services
+from entrez_kit.xml_reply import malformed
 
 BATCH: Final = 100
 """Source records per ELink, each in an id parameter of its own; together they would come back as one merged set."""
@@ -215,9 +216,15 @@ def _linked(services: Services, request: LinkRequest, batch: list[str], command:
         cmd=command,
         linkname=request.link_name,
         deadline_ms=SCORES_DEADLINE_MS if command == "neighbor_score" else None,
+        read=lambda content: _links_of(content, request, batch),
     )
+    return _links_of(reply.content, request, batch)
+
+
+def _links_of(content: bytes, request: LinkRequest, batch: list[str]) -> dict[str, list[RawLink]]:
     found: dict[str, list[RawLink]] = {}
-    for linkset in parse_linksets(reply.content):
+    linksets = parse_linksets(content)
+    for linkset in linksets:
         if len(linkset.ids) > 1:
             raise UpstreamError(
                 "NCBI merged the links of several records, so they cannot be told apart.",
@@ -228,6 +235,8 @@ def _linked(services: Services, request: LinkRequest, batch: list[str], command:
         wanted = [link for link in linkset.links if link.db_to in ("", request.target) and link.id != "0"]
         known = found.setdefault(linkset.ids[0], [])
         known += [link for link in wanted if link not in known]
+    if linksets and found.keys().isdisjoint(batch) and not any(linkset.errors for linkset in linksets):
+        raise malformed("elink", "links of other records than were asked for")
     return found
 
 
@@ -270,7 +279,7 @@ def _linkset(request: LinkRequest, sources: _Sources, found: _Followed, existing
 def _no_such_links(services: Services, request: LinkRequest) -> list[LinkWarning]:
     """Say so where no record has links because NCBI has none of the kind."""
     try:
-        info = parse_database(services.eutils.einfo(db=request.source).content)
+        info, _ = describe_database(services, request.source)
     except EntrezKitError:
         return []
     names = [link.name for link in info.links if link.db_to == request.target]

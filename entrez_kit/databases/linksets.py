@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from entrez_kit.xml_reply import parse_reply, text_of, whole_number
+from entrez_kit.xml_reply import malformed, parse_reply, text_of, whole_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def parse_linksets(content: bytes) -> list[RawLinkSet]:
     """Parse an ELink reply in XML, one entry per LinkSet, in the order of the reply.
 
     Raises:
-        UpstreamError: the reply is not an ELink result.
+        UpstreamError: the reply is not an ELink result, or has links without ids.
     """
     root = parse_reply(content, "elink", "eLinkResult")
     return [_linkset(element) for element in root.iterfind("LinkSet")]
@@ -77,6 +77,8 @@ def _linkset(element: Any) -> RawLinkSet:
             RawLink(text_of(link, "Id") or "", name, db_to, whole_number(link.findtext("Score")))
             for link in group.iterfind("Link")
         ]
+        if links and not any(link.id for link in links):
+            raise malformed("elink", "links without ids")
         linkset.links += links
         if not links:
             linkset.empty_link_names.append(name)

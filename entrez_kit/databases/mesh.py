@@ -9,7 +9,7 @@ from entrez_kit.databases.documents import parse_documents
 from entrez_kit.databases.names import UI_LETTERS, entrez_uid
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.esearch_reply import ESearchReply, parse_esearch
-from entrez_kit.operation import Operation, Request, Result, sparse
+from entrez_kit.operation import Operation, Request, Result, Warned, sparse
 from entrez_kit.services import Services
 from entrez_kit.xml_reply import malformed, parse_reply, text_of
 
@@ -23,12 +23,10 @@ _UI: Final = re.compile(r"[CDQ](?:[0-9]{6}|[0-9]{9})")
 class MeshRequest(Request):
     """What to look up in MeSH."""
 
-    query: str = Field(min_length=1, description='Term, unique identifier or query, e.g. "heart attack" or "D003924".')
+    query: str = Field(min_length=1, description="Term, unique identifier (D003924) or query.")
     max_results: int = Field(default=10, ge=1, le=MAX_RESULTS, description="How many records to return, 1 to 50.")
     offset: int = Field(default=0, ge=0, description="How many results to skip.")
-    include_details: bool = Field(
-        default=True, description="Whether to return tree numbers, scope note and entry terms as well."
-    )
+    include_details: bool = Field(default=True, description="With tree numbers, scope note and entry terms.")
 
     @field_validator("query")
     @classmethod
@@ -50,7 +48,7 @@ class MeshRecord(Result):
     entry_terms: list[str] = sparse([])
 
 
-class MeshResult(Result):
+class MeshResult(Warned):
     """MeSH records; the heading that the query names stands first. ``next_offset`` is absent on the last page."""
 
     query: str
@@ -91,7 +89,9 @@ def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
     uids, total, translation = _page(services, request, pinned)
     records: dict[str, MeshRecord] = {}
     if uids:
-        content = services.eutils.esummary(db="mesh", ids=uids, version="2.0", retmode="json").content
+        content = services.eutils.esummary(
+            db="mesh", ids=uids, version="2.0", retmode="json", read=parse_documents
+        ).content
         records = {uid: mesh_record(uid, fields) for uid, fields in parse_documents(content).documents.items()}
     results = [records[uid] for uid in uids if uid in records]
     if not request.include_details:

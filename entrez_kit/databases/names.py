@@ -47,6 +47,11 @@ def read_uid(db: str, text: str) -> str | None:
     return _digits(text) or (text if _ID.fullmatch(text) and text.strip("0") else None)
 
 
+def looks_like_uid(db: str, word: str) -> bool:
+    """Tell whether a word in a list is an id of a database: one that ``read_uid`` reads, with a digit in it."""
+    return any(letter in "0123456789" for letter in word) and read_uid(db.strip().lower(), word) is not None
+
+
 def _digits(text: str) -> str | None:
     match = _DIGITS.fullmatch(text)
     return match[1].lstrip("0") or None if match else None
@@ -107,7 +112,7 @@ def check_database(services: Services, db: str, field: str = "db") -> None:
     from entrez_kit.databases.info import LIST_HINT, parse_database_list
 
     try:
-        known = parse_database_list(services.eutils.einfo().content)
+        known = parse_database_list(services.eutils.einfo(read=parse_database_list).content)
     except EntrezKitError:
         return
     if db in known or (db in SYNONYMS and SYNONYMS & set(known)):

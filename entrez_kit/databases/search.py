@@ -1,5 +1,6 @@
 """Search any Entrez database."""
 
+from functools import partial
 from typing import Final, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -7,9 +8,10 @@ from pydantic import Field, field_validator, model_validator
 from entrez_kit import tracing
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.dates import EARLIEST, LATEST, DateBounds, normal_date
+from entrez_kit.entrez_query import Broadening, broadening
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.esearch_reply import ESearchReply, parse_esearch
-from entrez_kit.operation import Operation, Request, Result, sparse
+from entrez_kit.operation import Operation, Request, Result, Warn, sparse
 from entrez_kit.services import Services
 
 PAGE: Final = 10_000
@@ -30,8 +32,8 @@ class EntrezSearchRequest(Request):
     max_results: int = Field(default=20, ge=1, le=MAX_RESULTS, description="How many UIDs to return, 1 to 100000.")
     offset: int = Field(default=0, ge=0, description="How many results to skip.")
     sort: str | None = Field(default=None, description="Order of results, by the name the database gives it.")
-    min_date: str | None = Field(default=None, description="Earliest date: YYYY, YYYY/MM or YYYY/MM/DD.")
-    max_date: str | None = Field(default=None, description="Latest date: YYYY, YYYY/MM or YYYY/MM/DD.")
+    min_date: str | None = Field(default=None, description="Earliest date: YYYY[/MM[/DD]].")
+    max_date: str | None = Field(default=None, description="Latest date: YYYY[/MM[/DD]].")
     date_type: str | None = Field(default=None, description="Which date the bounds are about, e.g. pdat or mdat.")
     use_history: bool = Field(default=False, description="Keep the result set at NCBI; gives web_env and query_key.")
 
@@ -56,25 +58,24 @@ class EntrezSearchRequest(Request):
         return self
 
 
-class SearchWarning(Result):
-    """Something NCBI understood otherwise than it was asked; ``code`` is stable."""
-
-    code: str
-    message: str
-
-
 class EntrezSearchResult(Result):
-    """UIDs in the order asked for, how NCBI understood the query, and its complaints."""
+    """UIDs in the order asked for, how NCBI understood the query, and its complaints.
+
+    ``query_broadened`` is true where NCBI dropped a part that the query requires; ``strict_total`` is what the query as
+    written would find.
+    """
 
     db: str
     term: str
     query_translation: str
+    query_broadened: bool | None = sparse()
+    strict_total: int | None = sparse()
     total_found: int
     retrieved_count: int
+    warnings: list[Warn] = Field(default_factory=list)
     ids: list[str]
     offset: int
     max_results: int
-    warnings: list[SearchWarning] = Field(default_factory=list)
     web_env: str | None = sparse()
     query_key: str | None = sparse()
     esearch_url: str
@@ -106,7 +107,7 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
-    Source: ESearch, one request per 10,000 UIDs.
+    Source: ESearch, one request per 10,000 UIDs, and one where the count of the query as written is not known.
     """
     if request.db == "pubmed" and request.offset >= PUBMED_CEILING:
         raise InvalidInput(
@@ -127,16 +128,26 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
             break
         ids |= dict.fromkeys(page.ids)
         start += len(page.ids)
+    verdict = broadening(request.term, first, partial(_count, services, request))
+    warnings = _warnings(request, first, verdict)
+    if not first.count and (request.min_date or request.max_date):
+        undated = request.model_copy(update={"min_date": None, "max_date": None, "date_type": None})
+        if number := _count(services, undated, request.term):
+            records = "1 record" if number == 1 else f"{number:,} records"
+            message = f"Without `min_date` and `max_date` the query finds {records}."
+            warnings.append(Warn(code="filters_emptied", message=message))
     return EntrezSearchResult(
         db=request.db,
         term=request.term,
         query_translation=first.query_translation,
+        query_broadened=verdict.broadened or None,
+        strict_total=verdict.strict_total,
         total_found=first.count,
         retrieved_count=len(ids),
         ids=list(ids),
         offset=request.offset,
         max_results=request.max_results,
-        warnings=_warnings(request, first),
+        warnings=warnings,
         web_env=first.web_env if request.use_history else None,
         query_key=first.query_key if request.use_history else None,
         esearch_url=url,
@@ -158,27 +169,34 @@ def _page(services: Services, request: EntrezSearchRequest, start: int, size: in
         retstart=start,
         sort=request.sort,
         usehistory=request.use_history and start == request.offset,  # one set is enough
+        partial=True,
         **bounds(request.min_date, request.max_date, request.date_type),
     )
     return parse_esearch(reply.content), reply.url
 
 
-def _warnings(request: EntrezSearchRequest, found: ESearchReply) -> list[SearchWarning]:
+def _count(services: Services, request: EntrezSearchRequest, term: str) -> int | None:
+    """Count the records of another term between the same dates; None where NCBI does not answer."""
+    try:
+        return _page(services, request.model_copy(update={"term": term}), 0, 0)[0].count
+    except EntrezKitError:
+        return None
+
+
+def _warnings(request: EntrezSearchRequest, found: ESearchReply, verdict: Broadening) -> list[Warn]:
     warnings = [
-        SearchWarning(code=complaint.code, message=complaint.message)
-        for complaint in found.complaints
-        if not (complaint.code == "output_message" and complaint.text.rstrip(".").lower() == "no items found")
+        Warn(code=remark.code, message=remark.message, terms=list(remark.terms)) for remark in verdict.remarks(found)
     ]
     if 0 < found.count <= request.offset:
         message = f"offset {request.offset} is past the last of {found.count} results."
-        warnings.append(SearchWarning(code="offset_beyond_results", message=message))
+        warnings.append(Warn(code="offset_beyond_results", message=message))
     asked = min(found.count, request.offset + request.max_results)
     if request.db == "pubmed" and asked > PUBMED_CEILING:
         message = (
             f"PubMed shows the first {PUBMED_CEILING:,} of {found.count:,} results. For all of them narrow the query "
             "by date, or in the terminal use entrez-kit search --all."
         )
-        warnings.append(SearchWarning(code="results_beyond_reach", message=message))
+        warnings.append(Warn(code="results_beyond_reach", message=message))
     return warnings
 
 

@@ -5,14 +5,14 @@ from pydantic import Field, field_validator
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.errors import RateLimited, UpstreamError
 from entrez_kit.espell_reply import parse_espell
-from entrez_kit.operation import Operation, Request, Result
+from entrez_kit.operation import Operation, Request, Warned
 from entrez_kit.services import Services
 
 
 class SpellRequest(Request):
     """The query to check."""
 
-    query: str = Field(min_length=2, description='Query to check, e.g. "astma inhaler".')
+    query: str = Field(min_length=2, description="Query to check.")
     db: DatabaseName = Field(default="pubmed", description="Database whose vocabulary counts.")
 
     @field_validator("query")
@@ -23,7 +23,7 @@ class SpellRequest(Request):
         return value.strip()
 
 
-class SpellResult(Result):
+class SpellResult(Warned):
     """The query and NCBI's correction; ``corrected`` equals ``original`` where there is no suggestion."""
 
     original: str

@@ -10,7 +10,7 @@ from entrez_kit.batches import in_batches
 from entrez_kit.databases.documents import Summaries, parse_documents
 from entrez_kit.databases.names import DatabaseName, check_database, read_uid
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.operation import Operation, Request, Result, sparse
+from entrez_kit.operation import Operation, Request, Result, Warned, sparse
 from entrez_kit.services import Services
 
 BATCH: Final = 200
@@ -39,7 +39,7 @@ class IdOutcome(Result):
     message: str | None = sparse()
 
 
-class SummaryResult(Result):
+class SummaryResult(Warned):
     """Document summaries in the order of the ids; the fields are the database's own.
 
     ``outcomes`` is present when anything was not found.
@@ -163,7 +163,9 @@ def look_up(services: Services, db: str, ids: Sequence[str]) -> LookUp:
     failed: dict[str, EntrezKitError] = {}
 
     def ask(batch: list[str]) -> Summaries:
-        return parse_documents(services.eutils.esummary(db=db, ids=batch, version="2.0", retmode="json").content)
+        return parse_documents(
+            services.eutils.esummary(db=db, ids=batch, version="2.0", retmode="json", read=parse_documents).content
+        )
 
     def asked_for(group: list[str], size: int) -> None:
         asked = in_batches(group, size, ask)

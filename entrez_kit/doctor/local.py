@@ -19,6 +19,8 @@ from entrez_kit._version import __version__
 from entrez_kit.doctor.hops import reason
 from entrez_kit.doctor.report import Finding, Notes
 from entrez_kit.errors import NotConfigured, StoreError
+from entrez_kit.extras import EXTRAS, install_line, is_installed
+from entrez_kit.private_files import make_private_folder
 from entrez_kit.settings import BY_NAME, SANDBOX_ORIGIN, Settings
 
 LIBRARIES: Final = (
@@ -54,6 +56,10 @@ def check_versions(notes: Notes) -> None:
             except metadata.PackageNotFoundError:
                 missing.append(library)
         said.add(ssl.OPENSSL_VERSION)
+        lacking = [name for name in EXTRAS if not is_installed(name)]
+        said.add(f"extras {', '.join(name for name in EXTRAS if name not in lacking) or 'none'}")
+        if lacking:
+            said.add(f"without {', '.join(lacking)} ({install_line(','.join(lacking))})")
         if missing:
             raise Finding(
                 f"not installed: {', '.join(missing)}",
@@ -211,7 +217,7 @@ def try_to_write(folder: Path) -> None:
         Finding: that is impossible.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(folder)
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".doctor-") as file:
             file.write(b"x" * 4096)
             file.flush()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
-from entrez_kit.fulltext.jats_body import Node, body_nodes, has_text, other_nodes, reply_nodes, two_levels
+from entrez_kit.fulltext.jats_body import Node, body_nodes, has_text, other_nodes, reply_nodes, sections_of
 from entrez_kit.fulltext.jats_front import Front, read_front
 from entrez_kit.fulltext.jats_references import references_of
 from entrez_kit.fulltext.jats_xml import ENDPOINT, attribute, declared_entities, descendants, local, parse
@@ -46,8 +46,8 @@ class JatsArticle:
 
     @cached_property
     def sections(self) -> list[Section]:
-        """The text in two levels of sections."""
-        return two_levels(self.nodes)
+        """The text in sections."""
+        return sections_of(self.nodes)
 
     @cached_property
     def references(self) -> list[Reference]:

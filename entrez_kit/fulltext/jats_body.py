@@ -1,12 +1,13 @@
-"""Sections of an article: a tree as deep as the document, later brought down to the two levels users see."""
+"""Sections of an article: a tree as deep as the document."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from entrez_kit.fulltext.jats_front import abstract_of
 from entrez_kit.fulltext.jats_text import Flow, heading_of, inline_text
 from entrez_kit.fulltext.jats_xml import attribute, child, children, descendants, local
-from entrez_kit.fulltext.models import Section, Subsection
+from entrez_kit.fulltext.models import Section
 
 FLOATS_TITLE: Final = "Figures and tables"
 """Some articles have them all at the end, in a part without a title."""
@@ -95,6 +96,9 @@ def reply_nodes(article: Any, declared: Mapping[str, str]) -> list[Node]:
                 node.nodes.append(part)
             else:
                 node.blocks += part.blocks
+        # Those of translations stand beside the article's own.
+        if attribute(reply, "article-type") != "translation" and (abstract := abstract_of(meta, declared)):
+            node.nodes.insert(0, Node("Abstract", blocks=abstract.split("\n")))
         if node.has_text:
             found.append(node)
     return found
@@ -197,28 +201,14 @@ def _named(part: Any, declared: Mapping[str, str]) -> Node:
     return node
 
 
-# Two levels
-
-
-def two_levels(nodes: list[Node]) -> list[Section]:
-    """Return sections with subsections. What lies deeper is text of its subsection, headings on lines of their own."""
+def sections_of(nodes: Sequence[Node]) -> list[Section]:
+    """Return nodes as the sections users see, one inside the other as they are in the article."""
     return [
         Section(
             title=node.title or None,
             label=node.label or None,
-            text=_joined(node.blocks),
-            subsections=[
-                Subsection(title=sub.title or None, label=sub.label or None, text=_joined(_flat(sub)))
-                for sub in node.nodes
-            ],
+            text="\n\n".join(block for block in node.blocks if block),
+            subsections=sections_of(node.nodes),
         )
         for node in nodes
     ]
-
-
-def _flat(node: Node) -> list[str]:
-    return [*node.blocks, *(text for sub in node.nodes for text in (sub.heading, *_flat(sub)))]
-
-
-def _joined(blocks: list[str]) -> str:
-    return "\n\n".join(block for block in blocks if block)

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from entrez_kit.fulltext.jats_text import MAX_DEPTH, Flow, heading_of, inline_text, one_line
+from entrez_kit.fulltext.jats_text import MAX_DEPTH, SCRIPTS, Flow, heading_of, inline_text, one_line
 from entrez_kit.fulltext.jats_xml import attribute, child, children, descendants, local
-from entrez_kit.fulltext.models import FulltextAuthor, FulltextDate, FulltextJournal
+from entrez_kit.fulltext.models import FulltextAuthor, FulltextDate, FulltextJournal, TranslatedAbstract
 from entrez_kit.identifiers import read_identifier
-from entrez_kit.pubmed.models import RetractionStatus
+from entrez_kit.markup import END, write_scripts
+from entrez_kit.pubmed.standing import Standing, standing_of_jats
 
 _REPLIES: Final = ("sub-article", "response", "body", "back", "floats-group")
 _NOTES: Final = ("fn",)
@@ -33,8 +34,6 @@ _WRAPPINGS: Final = ("institution-wrap", "addr-line", "address")
 _IN_PLACES: Final = ("italic", "bold", "sup", "sub", "xref", "email", "ext-link", "break")
 """What belongs to the text around it in an affiliation; anything else is a part by itself."""
 _ABBREVIATIONS: Final = re.compile("abbr", re.IGNORECASE)
-_RETRACTED: Final = re.compile(r"retract(ion|ed)-forward|^retraction$", re.IGNORECASE)
-_CONCERN: Final = re.compile(r"concern-forward", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -46,12 +45,13 @@ class Front:
     doi: str | None = None
     title: str | None = None
     abstract: str | None = None
+    other_abstracts: list[TranslatedAbstract] = field(default_factory=list)
     authors: list[FulltextAuthor] = field(default_factory=list)
     affiliations: list[str] = field(default_factory=list)
     journal: FulltextJournal | None = None
     keywords: list[str] = field(default_factory=list)
     article_type: str | None = None
-    retraction_status: RetractionStatus | None = None
+    standing: Standing | None = None
     publication_date: FulltextDate | None = None
     license: str | None = None
 
@@ -71,13 +71,14 @@ def read_front(article: Any, declared: Mapping[str, str]) -> Front:
         pmid=pmid,
         doi=doi,
         title=_title(meta, declared),
-        abstract=_abstract(meta, declared),
+        abstract=abstract_of(meta, declared),
+        other_abstracts=_translated_abstracts(article, meta, declared),
         authors=authors,
         affiliations=affiliations,
         journal=_journal(front, meta, declared),
         keywords=_keywords(meta, declared),
         article_type=article_type,
-        retraction_status=_retraction_status(article_type, meta),
+        standing=standing_of_jats(article_type, _related(meta, declared), _title(meta, declared)),
         publication_date=_date(meta, declared),
         license=_license(meta, declared),
     )
@@ -129,7 +130,7 @@ def _only_holds_marks(parent: Any, marks: Sequence[Any]) -> bool:
 # Abstracts
 
 
-def _abstract(meta: Any, declared: Mapping[str, str]) -> str | None:
+def abstract_of(meta: Any, declared: Mapping[str, str]) -> str | None:
     """Return the abstract, then the other kinds (summaries for authors, editors, lay readers) under their names.
 
     Translations stand in only where there is nothing else.
@@ -146,6 +147,23 @@ def _abstract(meta: Any, declared: Mapping[str, str]) -> str | None:
         text for node in children(meta, "trans-abstract") if (text := _abstract_text(node, declared, named=False))
     ]
     return "\n\n".join(dict.fromkeys(texts)) or None
+
+
+def _translated_abstracts(article: Any, meta: Any, declared: Mapping[str, str]) -> list[TranslatedAbstract]:
+    """Return the abstracts in other languages: beside the article's own, and of translations it brings along."""
+    found = [(attribute(node, "lang"), node) for node in children(meta, "trans-abstract")]
+    for part in descendants(article, "sub-article"):
+        if attribute(part, "article-type") == "translation":
+            stub = child(part, "front-stub", "front")
+            inner = child(stub, "article-meta")
+            translated = stub if inner is None else inner
+            nodes = children(translated, "abstract", "trans-abstract")
+            found += [(attribute(node, "lang") or attribute(part, "lang"), node) for node in nodes]
+    return [
+        TranslatedAbstract(language=language or None, text=text)
+        for language, node in found
+        if (text := _abstract_text(node, declared, named=False))
+    ]
 
 
 def _abstract_text(abstract: Any, declared: Mapping[str, str], *, named: bool) -> str:
@@ -261,13 +279,15 @@ def affiliation_text(place: Any, declared: Mapping[str, str], depth: int = 0) ->
             nested = name in _WRAPPINGS and depth < MAX_DEPTH and not (node.text or "").strip()
             text = affiliation_text(node, declared, depth + 1) if nested else inline_text(node, declared)
             is_part = name not in _IN_PLACES
+            if name in SCRIPTS:
+                text = f"{SCRIPTS[name]}{text}{END}"
             if is_part and after_part and text:
                 line = f"{line.rstrip().rstrip(',')}, "
             line += text
             after_part = is_part and (after_part or bool(text))
         line += node.tail or ""
         after_part = after_part and not (node.tail or "").strip()
-    return re.sub(r"\s+([,;.])", r"\1", one_line(line)).strip(" ,;")
+    return re.sub(r"(?<! ) ([,;.])", r"\1", write_scripts(one_line(line))).strip(" ,;")
 
 
 # Journal, date, keywords, licence
@@ -358,12 +378,13 @@ def _license(meta: Any, declared: Mapping[str, str]) -> str | None:
     return texts[0] if texts else None
 
 
-def _retraction_status(article_type: str | None, meta: Any) -> RetractionStatus | None:
-    kinds = [attribute(node, "related-article-type") for node in children(meta, "related-article")]
-    if article_type == "retraction" or any(kind == "retracted-article" for kind in kinds):
-        return "retraction_notice"
-    if article_type == "retracted-article" or any(_RETRACTED.search(kind) for kind in kinds):
-        return "retracted"
-    if any(_CONCERN.search(kind) for kind in kinds):
-        return "expression_of_concern"
-    return None
+def _related(meta: Any, declared: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return the articles that this one names as related: the kind, DOI or PMID, and the words for it."""
+    found = []
+    for node in children(meta, "related-article"):
+        entry = {"kind": attribute(node, "related-article-type"), "citation": inline_text(node, declared)}
+        link = read_identifier(attribute(node, "href"))
+        if link is not None and link.kind in ("doi", "pmid"):
+            entry[link.kind] = link.value
+        found.append(entry)
+    return found

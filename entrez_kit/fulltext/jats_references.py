@@ -1,21 +1,22 @@
 """References as one line each: mixed citations verbatim, element citations joined field by field."""
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from entrez_kit.fulltext.jats_text import MAX_DEPTH, inline_text, one_line
+from entrez_kit.fulltext.jats_text import MAX_DEPTH, SCRIPTS, Flow, inline_text, one_line
 from entrez_kit.fulltext.jats_xml import attribute, child, children, descendants, entity_text, is_entity, local
 from entrez_kit.fulltext.models import Reference
+from entrez_kit.markup import END, write_scripts
 
 _KINDS: Final = ("mixed-citation", "element-citation", "nlm-citation", "citation", "product")
 _TITLES: Final = ("article-title", "chapter-title", "part-title", "data-title", "trans-title")
 _PEOPLE: Final = ("person-group", "name", "string-name", "collab", "etal", "anonymous", "name-alternatives")
 _IDS: Final[Mapping[str, str]] = {"doi": "doi:", "pmid": "PMID:", "pmc": "", "pmcid": "", "arxiv": "arXiv:"}
 _TIGHT: Final = frozenset(
-    ("bold", "italic", "sub", "sup", "sc", "underline", "monospace", "roman", "xref", "styled-content", "named-content")
+    ("bold", "italic", "sc", "underline", "monospace", "roman", "xref", "styled-content", "named-content", *SCRIPTS)
 )
 """Markup inside a word of a citation; between other elements words stay apart."""
+_FORMULAS: Final = frozenset(("inline-formula", "disp-formula", "alternatives", "math", "tex-math"))
 _ENDS: Final = (".", "?", "!", ";", ":", ",")
 
 
@@ -67,7 +68,7 @@ def citation_text(element: Any, declared: Mapping[str, str], *, label: bool = Tr
     skip = None if label else child(element, "label")
     if local(element) != "mixed-citation" and _is_fields(element):
         return _joined_fields(element, declared, skip)
-    return one_line("".join(_verbatim(element, declared, skip)))
+    return _on_one_line(element, declared, skip)
 
 
 def _is_fields(element: Any) -> bool:
@@ -77,6 +78,10 @@ def _is_fields(element: Any) -> bool:
 
 
 # Verbatim
+
+
+def _on_one_line(element: Any, declared: Mapping[str, str], skip: Any = None) -> str:
+    return write_scripts(one_line("".join(_verbatim(element, declared, skip))))
 
 
 def _verbatim(element: Any, declared: Mapping[str, str], skip: Any = None, depth: int = 0) -> list[str]:
@@ -101,6 +106,12 @@ def _verbatim(element: Any, declared: Mapping[str, str], skip: Any = None, depth
             add(entity_text(node, declared), apart=False)
         elif name in ("break", "br"):
             add(" ", apart=False)
+        elif name in _FORMULAS:
+            flow = Flow(declared)
+            flow.node(node)
+            pieces.append(" ".join(flow.finished()))
+        elif name in SCRIPTS:
+            pieces += [SCRIPTS[name], *_verbatim(node, declared, depth=depth + 1), END]
         elif name:
             add("".join(_verbatim(node, declared, depth=depth + 1)), apart=name not in _TIGHT)
         add(node.tail, apart=bool(name) and name not in _TIGHT)
@@ -160,7 +171,7 @@ def _identifier(node: Any, declared: Mapping[str, str]) -> str:
 def _field(node: Any, declared: Mapping[str, str]) -> str:
     if local(node) in ("name", "string-name", "person-group"):
         return _people([node], declared)
-    return one_line("".join(_verbatim(node, declared)))
+    return _on_one_line(node, declared)
 
 
 def _people(nodes: Iterable[Any], declared: Mapping[str, str], depth: int = 0) -> str:
@@ -181,7 +192,7 @@ def _people(nodes: Iterable[Any], declared: Mapping[str, str], depth: int = 0) -
         elif kind == "anonymous":
             names.append("Anonymous")
         else:
-            names.append(one_line("".join(_verbatim(node, declared))))
+            names.append(_on_one_line(node, declared))
     return ", ".join(name for name in names if name)
 
 
@@ -193,4 +204,6 @@ def _sentences(parts: Iterable[str]) -> str:
         if line and not line.endswith(_ENDS):
             line += "."
         line += f" {part}" if line else part
-    return line if not line or re.search(r"[.?!]$|https?://\S+$|doi:\S+$", line) else f"{line}."
+    last = line[line.rfind(" ") + 1 :]
+    is_address = not last.endswith(("doi:", "://")) and any(mark in last for mark in ("https://", "http://", "doi:"))
+    return line if not line or line.endswith((".", "?", "!")) or is_address else f"{line}."

@@ -1,18 +1,20 @@
 """The words of JATS: blocks of text in document order, nothing glued, nothing split, nothing lost.
 
-Markup inside a sentence is joined exactly as it stands ("1.73 m<sup>2</sup>" is "1.73 m2"). Paragraphs, list items,
-rows and the like are blocks: each begins a line of its own. Cells of a table row stand apart by tabs.
+Markup inside a sentence is joined as it stands, superscripts and subscripts as ``entrez_kit.markup`` has it ("1.73
+m<sup>2</sup>" is "1.73 m²"). Paragraphs, list items, rows and the like are blocks: each begins a line of its own. Cells
+of a table row stand apart by tabs.
 """
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any, Final
 
 from entrez_kit.fulltext.jats_math import math_text, tex_text
 from entrez_kit.fulltext.jats_tables import rows_of
 from entrez_kit.fulltext.jats_xml import attribute, child, children, entity_text, is_entity, local
+from entrez_kit.markup import CALLOUT, END, SUBSCRIPT, SUPERSCRIPT, write_scripts
 
 BREAK: Final = "\x1f"
 """Stands for a forced line break until the text is tidied; XML cannot hold this character."""
@@ -34,8 +36,16 @@ _INLINE: Final = frozenset(
 )
 """Markup inside a word or sentence: the text goes on as if it were not there."""
 
-_PLAIN: Final = frozenset(("bold", "italic", "sub", "sup", "underline", "sc", "xref", "ext-link", "monospace"))
+_PLAIN: Final = frozenset(("bold", "italic", "underline", "sc", "ext-link", "monospace"))
 """Of these, those that are read like the text around them, whatever they hold."""
+
+SCRIPTS: Final = {"sup": SUPERSCRIPT, "sub": SUBSCRIPT, "inf": SUBSCRIPT}
+_NOTE_LINKS: Final = frozenset(("fn", "table-fn", "author-notes", "corresp", "aff"))
+_CITED: Final = "bibr"
+_REACH: Final = 16
+"""Pieces of a line that are looked at for what stands before."""
+_MAX_MARK: Final = 5
+"""Longer links to notes are words of the sentence ("see note 3")."""
 
 _BLOCK: Final = frozenset(
     (
@@ -79,7 +89,7 @@ _CITATIONS: Final = frozenset(
 )
 _PICTURES: Final = frozenset(("graphic", "inline-graphic", "media", "inline-media"))
 _BLANKS: Final = re.compile(r"[ \t\r\n\f\v\x85\u2028\u2029]+")
-_AT_BREAK: Final = re.compile(rf" *{BREAK} *")
+_AT_BREAK: Final = re.compile(rf"(?<! ) *+{BREAK} *+")
 _MIN_ALT_WORDS: Final = 4
 """Shorter alternative texts ("Image 1", "An external file that holds a picture" is cut off as well) say nothing."""
 _NO_ALT: Final = ("An external file that holds a picture", "graphic file with name", "Click here for")
@@ -134,6 +144,8 @@ class Flow:
         self._line: list[str] = []
         self._floats: list[str] = []
         self._in_paragraph = 0
+        self._in_mark = 0
+        self._in_script = 0
         self._apart = False
 
     # what it is made of
@@ -160,7 +172,7 @@ class Flow:
         """End the line: what comes now is another block."""
         self._apart = False
         if self._line:
-            line = tidy("".join(self._line))
+            line = write_scripts(tidy("".join(self._line)))
             self._line = []
             if line:
                 self.blocks.append(line)
@@ -170,6 +182,13 @@ class Flow:
         self.end()
         if text.strip():
             self.blocks.append(text)
+
+    def _touches(self) -> str:
+        """Return the character that what comes next on the line would touch, "" for none or a blank."""
+        for piece in reversed(self._line[-_REACH:]):
+            if piece not in (SUPERSCRIPT, SUBSCRIPT, CALLOUT, END) and piece:
+                return piece[-1].strip()
+        return ""
 
     # elements
 
@@ -268,20 +287,29 @@ class Flow:
     def verbatim(self, element: Any) -> None:
         """Add text whose line breaks and blanks mean something."""
         self.end()
-        pieces: list[str] = []
-        for node in element.iter():
-            name = local(node)
-            if name == "break":
-                pieces.append("\n")
-            elif name:
-                pieces.append(node.text or "")
-            elif is_entity(node):
-                pieces.append(entity_text(node, self.declared))
-            if node is not element:
-                pieces.append(node.tail or "")
-        lines = textwrap.dedent("".join(pieces).expandtabs(4).replace("\r\n", "\n")).split("\n")
+        text = "".join(self._written(element, 0)).expandtabs(4).replace("\r\n", "\n")
+        lines = textwrap.dedent(write_scripts(text)).split("\n")
         first = next((number for number, line in enumerate(lines) if line.strip()), len(lines))
         self.block("\n".join(line.rstrip() for line in lines[first:]).rstrip())
+
+    def _written(self, element: Any, depth: int) -> Iterator[str]:
+        """Yield a text as it stands, its blanks and line breaks too."""
+        if depth > MAX_DEPTH:
+            yield " ".join(element.itertext())
+            return
+        yield element.text or ""
+        for node in element:
+            name = local(node)
+            if name in ("break", "br"):
+                yield "\n"
+            elif name:
+                script = SCRIPTS.get(name)
+                yield script or ""
+                yield from self._written(node, depth + 1)
+                yield END if script else ""
+            elif is_entity(node):
+                yield entity_text(node, self.declared)
+            yield node.tail or ""
 
     def verse(self, element: Any) -> None:
         """Add a poem as one block."""
@@ -343,6 +371,38 @@ class Flow:
             first = f"{first} — {second}"
         return [first, *(f"  {line}" for lines in (more, *others) for line in lines)]
 
+    def script(self, element: Any) -> None:
+        """Add a superscript or subscript; how it is written shows when the line is whole."""
+        kind = SCRIPTS[local(element)]
+        if kind == SUPERSCRIPT and (self._in_mark or any(_is_mark(node) for node in children(element, "xref"))):
+            kind = CALLOUT
+        self._in_script += 1
+        self._line.append(kind)
+        self.content(element)
+        self._line.append(END)
+        self._in_script -= 1
+
+    def link(self, element: Any) -> None:
+        """Add a link. A note mark or callout that touches a word stands apart from it, in superscript or not."""
+        is_mark = _is_mark(element)
+        self._in_mark += is_mark
+        if is_mark and not self._in_script and self._is_glued(element):
+            self._line.append(CALLOUT)
+            self.content(element)
+            self._line.append(END)
+        else:
+            self.content(element)
+        self._in_mark -= is_mark
+
+    def _is_glued(self, element: Any) -> bool:
+        """Tell whether a callout that is no superscript would become a part of the word before it."""
+        before, mark = self._touches(), "".join(element.itertext()).strip()
+        if not before or not 0 < len(mark) <= _MAX_MARK or next(element.iter("{*}sup"), None) is not None:
+            return False
+        if attribute(element, "ref-type") == _CITED:  # "1999" and a link "a" are a year of which there are several
+            return before.isalnum() and mark[0].isdigit()
+        return before not in "([,;–-" if mark[0].isalnum() else before.isalnum()
+
     def footnote(self, element: Any) -> None:
         """Add a footnote as one block, its mark before its text."""
         label = child(element, "label")
@@ -361,7 +421,7 @@ class Flow:
 
     def _formula(self, element: Any, skip: Iterable[Any] = ()) -> str:
         named = {local(node): node for node in reversed(list(children(element)))}
-        if "math" in named:  # the others are pictures and other notations of the same
+        if "math" in named and math_text(named["math"]):  # the others are pictures and other notations of the same
             skip = [*skip, *children(element, "tex-math", *_PICTURES)]
         blocks = self.part(lambda part: part.content(element, skip=skip))
         text = one_line(" ".join(blocks))
@@ -454,6 +514,12 @@ class Flow:
         self._apart = True
 
 
+def _is_mark(link: Any) -> bool:
+    """Tell whether a link goes to a note, an affiliation or a reference."""
+    kind = attribute(link, "ref-type")
+    return kind in _NOTE_LINKS or kind == _CITED
+
+
 def _is_plain(element: Any) -> bool:
     """Tell whether there is nothing but text and simple markup in an element."""
     return all(node.tag in _PLAIN for node in element.iterdescendants())
@@ -502,6 +568,8 @@ _HANDLERS: Final[Mapping[str, Callable[[Flow, Any], None]]] = {
     "long-desc": Flow.alternative_text,
     "abbrev": Flow.abbreviation,
     "table": Flow.table,
+    "xref": Flow.link,
+    **dict.fromkeys(SCRIPTS, Flow.script),
     "name": Flow.name,
     **dict.fromkeys(_CITATIONS, Flow.citation),
 }

@@ -72,12 +72,14 @@ def _converted(
     if not values:
         return {}, {}
     try:
-        return ask_converter(services, values, kind)
+        known, failed, _ = ask_converter(services, values, kind)
     except EntrezKitError as exc:
         return {}, dict.fromkeys(values, exc)
+    return {value: one for value, one in known.items() if one.another is None}, failed
 
 
 def _learn(trail: Trail, converted: Converted) -> None:
+    trail.has_record = True
     trail.learn(pmid=converted.pmid, pmcid=converted.pmcid, doi=converted.doi)
 
 
@@ -104,10 +106,14 @@ def _read_pubmed(services: Services, trails: Iterable[Trail]) -> None:
         if trail.pmid is None:
             continue
         if (article := articles.get(trail.pmid)) is not None:
+            trail.has_record = True
             trail.learn(pmcid=article.pmcid, doi=article.doi)
             trail.doi_error = None
         elif trail.pmid in errors:
             _failed(trail, errors[trail.pmid])
+        elif trail.wanted.kind == "pmid" and trail.has_record is None:
+            trail.has_record = False
+            trail.lookup = Answer("miss", f"PubMed has no record of PMID {trail.pmid}")
         elif trail.pmcid is None:
             trail.lookup = Answer("not-attempted", f"PubMed has no record of PMID {trail.pmid}")
 

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from entrez_kit.operation import Result, sparse
 from entrez_kit.pubmed.models import RetractionStatus, Warn
+from entrez_kit.pubmed.standing import Standing
 
 Tier = Literal["pmc", "europepmc", "unpaywall"]
 Outcome = Literal[
@@ -33,21 +34,25 @@ Reason = Literal[
 OverflowMode = Literal["truncate", "outline"]
 
 
-class Subsection(Result):
-    """A part of a section; deeper parts are lines of its text, headings included."""
-
-    title: str | None = sparse()
-    label: str | None = sparse()
-    text: str
-
-
 class Section(Result):
     """A part of an article; text between parts is one without a title. Blank lines part paragraphs, tabs cells."""
 
     title: str | None = sparse()
     label: str | None = sparse()
     text: str
-    subsections: list[Subsection] = sparse([])
+    subsections: list["Section"] = sparse([])
+
+    @property
+    def heading(self) -> str:
+        """Label and title on one line."""
+        return f"{self.label or ''} {self.title or ''}".strip()
+
+
+class TranslatedAbstract(Result):
+    """The abstract in another language than the article's own abstract; ``language`` as the article marks it."""
+
+    language: str | None = sparse()
+    text: str
 
 
 class Reference(Result):
@@ -96,12 +101,14 @@ class PmcArticle(Result):
     doi: str | None = sparse()
     title: str | None = sparse()
     abstract: str | None = sparse()
+    other_abstracts: list[TranslatedAbstract] = sparse([])
     authors: list[FulltextAuthor] = sparse([])
     affiliations: list[str] = sparse([])
     journal: FulltextJournal | None = sparse()
     keywords: list[str] = sparse([])
     article_type: str | None = sparse()
     retraction_status: RetractionStatus | None = sparse()
+    standing: Standing | None = sparse()
     publication_date: FulltextDate | None = sparse()
     sections: list[Section]
     references: list[Reference] = sparse([])
@@ -128,6 +135,7 @@ class UnpaywallArticle(Result):
     license: str | None = sparse()
     host_type: Literal["publisher", "repository"] | None = sparse()
     version: Literal["submittedVersion", "acceptedVersion", "publishedVersion"] | None = sparse()
+    standing: Standing | None = sparse()
 
 
 FulltextArticle = Annotated[PmcArticle | UnpaywallArticle, Field(discriminator="source")]
@@ -194,8 +202,8 @@ __all__ = [
     "Reason",
     "Reference",
     "Section",
-    "Subsection",
     "Tier",
+    "TranslatedAbstract",
     "TriedTier",
     "Truncation",
     "Unavailable",

@@ -22,6 +22,8 @@ from entrez_kit.fulltext.tiers import OFFLINE, UNPAYWALL_OFF, pmc_url, pubmed_ur
 from entrez_kit.fulltext.trail import Trail
 from entrez_kit.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.operation import Operation, Request, Result, sparse, wrong
+from entrez_kit.pubmed.standing import graver, retraction_status
+from entrez_kit.pubmed.standing_lookup import Standings, standing_shortfall
 from entrez_kit.services import Services
 
 MAX_MCP_IDS: Final = 10
@@ -59,15 +61,15 @@ class FulltextRequest(Request):
     """Which articles, by one kind of id, and how much of them."""
 
     pmids: list[Annotated[str, AfterValidator(_pmid)]] | None = Field(
-        default=None, max_length=MAX_IDS, description='PMIDs, e.g. ["99000001"]. Give pmids, pmcids or dois.'
+        default=None, max_length=MAX_IDS, description="PMIDs. Give pmids, pmcids or dois."
     )
     pmcids: list[Annotated[str, AfterValidator(_pmcid)]] | None = Field(
-        default=None, max_length=MAX_IDS, description='PMCIDs, e.g. ["PMC99000001"].'
+        default=None, max_length=MAX_IDS, description="PMCIDs."
     )
     dois: list[Annotated[str, AfterValidator(_doi)]] | None = Field(
-        default=None, max_length=MAX_IDS, description='DOIs, e.g. ["10.5555/ekit.2019.0001"].'
+        default=None, max_length=MAX_IDS, description="DOIs, e.g. 10.5555/ekit.2019.0001."
     )
-    include_references: bool = Field(default=False, description="Whether articles hold their reference lists.")
+    include_references: bool = Field(default=False, description="With reference lists.")
     sections: list[str] = Field(
         default=[], max_length=50, description="Only sections whose titles contain one of these texts, e.g. methods."
     )
@@ -126,7 +128,8 @@ class FulltextResult(Result):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report ids without full text."""
-        return shortfall_of(self.unavailable, self.total_returned, self._invalid)
+        missing = shortfall_of(self.unavailable, self.total_returned, self._invalid)
+        return missing or standing_shortfall(self.warnings)
 
 
 def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequence[str] = ()) -> EntrezKitError | None:
@@ -155,13 +158,19 @@ def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequen
             recovery_hint="Give PMIDs (12345678), PMCIDs (PMC1234567) or DOIs (10.1000/xyz).",
             details={**details, "reason": "invalid_identifiers"},
         )
-    if not invalid and all(item.retryable for item in unavailable):
+    # Where a source failed nobody can say that there is no text; and of a part the status says that it is one.
+    if any(item.retryable for item in unavailable) and (
+        not found or (not invalid and all(item.retryable for item in unavailable))
+    ):
+        failed = [item.id for item in unavailable if item.retryable]
+        named = ", ".join(failed[:10]) + (" ..." if len(failed) > 10 else "")
         is_offline = all(
             OFFLINE in (tried.detail or "")
             for item in unavailable
             for tried in item.tried_tiers
             if tried.outcome == "service-error"
         )
+        # What the others came to is in details.missing.
         return UpstreamError(
             f"No full text of {named}: not every source answered.",
             recovery_hint="The cache does not have it; ask without --offline."
@@ -175,8 +184,9 @@ def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequen
         hint += " Set UNPAYWALL_EMAIL to have open-access copies looked for."
     if any(item.retryable for item in unavailable):
         hint += " Where `retryable` is true, a source did not answer: try again."
+    nobody = all(item.reason == "not-found" for item in unavailable)
     return EntityNotFound(
-        f"No full text of {named}.",
+        f"No source knows {named}." if nobody else f"No full text of {named}.",
         invalid_input=unavailable[0].id,
         recovery_hint=hint,
         details={**details, "reason": "no_full_text"},
@@ -200,7 +210,7 @@ def fetch_fulltext(services: Services, request: FulltextRequest) -> FulltextResu
 
     Use it when the abstract does not answer the question. Looks in PMC, Europe PMC, then for an open-access copy.
     Example: pmcids ["PMC99000001"], sections ["methods"]. An article has 30,000 characters and more: ask with
-    max_characters and overflow_mode outline first, then for sections. Ids without full text are in `unavailable`.
+    max_characters and overflow_mode outline first, then for sections.
 
     Args:
         services: the clients.
@@ -214,22 +224,27 @@ def fetch_fulltext(services: Services, request: FulltextRequest) -> FulltextResu
     return result_of(request, list(fetched(services, request, request.identifiers())))
 
 
-def fetched(services: Services, request: FulltextRequest, wanted: Sequence[Identifier]) -> Iterator[Fetched]:
+def fetched(
+    services: Services, request: FulltextRequest, wanted: Sequence[Identifier], *, for_readers: bool = False
+) -> Iterator[Fetched]:
     """Yield what became of ids of any kind, in order, batch by batch.
 
     Args:
         services: the clients.
         request: how much of each article.
         wanted: the ids.
+        for_readers: whether articles hold their references even where the request does not ask for them.
     """
     selection = request.selection()
     for identifier, trail in zip(wanted, follow(services, wanted), strict=True):
         name = identifier.given.strip()
         if trail.jats is not None:
-            yield _from_jats(name, trail, selection, references=request.include_references)
+            yield _from_jats(name, trail, selection, references=request.include_references or for_readers)
         elif trail.copy is not None:
             ignored = request.given_options()
-            yield Fetched(name, trail.copy, warnings=[_ignored(name, ignored)] if ignored else [])
+            trail.copy.standing = trail.standing
+            warnings = [_ignored(name, ignored)] if ignored else []
+            yield Fetched(name, trail.copy, warnings=[*warnings, *_standing_unknown(trail)])
         else:
             yield Fetched(name, unavailable=trail.unavailable(name))
 
@@ -238,6 +253,7 @@ def _from_jats(name: str, trail: Trail, selection: Selection, *, references: boo
     assert trail.jats is not None
     front, selected = trail.jats.front, select(trail.jats.nodes, selection)
     pmid, pmcid = trail.pmid or front.pmid, trail.pmcid or front.pmcid
+    standing = graver(trail.standing, front.standing)
     article = PmcArticle(
         via_source="europepmc" if trail.via_europepmc else "pmc",
         pmcid=pmcid,
@@ -247,12 +263,14 @@ def _from_jats(name: str, trail: Trail, selection: Selection, *, references: boo
         doi=front.doi or trail.doi,
         title=front.title,
         abstract=front.abstract,
+        other_abstracts=front.other_abstracts,
         authors=front.authors,
         affiliations=front.affiliations,
         journal=front.journal,
         keywords=front.keywords,
         article_type=front.article_type,
-        retraction_status=front.retraction_status,
+        retraction_status=None if (status := retraction_status(standing)) == "none" else status,
+        standing=standing,
         publication_date=front.publication_date,
         sections=selected.sections,
         references=trail.jats.references if references else [],
@@ -271,8 +289,14 @@ def _from_jats(name: str, trail: Trail, selection: Selection, *, references: boo
         article,
         cut=cut if selected.is_cut else None,
         omitted_sections=selected.omitted_sections,
-        warnings=[_missed(name, trail, selected, selection)] if selected.missed else [],
+        warnings=[*([_missed(name, trail, selected, selection)] if selected.missed else []), *_standing_unknown(trail)],
     )
+
+
+def _standing_unknown(trail: Trail) -> list[Warn]:
+    if trail.standing_error is None:
+        return []
+    return Standings(unknown={trail.known_pmid or "": trail.standing_error}).warnings
 
 
 def _ignored(name: str, options: Sequence[str]) -> Warn:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urljoin
 
-from entrez_kit.fulltext.unreadable import not_installed, unreadable
+from entrez_kit.fulltext.unreadable import unreadable
+from entrez_kit.markup import END, SUBSCRIPT, SUPERSCRIPT, write_scripts
 
 MAX_HTML_BYTES: Final = 20_000_000
-MAX_ELEMENTS: Final = 60_000
-"""Reading takes longer than in proportion to the elements: some ten seconds for these. Articles have some thousands."""
+MAX_ELEMENTS: Final = 30_000
+"""Reading takes longer than in proportion to the elements: some seconds for these. Articles have some thousands."""
 
 MAX_ATTRIBUTES: Final = 5000
 """The library compares every attribute of an element with every other."""
@@ -24,8 +25,6 @@ WALL_WORDS: Final = 400
 LANDING_WORDS: Final = 600
 """A page with fewer words that names a PDF of the article and has none of its sections shows the abstract."""
 
-INSTALL: Final = "pip install trafilatura lxml-html-clean"
-
 _WALL: Final = re.compile(
     r"\b(captcha|recaptcha|are you (a )?(human|robot)|not a robot|verif(y|ying) (that )?you(r browser)?\b"
     r"|just a moment|checking your browser|attention required|security (check|verification)|unusual (traffic|activity)"
@@ -36,12 +35,12 @@ _WALL: Final = re.compile(
     re.IGNORECASE,
 )
 _SECTION: Final = re.compile(
-    r"^#+\W*(?:[0-9.]+\W*)?(introduction|discussion|references|acknowledge?ments?|main text)\b",
+    r"^#{1,6}(?:[^\w\n]|[0-9_]){0,60}+(introduction|discussion|references|acknowledge?ments?|main text)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 _ATTRIBUTE: Final = r"[^\s/>=]++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?+"
 _TAG: Final = re.compile(rf"<[a-zA-Z][^\s/>]*+((?:[\s/=]++|{_ATTRIBUTE})*+)")
-_META_CHARSET: Final = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9._:-]{2,40})", re.IGNORECASE)
+_META_CHARSET: Final = re.compile(rb"<meta[^>]{0,200}?charset\s*+=\s*+[\"']?\s*+([A-Za-z0-9._:-]{2,40})", re.IGNORECASE)
 _XML_CHARSET: Final = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._:-]{2,40})[\"']")
 _RULE: Final = r"\|(?:-+\|)+\n"
 _CAPTION_ROW: Final = re.compile(rf"^\|([^|\n]*+)\|(?: *\|)++\n{_RULE}(\|[^\n]*\n{_RULE})", re.MULTILINE)
@@ -51,6 +50,10 @@ _NEEDLESS: Final = (
     (re.compile(r"(?<=[^\W_])\\_(?=[^\W_])"), "_"),
     (re.compile(r"(?<![\\~])\\~(?![\\~])"), "~"),
 )
+_GLUED_LABEL: Final = re.compile(r"(?m)^(\*\*(?:Table|Figure|Fig\.|Scheme|Box) [^*\n]{1,20}[.:]\*\*)(?=\w)")
+_SUPERSCRIPT, _SUBSCRIPT, _END = "\ua9c1", "\ua9c2", "\u169c"
+_MARKS: Final = {ord(_SUPERSCRIPT): SUPERSCRIPT, ord(_SUBSCRIPT): SUBSCRIPT, ord(_END): END}
+"""Stand for the marks of scripts while a page is a tree, which cannot hold those: letters hardly ever seen."""
 _WORD: Final = re.compile(r"\w+(?:['’.-]\w+)*")
 _LOGGERS: Final = ("trafilatura", "justext", "courlan", "htmldate")
 
@@ -116,10 +119,8 @@ def count_words(text: str) -> int:
 
 
 def _library() -> Any:
-    try:
-        import trafilatura
-    except ImportError:
-        raise not_installed("trafilatura, which reads HTML pages,", INSTALL) from None
+    import trafilatura
+
     for name in _LOGGERS:  # what it says about odd pages is nothing a user can act on
         logger = logging.getLogger(name)
         if logger.level == logging.NOTSET:
@@ -151,7 +152,7 @@ def _parsed(text: str) -> Any:
     from lxml import etree, html
 
     # Without its declaration: a text that is decoded already has no encoding of its own.
-    text = re.sub(r"^\s*<\?xml[^>]*\?>", "", text).replace("\x00", "")
+    text = re.sub(r"^\s*<\?xml[^>]*\?>", "", text).translate({0: None, **dict.fromkeys(_MARKS)})
     if _has_very_many_attributes(text):
         raise unreadable(f"is a page with more than {MAX_ATTRIBUTES:,} attributes in one place")
     parser = html.HTMLParser(remove_comments=True, remove_pis=True, no_network=True)
@@ -161,11 +162,28 @@ def _parsed(text: str) -> Any:
         root = None
     if root is None:
         raise unreadable("is no page that can be taken apart")
+    _mark_scripts(root)
     etree.strip_elements(root, "script", "style", "svg", "noscript", "template", with_tail=False)
     elements = sum(1 for _ in root.iter())
     if elements > MAX_ELEMENTS:
         raise unreadable(f"is a page of {elements:,} elements, more than {MAX_ELEMENTS:,} are not read")
     return root
+
+
+def _mark_scripts(root: Any) -> None:
+    """Put marks around superscripts and subscripts in place of their tags."""
+    from lxml import etree
+
+    for element in root.iter("sup", "sub"):
+        mark = _SUPERSCRIPT if element.tag == "sup" else _SUBSCRIPT
+        element.text = f"{mark}{element.text or ''}"
+        element.tail = f"{_END}{element.tail or ''}"
+    etree.strip_tags(root, "sup", "sub")
+
+
+def _written(text: str) -> str:
+    """Write the marked scripts of a text, line by line."""
+    return "\n".join(write_scripts(line.translate(_MARKS)) for line in text.split("\n"))
 
 
 def _has_very_many_attributes(text: str) -> bool:
@@ -190,7 +208,7 @@ def _title(root: Any) -> str | None:
             title = " ".join(element.text_content().split()) or None
             if title:
                 break
-    return title[:1000] if title else None
+    return _written(title[:1000]) if title else None
 
 
 def _pdf_url(root: Any, url: str) -> str | None:
@@ -208,7 +226,9 @@ def _tidy(markdown: str) -> str:
     no address follows, P<0.001, an underscore within a word.
     """
     lines = [line.rstrip() for line in markdown.replace("\r\n", "\n").split("\n")]
+    lines = _written("\n".join(lines)).split("\n")
     text = _CAPTION_ROW.sub(lambda row: f"{row[1].strip()}\n\n{row[2]}", "\n".join(lines))
     for pattern, plain in _NEEDLESS:
         text = pattern.sub(plain, text)
+    text = _GLUED_LABEL.sub(r"\1 ", text)
     return re.sub(r"\n{3,}", "\n\n", text).strip()

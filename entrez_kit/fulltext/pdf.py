@@ -16,7 +16,7 @@ from io import BytesIO
 from typing import Any, Final
 
 from entrez_kit.fulltext.pages import count_words
-from entrez_kit.fulltext.unreadable import not_installed, unreadable
+from entrez_kit.fulltext.unreadable import unreadable
 
 MAX_PAGES: Final = 1500
 MAX_CHARACTERS: Final = 20_000_000
@@ -30,8 +30,6 @@ MAX_BLANK: Final = 0.8
 
 MAX_FAILED: Final = 0.2
 """Share of pages that cannot be read beyond which a file cannot; below, the text says which page is missing."""
-
-INSTALL: Final = "pip install pypdf"
 
 _LIMITS: Final = {
     "maximum_declared_stream_length": 50_000_000,
@@ -108,10 +106,8 @@ class _Problem(Exception):
 
 
 def _library() -> Any:
-    try:
-        import pypdf
-    except ImportError:
-        raise not_installed("pypdf, which reads PDFs,", INSTALL) from None
+    import pypdf
+
     logger = logging.getLogger("pypdf")  # it remarks on every oddity of a file
     if logger.level == logging.NOTSET:
         logger.setLevel(logging.CRITICAL)

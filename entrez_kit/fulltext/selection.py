@@ -1,11 +1,11 @@
 """How much of an article is returned: sections by title, how many of them, how many characters."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from entrez_kit.fulltext.jats_body import Node, two_levels
+from entrez_kit.fulltext.jats_body import Node, sections_of
 from entrez_kit.fulltext.models import CutSection, OverflowMode, Section
 
 ELLIPSIS: Final = "…"
@@ -50,14 +50,14 @@ class Selected:
 def select(nodes: Sequence[Node], selection: Selection) -> Selected:
     """Return what a selection leaves of an article's sections."""
     chosen = _by_title(nodes, [wanted.casefold() for wanted in selection.sections]) if selection.sections else nodes
-    sections = two_levels(list(chosen))
+    sections = sections_of(chosen)
     whole = [characters(section) for section in sections]
     kept = sections[: selection.max_sections] if selection.max_sections is not None else sections
     if selection.max_characters is not None:
-        shares = (_in_order if selection.overflow_mode == "truncate" else _evenly)(
-            [len(text) for section in kept for text in _texts(section)], selection.max_characters
-        )
-        kept = _shortened(kept, shares, drop_empty=selection.overflow_mode == "truncate")
+        in_order = selection.overflow_mode == "truncate"
+        sizes = [len(text) for section in kept for text in _texts(section)]
+        shares = (_in_order if in_order else _evenly)(sizes, selection.max_characters)
+        kept = _shortened(kept, shares, in_order=in_order)
     left = [*kept, *[None] * (len(sections) - len(kept))]
     cuts = [
         CutSection(title=section.title, original_characters=size, returned_characters=_size(rest))
@@ -76,15 +76,17 @@ def select(nodes: Sequence[Node], selection: Selection) -> Selected:
 
 def characters(section: Section) -> int:
     """Return how many characters of text a section has, subsections included."""
-    return sum(len(text) for text in _texts(section))
+    return sum(map(len, _texts(section)))
 
 
 def _size(section: Section | None) -> int:
     return 0 if section is None else characters(section)
 
 
-def _texts(section: Section) -> list[str]:
-    return [section.text, *(sub.text for sub in section.subsections)]
+def _texts(section: Section) -> Iterator[str]:
+    yield section.text
+    for sub in section.subsections:
+        yield from _texts(sub)
 
 
 def _by_title(nodes: Sequence[Node], wanted: Sequence[str]) -> list[Node]:
@@ -113,33 +115,38 @@ def _in_order(sizes: Sequence[int], budget: int) -> list[int]:
 def _evenly(sizes: Sequence[int], budget: int) -> list[int]:
     """Give every text the same; what short ones leave over goes to the longer ones."""
     shares = [0] * len(sizes)
-    waiting = sorted((place for place, size in enumerate(sizes) if size), key=lambda place: sizes[place])
-    while waiting:
-        place = waiting.pop(0)
-        shares[place] = min(sizes[place], budget // (len(waiting) + 1))
+    shortest_first = sorted((place for place, size in enumerate(sizes) if size), key=lambda place: sizes[place])
+    for waiting, place in zip(range(len(shortest_first), 0, -1), shortest_first, strict=True):
+        shares[place] = min(sizes[place], budget // waiting)
         budget -= shares[place]
     return shares
 
 
-def _shortened(sections: Sequence[Section], shares: Sequence[int], *, drop_empty: bool) -> list[Section]:
+def _shortened(sections: Sequence[Section], shares: Sequence[int], *, in_order: bool) -> list[Section]:
     """Cut texts to their shares; in order, what comes after the last share is left out, headings too."""
-    left = list(shares)
+    left = iter(shares)
+    unspent = sum(shares)
     kept: list[Section] = []
-    spent = sum(shares)
     for section in sections:
-        if drop_empty and not spent and characters(section):
+        if in_order and not unspent and characters(section):
             break
-        own, *parts = [(text, left.pop(0)) for text in _texts(section)]
-        subsections = []
-        text = cut(*own)
-        spent -= own[1]
-        for sub, (whole, share) in zip(section.subsections, parts, strict=True):
-            if drop_empty and not share and whole:
-                continue
-            subsections.append(sub.model_copy(update={"text": cut(whole, share)}))
-            spent -= share
-        kept.append(section.model_copy(update={"text": text, "subsections": subsections}))
+        rest, spent = _cut_to(section, left, in_order=in_order)
+        unspent -= spent
+        kept.append(rest)
     return kept
+
+
+def _cut_to(section: Section, shares: Iterator[int], *, in_order: bool) -> tuple[Section, int]:
+    """Return a section whose texts are cut to the next shares, and how much these are together."""
+    spent = next(shares)
+    text = cut(section.text, spent)
+    subsections: list[Section] = []
+    for sub in section.subsections:
+        rest, share = _cut_to(sub, shares, in_order=in_order)
+        spent += share
+        if share or not in_order or not characters(sub):
+            subsections.append(rest)
+    return section.model_copy(update={"text": text, "subsections": subsections}), spent
 
 
 def cut(text: str, limit: int) -> str:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from entrez_kit import tracing
+from entrez_kit import extras, tracing
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.fulltext.jats import JatsArticle, JatsError, iter_jats
 from entrez_kit.fulltext.jats_xml import ENDPOINT
@@ -12,6 +12,7 @@ from entrez_kit.fulltext.models import UnpaywallArticle
 from entrez_kit.fulltext.trail import Answer, Trail, service_error
 from entrez_kit.identifiers import Identifier
 from entrez_kit.services import Services
+from entrez_kit.unpaywall import INVALID_DOI, UNKNOWN_DOI
 
 POST_ABOVE: Final = 5
 """More PMC articles at a time are asked for by POST."""
@@ -56,17 +57,19 @@ def ask_pmc(services: Services, trails: Sequence[Trail]) -> None:
 
 def _efetch(services: Services, pmcids: list[str]) -> Read:
     """Fetch articles in one batch; when that fails, one by one, so that none sinks the others."""
+    read: Read = {}
     try:
-        return _read_set(services, pmcids)
+        read = _read_set(services, pmcids)
     except (EntityNotFound, InvalidInput):
         if len(pmcids) == 1:
             return {pmcids[0]: Answer("miss", NOT_IN_PMC)}
     except EntrezKitError as exc:
         if len(pmcids) == 1 or not _may_be_one_article(exc):
             return dict.fromkeys(pmcids, _failure(exc))
-    read: Read = {}
     failed = 0
     for pmcid in pmcids:
+        if pmcid in read:
+            continue
         if failed >= MAX_FAILED:
             read[pmcid] = Answer("service-error", "Not tried, because requests before it failed")
             continue
@@ -82,25 +85,41 @@ def _may_be_one_article(error: EntrezKitError) -> bool:
 
 
 def _read_set(services: Services, pmcids: list[str]) -> Read:
-    numbers = [pmcid.removeprefix("PMC") for pmcid in pmcids]
-    reply = services.eutils.efetch(db="pmc", ids=numbers, retmode="xml", post=len(numbers) > POST_ABOVE)
-    articles: dict[str, JatsArticle] = {}
-    errors: dict[str, str] = {}
+    """Fetch articles in one batch, and return those that the reply gives or says it has not."""
+    reply = services.eutils.efetch(
+        db="pmc",
+        ids=[pmcid.removeprefix("PMC") for pmcid in pmcids],
+        retmode="xml",
+        post=len(pmcids) > POST_ABOVE,
+        read=lambda content: _articles_of(content, pmcids),
+    )
+    read = _articles_of(reply.content, pmcids)
+    return {pmcid: _judged(found) if isinstance(found, JatsArticle) else found for pmcid, found in read.items()}
+
+
+def _articles_of(content: bytes, pmcids: list[str]) -> Read:
+    """Read what PMC says of articles: it names those it does not have, so a reply that names none is no answer."""
+    read: Read = {}
     unnamed: list[JatsArticle] = []
-    for item in iter_jats(reply.content):
+    for item in iter_jats(content):
         if isinstance(item, JatsError):
-            errors[f"PMC{item.id.upper().removeprefix('PMC').partition('.')[0]}"] = item.message
+            pmcid = f"PMC{item.id.upper().removeprefix('PMC').partition('.')[0]}"
+            if pmcid in pmcids:
+                read.setdefault(pmcid, Answer("miss", item.message or NOT_IN_PMC))
         elif item.front.pmcid in pmcids:
-            articles.setdefault(item.front.pmcid, item)
+            if not isinstance(read.get(item.front.pmcid), JatsArticle):
+                read[item.front.pmcid] = item
         else:
             unnamed.append(item)
-    missing = [pmcid for pmcid in pmcids if pmcid not in articles and pmcid not in errors]
+    missing = [pmcid for pmcid in pmcids if pmcid not in read]
     if len(missing) == 1 and len(unnamed) == 1 and unnamed[0].front.pmcid is None:
-        articles[missing[0]] = unnamed[0]
-    return {
-        pmcid: _judged(articles[pmcid]) if pmcid in articles else Answer("miss", errors.get(pmcid) or NOT_IN_PMC)
-        for pmcid in pmcids
-    }
+        read[missing[0]] = unnamed[0]
+    if not read:
+        raise UpstreamError(
+            "PMC's answer does not mention the articles that were asked for.",
+            details={"reason": "invalid_response", "endpoint": "efetch"},
+        )
+    return read
 
 
 def _judged(article: JatsArticle) -> JatsArticle | Answer:
@@ -156,8 +175,10 @@ def ask_europepmc(services: Services, trail: Trail) -> None:
         answer = _from_europepmc(services, trail)
     except NotConfigured as exc:
         answer = Answer("not-attempted", exc.message.rstrip("."))
-    except (EntityNotFound, InvalidInput) as exc:
+    except EntityNotFound as exc:
         answer = Answer("miss", exc.message.rstrip("."))
+    except InvalidInput as exc:  # of a PMID or PMCID there is nothing to refuse: the service does not work as it should
+        answer = Answer("miss" if trail.wanted.kind == "doi" else "service-error", exc.message.rstrip("."))
     except EntrezKitError as exc:
         answer = _failure(exc)
     if answer is not None:
@@ -227,16 +248,23 @@ def ask_unpaywall(services: Services, trail: Trail) -> None:
     if services.settings.unpaywall_email is None:
         trail.note("unpaywall", Answer("not-attempted", UNPAYWALL_OFF))
         return
+    if not extras.is_installed("fulltext"):
+        trail.note("unpaywall", Answer("not-attempted", f"needs the extra fulltext: {extras.install_line('fulltext')}"))
+        return
     if trail.doi is None:
-        error = trail.doi_error
-        missing = Answer("no-doi", f"no DOI is known for {named(trail.wanted)}")
-        trail.note("unpaywall", missing if error is None else service_error(error))
+        if trail.doi_error is not None:
+            trail.note("unpaywall", service_error(trail.doi_error))
+        elif trail.is_unknown:
+            trail.note("unpaywall", Answer("miss", f"no source knows {named(trail.wanted)}"))
+        else:
+            trail.note("unpaywall", Answer("no-doi", f"no DOI is known for {named(trail.wanted)}"))
         return
     from entrez_kit.fulltext.unpaywall_tier import NoCopy, fetch_open_access
 
     found = fetch_open_access(services, trail.doi)
     if isinstance(found, NoCopy):
-        trail.note("unpaywall", Answer(found.outcome, found.detail.rstrip(".")))
+        is_unknown = found.detail in (UNKNOWN_DOI, INVALID_DOI) and trail.is_unknown
+        trail.note("unpaywall", Answer("miss" if is_unknown else found.outcome, found.detail.rstrip(".")))
         return
     trail.copy = UnpaywallArticle(
         content_format=found.content_format,

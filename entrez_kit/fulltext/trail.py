@@ -8,6 +8,7 @@ from entrez_kit.fulltext.jats import JatsArticle
 from entrez_kit.fulltext.jats_front import Front
 from entrez_kit.fulltext.models import Outcome, Reason, Tier, TriedTier, Unavailable, UnpaywallArticle
 from entrez_kit.identifiers import Identifier, IdKind
+from entrez_kit.pubmed.standing import Standing
 
 _REASONS: Final[dict[Outcome, Reason]] = {
     "miss": "not-found",
@@ -53,7 +54,10 @@ def service_error(error: EntrezKitError) -> Answer:
 
 @dataclass(slots=True)
 class Trail:
-    """One wanted article. ``lookup`` is set where its PMCID is not known: why."""
+    """One wanted article. ``lookup`` is set where its PMCID is not known: why.
+
+    ``has_record`` tells whether PubMed or the ID Converter knows it, None where neither said so.
+    """
 
     wanted: Identifier
     pmid: str | None = None
@@ -62,21 +66,37 @@ class Trail:
     lookup: Answer | None = None
     doi_error: EntrezKitError | None = None
     pubmed_asked: bool = False
+    has_record: bool | None = None
     tried: list[TriedTier] = field(default_factory=list)
     jats: JatsArticle | None = None
     via_europepmc: bool = False
     epmc_id: str | None = None
     epmc_source: str | None = None
     copy: UnpaywallArticle | None = None
+    standing: Standing | None = None
+    standing_error: EntrezKitError | None = None
 
     def __post_init__(self) -> None:
         """Begin with the id that was given."""
         setattr(self, self.wanted.kind, self.wanted.value)
 
     @property
+    def known_pmid(self) -> str | None:
+        """The article's PMID, be it from the text itself."""
+        return self.pmid or (self.jats.front.pmid if self.jats is not None else None)
+
+    @property
     def is_found(self) -> bool:
         """Tell whether there is a text."""
         return self.jats is not None or self.copy is not None
+
+    @property
+    def is_unknown(self) -> bool:
+        """Tell whether nobody knows it: PubMed's word on a PMID is final, else all who were asked must have said so."""
+        outcomes = {tried.outcome for tried in self.tried} - {"not-attempted", "miss"}
+        if outcomes - {"service-error"} or self.has_record:
+            return False
+        return self.has_record is False or not outcomes
 
     def learn(self, *, pmid: str | None = None, pmcid: str | None = None, doi: str | None = None) -> None:
         """Take over ids that are not known yet."""

@@ -15,12 +15,3 @@ def unreadable(what: str, **details: object) -> UpstreamError:
         recovery_hint="Open the address in a browser.",
         details={"reason": "parse_failed", "what": what, **details},
     )
-
-
-def not_installed(library: str, command: str) -> UpstreamError:
-    """Return the error for a library that is not there, with the command that brings it."""
-    return UpstreamError(
-        f"The copy cannot be read: {library} is missing; run `{command}`",
-        recovery_hint=f"Run `{command}`.",
-        details={"reason": "parse_failed", "what": f"needs {library}: run `{command}`", "missing_library": library},
-    )

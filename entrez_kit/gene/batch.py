@@ -9,7 +9,7 @@ from pydantic import Field
 from entrez_kit.errors import EntityNotFound, EntrezKitError, UnresolvedEntity, UpstreamError
 from entrez_kit.gene.lookup import GET_GENE, ID_HELP
 from entrez_kit.gene.models import Gene
-from entrez_kit.operation import Operation, Request, Result, sparse
+from entrez_kit.operation import Operation, Request, Result, Warned, sparse
 from entrez_kit.services import Services
 
 OutcomeStatus = Literal["found", "not_found", "invalid", "error"]
@@ -30,7 +30,7 @@ class GeneOutcome(Result):
     message: str | None = sparse()
 
 
-class GeneBatch(Result):
+class GeneBatch(Warned):
     """Genes in the order of the inputs; ``outcomes`` is present when anything is missing."""
 
     genes: list[Gene]
@@ -75,7 +75,9 @@ def iter_genes(services: Services, request: GenesRequest) -> Iterator[LookedUp]:
 
 def _look_up(services: Services, entrez_id: str, *, slim: bool) -> LookedUp:
     try:
-        return LookedUp(entrez_id, gene=GET_GENE.run(services, {"entrez_id": entrez_id, "slim": slim}))
+        return LookedUp(
+            entrez_id, gene=GET_GENE.function(services, GET_GENE.build({"entrez_id": entrez_id, "slim": slim}))
+        )
     except EntrezKitError as exc:
         if type(exc) is EntrezKitError:  # a defect of ours is not an outcome
             raise

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -26,11 +27,13 @@ MAX_DIGITS: Final = 10
 
 _CURIE: Final = re.compile(r"NCBIGene:([0-9]+)")
 _NEARLY: Final = re.compile(
-    r"\s*(?:(?:ncbi[ _-]?)?gene(?:[ _-]?id)?|entrez(?:[ _-]?gene)?(?:[ _-]?id)?|locus ?id)?"
-    r"\s*[:=#]?\s*([0-9]{1,10})\s*",
+    r"(?:(?:ncbi[ _-]?)?gene(?:[ _-]?id)?|entrez(?:[ _-]?gene)?(?:[ _-]?id)?|locus ?id)?"
+    r"\s*+[:=#]?\s*+([0-9]{1,10})",
     re.IGNORECASE | re.ASCII,
 )
 """What people write for a gene id: 7157, GeneID:7157, entrez:7157, ncbigene:7157."""
+_PREFIX: Final = re.compile(r"\s*(?:ncbi[ _-]?gene|gene[ _-]?id|entrez[ _-]?gene|entrez)\s*[:=#]\s*", re.IGNORECASE)
+"""What stands before a symbol that was taken for an id; no search finds it with that."""
 _SHOWN: Final = 80
 
 
@@ -40,12 +43,17 @@ def read_gene_id(text: str) -> str | None:
     return match[1].lstrip("0") or "0" if match else None
 
 
+def looks_like_gene_id(word: str) -> bool:
+    """Tell whether a word in a list is a gene id, in the one form that counts or in another that people write."""
+    return bool(_CURIE.fullmatch(word) or _NEARLY.fullmatch(word))
+
+
 def unresolved(value: object, tool: str) -> UnresolvedEntity:
     """Return the error for something that is no gene id; its hint is the call that helps."""
     text = value if isinstance(value, str) else "" if value is None else str(value)
     shown = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
-    nearly = _NEARLY.fullmatch(text)
-    query = " ".join(text.split())
+    nearly = _NEARLY.fullmatch(text.strip())
+    query = " ".join(_PREFIX.sub("", text).split())
     if nearly and int(nearly[1]):
         number = nearly[1].lstrip("0")
         command = "get" if tool == "get_gene" else "pubmed"
@@ -53,10 +61,10 @@ def unresolved(value: object, tool: str) -> UnresolvedEntity:
             f'Call {tool}(entrez_id="NCBIGene:{number}") '
             f"(in the terminal: entrez-kit gene {command} NCBIGene:{number}). {FORM}"
         )
-    elif 2 <= len(query) <= _SHOWN and query.isprintable():
+    elif 2 <= len(query) <= _SHOWN and query.isprintable() and any(map(str.isalnum, query)):
         hint = (
             f"Call search_genes(query={json.dumps(query, ensure_ascii=False)}) to resolve the identifier first "
-            f"(in the terminal: entrez-kit gene search). {FORM}"
+            f"(in the terminal: entrez-kit gene search {shlex.quote(query)}). {FORM}"
         )
     else:
         hint = f"Call search_genes with the gene's symbol or name to resolve the identifier first. {FORM}"
@@ -82,10 +90,13 @@ def argument_error(tool: str) -> Callable[[ValidationError], EntrezKitError]:
     """Return what turns wrong arguments of a tool into its errors: a bad id is unresolved, the rest ambiguous."""
 
     def turn(exc: ValidationError) -> EntrezKitError:
+        plain = invalid_arguments(exc)
         for error in exc.errors(include_url=False, include_context=False):
             if error["loc"] and error["loc"][0] in ("entrez_id", "entrezId"):
-                return unresolved(None if error["type"] == "missing" else error["input"], tool)
-        plain = invalid_arguments(exc)
+                bad_id = unresolved(None if error["type"] == "missing" else error["input"], tool)
+                if len(plain.details["errors"]) > 1:
+                    bad_id.details["errors"] = plain.details["errors"]
+                return bad_id
         first = plain.details["errors"][0]
         field = to_snake(first["field"])
         given = "" if first["message"] == "Field required" else first["input"]
@@ -103,7 +114,8 @@ _HINTS: Final = {
     "query": "Provide at least 2 characters: a symbol, a name or words of one. Add organism to narrow results.",
     "cursor": "Use pagination.cursor of the previous page as it is, or leave cursor out for the first page.",
     "page_size": "Choose a page_size from 1 to 100; pagination.cursor leads to the next page.",
-    "limit": "Choose a limit from 1 to 100; total_count says how many articles there are.",
+    "limit": "Choose a limit from 1 to 100000; total_count says how many articles there are.",
+    "offset": "Choose an offset of at least 0; total_count says how many articles there are.",
 }
 
 

@@ -1,30 +1,35 @@
 """Follow a gene to the articles NCBI links it to."""
 
+from typing import Final
+
 from pydantic import Field
 
 from entrez_kit.errors import EntityNotFound, RateLimited, UnresolvedEntity, UpstreamError
 from entrez_kit.gene.errors import argument_error, not_found, only_gene_codes
 from entrez_kit.gene.lookup import GeneRequest, require_plausible
 from entrez_kit.gene.models import PubMedLinks
-from entrez_kit.gene.summaries import exists
-from entrez_kit.operation import Operation
+from entrez_kit.gene.summaries import summaries_of
+from entrez_kit.operation import Operation, Warn
 from entrez_kit.services import Services
 from entrez_kit.xml_reply import malformed, parse_reply, text_of
 
 LINK_NAME = "gene_pubmed"
+MAX_LIMIT: Final = 100_000
+MAX_MCP_LIMIT: Final = 100
 
 
 class PubMedLinksRequest(GeneRequest):
     """Which gene, and how many articles."""
 
-    limit: int = Field(default=10, ge=1, le=100, description="How many PMIDs to return, 1 to 100.")
+    limit: int = Field(default=10, ge=1, le=MAX_LIMIT, description=f"How many PMIDs to return, 1 to {MAX_LIMIT}.")
+    offset: int = Field(default=0, ge=0, description="How many PMIDs to skip.")
 
 
 def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedLinks:
     """Get the PMIDs of articles about a gene, as curated by NCBI.
 
-    Use it with an id from search_genes; pass the PMIDs to pubmed_fetch_contents to read the articles. An empty list
-    means that the gene exists and has no linked article. Example: entrez_id "NCBIGene:7157", limit 20.
+    Use it with an id from search_genes; pass the PMIDs to pubmed_fetch_contents. An empty list: the gene has
+    no linked article. Example: entrez_id "NCBIGene:7157", limit 20.
 
     Args:
         services: the clients.
@@ -41,17 +46,40 @@ def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedL
     number = request.number
     require_plausible(number)
     with only_gene_codes("entrez_id", request.entrez_id):
-        if not exists(services, number):
+        gene = summaries_of(services, [number]).get(number)
+        if gene is None:
             raise not_found(number)
         try:
             content = services.eutils.elink(
-                ids=[number], dbfrom="gene", db="pubmed", cmd="neighbor", linkname=LINK_NAME
+                ids=[number],
+                dbfrom="gene",
+                db="pubmed",
+                cmd="neighbor",
+                linkname=LINK_NAME,
+                read=lambda content: parse_links(content, number),
             ).content
-        except EntityNotFound:  # the gene exists, so this only says that nothing is linked
-            pmids: list[str] = []
-        else:
-            pmids = parse_links(content, number)
-    return PubMedLinks(entrez_id=f"NCBIGene:{number}", pmids=pmids[: request.limit], total_count=len(pmids))
+        except EntityNotFound as exc:
+            raise malformed("elink", f"no links at all of gene {number}, which exists ({exc.message})") from None
+        pmids = parse_links(content, number)
+    successor = f"NCBIGene:{gene.replaced_by}" if gene.status == "replaced" else None
+    return PubMedLinks(
+        entrez_id=f"NCBIGene:{number}",
+        replaced_by=successor,
+        pmids=pmids[request.offset : request.offset + request.limit],
+        total_count=len(pmids),
+        warnings=_warnings(request, len(pmids), successor),
+    )
+
+
+def _warnings(request: PubMedLinksRequest, total: int, successor: str | None) -> list[Warn]:
+    warnings = []
+    if successor:
+        message = f"{request.entrez_id} was merged into {successor}: ask for the articles of that one."
+        warnings.append(Warn(code="gene_replaced", message=message))
+    if 0 < total <= request.offset:
+        message = f"offset {request.offset} is past the last of {total} articles."
+        warnings.append(Warn(code="offset_beyond_results", message=message))
+    return warnings
 
 
 def parse_links(content: bytes, number: str) -> list[str]:
@@ -70,8 +98,9 @@ def parse_links(content: bytes, number: str) -> list[str]:
     found: dict[str, None] = {}
     for linkset in root.iterfind("LinkSet"):
         sources = [(source.text or "").strip() for source in linkset.iterfind("IdList/Id")]
-        if sources and sources != [number]:
-            raise malformed("elink", f"links of {', '.join(sources[:3])} where those of {number} were due")
+        if sources != [number]:
+            named = ", ".join(sources[:3]) or "nothing"
+            raise malformed("elink", f"links of {named} where those of {number} were due")
         for group in linkset.iterfind("LinkSetDb"):
             if text_of(group, "LinkName") in (LINK_NAME, None) and text_of(group, "DbTo") in ("pubmed", None):
                 found |= dict.fromkeys(pmid for link in group.iterfind("Link") if (pmid := text_of(link, "Id") or ""))
@@ -89,4 +118,5 @@ GET_PUBMED_LINKS = Operation(
     title="Find articles about a gene",
     errors=(UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited),
     argument_error=argument_error("get_pubmed_links"),
+    mcp_caps={"limit": MAX_MCP_LIMIT},
 )

@@ -8,8 +8,9 @@ from entrez_kit.gene.models import CURIE_PATTERN, Gene
 from entrez_kit.gene.records import parse_genes
 from entrez_kit.operation import Operation, Request
 from entrez_kit.services import Services
+from entrez_kit.xml_reply import malformed
 
-ID_HELP = 'Gene id, e.g. "NCBIGene:7157"; nothing else is accepted. search_genes finds it from a symbol.'
+ID_HELP = "Gene id, e.g. NCBIGene:7157."
 
 
 class GeneRequest(Request):
@@ -71,19 +72,33 @@ def fetch_gene(services: Services, number: str) -> Gene:
     require_plausible(number)
     with only_gene_codes("entrez_id", f"NCBIGene:{number}"):
         try:
-            content = services.eutils.efetch(db="gene", ids=[number], retmode="xml").content
+            content = services.eutils.efetch(
+                db="gene", ids=[number], retmode="xml", read=lambda content: _own(content, number)
+            ).content
         except EntityNotFound:
             raise not_found(number) from None
-        genes = parse_genes(content)
-    for gene in genes:
-        if gene.id == f"NCBIGene:{number}":
-            return gene
+        except UpstreamError as exc:
+            if exc.reason != "incomplete" or services.eutils.known_uids("gene", [number]):
+                raise
+            raise not_found(number) from None
+        return _own(content, number)
+
+
+def _own(content: bytes, number: str) -> Gene:
+    """Return the gene that was asked for.
+
+    Raises:
+        UpstreamError: the reply is about another gene, or (reason ``incomplete``) about none.
+    """
+    genes = parse_genes(content)
+    own = next((gene for gene in genes if gene.id == f"NCBIGene:{number}"), None)
+    if own is not None:
+        return own
     if genes:
-        raise UpstreamError(
-            f"NCBI was asked for gene {number} and sent {genes[0].id}.",
-            details={"reason": "invalid_response", "endpoint": "efetch"},
-        )
-    raise not_found(number)
+        raise malformed("efetch", f"{genes[0].id} where gene {number} was due")
+    raise UpstreamError(
+        f"NCBI sent no record of gene {number}.", details={"reason": "incomplete", "endpoint": "efetch"}
+    )
 
 
 def require_plausible(number: str) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, PrivateAttr, SerializerFunctionWrapHandler, model_serializer
 
 from entrez_kit.errors import EntrezKitError, UpstreamError
-from entrez_kit.operation import Result, sparse
+from entrez_kit.operation import Result, Warn, Warned, sparse
 
 CURIE_PATTERN: Final = r"^NCBIGene:[0-9]+$"
 """``$`` is the very end here: pydantic matches with an engine that does not let a line break follow."""
@@ -90,7 +90,7 @@ class CrossReferences(Result):
     pubchem_substance: str | None = _one("pubchem_substance", "PubChem substance.")
 
 
-class Gene(Result):
+class Gene(Warned):
     """One record of NCBI Gene; of a slim one only id, symbol, name and organism are there.
 
     ``status`` is live, discontinued (withdrawn) or replaced (merged; ``replaced_by`` is the id to use instead).
@@ -155,19 +155,18 @@ class Pagination(Result):
     page_size: int
 
 
-class GeneWarning(Result):
-    """Something NCBI understood otherwise than it was asked; ``code`` is stable."""
-
-    code: str
-    message: str
-
-
 class GenePage(Result):
-    """One page of candidates, best first. ``warnings`` is present only when there is something to say."""
+    """One page of candidates, best first. ``warnings`` is present only when there is something to say.
 
+    ``query_broadened`` is true where NCBI dropped a part that the query requires; ``strict_total`` is what the query as
+    written would find.
+    """
+
+    query_broadened: bool | None = sparse()
+    strict_total: int | None = sparse()
     items: list[GeneSearchCandidate]
     pagination: Pagination
-    warnings: list[GeneWarning] = sparse([])
+    warnings: list[Warn] = sparse([])
     _missing: list[str] = PrivateAttr(default_factory=list)
 
     def shortfall(self) -> EntrezKitError | None:
@@ -182,8 +181,13 @@ class GenePage(Result):
 
 
 class PubMedLinks(Result):
-    """PMIDs of articles NCBI links to a gene, in NCBI's order; ``total_count`` counts all of them."""
+    """PMIDs of articles NCBI links to a gene, in NCBI's order; ``total_count`` counts all of them.
+
+    ``replaced_by`` is the id to use instead of one that was merged.
+    """
 
     entrez_id: GeneId
+    replaced_by: GeneId | None = sparse()
+    warnings: list[Warn] = sparse([])
     pmids: list[str]
     total_count: int

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from entrez_kit.errors import AmbiguousQuery, EntityNotFound
+from entrez_kit.errors import AmbiguousQuery
 from entrez_kit.esearch_reply import parse_esearch
 from entrez_kit.services import Services
 
@@ -58,7 +58,7 @@ COMMON: Final = {
 EXAMPLES: Final = "human, mouse, rat, zebrafish, fly, worm, yeast, chicken, dog, pig, cow, arabidopsis, e. coli"
 
 _TAXID: Final = re.compile(
-    r"(?:txid|taxid|taxon|taxonomy|ncbitaxon)?\s*[:=_]?\s*([0-9]{1,10})", re.IGNORECASE | re.ASCII
+    r"(?:txid|taxid|taxon|taxonomy|ncbitaxon)?\s*+[:=_]?\s*+([0-9]{1,10})", re.IGNORECASE | re.ASCII
 )
 _UNSEARCHABLE: Final = re.compile(r'["\[\]():*\x00-\x1f\x7f]')
 _MOST_SHOWN: Final = 5
@@ -76,7 +76,7 @@ def taxid_of(services: Services, organism: str) -> int:
     known = COMMON.get(name.lower().removesuffix("[organism]").removesuffix("[orgn]").strip())
     if known is not None:
         return known
-    bare = re.sub(r"\s*\[(organism|orgn)(:(no)?exp)?\]$", "", name, flags=re.IGNORECASE)
+    bare = re.sub(r"(?<!\s)\s*+\[(organism|orgn)(:(no)?exp)?\]$", "", name, flags=re.IGNORECASE)
     match = _TAXID.fullmatch(bare)
     if match:
         number = int(match[1])
@@ -101,10 +101,7 @@ def taxid_of(services: Services, organism: str) -> int:
 
 def _found(services: Services, term: str) -> list[str]:
     """Return the taxids a search of Taxonomy finds."""
-    try:
-        reply = parse_esearch(services.eutils.esearch(db="taxonomy", term=term, retmax=20).content)
-    except EntityNotFound:
-        return []
+    reply = parse_esearch(services.eutils.esearch(db="taxonomy", term=term, retmax=20).content)
     if any(complaint.code in ("phrase_not_found", "quoted_phrase_not_found") for complaint in reply.complaints):
         return []  # whatever NCBI searched instead, it was not this name
     return [uid for uid in reply.ids if uid.isascii() and uid.isdigit()]

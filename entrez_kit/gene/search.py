@@ -5,18 +5,21 @@ import binascii
 import json
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from pydantic import Field, field_validator
 
-from entrez_kit.errors import AmbiguousQuery, EntityNotFound, RateLimited, UpstreamError
+from entrez_kit.entrez_query import broadening
+from entrez_kit.errors import AmbiguousQuery, EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.esearch_reply import ESearchReply, parse_esearch
 from entrez_kit.gene.errors import argument_error, only_gene_codes
-from entrez_kit.gene.models import GenePage, GeneSearchCandidate, GeneWarning, MatchKind, Pagination
+from entrez_kit.gene.models import GenePage, GeneSearchCandidate, MatchKind, Pagination
 from entrez_kit.gene.organisms import taxid_of
 from entrez_kit.gene.query import GeneQuery, Tier
 from entrez_kit.gene.summaries import GeneSummary, summaries_of
-from entrez_kit.operation import Operation, Request
+from entrez_kit.in_flight import all_at_once
+from entrez_kit.operation import Operation, Request, Warn
 from entrez_kit.services import Services
 
 MAX_PAGE: Final = 100
@@ -24,7 +27,7 @@ MAX_QUERY: Final = 1_000
 SCORE_HALF: Final = 20
 """The rank at which the score has fallen to one half."""
 
-_SYNTAX: Final = re.compile(r'\[[^\]]*\]|[()"]|\b(?:AND|OR|NOT)\b')
+_SYNTAX: Final = re.compile(r'\[[^\[\]]*+\]|[()"]|\b(?:AND|OR|NOT)\b')
 _NOT_FOUND: Final = frozenset(("phrase_not_found", "quoted_phrase_not_found"))
 
 
@@ -54,13 +57,11 @@ class SearchGenesRequest(Request):
 
     query: str = Field(
         max_length=MAX_QUERY,
-        description='Symbol, alias, name or words, e.g. "BRCA1" or "tumor suppressor"; Entrez syntax such as '
-        '"apo*[sym] AND 11[chr]" is passed on as it is. At least 2 characters.',
+        description='Symbol, alias, name or words, or Entrez syntax: "apo*[sym] AND 11[chr]". At least 2 characters.',
     )
     organism: str | None = Field(
         default=None,
-        description="Common name (human, mouse, yeast ...), scientific name or taxid (9606, txid9606). "
-        "All organisms unless given.",
+        description="Common (human) or scientific name, or taxid (txid9606). All organisms unless given.",
     )
     page_size: int = Field(default=50, ge=1, le=MAX_PAGE, description="Genes per page, 1 to 100.")
     cursor: str | None = Field(
@@ -68,7 +69,7 @@ class SearchGenesRequest(Request):
     )
     include_discontinued: bool = Field(
         default=False,
-        description="Whether withdrawn and merged records are found as well; they say what replaces them.",
+        description="Also withdrawn and merged records; they say what replaces them.",
     )
 
     @field_validator("query")
@@ -95,8 +96,8 @@ class SearchGenesRequest(Request):
 def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
     """Find genes by symbol, alias, name or words, and get ranked candidates with their NCBIGene ids.
 
-    Use it first whenever you have a symbol or a description and not an id; pass the id of the right candidate to
-    get_gene or get_pubmed_links. Without the organism argument all species are searched: check `organism` of each
+    Use it first when you have a symbol and no id; pass the id of the right candidate to get_gene or
+    get_pubmed_links. Without the organism argument all species are searched: check `organism` of each
     candidate. Example: query "TP53", organism "human".
 
     Args:
@@ -116,10 +117,14 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
     listing = _Listing(services, offset=request.offset, size=request.page_size)
     with only_gene_codes("query", request.query):
         _fill(listing, query)
+        if not listing.total and taxid is not None:
+            listing.warnings += _elsewhere(listing, request)
         summaries = summaries_of(services, [hit.number for hit in listing.hits])
     items = [_candidate(summaries[hit.number], hit, query.text) for hit in listing.hits if hit.number in summaries]
     end = request.offset + len(listing.hits)
     page = GenePage(
+        query_broadened=listing.broadened or None,
+        strict_total=listing.strict_total,
         items=items,
         pagination=Pagination(
             cursor=encode_cursor(end) if listing.hits and end < listing.total else None,
@@ -147,14 +152,24 @@ class _Listing:
     size: int
     total: int = 0
     hits: list[_Hit] = field(default_factory=list)
-    warnings: list[GeneWarning] = field(default_factory=list)
+    warnings: list[Warn] = field(default_factory=list)
+    broadened: bool = False
+    strict_total: int | None = None
 
-    def append(self, tier: Tier, reply: ESearchReply, start: int, count: int) -> None:
+    def first_page(self, tier: Tier) -> ESearchReply:
+        """Ask for the count of a search and its best hits, as many as a page holds."""
+        return self._ask(tier, 0, self.size)
+
+    def append(self, tier: Tier, reply: ESearchReply, count: int) -> None:
         """Add what one search contributes to the page, and its count to the total."""
+        start = max(0, self.offset - self.total)
+        expected = max(0, min(self.size - len(self.hits), count - start))
+        if expected and start + expected > self.size:
+            ids = self._ask(tier, start, expected).ids
+        else:
+            ids = reply.ids[start:]
         known = {hit.number for hit in self.hits}
-        fresh = [number for number in dict.fromkeys(reply.ids) if number not in known] if count else []
-        wanted = self.size - len(self.hits)
-        expected = max(0, min(wanted, count - start))
+        fresh = [number for number in dict.fromkeys(ids) if number not in known] if expected else []
         if len(fresh) < expected:
             raise UpstreamError(
                 f"NCBI counted {count} genes and listed {len(fresh)} where {expected} were due.",
@@ -166,41 +181,86 @@ class _Listing:
         ]
         self.total += count
 
-    def search(self, tier: Tier) -> tuple[ESearchReply, int]:
-        """Run one search for the part of the page that is still empty; return the reply and where it starts."""
-        start = max(0, self.offset - self.total)
-        wanted = self.size - len(self.hits)
-        try:
-            content = self.services.eutils.esearch(
-                db="gene", term=tier.term, retmax=wanted, retstart=start, sort="relevance"
-            ).content
-        except EntityNotFound:
-            return ESearchReply(count=0), start
-        return parse_esearch(content), start
+    def judge(self, tier: Tier, reply: ESearchReply) -> None:
+        """Note what NCBI made of a search other than it says; call it before the search is appended."""
+
+        def count(term: str) -> int | None:
+            try:
+                return self._ask(Tier(None, term), 0, 0).count
+            except EntrezKitError:
+                return None
+
+        verdict = broadening(tier.term, reply, count)
+        if verdict.broadened:
+            self.broadened = True
+            if verdict.strict_total is not None:
+                self.strict_total = self.total + verdict.strict_total
+        self.warnings += [
+            Warn(code=remark.code, message=remark.message, terms=list(remark.terms))
+            for remark in verdict.remarks(reply)
+        ]
+
+    def _ask(self, tier: Tier, start: int, size: int) -> ESearchReply:
+        content = self.services.eutils.esearch(
+            db="gene", term=tier.term, retmax=size, retstart=start, sort="relevance"
+        ).content
+        return parse_esearch(content)
 
 
 def _fill(listing: _Listing, query: GeneQuery) -> None:
-    """Run the searches in order of their worth. NCBI is asked for all three counts, so that the total is exact."""
+    """Run the searches in order of their worth. NCBI is asked for all three counts, so that the total is exact.
+
+    They are asked at once, on a guess: a word alone is most often a symbol, several are none. A search that should not
+    have left out a symbol NCBI does not know, or should have left out what another found, is asked again.
+    """
     first = query.first()
-    reply, start = listing.search(first)
     if query.is_single:
-        listing.warnings += _warnings(reply)
-        listing.append(first, reply, start, reply.count)
+        reply = listing.first_page(first)
+        listing.judge(first, reply)
+        listing.append(first, reply, reply.count)
         return
-    symbols = 0 if _unknown(reply) else reply.count
-    listing.append(first, reply, start, symbols)
-    alias = query.alias(after_symbol=symbols > 0)
-    reply, start = listing.search(alias)
-    aliases = 0 if _unknown(reply) else reply.count
-    listing.append(alias, reply, start, aliases)
-    rest = query.rest(after_symbol=symbols > 0, after_alias=aliases > 0)
+    guess = " " not in query.text
+    alias, rest = query.alias(after_symbol=guess), query.rest(after_symbol=guess, after_alias=guess)
+    tiers = [first, alias] if rest is None else [first, alias, rest]
+    reply, *replies = all_at_once([partial(listing.first_page, tier) for tier in tiers])
+    unknown = _unknown(reply)
+    symbols = 0 if unknown else reply.count
+    listing.append(first, reply, symbols)
+    guessed_wrong = unknown if guess else symbols > 0
+
+    reply = replies[0]
+    if guessed_wrong:
+        alias = query.alias(after_symbol=symbols > 0)
+        reply = listing.first_page(alias)
+    unknown = _unknown(reply)
+    aliases = 0 if unknown else reply.count
+    listing.append(alias, reply, aliases)
+    guessed_wrong |= unknown if guess else aliases > 0
+
     if rest is None:
         return
-    reply, start = listing.search(rest)
-    nothing = _all_unknown(reply, query.words)
-    listing.append(rest, reply, start, 0 if nothing else reply.count)
-    if not nothing and reply.count:
-        listing.warnings += _warnings(reply)
+    reply = replies[1]
+    if guessed_wrong:
+        rest = query.rest(after_symbol=symbols > 0, after_alias=aliases > 0) or rest
+        reply = listing.first_page(rest)
+    if reply.count and not _all_unknown(reply, query.words):
+        listing.judge(rest, reply)
+        listing.append(rest, reply, reply.count)
+
+
+def _elsewhere(listing: _Listing, request: SearchGenesRequest) -> list[Warn]:
+    """Say how many genes of other organisms the query finds, where it finds none of the one that was named."""
+    query = GeneQuery.of(request.query, current_only=not request.include_discontinued)
+    tier = query.first() if query.is_single else query.rest(after_symbol=False, after_alias=False)
+    try:
+        reply = listing.first_page(tier) if tier is not None else ESearchReply(count=0)
+    except EntrezKitError:  # the page is empty whatever the answer
+        return []
+    number = 0 if _all_unknown(reply, query.words) else reply.count
+    if not number:
+        return []
+    message = f"Without `organism` the query finds {number:,} {'gene' if number == 1 else 'genes'}."
+    return [Warn(code="filters_emptied", message=message)]
 
 
 def _unknown(reply: ESearchReply) -> bool:
@@ -218,14 +278,6 @@ def _all_unknown(reply: ESearchReply, words: str) -> bool:
         if complaint.code in _NOT_FOUND
     )
     return set(words.replace('"', " ").lower().split()) <= set(unknown.lower().split())
-
-
-def _warnings(reply: ESearchReply) -> list[GeneWarning]:
-    return [
-        GeneWarning(code=complaint.code, message=complaint.message)
-        for complaint in reply.complaints
-        if not (complaint.code == "output_message" and complaint.text.rstrip(".").lower() == "no items found")
-    ]
 
 
 def _candidate(summary: GeneSummary, hit: _Hit, query: str) -> GeneSearchCandidate:
@@ -275,7 +327,7 @@ def _with_missing(page: GenePage, missing: list[str]) -> GenePage:
         assert error is not None
         raise error
     shown = ", ".join(missing[:10]) + (" ..." if len(missing) > 10 else "")
-    page.warnings.append(GeneWarning(code="summaries_missing", message=f"NCBI returned no summary of {shown}."))
+    page.warnings.append(Warn(code="summaries_missing", message=f"NCBI returned no summary of {shown}."))
     return page
 
 

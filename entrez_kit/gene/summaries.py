@@ -13,7 +13,7 @@ from entrez_kit.xml_reply import parse_reply, text_of, whole_number
 BATCH: Final = 100
 """Ids per request; a page is never larger."""
 
-_SEPARATOR: Final = re.compile(r"\s*[|]\s*")
+_SEPARATOR: Final = re.compile(r"(?<!\s)\s*+[|]\s*+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +98,9 @@ def summaries_of(services: Services, numbers: list[str]) -> dict[str, GeneSummar
     found: dict[str, GeneSummary] = {}
     for start in range(0, len(numbers), BATCH):
         try:
-            reply = services.eutils.esummary(db="gene", ids=numbers[start : start + BATCH], version="2.0")
+            batch = numbers[start : start + BATCH]
+            reply = services.eutils.esummary(db="gene", ids=batch, version="2.0", read=parse_summaries)
         except EntityNotFound:  # none of this batch exists
             continue
         found |= parse_summaries(reply.content)[0]
     return found
-
-
-def exists(services: Services, number: str) -> bool:
-    """Tell whether NCBI has a record of this gene, current or not; ELink does not tell, it links invented ids too.
-
-    Raises:
-        UpstreamError: NCBI did not answer, or not with summaries.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
-    """
-    return number in summaries_of(services, [number])

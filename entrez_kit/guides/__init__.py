@@ -17,6 +17,7 @@ TOPICS: Final = (
     "exit-codes",
     "errors",
     "settings",
+    "extras",
     "rate-limits",
     "cache",
     "sandbox",

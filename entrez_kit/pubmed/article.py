@@ -18,7 +18,8 @@ from entrez_kit.pubmed.dates import (
 )
 from entrez_kit.pubmed.markup import INLINE, text_of, tidy
 from entrez_kit.pubmed.models import MeshTerm
-from entrez_kit.pubmed.own_ids import bare_orcid, bare_pmcid, own_ids
+from entrez_kit.pubmed.own_ids import article_number, bare_orcid, bare_pmcid, own_ids
+from entrez_kit.pubmed.standing import retraction_status, standing_of
 
 Fields = dict[str, Any]
 Read = Callable[[Any], str | None]
@@ -26,9 +27,6 @@ Read = Callable[[Any], str | None]
 plain: Final[Read] = attrgetter("text")
 """Reads an element that has no children; ``text_of`` reads any, at several times the cost."""
 
-_RETRACTED: Final = frozenset(("retracted publication",))
-_NOTICE: Final = frozenset(("retraction of publication", "retraction notice"))
-_RETRACTED_BY: Final = frozenset(("RetractionIn", "RetractedandRepublishedIn"))
 _NAME_PARTS: Final = {
     "LastName": "last_name",
     "ForeName": "first_name",
@@ -75,8 +73,11 @@ def dispatch(element: Any, handlers: Mapping[str, Callable[[Any, Fields], None]]
 
 
 def finish(fields: Fields) -> None:
-    """Derive what depends on several parts of a record: ids, abstract text, retraction status."""
-    ids, doi = own_ids(fields.pop("_listed", []), fields.pop("_located", []))
+    """Derive what depends on several parts of a record: ids, abstract text, standing."""
+    located = fields.pop("_located", [])
+    if number := article_number(located):
+        fields.setdefault("journal_info", {})["article_number"] = number
+    ids, doi = own_ids(fields.pop("_listed", []), located)
     fields["article_ids"] = ids
     if doi:
         fields["doi"] = doi
@@ -87,28 +88,33 @@ def finish(fields: Fields) -> None:
         people = fields.get("authors")
         if first_affiliation and people and not any("affiliations" in person for person in people):
             people[0]["affiliations"] = [first_affiliation]
+    if not fields.get("abstract_sections") and (own := _in_own_language(fields)):
+        fields["abstract_sections"] = own.get("sections") or [{"text": own["text"]}]
+        fields["abstract_language"] = own["language"]
     sections = fields.get("abstract_sections")
     if sections:
         fields["abstract_text"] = joined_sections(sections)
-    kinds = {correction["kind"] for correction in fields["corrections"]} if "corrections" in fields else set()
-    fields["retraction_status"] = retraction_status(fields.get("publication_types", []), kinds)
+    add_standing(fields)
 
 
-def retraction_status(publication_types: list[str], correction_kinds: set[str]) -> str:
-    """Say what NLM says about the record itself, most serious first; the title plays no part.
+def add_standing(fields: Fields) -> None:
+    """Say how the work stands, by its types, related records, title and abstract."""
+    standing = standing_of(
+        publication_types=fields.get("publication_types", ()),
+        corrections=fields.get("corrections", ()),
+        title=fields.get("title"),
+        abstract=fields.get("abstract_text"),
+    )
+    if standing is not None:
+        fields["standing"] = standing
+        fields["retraction_status"] = retraction_status(standing)
 
-    A retracted record that is also a notice is retracted: a reader has to know that first.
-    """
-    types = {kind.lower() for kind in publication_types if "etract" in kind}
-    if not types and not correction_kinds:
-        return "none"
-    if types & _RETRACTED or correction_kinds & _RETRACTED_BY:
-        return "retracted"
-    if "ExpressionOfConcernIn" in correction_kinds:
-        return "expression_of_concern"
-    if types & _NOTICE or "RetractionOf" in correction_kinds:
-        return "retraction_notice"
-    return "none"
+
+def _in_own_language(fields: Fields) -> Fields | None:
+    """Return the abstract in a language of the article, else in any but English, of a record without an English one."""
+    others: list[Fields] = [one for one in fields.get("other_abstracts", ()) if one.get("language", "eng") != "eng"]
+    languages = fields.get("languages", [])
+    return min(others, key=lambda one: one["language"] not in languages, default=None)
 
 
 def joined_sections(sections: list[Fields]) -> str:

@@ -1,16 +1,24 @@
 """Convert between PMID, PMCID and DOI: one ordered outcome per input, whatever mix of kinds."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import Field
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.operation import Operation, Request, Result, sparse
-from entrez_kit.pubmed.resolution import Resolved, ask_converter, search_pubmed
+from entrez_kit.pubmed.models import Warn
+from entrez_kit.pubmed.resolution import Resolved, ask_converter, invalid_dois, search_pubmed
 from entrez_kit.pubmed.retrieval import Retrieval
+from entrez_kit.pubmed.standing import Standing
+from entrez_kit.pubmed.standing_lookup import Standings, look_up_standings, standing_shortfall
 from entrez_kit.services import Services
+
+if TYPE_CHECKING:
+    from entrez_kit.pubmed.models import Article
+    from entrez_kit.pubmed.records import Record
 
 MAX_IDS: Final = 10_000
 MAX_MCP_IDS: Final = 50
@@ -18,6 +26,7 @@ KINDS: Final[tuple[IdKind, ...]] = ("pmid", "pmcid", "doi")
 
 ConvertStatus = Literal["found", "not_found", "invalid", "error"]
 NOT_IN_PMC: Final = "in PubMed, not in PMC"
+INVALID_DOI: Final = "PubMed marks this DOI as invalid"
 NOT_IN_PUBMED: Final = "in PMC, not in PubMed"
 
 
@@ -31,7 +40,11 @@ class ConvertRequest(Request):
 
 
 class Conversion(Result):
-    """What is known of one input. ``note`` says where an article is in only one of PubMed and PMC."""
+    """What is known of one input.
+
+    ``note`` says where an article is in only one of PubMed and PMC, where PubMed marks a DOI as invalid, and where the
+    ID Converter and PubMed's record contradict each other; then the ids are PubMed's, if it knows the one asked for.
+    """
 
     requested_id: str
     id_type: IdKind | None = sparse()
@@ -39,6 +52,7 @@ class Conversion(Result):
     pmid: str | None = sparse()
     pmcid: str | None = sparse()
     doi: str | None = sparse()
+    standing: Standing | None = sparse()
     note: str | None = sparse()
     message: str | None = sparse()
 
@@ -49,12 +63,13 @@ class ConvertResult(Result):
     records: list[Conversion]
     total_converted: int
     total_submitted: int
+    warnings: list[Warn] = sparse([])
 
     def shortfall(self) -> EntrezKitError | None:
         """Report inputs without a record."""
         missing = [record for record in self.records if record.status != "found"]
         if not missing:
-            return None
+            return standing_shortfall(self.warnings)
         details: dict[str, Any] = {
             "partial": self.total_converted > 0,
             "missing": [record.model_dump() for record in missing],
@@ -67,16 +82,18 @@ class ConvertResult(Result):
                 "for.",
                 details={**details, "reason": "incomplete"},
             )
-        if all(record.status == "invalid" for record in missing) and not self.total_converted:
+        if all(record.status == "invalid" for record in missing):
             return InvalidInput(
-                f"No input is an identifier of an article: {named}.",
+                f"Not {'an identifier' if len(missing) == 1 else 'identifiers'} of an article: {named}.",
                 invalid_input=missing[0].requested_id,
                 recovery_hint="Give PMIDs (12345678), PMCIDs (PMC1234567) or DOIs (10.1000/xyz).",
                 details={**details, "reason": "invalid_identifiers"},
             )
+        unknown = [record for record in missing if record.status == "not_found"]
+        more = f", and nothing of {len(unknown) - 1} more" if len(unknown) > 1 else ""
         return EntityNotFound(
-            f"Neither PMC nor PubMed knows {named}.",
-            invalid_input=missing[0].requested_id,
+            f"{unknown[0].message}{more}.",
+            invalid_input=unknown[0].requested_id,
             recovery_hint="Check the identifiers; to look for the article call pubmed_search_articles.",
             details={**details, "reason": "not_found"},
         )
@@ -85,8 +102,8 @@ class ConvertResult(Result):
 def convert_ids(services: Services, request: ConvertRequest) -> ConvertResult:
     """Convert article identifiers between PMID, PMCID and DOI.
 
-    Use it before asking for full text, or to join tables that name articles differently. Example: ids ["99000001",
-    "PMC99000002", "10.5555/ekit.2024.3"]. An article that is in PubMed but not in PMC has no PMCID and says so.
+    Use it before asking for full text, or to join tables. Example: ids ["99000001",
+    "PMC99000002", "10.5555/ekit.2024.3"].
 
     Args:
         services: the clients.
@@ -96,12 +113,17 @@ def convert_ids(services: Services, request: ConvertRequest) -> ConvertResult:
         UpstreamError: neither the converter nor PubMed answered.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
-    Source: PMC ID Converter; ESearch and EFetch (db=pubmed) for what it does not know.
+    Source: PMC ID Converter; ESearch and EFetch (db=pubmed) for what it does not know;
+    ESummary for how the articles stand.
     """
     read = [_read(text, request.id_type) for text in request.ids]
     unique = {_key(identifier): identifier.value for identifier in reversed(read) if identifier}
     known = _converted(services, unique)
     looked_up = _from_pubmed(services, {key: value for key, value in unique.items() if key not in known.found})
+    standings = look_up_standings(services, [one.pmid for one in known.found.values() if one.pmid])
+    _reconcile(services, unique, known, looked_up, standings)
+    for one in known.found.values():
+        one.standing = standings.known.get(one.pmid or "")
     records = [
         _conversion(text, identifier, known, looked_up) for text, identifier in zip(request.ids, read, strict=True)
     ]
@@ -112,7 +134,42 @@ def convert_ids(services: Services, request: ConvertRequest) -> ConvertResult:
         records=records,
         total_converted=sum(record.status == "found" for record in records),
         total_submitted=len(records),
+        warnings=standings.warnings,
     )
+
+
+def _reconcile(
+    services: Services, unique: "dict[Key, str]", known: "_Known", looked_up: "LookedUp", standings: Standings
+) -> None:
+    """Compare what the converter says with the records it names; where they disagree PubMed is asked for the id."""
+    told = {key: words for key, one in known.found.items() if (words := _contradiction(key, one, standings))}
+    looked_up |= _from_pubmed(services, {key: unique[key] for key in told})
+    for key, words in (told | known.told).items():
+        own = looked_up.get(key)
+        answer = own if isinstance(own, Conversion) else known.found.get(key)
+        if answer is not None:
+            noted = "; ".join(part for part in (answer.note, words) if part)
+            known.found[key] = answer.model_copy(update={"note": noted})
+
+
+def _contradiction(key: "Key", one: Conversion, standings: Standings) -> str | None:
+    """Return in what the converter and the record it names disagree."""
+    if one.pmid is None or one.pmid in standings.unknown:
+        return None
+    summary = standings.summaries.get(one.pmid)
+    if summary is None:
+        return f"the ID Converter names PMID {one.pmid}, which PubMed does not have"
+    kind, asked = key
+    pairs = (
+        ("PMCID", one.pmcid if kind != "pmcid" else asked, summary.pmcid),
+        ("DOI", one.doi if kind != "doi" else asked, summary.doi),
+    )
+    wrong = [
+        f"{name} {mine}, PubMed {theirs}"
+        for name, mine, theirs in pairs
+        if mine and theirs and mine.lower() != theirs.lower()
+    ]
+    return f"for PMID {one.pmid} the ID Converter has {' and '.join(wrong)}" if wrong else None
 
 
 Key = tuple[IdKind, str]
@@ -132,9 +189,14 @@ def _read(text: str, id_type: IdKind | None) -> Identifier | None:
 
 @dataclass(slots=True)
 class _Known:
-    """What the converter knows, and for which identifiers and why it gave no answer."""
+    """What the converter knows, which identifiers it does not take, and for which and why it gave no answer.
+
+    ``told`` is what to say of those about which it answered with another one.
+    """
 
     found: dict[Key, Conversion] = field(default_factory=dict)
+    told: dict[Key, str] = field(default_factory=dict)
+    refused: set[Key] = field(default_factory=set)
     unanswered: set[Key] = field(default_factory=set)
     error: EntrezKitError | None = None
 
@@ -152,8 +214,12 @@ def _converted(services: Services, keys: dict[Key, str]) -> _Known:
         if known.error is not None:
             known.unanswered.update(values.values())
             continue
-        found, failed = ask_converter(services, list(values), kind)
+        found, failed, refused = ask_converter(services, list(values), kind)
+        known.refused.update(values[value] for value in refused)
         for value, one in found.items():
+            if one.another is not None:
+                known.told[values[value]] = f"the ID Converter answered about {one.another} instead"
+                continue
             known.found[values[value]] = Conversion(
                 requested_id=value,
                 status="found",
@@ -197,9 +263,17 @@ def _from_pubmed(services: Services, keys: dict[Key, str]) -> LookedUp:
                     pmid=article.pmid,
                     pmcid=article.pmcid,
                     doi=article.doi,
-                    note=None if article.pmcid else NOT_IN_PMC,
+                    standing=article.standing,
+                    note="; ".join(_notes(key, article, item.record)) or None,
                 )
     return found
+
+
+def _notes(key: Key, article: "Article", record: "Record") -> Iterator[str]:
+    if not article.pmcid:
+        yield NOT_IN_PMC
+    if key[0] == "doi" and key[1] in invalid_dois(record):
+        yield INVALID_DOI
 
 
 def _conversion(text: str, identifier: Identifier | None, known: _Known, looked_up: LookedUp) -> Conversion:
@@ -216,7 +290,18 @@ def _conversion(text: str, identifier: Identifier | None, known: _Known, looked_
         # PubMed has no such article, but PMC holds some that PubMed has not.
         message = f"not in PubMed; whether PMC has it is unknown: {known.error.message}"
         return Conversion(status="error", message=message, **own)
-    return Conversion(status="not_found", message=f"Neither PMC nor PubMed knows {identifier.value}", **own)
+    return Conversion(status="not_found", message=_unknown(identifier, key, known), **own)
+
+
+def _unknown(identifier: Identifier, key: Key, known: _Known) -> str:
+    """Say who does not know an identifier: only those who were asked."""
+    if key in known.told:
+        return f"PubMed has no record of {identifier.value}; {known.told[key]}"
+    if key in known.refused:
+        return f"PubMed has no record of {identifier.value}; the ID Converter does not take it"
+    if key in known.unanswered:
+        return f"PubMed has no record of {identifier.value}; the ID Converter gave no answer"
+    return f"Neither PMC nor PubMed knows {identifier.value}"
 
 
 CONVERT = Operation(

@@ -66,7 +66,7 @@ class EuropePMCRequest(Request):
     cursor: str = Field(default=FIRST_PAGE, description="* for the first page, then next_cursor of the page before.")
     sources: Annotated[list[Annotated[Source, BeforeValidator(_source)]], BeforeValidator(_listed)] = Field(
         default=["MED", "PMC", "PPR"],
-        description="Where to search: MED (PubMed), PMC, PPR (preprints), PAT (patents), AGR, ETH (theses) ...",
+        description="MED (PubMed), PMC, PPR (preprints), PAT (patents), AGR, ETH (theses) ...",
     )
     sort_by: Sort = Field(default="relevance", description="Order: relevance, date (newest first) or cited (most).")
     detail_level: Literal["full", "brief"] = Field(

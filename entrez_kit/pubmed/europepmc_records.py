@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from entrez_kit.errors import UpstreamError
-from entrez_kit.pubmed.article import joined_sections, retraction_status
+from entrez_kit.pubmed.article import add_standing, joined_sections
 from entrez_kit.pubmed.dates import iso_date, number, publication_date
 from entrez_kit.pubmed.europepmc_models import RECORD_ADDRESS, EuropePMCArticle
 from entrez_kit.pubmed.europepmc_text import abstract_parts, plain_text
 from entrez_kit.pubmed.own_ids import bare_doi, bare_orcid, bare_pmcid
+from entrez_kit.pubmed.standing import Standing, StandingNotice
 from entrez_kit.xml_reply import malformed
+
+_SOME_LENGTH: Final = 25
+"""Words of an abstract after which its language shows."""
 
 Fields = dict[str, Any]
 Raw = Mapping[str, Any]
@@ -140,8 +144,10 @@ def parse_record(raw: object) -> EuropePMCArticle | None:
     _terms(raw, fields)
     _links(raw, fields)
     fields["publication_types"] = _publication_types(raw)
-    kinds = {correction["kind"] for correction in fields.get("corrections", ())}
-    fields["retraction_status"] = retraction_status(fields["publication_types"], kinds)
+    if parts and (language := _language_of(fields["abstract_text"], fields["languages"])):
+        fields["abstract_language"] = language
+    add_standing(fields)
+    _newer_version(fields)
     _availability(raw, fields)
     return EuropePMCArticle(**{name: value for name, value in fields.items() if value not in (None, "", [], {})})
 
@@ -402,6 +408,18 @@ def _terms(raw: Raw, fields: Fields) -> None:
     ]
 
 
+def _language_of(abstract: str, languages: list[str]) -> str | None:
+    """Return the language of an abstract that is not in English, as far as that is plain from its words.
+
+    Europe PMC says what language an article is in, and not its abstract; no English one of some length does without
+    the article.
+    """
+    own = next((code for code in languages if code not in ("eng", "en", "und", "mul")), None)
+    words = re.findall(r"[^\W\d_]+", abstract.lower())
+    latin = sum(word.isascii() for word in words) > len(words) / 2
+    return own if "the" not in words and (len(words) >= _SOME_LENGTH or (words and not latin)) else None
+
+
 def _languages(raw: Raw) -> Iterable[object]:
     value = raw.get("language")
     return value if isinstance(value, list) else [value]
@@ -436,6 +454,16 @@ def _links(raw: Raw, fields: Fields) -> None:
         for item in _mappings(raw, "versionList", "version")
         if (count := whole(item.get("versionNumber"))) is not None and text(item.get("id"))
     ]
+
+
+def _newer_version(fields: Fields) -> None:
+    """Say of a preprint that nothing graver is known of that it has a newer version."""
+    own = whole(fields.get("version"))
+    newest = max(fields["versions"], key=lambda version: int(version["version"]), default=None)
+    if own is None or newest is None or int(newest["version"]) <= own or "standing" in fields:
+        return
+    notice = StandingNotice(status="superseded", kind="NewVersion", doi=newest["doi"], date=newest["date"])
+    fields["standing"] = Standing(status="superseded", notices=[notice])
 
 
 def kind_of(words: str) -> str:

@@ -9,7 +9,8 @@ import re
 from html.entities import html5
 from typing import Final
 
-from entrez_kit.pubmed.markup import INLINE, text_of, tidy
+from entrez_kit.markup import END, write_scripts
+from entrez_kit.pubmed.markup import INLINE, SCRIPTS, text_of, tidy
 
 _SHORT: Final = frozenset(("a", "b", "i", "p", "q", "s", "u"))
 """Names that also stand in formulas: "a<b" is no markup."""
@@ -46,7 +47,7 @@ _WITHIN: Final = INLINE | frozenset(
         *("strike", "styled-content", "tt", "uri", "var", "xref", "alternatives", "inline-graphic"),
     )
 )
-"""Markup inside a sentence; it adds nothing to the text."""
+"""Markup inside a sentence."""
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6", "title")
 _BETWEEN: Final = frozenset(
     (
@@ -78,13 +79,15 @@ _TAG: Final = re.compile(
     r"</?(?P<prefix>(?:jats|mml|xhtml|html|xlink|m|x):)?(?P<name>[A-Za-z][A-Za-z0-9-]*)"
     r"(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>=]+))*\s*/?>"
 )
-_COMMENT: Final = re.compile(r"<!--.*?-->|<!\[CDATA\[(?P<data>.*?)\]\]>|<\?[a-z][^<>]*\?>", re.S)
+_COMMENT: Final = re.compile(
+    r"<!--(?:(?!<!--).)*?-->|<!\[CDATA\[(?P<data>(?:(?!<!\[CDATA\[).)*?)\]\]>|<\?[a-z][^<>]*+(?<=\?)>", re.S
+)
 _ENTITY: Final = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _HEADING: Final = re.compile(
-    r"<(?P<name>(?:jats:)?(?:h[1-6]|title))>(?P<text>.*?)</(?P=name)\s*>", re.S | re.IGNORECASE
+    r"<(?P<name>(?:jats:)?(?:h[1-6]|title))>(?P<text>(?:(?!<(?P=name)>).)*?)</(?P=name)\s*+>", re.S | re.IGNORECASE
 )
-_INVISIBLE: Final = re.compile("[\u00ad\u200b\ufeff\u2060]")
-"""Soft hyphens and other marks for line breaks: no part of a word."""
+_INVISIBLE: Final = re.compile("[\u00ad\u200b\ufeff\u2060\x0e-\x11]")
+"""Soft hyphens and other marks for line breaks: no part of a word; and what marks scripts while a text is read."""
 _RUN: Final = re.compile(r" {2,}")
 _ENCODINGS: Final = 3
 """How often a text may have been encoded one over the other; once too often is common ("CSR&amp;amp;D")."""
@@ -115,9 +118,9 @@ def plain_text(text: str | None) -> str:
         return ""
     if "&" in text:
         text = unescaped(text)
-    if "<" in text:
-        text = _without_markup(text)
     text = _INVISIBLE.sub("", text)
+    if "<" in text:
+        text = write_scripts(_without_markup(text))
     return _RUN.sub(" ", tidy(text))
 
 
@@ -160,6 +163,8 @@ def _without_markup(text: str) -> str:
         name = match["name"].lower()
         if name in _SHORT and name not in closed and not match["prefix"] and not _opens_paragraph(name, match):
             return match[0]
+        if name in SCRIPTS:
+            return END if match[0].startswith("</") else "" if match[0].endswith("/>") else SCRIPTS[name]
         if name in _WITHIN:
             return ""
         if name in _BETWEEN:

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -11,7 +11,10 @@ from pydantic import Field, field_validator
 from entrez_kit.batches import in_batches
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.esearch_reply import parse_esearch
-from entrez_kit.operation import Operation, Request, Result, sparse
+from entrez_kit.operation import Operation, Request, Result, Warned, sparse
+from entrez_kit.pubmed.brief_citation import brief_citation
+from entrez_kit.pubmed.likeness import titles_alike
+from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
 from entrez_kit.xml_reply import malformed
 
@@ -25,23 +28,39 @@ MAX_CANDIDATES: Final = 5
 CONTROL: Final = "nature|1869|1|9|nobody|ekcontrol|"
 """A line of our own at the head of every request: where its answer is there, lines without one were left out by NCBI
 on purpose, and where it is missing the reply is no answer."""
-SIMILAR_TITLES: Final = 0.6
-"""Share of words two titles must have in common to be of the same work."""
+_LABELS: Final = frozenset(("vol", "volume", "no", "nr", "issue", "number", "p", "pp", "page", "pages", "pt", "suppl"))
 
-MatchStatus = Literal["matched", "ambiguous", "not_found", "invalid", "error"]
+MAX_COMPARED: Final = 20
+"""So many records are read for one reference, to see which of them it means."""
+MAX_WRONG: Final = 1
+"""A reference may differ from its record in so much, but never in its title."""
+
+MatchStatus = Literal["matched", "mismatch", "ambiguous", "not_found", "invalid", "error"]
+WarningCode = Literal[
+    "author_mismatch", "year_mismatch", "title_mismatch", "volume_mismatch", "issue_mismatch", "page_mismatch"
+]
+ADD: Final = "add volume, issue, pages, author or title"
 TOO_LITTLE: Final = "too little is given: a journal, a year or a title is needed"
 
 
 class Citation(Request):
-    """A reference as far as it is known; a journal or a year, or else a title, is needed to find it."""
+    """A reference as far as it is known; it needs a journal or a year, or else a title."""
 
     journal: str | None = Field(default=None, description="Journal title or abbreviation.")
     year: str | None = Field(default=None, pattern=r"^[0-9]{4}$", description="Year of publication, four digits.")
     volume: str | None = Field(default=None, description="Volume.")
+    issue: str | None = Field(default=None, description="Issue number.")
     first_page: str | None = Field(default=None, description="First page, or the article number.")
-    author_name: str | None = Field(default=None, description='Any author, e.g. "Doe J".')
+    last_page: str | None = Field(default=None, description="Last page.")
+    author_name: str | None = Field(default=None, description="Any author, e.g. Doe J.")
     title: str | None = Field(default=None, description="Title; asked for where the rest leads nowhere.")
-    key: str | None = Field(default=None, description="A name of yours for the reference, given back with the result.")
+    key: str | None = Field(default=None, description="A name of yours, given back with the result.")
+
+    @property
+    def pages(self) -> tuple[str, str]:
+        """First and last page; both may have been given as the first."""
+        first, _, last = re.sub(r"[\u2010-\u2015\u2212]", "-", self.first_page or "").partition("-")
+        return first.strip(), (self.last_page or last).strip("- ")
 
     @field_validator("year", mode="before")
     @classmethod
@@ -65,24 +84,30 @@ class MatchRequest(Request):
 class MatchWarning(Result):
     """What differs between the reference and the record found for it."""
 
-    code: Literal["author_mismatch", "year_mismatch", "title_mismatch"]
+    code: WarningCode
     message: str
 
 
 class CitationMatch(Result):
-    """What became of one reference. ``candidate_pmids`` are records that may be meant."""
+    """What became of one reference.
+
+    ``citation`` is the record that was found, ``candidate_pmids`` are records that may be meant. Of a ``mismatch`` the
+    record is another work, or says otherwise in more than one respect.
+    """
 
     key: str
     status: MatchStatus
     pmid: str | None = sparse()
     title: str | None = sparse()
     matched_first_author: str | None = sparse()
+    standing: Standing | None = sparse()
+    citation: str | None = sparse()
     candidate_pmids: list[str] = sparse([])
     warnings: list[MatchWarning] = sparse([])
     detail: str | None = sparse()
 
 
-class MatchResult(Result):
+class MatchResult(Warned):
     """One result per reference, in the order of the references."""
 
     results: list[CitationMatch]
@@ -126,7 +151,7 @@ def lookup_citation(services: Services, request: MatchRequest) -> MatchResult:
 
     Use it to turn a reference list into PMIDs. Example: {"journal": "J Invent Res", "year": "2024", "volume": "12",
     "first_page": "737", "author_name": "Doe J"}. NCBI's matcher overlooks a wrong author or year, so every record
-    found is compared with the reference.
+    found is compared with all that is given; one with another title is a mismatch.
 
     Args:
         services: the clients.
@@ -145,11 +170,21 @@ def lookup_citation(services: Services, request: MatchRequest) -> MatchResult:
         answer = found.answers.get(index)
         if citation.title and index not in found.failed and (answer is None or answer.verdict == "not_found"):
             _by_title(services, index, citation, found)
+    _narrow(services, citations, found)
     if found.failed and not found.answers:
         raise next(iter(found.failed.values()))
-    articles, unread = _articles(services, found)
+    records = _Records(services)
+    records.read(pmid for answer in found.answers.values() for pmid in answer.pmids[:MAX_COMPARED])
+    for index, citation in enumerate(citations):
+        answer = found.answers.get(index)
+        if citation.title and answer and answer.pmids and _only_other_titles(citation, answer, records):
+            # The place is another work's; its own may have the title.
+            by_title = _titled(services, citation)
+            if isinstance(by_title, list) and by_title:
+                records.read(by_title)
+                found.answers[index] = Answer("ambiguous", tuple(dict.fromkeys([*answer.pmids, *by_title])))
     results = [
-        _result(key, index, citation, found, articles, unread)
+        _result(key, citation, found.answers.get(index), found.failed.get(index), records)
         for index, (key, citation) in enumerate(zip(keys, citations, strict=True))
     ]
     return MatchResult(
@@ -186,11 +221,16 @@ def _matched(services: Services, citations: Sequence[Citation]) -> _Found:
 
     def ask(batch: list[str]) -> dict[int, Answer]:
         lines = [CONTROL, *(citation_line(citations[int(key[2:])], key) for key in batch)]
-        content = services.eutils.ecitmatch(db="pubmed", bdata="\r".join(lines)).content
-        answers, controlled = parse_matches(content)
-        if not controlled:
-            raise malformed("ecitmatch", "the control line has no answer")
-        return answers
+
+        def read(content: bytes) -> dict[int, Answer]:
+            answers, controlled = parse_matches(content)
+            if not controlled:
+                raise malformed("ecitmatch", "the control line has no answer")
+            if not content.endswith((b"\n", b"\r")):
+                raise malformed("ecitmatch", "the last line breaks off")
+            return answers
+
+        return read(services.eutils.ecitmatch(db="pubmed", bdata="\r".join(lines), read=read).content)
 
     def asked_for(indexes: Sequence[int], size: int) -> None:
         asked = in_batches([f"ek{index}" for index in indexes], size, ask, refusals=(EntityNotFound, InvalidInput))
@@ -219,7 +259,7 @@ def _matched(services: Services, citations: Sequence[Citation]) -> _Found:
 
 def citation_line(citation: Citation, key: str) -> str:
     """Return the line ECitMatch takes: journal|year|volume|first page|author|key|."""
-    fields = (citation.journal, citation.year, citation.volume, citation.first_page, citation.author_name)
+    fields = (citation.journal, citation.year, citation.volume, citation.pages[0], citation.author_name)
     clean = [" ".join(re.sub(r"[|\r\n\t]", " ", field or "").split()) for field in fields]
     return "|".join([*clean, key, ""])
 
@@ -254,7 +294,7 @@ def _verdict(text: str) -> Answer | None:
         return Answer("not_found", detail="NCBI does not know the journal" if unknown else None)
     if match := re.match(r"AMBIGUOUS\b(.*)", text, re.IGNORECASE | re.DOTALL):
         how_many = re.search(r"\(\s*([0-9]+)\s+citations?\s*\)", match[1])
-        rest = re.sub(r"\([^)]*\)", " ", match[1])
+        rest = re.sub(r"\([^()]*+\)", " ", match[1])
         pmids = tuple(dict.fromkeys(re.findall(r"(?<![\w.])[1-9][0-9]{0,9}(?![\w.])", rest)))
         detail = f"{how_many[1]} records fit" if how_many else None
         return Answer("ambiguous", pmids, detail)
@@ -263,85 +303,152 @@ def _verdict(text: str) -> Answer | None:
 
 def _by_title(services: Services, index: int, citation: Citation, found: _Found) -> None:
     """Search for the title where the rest led nowhere."""
-    words = re.sub(r'["\[\](){}|:/*]', " ", citation.title or "").split()
-    if not words:
-        return
-    term = f"({' '.join(words)}[Title])"
-    if citation.author_name:
-        term += f' AND "{surname(citation.author_name)}"[Author]'
-    try:
-        pmids = parse_esearch(services.eutils.esearch(db="pubmed", term=term, retmax=MAX_CANDIDATES + 1).content).ids
-    except (EntityNotFound, InvalidInput):
-        pmids = []
-    except (UpstreamError, RateLimited) as exc:
-        found.failed[index] = exc
+    pmids = _titled(services, citation)
+    if isinstance(pmids, EntrezKitError):
+        found.failed[index] = pmids
         found.answers.pop(index, None)
-        return
-    if len(pmids) == 1:
-        found.answers[index] = Answer("matched", tuple(pmids))
+    elif pmids is not None and len(pmids) > MAX_COMPARED:
+        found.answers[index] = Answer("ambiguous", tuple(pmids), f"more than {MAX_COMPARED} records fit the title")
     elif pmids:
-        found.answers[index] = Answer("ambiguous", tuple(pmids))
-    else:
+        found.answers[index] = Answer("matched" if len(pmids) == 1 else "ambiguous", tuple(pmids))
+    elif pmids is not None:
         found.answers.setdefault(index, Answer("not_found"))
 
 
-def _articles(services: Services, found: _Found) -> "tuple[dict[str, Article], dict[str, str]]":
-    from entrez_kit.pubmed.retrieval import Retrieval
+def _titled(services: Services, citation: Citation) -> list[str] | EntrezKitError | None:
+    """Return the records with the title; None where there are no words to look for."""
+    words = [word for part in re.split(r"[^\w'.-]+", citation.title or "") if (word := part.strip("-'."))]
+    if not words:
+        return None
+    return _search(services, f"({' '.join(words)}[Title])")
 
-    pmids = list(dict.fromkeys(answer.pmids[0] for answer in found.answers.values() if answer.verdict == "matched"))
-    articles: dict[str, Article] = {}
-    unread: dict[str, str] = {}
-    for item in Retrieval.of_ids(services, pmids) if pmids else ():
-        if item.record is not None and item.pmid:
-            articles[item.pmid] = item.record.article()
-        else:
-            unread[item.input] = item.message or item.status
-    return articles, unread
+
+def _search(services: Services, term: str) -> list[str] | EntrezKitError:
+    """Return the PMIDs of a search, one more than are compared where there are too many."""
+    try:
+        return parse_esearch(services.eutils.esearch(db="pubmed", term=term, retmax=MAX_COMPARED + 1).content).ids
+    except (EntityNotFound, InvalidInput):
+        return []
+    except (UpstreamError, RateLimited) as exc:
+        return exc
+
+
+def _narrow(services: Services, citations: Sequence[Citation], found: _Found) -> None:
+    """Name the records where NCBI only says how many fit: search with all that is given."""
+    for index, citation in enumerate(citations):
+        answer = found.answers.get(index)
+        if answer is None or answer.verdict != "ambiguous" or answer.pmids:
+            continue
+        given = (
+            (citation.journal, "Journal"),
+            (citation.volume, "Volume"),
+            (citation.issue, "Issue"),
+            (citation.pages[0], "Pagination"),
+            (citation.year, "Date - Publication"),
+            (surname(citation.author_name) if citation.author_name else None, "Author"),
+        )
+        # In quotes PubMed takes a name for the whole of it, initials included.
+        quotes = {"Author": ""}
+        parts = ((_value(value), field, quotes.get(field, '"')) for value, field in given if value)
+        term = " AND ".join(f"{quote}{value}{quote}[{field}]" for value, field, quote in parts if value)
+        pmids = _titled(services, citation) if citation.title else _search(services, term)
+        if isinstance(pmids, list) and 0 < len(pmids) <= MAX_COMPARED:
+            found.answers[index] = Answer("ambiguous", tuple(pmids))
+
+
+def _value(text: str) -> str:
+    return " ".join(re.sub(r'["\[\]()*]', " ", text).split())
+
+
+class _Records:
+    """The records that references may mean, each read once."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self.articles: dict[str, Article] = {}
+        self.unread: dict[str, str] = {}
+
+    def read(self, pmids: Iterable[str]) -> None:
+        """Read records that were not read before."""
+        from entrez_kit.pubmed.retrieval import Retrieval
+
+        wanted = [pmid for pmid in dict.fromkeys(pmids) if pmid not in self.articles and pmid not in self.unread]
+        for item in Retrieval.of_ids(self._services, wanted) if wanted else ():
+            if item.record is not None and item.pmid:
+                self.articles[item.pmid] = item.record.article()
+            else:
+                self.unread[item.input] = item.message or item.status
+
+
+def _only_other_titles(citation: Citation, answer: Answer, records: _Records) -> bool:
+    compared = [differences(citation, records.articles[pmid]) for pmid in answer.pmids if pmid in records.articles]
+    return bool(compared) and all(_has_other_title(warnings) for warnings in compared)
+
+
+def _has_other_title(warnings: Sequence[MatchWarning]) -> bool:
+    return any(warning.code == "title_mismatch" for warning in warnings)
 
 
 def _result(
-    key: str,
-    index: int,
-    citation: Citation,
-    found: _Found,
-    articles: "dict[str, Article]",
-    unread: dict[str, str],
+    key: str, citation: Citation, answer: Answer | None, failure: EntrezKitError | None, records: _Records
 ) -> CitationMatch:
     if not citation.usable:
         return CitationMatch(key=key, status="invalid", detail=TOO_LITTLE)
-    if index in found.failed:
-        return CitationMatch(key=key, status="error", detail=found.failed[index].message)
-    answer = found.answers.get(index, Answer("not_found"))
-    if answer.verdict == "not_found":
-        detail = answer.detail or "NCBI knows no such reference"
+    if failure is not None:
+        return CitationMatch(key=key, status="error", detail=failure.message)
+    if answer is None or answer.verdict == "not_found":
+        detail = (answer and answer.detail) or "NCBI knows no such reference"
         return CitationMatch(key=key, status="not_found", detail=detail)
-    if answer.verdict == "ambiguous":
-        detail = f"{answer.detail or 'several records fit'}; add volume, first page or author"
-        candidates = list(answer.pmids[:MAX_CANDIDATES])
-        return CitationMatch(key=key, status="ambiguous", candidate_pmids=candidates, detail=detail)
-    pmid = answer.pmids[0]
-    article = articles.get(pmid)
-    if article is None:
-        detail = f"the record could not be read to check it: {unread.get(pmid, 'no record')}"
-        return CitationMatch(key=key, status="error", candidate_pmids=[pmid], detail=detail)
-    warnings = differences(citation, article)
-    if len(warnings) > 1:
-        others = " and another ".join(warning.code.removesuffix("_mismatch") for warning in warnings)
+    if not answer.pmids:
+        return CitationMatch(key=key, status="ambiguous", detail=f"{answer.detail or 'several records fit'}; {ADD}")
+    lost = [pmid for pmid in answer.pmids[:MAX_COMPARED] if pmid not in records.articles]
+    if lost:
+        why = records.unread.get(lost[0], "no record")
+        detail = f"the record could not be read to check it: {why}"
+        return CitationMatch(
+            key=key, status="error", candidate_pmids=list(answer.pmids[:MAX_CANDIDATES]), detail=detail
+        )
+    compared = [
+        (differences(citation, records.articles[pmid]), records.articles[pmid]) for pmid in answer.pmids[:MAX_COMPARED]
+    ]
+    compared.sort(key=lambda pair: (_has_other_title(pair[0]), len(pair[0])))
+    return _judged(key, compared, complete=len(answer.pmids) <= MAX_COMPARED, detail=answer.detail)
+
+
+def _judged(
+    key: str, compared: "list[tuple[list[MatchWarning], Article]]", *, complete: bool, detail: str | None
+) -> CitationMatch:
+    """Tell which of several records is meant, the likeliest of which stands first.
+
+    One record that agrees in all that is given is the one; so is a single candidate that differs in little.
+    """
+    warnings, article = compared[0]
+    clean = [record for found, record in compared if not found]
+    candidates = [record.pmid for _, record in compared][:MAX_CANDIDATES]
+    about = {"warnings": warnings, "citation": brief_citation(article)}
+    if complete and (len(clean) == 1 or (len(compared) == 1 and not _is_other(warnings))):
         return CitationMatch(
             key=key,
-            status="not_found",
-            candidate_pmids=[pmid],
-            warnings=warnings,
-            detail=f"the record at this place has another {others}",
+            status="matched",
+            pmid=article.pmid,
+            title=article.title or None,
+            matched_first_author=_first_author(article),
+            standing=article.standing,
+            **about,
         )
-    return CitationMatch(
-        key=key,
-        status="matched",
-        pmid=pmid,
-        title=article.title or None,
-        matched_first_author=_first_author(article),
-        warnings=warnings,
-    )
+    if clean or not complete or not _is_other(warnings):
+        likely = clean or [record for found, record in compared if not _is_other(found)]
+        candidates = [record.pmid for record in likely][:MAX_CANDIDATES] or candidates
+        detail = f"{detail or 'several records fit'}; {ADD}"
+        return CitationMatch(key=key, status="ambiguous", candidate_pmids=candidates, detail=detail)
+    others = " and another ".join(warning.code.removesuffix("_mismatch") for warning in warnings)
+    detail = f"the record that was found has another {others}"
+    return CitationMatch(key=key, status="mismatch", candidate_pmids=candidates, detail=detail, **about)
+
+
+def _is_other(warnings: Sequence[MatchWarning]) -> bool:
+    """Tell whether a record is another work than the reference, or too little like it."""
+    return _has_other_title(warnings) or len(warnings) > MAX_WRONG
 
 
 def _first_author(article: "Article") -> str | None:
@@ -352,7 +459,7 @@ def _first_author(article: "Article") -> str | None:
 
 
 def differences(citation: Citation, article: "Article") -> list[MatchWarning]:
-    """Compare author, year and title of a reference with the record; the whole list of authors counts."""
+    """Compare what is given of a reference with the record; the whole list of authors counts."""
     warnings: list[MatchWarning] = []
     names = [folded(name) for author in article.authors for name in (author.last_name, author.collective_name) if name]
     if citation.author_name and names:
@@ -367,16 +474,50 @@ def differences(citation: Citation, article: "Article") -> list[MatchWarning]:
     titles = [title for title in (article.title, article.vernacular_title) if title]
     if citation.title and titles and not any(_same_title(citation.title, title) for title in titles):
         warnings.append(MatchWarning(code="title_mismatch", message=f"the title is {titles[0]!r}."))
+    warnings.extend(_place_differences(citation, article))
     return warnings
 
 
+def _place_differences(citation: Citation, article: "Article") -> Iterator[MatchWarning]:
+    """Compare volume, issue and pages, where the reference and the record have them."""
+    journal = article.journal_info
+    if journal is None:
+        return
+    volumes = {_number(journal.volume or ""), _number((journal.volume or "").partition(" ")[0])}  # 46 Suppl 1
+    if citation.volume and journal.volume and _number(citation.volume) not in volumes:
+        yield MatchWarning(code="volume_mismatch", message=f"the volume is {journal.volume}, not {citation.volume}.")
+    if citation.issue and journal.issue and _number(citation.issue) != _number(journal.issue):
+        yield MatchWarning(code="issue_mismatch", message=f"the issue is {journal.issue}, not {citation.issue}.")
+    first, last = citation.pages
+    theirs, end = _pages(journal.pages or "")
+    number = journal.article_number or ""
+    if first and (theirs or number) and _number(first) not in {_number(theirs), _number(number)} - {""}:
+        given = f"{first}-{last}" if last else first
+        yield MatchWarning(code="page_mismatch", message=f"the place is {journal.pages or number}, not {given}.")
+    elif first and last and end and _number(_last(first, last)) != _number(_last(theirs, end)):
+        yield MatchWarning(code="page_mismatch", message=f"the pages are {journal.pages}, not {first}-{last}.")
+
+
+def _pages(pages: str) -> tuple[str, str]:
+    first, _, last = re.split(r"[,;]", pages)[0].partition("-")
+    return first.strip(), last.strip()
+
+
+def _last(first: str, last: str) -> str:
+    """Return a last page whole: of 201-12 it is 212."""
+    missing = len(first) - len(last)
+    return first[:missing] + last if missing > 0 and last.isdigit() else last
+
+
+def _number(text: str) -> str:
+    """Return a volume, issue or page as it is compared: without label, zeros in front and punctuation."""
+    words = [word for word in folded(text).split() if word not in _LABELS]
+    return "".join(words).removeprefix("e").lstrip("0")
+
+
 def _same_title(one: str, other: str) -> bool:
-    """Tell whether two titles may be of one work: one is part of the other, or most of their words are the same."""
-    first, second = set(folded(one).split()), set(folded(other).split())
-    smaller, larger = sorted((first, second), key=len)
-    if not smaller or (len(smaller) >= 3 and smaller <= larger):
-        return True
-    return len(first & second) / len(first | second) >= SIMILAR_TITLES
+    first, second = folded(one), folded(other)
+    return not first or not second or titles_alike(first, second)
 
 
 def _years(article: "Article") -> set[int]:

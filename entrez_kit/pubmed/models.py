@@ -5,9 +5,11 @@ from typing import Literal
 from pydantic import ConfigDict
 
 from entrez_kit.operation import Result, sparse
+from entrez_kit.operation import Warn as Warn
+from entrez_kit.pubmed.standing import RetractionStatus as RetractionStatus
+from entrez_kit.pubmed.standing import Standing
 
 RecordType = Literal["article", "book", "chapter"]
-RetractionStatus = Literal["none", "retracted", "expression_of_concern", "retraction_notice"]
 Precision = Literal["year", "month", "day", "season", "range"]
 
 
@@ -66,7 +68,10 @@ class OtherAbstract(Result):
 
 
 class JournalInfo(Part):
-    """The journal (or, for a book or chapter, the book) and the place in it."""
+    """The journal (or, for a book or chapter, the book) and the place in it.
+
+    ``article_number`` is what electronic journals have in place of pages (e47969, 2564), also where PubMed gives both.
+    """
 
     title: str | None = sparse()
     iso_abbreviation: str | None = sparse()
@@ -77,6 +82,7 @@ class JournalInfo(Part):
     volume: str | None = sparse()
     issue: str | None = sparse()
     pages: str | None = sparse()
+    article_number: str | None = sparse()
     publication_date: PublicationDate | None = sparse()
 
 
@@ -188,8 +194,9 @@ class Article(Result):
 
     Text keeps every word of mixed content as plain text. ``article_ids`` maps the id type to the article's own id
     (pubmed, doi, pmc, pii, mid, bookaccession ...); where NLM lists several of one type, the others are numbered
-    (``mid_2``). ``abstract_text`` is all sections joined by line breaks, labels included. Authors and ids that NLM
-    marks as invalid are left out.
+    (``mid_2``). ``abstract_text`` is all sections joined by line breaks, labels included; of a record without an
+    English abstract it is the one in the article's own language, and ``abstract_language`` gives that as MEDLINE does
+    (spa). Authors and ids that NLM marks as invalid are left out.
     """
 
     pmid: str
@@ -199,6 +206,7 @@ class Article(Result):
     vernacular_title: str | None = sparse()
     abstract_text: str | None = sparse()
     abstract_sections: list[AbstractSection] = sparse([])
+    abstract_language: str | None = sparse()
     abstract_copyright: str | None = sparse()
     other_abstracts: list[OtherAbstract] = sparse([])
     authors: list[Author] = sparse([])
@@ -222,6 +230,7 @@ class Article(Result):
     corrections: list[Correction] = sparse([])
     coi_statement: str | None = sparse()
     retraction_status: RetractionStatus = "none"
+    standing: Standing | None = sparse()
     url: str
 
 
@@ -241,6 +250,7 @@ class CitationJournal(Result):
     volume: str | None = sparse()
     issue: str | None = sparse()
     pages: str | None = sparse()
+    article_number: str | None = sparse()
     year: int | None = sparse()
 
 
@@ -252,6 +262,7 @@ class CitationData(Result):
     authors: list[CitationAuthor] = sparse([])
     journal_info: CitationJournal | None = sparse()
     doi: str | None = sparse()
+    standing: Standing | None = sparse()
     mesh_terms: list[MeshTerm] = sparse([])
 
 
@@ -271,10 +282,4 @@ class BriefSummary(Result):
     doi: str | None = sparse()
     pmcid: str | None = sparse()
     retraction_status: RetractionStatus = "none"
-
-
-class Warn(Result):
-    """Something NCBI understood otherwise than it was asked; ``code`` is stable."""
-
-    code: str
-    message: str
+    standing: Standing | None = sparse()

@@ -1,11 +1,15 @@
 """Identifiers in PubMed records brought to one form: PMC123, a bare DOI, a bare ORCID."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 _PMCID: Final = re.compile(r"(?:PMC)*\s*0*([1-9][0-9]*)(?:\.[0-9]+)?", re.IGNORECASE)
 _DOI_PREFIX: Final = re.compile(r"(?:https?://)?(?:dx\.)?doi(?:\.org/|\s*:\s*)", re.IGNORECASE)
 _ORCID: Final = re.compile(r"(?<![0-9])([0-9]{4})-?([0-9]{4})-?([0-9]{4})-?([0-9]{3}[0-9Xx])(?![0-9A-Za-z])")
+_NUMBER: Final = re.compile(r"(?=[^0-9]*[0-9])[\w.-]{1,30}")
+_PUBLISHER_CODE: Final = re.compile(r"(?:S[0-9]{4}-?|[0-9]{4}-)[0-9]{3}[0-9X]")
+"""An ISSN and what follows it, the code by which publishers know a manuscript: S0949-2658(19)30200-3."""
 
 
 def bare_pmcid(text: str) -> str | None:
@@ -28,6 +32,18 @@ def bare_orcid(text: str | None) -> str | None:
     """Read an ORCID out of a bare number, one without hyphens, or an address; None where there is none."""
     match = _ORCID.search(text or "")
     return "-".join(match.groups()).upper() if match else None
+
+
+def article_number(located: Iterable[tuple[str, str, bool]]) -> str | None:
+    """Return the number that an electronic article has in place of pages: e47969, 2564, RP88808.
+
+    NLM gives it as an electronic location of the type pii, where some publishers write a code that no reader sees.
+
+    Args:
+        located: type, id and whether NLM calls it valid, from a record's electronic locations.
+    """
+    numbers = (value for kind, value, valid in located if kind == "pii" and valid)
+    return next((text for text in numbers if _NUMBER.fullmatch(text) and not _PUBLISHER_CODE.match(text)), None)
 
 
 def own_ids(listed: list[tuple[str, str]], located: list[tuple[str, str, bool]]) -> tuple[dict[str, str], str | None]:

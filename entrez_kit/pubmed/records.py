@@ -21,6 +21,7 @@ _HEAD: Final = re.compile(
     rb'<PubmedArticle>\s*<MedlineCitation(?: [A-Za-z]+="[^"<>]*")*>\s*<PMID(?: Version="([0-9]*)")?>([0-9]+)</PMID>'
 )
 """How nearly every record begins; any other is asked through its element."""
+_RECORD_TAG: Final = re.compile(rb"<(?:PubmedArticle|PubmedBookArticle|DeleteCitation|DeleteDocument)[\s>]")
 _PMID_TAG: Final = re.compile(rb"<PMID[^<>]*>[^<>]*</PMID\s*>")
 
 
@@ -129,6 +130,18 @@ def iter_records(source: Source) -> Iterator[Record]:
         record._release()
 
 
+def pmids_of(content: bytes) -> list[str]:
+    """Return the PMIDs of all records in a document; nearly always without parsing it.
+
+    Raises:
+        UpstreamError: a record has no PMID, or the document is not PubMed XML.
+    """
+    heads = _HEAD.findall(content)
+    if heads and len(heads) == len(_RECORD_TAG.findall(content)):
+        return [pmid.decode() for _, pmid in heads]
+    return [record.pmid for record in iter_records(content)]
+
+
 def _record(found: Found) -> Record:
     element = found.element
     head = _HEAD.match(found.raw) if found.alone else None
@@ -181,7 +194,8 @@ def _deletions(found: Found) -> Iterator[Record]:
 
 def _citation_fields(fields: Fields) -> Fields:
     journal: Fields = fields.get("journal_info") or {}
-    place: Fields = {name: journal.get(name) for name in ("title", "iso_abbreviation", "volume", "issue", "pages")}
+    places = ("title", "iso_abbreviation", "volume", "issue", "pages", "article_number")
+    place: Fields = {name: journal.get(name) for name in places}
     place["year"] = (journal.get("publication_date") or {}).get("year")
     names = ("last_name", "initials", "collective_name")
     return {
@@ -190,5 +204,6 @@ def _citation_fields(fields: Fields) -> Fields:
         "authors": [{name: person.get(name) for name in names} for person in fields.get("authors", [])],
         "journal_info": place if any(place.values()) else None,
         "doi": fields.get("doi"),
+        "standing": fields.get("standing"),
         "mesh_terms": fields.get("mesh_terms", []),
     }

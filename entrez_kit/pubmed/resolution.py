@@ -9,6 +9,7 @@ from entrez_kit.batches import in_batches
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.esearch_reply import parse_esearch
 from entrez_kit.identifiers import Identifier, IdKind
+from entrez_kit.pubmed.own_ids import bare_doi
 from entrez_kit.services import Services
 from entrez_kit.xml_reply import malformed
 
@@ -20,16 +21,21 @@ PER_SEARCH: Final = 25
 PER_CONVERSION: Final[Mapping[IdKind, int]] = {"pmid": 150, "pmcid": 120, "doi": 30}
 """Identifiers sent to the ID Converter at a time: it takes 200, but the address must stay below 2,000 characters."""
 
+QUOTE: Final = '"'
 Resolved = dict[str, str | EntrezKitError | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """What the ID Converter knows of an article; it is in PMC, and mostly in PubMed."""
+    """What the ID Converter knows of an article; it is in PMC, and mostly in PubMed.
+
+    Where it answered about another id than the one that was asked for, that is ``another``, and the rest is empty.
+    """
 
     pmid: str | None
     pmcid: str | None
     doi: str | None
+    another: str | None = None
 
 
 def resolve(
@@ -43,7 +49,7 @@ def resolve(
     kinds: tuple[IdKind, ...] = ("pmcid", "doi")
     for kind in kinds:
         values = list(dict.fromkeys(item.value for item in identifiers if item.kind == kind))
-        known, _ = ask_converter(services, values, kind)
+        known, _, _ = ask_converter(services, values, kind)
         converted = {value: one.pmid for value, one in known.items() if one.pmid is not None}
         resolved |= converted
         resolved |= search_pubmed(services, [value for value in values if value not in converted], kind, records_of)
@@ -52,8 +58,8 @@ def resolve(
 
 def ask_converter(
     services: Services, values: Sequence[str], kind: IdKind
-) -> tuple[dict[str, Converted], dict[str, EntrezKitError]]:
-    """Return what the ID Converter knows of identifiers of one kind, and those it gave no answer about.
+) -> tuple[dict[str, Converted], dict[str, EntrezKitError], set[str]]:
+    """Return what the ID Converter knows of identifiers of one kind, those it gave no answer about, and refused ones.
 
     DOIs that differ only in case are asked for once.
     """
@@ -62,14 +68,17 @@ def ask_converter(
         unique.setdefault(value.lower(), value)
 
     def ask(batch: list[str]) -> dict[str, Converted]:
-        return parse_converted(services.idconv.convert(batch, idtype=kind).content, kind)
+        reply = services.idconv.convert(batch, idtype=kind, read=lambda content: parse_converted(content, kind))
+        return parse_converted(reply.content, kind)
 
     asked = in_batches(list(unique.values()), PER_CONVERSION[kind], ask, refusals=(EntityNotFound, InvalidInput))
     known = {key: one for _, part in asked.answers for key, one in part.items()}
     failed = {key.lower(): error for key, error in asked.failed.items()}
+    refused = {key.lower() for key in asked.refused}
     return (
         {value: known[value.lower()] for value in values if value.lower() in known},
         {value: failed[value.lower()] for value in values if value.lower() in failed},
+        {value for value in values if value.lower() in refused},
     )
 
 
@@ -96,7 +105,11 @@ def parse_converted(content: bytes, kind: IdKind) -> dict[str, Converted]:
         digits = pmid if pmid is not None and pmid.isascii() and pmid.isdigit() else None
         if asked and (digits or pmcid):
             bare = asked.partition(".")[0] if kind == "pmcid" else asked
-            known[bare] = Converted(digits, pmcid.partition(".")[0] if pmcid else None, doi)
+            converted = Converted(digits, pmcid.partition(".")[0] if pmcid else None, doi)
+            own = getattr(converted, kind)
+            if own is not None and own.lower() != bare:
+                converted = Converted(None, None, None, another=own)
+            known[bare] = converted
     return known
 
 
@@ -111,22 +124,31 @@ def search_pubmed(
     tag = "aid" if kind == "doi" else "pmcid"
     for start in range(0, len(values), PER_SEARCH):
         group = values[start : start + PER_SEARCH]
-        searchable = [value for value in group if '"' not in value]
         resolved |= dict.fromkeys(group)
-        if not searchable:
-            continue
-        term = " OR ".join(f'"{value}"[{tag}]' for value in searchable)
+        term = " OR ".join(f'"{value.replace(QUOTE, " ")}"[{tag}]' for value in group)
         try:
             pmids = parse_esearch(services.eutils.esearch(db="pubmed", term=term, retmax=200).content).ids
-            articles = [record.article() for record in records_of(pmids)] if pmids else []
-        except EntityNotFound:
-            continue
+            records = records_of(pmids) if pmids else []
         except (UpstreamError, RateLimited, InvalidInput) as exc:
-            resolved |= dict.fromkeys(searchable, exc)
+            resolved |= dict.fromkeys(group, exc)
             continue
-        for article in articles:
-            for value in searchable:
-                own = (article.doi, article.article_ids.get("doi")) if kind == "doi" else (article.pmcid,)
-                if value.lower() in {(identifier or "").lower() for identifier in own}:
-                    resolved[value] = article.pmid
+        for record in records:
+            own = own_dois(record) if kind == "doi" else {(record.article().pmcid or "").lower()}
+            resolved |= {value: record.pmid for value in group if value.lower() in own}
     return resolved
+
+
+def own_dois(record: "Record") -> set[str]:
+    """Return the DOIs of a record in small letters, those that NLM marks as invalid too."""
+    article = record.article()
+    valid = [article.doi or "", *(value for kind, value in article.article_ids.items() if kind.startswith("doi"))]
+    return {doi.lower() for doi in valid if doi} | invalid_dois(record)
+
+
+def invalid_dois(record: "Record") -> set[str]:
+    """Return the DOIs in small letters that a record's electronic locations mark as invalid."""
+    if b'ValidYN="N"' not in record.raw:
+        return set()
+    located = record.element.iter("ELocationID")
+    marked = (one for one in located if one.get("ValidYN") == "N" and one.get("EIdType") == "doi")
+    return {bare_doi(one.text or "").lower() for one in marked}

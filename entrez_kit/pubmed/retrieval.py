@@ -1,18 +1,23 @@
 """Stream PubMed records: N inputs give N outcomes, in order, in constant memory.
 
-Batches are reconciled with what was asked. What a batch lacks is asked for once more by itself; a batch that fails is
-halved to isolate what NCBI cannot answer; a service that answers nothing any more is not asked to the end.
+Batches are reconciled with what was asked. What a batch lacks is asked for once more by itself, and does not exist
+only if a search does not find it either; a batch that fails is halved to isolate what NCBI cannot answer; only a
+service that answers nothing any more is not asked to the end.
 """
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from entrez_kit import tracing
+from entrez_kit.batches import Pulse, in_batches, not_tried
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.identifiers import Identifier, read_identifier
+from entrez_kit.pubmed.medline import split_medline
 from entrez_kit.pubmed.models import Warn
 from entrez_kit.services import Services
+from entrez_kit.xml_reply import malformed
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.records import Record
@@ -20,8 +25,6 @@ if TYPE_CHECKING:
 BATCH: Final = 200
 """Records per EFetch; NCBI asks for POST beyond that, and a lost batch costs little."""
 DEFAULT_HISTORY_RECORDS: Final = 200
-MAX_FAILED_BATCHES: Final = 2
-"""After so many batches in a row without any answer the rest is not tried."""
 
 Status = Literal["found", "not_found", "invalid", "error"]
 
@@ -48,9 +51,10 @@ class _Found:
 class Retrieval:
     """An iterable of outcomes. ``urls``, ``method`` and ``warnings`` are complete after it has been walked."""
 
-    def __init__(self, services: Services, *, medline: bool) -> None:
+    def __init__(self, services: Services, *, medline: bool, patient: bool = False) -> None:
         self.services = services
         self.medline = medline
+        self.pulse = Pulse(patient=patient)
         self.urls: list[str] = []
         self.method: Literal["GET", "POST"] = "GET"
         self.warnings: list[Warn] = []
@@ -60,7 +64,7 @@ class Retrieval:
     @classmethod
     def of_ids(cls, services: Services, inputs: Sequence[str], *, medline: bool = False) -> "Retrieval":
         """Retrieve records by identifier; PMCIDs and DOIs are resolved to PMIDs first."""
-        retrieval = cls(services, medline=medline)
+        retrieval = cls(services, medline=medline, patient=len(inputs) > BATCH)
         retrieval._stream = retrieval._by_ids(inputs)
         return retrieval
 
@@ -110,23 +114,13 @@ class Retrieval:
     # by identifier
 
     def _by_ids(self, inputs: Sequence[str]) -> Iterator[Fetched]:
-        failed_in_a_row = 0
-        last_error: EntrezKitError | None = None
         for start in range(0, len(inputs), BATCH):
             tracing.step(start, len(inputs))
             batch = inputs[start : start + BATCH]
-            if failed_in_a_row >= MAX_FAILED_BATCHES and last_error is not None:
-                yield from self._not_tried(batch, last_error)
-                continue
-            outcomes = self._batch(batch)
-            errors = [outcome.error for outcome in outcomes if outcome.status == "error"]
-            answered = any(outcome.status in ("found", "not_found") for outcome in outcomes)
-            if errors and not answered:
-                failed_in_a_row += 1
-                last_error = errors[0]
+            if self.pulse.stopped_by is None:
+                yield from self._batch(batch)
             else:
-                failed_in_a_row = 0
-            yield from outcomes
+                yield from self._not_tried(batch, not_tried(self.pulse.stopped_by))
 
     def _batch(self, inputs: Sequence[str]) -> list[Fetched]:
         read = [read_identifier(text) for text in inputs]
@@ -166,12 +160,7 @@ class Retrieval:
             return Fetched(text, pmid, "found", record=found[pmid].record, medline=found[pmid].medline)
         return Fetched(text, pmid, "not_found", message=f"PubMed has no record {pmid}")
 
-    def _not_tried(self, inputs: Sequence[str], cause: EntrezKitError) -> Iterator[Fetched]:
-        error = type(cause)(
-            f"Not tried, because requests before it failed: {cause.message}",
-            recovery_hint=cause.recovery_hint,
-            details=cause.details,
-        )
+    def _not_tried(self, inputs: Sequence[str], error: EntrezKitError) -> Iterator[Fetched]:
         for text in inputs:
             identifier = read_identifier(text)
             if identifier is None:
@@ -201,60 +190,40 @@ class Retrieval:
     # requests
 
     def _fetch(self, pmids: list[str]) -> tuple[dict[str, _Found], dict[str, EntrezKitError]]:
-        """Fetch a batch, halving what fails while at least one half answers."""
-        try:
-            return self._reconciled(pmids), {}
-        except (UpstreamError, RateLimited, InvalidInput) as exc:
-            if len(pmids) == 1 or not _worth_halving(exc):
-                return {}, dict.fromkeys(pmids, exc)
-            middle = len(pmids) // 2
-            halves = [pmids[:middle], pmids[middle:]]
-        results: list[tuple[dict[str, _Found], EntrezKitError | None]] = []
-        for half in halves:
-            try:
-                results.append((self._reconciled(half), None))
-            except (UpstreamError, RateLimited, InvalidInput) as exc:
-                results.append(({}, exc))
+        """Return the records of a batch, and why others were not answered; what is in neither does not exist."""
+        asked = in_batches(pmids, BATCH, self._reconciled, refusals=(EntityNotFound, InvalidInput), pulse=self.pulse)
         found: dict[str, _Found] = {}
-        failed: dict[str, EntrezKitError] = {}
-        both_failed = all(error is not None for _, error in results)
-        for half, (got, error) in zip(halves, results, strict=True):
-            if error is None:
-                found |= got
-            elif both_failed or len(half) == 1:
-                failed |= dict.fromkeys(half, error)
-            else:
-                deeper_found, deeper_failed = self._fetch_halves(half)
-                found |= deeper_found
-                failed |= deeper_failed
-        return found, failed
-
-    def _fetch_halves(self, pmids: list[str]) -> tuple[dict[str, _Found], dict[str, EntrezKitError]]:
-        """Fetch both halves of a batch that is known to fail as a whole."""
-        found: dict[str, _Found] = {}
-        failed: dict[str, EntrezKitError] = {}
-        middle = len(pmids) // 2
-        for half in (pmids[:middle], pmids[middle:]):
-            got, lost = self._fetch(half)
+        failed = dict(asked.failed)
+        for _, (got, withheld) in asked.answers:
             found |= got
-            failed |= lost
+            failed |= withheld
+        failed |= {pmid: error for pmid, error in asked.refused.items() if isinstance(error, InvalidInput)}
         return found, failed
 
-    def _reconciled(self, pmids: list[str]) -> dict[str, _Found]:
-        """Fetch PMIDs and ask once more for those the reply lacks; what is lacking then does not exist."""
-        found = self._request(pmids)
-        lacking = [pmid for pmid in pmids if pmid not in found]
-        if lacking and found:
-            found |= self._request(lacking)
-        return found
-
-    def _request(self, pmids: list[str]) -> dict[str, _Found]:
+    def _reconciled(self, pmids: list[str]) -> tuple[dict[str, _Found], dict[str, EntrezKitError]]:
+        """Fetch PMIDs, and see to it that what lacks does not exist; return also what exists and does not come."""
         try:
-            found = self._efetch(ids=pmids)
+            found = self._request(pmids)
         except EntityNotFound:
-            return {}
+            if self.services.eutils.known_uids("pubmed", pmids):
+                raise  # the others of the batch spoil it for these
+            return {}, {}
+        lacking = [pmid for pmid in pmids if pmid not in found]
+        if not lacking:
+            return found, {}
+        try:
+            found |= self._request(lacking, fresh=True)
+            lacking = [pmid for pmid in lacking if pmid not in found]
+            known = self.services.eutils.known_uids("pubmed", lacking)
+        except EntityNotFound:
+            known = set()
+        except (UpstreamError, RateLimited) as exc:
+            return found, dict.fromkeys(lacking, exc)
+        return found, {pmid: _withheld(pmid) for pmid in known}
+
+    def _request(self, pmids: list[str], *, fresh: bool = False) -> dict[str, _Found]:
         wanted = set(pmids)
-        return {pmid: item for pmid, item in found if pmid in wanted}
+        return {pmid: item for pmid, item in self._efetch(ids=pmids, fresh=fresh) if pmid in wanted}
 
     def _efetch(
         self,
@@ -264,6 +233,7 @@ class Retrieval:
         webenv: str | None = None,
         retstart: int | None = None,
         retmax: int | None = None,
+        fresh: bool = False,
     ) -> list[tuple[str, _Found]]:
         reply = self.services.eutils.efetch(
             db="pubmed",
@@ -274,19 +244,30 @@ class Retrieval:
             retmax=retmax,
             rettype="medline" if self.medline else None,
             retmode="text" if self.medline else "xml",
+            read=lambda content: self._check(content, ids),
+            fresh=fresh,
         )
         self.method = reply.method
         if reply.url not in self.urls:
             self.urls.append(reply.url)
         if self.medline:
-            from entrez_kit.pubmed.medline import split_medline
-
             return [(pmid, _Found(medline=text)) for pmid, text in split_medline(reply.content)]
         from entrez_kit.pubmed.records import iter_records
 
         return [
             (record.pmid, _Found(record=record)) for record in iter_records(reply.content) if record.kind != "deleted"
         ]
+
+    def _check(self, content: bytes, ids: Sequence[str] | None) -> None:
+        """Refuse a reply in which a record cannot be read, or which is about others than those asked for."""
+        if self.medline:
+            pmids = [pmid for pmid, _ in split_medline(content)]
+        else:
+            from entrez_kit.pubmed.records import pmids_of
+
+            pmids = pmids_of(content)
+        if ids and pmids and set(ids).isdisjoint(pmids):
+            raise malformed("efetch", f"records of others than those asked for, such as {pmids[0]}")
 
     # by history
 
@@ -300,6 +281,7 @@ class Retrieval:
         wanted = DEFAULT_HISTORY_RECORDS if retmax is None else retmax
         self.retmax = wanted
         expected = max(0, min(wanted, total - retstart))
+        self.pulse.patient = expected > BATCH
         if retmax is None and total - retstart > DEFAULT_HISTORY_RECORDS:
             self.warnings.append(
                 Warn(
@@ -317,8 +299,8 @@ class Retrieval:
             tracing.step(received, expected)
             size = min(BATCH, retstart + expected - start)
             try:
-                page = self._history_page(query_key, web_env, start, size)
-            except (UpstreamError, RateLimited) as exc:
+                page = self._patient_page(query_key, web_env, start, size)
+            except (UpstreamError, RateLimited, InvalidInput) as exc:
                 if not received:
                     raise
                 self.warnings.append(
@@ -339,6 +321,20 @@ class Retrieval:
                 )
             )
 
+    def _patient_page(self, query_key: str, web_env: str, start: int, size: int) -> list[tuple[str, _Found]]:
+        """Fetch one page; of several, one that fails is asked for again after a while."""
+        attempts = 0
+        while True:
+            try:
+                return self._history_page(query_key, web_env, start, size)
+            except (UpstreamError, RateLimited) as exc:
+                waits = self.pulse.waits(exc)
+                if attempts >= len(waits):
+                    raise
+                wait = waits[attempts]
+            attempts += 1
+            time.sleep(wait)
+
     def _history_page(self, query_key: str, web_env: str, start: int, size: int) -> list[tuple[str, _Found]]:
         """Fetch one page; a short one is asked for once more, since NCBI sometimes cuts them."""
         best: list[tuple[str, _Found]] = []
@@ -351,6 +347,9 @@ class Retrieval:
         return best[:size]
 
 
-def _worth_halving(exc: EntrezKitError) -> bool:
-    """Tell whether a smaller request may succeed: not when the service is out of reach or we are too fast."""
-    return isinstance(exc, UpstreamError) and exc.reason in ("invalid_response", "ncbi_unreachable", "too_large")
+def _withheld(pmid: str) -> UpstreamError:
+    return UpstreamError(
+        f"NCBI did not send the record {pmid}, which a search of PubMed finds.",
+        recovery_hint="Run the same command again in a little while: what was fetched is in the cache.",
+        details={"reason": "incomplete", "service": "eutils", "endpoint": "efetch"},
+    )

@@ -18,6 +18,11 @@ from entrez_kit.pubmed.search import (
     Slice,
     brief_summaries,
     parameters_of,
+)
+from entrez_kit.pubmed.search_warnings import (
+    compare_with_query,
+    empty_warnings,
+    mesh_warnings,
     warnings_about,
 )
 from entrez_kit.pubmed.slices import Slicer
@@ -68,7 +73,10 @@ def search_all(services: Services, request: SearchRequest, progress: Progress | 
     listed = list(pmids)
     summaries: list[BriefSummary] = []
     esummary_url = None
-    warnings = warnings_about(whole)
+    verdict = compare_with_query(services, request, whole)
+    warnings = [*warnings_about(whole, verdict), *mesh_warnings(services, request)]
+    if not whole.count:
+        warnings += empty_warnings(services, request)
     if request.fetch_brief_summaries and listed:
         summaries, esummary_url, missing = brief_summaries(services, listed[: request.fetch_brief_summaries])
         warnings += missing
@@ -87,6 +95,8 @@ def search_all(services: Services, request: SearchRequest, progress: Progress | 
         search_parameters=parameters_of(request).model_copy(update={"max_results": max(whole.count, 1)}),
         effective_esearch_term=request.effective_term(),
         query_translation=whole.query_translation,
+        query_broadened=verdict.broadened or None,
+        strict_total=verdict.strict_total,
         total_found=whole.count,
         retrieved_pmid_count=len(listed),
         pmids=listed,

@@ -5,20 +5,24 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from entrez_kit.dates import EARLIEST, LATEST, DateBounds, normal_date
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.esearch_reply import ESearchReply, parse_esearch
+from entrez_kit.in_flight import in_background
 from entrez_kit.operation import Operation, Request, Result, sparse, wrong
 from entrez_kit.pubmed.models import BriefSummary, Warn
 from entrez_kit.pubmed.query import build_term, date_clause
+from entrez_kit.pubmed.search_warnings import (
+    compare_with_query,
+    empty_warnings,
+    mesh_warnings,
+    warnings_about,
+)
 from entrez_kit.services import Services
 
 MAX_PUBMED_RESULTS: Final = 9_999
 """PubMed's ESearch shows only the first 9,999 records of any search."""
 MAX_SUMMARIES: Final = 100
 MAX_MCP_RESULTS: Final = 1_000
-
-DROPPED: Final = frozenset({"phrase_not_found", "field_not_found", "quoted_phrase_not_found", "phrase_ignored"})
-"""Warnings that mean: NCBI searched for something else than was asked."""
 
 SORT_NAMES: Final = {
     "relevance": "relevance",
@@ -38,10 +42,10 @@ def _full_sort_name(value: Any) -> Any:
 class DateRange(Request):
     """Bounds on one of PubMed's dates; a missing bound is open."""
 
-    min_date: str | None = Field(default=None, description="Earliest date: YYYY, YYYY/MM or YYYY/MM/DD.")
-    max_date: str | None = Field(default=None, description="Latest date: YYYY, YYYY/MM or YYYY/MM/DD.")
+    min_date: str | None = Field(default=None, description="Earliest date: YYYY[/MM[/DD]].")
+    max_date: str | None = Field(default=None, description="Latest date: YYYY[/MM[/DD]].")
     date_type: Literal["pdat", "mdat", "edat"] = Field(
-        default="pdat", description="Which date: pdat (publication), mdat (modification) or edat (entry into PubMed)."
+        default="pdat", description="pdat (publication), mdat (modification) or edat (entry)."
     )
 
     @field_validator("min_date", "max_date")
@@ -85,12 +89,12 @@ class SearchRequest(Request):
     filter_by_publication_types: list[str] = Field(
         default_factory=list, max_length=50, description='Any of these publication types, e.g. "Review".'
     )
-    author: str | None = Field(default=None, description='Author as PubMed writes it, e.g. "Doudna JA".')
+    author: str | None = Field(default=None, description="Author as PubMed writes it, e.g. Doudna JA.")
     journal: str | None = Field(default=None, description="Journal title, abbreviation or ISSN.")
     mesh_terms: list[str] = Field(
         default_factory=list, max_length=50, description='MeSH terms that must all match, e.g. "Gene Editing".'
     )
-    language: str | None = Field(default=None, description='Language, e.g. "english" or "french".')
+    language: str | None = Field(default=None, description="Language, e.g. english or french.")
     species: Literal["humans", "animals"] | None = Field(default=None, description="Only studies of these.")
     has_abstract: bool = Field(default=False, description="Only records with an abstract.")
     free_full_text: bool = Field(default=False, description="Only articles with free full text.")
@@ -196,17 +200,21 @@ class SearchResult(Result):
     """PMIDs in the order asked for, how NCBI understood the query, and its complaints.
 
     ``effective_esearch_term`` is the whole search as one PubMed term (date bounds written out); ``query_translation``
-    is what NCBI made of it. Addresses hold no credentials.
+    is what NCBI made of it. ``query_broadened`` is true where NCBI dropped a part that the query requires, so that the
+    results match less than was asked; ``strict_total`` is what the query as written would find. Addresses hold no
+    credentials.
     """
 
     search_parameters: SearchParameters
     effective_esearch_term: str
     query_translation: str
+    query_broadened: bool | None = sparse()
+    strict_total: int | None = sparse()
     total_found: int
     retrieved_pmid_count: int
+    warnings: list[Warn] = Field(default_factory=list)
     pmids: list[str]
     brief_summaries: list[BriefSummary] = sparse([])
-    warnings: list[Warn] = Field(default_factory=list)
     web_env: str | None = sparse()
     query_key: str | None = sparse()
     certificate: Certificate | None = sparse()
@@ -235,8 +243,8 @@ def search_articles(services: Services, request: SearchRequest) -> SearchResult:
     """Search PubMed and return PMIDs with NCBI's reading of the query.
 
     Use it to find articles by topic, author, journal, date or MeSH term; fetch details of the PMIDs afterwards.
-    Example: query_term "base editing AND sickle cell", max_results 10, fetch_brief_summaries 10. Always look at
-    `warnings`: they say when NCBI dropped a phrase or a field.
+    Example: query_term "base editing AND sickle cell", max_results 10. Look at `query_broadened` and `warnings` first:
+    NCBI drops what it does not know.
 
     Args:
         services: the clients.
@@ -247,23 +255,26 @@ def search_articles(services: Services, request: SearchRequest) -> SearchResult:
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
-    Source: ESearch (db=pubmed), ESummary 2.0 for summaries, ESpell when nothing was found.
+    Source: ESearch (db=pubmed), again to count what MeSH hides or a dropped part leaves; ESummary 2.0 for summaries;
+    ESpell when nothing was found, or ESearch for which filter it was.
     """
-    retmax = min(request.max_results, MAX_PUBMED_RESULTS - request.offset)
+    hidden = in_background(lambda: mesh_warnings(services, request))
     reply = services.eutils.esearch(
         db="pubmed",
         term=request.term(),
-        retmax=retmax,
+        retmax=min(request.max_results, MAX_PUBMED_RESULTS - request.offset),
         retstart=request.offset,
         sort=SORT_NAMES[request.sort_by],
         usehistory=request.use_history,
+        partial=True,
         **request.date_parameters(),
     )
     found = parse_esearch(reply.content)
-    warnings = warnings_about(found)
+    verdict = compare_with_query(services, request, found)
+    warnings = [*warnings_about(found, verdict), *hidden()]
     warnings += _page_warnings(request, found)
     if found.count == 0:
-        warnings += _spelling(services, request.query_term)
+        warnings += empty_warnings(services, request)
     summaries: list[BriefSummary] = []
     esummary_url = None
     if request.fetch_brief_summaries and found.ids:
@@ -273,6 +284,8 @@ def search_articles(services: Services, request: SearchRequest) -> SearchResult:
         search_parameters=parameters_of(request),
         effective_esearch_term=request.effective_term(),
         query_translation=found.query_translation,
+        query_broadened=verdict.broadened or None,
+        strict_total=verdict.strict_total,
         total_found=found.count,
         retrieved_pmid_count=len(found.ids),
         pmids=found.ids,
@@ -309,15 +322,6 @@ def parameters_of(request: SearchRequest) -> SearchParameters:
     )
 
 
-def warnings_about(found: ESearchReply) -> list[Warn]:
-    """Return NCBI's complaints as warnings; "No items found." is no complaint, the count says it."""
-    return [
-        Warn(code=complaint.code, message=complaint.message)
-        for complaint in found.complaints
-        if not (complaint.code == "output_message" and complaint.text.rstrip(".").lower() == "no items found")
-    ]
-
-
 def _page_warnings(request: SearchRequest, found: ESearchReply) -> list[Warn]:
     warnings = []
     if found.count > MAX_PUBMED_RESULTS and request.offset + request.max_results >= MAX_PUBMED_RESULTS:
@@ -342,24 +346,11 @@ def _page_warnings(request: SearchRequest, found: ESearchReply) -> list[Warn]:
     return warnings
 
 
-def _spelling(services: Services, query: str) -> list[Warn]:
-    """Ask for NCBI's suggestion; a search without hits stands even when ESpell does not answer."""
-    from entrez_kit.espell_reply import parse_espell
-
-    try:
-        suggestion = parse_espell(services.eutils.espell(term=query, db="pubmed").content).corrected
-    except (UpstreamError, RateLimited, InvalidInput, EntityNotFound) as exc:
-        return [Warn(code="spelling_unavailable", message=f"NCBI gave no spelling suggestion: {exc.message}")]
-    if not suggestion or suggestion.lower() == query.lower():
-        return []
-    return [Warn(code="spelling_suggestion", message=f"Nothing was found. Did you mean: {suggestion}")]
-
-
 def brief_summaries(services: Services, pmids: list[str]) -> tuple[list[BriefSummary], str, list[Warn]]:
     """Return summaries in the order of the PMIDs, the address asked, and a warning naming what NCBI left out."""
     from entrez_kit.pubmed.summaries import parse_summaries
 
-    reply = services.eutils.esummary(db="pubmed", ids=pmids, version="2.0")
+    reply = services.eutils.esummary(db="pubmed", ids=pmids, version="2.0", read=parse_summaries)
     summaries, _ = parse_summaries(reply.content)
     by_pmid = {summary.pmid: summary for summary in summaries}
     missing = [pmid for pmid in pmids if pmid not in by_pmid]

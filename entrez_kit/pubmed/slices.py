@@ -103,6 +103,8 @@ class Slicer:
     def ask(self, window: Window | None, retmax: int, retstart: int = 0) -> tuple[ESearchReply, str]:
         """Search a window; return the reply and the address that was asked.
 
+        A list that stays shorter than its count is taken as it is: what is missing shows in the end.
+
         Raises:
             UpstreamError: NCBI did not answer after every attempt.
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
@@ -113,6 +115,7 @@ class Slicer:
             retmax=retmax,
             retstart=retstart,
             sort=self._sort,
+            partial=True,
             **self._dates,
         )
         return parse_esearch(reply.content), reply.url

@@ -1,29 +1,23 @@
 """Brief summaries of articles, from each of the three forms ESummary answers in."""
 
-import html
 import json
 import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from entrez_kit.pubmed.article import retraction_status
 from entrez_kit.pubmed.dates import iso_from_text
+from entrez_kit.pubmed.europepmc_text import plain_text
+from entrez_kit.pubmed.markup import text_of
 from entrez_kit.pubmed.models import BriefSummary
-from entrez_kit.pubmed.own_ids import bare_doi, bare_pmcid
+from entrez_kit.pubmed.own_ids import article_number, bare_doi, bare_pmcid
+from entrez_kit.pubmed.standing import KINDS, retraction_status, standing_of
 from entrez_kit.xml_reply import malformed, parse_reply
 
-_TAG: Final = re.compile(r"</?(?:i|b|u|em|strong|sub|sup|inf|sc|bold|italic|small)\s*/?>", re.IGNORECASE)
-"""Inline markup NCBI leaves in titles as text. Other angle brackets are the authors' own: P<0.001 stays."""
-
+_PII: Final = re.compile(r"pii:\s*([^\s;]*[^\s.;])", re.IGNORECASE)
 _DOI: Final = re.compile(r"doi:\s*(10\.\S*[^\s.;])", re.IGNORECASE)
-_BAD_UID: Final = re.compile(r"(?:invalid uid|uid=)\s*:?\s*([^\s:]+)", re.IGNORECASE)
-_KINDS: Final = {
-    "retractionin": "RetractionIn",
-    "retractedandrepublishedin": "RetractedandRepublishedIn",
-    "expressionofconcernin": "ExpressionOfConcernIn",
-    "retractionof": "RetractionOf",
-}
-"""The kinds of related records that say something about a retraction, as ESummary writes them (without spaces)."""
+_BAD_UID: Final = re.compile(r"(?:invalid uid|uid=)\s*+:?\s*+([^\s:]++)", re.IGNORECASE)
+_REF_TYPES: Final = {kind.lower(): kind for kind in KINDS}
+"""The kinds of related records, as ESummary writes them but for spaces ("Retraction in")."""
 
 Fields = dict[str, Any]
 
@@ -69,7 +63,7 @@ def _json_records(data: bytes) -> tuple[list[Fields], list[str]]:
         }
         types = record.get("pubtype")
         lowered["pubtypes"] = [str(kind) for kind in types] if isinstance(types, list) else []
-        lowered["related"] = [str(item.get("reftype", "")) for item in _objects(record, "references")]
+        lowered["related"] = [_related(item) for item in _objects(record, "references")]
         found.append(lowered)
     return found, missing
 
@@ -105,7 +99,7 @@ def _named(errors: Iterable[str]) -> list[str]:
 
 
 def _version_2(element: Any) -> Fields:
-    fields: Fields = {child.tag.lower(): "".join(child.itertext()).strip() for child in element.iterchildren("*")}
+    fields: Fields = {child.tag.lower(): text_of(child) for child in element.iterchildren("*")}
     fields["uid"] = element.get("uid", "")
     fields["authors"] = [
         (_text(author.find("Name")), _text(author.find("AuthType"))) for author in element.iterfind("Authors/Author")
@@ -115,7 +109,10 @@ def _version_2(element: Any) -> Fields:
         for item in element.iterfind("ArticleIds/ArticleId")
     }
     fields["pubtypes"] = [_text(kind) for kind in element.iterfind("PubType/flag")]
-    fields["related"] = [_text(kind) for kind in element.iterfind("References/Reference/RefType")]
+    fields["related"] = [
+        _related({child.tag.lower(): _text(child) for child in item.iterchildren("*")})
+        for item in element.iterfind("References/Reference")
+    ]
     return fields
 
 
@@ -135,7 +132,7 @@ def _members(item: Any) -> list[Any]:
 
 
 def _text(element: Any) -> str:
-    return "" if element is None else "".join(element.itertext()).strip()
+    return "" if element is None else text_of(element)
 
 
 def _summary(fields: Fields) -> BriefSummary:
@@ -144,40 +141,37 @@ def _summary(fields: Fields) -> BriefSummary:
     pmcid = next((found for key in ("pmc", "pmcid") if (found := _pmcid(ids.get(key, "")))), None)
     located = _DOI.search(str(fields.get("elocationid") or ""))
     doi = bare_doi(ids.get("doi") or (located[1] if located else ""))
+    title = plain_text(str(fields.get("title") or fields.get("booktitle") or ""))
+    standing = standing_of(publication_types=fields["pubtypes"], corrections=fields["related"], title=title)
     published, electronic = str(fields.get("pubdate") or ""), str(fields.get("epubdate") or "")
     return BriefSummary(
         pmid=pmid,
-        title=plain_title(str(fields.get("title") or fields.get("booktitle") or "")),
+        title=title,
         authors=_authors(fields["authors"]) or None,
         source=_source(fields, published) or None,
         pub_date=iso_from_text(published) if published else None,
         epub_date=iso_from_text(electronic) if electronic else None,
         doi=doi or None,
         pmcid=pmcid,
-        retraction_status=retraction_status(fields["pubtypes"], _kinds(fields["related"])),
+        retraction_status=retraction_status(standing),
+        standing=standing,
     )
-
-
-def plain_title(title: str) -> str:
-    """Return a title without the inline markup that summaries leave in it, entities decoded once."""
-    text = _TAG.sub("", title)
-    if "&" in text:
-        text = _TAG.sub("", html.unescape(text))
-    return " ".join(text.split())
 
 
 def _source(fields: Fields, published: str) -> str:
     """Write the source as PubMed prints it: J Inv Res. 2024 Mar;12(2):737-8."""
-    journal = str(fields.get("source") or fields.get("booktitle") or fields.get("publishername") or "")
+    journal = plain_text(str(fields.get("source") or fields.get("booktitle") or fields.get("publishername") or ""))
     volume, issue, pages = (str(fields.get(name) or "") for name in ("volume", "issue", "pages"))
     place = volume + (f"({issue})" if issue else "")
+    if place and not pages and (located := _PII.search(str(fields.get("elocationid") or ""))):
+        pages = article_number([("pii", located[1], True)]) or ""
     tail = published + (f";{place}" if place else "") + (f":{pages}" if pages else "")
     return ". ".join(part for part in (journal.rstrip("."), tail) if part)
 
 
 def _authors(people: list[tuple[str, str]]) -> str:
     """Name all authors; of a book without authors, its editors."""
-    named = [(name, kind.lower().startswith("editor")) for name, kind in people if name]
+    named = [(plain_text(name), kind.lower().startswith("editor")) for name, kind in people if name]
     return ", ".join([name for name, editor in named if not editor] or [name for name, _ in named])
 
 
@@ -186,5 +180,9 @@ def _pmcid(text: str) -> str | None:
     return bare_pmcid(text.lower().removeprefix("pmc-id:").partition(";")[0])
 
 
-def _kinds(related: list[str]) -> set[str]:
-    return {_KINDS[key] for kind in related if (key := "".join(kind.lower().split())) in _KINDS}
+def _related(item: Fields) -> dict[str, str | None]:
+    """Return a related record as a correction of an article has it."""
+    kind, pmid, source, note = (str(item.get(name) or "") for name in ("reftype", "pmid", "refsource", "note"))
+    bare = "".join(kind.split())
+    kind = _REF_TYPES.get(bare.lower(), bare)
+    return {"kind": kind, "pmid": pmid if pmid.strip("0") else None, "citation": plain_text(source), "note": note}

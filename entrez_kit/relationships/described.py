@@ -11,6 +11,8 @@ from entrez_kit.relationships.fallback import link_of
 from entrez_kit.relationships.models import RelatedArticle
 from entrez_kit.services import Services
 
+SHOWN: Final = 10
+"""So many PMIDs are named in a message."""
 BATCH: Final = 200
 """Summaries per request; NCBI asks for POST beyond, and a lost batch costs little."""
 
@@ -53,7 +55,8 @@ def describe(services: Services, source: str, articles: Sequence[RelatedArticle]
 def _ask(services: Services, pmids: list[str]) -> tuple[list[BriefSummary], list[str]]:
     from entrez_kit.pubmed.summaries import parse_summaries
 
-    return parse_summaries(services.eutils.esummary(db="pubmed", ids=pmids, version="2.0").content)
+    reply = services.eutils.esummary(db="pubmed", ids=pmids, version="2.0", read=parse_summaries)
+    return parse_summaries(reply.content)
 
 
 def _warnings(
@@ -64,12 +67,19 @@ def _warnings(
         message = f"Whether PMID {source} exists could not be checked: {failed[source].message}"
         warnings.append(Warn(code="source_not_verified", message=message))
     bare = [pmid for pmid in pmids if pmid not in summaries and pmid != source]
-    if bare:
-        shown = ", ".join(bare[:10]) + (" ..." if len(bare) > 10 else "")
-        why = next((failed[pmid].message for pmid in bare if pmid in failed), "NCBI has none.")
-        message = f"No title for PMID {shown}, because there is no summary: {why}"
-        warnings.append(Warn(code="summaries_unavailable", message=message))
+    unanswered = [pmid for pmid in bare if pmid in failed]
+    unknown = [pmid for pmid in bare if pmid not in failed]
+    if unanswered:
+        message = f"No titles and no marks of retraction for PMID {_first(unanswered)}: {failed[unanswered[0]].message}"
+        warnings.append(Warn(code="summaries_unavailable", message=message, terms=unanswered[SHOWN:] and unanswered))
+    if unknown:
+        message = f"No title for PMID {_first(unknown)}, because NCBI has no summary."
+        warnings.append(Warn(code="summaries_missing", message=message, terms=unknown[SHOWN:] and unknown))
     return warnings
+
+
+def _first(pmids: list[str]) -> str:
+    return ", ".join(pmids[:SHOWN]) + (" ..." if len(pmids) > SHOWN else "")
 
 
 def _with_summary(article: RelatedArticle, summary: BriefSummary | None) -> RelatedArticle:
@@ -84,6 +94,7 @@ def _with_summary(article: RelatedArticle, summary: BriefSummary | None) -> Rela
             "doi": summary.doi,
             "pmcid": summary.pmcid,
             "retraction_status": summary.retraction_status,
+            "standing": summary.standing,
             # The title is there, so the words of the reference list tell nothing more.
         }
         changes |= {name: value for name, value in said.items() if value}

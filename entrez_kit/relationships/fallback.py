@@ -6,6 +6,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from entrez_kit.errors import EntityNotFound, UpstreamError
+from entrez_kit.pubmed.markup import text_of
 from entrez_kit.pubmed.own_ids import bare_doi, bare_pmcid
 from entrez_kit.pubmed.retrieval import Retrieval
 from entrez_kit.relationships.models import RelatedArticle, Relation
@@ -93,7 +94,7 @@ def _older_references(element: Any) -> Iterator[RelatedArticle]:
 
 
 def _words(element: Any) -> str:
-    return "" if element is None else " ".join("".join(element.itertext()).split())
+    return "" if element is None else " ".join(text_of(element).split())
 
 
 def _pmid(text: str | None) -> str | None:

@@ -69,8 +69,9 @@ def follow(
             cmd="neighbor_score" if scores else "neighbor",
             linkname=LINK_NAMES[relation],
             deadline_ms=None if deadline_ms is None else min(deadline_ms, total),
+            read=lambda content: read_links(content, relation, pmids),
         )
-    except EntityNotFound:  # whether the articles exist is asked elsewhere
+    except EntityNotFound:  # none of the articles exists, which the summaries will say
         return Followed({pmid: [] for pmid in pmids})
     return Followed(read_links(reply.content, relation, pmids), reply.url)
 
@@ -79,7 +80,8 @@ def read_links(content: bytes, relation: Relation, pmids: Collection[str]) -> di
     """Read the links of one kind out of an ELink reply: each once, without the article itself.
 
     Raises:
-        UpstreamError: the reply is no ELink result, reports a failure, or merges the links of several articles.
+        UpstreamError: the reply is no ELink result, reports a failure, merges the links of several articles, or
+            mentions none of the articles.
     """
     name = LINK_NAMES[relation]
     asked = set(pmids)
@@ -105,6 +107,8 @@ def read_links(content: bytes, relation: Relation, pmids: Collection[str]) -> di
         raise UpstreamError(
             f"NCBI could not follow the links: {errors[0]}", details={"reason": "backend_error", "endpoint": "elink"}
         )
+    if not found and asked:
+        raise left_out(min(asked))
     return {
         source: [Linked(pmid, score if relation in SCORED else None) for pmid, score in links.items()]
         for source, links in found.items()

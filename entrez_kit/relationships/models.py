@@ -9,6 +9,7 @@ from entrez_kit.errors import EntrezKitError, UpstreamError
 from entrez_kit.identifiers import read_identifier
 from entrez_kit.operation import Request, Result, sparse, wrong
 from entrez_kit.pubmed.models import RetractionStatus, Warn
+from entrez_kit.pubmed.standing import Standing
 
 MAX_RESULTS: Final = 9_999
 MAX_MCP_RESULTS: Final = 50
@@ -38,8 +39,10 @@ Style = Literal[
     "ris", "bibtex", "apa_string", "mla_string", "apa", "mla", "vancouver", "ama", "chicago", "nature", "csl", "nbib"
 ]
 
-INCOMPLETE: Final = frozenset({"links_incomplete", "europepmc_failed", "record_failed"})
-"""Warnings that mean: a service did not answer, so there may be more than is shown."""
+INCOMPLETE: Final = frozenset(
+    {"links_incomplete", "europepmc_failed", "record_failed", "summaries_unavailable", "source_not_verified"}
+)
+"""Warnings that mean: a service did not answer, so there may be more than is shown, articles or marks of retraction."""
 
 
 def full_name(value: Any) -> Any:
@@ -53,10 +56,10 @@ def full_name(value: Any) -> Any:
 class RelationshipsRequest(Request):
     """Which article, which relation, and how far to follow it."""
 
-    source_pmid: str = Field(description='PMID to start from, e.g. "35394430".')
+    source_pmid: str = Field(description="PMID to start from.")
     relationship_type: Annotated[RelationshipType, BeforeValidator(full_name)] = Field(
         default="pubmed_similar_articles",
-        description="What to find; short: similar, citedin (articles citing it), references (those it cites).",
+        description="Short: similar, citedin (articles citing it), references (those it cites).",
     )
     max_related_results: int = Field(
         default=5, ge=1, le=MAX_RESULTS, description=f"How many articles to return, 1 to {MAX_RESULTS}."
@@ -113,6 +116,7 @@ class RelatedArticle(Result):
     doi: str | None = sparse()
     pmcid: str | None = sparse()
     retraction_status: RetractionStatus | None = sparse()
+    standing: Standing | None = sparse()
     score: float | None = sparse()
     raw_score: int | None = sparse()
     epmc_source: str | None = sparse()

@@ -6,7 +6,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from importlib import resources
 from math import log
 from pathlib import Path
@@ -23,10 +23,11 @@ from entrez_kit.sandbox.terms import Terms, terms_of
 from entrez_kit.sandbox.text import fold, normal
 
 _RECORD: Final = re.compile(
-    rb"<(PubmedArticle|PubmedBookArticle)(?:\s[^>]*)?>.*?</\1\s*>|<DeleteCitation\s*>(.*?)</DeleteCitation\s*>",
+    rb"<(PubmedArticle|PubmedBookArticle)(?:\s[^<>]*+)?>(?:[^<]++|<(?!/?\1[\s>]))*+</\1\s*+>"
+    rb"|<DeleteCitation\s*+>((?:[^<]++|<(?!/?DeleteCitation[\s>]))*+)</DeleteCitation\s*+>",
     re.DOTALL,
 )
-_PMID: Final = re.compile(rb"<PMID[^>]*>\s*([0-9]+)\s*</PMID>")
+_PMID: Final = re.compile(rb"<PMID[^<>]*+>\s*+([0-9]++)\s*+</PMID>")
 _CHUNK: Final = 1 << 22
 _COMPRESS_ABOVE: Final = 64 << 20
 """Above so many bytes of records, each record is kept compressed."""
@@ -132,8 +133,9 @@ class ParsedCorpus(Corpus):
         return corpus
 
     @classmethod
+    @cache
     def demo(cls) -> "ParsedCorpus":
-        """Read the demo corpus that is part of this package; empty where it is not installed."""
+        """Return the demo corpus that is part of this package, indexed once a process; empty where not installed."""
         folder = resources.files("entrez_kit.fixtures").joinpath("pubmed")
         if not folder.is_dir():
             return cls(())

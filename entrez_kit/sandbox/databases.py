@@ -1,5 +1,8 @@
 """The databases the sandbox serves; a new one is one more entry here."""
 
+from collections.abc import Mapping
+from functools import lru_cache
+
 from entrez_kit.sandbox.corpus import Corpus
 from entrez_kit.sandbox.database import Database
 from entrez_kit.sandbox.gene import GeneDatabase
@@ -10,8 +13,9 @@ from entrez_kit.sandbox.pubmed import PubMedDatabase
 from entrez_kit.sandbox.taxonomy import TaxonomyDatabase
 
 
-def build_databases(corpus: Corpus) -> dict[str, Database]:
-    """Return every database by name."""
+@lru_cache(maxsize=1)
+def build_databases(corpus: Corpus) -> Mapping[str, Database]:
+    """Return every database by name; the ones built last are kept with their indexes."""
     pubmed = PubMedDatabase(corpus)
     databases: list[Database] = [
         pubmed,

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from lxml import etree
 
+from entrez_kit.pubmed.markup import text_of as plain_text_of
 from entrez_kit.sandbox.text import squeeze
 
 MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -83,8 +84,8 @@ def record_parser() -> Any:
 
 
 def text_of(element: Any) -> str:
-    """Return all text inside an element, inline markup left out."""
-    return "" if element is None else squeeze("".join(element.itertext()))
+    """Return all text inside an element without its markup, exponents and indices as the kit writes them."""
+    return "" if element is None else squeeze(plain_text_of(element))
 
 
 def marked_text(element: Any) -> str:
@@ -316,8 +317,10 @@ class Document:
 
     def _people(self, lists: Any) -> Iterator[Author]:
         for people in lists:
-            for person in people.iterfind("Author"):
-                yield _person(person)
+            everybody = people.findall("Author")
+            # NLM leaves out names it has corrected; where it has corrected all of them there is nothing better
+            valid = [person for person in everybody if person.get("ValidYN") != "N"]
+            yield from map(_person, valid or everybody)
 
     @cached_property
     def languages(self) -> list[str]:

@@ -13,9 +13,10 @@ from entrez_kit.sandbox.lookup import Lookup
 from entrez_kit.sandbox.text import normal, words
 
 _TOKEN: Final = re.compile(
-    r"\s*(?:(?P<field>[A-Za-z][A-Za-z0-9_]*):\s*)?"
-    r'(?:(?P<open>\()|"(?P<phrase>(?:\\.|[^"\\])*)"|\[(?P<range>[^\]]*)\]|(?P<word>(?:\\.|[^\s()"\[\]\\])+))|\s*(?P<close>\))'
+    r"\s*+(?:(?P<field>[A-Za-z][A-Za-z0-9_]*):\s*+)?"
+    r'(?:(?P<open>\()|"(?P<phrase>(?:\\.|[^"\\])*+)"|\[(?P<range>[^\]]*+)\]|(?P<word>(?:\\.|[^\s()"\[\]\\])++))|\s*+(?P<close>\))'
 )
+_CLOSING: Final = re.compile(r"\s*+\)")
 _FIELDS: Final = {
     "TITLE": "ti",
     "ABSTRACT": "ab",
@@ -166,7 +167,7 @@ class _Parser:
         self._place = match.end()
         if match["open"]:
             inner = self.expression(field, depth + 1)
-            closing = re.compile(r"\s*\)").match(self._query, self._place)
+            closing = _CLOSING.match(self._query, self._place)
             if closing is None:
                 raise BadQuery("an opening parenthesis is never closed")
             self._place = closing.end()
@@ -221,7 +222,7 @@ def _matching(lookup: Lookup, field: SearchField, text: str, quoted: bool) -> in
 
 def _dated(lookup: Lookup, text: str, ranged: bool) -> int:
     if ranged:
-        ends = re.split(r"\s+TO\s+", text.strip(), flags=re.IGNORECASE)
+        ends = re.split(r"(?<!\s)\s++TO\s++", text.strip(), flags=re.IGNORECASE)
         if len(ends) != 2:
             return 0
         low, high = (end.replace("-", "/").strip() for end in ends)

@@ -32,7 +32,7 @@ _KINDS: Final = {
     "UpdateIn": "Update in",
     "UpdateOf": "Update of",
 }
-_TAG: Final = re.compile(r"<[^>]*>")
+_TAG: Final = re.compile(r"<[^<>]*+>")
 _FLAGS: Final = (
     *("isOpenAccess", "inEPMC", "inPMC", "hasPDF", "hasBook", "hasSuppl", "citedByCount", "hasReferences"),
     *("hasTextMinedTerms", "hasDbCrossReferences", "hasLabsLinks", "hasTMAccessionNumbers"),

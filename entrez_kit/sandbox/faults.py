@@ -24,6 +24,9 @@ KINDS: Final = {
     "502": "Bad Gateway page",
     "503": "Service Unavailable page",
     "prolog": "an XML declaration and nothing else",
+    "query1": "words that blame a history which the request did not name, with HTTP 400",
+    "noids": "words that blame the ids, however right they are, with HTTP 200",
+    "memory": "Europe PMC out of memory for a query, which the E-utilities have as a backend error",
 }
 """What each kind of fault is."""
 
@@ -155,6 +158,10 @@ class FaultPlan:
         if kind == "prolog":
             declaration = b'<?xml version="1.0" encoding="UTF-8" ?>\n'
             return Reply(b"" if retmode == "json" else declaration, JSON if retmode == "json" else XML)
+        if kind in _BLAMING and endpoint in _BACKEND:
+            return failure(endpoint, _BLAMING[kind], retmode=retmode, status=400 if kind == "query1" else 200)
+        if kind == "memory" and endpoint == "europepmc_search":
+            return document({"version": "6.9", "errCode": 404, "errMsg": "memory limit exceeded for query"})
         return backend_error(endpoint, retmode, choice, status=400 if kind == "400" else 200)
 
 
@@ -178,6 +185,8 @@ def _page(status: int, title: str, message: str) -> Reply:
     )
     return Reply(text.encode("utf-8"), HTML, status)
 
+
+_BLAMING: Final = {"query1": "Unable to obtain query #1", "noids": "Empty id list - nothing todo"}
 
 _BACKEND: Final = {
     "efetch": (" Error: External viewer error: Empty Response. Bytes read: 0 Status: Timeout",),

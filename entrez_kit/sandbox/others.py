@@ -26,7 +26,7 @@ ENTREZ: Final = {
     "nlmcatalog": "NLM Catalog",
 }
 """Databases EGQuery reports on; those the sandbox does not serve have no hits."""
-_TAG: Final = re.compile(r"\[[^\]]*\]")
+_TAG: Final = re.compile(r"\[[^\[\]]*+\]")
 
 
 def epost(request: Request, state: State) -> Reply:

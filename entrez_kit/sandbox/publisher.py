@@ -7,6 +7,7 @@ Addresses: ``/publisher/{pmid}`` leads to the page ``/publisher/{pmid}.html``; `
 import re
 from typing import Final
 
+from entrez_kit.markup import on_the_line
 from entrez_kit.sandbox.document import Document
 from entrez_kit.sandbox.invented import LIST, NOTE, TABLE, sections
 from entrez_kit.sandbox.pubmed import PubMedDatabase
@@ -133,7 +134,7 @@ def _drawn(line: str) -> bytes:
 
 def _escaped(text: str) -> bytes:
     """Return a text as a string of a PDF; what the font does not have becomes a question mark."""
-    plain_text = text.replace("≥", ">=").replace("≤", "<=").replace("−", "-").encode("cp1252", "replace")
+    plain_text = on_the_line(text).replace("≥", ">=").replace("≤", "<=").replace("−", "-").encode("cp1252", "replace")
     return plain_text.replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)").replace(b"\n", b" ")
 
 

@@ -128,7 +128,7 @@ class Sandbox:
         self.corpus = _corpus(corpus, records, seed, days)
         self.log: deque[LogEntry] = deque(maxlen=_LOG_LENGTH)
         self.defects: list[Exception] = []
-        self._state = State(build_databases(self.corpus), History(seed))
+        self._state = State(dict(build_databases(self.corpus)), History(seed))
         self._rule = limits.RateRule() if enforce_limits else None
         self._latency = latency_ms / 1000
         self._port = port

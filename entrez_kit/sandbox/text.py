@@ -5,6 +5,8 @@ import unicodedata
 from typing import Final
 from xml.sax.saxutils import escape
 
+from entrez_kit.markup import on_the_line
+
 _WORD: Final = re.compile(r"[^\W_]+")
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -31,7 +33,7 @@ def fold(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """Split text into folded words; every punctuation mark separates, hyphens and apostrophes too."""
-    return _WORD.findall(fold(text))
+    return _WORD.findall(fold(on_the_line(text)))
 
 
 def normal(text: str) -> str:

@@ -15,7 +15,7 @@ from entrez_kit.sandbox.replies import Reply, document
 from entrez_kit.sandbox.requesting import Request, State
 
 _DOI: Final = re.compile(r"10\.[0-9]{4,9}(\.[0-9]+)*/\S+")
-_EXAMPLE: Final = re.compile(r"[^@\s]*@example\.(com|org|net)|your.*@.*|[^@]*", re.IGNORECASE)
+_EXAMPLE: Final = re.compile(r"[^@\s]*+@example\.(com|org|net)|your[^@]*+@.*|[^@]*+", re.IGNORECASE)
 
 
 def unpaywall(base: Callable[[], str]) -> Callable[[Request, State], Reply]:

@@ -153,14 +153,18 @@ class Verifier:
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as exc:
             logger.info("token refused: %s", type(exc).__name__)
             return None
-        subject = claims["sub"]
+        subject, expires = claims["sub"], claims["exp"]
+        # A token we issue ends within a year; one without a real end would never stop opening the door.
+        if isinstance(expires, bool) or not isinstance(expires, int | float) or not expires <= time.time() + MAX_TTL:
+            logger.info("token refused: its end is no time within a year")
+            return None
         if not isinstance(subject, str) or not subject.strip():
             return None
         return AccessToken(
             token=token,
             client_id=str(claims.get("client_id") or subject),
             scopes=_scopes_in(claims),
-            expires_at=int(claims["exp"]),
+            expires_at=int(expires),
             subject=subject,
             claims={"iss": claims["iss"]},
         )

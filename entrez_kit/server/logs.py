@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from entrez_kit import tracing
+from entrez_kit.private_files import make_private_folder, open_private
 from entrez_kit.server.telemetry import current_ids
 from entrez_kit.settings import SETTINGS, Settings
 from entrez_kit.transport.redaction import RedactingFilter, Redactor
@@ -103,7 +104,7 @@ class PrivateFile(RotatingFileHandler):
         super().__init__(path, maxBytes=MAX_BYTES, backupCount=BACKUPS, encoding="utf-8")
 
     def _open(self) -> Any:
-        descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        descriptor = open_private(Path(self.baseFilename), os.O_WRONLY | os.O_APPEND)
         return os.fdopen(descriptor, "a", encoding="utf-8", errors="replace")
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -135,7 +136,7 @@ def logging_to(settings: Settings, stream: TextIO | None = None) -> Iterator[Non
     problem: OSError | None = None
     if settings.logs_dir is not None:
         try:
-            settings.logs_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(settings.logs_dir)
             handlers.append(PrivateFile(settings.logs_dir / FILE_NAME))
         except OSError as exc:
             problem = exc

@@ -16,7 +16,7 @@ from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from entrez_kit._version import __version__
 from entrez_kit.corpus.operations import RAG_GET
-from entrez_kit.databases.info import parse_database
+from entrez_kit.databases.info import describe_database
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput
 from entrez_kit.guides import read_guide, topics
 from entrez_kit.server.clients import Health, ServerServices
@@ -218,7 +218,9 @@ def database_stats(services: ServerServices, name: str) -> dict[str, Any]:
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
     """
     try:
-        reply = services.eutils.einfo(db=name)
+        if not name.strip():  # without a name EInfo lists all databases
+            raise InvalidInput("no name")
+        info, url = describe_database(services, name)
     except InvalidInput:
         raise EntityNotFound(
             f"There is no Entrez database {name[:100]!r}.",
@@ -226,7 +228,6 @@ def database_stats(services: ServerServices, name: str) -> dict[str, Any]:
             recovery_hint=f"Complete the argument `database` of {STATS_TEMPLATE}, or call entrez_info, for the names.",
             details={"reason": "unknown_database"},
         ) from None
-    info = parse_database(reply.content)
     return {
         "database_name": SPOKEN_NAMES.get(info.name, info.name),
         "menu_name": info.menu_name,
@@ -247,7 +248,7 @@ def database_stats(services: ServerServices, name: str) -> dict[str, Any]:
         "available_link_names": [
             {"name": link.name, "description": link.description, "db_to": link.db_to} for link in info.links
         ],
-        "einfo_url": reply.url,
+        "einfo_url": url,
     }
 
 

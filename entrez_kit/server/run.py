@@ -110,7 +110,7 @@ async def _list(server: Any) -> dict[str, Any]:
         return {
             "protocol_version": client.protocol_version,
             "tools": [{"name": tool.name, "title": tool.title} for tool in tools.tools],
-            "tools_list_bytes": len(tools.model_dump_json(by_alias=True, exclude_none=True).encode()),
+            "tools_list_bytes": len(tools.model_dump_json(by_alias=True, exclude_none=True, exclude={"meta"}).encode()),
             "resources": [
                 *(resource.uri for resource in found.resources),
                 *(template.uri_template for template in templates.resource_templates),

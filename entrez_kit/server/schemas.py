@@ -122,6 +122,27 @@ def output_schema(result: type[BaseModel]) -> Schema:
     return {"type": "object", "properties": properties}
 
 
+def closed_output_schema(result: type[BaseModel]) -> Schema:
+    """Return the schema of a result that has no other members, however deep; beside them only an envelope's ``error``.
+
+    What a contract does not know, and a document has on request alone, stays as shallow as elsewhere.
+    """
+    whole = result.model_json_schema(by_alias=False)
+    schema = _closed(whole, whole.get("$defs", {}))
+    schema["properties"]["error"] = {}
+    return schema
+
+
+def _closed(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Schema:
+    schema = _resolved(schema, definitions)
+    if "properties" in schema:
+        inner = {name: _closed(part, definitions) for name, part in schema["properties"].items()}
+        return {"type": "object", "properties": inner, "additionalProperties": False}
+    if isinstance(schema.get("items"), Mapping) and "$ref" in schema["items"]:
+        return {"type": "array", "items": _closed(schema["items"], definitions)}
+    return _type_of(schema, definitions, nullable="null" in str(schema.get("anyOf")) and "$ref" not in str(schema))
+
+
 def _compact(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Schema:
     """Write references out, drop what tells nothing, and shorten "this or null" to "this"."""
     schema = _resolved(schema, definitions)
@@ -132,6 +153,12 @@ def _compact(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Sc
     kept: Schema = {key: schema[key] for key in _KEPT if key in schema}
     if _goes_without_saying(kept.get("default")):
         kept.pop("default", None)
+    # Bounds, with the caps for agents, and choices say for themselves what a flag's help has to say.
+    if {"minimum", "maximum", "description"} <= set(kept):
+        kept["description"] = re.sub(r", [0-9]+ to [0-9]+\b", "", kept["description"])
+    if {"enum", "description"} <= set(kept):
+        *most, last = map(str, kept["enum"])
+        kept["description"] = kept["description"].replace(f": {', '.join(most)} or {last}.", ".")
     if len(options) > 1:
         kept["anyOf"] = [_compact(part, definitions) for part in options]
     if "properties" in kept:

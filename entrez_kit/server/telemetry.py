@@ -16,6 +16,7 @@ from opentelemetry.trace import NonRecordingSpan, ProxyTracerProvider, Span, Spa
 
 from entrez_kit._version import __version__
 from entrez_kit.errors import EntrezKitError
+from entrez_kit.extras import install_line
 from entrez_kit.settings import Settings
 
 SERVICE: Final = "entrez-kit"
@@ -39,7 +40,7 @@ def set_up_exporter(settings: Settings) -> str | None:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
-        return "OTEL_EXPORTER_OTLP_ENDPOINT is set, but sending spans needs the extra: pip install 'entrez-kit[otel]'."
+        return f"OTEL_EXPORTER_OTLP_ENDPOINT is set, but sending spans needs the extra: {install_line('otel')}."
     resource = Resource.create({"service.name": SERVICE, "service.version": __version__})
     # At exit the server sends the last spans itself, and does not wait for a collector that is out of reach.
     provider = TracerProvider(resource=resource, shutdown_on_exit=False)

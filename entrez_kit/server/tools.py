@@ -15,7 +15,7 @@ from opentelemetry import trace
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured
 from entrez_kit.operation import Operation, Outcome, execute
-from entrez_kit.server.schemas import Schema, capped, input_schema, output_schema
+from entrez_kit.server.schemas import Schema, capped, closed_output_schema, input_schema, output_schema
 from entrez_kit.server.telemetry import record_error, record_success
 from entrez_kit.services import Services
 
@@ -160,19 +160,28 @@ class Toolbox:
         seconds = time.monotonic() - started
         with tracing.trace(outcome.trace.request_id):
             _report(entry.operation.name if entry is not None else name, outcome, seconds)
-        return self._result(outcome, seconds, entry.operation if entry is not None else None)
+        operation = entry.operation if entry is not None else None
+        return self._result(outcome, seconds, operation, demo=services.settings.demo_warning)
 
     def refusal(self, error: EntrezKitError, operation: AnyOperation | None = None) -> CallToolResult:
         """Return the answer to a call that is not even tried."""
         with tracing.trace(tracing.new_request_id()) as opened:
             return self._result(Outcome(opened, error=error), 0.0, operation)
 
-    def _result(self, outcome: Outcome[Any], seconds: float, operation: AnyOperation | None = None) -> CallToolResult:
+    def _result(
+        self,
+        outcome: Outcome[Any],
+        seconds: float,
+        operation: AnyOperation | None = None,
+        *,
+        demo: str | None = None,
+    ) -> CallToolResult:
         """Return an outcome as structured content and, compact, as text: the same data twice, for both kinds of host.
 
-        An incomplete result is a result; ``_meta`` says what it lacks.
+        An incomplete result is a result; ``_meta`` says what it lacks. That the demo answers stands there as well, and
+        beside a document without ``warnings``.
         """
-        meta = _meta(outcome, seconds)
+        meta = {**_meta(outcome, seconds), **({"demo": demo} if demo else {})}
         envelope: dict[str, Any] = {}
         if (error := outcome.error) is not None:
             error.recovery_hint = self.renamed(error.recovery_hint)
@@ -186,8 +195,11 @@ class Toolbox:
         document = envelope if outcome.result is None else outcome.result.model_dump(mode="json")
         text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=str)
         clean = text.encode("utf-8", "replace").decode("utf-8")  # half a character cannot be sent to anybody
+        remarks = [] if outcome.result is None else outcome.result.remarks()
+        if demo and "warnings" not in document:
+            remarks = [demo, *remarks]
         return CallToolResult(
-            content=[TextContent(type="text", text=clean)],
+            content=[TextContent(type="text", text=part) for part in (clean, "\n".join(remarks)) if part],
             structured_content=json.loads(clean),
             is_error=outcome.result is None,
             _meta=meta,
@@ -218,7 +230,8 @@ def not_allowed(operation: AnyOperation) -> NotConfigured:
 def _entry(operation: AnyOperation, names: Names) -> _Entry:
     inner = capped(operation)
     name = operation.aliases[0] if names == "contract" and operation.aliases else operation.name
-    return _Entry(name, inner, input_schema(inner.request), output_schema(operation.result))
+    shown = closed_output_schema if operation.closed else output_schema
+    return _Entry(name, inner, input_schema(inner.request), shown(operation.result))
 
 
 def _unpacked(arguments: Mapping[str, Any], inputs: Schema) -> dict[str, Any]:

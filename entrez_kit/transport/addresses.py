@@ -62,7 +62,7 @@ _LABEL: Final = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?", re.IGNORECA
 _NUMERIC: Final = re.compile(r"[0-9]+|0x[0-9a-f]*", re.IGNORECASE)
 _FORBIDDEN_LETTERS: Final = re.compile(r"[\x00-\x20\x7f\\]")
 _SECRET_PARAMETER: Final = re.compile(
-    r"(?i)(x-amz-.*|x-goog-.*|awsaccesskeyid|signature|sig|expires|key-pair-id|policy|.*token.*|.*key|.*secret.*"
+    r"(?is)(x-amz-.*|x-goog-.*|awsaccesskeyid|signature|sig|expires|key-pair-id|policy|.*token.*|.*key|.*secret.*"
     r"|.*password.*|auth.*|session.*|e?mail|ticket|code|jwt)"
 )
 

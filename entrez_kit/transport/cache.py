@@ -7,7 +7,6 @@ import errno
 import os
 import sqlite3
 import stat
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from entrez_kit.errors import StoreError
+from entrez_kit.private_files import database_files, make_private_database
 from entrez_kit.settings import Settings
 
 FILE_NAME: Final = "http_cache.sqlite"
@@ -58,7 +58,7 @@ def cache_info(settings: Settings) -> CacheInfo:
     path = cache_file(settings)
     try:
         exists = path.exists()
-        size = sum(part.stat().st_size for part in _parts(path) if part.exists())
+        size = sum(part.stat().st_size for part in database_files(path) if part.exists())
     except OSError as exc:
         return CacheInfo(path, exists=False, problem=exc.strerror or type(exc).__name__)
     if not exists:
@@ -89,7 +89,7 @@ def clear(settings: Settings) -> int:
         raise _not_changed(path, exc) from None
     except (sqlite3.DatabaseError, CacheUnusable):
         try:
-            for part in _parts(path):
+            for part in database_files(path):
                 part.unlink(missing_ok=True)
         except OSError as exc:
             raise _not_changed(path, exc) from None
@@ -125,11 +125,6 @@ def _not_changed(path: Path, exc: Exception) -> StoreError:
         recovery_hint="Close other programs that use it, check permissions and disk space, and try again.",
         details={"reason": "cache_not_changed", "path": str(path)},
     )
-
-
-def _parts(path: Path) -> Iterator[Path]:
-    for suffix in ("", "-wal", "-shm", "-journal"):
-        yield path.with_name(path.name + suffix)
 
 
 def _connect(path: Path, busy_ms: int) -> sqlite3.Connection:
@@ -185,7 +180,7 @@ def open_file(path: Path) -> sqlite3.Connection:
         sqlite3.Error: SQLite cannot open or read it; a ``DatabaseError`` other than ``OperationalError`` means damage.
     """
     try:
-        _make_private(path)
+        make_private_database(path)
     except OSError as exc:
         if exc.errno in (errno.EACCES, errno.EPERM, errno.EROFS) and _is_readable(path):
             return sqlite3.connect(
@@ -212,33 +207,6 @@ def _is_readable(path: Path) -> bool:
         return False
 
 
-def _make_private(path: Path) -> None:
-    """Create the file with mode 0600 before SQLite does, and close an existing one to others.
-
-    SQLite gives its -wal and -shm files the mode of the database.
-    """
-    if not path.parent.exists():
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-    descriptor = os.open(path, flags, 0o600)
-    try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise OSError("it is no regular file")
-        if sys.platform == "win32":
-            return
-        if found.st_uid != os.geteuid():
-            raise PermissionError("it belongs to another user")
-        if found.st_mode & 0o077:
-            os.fchmod(descriptor, 0o600)
-    finally:
-        os.close(descriptor)
-    for part in _parts(path):
-        with suppress(FileNotFoundError):
-            if part.stat().st_mode & 0o077:
-                part.chmod(0o600)
-
-
 def move_aside(path: Path) -> Path:
     """Rename a damaged file, so that nothing of it is lost and a new one can be made.
 
@@ -247,6 +215,6 @@ def move_aside(path: Path) -> Path:
     """
     aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}")
     path.rename(aside)
-    for part in _parts(path):
+    for part in database_files(path):
         part.unlink(missing_ok=True)
     return aside

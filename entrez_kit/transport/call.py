@@ -4,7 +4,7 @@ Nothing in here knows of credentials: they are added below the cache, right befo
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import urlencode, urlsplit
@@ -15,7 +15,7 @@ Format = Literal["xml", "json", "text", "any"]
 CREDENTIALS: Final = frozenset({"api_key", "email", "tool"})
 """Parameters that say who asks. They play no part in what is asked."""
 
-KEY_FORMAT: Final = "1"  # raise it when the meaning of a cached entry changes, so that old entries are never found
+KEY_FORMAT: Final = "2"  # raise it when the meaning of a cached entry changes, so that old entries are never found
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,8 @@ class Expect:
         wanted: how many records the call names by id, where fewer in the reply mean that some do not exist.
         record: regular expression (over bytes, as text) that matches once per record.
         may_be_empty: whether a body without anything in it says "no such record".
+        read: reads the reply before it counts, and raises ``UpstreamError`` when it cannot, or when what it finds is
+            not what was asked for.
     """
 
     format: Format
@@ -35,6 +37,7 @@ class Expect:
     wanted: int | None = None
     record: str | None = None
     may_be_empty: bool = False
+    read: Callable[[bytes], object] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ class Call:
         encoded: the parameters as they go out, where the builder encoded them in a way of its own.
         ttl: seconds a valid reply may be cached; None never reads nor writes the cache.
         deadline_ms: limit of the whole call, in place of the setting.
+        fresh: whether to ask the service whatever the cache holds.
     """
 
     service: str
@@ -62,6 +66,7 @@ class Call:
     encoded: str | None = None
     ttl: int | None = None
     deadline_ms: int | None = None
+    fresh: bool = False
 
     @property
     def query(self) -> str:

@@ -97,7 +97,7 @@ class Transport:
         reply: Reply | None = None
         try:
             work = partial(self._answer, call, key, deadline, tally)
-            reply, _ = self._flights.do(f"{key} {call.deadline_ms}", work, deadline)
+            reply, _ = self._flights.do(f"{key} {call.deadline_ms} {call.fresh}", work, deadline)
         except FollowerTimeout:
             pass
         finally:
@@ -153,20 +153,17 @@ class Transport:
 
         settings = self._settings
         session = self._session(cached=call.ttl is not None and not settings.no_cache and settings.cache_ttl != 0)
-        refresh = settings.refresh and not settings.offline
+        refresh = (settings.refresh or call.fresh) and not settings.offline
 
         def attempt(_: int) -> "requests.Response":
             request = Outgoing(call, deadline=deadline, key=key, tally=tally, stale_is_fine=settings.offline)
             response = sessions.send(session, request, refresh=refresh)
-            if sessions.is_from_cache(response) and self._is_too_old(sessions.age_seconds(response)):
+            if sessions.is_from_cache(response) and self._is_outdated(call, response):
                 response = sessions.send(session, request, refresh=True)
             return response
 
         response = self._repeat(call, attempt, deadline, tally)
         from_cache = sessions.is_from_cache(response)
-        missing = sessions.missing(response, call, self._redactor)
-        if missing is not None:
-            raise missing  # the same error whether fresh or stored
         return Reply(
             content=response.content,
             url=self._shown(call),
@@ -182,10 +179,18 @@ class Transport:
             return call.shown_url
         return re.sub(r"^(https?://[^/:]+):[0-9]+", r"\1", call.shown_url)
 
-    def _is_too_old(self, age_seconds: float) -> bool:
-        """Tell whether a stored reply is older than the user's limit, which may be shorter than when it was stored."""
+    def _is_outdated(self, call: Call, stored: "requests.Response") -> bool:
+        """Tell whether a stored reply no longer counts.
+
+        Its reader does not take it, or it is older than the user's limit, which was another one when it was stored.
+        """
+        from entrez_kit.transport import replies
+        from entrez_kit.transport import session as sessions
+
+        if replies.unreadable(call, stored.content) is not None:
+            return True
         limit = self._settings.cache_ttl
-        return limit is not None and not self._settings.offline and age_seconds > limit
+        return limit is not None and not self._settings.offline and sessions.age_seconds(stored) > limit
 
     def _repeat(self, call: Call, attempt: Callable[[int], T], deadline: float, tally: Tally) -> T:
         """Run the attempts of a call, and raise what its last one came to."""

@@ -440,7 +440,7 @@ def _refuse_binaries(place: Place, content: bytes, content_type: str) -> None:
 
 def _shortened(url: str) -> str:
     """Return as much of an address that cannot be read as may be shown: no user, no parameters."""
-    text = re.sub(r"[?#].*", "?…", re.sub(r"[^/\s]*@", "…@", url, flags=re.DOTALL), flags=re.DOTALL)
+    text = re.sub(r"[?#].*", "?…", re.sub(r"(?<![^/\s])[^/\s]*@", "…@", url, flags=re.DOTALL), flags=re.DOTALL)
     text = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f]+", " ", text).split())
     return text if len(text) <= 200 else f"{text[:199]}…"
 

@@ -31,7 +31,7 @@ _TEXTS: Final = {
         f"Where a company's proxy inspects TLS, set REQUESTS_CA_BUNDLE to its certificate; {_DOCTOR}",
     ),
     "timeout": (
-        "{host} did not answer within {seconds:.0f} s",
+        "{host} did not answer within {seconds:g} s",
         "Try again later or ask for less at a time; NCBI_TIMEOUT_MS sets the time limit of a request.",
     ),
 }
@@ -55,7 +55,7 @@ def explain(exc: Exception, call: Call, host: str, seconds: float) -> Retryable 
         text = "{host} closed the connection"
     error = UpstreamError(
         f"{POLICIES[call.service].title} could not be reached for {call.endpoint}: "
-        f"{text.format(host=host, seconds=seconds)}.",
+        f"{text.format(host=host, seconds=round(seconds, 1 if seconds >= 1 else 3))}.",
         recovery_hint=hint,
         details={"reason": reason, "service": call.service, "endpoint": call.endpoint, "host": host},
     )
@@ -101,9 +101,12 @@ def broke_off(exc: Exception, call: Call, status: int, size: int) -> Retryable:
     """Return the error for a body that was not read to its end."""
     if isinstance(exc, urllib3.ReadTimeoutError | TimeoutError):
         return Retryable(timed_out(call))
-    if isinstance(exc, urllib3.DecodeError):
-        return Retryable(invalid_response(call, "a body that cannot be decompressed", status))
-    return Retryable(invalid_response(call, f"a body that breaks off after {size:,} bytes", status))
+    return Retryable(cut_off(call, status, size))
+
+
+def cut_off(call: Call, status: int, size: int) -> UpstreamError:
+    """Return the error for a body that ends before it is whole."""
+    return invalid_response(call, f"a body that breaks off after {size:,} bytes", status)
 
 
 def timed_out(call: Call) -> UpstreamError:

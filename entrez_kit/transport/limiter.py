@@ -15,7 +15,6 @@ Times are those of the monotonic clock, which all processes of a machine share a
 import json
 import os
 import stat
-import sys
 import threading
 import time
 from collections import deque
@@ -30,6 +29,8 @@ from weakref import WeakSet, WeakValueDictionary
 
 from filelock import lock_descriptor, unlock_descriptor
 from pyrate_limiter import GCRA, Rate, SlidingWindowLog
+
+from entrez_kit.private_files import open_private
 
 # Slots are a little wider than the limit asks: requests do not travel equally fast, and the window is counted where
 # they arrive. 6 % leaves 60 ms for the difference between the slowest and the fastest, and 94 % of the limit in use.
@@ -53,6 +54,8 @@ RETRY_FILE_MS: Final = 30_000
 # A state saved this much later than now comes from before a restart of the machine.
 CLOCK_TOLERANCE_MS: Final = 1000
 STATE_FORMAT: Final = 1
+# A state tells about the last seconds only; one that nobody wrote for so long is of an address that is not used.
+UNUSED_SECONDS: Final = 7 * 24 * 3600
 MAX_STATE_BYTES: Final = 8192
 
 _SLOTS: Final = GCRA()
@@ -295,7 +298,7 @@ def _locked(path: Path) -> Iterator[int]:
     """
     give_up = time.monotonic() + LOCK_PATIENCE_SECONDS
     while True:
-        descriptor = _open(path)
+        descriptor = open_private(path)
         try:
             while not lock_descriptor(descriptor, blocking=False):
                 if time.monotonic() >= give_up:
@@ -313,45 +316,6 @@ def _locked(path: Path) -> Iterator[int]:
             raise TimeoutError("the state file is removed again and again")
 
 
-def _open(path: Path) -> int:
-    flags = os.O_RDWR | os.O_CREAT
-    for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY", "O_NOINHERIT"):
-        flags |= getattr(os, name, 0)
-    _make_folder(path.parent)
-    descriptor = os.open(path, flags, 0o600)
-    try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise OSError("not a regular file")
-        _refuse_foreign(found)
-        if sys.platform != "win32" and found.st_mode & 0o077:
-            os.fchmod(descriptor, 0o600)
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return descriptor
-
-
-def _make_folder(folder: Path) -> None:
-    """Create a folder, and those above it that are missing, for this user alone; refuse someone else's."""
-    try:
-        found = folder.lstat()
-    except FileNotFoundError:
-        if folder.parent != folder and not folder.parent.exists():
-            _make_folder(folder.parent)
-        with suppress(FileExistsError):
-            folder.mkdir(mode=0o700)
-        found = folder.lstat()
-    _refuse_foreign(found)
-    if stat.S_ISLNK(found.st_mode):
-        _refuse_foreign(folder.stat())
-
-
-def _refuse_foreign(found: os.stat_result) -> None:
-    if sys.platform != "win32" and found.st_uid != os.geteuid():
-        raise PermissionError("it belongs to another user")
-
-
 _BOOKS: Final[WeakValueDictionary[str, _Book]] = WeakValueDictionary()
 _ALL_BOOKS: Final[WeakSet[_Book]] = WeakSet()
 _BOOKS_LOCK = threading.Lock()
@@ -365,8 +329,23 @@ def _open_book(path: Path | None) -> _Book:
     with _BOOKS_LOCK:
         book = _BOOKS.get(str(absolute))
         if book is None:
+            _remove_unused(absolute)
             book = _BOOKS[str(absolute)] = _Book(absolute)
         return book
+
+
+def _remove_unused(own: Path) -> None:
+    """Remove the states beside a file that nobody wrote for a week, each under its lock, so that no user loses one."""
+    with suppress(OSError, NotImplementedError):
+        for path in own.parent.glob("limit-*.json"):
+            if path != own and _is_unused(path.lstat()):
+                with _locked(path) as descriptor:
+                    if _is_unused(os.fstat(descriptor)):
+                        path.unlink()
+
+
+def _is_unused(found: os.stat_result) -> bool:
+    return stat.S_ISREG(found.st_mode) and found.st_mtime < time.time() - UNUSED_SECONDS
 
 
 def _renew_after_fork() -> None:

@@ -39,6 +39,15 @@ TTL: Final[Mapping[str, int | None]] = {
 }
 """Seconds a reply counts, by endpoint. Calls that use or make history are never cached, whatever the endpoint."""
 
+LOOKED_UP: Final = ("esearch", "esummary")
+"""What a lookup in MeSH sends; MeSH changes once a year."""
+
+
+def ttl_of(endpoint: str, db: str | None) -> int | None:
+    """Return how long a reply of an E-utility counts."""
+    return TTL["mesh"] if db == "mesh" and endpoint in LOOKED_UP else TTL[endpoint]
+
+
 NCBI_DOMAIN: Final = "ncbi.nlm.nih.gov"
 
 

@@ -13,7 +13,11 @@ SHORTEST_SECRET: Final = 6  # a shorter value may be part of any word; the param
 MAX_QUOTED: Final = 300
 
 _PARAMETER: Final = re.compile(r"(?i)\b((?:api[_-]?key|e?mail)(?:=|%3D))(?!\[hidden\])[^&\s\"'<>)\]]+")
-_MEMBER: Final = re.compile(r"(?i)([\"'](?:api[_-]?key|email)[\"']\s*:\s*)([\"'])(?:\\.|(?!\2).)*\2")
+# A value ends at its quotation mark or, in a text that was cut, at the end: what can never fail and never goes back
+# stays linear in whatever a service or a caller writes.
+_MEMBER: Final = re.compile(
+    r"""(?is)(["'](?:api[_-]?key|email)["']\s*+:\s*+)(?:"(?:[^"\\]|\\.)*+"?|'(?:[^'\\]|\\.)*+'?)"""
+)
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 # Loggers that see what is sent. A filter does not see the records of the loggers below its own, so all are named.

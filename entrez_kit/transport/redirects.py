@@ -1,25 +1,39 @@
 """Where a redirect may lead: to the same service, and never from https to http."""
 
+from collections.abc import Sequence
 from typing import Final
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urljoin, urlsplit
 
 from entrez_kit.transport.call import CREDENTIALS
 from entrez_kit.transport.policy import NCBI_DOMAIN, is_loopback, is_within
 
 MAX_REDIRECTS: Final = 3
+_PORTS: Final = {"http": 80, "https": 443}
 STATUSES: Final = frozenset({301, 302, 303, 307, 308})
 
 
 def follow(url: str, location: str) -> str | None:
     """Return the address a redirect leads to, or None when it must not be followed.
 
-    Credentials it repeats are taken out; the next request gets those the new address may have.
+    Credentials it repeats are taken out; the next request gets them again only at the same scheme, host and port.
     """
     target = _split(url, location)
     if target is None or target.username or target.password or not _is_allowed(urlsplit(url), target):
         return None
     kept = [part for part in target.query.split("&") if part.partition("=")[0] not in CREDENTIALS]
     return target._replace(query="&".join(kept), fragment="").geturl()
+
+
+def repeats(url: str, params: Sequence[tuple[str, str]]) -> bool:
+    """Tell whether an address has some of the arguments of a request: else what it answers is another question."""
+    return not params or not set(params).isdisjoint(parse_qsl(urlsplit(url).query, keep_blank_values=True))
+
+
+def same_origin(url: str, other: str) -> bool:
+    """Tell whether two addresses share scheme, host and port: only then is the other one told who asks."""
+    here, there = urlsplit(url), urlsplit(other)
+    ports = [part.port or _PORTS.get(part.scheme) for part in (here, there)]
+    return (here.scheme, here.hostname, ports[0]) == (there.scheme, there.hostname, ports[1])
 
 
 def shown(url: str, location: str) -> str:

@@ -1,10 +1,13 @@
-"""What NCBI's own words mean when it answers with an error: whose fault it is and whether to ask again.
+"""Who is to blame when a service refuses, told from its own words: the request, the ids in it, or the service itself.
 
-The words come with any status, also 200, and differ little between the E-utilities. First match wins.
+Words come with any status, also 200, and a service in trouble says many things. So words only count against a request
+that contains what they blame (`ACCUSATIONS`, first match wins); all others are the service's own failure, and are
+retried. Words about ids and about the history are asked for again before they are believed.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from entrez_kit.errors import (
@@ -18,6 +21,12 @@ from entrez_kit.errors import (
 from entrez_kit.transport.call import Call
 from entrez_kit.transport.policy import POLICIES
 from entrez_kit.transport.retry import Retryable
+
+IDS_DOUBTED: Final = 2
+"""How often words about ids are asked for again: services in trouble say the same of ids that are fine."""
+
+HISTORY_DOUBTED: Final = 3
+"""The same for words about the history, which nothing else can confirm."""
 
 DATABASES: Final = frozenset(
     word
@@ -41,9 +50,8 @@ _KEY = _words(
     r"api[ _-]?key\b.{0,40}\b(invalid|wrong|not valid|unknown|expired|disabled|revoked)", r"invalid api[ _-]?key"
 )
 _POSITION = _words(
-    r"position \d+ is out of acceptable range",
     r"out of acceptable range",
-    r"retstart'?.{0,40}(larger|too large|exceed|out of range)",
+    r"\b(position|retstart)\b.{0,40}(larger|too large|exceed|out of)",
     r"cannot be larger than 9,?99[89]",
 )
 _HISTORY = _words(
@@ -71,12 +79,17 @@ _NO_IDS = _words(
     r"cannot get document summary",
     r"uid=\S+?:? not found",
     r"invalid uid\b",
+    r"failed to understand id\b",
     r"following (ids?|pmids?|uids?) (is|are) not available",
 )
-_ARGUMENT = _words(
-    r"\b(invalid|unsupported|unknown|missing|required|wrong|illegal|unrecognized)\b.{0,60}"
-    r"\b(param|params|parameters?|argument|value|format|rettype|retmode|cmd|linkname|term|date|idtype|field)\b",
-    r"\b(param|parameters?|argument)\b.{0,60}\b(invalid|unsupported|unknown|missing|required|wrong|must)\b",
+_ACCUSING = _words(
+    r"\b(invalid|unsupported|unknown|missing|required|wrong|illegal|malformed|incorrect|unrecogni[sz]ed|mixed|bad)\b",
+    r"\b(must|cannot be|can't be|may not be)\b",
+    r"\bnot (valid|allowed|supported|recogni[sz]ed|a valid)\b",
+    r"\bno such\b",
+    r"\bsyntax\b",
+    r"\b(pars(e|er|ing)\b.{0,20}\berror|cannot parse|unable to parse|could not parse)",
+    r"\b(please use|use your own)\b",
 )
 TRANSIENT: Final = _words(
     r"ncbi c\+\+ exception",
@@ -104,13 +117,20 @@ TRANSIENT: Final = _words(
     r"\bbackend\b",
     r"overload",
     r"service error",
+    r"\bmemory\b",
 )
 
 HISTORY_HINT: Final = "NCBI keeps a history for some hours. Search again and use the new web_env and query_key."
 PAGING_HINT: Final = "PubMed gives out the first 9,999 records of a search. Narrow the query, for example by date."
+EUROPEPMC_HINT: Final = "Correct the named argument. The search syntax is at https://europepmc.org/searchsyntax."
+_DATABASES_HINT: Final = "EInfo without a database lists all of them."
+_SHOWN_PAST: Final = 9_998
+"""The last place of a search that PubMed shows."""
 
 
-def refusal(words: str, status: int, call: Call, wait: float | None = None) -> EntrezKitError | Retryable | None:
+def refusal(
+    words: str, status: int, call: Call, wait: float | None = None, told: frozenset[str] = frozenset()
+) -> EntrezKitError | Retryable | None:
     """Turn the words of a service that refused into the error to raise, or None when the status says more than they do.
 
     Args:
@@ -118,62 +138,156 @@ def refusal(words: str, status: int, call: Call, wait: float | None = None) -> E
         status: the HTTP status they came with.
         call: the request.
         wait: seconds it asked to wait.
+        told: names of the credentials that went along.
     """
     if status == 429 or _RATE.search(words):
         return Retryable(rate_limited(call, status, words), wait=wait)
-    if call.service == "europepmc":
-        return _europepmc_refusal(words, status, call, wait)
-    if _KEY.search(words):
-        return NotConfigured(
-            "NCBI does not accept the API key in NCBI_API_KEY.",
-            recovery_hint="Correct NCBI_API_KEY, or unset it: no key is required.",
-            details={**_about(call, status), "reason": "bad_api_key", "setting": "ncbi_api_key"},
-        )
-    bad_input = _bad_input(words, call)
-    if bad_input is not None:
-        bad_input.details.update(_about(call, status))
-        return bad_input
-    if _NO_IDS.search(words):
-        return EntityNotFound(
-            f"{_title(call)} knows none of the ids asked for{_in_database(call)}: {words}",
-            details={**_about(call, status), "reason": "not_found"},
-        )
-    if status in (400, 422) and not TRANSIENT.search(words) and not _DATABASE.search(words):
-        return InvalidInput(
-            f"{_title(call)} refused the {call.endpoint} request: {words}",
-            details={**_about(call, status), "reason": "refused"},
-        )
-    if status == 200 or status == 400 or status >= 500:
-        return Retryable(backend_failed(call, words, status), wait=wait)
-    return None
+    if status not in (200, 400, 403, 422) and status < 500:
+        return None
+    for accusation in ACCUSATIONS:
+        if accusation.service in (None, call.service) and accusation.words.search(words):
+            error = accusation.blame(words, call, told)
+            if error is not None:
+                error.details.update(_about(call, status))
+                if accusation.doubted:
+                    return Retryable(error, wait=wait, at_most=accusation.doubted)
+                return error
+    if status == 403:
+        return None
+    failed = backend_failed(call, words, status)
+    if words == NOTHING_SAID:
+        failed.details["nothing_said"] = True
+    return Retryable(failed, wait=wait)
 
 
-def _bad_input(words: str, call: Call) -> InvalidInput | None:
-    """Return the error for words that say the request itself is at fault, or None."""
-    if _POSITION.search(words):
-        return _invalid(
-            f"The offset lies beyond what NCBI gives out: {words}",
-            call,
-            "retstart",
-            "retstart_out_of_range",
-            PAGING_HINT,
-        )
-    if _HISTORY.search(words):
-        named = "query_key" if call.param("query_key") else "WebEnv"
-        return _invalid(f"NCBI does not know this history: {words}", call, named, "history_unknown", HISTORY_HINT)
-    if _BLANK.search(words):
-        return _invalid("The query is empty.", call, "term", "blank_query", "Give at least one search term.")
-    if _DATABASE.search(words) and (call.param("db") or call.param("dbfrom")) not in DATABASES:
-        name = call.param("db") or call.param("dbfrom")
-        return _invalid(f"There is no Entrez database {name!r}.", call, "db", "unknown_database", _DATABASES_HINT)
-    if _TOO_MANY.search(words):
-        return _invalid(f"Too many ids in one request: {words}", call, "id", "too_many_ids", "Ask for fewer at a time.")
-    if _ARGUMENT.search(words) and not TRANSIENT.search(words) and not _DATABASE.search(words):
-        return InvalidInput(
-            f"{_title(call)} refused an argument of {call.endpoint}: {words}", details={"reason": "refused"}
-        )
-    return None
+# Who is to blame ----------------------------------------------------------------------------------------------------
 
+
+@dataclass(frozen=True, slots=True)
+class Accusation:
+    """Words that blame a request.
+
+    Args:
+        words: how they are recognised.
+        blame: returns the error where the request contains what they blame, else None.
+        service: who says so; None for any.
+        doubted: how often they are asked for again before they are believed.
+    """
+
+    words: re.Pattern[str]
+    blame: Callable[[str, Call, frozenset[str]], EntrezKitError | None]
+    service: str | None = None
+    doubted: int = 0
+
+
+def _key(words: str, call: Call, told: frozenset[str]) -> EntrezKitError | None:
+    if "api_key" not in told:
+        return None
+    return NotConfigured(
+        "NCBI does not accept the API key in NCBI_API_KEY.",
+        recovery_hint="Correct NCBI_API_KEY, or unset it: no key is required.",
+        details={"reason": "bad_api_key", "setting": "ncbi_api_key"},
+    )
+
+
+def _position(words: str, call: Call, told: frozenset[str]) -> EntrezKitError | None:
+    start = _number(call.param("retstart"))
+    if start + _number(call.param("retmax")) <= _SHOWN_PAST:
+        return None
+    named = re.search(r"position (\d+)", words, re.IGNORECASE)
+    if named and not start <= int(named[1]) <= start + _number(call.param("retmax")):
+        return None
+    message = f"The offset lies beyond what NCBI gives out: {words}"
+    return _invalid(message, call, "retstart", "retstart_out_of_range", PAGING_HINT)
+
+
+def _history(words: str, call: Call, told: frozenset[str]) -> EntrezKitError | None:
+    named = next((name for name in ("query_key", "WebEnv") if call.param(name)), None)
+    if named is None:
+        return None
+    return _invalid(f"NCBI does not know this history: {words}", call, named, "history_unknown", HISTORY_HINT)
+
+
+def _blank(words: str, call: Call, told: frozenset[str]) -> EntrezKitError | None:
+    query = re.sub(r"\[[^\[\]]*+\]|\b(AND|OR|NOT)\b", " ", call.param("term") or "")
+    if call.endpoint not in _TERM_ENDPOINTS or any(map(str.isalnum, query)):
+        return None
+    return _invalid("The query is empty.", call, "term", "blank_query", "Give at least one search term.")
+
+
+_TERM_ENDPOINTS: Final = ("esearch", "espell", "egquery")
+
+
+def _database(words: str, call: Call, told: frozenset[str]) -> EntrezKitError | None:
+    name = call.param("db") or call.param("dbfrom")
+    if name is None or name in DATABASES:
+        return None
+    return _invalid(f"There is no Entrez database {name!r}.", call, "db", "unknown_database", _DATABASES_HINT)
+
+
+def _too_many(words: str, call: Call, told: frozenset[str]) -> EntrezKitError | None:
+    stated = re.search(r"maximum number of (?:uids|ids) is (\d+)", words, re.IGNORECASE)
+    sent = call.endpoint != "esearch"  # which has no ids, and lists as many as it likes
+    asked = len(ids_of(call)) or (_number(call.param("retmax")) if sent else 0)
+    if asked <= (int(stated[1]) if stated else _PLAINLY_FEW):
+        return None
+    return _invalid(f"Too many ids in one request: {words}", call, "id", "too_many_ids", "Ask for fewer at a time.")
+
+
+_PLAINLY_FEW: Final = 200
+
+
+def _ids(words: str, call: Call, told: frozenset[str]) -> EntrezKitError | None:
+    ids = ids_of(call)
+    named = re.search(r"(?:\buid[= ]|\bunderstand id:?)\s*(?!at\b)([^\s:;,<]+)", words, re.IGNORECASE)
+    if not ids or (named and named[1] not in ids):
+        return None
+    where = f" in {call.param('db')}" if call.param("db") else ""
+    return EntityNotFound(
+        f"{_title(call)} knows none of the ids asked for{where}: {words}", details={"reason": "not_found"}
+    )
+
+
+def _argument(words: str, call: Call, told: frozenset[str]) -> EntrezKitError | None:
+    if TRANSIENT.search(words) or _DATABASE.search(words) or not _names_an_argument(words, call, told):
+        return None
+    return InvalidInput(
+        f"{_title(call)} refused an argument of {call.endpoint}: {words}", details={"reason": "refused"}
+    )
+
+
+_ALSO_KNOWN_AS: Final[Mapping[str, str]] = {
+    "mindate": "date",
+    "maxdate": "date",
+    "reldate": "date",
+    "rettype": "format",
+    "ids": r"ids?|identifiers?",
+    "doi": "dois?",
+    "email": r"e-?mail|\[hidden\]",
+}
+"""How words call an argument, besides by its name."""
+
+_NEVER_WRONG: Final = frozenset({"id", "db", "dbfrom", "version"})
+"""Ids and databases have accusations of their own; the version of a document is ours to choose."""
+
+
+def _names_an_argument(words: str, call: Call, told: frozenset[str]) -> bool:
+    """Tell whether words name an argument that was sent, or quote its value."""
+    sent = {name: value for name, value in call.params if value and name not in _NEVER_WRONG}
+    if sent.get("retmode") in ("xml", "json"):
+        del sent["retmode"]  # every E-utility has these two
+    if call.service == "unpaywall":
+        sent["doi"] = call.url.partition("/v2/")[2]
+    names = "|".join(rf"{re.escape(name)}|{_ALSO_KNOWN_AS.get(name, name)}" for name in sorted({*sent, *told}))
+    if names and re.search(rf"\b({names})\b|\[hidden\]", words, re.IGNORECASE):
+        return True
+    quoted = re.findall(r"'([^']{2,100})'|\"([^\"]{2,100})\"|\[([^\]]{2,100})\]", words)
+    return any(
+        piece.lower() in value.lower() for found in quoted for piece in filter(None, found) for value in sent.values()
+    )
+
+
+# Europe PMC ---------------------------------------------------------------------------------------------------------
 
 NOTHING_SAID: Final = "a reply that holds nothing but its version"
 """Europe PMC's answer to a sort or cursor it does not know, and now and then to a request that is fine."""
@@ -182,9 +296,34 @@ _ABOUT_ARGUMENTS: Final = (
     ("cursor", "cursorMark", _words(r"cursor")),
     ("sort", "sort", _words(r"\bsort")),
     ("page_size", "pageSize", _words(r"page ?size")),
-    ("query", "query", _words(r"\bquery\b", r"search term", r"syntax", r"\bparse")),
+    ("query", "query", _words(r"\bquery\b", r"search term", r"syntax", r"\bpars")),
 )
 """What Europe PMC's words are about: our name for it, its own, and how it is recognised."""
+
+_UNREMARKABLE: Final[Mapping[str, re.Pattern[str]]] = {
+    "cursorMark": re.compile(r"\*"),
+    "pageSize": re.compile(r"[1-9][0-9]{0,2}|1000"),
+    "query": re.compile(r"[\w\s]++"),
+}
+"""Values of arguments in which there is nothing that could be wrong."""
+
+
+def _europepmc_argument(words: str, call: Call, told: frozenset[str]) -> EntrezKitError | None:
+    if TRANSIENT.search(words) or words == NOTHING_SAID:
+        return None
+    for ours, theirs, pattern in _ABOUT_ARGUMENTS:
+        if pattern.search(words):
+            value = call.param(theirs)
+            plain = _UNREMARKABLE.get(theirs)
+            if not value or (plain and plain.fullmatch(value)):
+                return None
+            return InvalidInput(
+                f"Europe PMC refuses the request: {words}",
+                invalid_input=f"{ours}={value[:100]}",
+                recovery_hint=EUROPEPMC_HINT,
+                details={"reason": f"europepmc_{ours}"},
+            )
+    return None
 
 
 def europepmc_words(document: Mapping[str, Any]) -> Iterator[str]:
@@ -198,27 +337,33 @@ def europepmc_words(document: Mapping[str, Any]) -> Iterator[str]:
         yield NOTHING_SAID
 
 
-def _europepmc_refusal(words: str, status: int, call: Call, wait: float | None) -> EntrezKitError | Retryable | None:
-    """Tell what Europe PMC's words mean: an argument at fault is INVALID_INPUT, anything else may pass."""
-    if status not in (200, 400, 422) and status < 500:
-        return None
-    named = next((names for *names, pattern in _ABOUT_ARGUMENTS if pattern.search(words)), None)
-    if status < 500 and words != NOTHING_SAID and not TRANSIENT.search(words) and (named or status != 200):
-        ours, theirs = named or ("query", "query")
-        return InvalidInput(
-            f"Europe PMC refuses the request: {words}",
-            invalid_input=f"{ours}={(call.param(theirs) or '')[:100]}",
-            recovery_hint=EUROPEPMC_HINT,
-            details={**_about(call, status), "reason": f"europepmc_{ours if named else 'refused'}"},
-        )
-    error_of_theirs = backend_failed(call, words, status)
-    if words == NOTHING_SAID:
-        error_of_theirs.details["nothing_said"] = True
-    return Retryable(error_of_theirs, wait=wait)
+ACCUSATIONS: Final = (
+    Accusation(_ACCUSING, _europepmc_argument, service="europepmc"),
+    Accusation(_KEY, _key, service="eutils"),
+    Accusation(_POSITION, _position, service="eutils"),
+    Accusation(_HISTORY, _history, service="eutils", doubted=HISTORY_DOUBTED),
+    Accusation(_BLANK, _blank, service="eutils"),
+    Accusation(_DATABASE, _database, service="eutils"),
+    Accusation(_TOO_MANY, _too_many, service="eutils"),
+    Accusation(_NO_IDS, _ids, service="eutils", doubted=IDS_DOUBTED),
+    Accusation(_ACCUSING, _argument, service="eutils"),
+    Accusation(_ACCUSING, _argument, service="idconv"),
+    Accusation(_ACCUSING, _argument, service="unpaywall"),
+)
 
 
-EUROPEPMC_HINT: Final = "Correct the named argument. The search syntax is at https://europepmc.org/searchsyntax."
-_DATABASES_HINT: Final = "EInfo without a database lists all of them."
+def ids_of(call: Call) -> list[str]:
+    """Return the ids a request names."""
+    return [part for name, value in call.params if name == "id" for part in value.split(",") if part]
+
+
+def is_about_ids(words: str) -> bool:
+    """Tell whether words of a service are about single ids it does not know."""
+    return bool(_NO_IDS.search(words))
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() else 0
 
 
 def _invalid(message: str, call: Call, field: str, reason: str, hint: str) -> InvalidInput:
@@ -227,9 +372,16 @@ def _invalid(message: str, call: Call, field: str, reason: str, hint: str) -> In
     return InvalidInput(message, invalid_input=f"{field}={shown}", recovery_hint=hint, details={"reason": reason})
 
 
-def is_about_ids(words: str) -> bool:
-    """Tell whether words of a service are about single ids it does not know."""
-    return bool(_NO_IDS.search(words))
+# Failures of a service ----------------------------------------------------------------------------------------------
+
+
+def no_such_record(call: Call, status: int) -> Retryable:
+    """Return the error for a service that says, by status or by an empty body, that it has no such record.
+
+    It is asked once more before it is believed.
+    """
+    details = {**_about(call, status), "reason": "not_found"}
+    return Retryable(EntityNotFound(f"{_title(call)} has no such record.", details=details), at_most=1)
 
 
 def rate_limited(call: Call, status: int, words: str = "") -> RateLimited:
@@ -263,6 +415,12 @@ def invalid_response(call: Call, what: str, status: int) -> UpstreamError:
     )
 
 
+def described(error: UpstreamError, call: Call) -> UpstreamError:
+    """Return what a reader says of a reply, with the call it answers."""
+    details = {"service": call.service, "endpoint": call.endpoint, **error.details}
+    return UpstreamError(error.message, recovery_hint=error.recovery_hint, details=details)
+
+
 def unreachable(call: Call) -> str:
     """Return the reason word for a service that is down."""
     return "ncbi_unreachable" if call.service in ("eutils", "idconv") else f"{call.service}_unreachable"
@@ -274,8 +432,3 @@ def _about(call: Call, status: int) -> dict[str, object]:
 
 def _title(call: Call) -> str:
     return POLICIES[call.service].title
-
-
-def _in_database(call: Call) -> str:
-    name = call.param("db")
-    return f" in {name}" if name else ""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from xml.parsers import expat
 
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
+from entrez_kit.errors import EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.transport import refusals
 from entrez_kit.transport.call import Call
 from entrez_kit.transport.policy import POLICIES
@@ -26,6 +26,11 @@ from entrez_kit.transport.retry import Retryable, parse_retry_after
 FULL_PARSE_BYTES: Final = 4_000_000
 TAIL_BYTES: Final = 1024
 SILENT_ATTEMPTS: Final = 2
+INCOMPLETE_ATTEMPTS: Final = 2
+"""What a service leaves out of a whole document, it may leave out every time."""
+
+PLAINLY_SHORT: Final = 2000
+"""Characters up to which no service can mean it when it finds a request too long."""
 TEXT_HEAD_BYTES: Final = 2000
 MAX_ERROR_TEXT_BYTES: Final = 20_000
 
@@ -44,23 +49,15 @@ _TEXT_ERROR: Final = re.compile(
 _MUST_HOLD: Final[Mapping[str, tuple[bytes, str]]] = {
     "eInfoResult": (rb"<(DbList|DbInfo)\b", "neither a list of databases nor one database"),
     "eSearchResult": (rb"<Count>\s*\d+\s*</Count>", "no count"),
-    "eSummaryResult": (rb"<(DocSum|DocumentSummarySet)\b", "no summaries"),
+    "eSummaryResult": (rb"<(DocSum|DocumentSummary)\b", "no summaries"),
     "eLinkResult": (rb"<LinkSet\b", "no link set"),
     "ePostResult": (
-        rb"<QueryKey>\s*\d+\s*</QueryKey>[\s\S]*<WebEnv>\s*[\w@.:%+=-]{8,}\s*</WebEnv>",
+        rb"<QueryKey>\s*+\d++\s*+</QueryKey>(?:(?!<QueryKey>)[\s\S])*?<WebEnv>\s*+[\w@.:%+=-]{8,300}+\s*+</WebEnv>",
         "no usable query_key and web_env",
     ),
     "eSpellResult": (rb"<(Query|CorrectedQuery)\b", "no query"),
     "Result": (rb"<eGQueryResult\b", "no counts"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a checked reply is: an answer, complete or short of records that were asked for, or "no such record"."""
-
-    complete: bool = True
-    missing: EntityNotFound | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,40 +69,58 @@ class Incoming:
     body: bytes = field(repr=False)
 
 
-def check(call: Call, incoming: Incoming, redactor: Redactor) -> Verdict:
-    """Tell what a reply is.
+def check(call: Call, incoming: Incoming, redactor: Redactor, told: frozenset[str] = frozenset()) -> bool:
+    """Tell whether a reply, which is an answer, has every record that was asked for by id.
+
+    Args:
+        told: names of the credentials that went along.
 
     Raises:
         Retryable: no answer, and asking again may help.
         EntrezKitError: no answer, and asking again does not help.
     """
     wait = parse_retry_after(incoming.headers.get("Retry-After"))
-    if incoming.status in POLICIES[call.service].missing:
-        return Verdict(False, _no_such_record(call, incoming.status))
     words = redactor.quoted(" / ".join(_words_of_refusal(call, incoming)))
-    raised = refusals.refusal(words, incoming.status, call, wait) if words else None
-    if isinstance(raised, EntityNotFound):
-        return Verdict(False, raised)
-    if raised is not None:
-        raise raised
-    if incoming.status != 200:
-        raise _status_error(call, incoming, words or redactor.quoted(_page_title(incoming.body)), wait)
+    if incoming.status != 200 or words:
+        raise refused(call, incoming, redactor, told)
     if call.expect.may_be_empty and not incoming.body.strip(_BLANK):
-        return Verdict(False, _no_such_record(call, incoming.status))
+        raise refusals.no_such_record(call, incoming.status)
     problem = _problem(call, incoming.body)
     if problem:
         error = refusals.invalid_response(call, redactor.quoted(problem), incoming.status)
         # As text NCBI may have nothing to say about ids that do not exist; then it says nothing every time.
         silent = call.expect.format == "text" and not incoming.body.strip(_BLANK)
         raise Retryable(error, wait=wait, at_most=SILENT_ATTEMPTS if silent else None)
-    return Verdict(complete=_is_complete(call, incoming.body))
+    defect = unreadable(call, incoming.body)
+    if defect is not None:
+        raise Retryable(defect, wait=wait, at_most=INCOMPLETE_ATTEMPTS if defect.reason == "incomplete" else None)
+    return _is_complete(call, incoming.body)
 
 
-def _no_such_record(call: Call, status: int) -> EntityNotFound:
-    return EntityNotFound(
-        f"{POLICIES[call.service].title} has no such record.",
-        details={"service": call.service, "endpoint": call.endpoint, "status": status, "reason": "not_found"},
-    )
+def unreadable(call: Call, body: bytes) -> UpstreamError | None:
+    """Return why the reader of a reply cannot read it; None when it can.
+
+    Nothing enters the cache, and nothing from it is handed on, that its own reader does not take.
+    """
+    if call.expect.read is None:
+        return None
+    try:
+        call.expect.read(body)
+    except UpstreamError as exc:
+        return refusals.described(exc, call)
+    return None
+
+
+def refused(
+    call: Call, incoming: Incoming, redactor: Redactor, told: frozenset[str] = frozenset()
+) -> EntrezKitError | Retryable:
+    """Return the error of a reply that refuses, by its status or in words."""
+    wait = parse_retry_after(incoming.headers.get("Retry-After"))
+    if incoming.status in POLICIES[call.service].missing:
+        return refusals.no_such_record(call, incoming.status)
+    words = redactor.quoted(" / ".join(_words_of_refusal(call, incoming)))
+    raised = refusals.refusal(words, incoming.status, call, wait, told) if words else None
+    return raised or _status_error(call, incoming, words or redactor.quoted(_page_title(incoming.body)), wait)
 
 
 def _status_error(call: Call, incoming: Incoming, said: str, wait: float | None) -> EntrezKitError | Retryable:
@@ -116,17 +131,15 @@ def _status_error(call: Call, incoming: Incoming, said: str, wait: float | None)
     answered = f"status {status}" + (f" ({said})" if said else "")
     if status == 429:
         return Retryable(refusals.rate_limited(call, status, said), wait=wait)
-    if status in (413, 414):
+    if status in (413, 414) and len(call.query) > PLAINLY_SHORT:
         return InvalidInput(
             f"{title} finds the {call.endpoint} request too long (status {status}).",
             recovery_hint="Ask for fewer ids, or use a shorter query.",
             details={**about, "reason": "request_too_long"},
         )
-    if status == 422:
-        return InvalidInput(f"{title} finds the {call.endpoint} request wrong: {answered}.", details=about)
     if status in (408, 425) or (status >= 500 and status != 501):
         return Retryable(refusals.backend_failed(call, answered, status), wait=wait)
-    if status == 400 or 200 <= status < 300:
+    if status in (400, 413, 414, 422) or 200 <= status < 300:
         # A 400 that does not say what is wrong comes from NCBI's front end, and passes.
         return Retryable(refusals.invalid_response(call, answered, status), wait=wait)
     if status in (401, 403, 407, 451):
@@ -240,7 +253,7 @@ def _lower_case_error(body: bytes) -> list[str]:
     name = root_name(body)
     if name is None or not _NOT_DATA_ROOT.fullmatch(name):
         return []
-    text = re.sub(rb"<[^>]*>", b" ", body).decode("utf-8", "replace").strip()
+    text = re.sub(rb"<[^<>]*+>", b" ", body).decode("utf-8", "replace").strip()
     return [text] if text else []
 
 
@@ -264,12 +277,22 @@ def _problem(call: Call, body: bytes) -> str | None:
             return "an HTML page" + (f" ({title})" if title else "")
         return None
     if expect.format == "xml":
+        if text.startswith(b"<?xml") and not body.removeprefix(_BOM).startswith(b"<?xml"):
+            return "XML that does not begin with its declaration"
         return _xml_problem(text, expect.roots)
     if expect.format == "json":
         return _json_problem(text, expect.roots)
-    if expect.format == "text" and text.startswith(b"<?xml"):
-        return _xml_problem(text, frozenset())
+    if expect.format == "text":
+        if text.startswith(b"<?xml"):
+            return _xml_problem(text, frozenset())
+        if b"\x00" in body:
+            return "binary data where text was due"
+        if _ENDS_PAGE.search(_tail(body)):
+            return "text with an HTML page behind it"
     return None
+
+
+_ENDS_PAGE: Final = re.compile(rb"</html>\s*\Z", re.IGNORECASE)
 
 
 def _xml_problem(body: bytes, roots: frozenset[str]) -> str | None:
@@ -294,33 +317,67 @@ def _closing_problem(body: bytes, root: str, *, several: bool) -> str | None:
     Args:
         several: whether documents may follow one another, as EFetch sends them for some databases.
     """
-    if not (_ENDS_ELEMENT.search(_tail(body)) if several else _ends_root(body, root)):
+    if several:
+        return _several_problem(body)
+    if not _ends_root(body, root):
         return "XML that breaks off"
     if len(body) > FULL_PARSE_BYTES:
         return None
-    is_article = root in _ARTICLES
-    try:
-        _parser(may_name_characters=is_article).Parse(body, True)
-    except _ForbiddenXml as exc:
-        return str(exc)
-    except ValueError:  # an encoding that this Python does not know
-        return "XML in an unknown encoding"
-    except expat.ExpatError as exc:
-        reason = expat.ErrorString(exc.code)
-        if several and reason == expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT:
-            return None
-        if is_article and reason == expat.errors.XML_ERROR_UNDEFINED_ENTITY:
-            return None
-        return f"broken XML ({reason}, line {exc.lineno})"
+    problem, _ = _parse(body, is_article=root in _ARTICLES)
+    return problem
+
+
+def _several_problem(body: bytes) -> str | None:
+    """Say what is wrong with one or more documents in a row: they are of one kind, and none comes twice."""
+    seen: set[bytes] = set()
+    kind = root_name(body)
+    while body:
+        root = root_name(body)
+        if root is None or root != kind:
+            return f"<{root}> behind the records" if root else "something behind the records that is no XML"
+        problem, end = _parse(body, is_article=root in _ARTICLES, several=True)
+        if problem:
+            return problem
+        document = body[:end].strip(_BLANK)
+        if document in seen:
+            return "a document that comes twice"
+        seen.add(document)
+        body = body[end:].lstrip(_BLANK)
     return None
 
 
-_ENDS_ELEMENT: Final = re.compile(rb"(</[^<>]+>|<[^<>]+/>)\s*(<!--.*?-->\s*)*\Z", re.S)
+def _parse(body: bytes, *, is_article: bool, several: bool = False) -> tuple[str | None, int]:
+    """Return what is wrong with a document, and where it ends."""
+    parser = _parser(may_name_characters=is_article)
+    try:
+        parser.Parse(body, True)
+    except _ForbiddenXml as exc:
+        return str(exc), 0
+    except ValueError:  # an encoding that this Python does not know
+        return "XML in an unknown encoding", 0
+    except expat.ExpatError as exc:
+        reason = expat.ErrorString(exc.code)
+        # A second document begins with a declaration, or right with its root.
+        if several and reason in (_JUNK, _MISPLACED) and (end := parser.ErrorByteIndex) > 0:
+            return _parse(body[:end], is_article=is_article)
+        if is_article and reason == expat.errors.XML_ERROR_UNDEFINED_ENTITY:
+            return None, len(body)
+        breaks_off = reason in (expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_TOKEN)
+        return "XML that breaks off" if breaks_off else f"broken XML ({reason}, line {exc.lineno})", 0
+    return None, len(body)
+
+
+_JUNK: Final = expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT
+_MISPLACED: Final = expat.errors.XML_ERROR_MISPLACED_XML_PI
+
+
+_COMMENTS: Final = rb"\s*+(?:<!--(?:(?!-->).)*+-->\s*+)*+"
+_ENDS_ELEMENT: Final = re.compile(rb"<(?:/([^<>/\s]++)\s*+|([^<>/\s]++)[^<>]*/)>" + _COMMENTS + rb"\Z", re.S)
 
 
 def _ends_root(body: bytes, root: str) -> bool:
-    name = re.escape(root.encode())
-    return bool(re.search(rb"(</%b\s*>|<%b\b[^<>]*/>)\s*(<!--.*?-->\s*)*\Z" % (name, name), _tail(body), re.S))
+    last = _ENDS_ELEMENT.search(_tail(body))
+    return last is not None and root.encode() in last.groups()
 
 
 def _tail(body: bytes) -> bytes:
@@ -396,12 +453,6 @@ def _is_complete(call: Call, body: bytes) -> bool:
     if expect.wanted is None or expect.record is None:
         return True
     return len(re.findall(expect.record.encode(), body)) >= expect.wanted
-
-
-def missing_error(call: Call, incoming: Incoming, redactor: Redactor) -> EntrezKitError:
-    """Return the error of a cached reply that said "no such record"."""
-    verdict = check(call, incoming, redactor)
-    return verdict.missing or _no_such_record(call, incoming.status)
 
 
 # Replies that are read piece by piece --------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ class Retryable(Exception):
     Args:
         error: what to raise when no further attempt is made.
         wait: seconds the service asked to wait.
-        at_most: further attempts worth making, where fewer than usual are.
+        at_most: how often it is worth asking again after this sort of failure, where that is less than usual.
     """
 
     def __init__(self, error: EntrezKitError, *, wait: float | None = None, at_most: int | None = None) -> None:
@@ -91,10 +91,13 @@ def run(
         assert isinstance(fault, Retryable)
         return fault
 
+    doubtful = 0
+
     def stop(state: RetryCallState) -> bool:
+        nonlocal doubtful
         fault = failure(state)
-        allowed = retries if fault.at_most is None else min(retries, fault.at_most)
-        if state.attempt_number > allowed:
+        doubtful += fault.at_most is not None
+        if state.attempt_number > retries or (fault.at_most is not None and doubtful > fault.at_most):
             return True
         if time.monotonic() + state.upcoming_sleep >= deadline:
             raise OutOfTime(fault)

@@ -9,11 +9,9 @@ from typing import Any
 
 import requests
 
-from entrez_kit.errors import EntrezKitError
 from entrez_kit.transport import replies
-from entrez_kit.transport.call import Call
 from entrez_kit.transport.redaction import Redactor
-from entrez_kit.transport.wire import MAX_BODY_BYTES, MISSING_HEADER, Outgoing, WireAdapter
+from entrez_kit.transport.wire import MAX_BODY_BYTES, Outgoing, WireAdapter
 
 
 def plain_session(adapter: WireAdapter) -> requests.Session:
@@ -36,7 +34,7 @@ def cached_session(adapter: WireAdapter, path: Path, notices: list[str]) -> requ
         expire_after=0,
         cache_control=True,
         allowable_methods=("GET", "POST"),
-        allowable_codes=(200, 400, 404, 500),  # of these the adapter lets pass only what says "no such record"
+        allowable_codes=(200,),
         stale_if_error=False,
     )
     return _over(adapter, session)
@@ -84,14 +82,6 @@ def age_seconds(response: requests.Response) -> float:
     return (datetime.now(UTC) - created).total_seconds() if isinstance(created, datetime) else 0.0
 
 
-def missing(response: requests.Response, call: Call, redactor: Redactor) -> EntrezKitError | None:
-    """Return the error that a reply, fresh or stored, stands for when it says "no such record"."""
-    if MISSING_HEADER not in response.headers:
-        return None
-    incoming = replies.Incoming(response.status_code, response.headers, response.content)
-    return replies.missing_error(call, incoming, redactor)
-
-
 class Stream:
     """A reply that is read piece by piece; a context manager that yields the pieces."""
 
@@ -102,8 +92,7 @@ class Stream:
             pieces = adapter.pieces(live, self._call)
             if live.status_code != 200:
                 body = redactor.body(b"".join(adapter.pieces(live, self._call, most=MAX_BODY_BYTES)))
-                verdict = replies.check(self._call, replies.Incoming(live.status_code, live.headers, body), redactor)
-                raise verdict.missing or replies.missing_error(self._call, replies.Incoming(404, {}, b""), redactor)
+                raise replies.refused(self._call, replies.Incoming(live.status_code, live.headers, body), redactor)
             first = next(pieces, b"")
             replies.check_head(self._call, first, redactor)
             self._pieces = self._checked(first, pieces)

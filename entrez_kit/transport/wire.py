@@ -8,26 +8,28 @@ with texts of our own: the exceptions of requests and urllib3 hold addresses, an
 
 import io
 import logging
-import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
-from urllib3 import HTTPResponse
+from urllib3 import HTTPResponse, ProxyManager
 from urllib3.exceptions import HTTPError
 
 from entrez_kit._version import __version__
 from entrez_kit.errors import NotConfigured, UpstreamError
 from entrez_kit.settings import Settings
 from entrez_kit.transport import faults, redirects, replies
+from entrez_kit.transport.alarm import POOLS, Alarm
 from entrez_kit.transport.call import Call
+from entrez_kit.transport.decoding import Decoder, Undecodable
 from entrez_kit.transport.gate import Gate
 from entrez_kit.transport.policy import NOT_FOUND_TTL, POLICIES, credentials_for, is_loopback
 from entrez_kit.transport.redaction import Redactor
+from entrez_kit.transport.refusals import invalid_response
 from entrez_kit.transport.retry import Retryable, Tally
 
 logger = logging.getLogger("entrez_kit.transport")
@@ -35,9 +37,6 @@ logger = logging.getLogger("entrez_kit.transport")
 MAX_BODY_BYTES: Final = 50_000_000
 CHUNK_BYTES: Final = 65_536
 POOL_SIZE: Final = 16
-MISSING_HEADER: Final = "X-Entrez-Kit-Missing"
-"""Marks a stored reply that says "no such record", so that a hit is not taken for an answer."""
-
 _FORM: Final = "application/x-www-form-urlencoded"
 
 
@@ -94,6 +93,18 @@ class WireAdapter(HTTPAdapter):
         self._gate = gate
         self._redactor = redactor
 
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        """Make the pools, whose connections end when their time is up."""
+        super().init_poolmanager(*args, **kwargs)
+        self.poolmanager.pool_classes_by_scheme = POOLS
+
+    def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
+        """Return the pools of a proxy, with the same connections."""
+        manager = super().proxy_manager_for(proxy, **kwargs)
+        if type(manager) is ProxyManager:  # SOCKS has connections of its own
+            manager.pool_classes_by_scheme = POOLS
+        return manager
+
     def send(  # type: ignore[override]  # it sends our own requests only
         self,
         request: Outgoing,
@@ -116,14 +127,10 @@ class WireAdapter(HTTPAdapter):
             if live.status_code != 200 or POLICIES[call.service].echoes:  # else it is data, and stays as it is
                 body = self._redactor.body(body)
             incoming = replies.Incoming(live.status_code, live.headers, body)
-        verdict = replies.check(call, incoming, self._redactor)
-        if verdict.missing is not None:
-            body = self._redactor.body(body)
-        headers = {"Cache-Control": self._cache_control(call, verdict)}
+        complete = replies.check(call, incoming, self._redactor, self._told(call))
+        headers = {"Cache-Control": self._cache_control(call, complete)}
         if content_type := incoming.headers.get("Content-Type"):
             headers["Content-Type"] = self._redactor.quoted(content_type)
-        if verdict.missing is not None:
-            headers[MISSING_HEADER] = "yes"
         built = HTTPResponse(
             body=io.BytesIO(body), headers=headers, status=incoming.status, preload_content=False, decode_content=False
         )
@@ -157,8 +164,14 @@ class WireAdapter(HTTPAdapter):
                 url = following
                 if live.status_code == 303:
                     method = "GET"
+                if method == "GET" and not redirects.repeats(url, call.params):
+                    raise _redirect_refused(call, "it redirects without the arguments")
                 logger.debug("%s is redirected (status %d)", call.endpoint, live.status_code)
             raise _redirect_refused(call, "it redirects again and again")
+
+    def _told(self, call: Call) -> frozenset[str]:
+        """Return the names of the credentials that go along with a call."""
+        return frozenset(name for name, _ in credentials_for(self._settings, call.service, call.url))
 
     def _seconds(self, call: Call) -> float:
         return POLICIES[call.service].timeout_ms(self._settings) / 1000
@@ -184,24 +197,28 @@ class WireAdapter(HTTPAdapter):
         if hop == 0:
             request.tally.sent += 1
         seconds = self._seconds(call) if request.streams else min(self._seconds(call), left)
+        alarm = Alarm(time.monotonic() + seconds)
         try:
-            return super().send(
-                ready,
-                stream=True,
-                timeout=(seconds, seconds),
-                verify=verify,
-                cert=cert,
-                proxies={} if is_loopback(host) else proxies,  # what is sent to this machine stays on it
-            )
+            with alarm:
+                return super().send(
+                    ready,
+                    stream=True,
+                    timeout=(seconds, seconds),
+                    verify=verify,
+                    cert=cert,
+                    proxies={} if is_loopback(host) else proxies,  # what is sent to this machine stays on it
+                )
         except (requests.RequestException, HTTPError, OSError) as exc:
-            fault = faults.explain(exc, call, host or "", seconds)
+            cause = TimeoutError() if alarm.rang else exc
+            fault = faults.explain(cause, call, host or "", seconds)
         # Raised out here, so that no exception that knows the address hangs on as __context__.
         raise fault
 
     def _with_credentials(self, call: Call, method: str, url: str) -> requests.PreparedRequest:
         """Return the request as it goes out: the only place where credentials are added."""
         headers = {"User-Agent": f"entrez-kit/{__version__}", "Accept": "*/*", "Accept-Encoding": "gzip, deflate"}
-        told = urlencode(credentials_for(self._settings, call.service, url))
+        asked = redirects.same_origin(call.url, url)  # a redirect to another place takes no credentials along
+        told = urlencode(credentials_for(self._settings, call.service, url)) if asked else ""
         ready = requests.PreparedRequest()
         try:
             if method == "POST":
@@ -231,53 +248,39 @@ class WireAdapter(HTTPAdapter):
         raw: HTTPResponse = live.raw
         size = 0
         fault: Retryable | None = None
-        with _alarm(raw, until):
-            while fault is None:
-                try:
-                    chunk = raw.read1(CHUNK_BYTES, decode_content=True)
-                except (HTTPError, OSError) as exc:
-                    fault = faults.broke_off(exc, call, live.status_code, size)
-                    break
-                if not chunk:
-                    break
-                size += len(chunk)
-                if most is not None and size > most:
-                    raise UpstreamError(
-                        f"{POLICIES[call.service].title} answered {call.endpoint} with more than {most:,} bytes.",
-                        recovery_hint="Ask for fewer records at a time.",
-                        details={"reason": "too_large", "service": call.service, "endpoint": call.endpoint},
-                    )
-                yield chunk
-        if until is not None and time.monotonic() >= until:
+        with Alarm(until, raw) as alarm:
+            try:
+                decoder = Decoder(live.headers.get("Content-Encoding", "").strip().lower())
+                while chunk := raw.read1(CHUNK_BYTES, decode_content=False):
+                    for piece in decoder.feed(chunk):
+                        size += len(piece)
+                        if most is not None and size > most:
+                            raise _too_large(call, most)
+                        yield piece
+                if not decoder.ended:
+                    fault = Retryable(faults.cut_off(call, live.status_code, size))
+            except Undecodable as exc:
+                fault = Retryable(invalid_response(call, str(exc), live.status_code))
+            except (HTTPError, OSError) as exc:
+                fault = faults.broke_off(exc, call, live.status_code, size)
+        if alarm.rang:
             raise Retryable(faults.timed_out(call))
         if fault is not None:
             raise fault
 
-    def _cache_control(self, call: Call, verdict: replies.Verdict) -> str:
+    def _cache_control(self, call: Call, complete: bool) -> str:
         ttl = call.ttl if self._settings.cache_ttl is None else self._settings.cache_ttl
         if call.ttl is None or not ttl:
             return "no-store"
-        return f"max-age={ttl if verdict.complete else min(ttl, NOT_FOUND_TTL)}"
+        return f"max-age={ttl if complete else min(ttl, NOT_FOUND_TTL)}"
 
 
-@contextmanager
-def _alarm(raw: HTTPResponse, until: float | None) -> Iterator[None]:
-    """Stop a read that still blocks when the time is up: a socket's own time limit starts anew with every byte."""
-    if until is None:
-        yield
-        return
-
-    def stop() -> None:
-        with suppress(Exception):  # it was read to the end at the last moment
-            raw.shutdown()
-
-    timer = threading.Timer(max(0.0, until - time.monotonic()), stop)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+def _too_large(call: Call, most: int) -> UpstreamError:
+    return UpstreamError(
+        f"{POLICIES[call.service].title} answered {call.endpoint} with more than {most:,} bytes.",
+        recovery_hint="Ask for fewer records at a time.",
+        details={"reason": "too_large", "service": call.service, "endpoint": call.endpoint},
+    )
 
 
 def _bad_address(call: Call) -> NotConfigured:

@@ -107,7 +107,7 @@ def test_recorded_articles_agree_with_the_files_made_of_them(real_data: Path, st
 # Pain 46: made-up references
 
 
-def test_an_existing_doi_under_another_title_is_a_mismatch_and_never_verified(kit: EntrezKit) -> None:
+def test_an_existing_doi_under_another_title_is_another_work_and_never_verified(kit: EntrezKit) -> None:
     found = only(
         kit,
         title="Deep learning detects imaginary tumours from space",
@@ -117,7 +117,8 @@ def test_an_existing_doi_under_another_title_is_a_mismatch_and_never_verified(ki
         doi="10.5555/ekit.2019.0001",
     )
 
-    assert (found.status, found.same_work, found.pmid) == ("mismatch", False, "99000001")
+    assert (found.status, found.same_work, found.pmid) == ("another_work", False, "99000001")
+    assert "Base editing of a cryptic splice site" in (found.citation or "")
     assert {one.field for one in found.differences} == {"title", "authors", "journal", "year"}
     assert "another work" in (found.detail or "")
 
@@ -275,7 +276,7 @@ def test_a_retracted_article_is_reported_whatever_its_fields(kit: EntrezKit) -> 
     found = only(kit, pmid="99000050")
 
     assert (found.status, found.retraction_status) == ("retracted", "retracted")
-    assert (found.notice or "").startswith("Retracted. Retraction in")
+    assert (found.notice or "").startswith("[Retracted: ")
 
 
 def test_an_expression_of_concern_is_a_finding_but_no_retraction(kit: EntrezKit) -> None:
@@ -330,7 +331,8 @@ def test_a_note_that_names_another_work_is_not_taken_for_the_reference() -> None
 def test_what_has_nothing_to_look_for_is_said_so(kit: EntrezKit) -> None:
     found = only(kit, year="2020")
 
-    assert (found.status, found.detail) == ("not_found", "it has neither an identifier nor a title to look for")
+    detail = "nothing was looked up: it has neither an identifier nor a title"
+    assert (found.status, found.detail) == ("unreadable", detail)
 
 
 def test_hostile_titles_are_words_to_pubmed_and_not_syntax(kit: EntrezKit) -> None:
@@ -404,7 +406,7 @@ stray words
 def test_fixing_bibtex_changes_wrong_fields_and_nothing_else(kit: EntrezKit) -> None:
     text, checked = fixed(kit, BIBTEX, "bibtex")
 
-    assert [one.status for one in checked] == ["mismatch", "mismatch", "retracted"]
+    assert [one.status for one in checked] == ["mismatch", "another_work", "retracted"]
     before, after = BIBTEX.splitlines(), text.splitlines()
     assert len(before) == len(after)
     changed = [(old.split("=")[0].strip(), new) for old, new in zip(before, after, strict=True) if old != new]
@@ -412,9 +414,9 @@ def test_fixing_bibtex_changes_wrong_fields_and_nothing_else(kit: EntrezKit) -> 
     assert changed[0][1].startswith('\tauthor    = "Okpara-Lindgren, Chidinma and Thistlewood, Wanjiru A and ')
     assert changed[2][1] == "\tyear      = 2024,"
     assert changed[3][1] == "\tpages     = {201--212},"
-    assert "note={My note. Retracted. Retraction in: " in changed[4][1]
+    assert "note={My note. [Retracted: " in changed[4][1]
     again, rechecked = fixed(kit, text, "bibtex")
-    assert [one.status for one in rechecked] == ["verified", "mismatch", "retracted"]
+    assert [one.status for one in rechecked] == ["verified", "another_work", "retracted"]
     assert again == text
 
 
@@ -473,7 +475,7 @@ def test_fixing_ris_changes_wrong_lines_and_nothing_else(kit: EntrezKit) -> None
         assert kept in lines
     for new in ("JO  - Journal of Invented Results (demo)", "Y1  - 2024/03/14/", "EP  - 212"):
         assert new in lines
-    assert any(line.startswith("N1  - Retracted.") for line in lines[-5:])
+    assert any(line.startswith("N1  - [Retracted: ") for line in lines[-5:])
     assert "\n" not in text.replace("\r\n", "")
     assert fixed(kit, text, "ris")[0] == text
 
@@ -500,3 +502,38 @@ def test_fixing_csl_json_keeps_order_and_unknown_fields(kit: EntrezKit) -> None:
     assert list(after[0]) == list(items[0])
     assert after == [{**items[0], "volume": 12}, items[1]]
     assert text.startswith('[\n    {\n        "zzz"')
+
+
+@pytest.mark.parametrize(
+    ("pages", "number", "given", "said"),
+    [
+        (None, "9966", "9966", None),
+        (None, "9966", "e9966", None),
+        (None, "9966", "9967", "9966"),
+        (None, "9966", "1-12", "9966"),
+        (None, "e01408-19", "e01408-19", None),
+        (None, "e01408-19", "e01409-19", "e01408-19"),
+        (None, "E874", "874", None),
+        (None, "E874", "E875", "E874"),
+        ("201-12", "9966", "201-212", None),
+        ("201-12", "9966", "9966", None),
+        ("201-12", "9966", "9967", "201-212 or 9966"),
+        (None, None, "5", None),
+    ],
+)
+def test_article_numbers_are_tested_like_pages(
+    pages: str | None, number: str | None, given: str, said: str | None
+) -> None:
+    journal = {"title": "J", "volume": "12", "pages": pages, "article_number": number}
+
+    found = differences(reference(pages=given), article(journal_info=journal))
+
+    assert [(one.field, one.record) for one in found] == ([] if said is None else [("pages", said)])
+
+
+def test_pages_of_thousands_of_digits_are_compared_as_text() -> None:
+    long = "1" * 5_000 + "-" + "2" * 5_000
+
+    assert [one.field for one in differences(reference(pages=long), article(journal_info={"pages": "1-2"}))] == [
+        "pages"
+    ]

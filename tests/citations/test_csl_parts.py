@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from entrez_kit.citations.casing import PREPOSITIONS, SHORT, SHORTEST, headline, subtitle_capitals, taxa
+from entrez_kit.citations.casing import PREPOSITIONS, SHORT, SHORTEST, headline, organisms, subtitle_capitals, taxa
 from entrez_kit.citations.dates import csl_date
-from entrez_kit.citations.names import csl_name, spaced_initials
+from entrez_kit.citations.names import csl_name, divided_initials, spaced_initials
 from entrez_kit.citations.pages import expanded, is_article_number, page_and_number
 from entrez_kit.citations.titles import article_title, dotted, journal_title, plain_title
 from entrez_kit.pubmed.dates import publication_date
@@ -78,13 +78,18 @@ def test_ranges_of_pages_are_written_in_full(pages: str, wanted: str) -> None:
     assert expanded(pages) == wanted
 
 
-@pytest.mark.parametrize("text", ["e1000097", "E123", "n71", "104512", "bbab123", "dkaa1"])
+@pytest.mark.parametrize(
+    "text",
+    ["e1000097", "E123", "n71", "104512", "bbab123", "dkaa1", "e01408-19", "mbio.01408-19", "arztebl.m2025.0086"],
+)
 def test_numbers_of_articles_are_told_from_pages(text: str) -> None:
     assert is_article_number(text)
     assert page_and_number(text) == (None, text)
 
 
-@pytest.mark.parametrize("text", ["345", "1225", "S12", "R33", "xiv", "iii-viii", "S12-9", "4002.e26", "A7"])
+@pytest.mark.parametrize(
+    "text", ["345", "1225", "S12", "R33", "xiv", "iii-viii", "S12-9", "4002.e26", "A7", "e12-19", "S1.e3"]
+)
 def test_pages_are_told_from_numbers_of_articles(text: str) -> None:
     assert not is_article_number(text)
 
@@ -100,6 +105,8 @@ def test_pages_are_told_from_numbers_of_articles(text: str) -> None:
         (Author(last_name="Le Roux", first_name="Ann"), {"family": "Le Roux", "given": "Ann"}),
         (Author(last_name="Doe", first_name="Al", suffix="2nd"), {"family": "Doe", "given": "Al", "suffix": "II"}),
         (Author(last_name="王", first_name="小明"), {"family": "王", "given": "小明"}),
+        (Author(last_name="Petrov", first_name="Iu A", initials="IuA"), {"family": "Petrov", "given": "Iu. A"}),
+        (Author(last_name="Wu", first_name="Li B", initials="LB"), {"family": "Wu", "given": "Li B"}),
         (Author(collective_name="The Group."), {"literal": "The Group"}),
         (Author(first_name="Plato"), {"literal": "Plato"}),
         (Author(), None),
@@ -109,7 +116,16 @@ def test_names_are_divided_as_csl_wants_them(author: Author, wanted: dict[str, s
     assert csl_name(author) == wanted
 
 
+@pytest.mark.parametrize(
+    ("initials", "wanted"),
+    [("JP", "J P"), ("NÜ", "N Ü"), ("IuA", "Iu. A"), ("Kh", "Kh."), ("MdeL", "Mde. L"), ("J-P", "J P"), ("", "")],
+)
+def test_initials_that_pubmed_writes_together_are_divided(initials: str, wanted: str) -> None:
+    assert divided_initials(initials) == wanted
+
+
 def test_initials_are_those_nlm_takes() -> None:
+    assert spaced_initials("Iu. A.") == "Iu. A"
     assert spaced_initials("Jean-Pierre A") == "J P A"
     assert spaced_initials("María del Carmen") == "M D C"
 
@@ -148,6 +164,12 @@ def test_a_title_that_is_its_own_translation_is_not_doubled() -> None:
         ("Micron (Oxford, England : 1993)", "Micron", "Micron"),
         ("mBio", "mBio", "mBio"),
         ("Journal of things (demo)", "J Things", "Journal of Things (demo)"),
+        ("Acta of invented cartilage / OICS, Invented Society", "Acta Invent Cartil", "Acta of Invented Cartilage"),
+        ("Tea metabolism/tea interactions", "Tea Metabol", "Tea Metabolism/Tea Interactions"),
+        ("Vero; the fate of invented compounds", "Vero", "Vero"),
+        ("Annals of the Society of Tea. Society of Tea", "Ann Soc Tea", "Annals of the Society of Tea"),
+        ("Journal of tea. The green part", "J Tea", "Journal of Tea. The Green Part"),
+        ("eThing", "Ething", "eThing"),
     ],
 )
 def test_journals_are_called_as_on_their_cover(title: str, short: str, wanted: str) -> None:
@@ -206,6 +228,37 @@ def test_species_among_the_terms_keep_their_second_word_small() -> None:
 
     assert names == ["Vibrio imaginarius"]
     assert headline("growth of Vibrio imaginarius", SHORT, names) == "Growth of Vibrio imaginarius"
+
+
+@pytest.mark.parametrize(
+    "term", ["Breast cancer", "West syndrome", "Candida infections", "Vaccinia virus", "Nasal lavage", "Lung cancer"]
+)
+def test_keywords_with_one_capital_are_no_species(term: str) -> None:
+    assert taxa([term]) == []
+    assert headline(f"on {term} today", SHORT, taxa([term])) == f"On {term.title()} Today"
+
+
+@pytest.mark.parametrize(
+    ("title", "headings", "wanted"),
+    [
+        ("growth of escherichia coli in tea", [], "Growth of Escherichia coli in Tea"),
+        ("Growth of Escherichia Coli in Tea", [], "Growth of Escherichia coli in Tea"),
+        ("(Escherichia coli)-free tea", [], "(Escherichia coli)-free Tea"),
+        ("tea against S. aureus", [], "Tea Against S. aureus"),
+        ("leaves of Camellia inventa.", ["Camellia inventa"], "Leaves of Camellia inventa."),
+        ("the Vaccinia virus", ["Vaccinia virus"], "The Vaccinia Virus"),
+    ],
+)
+def test_species_keep_their_small_word_whatever_the_title_does(title: str, headings: list[str], wanted: str) -> None:
+    assert headline(title, SHORT, organisms(headings)) == wanted
+
+
+def test_species_among_the_keywords_are_known_by_genus_or_latin_ending() -> None:
+    assert taxa(["Candida inventa", "Xanthium strumarium", "Novelia imaginensis", "Situs inversus"]) == [
+        "Candida inventa",
+        "Xanthium strumarium",
+        "Novelia imaginensis",
+    ]
 
 
 def test_subtitles_begin_with_a_capital_in_apa() -> None:

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from entrez_kit import EntrezKit
-from entrez_kit.citations.operation import CitationsRequest, CitationsResult
+from entrez_kit.citations.files import FILES
+from entrez_kit.citations.operation import CitationsRequest, CitationsResult, citations_of
 from entrez_kit.citations.style_names import STYLE_NAMES
 from entrez_kit.errors import InvalidInput, UpstreamError
+from entrez_kit.pubmed.models import Article
 from entrez_kit.sandbox.server import Sandbox
 
 Kits = Callable[..., EntrezKit]
@@ -91,7 +93,9 @@ def test_a_retraction_is_a_field_and_in_the_text(kit_for: Kits, sandbox: Sandbox
     retracted, sound = cited(kit_for(sandbox), "99000050", "99000001").citations
 
     assert retracted.retraction_status == "retracted"
-    assert "Retraction published 2021" in retracted.citations["apa"]
+    assert retracted.citations["apa"].endswith("[Retracted: J Invent Results (Demo). 2021 Jun;9(6):600]")
+    assert retracted.standing
+    assert retracted.standing.notices[0].pmid == "99000051"
     assert "retraction_status" not in sound.model_dump()
 
 
@@ -111,3 +115,27 @@ def test_hundreds_of_records_take_one_request_a_batch(kit_for: Kits) -> None:
 def test_a_service_that_is_down_is_no_record_not_found(kit_for: Kits) -> None:
     with pytest.raises(UpstreamError):
         cited(kit_for(None, ncbi_max_retries=0), "99000001")
+
+
+@pytest.mark.parametrize(
+    ("kind", "note"),
+    [
+        ("RetractionIn", "[Retracted: J Inv. 2021;1:2]"),
+        ("PartialRetractionIn", "[Partially retracted: J Inv. 2021;1:2]"),
+        ("ExpressionOfConcernIn", "[Expression of concern: J Inv. 2021;1:2]"),
+        ("UpdateIn", "[Superseded: J Inv. 2021;1:2]"),
+        ("CorrectedandRepublishedIn", "[Corrected and republished: J Inv. 2021;1:2]"),
+        ("ErratumIn", "[Corrected: J Inv. 2021;1:2]"),
+        ("CommentIn", None),
+    ],
+)
+def test_how_a_work_stands_is_in_every_style_and_format(kind: str, note: str | None) -> None:
+    related = {"kind": kind, "pmid": "99000901", "citation": "J Inv. 2021;1:2. doi: 10.5555/notice."}
+    work = Article.model_validate({"pmid": "99000900", "title": "A study", "url": "x", "corrections": [related]})
+
+    (texts,) = citations_of([work], STYLE_NAMES)
+
+    assert set(texts) == set(STYLE_NAMES)
+    for style, text in texts.items():
+        assert (note in text) if note else ("[" not in text or style in ("csl", "nbib")), style
+        assert note is None or style in FILES or text.endswith(note)

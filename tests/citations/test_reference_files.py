@@ -1,10 +1,14 @@
 """RIS, BibTeX and MEDLINE files: what independent readers get back is what the records hold."""
 
+import json
 import re
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import nbib
 import pytest
@@ -15,13 +19,16 @@ from bibtexparser.middlewares import SeparateCoAuthors, SplitNameParts
 from pybtex.database import Person, parse_string
 from pylatexenc.latex2text import LatexNodes2Text
 
-from entrez_kit.citations.bibtex import bibtex_entry, default_key
+from entrez_kit.citations.bibtex import bibtex_entry, default_key, verbatim_doi
+from entrez_kit.citations.bibtex_file import BibtexFile
 from entrez_kit.citations.csl import csl_item, notes
 from entrez_kit.citations.files import FILES, file_pieces, file_text
 from entrez_kit.citations.names import Name, csl_names
 from entrez_kit.citations.nbib import nbib_record
+from entrez_kit.citations.reference_files import kind_of, reference_file
 from entrez_kit.citations.ris import ris_record
-from entrez_kit.errors import UpstreamError
+from entrez_kit.citations.ris_file import RisFile
+from entrez_kit.errors import InvalidInput, UpstreamError
 from entrez_kit.pubmed.europepmc_models import EuropePMCArticle
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.records import iter_records
@@ -87,11 +94,15 @@ def expected_ris(record: Article) -> dict[str, Any]:
     names = [_flat(name) for name in item.get("author", ())]
     editors = [_flat(name) for name in item.get("editor", ())]
     dates = item.get("issued", {}).get("date-parts", [[]])
+    # "Own title [English title]" of the styles; both titles are lines of their own here.
+    title = re.fullmatch(r"(.+) \[(.+)\]", item.get("title", "")) if record.vernacular_title else None
+    both = (title[2], title[1]) if title else None
     found: dict[str, Any] = {
         "authors": names,
         "secondary_authors": editors if chapter else [],
         "tertiary_authors": [] if chapter else editors,
-        "title": item.get("title"),
+        "title": item.get("title") if both is None else both[0],
+        "translated_title": both and both[1],
         "secondary_title": item.get("container-title") if chapter or journal else item.get("collection-title"),
         "alternate_title1": item.get("container-title-short") if journal else None,
         "volume": item.get("volume"),
@@ -142,6 +153,34 @@ def test_ris_is_read_back_whole_by_two_readers(difficult: list[Article]) -> None
 
 def test_recorded_articles_as_ris_are_read_back_whole(recorded: list[Article]) -> None:
     check_ris(recorded)
+
+
+@pytest.mark.parametrize(
+    ("title", "own", "lines"),
+    [
+        ("[Bread and sleep].", "Pain et sommeil.", ["TI  - Bread and sleep", "TT  - Pain et sommeil"]),
+        ("[Not Available].", "Pain et sommeil.", ["TI  - Pain et sommeil"]),
+        ("[Bread and sleep].", None, ["TI  - [Bread and sleep]"]),
+        ("Bread and sleep.", "Bread and Sleep", ["TI  - Bread and sleep"]),
+    ],
+)
+def test_ris_has_the_english_title_and_the_own_one_on_lines_of_their_own(
+    title: str, own: str | None, lines: list[str]
+) -> None:
+    text = ris_record(article(title=title, vernacular_title=own))
+
+    assert [written for written in text.split("\n") if written.startswith(("TI", "TT"))] == lines
+    (reference,) = RisFile(text, "refs.ris").references
+    assert reference.title == lines[0][6:]
+
+
+def test_medline_text_gives_an_abstract_in_another_language_as_ncbi_does() -> None:
+    text = nbib_record(article(abstract_text="El gasto.", abstract_language="spa"))
+
+    assert [written for written in text.split("\n") if written[:3] in ("AB ", "OAB")] == [
+        "OAB - El gasto.",
+        "OABL- spa",
+    ]
 
 
 def test_a_ris_record_has_no_line_that_is_not_a_tag(difficult: list[Article]) -> None:
@@ -305,7 +344,9 @@ def check_bibtex(records: list[Article]) -> None:
         }, record.pmid
         if "month" in wanted:
             assert second.fields["month"].lower().startswith(wanted["month"])
-        assert values.get("doi") == second.fields.get("doi") == record.doi
+        read_dois = [values.get("doi"), second.fields.get("doi")]
+        assert read_dois == [verbatim_doi(record.doi) or None] * 2
+        assert unquote(read_dois[0] or "") == (record.doi or "")
         for role, field in (("author", "author"), ("editor", "editor"), ("container-author", "bookauthor")):
             names = item.get(role, [])
             if field != "bookauthor":
@@ -391,7 +432,7 @@ def test_titles_and_notes_end_without_a_full_stop_that_styles_would_double() -> 
     entry = bibtex_entry(record)
 
     assert "title = {{Does it work?}}" in entry
-    assert "note = {Retracted. Retraction in: J Inv. 2020;1:2}" in entry
+    assert "note = {[Retracted: J Inv. 2020;1:2]}" in entry
     assert "title = {{A title}}" in bibtex_entry(article())
 
 
@@ -413,7 +454,7 @@ def expected_nbib(record: Article) -> dict[str, Any]:
     found = {
         "pubmed_id": int(record.pmid),
         "title": line(record.title),
-        "abstract": line(record.abstract_text),
+        "abstract": line(record.abstract_text) if not record.abstract_language else None,
         "pages": journal.pages if journal else None,
         "journal": journal.title if journal else None,
         "doi": record.doi,
@@ -477,3 +518,86 @@ def test_suffixes_and_groups_are_names_of_csl(difficult: list[Article]) -> None:
     kinds = {key for record in difficult for name in csl_names(record.authors) for key in name}
 
     assert {"literal", "suffix", "non-dropping-particle"} <= kinds  # so the tests above have met them
+
+
+HOSTILE_BEGINNINGS = {
+    "bar of hashes": ("", "#" * 100_000),
+    "bars of hashes": ("", ("#" * 70 + "\n") * 2_000 + "x"),
+    "percent signs": ("", "%" * 100_000),
+    "comments": ("", "% \n" * 50_000),
+    "blanks": ("", " \n" * 100_000 + "x"),
+    "open objects": ("", "{" * 100_000),
+    "quotes": ("", '[{"' * 50_000),
+    "digits": ("", "1" * 200_000 + "x"),
+}
+HOSTILE_FILES = {
+    "braces.bib": "@article{a, title = " + "{" * 1_000 + "x" + "}" * 1_000 + "}",
+    "open braces.bib": "@article{a, title = " + "{" * 20_000,
+    "many braces.bib": "@article{a, title = {" + "{x}" * 5_000 + "}}",
+    "strings.bib": '@string{s0 = "x"}\n'
+    + "".join(f"@string{{s{n} = s{n - 1} # s{n - 1}}}\n" for n in range(1, 60))
+    + "@article{a, title = s59}",
+    "nested strings.bib": "@string{a = " * 3_000,
+    "commands.bib": "@article{a, title = {" + r"\emph{" * 900 + "x" + "}" * 900 + "}}",
+    "accents.bib": "@article{a, title = {" + r"\'{" * 900 + "}" * 900 + "}}",
+    "dollars.bib": "@article{a, title = {" + "$" * 5_001 + "}}",
+    "ands.bib": "@article{a, author = {" + "A and " * 10_000 + "B}}",
+    "commas.bib": "@article{a, author = {" + "," * 20_000 + "}}",
+    "fields.bib": "@article{a," + "".join(f" f{n} = {{x}}," for n in range(3_000)) + "}",
+    "key blanks.bib": "@article{a, title" + " " * 50_000 + "x = {y}}",
+    "date.bib": "@article{a, year = {" + "1" * 100_000 + "}}",
+    "equals.bib": "@article{a, author = {family" + " " * 50_000 + "}}",
+    "many entries.bib": "".join(f"@article{{a{n}, title = {{x}}}}\n" for n in range(1_500)),
+    "deep.json": '[{"type": "book", "author": ' + "[" * 50_000 + "]" * 50_000 + "}]",
+    "wide.json": '[{"type": "book", "title": "' + "<i " * 50_000 + '"}]',
+    "number.json": '[{"type": "book", "volume": ' + "1" * 10_000 + "}]",
+    "names.json": '[{"type": "book", "author": [' + '{"family": "A"},' * 20_000 + '{"family": "B"}]}]',
+    "note.json": '[{"type": "book", "note": "' + "PMID " * 30_000 + '"}]',
+    "long.ris": "TY  - JOUR\nTI  - " + "x " * 100_000 + "\nER  - \n",
+    "authors.ris": "TY  - JOUR\n" + "AU  - A, B\n" * 20_000 + "ER  - \n",
+    "records.ris": "TY  - JOUR\nTI  - x\nER  - \n" * 5_000,
+    "continued.ris": "TY  - JOUR\nTI  - a\n" + "x\n" * 20_000 + "ER  - \n",
+    "initials.ris": "TY  - JOUR\nAU  - " + "A." * 20_000 + "b\nER  - \n",
+    "continued.nbib": "PMID- 1\nTI  - a\n" + "      x\n" * 20_000,
+    "tags.nbib": "PMID- 1\n" + "ABCD" + " " * 100_000 + "x\n",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_BEGINNINGS)
+def test_what_a_hostile_file_is_shows_at_once(name: str) -> None:
+    suffix, text = HOSTILE_BEGINNINGS[name]
+    started = time.monotonic()
+
+    kind_of(text, name, suffix)
+
+    assert time.monotonic() - started < 1
+
+
+@pytest.mark.parametrize("name", HOSTILE_FILES)
+def test_hostile_files_are_read_or_refused_in_bounded_time(name: str) -> None:
+    text = HOSTILE_FILES[name]
+    kind = kind_of(text, name, f".{name.rpartition('.')[2]}")
+    started = time.monotonic()
+
+    with suppress(InvalidInput):
+        assert reference_file(text, name, kind).references
+
+    assert time.monotonic() - started < 5
+
+
+def test_a_doi_and_an_address_in_bibtex_hold_nothing_that_tex_reads() -> None:
+    record = article(doi="10.5555/a^b%c{d}e%3Cf", url="https://example.org/a^b%20c%d")
+    text = bibtex_entry(record)
+
+    assert "doi = {10.5555/a%5Eb%25c%7Bd%7De%253Cf}" in text
+    assert "url = {https://example.org/a%5Eb%20c%25d}" in text
+    (read,) = BibtexFile(text, "refs.bib").references  # and check reads the DOI back
+    assert read.doi == "10.5555/a^b%c{d}e%3Cf"
+
+
+def test_csl_is_escaped_like_all_json() -> None:
+    title = "Tea\u2028 and \u202emilk\x85\u200b"
+    text = file_text("csl", [article(title=title + " end")])
+
+    assert {"\u2028", "\u202e", "\x85", "\u200b"} & set(text) == set()
+    assert json.loads(text)[0]["title"] == csl_item(article(title=title + " end"))["title"]

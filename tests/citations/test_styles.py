@@ -10,10 +10,11 @@ import pytest
 
 from entrez_kit.citations import processor
 from entrez_kit.citations.adaptation import adapted
-from entrez_kit.citations.csl import Item
-from entrez_kit.citations.preparation import notice_of, quoted
+from entrez_kit.citations.csl import Item, csl_item, style_item
+from entrez_kit.citations.preparation import quoted, standing_note
 from entrez_kit.citations.styles import STYLES, format_citation, format_citations
 from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured
+from entrez_kit.pubmed.models import Article
 
 ITEM: Item = {
     "id": "x",
@@ -102,6 +103,11 @@ def test_a_name_in_another_script_stays_whole(style: str) -> None:
         ("N'Doye's patients' care", "N’Doye’s patients’ care"),
         ("'Foo bar' again", '"Foo bar" again'),
         ("“x ‘y’ z”", '"x ‘y’ z"'),
+        ("'It's a boy': tea", '"It’s a boy": tea'),
+        ("'Tea' and “milk”", '"Tea" and "milk"'),
+        ("'Omics of tea", "‘Omics of tea"),
+        ("‘Omics of 'tea'", '‘Omics of "tea"'),
+        ("The '90s, rock 'n' roll and 't Hooft", "The ’90s, rock ’n’ roll and ’t Hooft"),
         ("a 10'' gun", "a 10″ gun"),
     ],
 )
@@ -109,13 +115,14 @@ def test_straight_quotes_are_told_from_apostrophes_and_primes(text: str, wanted:
     assert quoted(text) == wanted
 
 
-def test_a_retraction_without_a_place_is_said_all_the_same() -> None:
-    retracted = {**ITEM, "note": "Retracted."}
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("note", ["[Retracted]", "[Superseded: J Things. 2024;3(1):4]", "[Expression of concern]"])
+def test_how_a_work_stands_is_a_note_in_brackets_in_every_style(style: str, note: str) -> None:
+    plain = format_citation(ITEM, style)
 
-    assert notice_of(retracted) == (True, None)
-    assert format_citation(retracted, "apa").endswith("https://doi.org/10.5555/x (Retracted)")
-    assert format_citation(retracted, "vancouver").endswith("Retracted.")
-    assert format_citation(retracted, "nature").endswith("(2020) (retracted).")
+    assert standing_note({**ITEM, "note": f"{note} And more."}) == note
+    assert format_citation({**ITEM, "note": f"{note} And more."}, style) == f"{plain} {note}"
+    assert format_citation({**ITEM, "note": "[A note of one's own] Retracted."}, style) == plain
 
 
 def test_a_style_is_adapted_once_a_process() -> None:
@@ -150,7 +157,7 @@ def test_without_the_wheel_pandoc_of_the_system_is_taken(monkeypatch: pytest.Mon
     assert processor.program() == bundled
     processor.program.cache_clear()
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(NotConfigured, match="no pandoc"):
+    with pytest.raises(NotConfigured, match="the extra cite"):
         processor.program()
     processor.program.cache_clear()
 
@@ -230,3 +237,79 @@ def test_mla_gives_the_day_of_what_has_no_issue_yet() -> None:
     assert "Journal of Tea, vol. 1, Mar. 2026." in format_citation(
         {**{name: value for name, value in item.items() if name != "status"}, "volume": "1"}, "mla"
     )
+
+
+@pytest.mark.parametrize("count", [1, 2, 6, 7, 19, 20, 21, 30])
+@pytest.mark.parametrize("style", STYLES)
+def test_a_list_of_authors_that_pubmed_cut_off_ends_with_et_al(style: str, count: int) -> None:
+    people = [{"family": f"Doe{number:02}", "given": "Ann"} for number in range(count)]
+    item = {**ITEM, "author": people, "note": "PubMed's list of authors is incomplete."}
+
+    text = format_citation(item, style)
+
+    assert text.count("et al") == 1
+    assert "others" not in text
+    assert "…" not in text  # which would claim to know the last one
+    assert text.startswith("Doe00")
+
+
+@pytest.mark.parametrize("style", ["mla", "chicago"])
+def test_the_full_stop_stands_inside_quotation_marks_within_quotation_marks(style: str) -> None:
+    def cited(title: str) -> str:
+        return format_citation({**ITEM, "title": title}, style)
+
+    assert "‘Tea.’”" in cited("on “tea”")
+    assert "‘Tea.’”" in cited("on 'tea'")
+    assert "‘Ann’s Tea.’”" in cited("on “Ann's tea”")
+    assert "the Patients’.”" in cited("on the patients'")
+    assert "‘Tea’ of the Patients’.”" in cited("on “tea” of the patients'")
+
+
+@pytest.mark.parametrize(
+    ("volume", "issue", "wanted"),
+    [
+        ("17 Suppl 6", "Suppl 6", "17 Suppl 6:"),
+        ("58 SUPPL", None, "58 Suppl:"),
+        ("58(SUPPL)", "2", "58(2 Suppl):"),
+        ("58 Suppl", "Suppl 1", "58 Suppl 1:"),
+        ("58", "3 SUPPL", "58(3 Suppl):"),
+        ("27", "Supplement_1", "27 Suppl 1:"),
+    ],
+)
+def test_a_supplement_is_said_once_wherever_it_stands(volume: str, issue: str | None, wanted: str) -> None:
+    item = {**ITEM, "volume": volume} | ({"issue": issue} if issue else {})
+
+    assert f"2020;{wanted}1-4." in format_citation(item, "vancouver")
+    for style in STYLES:
+        assert len(re.findall("supp", format_citation(item, style), re.IGNORECASE)) == 1, style
+
+
+@pytest.mark.parametrize(
+    ("pages", "wanted"),
+    [
+        ("101-105; 201-205", "101-105, 201-205"),
+        ("101-105; discussion 106", "101-105"),
+        ("2237-2238; author reply 2238", "2237-2238"),
+        ("S1-S4; e5", "S1-S4, e5"),
+    ],
+)
+def test_all_pages_of_an_article_stay_and_the_discussion_of_it_goes(pages: str, wanted: str) -> None:
+    assert f"3:{wanted}." in format_citation({**ITEM, "page": pages}, "ama")
+
+
+def test_initials_are_those_that_pubmed_gives() -> None:
+    given = [
+        ("Ioan", "J P A", "JP"),
+        ("Soa", "Nilda de Fátima F", "NFF"),
+        ("Iv", "Iu A", "IuA"),
+        ("Khan", "Khrys", "Kh"),
+    ]
+    authors = [{"last_name": last, "first_name": first, "initials": initials} for last, first, initials in given]
+    article = Article.model_validate({"pmid": "1", "title": "T.", "url": "https://x.org", "authors": authors})
+
+    for style in ("vancouver", "ama"):
+        assert format_citation(style_item(article), style).startswith("Ioan JP, Soa NFF, Iv IuA, Khan Kh.")
+    assert format_citation(style_item(article), "apa").startswith(
+        "Ioan, J. P. A., Soa, N. de F. F., Iv, Iu. A., & Khan, K."
+    )
+    assert "initials" not in str(csl_item(article))  # which is no part of CSL

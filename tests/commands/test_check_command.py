@@ -50,7 +50,7 @@ def test_the_status_is_0_when_all_are_verified_and_4_on_any_finding(cli: Cli, bi
     statuses = {one["key"]: one["status"] for one in json.loads(done.out)["references"]}
     assert statuses == {
         "good": "verified",
-        "madeup": "mismatch",
+        "madeup": "another_work",
         "wrong": "mismatch",
         "moon": "retracted",
         "nobody": "not_found",
@@ -67,7 +67,7 @@ def test_every_format_has_every_reference_in_order(cli: Cli, bib: Path) -> None:
     assert [row["key"] for row in rows] == [line["key"] for line in lines] == keys
     assert rows[2]["findings"] == "year: 1999 → 2019"
     assert rows[1]["findings"].startswith("the identifier belongs to another work")
-    assert "1 of 5 verified, 2 mismatch, 1 retracted, 1 not found" in table
+    assert "1 of 5 verified, 1 mismatch, 1 another work, 1 retracted, 1 not found" in table
     assert [table.index(key) for key in keys] == sorted(table.index(key) for key in keys)
 
 
@@ -85,9 +85,43 @@ def test_fix_writes_a_corrected_copy_beside_the_file_and_names_what_is_left(cli:
     assert text.endswith(NOBODY)
     assert "{99000001}, title" in text
     assert "year = 2019}" in text
-    assert "Retracted. Retraction in" in text
+    assert "[Retracted: " in text
     assert f"2 references corrected in {fixed}" in done.err
-    assert "Left as they were: madeup (mismatch), nobody (not found)." in done.err
+    assert "wrong (line 3): year: 1999 -> 2019" in done.err
+    assert "moon (line 4): note: (nothing) -> [Retracted: " in done.err
+    assert [one["key"] for one in json.loads(done.out)["changes"]] == ["wrong", "moon"]
+    assert "Left as they were: madeup (another work), nobody (not found)." in done.err
+
+
+def test_a_dry_run_says_every_change_and_writes_nothing(cli: Cli, bib: Path) -> None:
+    bib.with_name("refs.fixed.bib").write_text("mine", encoding="utf-8")
+
+    done = cli("check", str(bib), "--fix", "--dry-run")
+    found = json.loads(done.out)
+
+    assert done.status == 4
+    assert bib.with_name("refs.fixed.bib").read_text(encoding="utf-8") == "mine"
+    assert "wrong (line 3): year: 1999 -> 2019" in done.err
+    assert "2 references would be corrected; no file was written" in done.err
+    assert "fixed" not in found
+    assert found["changes"][0] == {"key": "wrong", "line": 3, "field": "year", "old": "1999", "new": "2019"}
+    assert cli("check", str(bib), "--dry-run").out == done.out
+
+
+def test_every_change_of_a_fixed_file_is_told(cli: Cli, tmp_path: Path) -> None:
+    """What differs between the two files is what stderr and the document say, and nothing else."""
+    file = tmp_path / "refs.ris"
+    text = cli("fetch", "99000001", "99000004", "99000031", "-f", "ris").out
+    file.write_text(text.replace("PY  - 2024", "PY  - 2020").replace("VL  - ", "VL  - 9"), encoding="utf-8")
+
+    done = cli("check", str(file), "--fix")
+    before, after = (file.with_name(name).read_text("utf-8").splitlines() for name in ("refs.ris", "refs.fixed.ris"))
+    changed = [(old[6:], new[6:]) for old, new in zip(before, after, strict=True) if old != new]
+    changes = json.loads(done.out)["changes"]
+
+    assert sorted(changed) == sorted((one["old"], one["new"]) for one in changes if one["new"] != one["old"])
+    assert len(changed) > 2
+    assert all(f"{one['field']}: {one['old']} -> {one['new']}" in done.err for one in changes)
 
 
 def test_fix_never_overwrites_what_it_wrote_before_unless_told(cli: Cli, bib: Path, sandbox: Sandbox) -> None:
@@ -139,7 +173,7 @@ def test_lists_of_identifiers_are_checked_for_existence_and_retraction(cli: Cli,
         ("10.5555/ekit.2024.0004", "verified"),
         ("99000050", "retracted"),
         ("12", "not_found"),
-        ("nonsense", "not_found"),
+        ("nonsense", "unreadable"),
     ]
     assert cli("check", str(file), "--fix").status == 2
     assert cli("check", "-", stdin="99000001").status == 0
@@ -240,4 +274,4 @@ def test_check_works_in_the_demo(program: Any, tmp_path: Path) -> None:
     done = program("--demo", "check", str(file), "-f", "jsonl")
 
     assert done.status == 4
-    assert [json.loads(line)["status"] for line in done.out.splitlines()] == ["verified", "mismatch"]
+    assert [json.loads(line)["status"] for line in done.out.splitlines()] == ["verified", "another_work"]

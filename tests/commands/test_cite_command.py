@@ -12,6 +12,7 @@ import pytest
 from terminal import Cli, Done, Program, cli_fixture, program_fixture
 
 from entrez_kit.citations.style_names import STYLE_NAMES
+from entrez_kit.settings import DEMO_WARNING
 
 FIXTURES = (cli_fixture, program_fixture)
 FIRST = (
@@ -185,7 +186,7 @@ def test_the_real_program_cites_in_the_demo(program: Program) -> None:
 
     assert done.status == 0
     assert [line.split(" ")[0] for line in done.out.splitlines()] == ["Marrowby", "Mondschein"]
-    assert done.err == "Warning: Retracted: PMID 99000050.\n"
+    assert done.err == f"Warning: {DEMO_WARNING}\nWarning: Retracted: PMID 99000050.\n"
 
 
 def test_neither_processor_nor_styles_are_loaded_before_they_are_needed() -> None:

@@ -318,7 +318,8 @@ def test_a_process_of_its_own_ends_like_one_in_ours(process: Callable[..., Done]
     missing = process("db", "summary", "taxonomy", "9606", "5")
 
     assert fasta.out.startswith(">ZZ900001.1")
-    assert (fasta.status, fasta.err) == (0, "")
+    assert (fasta.status, len(fasta.err.splitlines())) == (0, 1)
+    assert fasta.err.startswith("Warning: Demo")
     assert missing.status == 4
     assert json.loads(missing.out)["not_found_ids"] == ["5"]
     assert envelope(missing)["details"]["partial"] is True
@@ -331,3 +332,12 @@ def test_help_shows_examples_and_every_flag(cli: Cli, module: Module) -> None:
         assert "entrez-kit db" in done.out
     assert "NCBI's own text" in cli("db", "fetch", "--help").out
     assert module("db").app.info.help
+
+
+def test_what_was_dropped_is_told_above_the_uids_and_what_is_left_out_is_noted(cli: Cli) -> None:
+    out = cli("db", "search", "nuccore", "human[orgn] AND qqqzz[foo]", "-f", "table").out
+    more = cli("db", "search", "mesh", "diabetes", "-n", "2", "-f", "ids")
+
+    assert "Warning: " in out
+    assert out.index("Warning: ") == 0
+    assert "Note: 4 more: add --offset 2" in more.err

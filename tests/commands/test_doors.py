@@ -32,9 +32,10 @@ FLAGS_ONLY = {
     "entrez_fetch": {"input"},
     "entrez_link": {"input"},
     "pubmed_sync_delta": {"replace_term", "dry_run"},
-    "rag_search": {"corpus", "index"},
     "corpus_checkpoint_set": {"why"},
-    "pubmed_lookup_citation": {*("files", "journal", "year", "volume", "first_page", "author_name", "title", "key")},
+    "pubmed_lookup_citation": {
+        *("files", "journal", "year", "volume", "issue", "first_page", "last_page", "author_name", "title", "key")
+    },
 }
 """Parameters that are no field: what the terminal adds, and the three flags of date_range."""
 FIELDS_ONLY = {
@@ -185,6 +186,7 @@ EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
             ("zebrafish", "-n", "3", "--no-quality"),
             {"query": "zebrafish", "top_k": 3, "quality_bias": False},
         ),
+        (("base", "--corpus", "c", "--index", "local"), {"query": "base", "corpus": "c", "index": "local"}),
         (("nosuchword",), {"query": "nosuchword"}),
     ],
     "rag_get": [(("99000001",), {"doc_id": "pmid:99000001"})],

@@ -139,6 +139,18 @@ def test_the_header_is_there_without_rows(module: Module) -> None:
         ("+1.5", "+1.5"),
         ("-", "-"),
         ("A=B", "A=B"),
+        ("＝1+2", "'＝1+2"),
+        ("＋1+2", "'＋1+2"),
+        ("－1+2", "'－1+2"),
+        ("＠SUM(1)", "'＠SUM(1)"),
+        ("\u200b=1+2", "'\u200b=1+2"),
+        ("\ufeff@SUM(1)", "'\ufeff@SUM(1)"),
+        ("\u202e+1+2", "'\u202e+1+2"),
+        ("\t=1+2", "'\t=1+2"),
+        ("\r\n-1+2", "'\r\n-1+2"),
+        ("\u00a0 =1+2", "'\u00a0 =1+2"),
+        ("\u3000=1", "'\u3000=1"),
+        ("\U000e0041=1", "'\U000e0041=1"),
         ("", ""),
     ],
 )
@@ -148,6 +160,16 @@ def test_cells_that_a_spreadsheet_would_run_are_disarmed(module: Module, text: s
 
 def test_cells_hold_no_control_characters(module: Module) -> None:
     assert module("_formats").cell("a\x1b[31mb\x9bc\x00d\u202ee") == "a[31mbcde"
+
+
+def test_json_writes_what_nobody_sees_as_escapes_and_keeps_every_character(module: Module) -> None:
+    text = "a\u202eb\u200bc\ufeffd\x9be\u2028f\U000e0041g\u00adh می\u200cخواهم"
+    shown = module("_formats").json_text({"title": text})
+
+    assert json.loads(shown) == {"title": text}
+    assert "\\u202e" in shown
+    assert "می\u200cخواهم" in shown  # a joiner that belongs to the word
+    assert module("_output").plain(shown) == shown  # a terminal shows all of it
 
 
 def test_cells_flatten_values(module: Module) -> None:
@@ -163,3 +185,27 @@ def test_models_become_plain_data(module: Module) -> None:
         x: int
 
     assert module("_formats").as_data({"points": [Point(x=1)]}) == {"points": [{"x": 1}]}
+
+
+def test_pages_tables_and_markdown_of_a_record_show_nothing_hidden_and_its_json_keeps_all(module: Module) -> None:
+    marks = "\u202e\u200b\ufeff\u2066\x9b\x07"
+    record = {
+        "pmid": "99000001",
+        "title": f"Tea{marks} time",
+        "authors": [{"last_name": f"Doe{marks}", "initials": "J"}],
+        "abstract_text": f"A{marks} study.",
+        "journal_info": {"title": f"J{marks} Tea", "article_number": f"e1{marks}2"},
+        "url": "https://pubmed.ncbi.nlm.nih.gov/99000001/",
+    }
+    page = module("_markdown").page(record)
+    cells = [module("_formats").cell(column(record)) for column in module("_text").ARTICLE_COLUMNS.values()]
+    console = io.StringIO()
+    sink = module("_output").Sink(None)
+    sink._put = lambda content: console.write(content.decode())
+    sink.write(f"laid out {marks[:4]}\x1b[0m")
+
+    for text in (page, " ".join(cells), console.getvalue()):
+        assert not set(marks) & set(text)
+    assert "Tea time" in page
+    assert "\x1b[0m" in console.getvalue()  # the program's own
+    assert json.loads(module("_formats").json_text(record)) == record

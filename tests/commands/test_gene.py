@@ -225,7 +225,7 @@ def test_ids_come_from_arguments_standard_input_and_files(gene: Cli, tmp_path: P
         (("get", "NCBIGene:999999998", "NCBIGene:999999999", "-f", "csv"), 3, "ENTITY_NOT_FOUND"),
         (("pubmed", "BRCA1"), 2, "UNRESOLVED_ENTITY"),
         (("pubmed", "NCBIGene:999999999"), 3, "ENTITY_NOT_FOUND"),
-        (("pubmed", "NCBIGene:7157", "--limit", "101"), 2, "AMBIGUOUS_QUERY"),
+        (("pubmed", "NCBIGene:7157", "--limit", "0"), 2, "AMBIGUOUS_QUERY"),
         (("search", "B"), 2, "AMBIGUOUS_QUERY"),
         (("search", "TP53", "--organism", "klingon"), 2, "AMBIGUOUS_QUERY"),
         (("search", "TP53", "--cursor", "x"), 2, "AMBIGUOUS_QUERY"),
@@ -300,3 +300,13 @@ def test_get_reads_what_search_prints(gene: Cli, form: str) -> None:
 
     assert len(listed.split()) > 1
     assert gene("get", "-", "-f", "ids", stdin=found.out).out == listed
+
+
+@pytest.mark.parametrize("form", ["table", "ids", "csv", "tsv", "jsonl"])
+def test_pubmed_notes_what_a_page_leaves_out(gene: Cli, form: str) -> None:
+    done = gene("pubmed", "NCBIGene:672", "--limit", "2", "-f", form)
+
+    assert "Note: 1 more: add --offset 2, or --limit 3" in done.err
+    rest = gene("pubmed", "NCBIGene:672", "--offset", "2", "-f", form)
+    assert "99000030" in rest.out
+    assert rest.err == ""

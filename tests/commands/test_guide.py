@@ -163,6 +163,10 @@ def test_guides_that_are_mentioned_exist() -> None:
             assert name in TOPICS
 
 
+def test_the_guide_says_of_no_setting_that_nothing_uses_it() -> None:
+    assert "do not use them" not in read_guide("settings").text
+
+
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 def test_the_settings_are_all_there_with_name_bounds_and_default(setting: Setting) -> None:
     entries = [flat(entry) for entry in re.split(r"^- ", read_guide("settings").text, flags=re.MULTILINE)]
@@ -200,16 +204,17 @@ def test_the_error_codes_are_all_there_with_their_status() -> None:
 def test_the_times_of_the_cache_are_the_real_ones() -> None:
     rows = dict(re.findall(r"^\| (.+?) \| (.+?) \|$", read_guide("cache").text, flags=re.MULTILINE))
 
-    assert rows["records (efetch), converted ids"] == "7 days"
-    assert TTL["efetch"] == TTL["idconv"] == WEEK
+    assert rows["records (efetch), converted ids, MeSH"] == "7 days"
+    assert TTL["efetch"] == TTL["idconv"] == TTL["mesh"] == WEEK
     assert rows["summaries, database information"] == "24 hours"
     assert TTL["esummary"] == TTL["einfo"] == DAY
     assert rows["Europe PMC searches and citations"] == "24 hours"
     assert TTL["europepmc_search"] == TTL["europepmc_citations"] == DAY
     assert rows["Europe PMC full text"] == "7 days"
     assert TTL["europepmc_fulltext"] == WEEK
-    assert rows["searches, spelling"] == rows['"no such record"'] == "1 hour"
+    assert rows["searches, spelling"] == rows["replies that lack some of the records asked for"] == "1 hour"
     assert TTL["esearch"] == TTL["espell"] == NOT_FOUND_TTL == HOUR
+    assert rows['"no such record"'] == "never"
 
 
 # The examples

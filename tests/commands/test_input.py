@@ -2,13 +2,17 @@
 
 import io
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from terminal import Module, module_fixture
 
 from entrez_kit.errors import InvalidInput
+from entrez_kit.identifiers import read_identifier
 
 FIXTURES = (module_fixture,)
 SICI = "10.1002/(SICI)1097-0258(19980815/30)17:15/16<1661::AID-SIM968>3.0.CO;2-2"
@@ -25,6 +29,7 @@ def ids(module: Module, content: bytes | str) -> list[str]:
         ("99000001", ["99000001"]),
         ("1,2, 3\t4;5", ["1", "2", "3", "4", "5"]),
         ("PMID: 12 pmid:13 PMC123.1", ["PMID:12", "pmid:13", "PMC123.1"]),
+        ("PMID 12 PMCID PMC13 doi 10.1000/x", ["PMID:12", "PMCID:PMC13", "doi:10.1000/x"]),
         ("doi: 10.1000/xyz", ["doi:10.1000/xyz"]),
         (SICI, [SICI]),
         (f"{SICI},99000001", [SICI, "99000001"]),
@@ -40,6 +45,123 @@ def ids(module: Module, content: bytes | str) -> list[str]:
 )
 def test_identifiers_of_a_line_are_told_apart(module: Module, text: str, expected: list[str]) -> None:
     assert module("_input").split_ids(text) == expected
+
+
+PROSE = (
+    "1. Doe J, Roe R. An invented trial of sleep. J Invent Results. 2021;12(3):201-12.",
+    "Doe, J., & Roe, R. (2022). An invented trial of sleep. Journal of Invented Results, 12(3), 201-212.",
+    "[3] J. Doe, Sleep, 2021, 12, 33",
+    "1. 99000001",
+    "(1) 99000001 99000002",
+    "Sleep 2021",
+    "2021;12:33-4",
+    "Doe,2021",
+    "PMID: 99000001 Doe J. Sleep",
+    "see also 99000001",
+    "99000001 nonsense",
+    "=5 :6",
+)
+"""Lines that hold numbers and are no lists of identifiers."""
+
+
+@pytest.mark.parametrize("prose", PROSE)
+@pytest.mark.parametrize("before", ["", "99000001\n", "# mine\n\n99000001 PMC99000002\n"])
+def test_text_is_refused_with_its_line_and_no_number_in_it_is_an_identifier(
+    module: Module, prose: str, before: str
+) -> None:
+    with pytest.raises(InvalidInput, match=f"Line {before.count(chr(10)) + 1} of the test is no list") as caught:
+        ids(module, f"{before}{prose}\n99000002\n")
+
+    assert caught.value.details == {"reason": "not_identifiers", "line": before.count("\n") + 1}
+
+
+@pytest.mark.parametrize("prose", PROSE)
+def test_text_in_an_argument_a_cell_or_json_is_refused_too(module: Module, prose: str) -> None:
+    cell = prose.replace('"', "")
+    for content in (
+        json.dumps([prose]),
+        json.dumps({"pmid": prose}),
+        json.dumps({"pmids": ["99000001", prose]}, indent=1),
+        f'title\tpmid\nx\t"{cell}"\n',
+    ):
+        with pytest.raises(InvalidInput, match="is no list of identifiers"):
+            ids(module, content)
+    with pytest.raises(InvalidInput, match=r"The argument .* is no list of identifiers"):
+        module("_input").read_ids(["99000001", prose])
+
+
+WORDS = ("99000001", "2021", "Doe", "J.", "12(3):201-12", "Sleep", "PMID:7", "1.")
+
+
+def test_a_line_is_a_list_only_where_each_of_its_words_is_an_identifier(module: Module) -> None:
+    @given(st.lists(st.sampled_from(WORDS), min_size=2))
+    @settings(max_examples=60, deadline=None)
+    def check(words: list[str]) -> None:
+        if set(words) <= {"99000001", "2021", "PMID:7"}:
+            assert ids(module, " ".join(words)) == words
+        else:
+            with pytest.raises(InvalidInput):
+                ids(module, " ".join(words))
+
+    check()
+
+
+def test_a_single_word_that_is_no_identifier_stays_one_outcome(module: Module) -> None:
+    assert ids(module, "99000001\nnonsense\n99000002\n") == ["99000001", "nonsense", "99000002"]
+
+
+def test_the_name_of_a_reference_without_a_record_is_no_identifier(module: Module) -> None:
+    lines = [{"pmid": "5", "key": "1"}, {"input": "2", "key": "2", "status": "not_found", "error": {}}]
+
+    assert ids(module, "\n".join(json.dumps(line) for line in lines)) == ["5", "reference 2"]
+
+
+def test_items_of_csl_json_give_their_identifiers_and_not_their_names(module: Module) -> None:
+    items = [{"id": "7", "type": "article", "author": [], "PMID": "99000001"}, {"id": 8, "DOI": "10.1000/x"}]
+
+    assert ids(module, json.dumps(items)) == ["99000001", "10.1000/x"]
+    with pytest.raises(InvalidInput, match="no PMID, PMCID or DOI"):
+        ids(module, json.dumps([{"id": "7", "type": "book", "author": [{"family": "Doe"}]}]))
+
+
+@pytest.mark.parametrize("value", [True, False, [True], {"pmid": True}, {"pmid": False, "id": 5}, {"pmids": [True]}])
+def test_a_boolean_is_no_identifier(module: Module, value: Any) -> None:
+    with pytest.raises(InvalidInput, match="is no identifier"):
+        ids(module, json.dumps(value if isinstance(value, dict | list) else [value]))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "#" * 100_000 + "\n99000001",
+        ("#" * 500 + "\n") * 200 + "99000001",
+        "pmid" + " " * 100_000 + "x",
+        "pmid " * 20_000 + "x",
+        "10.1000" * 20_000,
+        "10.1000.1" * 20_000 + "/",
+        "10.1000/a," * 20_000 + "b",
+        "[" * 100_000,
+        '{"pmid":' * 100_000,
+        "1" * 200_000,
+        '"' * 200_000,
+        "pmid" + " " * 100_000 + "x\n1",
+        "pmc" + " " * 100_000 + "x",
+        "doi" + " " * 100_000 + "x",
+        "[" + "1" * 100_000 + "]",
+        "pubmed.ncbi.nlm.nih.gov/" + "/" * 100_000,
+    ],
+)
+def test_hostile_lists_are_read_or_refused_at_once(module: Module, content: str) -> None:
+    started = time.monotonic()
+
+    try:
+        found = ids(module, content)
+        assert all(len(module("_input").split_ids(word)) <= 2 for word in found[:5])
+        [read_identifier(word) for word in found[:5]]
+    except InvalidInput:
+        pass
+
+    assert time.monotonic() - started < 2
 
 
 def test_order_and_duplicates_are_kept(module: Module) -> None:

@@ -145,7 +145,7 @@ def test_rows_and_ids_hold_what_was_found(cli: Cli) -> None:
     listed = cli("convert", *MIXED, "-f", "ids")
 
     assert [row["requested_id"] for row in rows(table)] == [MIXED[0], MIXED[2], MIXED[4], MIXED[5]]
-    assert set(rows(table)[0]) == {"requested_id", "pmid", "pmcid", "doi", "note"}
+    assert set(rows(table)[0]) == {"requested_id", "pmid", "pmcid", "doi", "note", "standing"}
     assert listed.out.split() == ["99000001", "99000002", "99000006", "99000001"]
     assert [item["requested_id"] for item in envelope(table)["details"]["missing"]] == ["12", "nonsense"]
 

@@ -3,6 +3,7 @@
 import io
 import os
 import stat
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -67,6 +68,34 @@ def test_a_failure_leaves_what_was_there_and_nothing_else(
 
     assert target.read_text(encoding="utf-8") == "old"
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next_and_what_a_living_one_writes_is_not(
+    module: Module, tmp_path: Path
+) -> None:
+    target = tmp_path / "out.json"
+    other = tmp_path / ".other.json.0123456789ab.part"
+    other.touch()
+    script = (
+        "import sys, time; from pathlib import Path; from entrez_kit.commands._output import Sink\n"
+        "with Sink(Path(sys.argv[1])) as sink:\n"
+        "    sink.data('half'); sink.flush(); print('ready', flush=True); time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script, str(target)], stdout=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == b"ready\n"
+        (part,) = tmp_path.glob(".out.json.*.part")
+        with module("_output").Sink(target) as sink:
+            sink.data("first")
+        assert part.exists()
+        running.kill()  # SIGKILL: nothing of the program runs any more
+    assert part.exists()
+
+    with module("_output").Sink(target) as sink:
+        sink.data("second")
+
+    assert sorted(tmp_path.iterdir()) == sorted([target, other])
+    assert target.read_text(encoding="utf-8") == "second"
 
 
 def test_a_result_that_never_came_leaves_the_file_alone(module: Module, tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from terminal import Module, module_fixture
 
+from entrez_kit.pubmed.standing import standing_of
+
 FIXTURES = (module_fixture,)
 
 JOURNAL = {
@@ -78,7 +80,7 @@ def test_the_year_is_found_in_every_kind_of_date(module: Module, date: dict[str,
 
 
 def test_a_banner_names_what_retracts_and_leaves_the_rest_to_the_list(module: Module) -> None:
-    record = {
+    record: dict[str, Any] = {
         "pmid": "1",
         "retraction_status": "retracted",
         "corrections": [
@@ -88,13 +90,16 @@ def test_a_banner_names_what_retracts_and_leaves_the_rest_to_the_list(module: Mo
             {"kind": "SomethingNewIn", "citation": "J Demo. 2022;1:1"},
         ],
     }
+    standing = standing_of(corrections=record["corrections"])
+    assert standing is not None
+    record["standing"] = standing.model_dump()
 
     assert module("_text").banner(record) == [
         "RETRACTED: this article has been retracted.",
         "Retracted by: J Demo. 2025;1:1 PMID 2 (fraud)",
-        "Partly retracted by: J Demo. 2024;1:1",
     ]
     assert module("_text").other_corrections(record) == [
+        "Partly retracted by: J Demo. 2024;1:1",
         "Comment in: J Demo. 2023;1:1",
         "Something new in: J Demo. 2022;1:1",
     ]

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -213,3 +214,19 @@ def test_a_file_made_of_lines_is_not_squeezed_into_a_cell(cli: Cli, form: str) -
     assert (done.status, done.out, envelope(done)["invalid_input"]) == (2, "", "style=ris")
     assert cli(*words, "--style", "apa,bibtex").status == 0
     assert cli("related", "99000001", "-f", form).status == 0  # styles that nobody asked for are no obstacle
+
+
+@pytest.mark.parametrize("form", ["table", "ids", "csv", "tsv", "jsonl", "md"])
+def test_what_is_left_out_is_noted_in_every_format(cli: Cli, form: str) -> None:
+    done = cli("related", "99000001", "-n", "2", "-f", form)
+
+    assert re.search(r"Note: [0-9]+ more: add -n [0-9]+", done.err)
+
+
+def test_dead_summaries_end_with_4_and_name_what_is_missing(cli: Cli, sandbox: Sandbox) -> None:
+    sandbox.take_down("esummary")
+    done = cli("related", "99000001", "--type", "citedin", "--json")
+
+    assert done.status == 4
+    assert json.loads(done.out)["related_articles"]
+    assert "retraction" in json.loads(done.err.strip().splitlines()[-1])["error"]["message"]

@@ -161,6 +161,42 @@ def test_warnings_survive_projection(cli: Cli) -> None:
     assert set(found) == {"pmids", "warnings"}
 
 
+def test_a_dropped_part_is_told_above_the_table(cli: Cli) -> None:
+    out = cli("search", "crispr AND qqqzzz", "-n", "2", "-f", "table").out
+
+    assert out.startswith("Warning: No record contains the phrase 'qqqzzz'")
+    assert "as written finds 0" in " ".join(out.split())
+    assert out.index("Warning: ") < out.index("PMID")
+    kept = document(cli("search", "crispr AND qqqzzz", "--fields", "pmids"))
+    assert list(kept) == ["query_broadened", "strict_total", "warnings", "pmids"]
+
+
+def test_a_table_of_chosen_fields_loses_no_warning(cli: Cli) -> None:
+    done = cli("search", "crispr AND qqqzzz", "-f", "table", "--fields", "pmid,title")
+
+    assert "Warning: No record contains the phrase 'qqqzzz'" in done.err
+
+
+def test_warnings_name_flags_in_the_terminal_and_fields_in_the_document(cli: Cli) -> None:
+    arguments = ("search", "crispr", "--journal", "Nobody", "--species", "humans", "--min-date", "2000")
+
+    for shown in (cli(*arguments, "-f", "table").out, cli(*arguments, "-f", "ids").err):
+        text = " ".join(shown.split())
+        assert "without --journal 7 would be left" in text
+        assert "`" not in text
+    hidden = cli("search", "crispr", "--species", "humans", "-f", "ids").err
+    assert "cannot match --species" in hidden
+    messages = " ".join(warning["message"] for warning in document(cli(*arguments))["warnings"])
+    assert "without `journal` 7 would be left" in messages
+    dated = cli("search", "crispr", "--max-date", "1900", "-f", "table").out
+    assert "--min-date/--max-date leaves none of them" in " ".join(dated.split())
+
+
+@pytest.mark.parametrize("form", ["table", "ids", "csv", "tsv", "jsonl", "md"])
+def test_what_a_page_leaves_out_is_noted_in_every_format(cli: Cli, form: str) -> None:
+    assert "Note: 11 more: add --offset 3" in cli("search", "crispr", "-n", "3", "-f", form).err
+
+
 def test_strict_ends_with_2_and_still_prints_the_document(cli: Cli) -> None:
     done = cli("search", "crispr OR qqqzzz[foo]", "--strict")
 

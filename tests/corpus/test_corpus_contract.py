@@ -8,10 +8,11 @@ import jsonschema  # type: ignore[import-untyped]  # it comes with mcp, its stub
 import pytest
 from contract import ALIASES, ENVELOPE, EXAMPLE_REQUESTS, EXAMPLE_RESPONSES, REQUESTS, RESPONSES, conforms
 from corpus_bench import Paper, series, write
+from pydantic import ValidationError
 
 from entrez_kit import EntrezKit
 from entrez_kit.catalogue import OPERATIONS
-from entrez_kit.corpus.search import ALPHA, Candidate, relevance_of
+from entrez_kit.corpus.search import ALPHA, Candidate, relevance_of, score_of
 from entrez_kit.errors import (
     EmbeddingsError,
     EntityNotFound,
@@ -60,13 +61,17 @@ def test_the_five_tools_of_the_contract_are_there_under_both_names() -> None:
     }
 
 
+ADDED = {"rag_search": {"corpus", "index", "details"}, "rag_get": {"details"}}
+"""Optional arguments beyond the contract; without them documents are as closed as it says."""
+
+
 @tools
 def test_what_agents_may_send_is_what_the_contract_says(name: str) -> None:
     ours = input_schema(capped(CORPUS[name]).request)
     theirs = REQUESTS[name]
 
     assert (ours["required"], ours["additionalProperties"]) == (theirs["required"], False)
-    assert set(ours["properties"]) == set(theirs["properties"])
+    assert set(ours["properties"]) == set(theirs["properties"]) | ADDED.get(name, set())
     for field, schema in theirs["properties"].items():
         shown = {key: value for key, value in ours["properties"][field].items() if key != "description"}
         if (name, field) == ("corpus_checkpoint_set", "query_key"):
@@ -89,17 +94,41 @@ def test_the_examples_of_responses_fit_our_results(name: str) -> None:
     assert read.model_dump(mode="json") == EXAMPLE_RESPONSES[name]
 
 
-def test_the_scores_of_the_example_are_similarity_times_quality() -> None:
-    # The second of the example's scores is rounded up from 1.242.
-    for hit in EXAMPLE_RESPONSES["rag_search"]["results"]:
-        assert hit["sim"] * (1 + hit["quality"] / 10) == pytest.approx(hit["score"], abs=0.01)
+def test_the_scores_of_the_example_are_what_our_search_gives_them() -> None:
+    best, second = EXAMPLE_RESPONSES["rag_search"]["results"]
+
+    assert round(score_of(best["sim"], best["quality"]), 2) == best["score"] == 1.37
+    # The example has 1.242 rounded up.
+    assert score_of(second["sim"], second["quality"]) == pytest.approx(second["score"], abs=0.01)
+
+
+def test_a_search_ranks_by_that_score(kit: EntrezKit) -> None:
+    relevance = {hit.doc_id: hit.score for hit in kit.rag_search(query="weight", quality_bias=False).results}
+    ranked = kit.rag_search(query="weight").results
+
+    assert {hit.doc_id for hit in ranked} == set(relevance)
+    assert any(hit.quality for hit in ranked)
+    for hit in ranked:
+        assert hit.quality is not None
+        assert hit.score == pytest.approx(score_of(relevance[hit.doc_id], hit.quality), abs=1e-5)
+
+
+def test_a_search_of_one_corpus_has_its_records_only(kit: EntrezKit) -> None:
+    kit.sync_delta(query_key="placebo", term="placebo")
+
+    everywhere = {hit.doc_id for hit in kit.rag_search(query="weight OR obesity OR study", top_k=100).results}
+    inside = {hit.doc_id for hit in kit.rag_search(query="weight", corpus="placebo", top_k=100).results}
+
+    assert inside == {"pmid:384001"}
+    assert inside <= everywhere
+    assert kit.rag_search(query="weight", corpus="all").results
 
 
 def test_camel_case_is_accepted_and_anything_else_is_not(kit: EntrezKit) -> None:
     assert kit.rag_search(query="weight", topK=1, qualityBias=False).results
     assert kit.corpus_checkpoint_get(queryKey="all").last_edat
-    with pytest.raises(InvalidInput, match="corpus"):
-        kit.rag_search(query="weight", corpus="all")
+    with pytest.raises(InvalidInput, match="journal"):
+        kit.rag_search(query="weight", journal="Cell")
 
 
 WORKING: list[tuple[str, dict[str, Any]]] = [
@@ -123,6 +152,64 @@ def test_requests_and_responses_fit_the_contracts_schemas(kit: EntrezKit, name: 
     conforms(CORPUS[name].run(kit.services, arguments).model_dump(mode="json"), RESPONSES[name])
 
 
+def listed_schema(name: str) -> dict[str, Any]:
+    """Return the output schema that agents are shown."""
+    tools = Toolbox(OPERATIONS).listing(scopes=None, protocol_version="2025-11-25")
+    schema = next(tool.output_schema for tool in tools if tool.name == name)
+    assert schema is not None
+    return schema
+
+
+def levels(document: Any) -> Iterator[dict[str, Any]]:
+    """Return every object in a document."""
+    if isinstance(document, dict):
+        yield document
+    for inner in document.values() if isinstance(document, dict) else document if isinstance(document, list) else ():
+        yield from levels(inner)
+
+
+def assert_as_closed(ours: dict[str, Any], theirs: dict[str, Any], beyond: set[str]) -> None:
+    """Compare an output schema with the contract's at every level."""
+    if theirs["type"] == "object":
+        assert ours["additionalProperties"] is False
+        assert set(ours["properties"]) - beyond == set(theirs["properties"])
+        for name, inner in theirs["properties"].items():
+            assert_as_closed(ours["properties"][name], inner, beyond)
+    elif theirs["type"] == "array" and theirs["items"]["type"] == "object":
+        assert_as_closed(ours["items"], theirs["items"], beyond)
+    else:
+        assert ours.get("type", theirs["type"]) == theirs["type"]
+
+
+@tools
+def test_output_schemas_are_as_closed_as_the_contract(name: str) -> None:
+    # `standing` comes on request alone; an error has the envelope's one member.
+    assert_as_closed(listed_schema(name), RESPONSES[name], {"error", "standing"})
+
+
+@pytest.mark.parametrize(("name", "arguments"), WORKING)
+def test_a_document_fits_its_output_schema_and_with_a_further_member_anywhere_does_not(
+    kit: EntrezKit, name: str, arguments: dict[str, Any]
+) -> None:
+    document = CORPUS[name].run(kit.services, arguments).model_dump(mode="json")
+    schema = listed_schema(name)
+
+    conforms(document, schema)
+    for place in levels(document):
+        place["further"] = 1
+        for closed in (schema, RESPONSES[name]):
+            with pytest.raises(jsonschema.ValidationError, match="further"):
+                conforms(document, closed)
+        with pytest.raises(ValidationError, match="further"):
+            CORPUS[name].result.model_validate(document)
+        del place["further"]
+
+
+@tools
+def test_an_output_schema_admits_the_envelope(name: str) -> None:
+    conforms(CORPUS[name].error_document(InvalidInput("no")), listed_schema(name))
+
+
 REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("pubmed_sync_delta", {"query_key": "k"}),
     ("pubmed_sync_delta", {"query_key": "", "term": "x"}),
@@ -133,7 +220,8 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("rag_search", {"query": ""}),
     ("rag_search", {"query": "x", "top_k": 0}),
     ("rag_search", {"query": "x", "top_k": 101}),
-    ("rag_search", {"query": "x", "index": "weaviate"}),
+    ("rag_search", {"query": "x", "index": "elsewhere"}),
+    ("rag_search", {"query": "x", "journal": "Cell"}),
     ("rag_get", {"doc_id": "384001"}),
     ("rag_get", {"doc_id": "pmid:"}),
     ("rag_get", {"doc_id": "pmid:1 "}),
@@ -160,6 +248,8 @@ def test_what_the_contract_refuses_is_refused_in_its_envelope(
     [
         ("pubmed_sync_delta", {"query_key": "all", "term": "another"}, "VALIDATION"),
         ("pubmed_sync_delta", {"query_key": "k", "term": "(x"}, "VALIDATION"),
+        ("rag_search", {"query": "weight", "corpus": "nosuch"}, "NOT_FOUND"),
+        ("rag_search", {"query": "weight", "index": "weaviate"}, "VALIDATION"),
         ("rag_get", {"doc_id": "pmid:5"}, "NOT_FOUND"),
         ("corpus_checkpoint_set", {"query_key": "k", "last_edat": "soon"}, "VALIDATION"),
         ("corpus_checkpoint_set", {"query_key": "k", "last_edat": "2999-01-01"}, "VALIDATION"),

@@ -1,5 +1,6 @@
 """The corpus file: who may open it, what happens when it cannot be used, and how old files become new ones."""
 
+import json
 import multiprocessing
 import os
 import sqlite3
@@ -7,8 +8,11 @@ import stat
 import subprocess
 import sys
 import threading
+import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from corpus_bench import Paper, contents, rows, series
@@ -376,3 +380,22 @@ def test_people_find_their_way_in_the_tables(store: Store) -> None:
     assert rows(store, "SELECT json_extract(article, '$.pmid') FROM documents") == [("5",)]
     notes = rows(store, "SELECT sql FROM sqlite_schema WHERE name = 'documents'")[0][0]
     assert "One PubMed record each" in notes
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda connection: connection.execute("SELECT CAST(x'ff41' AS TEXT)").fetchall(),
+        lambda connection: connection.execute("SELECT json('{broken')").fetchall(),
+        lambda connection: json.loads('{"title": "\x00'),
+        lambda connection: zlib.decompress(b"flipped"),
+        lambda connection: b"\xff".decode(),
+    ],
+    ids=["text", "json in SQL", "json", "packed", "bytes"],
+)
+def test_flipped_bytes_inside_a_record_are_damage_and_say_what_to_do(store: Store, read: Callable[[Any], Any]) -> None:
+    with pytest.raises(StoreError) as caught, store.database.writing() as connection:
+        read(connection)
+
+    assert (_reason(caught.value), caught.value.exit_code) == ("corrupt", 9)
+    assert "sync again" in (caught.value.recovery_hint or "")

@@ -305,13 +305,12 @@ def test_offline_asks_nobody(openai: OpenAI) -> None:
 
 
 def test_a_package_that_is_not_there_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("entrez_kit.corpus.embeddings.find_spec", lambda name: None)
+    monkeypatch.setattr("entrez_kit.extras.is_installed", lambda name: False)
     for embeddings, extra in (("openai", "entrez-kit[openai]"), ("hf", "entrez-kit[embeddings]")):
-        with pytest.raises(LocalEmbeddingsError) as caught:
+        with pytest.raises(NotConfigured) as caught:
             embedder_of(settings_for(embeddings=embeddings))
-        assert caught.value.reason == "package_missing"
+        assert caught.value.reason == "extra_missing"
         assert extra in caught.value.recovery_hint
-        assert caught.value.exit_code == Exit.LOCAL_STORE
 
 
 def test_without_a_provider_there_is_no_embedder() -> None:

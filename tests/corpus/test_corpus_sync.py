@@ -172,6 +172,7 @@ def test_what_ncbi_left_out_of_the_query_is_told(world: World) -> None:
         result = state.sync(term="zebrafish AND sharks[nofield]")
 
         assert any("nofield" in warning for warning in result.warnings)
+        assert any("broader than the query, which as written finds 0" in warning for warning in result.warnings)
 
 
 def test_a_record_dated_ahead_is_kept_and_hides_nothing(world: World) -> None:
@@ -410,7 +411,9 @@ def test_a_failed_batch_is_fetched_even_when_the_next_sync_comes_late(
 
 
 @pytest.mark.usefixtures("small_batches")
-def test_a_service_that_is_down_is_not_asked_to_the_end(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_that_fail_one_after_the_other_cost_no_other_record(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with world.of(series(60)) as state:
         with monkeypatch.context() as trouble:
             _fail(trouble, range(1001, 1051), RateLimited("too fast"))
@@ -419,8 +422,7 @@ def test_a_service_that_is_down_is_not_asked_to_the_end(world: World, monkeypatc
         assert result.inserted == 10
         shortfall = result.shortfall()
         assert isinstance(shortfall, RateLimited)
-        assert len(shortfall.details["missing"]) == 20
-        assert any("Stopped after 2 batches" in warning for warning in result.warnings)
+        assert len(shortfall.details["missing"]) == 50
         assert state.sync().inserted == 50
 
 

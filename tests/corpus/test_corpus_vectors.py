@@ -213,7 +213,7 @@ def test_a_search_narrowed_to_a_query_stays_there(kit: EntrezKit) -> None:
         connection.execute("INSERT INTO checkpoints (query_key, term) VALUES ('sugar', 'sugar')")
     reindex(kit.services)
 
-    result = rag_search(kit.services, RagSearchRequest(query="zebrafish"), corpus="sugar")
+    result = rag_search(kit.services, RagSearchRequest(query="zebrafish", corpus="sugar"))
     assert found(result) == ["pmid:4"]
 
 

@@ -395,3 +395,27 @@ def test_the_passage_shown_is_the_one_that_answers(query: str, place: int) -> No
 def test_of_no_passages_the_first_is_shown() -> None:
     assert lexical.best_chunk("aspirin", []) == 0
     assert lexical.best_chunk("aspirin", ["[Title] Aspirin"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("written", "query"),
+    [
+        ("at 10⁶ cells", "10⁶"),
+        ("at 10⁶ cells", "106"),
+        ("at 10⁶ cells", "10^6"),
+        ("in H₂O", "H2O"),
+        ("in H2O", "H₂O"),
+        ("CD4⁺ T cells", "CD4+"),
+        ("CD4+ T cells", "CD4⁺"),
+        ("T_(H)17 cells", "TH17"),
+        ("PM_(2.5) in air", "PM2.5"),
+        ("Transport ᵃ of", "transport"),
+    ],
+)
+def test_scripts_are_found_however_they_are_typed(connection: sqlite3.Connection, written: str, query: str) -> None:
+    lexical.add(connection, [row(1, "other words"), row(2, written), row(3, "and more", "none of it")])
+
+    assert found(connection, query) == [2]
+
+    lexical.remove(connection, [1, 2, 3])
+    assert found(connection, query) == []

@@ -1,6 +1,7 @@
 """Words and stems are the ones SQLite's tokenizer finds."""
 
 import random
+import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Sequence
@@ -77,6 +78,7 @@ def test_words_are_those_of_sqlite_whatever_the_script() -> None:
         ("5 µg/mL × T₃", "5 mu g ml t3"),
         ("IL‐6 and COVID–19", "il 6 and covid 19"),
         ("e\u0301te\u0301 ﬁbrosis œdema Straße", "ete fibrosis oedema strasse"),
+        ("10⁶, min⁻¹, H₂O, Ca²⁺, xₘₐₓ", "106 min 1 h2o ca2 xmax"),
         ("soft\u00adhyphen zero\u200bwidth", "softhyphen zerowidth"),
         ("¶ § †", ""),
     ],
@@ -84,3 +86,9 @@ def test_words_are_those_of_sqlite_whatever_the_script() -> None:
 def test_letters_lose_their_marks_and_greek_ones_are_named(text: str, words: str) -> None:
     assert words_of(text) == words.split()
     assert words_of(plain(text)) == words.split()
+
+
+@pytest.mark.parametrize("text", ["T_(H)17", "PM_(2.5) x", "IFNAR^(-/-)", "10^6 CFU", "α_(max)"])
+def test_scripts_in_brackets_stand_on_the_line(text: str) -> None:
+    assert not re.search(r"[\^_(]", plain(text))
+    assert plain(plain(text)) == plain(text)

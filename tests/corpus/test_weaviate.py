@@ -512,7 +512,7 @@ def test_results_have_the_shape_of_the_local_index(services: Services) -> None:
     _fill(services)
     drain(services)
 
-    hits = rag_search(services, RagSearchRequest(query="zebrafish swim", top_k=2), index="weaviate").results
+    hits = rag_search(services, RagSearchRequest(query="zebrafish swim", top_k=2, index="weaviate")).results
 
     assert [hit.doc_id for hit in hits] == ["pmid:1001", "pmid:1003"]
     assert hits[0].uuid == _uuid(1001)
@@ -526,7 +526,7 @@ def test_without_embeddings_words_alone_are_asked_and_sim_is_null(services: Serv
     services.corpus.upsert_pubmed_docs([paper.article() for paper in PAPERS])
     drain(services)
 
-    hits = rag_search(services, RagSearchRequest(query="mice", quality_bias=False), index="weaviate").results
+    hits = rag_search(services, RagSearchRequest(query="mice", quality_bias=False, index="weaviate")).results
 
     assert {hit.doc_id for hit in hits} == {"pmid:1002", "pmid:1003"}
     assert [hit.sim for hit in hits] == [None, None]

@@ -116,3 +116,28 @@ def test_a_reindex_that_was_not_taken_in_full_says_so(run: Run, double: Weaviate
     assert status == 4
     assert json.loads(out)["waiting"] == 1
     assert _envelope(err)["details"]["refused"] == {unloved: "no room"}
+
+
+def test_python_and_agents_ask_there_too(run: Run, double: WeaviateDouble) -> None:
+    from entrez_kit import EntrezKit
+    from entrez_kit.catalogue import OPERATIONS
+    from entrez_kit.server.tools import Toolbox
+
+    run("corpus", "sync", "k", "all[sb]")
+    printed = json.loads(run("corpus", "search", "--index", "weaviate", "randomized", "trial", "--corpus", "k")[1])
+    asked = {"query": "randomized trial", "index": "weaviate", "corpus": "k"}
+
+    with EntrezKit() as kit:
+        assert kit.rag_search(**asked).model_dump(mode="json") == printed
+        answer = Toolbox(OPERATIONS).call(kit.services, "rag_search", asked)
+    assert answer.structured_content == printed
+    assert printed["results"]
+    (held,) = double.collections.values()
+    assert {hit["uuid"] for hit in printed["results"]} <= held.objects.keys()
+
+
+def test_an_empty_name_of_a_corpus_is_not_all_of_them(run: Run) -> None:
+    status, out, err = run("corpus", "search", "trial", "--corpus", "")
+
+    assert (status, out) == (3, "")
+    assert _envelope(err)["code"] == "NOT_FOUND"

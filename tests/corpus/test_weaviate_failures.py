@@ -151,12 +151,12 @@ def test_offline_reaches_a_server_here_only(tmp_path: Path) -> None:
 def test_a_missing_package_is_named_with_the_command_that_installs_it(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrez_kit.corpus.weaviate_client.find_spec", lambda name: None)
+    monkeypatch.setattr("entrez_kit.extras.is_installed", lambda name: False)
 
-    error = _fails(lambda: drain(services), LocalIndexError, "package_missing")
+    error = _fails(lambda: drain(services), NotConfigured, "extra_missing")
 
     assert "pip install 'entrez-kit[weaviate]'" in error.recovery_hint
-    assert error.exit_code is Exit.LOCAL_STORE
+    assert error.exit_code is Exit.NOT_CONFIGURED
     assert len(_waiting(services)) == 6
 
 
@@ -486,7 +486,7 @@ def test_a_sync_is_complete_whatever_weaviate_does(
     assert _waiting(services) == set()
     (held,) = double.collections.values()
     assert len(held.objects) == waiting
-    found = rag_search(services, RagSearchRequest(query="randomized trial", top_k=3), index="weaviate").results
+    found = rag_search(services, RagSearchRequest(query="randomized trial", top_k=3, index="weaviate")).results
     assert len(found) == 3
 
 

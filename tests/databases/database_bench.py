@@ -7,6 +7,7 @@ from typing import Any
 
 from entrez_kit import EntrezKit
 from entrez_kit.operation import Operation
+from entrez_kit.settings import Settings
 
 KitFor = Callable[..., EntrezKit]
 Body = bytes | Exception | Callable[..., bytes]
@@ -31,9 +32,10 @@ class Canned:
         self.asked: list[tuple[str, Mapping[str, Any]]] = []
         self.eutils = self
         self.idconv = self
+        self.settings = Settings()
 
     def __getattr__(self, endpoint: str) -> Callable[..., SimpleNamespace]:
-        def answer(*ids: Any, **parameters: Any) -> SimpleNamespace:
+        def answer(*ids: Any, read: Callable[[bytes], object] | None = None, **parameters: Any) -> SimpleNamespace:
             if ids:
                 parameters["ids"] = ids[0]
             self.asked.append((endpoint, parameters))
@@ -43,6 +45,8 @@ class Canned:
                 body = body(**parameters)
             if isinstance(body, Exception):
                 raise body
+            if read is not None:
+                read(body)
             return SimpleNamespace(content=body, url="http://127.0.0.1/", method="GET")
 
         return answer

@@ -84,6 +84,17 @@ def test_an_accession_that_only_efetch_knows_is_fetched() -> None:
     assert result.outcomes == []
 
 
+def test_an_accession_that_efetch_denies_and_esummary_describes_is_a_failure_and_not_missing() -> None:
+    services = Canned(
+        esummary=lambda ids, **_: summaries_json(["8"], caption="ZZ900001", accessionversion="ZZ900001.1"),
+        efetch=EntityNotFound("Empty id list"),
+    )
+    with pytest.raises(UpstreamError) as caught:
+        run(services, FETCH, db="nuccore", ids=["ZZ900001.1"], rettype="fasta", retmode="text")
+
+    assert caught.value.reason == "contradiction"
+
+
 def test_nothing_found_raises_and_names_every_id(sandbox: Sandbox, kit_for: KitFor) -> None:
     with pytest.raises(EntityNotFound) as caught:
         call(kit_for(sandbox), FETCH, db="taxonomy", ids=["999999", "999998"])
@@ -114,16 +125,20 @@ def test_many_records_are_one_content_in_the_order_of_the_ids(kit_for: KitFor) -
     assert xml.warnings == []
 
 
-def test_a_lost_batch_is_an_error_for_its_ids_and_keeps_the_rest() -> None:
+def test_records_that_cannot_be_had_are_errors_and_keep_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("entrez_kit.batches.time.sleep", lambda seconds: None)
     ids = [str(number) for number in range(1, 401)]
-    services = Canned(
-        esummary=lambda ids, **_: summaries_json(ids),
-        efetch=[UpstreamError("broke"), b"".join(b"x\n" for _ in ids[200:])],
-    )
+
+    def efetch(ids: list[str], **_: object) -> bytes:
+        if {"7", "200"} & set(ids):
+            raise UpstreamError("broke")
+        return b"".join(b"x\n" for _ in ids)
+
+    services = Canned(esummary=lambda ids, **_: summaries_json(ids), efetch=efetch)
     result = run(services, FETCH, db="gene", ids=ids, retmode="text")
 
-    assert result.content.count("x") == 200
-    assert [outcome.status for outcome in result.outcomes] == ["error"] * 200 + ["found"] * 200
+    assert result.content.count("x") == 398
+    assert [outcome.id for outcome in result.outcomes if outcome.status == "error"] == ["7", "200"]
     assert isinstance(result.shortfall(), UpstreamError)
 
 

@@ -1,6 +1,7 @@
 """Which databases there are, what is in them, and how many records answer a query."""
 
 import pytest
+import responses
 from database_bench import Canned, KitFor, call, einfo_xml, esearch_xml, run
 
 from entrez_kit.databases.info import INFO, parse_counts
@@ -133,3 +134,14 @@ def test_a_reply_without_databases_is_an_upstream_error_and_no_empty_list(body: 
         run(Canned(einfo=body), INFO)
 
     assert caught.value.reason == "invalid_response"
+
+
+@responses.activate
+def test_a_list_that_ncbi_refuses_is_its_own_failure_and_names_no_database(kit_for: KitFor) -> None:
+    body = b"<eInfoResult><ERROR>Invalid db name specified: </ERROR></eInfoResult>"
+    responses.add(responses.GET, "http://127.0.0.1:9/entrez/eutils/einfo.fcgi", body=body)
+
+    with pytest.raises(UpstreamError) as caught:
+        call(kit_for(None, ncbi_max_retries=1), INFO)
+
+    assert "None" not in caught.value.message

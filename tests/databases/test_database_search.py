@@ -124,3 +124,32 @@ def test_arguments_that_make_no_sense_are_refused_by_name(arguments: dict[str, A
 
 def test_empty_optional_arguments_count_as_absent() -> None:
     assert SEARCH.build({"db": "gene", "term": "x", "sort": "", "minDate": "", "date_type": ""}).sort is None
+
+
+def test_a_dropped_required_part_is_told_before_the_uids(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = call(kit_for(sandbox), SEARCH, db="nuccore", term="human[orgn] AND BRCA1[foo]")
+    document = result.model_dump(mode="json")
+
+    assert result.ids
+    assert (document["query_broadened"], document["strict_total"]) == (True, 0)
+    assert list(document).index("query_broadened") < list(document).index("ids")
+    assert "as written finds 0" in result.warnings[0].message
+
+
+def test_a_part_that_stays_in_the_translation_is_not_said_to_be_left_out(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = call(kit_for(sandbox), SEARCH, db="nuccore", term="human[orgn] OR qqqzz[gene]")
+
+    assert "qqqzz" in result.query_translation
+    assert [warning.code for warning in result.warnings] == ["phrase_not_found"]
+    assert "left it out" not in result.warnings[0].message
+    assert result.query_broadened is None
+
+
+def test_a_search_emptied_by_its_dates_says_so(sandbox: Sandbox, kit_for: KitFor) -> None:
+    found = call(kit_for(sandbox), SEARCH, db="pubmed", term="crispr")
+    empty = call(kit_for(sandbox), SEARCH, db="pubmed", term="crispr", max_date="1900", date_type="pdat")
+
+    assert empty.ids == []
+    assert [warning.message for warning in empty.warnings] == [
+        f"Without `min_date` and `max_date` the query finds {found.total_found} records."
+    ]

@@ -1,8 +1,12 @@
 """The words of a JATS body as ElementTree sees them: a second opinion that shares nothing with the library's parser."""
 
 import re
+import unicodedata
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from entrez_kit.fulltext.models import Section
 
 WITHIN_WORDS = frozenset(
     (
@@ -21,6 +25,13 @@ MATHML = "{http://www.w3.org/1998/Math/MathML}"
 MATH = f"{MATHML}math"
 APART = frozenset(f"{MATHML}{name}" for name in ("mfrac", "mfenced", "mtable", "mtr", "mspace"))
 """What stands in these stands apart on paper: a numerator and its denominator are no word."""
+MATH_SCRIPTS = frozenset(
+    f"{MATHML}{name}" for name in ("msub", "msup", "msubsup", "munder", "mover", "munderover", "mmultiscripts")
+)
+"""The first element in these may go on a word, those after it are told apart."""
+SCRIPTS = frozenset(("sup", "sub", "inf"))
+NOTE_MARKS = frozenset(("fn", "table-fn", "author-notes", "corresp", "aff"))
+"""Kinds of links that are marks at a word and no part of it."""
 
 
 def local(element: ET.Element) -> str:
@@ -53,17 +64,55 @@ def text_of(
         parts = [text_of(chosen, without, without_math=without_math, names=names)]
     else:
         parts = [element.text or ""]
-        between = "\n" if element.tag in APART else ""
+        between = "\n" if element.tag in APART | MATH_SCRIPTS else ""
         for node in nodes:
             parts += [text_of(node, without, without_math=without_math, names=names), node.tail or "", between]
     inside = (name in WITHIN_WORDS and not names) or element.tag.startswith(MATHML)
+    is_mark = name == "xref" and element.get("ref-type") in NOTE_MARKS
+    if is_mark or name in SCRIPTS:
+        inside = False  # a script and what it belongs to are told apart, wherever it stands
     edge = "" if inside and element.tag not in APART else "\n"
     return f"{edge}{''.join(parts)}{edge}"
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words; what touches a formula that was left out is no whole word."""
-    return re.findall(r"\w+", re.sub(rf"\w*{FORMULA}\w*", " ", text))
+    """Return the words, scripts apart from what they belong to; what touches a formula that was left out is none."""
+    apart = []
+    before = ""
+    for letter in re.sub(r"([0-9])(st|nd|rd|th)\b", r"\1 \2", re.sub(r"[\^_]\(", " (", text)):
+        kind = unicodedata.decomposition(letter).partition(" ")[0] if letter > "\x7f" else ""
+        kind = kind if kind in ("<super>", "<sub>") else ""
+        if kind != before:
+            apart.append("\n")
+        before = kind
+        apart.append(letter)
+    plain = unicodedata.normalize("NFKC", "".join(apart))
+    return re.findall(r"\w+", re.sub(rf"\w*{FORMULA}\w*", " ", plain))
+
+
+def raised_digits(text: str) -> Counter[str]:
+    """Count the digits of a text that are superscripts: raised ones, and those in brackets behind a circumflex."""
+    raised = [letter for letter in text if letter in "⁰¹²³⁴⁵⁶⁷⁸⁹"]
+    bracketed = "".join(re.findall(r"\^\(((?:[^()]|\([^()]*\))*)\)", text))
+    return Counter(unicodedata.normalize("NFKC", "".join(raised) + re.sub("[^0-9]", "", bracketed)))
+
+
+def digits_in_superscripts(element: ET.Element) -> Counter[str]:
+    """Count the digits in superscripts outside formulas, as ElementTree sees them."""
+    name = local(element)
+    if not name or name in ANOTHER_PLACE or element.tag.startswith(MATHML) or name == "object-id":
+        return Counter()
+    if name == "sup":
+        return Counter(letter for letter in text_of(element, without_math=True) if letter in "0123456789")
+    return sum((digits_in_superscripts(node) for node in element), Counter[str]())
+
+
+def lines_of(sections: Iterable[Section]) -> list[str]:
+    """Return labels, titles and texts of sections as the library read them, in order, as deep as they go."""
+    lines: list[str] = []
+    for section in sections:
+        lines += [section.label or "", section.title or "", section.text, *lines_of(section.subsections)]
+    return lines
 
 
 def topmost(element: ET.Element, names: frozenset[str]) -> Iterator[ET.Element]:

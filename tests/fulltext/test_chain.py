@@ -110,9 +110,14 @@ def test_more_ids_than_fit_a_batch_are_asked_for_in_batches() -> None:
 
 
 def test_articles_are_told_apart_by_their_own_ids_and_not_by_their_place() -> None:
+    def batch(call: Call) -> bytes:
+        if ids_of(call) == ["4"]:
+            return pmc_set(not_in_pmc("4"))
+        return pmc_set(jats("PMC2"), not_in_pmc("3"), jats("PMC1"), jats("PMC99"))
+
     bench = Bench(
         {
-            "eutils/efetch/pmc": lambda call: pmc_set(jats("PMC2"), not_in_pmc("3"), jats("PMC1"), jats("PMC99")),
+            "eutils/efetch/pmc": batch,
             "pmc_oa/list": nothing_listed,
             "europepmc/search": lambda call: hits(),
             "idconv/idconv": lambda call: converted(),
@@ -125,8 +130,28 @@ def test_articles_are_told_apart_by_their_own_ids_and_not_by_their_place() -> No
         ("3", "miss"),
         ("4", "miss"),
     ]
-    assert [missed.reason for missed in result.unavailable] == ["no-doi", "no-doi"]
+    assert [missed.reason for missed in result.unavailable] == ["not-found", "not-found"]
     assert "not available: 3" in (result.unavailable[0].tried_tiers[0].detail or "")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [pmc_set(), pmc_set(jats("PMC99")), pmc_set(not_in_pmc("99")), b"<opml><head/></opml>"],
+    ids=["empty", "another article", "about another article", "another document"],
+)
+def test_an_article_that_pmc_does_not_mention_is_not_one_that_pmc_does_not_have(answer: bytes) -> None:
+    bench = Bench(
+        {
+            "eutils/efetch/pmc": lambda call: answer,
+            "pmc_oa/list": nothing_listed,
+            "europepmc/search": lambda call: hits(),
+            "idconv/idconv": lambda call: converted(),
+        }
+    )
+    (missed,) = bench.fetch(pmcids=["4"]).unavailable
+
+    assert "does not mention" in (missed.tried_tiers[0].detail or "")
+    assert missed.retryable
 
 
 # Ids
@@ -142,7 +167,36 @@ def test_pain_30_a_failing_converter_loses_nothing_and_pubmed_is_asked_once() ->
     result = bench.fetch(pmids=["1", "2", "3"])
 
     assert [article.pmcid for article in result.articles] == ["PMC1", "PMC2", "PMC3"]
-    assert [ids_of(call) for call in bench.calls if call.param("db") == "pubmed"] == [["1", "2", "3"]]
+    asked = [call for call in bench.calls if call.param("db") == "pubmed" and call.endpoint == "efetch"]
+    assert [ids_of(call) for call in asked] == [["1", "2", "3"]]
+
+
+def test_a_text_says_how_the_work_stands_asked_in_one_request() -> None:
+    def summaries(call: Call) -> bytes:
+        retracted = {"reftype": "Retraction in", "refsource": "J Inv. 2021;1:2", "pmid": "9"}
+        records = {pmid: {"references": [retracted] if pmid == "1" else []} for pmid in ids_of(call)}
+        return json.dumps({"result": {"uids": list(records), **records}}).encode()
+
+    articles = {
+        "eutils/efetch/pubmed": lambda call: pubmed_set(*((pmid, None, f"PMC{pmid}") for pmid in ids_of(call))),
+        "eutils/efetch/pmc": pmc(),
+    }
+    asked = Bench({**articles, "eutils/esummary/pubmed": summaries})
+    dead = Bench(articles)
+
+    known, unknown = asked.fetch(pmids=["1", "2"]), dead.fetch(pmids=["1", "2"])
+
+    assert [one.standing.note if one.standing else None for one in known.articles] == [
+        "[Retracted: J Inv. 2021;1:2]",
+        None,
+    ]
+    assert [one.retraction_status for one in known.articles if isinstance(one, PmcArticle)] == ["retracted", None]
+    assert len([call for call in asked.calls if call.endpoint == "esummary"]) == 1
+    assert len(unknown.articles) == 2
+    assert {warning.code for warning in unknown.warnings} == {"standing_unknown"}
+    error = unknown.shortfall()
+    assert error is not None
+    assert (error.code, error.details["partial"]) == ("UPSTREAM_ERROR", True)
 
 
 def test_pain_30_not_in_pmc_is_not_taken_for_not_there() -> None:

@@ -96,12 +96,27 @@ def expected(case: Case) -> tuple[str | None, list[tuple[str, str]]]:
     if case.unpaywall == "off":
         tried.append(("unpaywall", "not-attempted"))
     elif doi != "known":
-        tried.append(("unpaywall", doi))
+        tried.append(("unpaywall", "miss" if doi == "no-doi" and nobody_knows(case, tried) else doi))
     elif case.unpaywall == "found":
         return "unpaywall", tried
+    elif case.unpaywall == "no-oa":  # the answer to a DOI that Unpaywall has never heard of
+        tried.append(("unpaywall", "miss" if nobody_knows(case, tried) else "no-oa"))
     else:
         tried.append(("unpaywall", case.unpaywall))
     return None, tried
+
+
+def nobody_knows(case: Case, tried: list[tuple[str, str]]) -> bool:
+    """Tell whether no service has a record: PubMed's word about a PMID is final, else all must have said so."""
+    outcomes = {outcome for _, outcome in tried}
+    if case.converter == "knows" or outcomes & {"no-fulltext", "no-body", "parse-failed"}:
+        return False
+    if case.converter == "fails" or case.kind == "pmid":  # then PubMed was asked
+        if case.pubmed in ("full", "without pmcid"):
+            return False
+        if case.kind == "pmid" and case.pubmed == "no record":
+            return True
+    return "service-error" not in outcomes
 
 
 def lookup_of(case: Case) -> str | None:
@@ -115,7 +130,7 @@ def lookup_of(case: Case) -> str | None:
     if case.pubmed == "without pmcid":
         return "not-attempted"
     if case.pubmed == "no record":  # of a PMID that is final; a DOI may be in PMC all the same
-        return "not-attempted" if case.kind == "pmid" else "service-error"
+        return "miss" if case.kind == "pmid" else "service-error"
     return "service-error"
 
 

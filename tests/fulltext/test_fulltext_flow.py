@@ -27,7 +27,9 @@ def test_the_demo_articles_have_a_text_with_everything_in_it(kit_for: KitFor, sa
     assert [section.title for section in article.sections][:3] == [None, "Introduction", "Materials and methods"]
     assert [sub.title for sub in article.sections[2].subsections] == ["Cells and culture", "Base editing"]
     assert "Edited (n = 9)\t61\t54–67\t0.90" in article.sections[3].text
-    assert "T=ve / (vh+ε) (1)" in article.sections[2].subsections[1].text
+    guide, statistics = article.sections[2].subsections[1].subsections
+    assert (guide.label, guide.title, guide.subsections) == ("2.2.1", "Guide design", [])
+    assert "T=vₑ / (vₕ+ε) (1)" in statistics.text
     assert len(article.references) == 4
     assert article.authors[0].last_name == "Marrowby"
     assert article.license == "https://creativecommons.org/licenses/by/4.0/"

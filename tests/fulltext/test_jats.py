@@ -1,10 +1,12 @@
 """JATS as it should be and as it is: sections, tables, formulas, entities, front matter, references."""
 
 import pytest
+from jats_words import lines_of
 
 from entrez_kit.errors import UpstreamError
 from entrez_kit.fulltext.jats import JatsArticle, JatsError, iter_jats, parse_jats
 from entrez_kit.fulltext.models import FulltextDate, Section
+from entrez_kit.pubmed.standing import retraction_status
 
 MATHML = 'xmlns:mml="http://www.w3.org/1998/Math/MathML"'
 
@@ -22,10 +24,7 @@ def text(body: str, **parts: str) -> str:
 
 
 def outline(sections: list[Section]) -> list[object]:
-    return [
-        (section.label, section.title, section.text, [(sub.title, sub.text) for sub in section.subsections])
-        for section in sections
-    ]
+    return [(section.label, section.title, section.text, outline(section.subsections)) for section in sections]
 
 
 # Words
@@ -33,7 +32,7 @@ def outline(sections: list[Section]) -> list[object]:
 
 def test_pain_19_markup_inside_a_word_is_joined_exactly() -> None:
     assert text("<p>1.73 m<sup>2</sup>, H<sub>2</sub>O, <italic>in</italic> <bold>vitro</bold>.</p>") == (
-        "1.73 m2, H2O, in vitro."
+        "1.73 m², H₂O, in vitro."
     )
     assert text("<p>a<xref ref-type='bibr'>[1]</xref>, see <ext-link>here</ext-link>.</p>") == "a[1], see here."
 
@@ -117,6 +116,75 @@ def test_a_set_gives_articles_and_the_ids_without_one() -> None:
     assert (second.front.pmcid, second.has_body) == ("PMC13", False)
 
 
+@pytest.mark.parametrize(
+    ("body", "written"),
+    [
+        (
+            "5 × 10<sup>6</sup> cells, 10<sup>−3</sup>, Ca<sup>2+</sup>, CO<sub>2</sub>",
+            "5 × 10⁶ cells, 10⁻³, Ca²⁺, CO₂",
+        ),
+        ("PM<sub>2.5</sub> and T<sub>H</sub>17", "PM_(2.5) and T_(H)17"),
+        ("<italic>v</italic><sub><italic>e</italic></sub>", "vₑ"),
+        ("Transport<sup>a</sup>", "Transport ᵃ"),
+        ("cells.<sup>12</sup>", "cells. ¹²"),
+        ("IL-2<xref ref-type='bibr'><sup>3</sup></xref>", "IL-2 ³"),
+        ("p53<sup><xref ref-type='bibr'>1</xref>,<xref ref-type='bibr'>2</xref></sup>", "p53 ^(1,2)"),
+        ("0.05<xref ref-type='table-fn'>1</xref>", "0.05 ¹"),
+        ("(g per day)<xref ref-type='fn'>a</xref>", "(g per day) ᵃ"),
+        ("effect<xref ref-type='table-fn'>*</xref>", "effect *"),
+        ("2019<xref ref-type='bibr'>7</xref>", "2019 ⁷"),
+        ("Roe 1999<xref ref-type='bibr'>a</xref>", "Roe 1999a"),
+        ("see [<xref ref-type='bibr'>1</xref>,<xref ref-type='bibr'>2</xref>]", "see [1,2]"),
+        ("note <xref ref-type='fn'>1</xref> and <xref ref-type='fn'>the footnote</xref>", "note 1 and the footnote"),
+    ],
+)
+def test_scripts_are_raised_or_lowered_and_note_marks_stand_apart(body: str, written: str) -> None:
+    assert text(f"<p>{body}</p>") == written
+    cell = f"<table-wrap><table><tr><td>{body}</td></tr></table></table-wrap>"
+    assert text(cell) == written
+    section = article(f"<sec><title>{body}</title><p>x</p></sec>").sections[0]
+    assert section.title == written
+
+
+def test_scripts_are_written_alike_in_front_matter_references_and_quoted_text() -> None:
+    read = article(
+        "<preformat>10<sup>6</sup>  a<bold>b<italic>c</italic></bold>d</preformat>",
+        front="<title-group><article-title>10<sup>6</sup> cells</article-title></title-group>"
+        "<aff><sup>1</sup>Lab 10<sup>6</sup></aff><abstract><p>per 10<sup>5</sup> cells</p></abstract>"
+        "<kwd-group><kwd>CO<sub>2</sub></kwd></kwd-group>",
+        back="<back><ref-list><ref><mixed-citation>On 10<sup>6</sup> of <italic>H<sub>2</sub></italic>O"
+        "</mixed-citation></ref></ref-list></back>",
+    )
+
+    assert read.sections[0].text == "10⁶  abcd"
+    assert (read.front.title, read.front.abstract) == ("10⁶ cells", "per 10⁵ cells")
+    assert (read.front.affiliations, read.front.keywords) == (["Lab 10⁶"], ["CO₂"])
+    assert read.references[0].citation == "On 10⁶ of H₂O"
+
+
+# Abstracts
+
+
+def test_teasers_and_translated_abstracts_survive() -> None:
+    content = """<article><front><article-meta>
+        <abstract><p>Own.</p></abstract>
+        <abstract abstract-type="teaser"><p>Read on!</p></abstract>
+        <trans-abstract xml:lang="fr"><title>Resume</title><sec><title>But</title><p>Propre.</p></sec></trans-abstract>
+      </article-meta></front><body><p>x</p></body>
+      <sub-article article-type="translation" xml:lang="es"><front-stub><abstract><p>Propio.</p></abstract></front-stub>
+        <body><p>y</p></body></sub-article>
+      <sub-article article-type="letter"><front-stub><abstract><p>Brief.</p></abstract></front-stub>
+        <body><p>z</p></body></sub-article></article>"""
+    read = parse_jats(content.encode())
+
+    assert read.front.abstract == "Own.\n\nTeaser\nRead on!"
+    assert [(other.language, other.text) for other in read.front.other_abstracts] == [
+        ("fr", "Resume\nBut: Propre."),
+        ("es", "Propio."),
+    ]
+    assert outline(read.sections)[-1] == (None, "Letter", "z", [(None, "Abstract", "Brief.", [])])
+
+
 # Sections
 
 
@@ -132,23 +200,22 @@ def test_paragraphs_before_between_and_after_sections_become_sections_without_ti
     ]
 
 
-def test_deeper_sections_are_text_of_their_subsection_with_their_headings() -> None:
+def test_sections_nest_as_deep_as_in_the_article() -> None:
     body = (
         "<sec><label>2</label><title>Methods</title><p>a</p><sec><label>2.1</label><title>Cells</title><p>b</p>"
         "<sec><label>2.1.1</label><title>Media</title><p>c</p><sec><title>Salt</title><p>d</p></sec></sec></sec>"
         "<p>after</p></sec>"
     )
-    expected = [("Cells", "b\n\n2.1.1 Media\n\nc\n\nSalt\n\nd"), (None, "after")]
+    salt: tuple[object, ...] = (None, "Salt", "d", [])
+    cells = ("2.1", "Cells", "b", [("2.1.1", "Media", "c", [salt])])
 
-    assert outline(article(body).sections) == [("2", "Methods", "a", expected)]
+    assert outline(article(body).sections) == [("2", "Methods", "a", [cells, (None, None, "after", [])])]
 
 
 def test_sections_nested_without_end_lose_nothing() -> None:
     depth = 150
     body = "<sec><title>t</title><p>w</p>" * depth + "</sec>" * depth
-    (section,) = article(body).sections
-
-    words = f"{section.title} {section.text} {section.subsections[0].title} {section.subsections[0].text}".split()
+    words = " ".join(lines_of(article(body).sections)).split()
     assert (words.count("t"), words.count("w")) == (depth, depth)
 
 
@@ -157,7 +224,7 @@ def test_titles_with_markup_footnotes_and_breaks_are_one_line() -> None:
         "<sec><title><bold>The</bold> role<break/>of <italic>Foo</italic><sup>+</sup></title><p>x</p></sec>"
     ).sections
 
-    assert section.title == "The role of Foo+"
+    assert section.title == "The role of Foo⁺"
 
 
 def test_front_matter_alone_and_empty_sections_are_no_body() -> None:
@@ -202,7 +269,7 @@ def test_back_matter_floats_and_letters_follow_the_body() -> None:
         (None, "Appendix A", "a", []),
         (None, "Footnotes", "1 note", []),
         (None, "Data availability", "d", []),
-        (None, "Decision", "R Roe\n\nDear author", [("Major", "m")]),
+        (None, "Decision", "R Roe\n\nDear author", [(None, "Major", "m", [])]),
         (None, "Reply", "Dear editor", []),
     ]
 
@@ -331,7 +398,7 @@ def test_label_caption_and_notes_stand_around_the_table() -> None:
         "<table-wrap-foot><fn><label>a</label><p>mg</p></fn><attrib>Source: us</attrib></table-wrap-foot></table-wrap>"
     )
 
-    assert text(body) == "Table 1.\nDoses\nAll of them.\n1a\na mg\nSource: us"
+    assert text(body) == "Table 1.\nDoses\nAll of them.\n1ᵃ\na mg\nSource: us"
 
 
 def test_spans_without_measure_do_no_harm() -> None:
@@ -360,7 +427,39 @@ def test_formulas_are_one_line_with_fractions_that_can_be_read_back() -> None:
         "</mml:msup></mml:mfrac><mml:msqrt><mml:mi>c</mml:mi></mml:msqrt></mml:math></disp-formula>"
     )
 
-    assert text(f"<p>So{formula}holds.</p>") == "So\n\ny=(a+1) / b2 √c (1)\n\nholds."
+    assert text(f"<p>So{formula}holds.</p>") == "So\n\ny=(a+1) / b² √c (1)\n\nholds."
+
+
+@pytest.mark.parametrize(
+    ("formula", "line"),
+    [
+        ("<msup><mn>10</mn><mn>5</mn></msup>", "10⁵"),
+        ("<msup><mi>e</mi><mrow><mi>n</mi><mo>/</mo><mn>2</mn></mrow></msup>", "e^(n/2)"),
+        ("<msubsup><mi>x</mi><mn>1</mn><mn>2</mn></msubsup>", "x₁²"),
+        ("<msup><msup><mn>10</mn><mn>6</mn></msup><mn>2</mn></msup>", "10⁶ ²"),
+        ("<mn>5</mn><mn>7</mn>", "5 7"),
+        ("<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi></munderover>", "∑ᵢ₌₁ⁿ"),
+        (
+            "<mmultiscripts><mi>C</mi><none/><mo>+</mo><mprescripts/><mn>6</mn><mn>14</mn></mmultiscripts>",
+            "₆¹⁴C⁺",
+        ),
+        ("<mi>a</mi><mglyph alt='star'/>", "a star"),
+    ],
+)
+def test_powers_and_indices_of_formulas_are_no_digits_of_other_numbers(formula: str, line: str) -> None:
+    assert text(f"<p><math xmlns='http://www.w3.org/1998/Math/MathML'>{formula}</math></p>") == line
+
+
+def test_an_empty_formula_does_not_hide_its_other_notation() -> None:
+    assert text("<p>at <inline-formula><math/><tex-math>$x$</tex-math></inline-formula>.</p>") == "at x."
+
+
+def test_formulas_in_references_are_read_once() -> None:
+    formula = f"<mml:math {MATHML}><mml:msup><mml:mi>x</mml:mi><mml:mn>2</mml:mn></mml:msup></mml:math>"
+    both = f"<inline-formula><alternatives><tex-math>$x^2$</tex-math>{formula}</alternatives></inline-formula>"
+    back = f"<back><ref-list><ref><mixed-citation>On {both} again</mixed-citation></ref></ref-list></back>"
+
+    assert article("<p>x</p>", back=back).references[0].citation == "On x² again"
 
 
 def test_of_several_notations_one_is_read() -> None:
@@ -368,7 +467,7 @@ def test_of_several_notations_one_is_read() -> None:
     math = f"<mml:math {MATHML}><mml:msub><mml:mi>x</mml:mi><mml:mn>1</mml:mn></mml:msub></mml:math>"
 
     both = f"<alternatives>{tex}{math}<inline-graphic/></alternatives>"
-    assert text(f"<p>at <inline-formula>{both}</inline-formula>.</p>") == "at x1."
+    assert text(f"<p>at <inline-formula>{both}</inline-formula>.</p>") == "at x₁."
     assert text(f"<p>at <inline-formula>{tex}<inline-graphic/></inline-formula>.</p>") == "at x_1."
     assert text("<p>at <inline-formula><inline-graphic/></inline-formula>.</p>") == "at [formula]."
     assert text("<p>at <inline-formula><italic>n</italic> = 5</inline-formula>.</p>") == "at n = 5."
@@ -511,15 +610,18 @@ def test_journal_keywords_licence_and_type_of_old_and_new_dtds() -> None:
 @pytest.mark.parametrize(
     ("kind", "related", "status"),
     [
-        ("research-article", "", None),
+        ("research-article", "", "none"),
         ("research-article", "retraction-forward", "retracted"),
+        ("research-article", "partial-retraction-forward", "retracted"),
+        ("expression-of-concern", "object-of-concern", "retraction_notice"),
         ("retraction", "retracted-article", "retraction_notice"),
         ("research-article", "concern-forward", "expression_of_concern"),
-        ("research-article", "corrected-article", None),
+        ("research-article", "corrected-article", "none"),
+        ("research-article", "correction-forward", "none"),
     ],
 )
 def test_pain_40_a_retraction_is_read_from_what_is_related_and_not_from_titles(
-    kind: str, related: str, status: str | None
+    kind: str, related: str, status: str
 ) -> None:
     element = f'<related-article related-article-type="{related}"/>' if related else ""
     front = article(
@@ -528,7 +630,7 @@ def test_pain_40_a_retraction_is_read_from_what_is_related_and_not_from_titles(
         attributes=f'article-type="{kind}"',
     ).front
 
-    assert front.retraction_status == status
+    assert retraction_status(front.standing) == status
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from entrez_kit.errors import EntrezKitError
-from entrez_kit.fulltext.jats import JatsArticle, iter_jats
+from entrez_kit.fulltext.jats import JatsArticle, iter_jats, parse_jats
 
 MATHML = 'xmlns:mml="http://www.w3.org/1998/Math/MathML"'
 DEEP = 1800
@@ -142,3 +142,31 @@ def test_a_cell_far_to_the_right_keeps_its_words() -> None:
 
     assert all(found.count(f"w{number}\\t") >= 1 for number in (0, 1999, 2000, 2498))
     assert found.count("w2400") == 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<tex-math>${' ' * 100_000}x</tex-math>",
+        f"<tex-math>{' ' * 100_000}$x{' ' * 100_000}y</tex-math>",
+        rf"<tex-math>{chr(92)}begin{{document}}{' $' * 50_000}</tex-math>",
+        f"<math>{'<mi/>' * 30_000}<mi>x</mi></math>",
+        f"<math><mfrac><mtext>({')(' * 100_000})</mtext><mi>x</mi></mfrac></math>",
+        "<sup>1</sup>," * 10_000,
+        "x" + "<sup/><xref ref-type='fn'>1</xref>" * 10_000,
+    ],
+    ids=["tex", "tex-end", "tex-document", "empty-tokens", "brackets", "scripts", "callouts"],
+)
+def test_formulas_and_scripts_are_read_in_linear_time(body: str) -> None:
+    started = time.monotonic()
+    assert parse_jats(f"<article><body><p>w {body}</p></body></article>".encode()).sections[0].text.startswith("w")
+    assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize("piece", ["doi:", "https://", "http://x"])
+def test_the_end_of_a_reference_is_looked_at_once(piece: str) -> None:
+    source = f"<element-citation><source>{piece * 100_000} x</source><year>2001</year></element-citation>"
+    started = time.monotonic()
+    read = parse_jats(f"<article><back><ref-list><ref>{source}</ref></ref-list></back></article>".encode())
+    assert read.references[0].citation.endswith("x. 2001.")
+    assert time.monotonic() - started < 10

@@ -9,10 +9,22 @@ from functools import cached_property
 from pathlib import Path
 
 import pytest
-from jats_words import WITHIN_WORDS, local, text_of, topmost, words_of
+from jats_words import (
+    WITHIN_WORDS,
+    digits_in_superscripts,
+    lines_of,
+    local,
+    raised_digits,
+    text_of,
+    topmost,
+    words_of,
+)
+from lxml import etree
+from math_tokens import MATHML, lost_characters, lost_numbers
 
 from entrez_kit.fulltext.jats import JatsArticle, iter_jats
-from entrez_kit.fulltext.models import Section, Subsection
+from entrez_kit.fulltext.jats_math import math_text
+from entrez_kit.fulltext.models import Section
 
 DATA = Path(os.environ.get("ENTREZ_KIT_REAL_DATA") or "nowhere")
 FILES: list[Path | None] = [
@@ -32,10 +44,11 @@ class Recording:
 
     articles: list[JatsArticle]
     root: ET.Element
+    content: bytes
 
     @cached_property
     def words(self) -> list[str]:
-        return words_of("\n".join(lines_of(article.sections) for article in self.articles))
+        return words_of("\n".join(line for article in self.articles for line in lines_of(article.sections)))
 
     @cached_property
     def found(self) -> Counter[str]:
@@ -61,16 +74,7 @@ def recording(request: pytest.FixtureRequest) -> Recording:
         pytest.skip("ENTREZ_KIT_REAL_DATA names no folder of recorded replies")
     content = request.param.read_bytes()
     articles = [item for item in iter_jats(content) if isinstance(item, JatsArticle)]
-    return Recording(articles, ET.fromstring(content))
-
-
-def lines_of(sections: list[Section]) -> str:
-    lines: list[str] = []
-    for section in sections:
-        parts: list[Section | Subsection] = [section, *section.subsections]
-        for part in parts:
-            lines += [part.label or "", part.title or "", part.text]
-    return "\n".join(lines)
+    return Recording(articles, ET.fromstring(content), content)
 
 
 def test_the_words_of_every_body_are_in_the_result(recording: Recording) -> None:
@@ -87,6 +91,22 @@ def test_each_kind_of_element_is_there_by_itself(recording: Recording) -> None:
         nodes = [node for body in recording.bodies for node in topmost(body, frozenset([kind]))]
         words = [word for node in nodes for word in words_of(text_of(node, without_math=True))]
         assert recording.share(words) >= SHARE, kind
+
+
+def test_every_digit_of_a_superscript_is_raised_in_the_result(recording: Recording) -> None:
+    wanted = sum((digits_in_superscripts(body) for body in recording.bodies), Counter[str]())
+    text = "\n".join(line for article in recording.articles for line in lines_of(article.sections))
+
+    assert wanted - raised_digits(text) == Counter()
+
+
+def test_no_token_of_a_formula_is_lost_and_no_number_becomes_another(recording: Recording) -> None:
+    formulas = list(recording.root.iter(f"{MATHML}math"))
+    lines = [math_text(element) for element in etree.fromstring(recording.content).iter(f"{MATHML}math")]
+
+    for element, line in zip(formulas, lines, strict=True):
+        assert not lost_characters(element, line), line
+        assert not lost_numbers(element, line), line
 
 
 def test_paragraphs_come_in_the_order_of_the_document(recording: Recording) -> None:
@@ -127,6 +147,40 @@ def test_headings_are_titles_and_not_text(recording: Recording) -> None:
         for section in article.sections:
             assert not re.search(r"\n{3,}|[ \n]$|^[ \n]", section.text)
             assert "\n" not in (section.title or "")
+
+
+def test_every_heading_stands_at_its_depth(recording: Recording) -> None:
+    for article, element in zip(recording.articles, recording.elements, strict=True):
+        wanted = [pair for body in element if local(body) == "body" for pair in headings_of(body, 1)]
+        assert titles_of(article.sections, 1)[: len(wanted)] == wanted
+
+
+def headings_of(element: ET.Element, depth: int) -> list[tuple[int, str]]:
+    """Return the titles of sections with how deep they lie, as ElementTree sees them."""
+    found: list[tuple[int, str]] = []
+    for section in (node for node in element if local(node) == "sec"):
+        titles = [" ".join(words_of(text_of(node))) for node in section if local(node) == "title"]
+        found += [(depth, title) for title in titles if title]
+        found += headings_of(section, depth + 1)
+    return found
+
+
+def titles_of(sections: list[Section], depth: int) -> list[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    for section in sections:
+        if title := " ".join(words_of(section.title or "")):
+            found.append((depth, title))
+        found += titles_of(section.subsections, depth + 1)
+    return found
+
+
+def test_every_abstract_is_read_translations_too(recording: Recording) -> None:
+    for article, element in zip(recording.articles, recording.elements, strict=True):
+        texts = [article.front.abstract or "", *(other.text for other in article.front.other_abstracts)]
+        found = set(words_of("\n".join([*texts, *lines_of(article.sections)])))
+        for abstract in (node for node in element.iter() if local(node) in ("abstract", "trans-abstract")):
+            words = [word for word in words_of(text_of(abstract, without_math=True)) if word not in found]
+            assert len(words) <= 3, words  # "Abstract" and the like as its heading
 
 
 def test_front_matter_is_complete(recording: Recording) -> None:

@@ -29,7 +29,7 @@ def test_mixed_citations_stay_as_they_are_and_their_fields_apart() -> None:
     assert references(
         "<ref><mixed-citation><name><surname>Roe</surname><given-names>A</given-names></name>, <year>2001</year>. "
         "H<sub>2</sub>O &amp; co. <source>J</source><volume>3</volume>:5.</mixed-citation></ref>"
-    ) == ["Roe A, 2001. H2O & co. J 3:5."]
+    ) == ["Roe A, 2001. H₂O & co. J 3:5."]
 
 
 def test_citations_of_every_kind_are_found() -> None:

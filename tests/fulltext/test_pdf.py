@@ -170,9 +170,3 @@ def test_a_pdf_of_too_many_pages_is_not_read_in_part(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(module, "MAX_PAGES", 3)
 
     assert refusal(pdf_of(*[prose(60)] * 4)) == "is a PDF of 4 pages, more than 3 are not read"
-
-
-def test_a_missing_library_names_the_command_that_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "pypdf", None)
-
-    assert "pip install pypdf" in refusal(pdf_of(prose(80)))

@@ -234,12 +234,6 @@ def test_entities_of_a_page_reach_nothing(tmp_path: Path) -> None:
     assert "secret words" not in read(article(body="<p>&x;</p>").replace(b"<!DOCTYPE html>", doctype.encode())).markdown
 
 
-def test_a_missing_library_names_the_command_that_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "trafilatura", None)
-
-    assert "pip install trafilatura" in refusal(article())
-
-
 @pytest.mark.parametrize("attribute", ["a{}=x", "a{}", "a{}='x>'", 'a{}=">"', "/a{}", "a{}=<b"])
 def test_a_page_with_very_many_attributes_is_refused_in_no_time(attribute: str) -> None:
     many = " ".join(attribute.format(number) for number in range(100_000))
@@ -253,3 +247,27 @@ def test_a_picture_inside_a_page_is_one_attribute() -> None:
     picture = f"""<img src="data:image/svg+xml,{"<g/> " * 20_000}" alt='{"a=b " * 20_000}'>"""
 
     assert "forty nights" in read(article(body=picture)).markdown
+
+
+@pytest.mark.parametrize("heading", ["." * 200_000, "1." * 100_000, "# " * 100_000, "." * 100 + "\n# ." * 20_000])
+def test_headings_of_dots_take_no_time(heading: str) -> None:
+    page = Page(None, f"# {heading}", 10, "https://x.invalid/a.pdf")
+    started = time.monotonic()
+    assert page.is_landing_page
+    assert time.monotonic() - started < 5
+    assert not Page(None, f"{page.markdown}\n## 2.1 Discussion\n", 10, "https://x.invalid/a.pdf").is_landing_page
+
+
+def test_scripts_of_a_page_are_raised_and_labels_stand_apart() -> None:
+    words = " ".join(f"word{number}" for number in range(200))
+    html = (
+        f"<html><body><article><h1>On 10<sup>6</sup> cells</h1><p>{words}</p><p>10<sup>5</sup> cells in "
+        "H<sub>2</sub>O with Ca<sup>2+</sup>, Transport<sup>a</sup></p><table><tr><td>10<sup>6</sup></td>"
+        "<td>b</td></tr></table><p><b>Figure 1.</b>Score plot</p></article></body></html>"
+    )
+    page = html_to_markdown(html.encode(), "https://x.invalid/")
+
+    assert page.title == "On 10⁶ cells"
+    assert "10⁵ cells in H₂O with Ca²⁺, Transport ᵃ" in page.markdown
+    assert "| 10⁶ |" in page.markdown
+    assert "**Figure 1.** Score plot" in page.markdown

@@ -1,5 +1,7 @@
 """How much of an article comes back: by title, by number, by characters; what was cut is told."""
 
+import time
+
 import pytest
 
 from entrez_kit.fulltext.jats_body import Node
@@ -53,7 +55,9 @@ def test_of_what_lies_around_a_found_subsection_only_the_headings_come() -> None
     (section,) = select(ARTICLE, Selection(sections=("statistical",))).sections
 
     assert (section.title, section.text) == ("Methods", "")
-    assert [(sub.title, sub.text) for sub in section.subsections] == [("Cells", f"Statistical Analysis\n\n{'s' * 40}")]
+    (cells,) = section.subsections
+    assert (cells.title, cells.text) == ("Cells", "")
+    assert [(sub.title, sub.text) for sub in cells.subsections] == [("Statistical Analysis", "s" * 40)]
 
 
 def test_what_was_not_asked_for_is_not_called_cut() -> None:
@@ -113,6 +117,27 @@ def test_all_limits_work_together() -> None:
 
     assert [(section.title, characters(section)) for section in selected.sections] == [("Methods", 60)]
     assert selected.omitted_sections == 1
+
+
+def test_a_budget_reaches_as_deep_as_the_headings() -> None:
+    in_order = select(ARTICLE, Selection(sections=("methods",), max_characters=270)).sections[0]
+    shared = select(ARTICLE, Selection(sections=("methods",), max_characters=60, overflow_mode="outline")).sections[0]
+
+    assert [len(text) for text in (in_order.text, in_order.subsections[0].text)] == [50, 200]
+    assert len(in_order.subsections[0].subsections[0].text) == 20
+    assert [len(text) for text in (shared.text, shared.subsections[0].text)] == [20, 20]
+    assert len(shared.subsections[0].subsections[0].text) == 20
+    none_left = select(ARTICLE, Selection(sections=("methods",), max_characters=250)).sections[0]
+    assert none_left.subsections[0].subsections == []
+
+
+def test_an_article_of_very_many_parts_is_cut_in_proportion() -> None:
+    many = [Node("Part", blocks=["w" * 20], nodes=[Node("Deeper", blocks=["w" * 20]) for _ in range(40)])] * 3_000
+    for mode in ("truncate", "outline"):
+        started = time.monotonic()
+        selected = select(many, Selection(max_characters=600_000, overflow_mode=mode))
+        assert selected.returned_characters <= 600_000
+        assert time.monotonic() - started < 10
 
 
 # Where a text is cut

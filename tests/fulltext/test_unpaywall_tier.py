@@ -308,18 +308,6 @@ def test_all_copies_together_have_one_time_limit(
     assert publisher.asked == []
 
 
-def test_a_missing_library_is_named_with_the_command(
-    sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    publisher = Publisher(sandbox, {"a": PAGE})
-    publisher.locate({"url": "a"})
-    monkeypatch.setitem(__import__("sys").modules, "trafilatura", None)
-    found = missed(kit_for(sandbox))
-
-    assert found.outcome == "parse-failed"
-    assert "pip install trafilatura" in found.detail
-
-
 def test_offline_nothing_is_fetched(sandbox: Sandbox, kit_for: KitFor) -> None:
     publisher = Publisher(sandbox, {"a": PAGE})
     publisher.locate({"url": "a"})

@@ -1,5 +1,6 @@
 """What the gene tests share: a kit over the sandbox's genes, invented genes by the hundred, and canned replies."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ from entrez_kit.gene.search import SEARCH_GENES
 from entrez_kit.sandbox.gene import GeneDatabase, GeneRecord, read_gene
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.sandbox.taxonomy import TaxonomyDatabase
+from entrez_kit.settings import Settings
 
 KitFor = Callable[..., EntrezKit]
 
@@ -125,19 +127,41 @@ def record(number: int, symbol: str = "", **options: Any) -> GeneRecord:
 
 
 class Canned:
-    """Services whose E-utilities answer with prepared bodies, one list per endpoint, and note what was asked."""
+    """Services whose E-utilities answer with prepared bodies, one list per endpoint, and note what was asked.
+
+    The three searches of a query are sent at once: the first three bodies of ``esearch`` are those of the symbol, of
+    other symbols, and of the rest, in whatever order they are asked for.
+    """
 
     def __init__(self, **bodies: Iterable[bytes | Exception]) -> None:
         self.bodies = {name: list(items) for name, items in bodies.items()}
         self.asked: list[tuple[str, Mapping[str, Any]]] = []
         self.eutils = self
+        self.settings = Settings()
+        searches = self.bodies.get("esearch", [])
+        self._tiers = dict(enumerate(searches[:3])) if len(searches) > 1 else {}
+        self.bodies["esearch"] = searches[len(self._tiers) :]
+
+    def _next(self, endpoint: str, term: str) -> bytes | Exception:
+        if endpoint == "esearch":
+            tags = re.match(r'\(?"[^"]*"\[(Preferred Symbol|Gene Name)\]', term)
+            tier = ["Preferred Symbol", "Gene Name"].index(tags[1]) if tags else 2
+            if tier in self._tiers:
+                return self._tiers.pop(tier)
+        return self.bodies[endpoint].pop(0)
+
+    def known_uids(self, db: str, ids: Iterable[str]) -> set[str]:
+        """A search that finds none of them."""
+        return set()
 
     def __getattr__(self, endpoint: str) -> Callable[..., SimpleNamespace]:
-        def answer(**parameters: Any) -> SimpleNamespace:
+        def answer(*, read: Callable[[bytes], object] | None = None, **parameters: Any) -> SimpleNamespace:
             self.asked.append((endpoint, parameters))
-            body = self.bodies[endpoint].pop(0)
+            body = self._next(endpoint, str(parameters.get("term", "")))
             if isinstance(body, Exception):
                 raise body
+            if read is not None:
+                read(body)
             return SimpleNamespace(content=body, url="http://127.0.0.1/")
 
         return answer

@@ -95,9 +95,6 @@ def test_fr_016_whatever_a_service_raises_the_code_is_of_the_registry(tool: str,
     arguments = {"query": "TP53"} if tool == "search_genes" else {"entrez_id": "NCBIGene:7157"}
     outcome = execute(TOOLS[tool], services, arguments)  # type: ignore[arg-type]
 
-    if tool == "search_genes" and isinstance(failure, EntityNotFound):
-        assert outcome.result is not None  # a search that finds nothing is an empty page
-        return
     assert outcome.error is not None
     assert outcome.error.code in REGISTRY
     if isinstance(failure, NotConfigured):
@@ -192,7 +189,13 @@ def _called(hint: str) -> tuple[str, dict[str, Any]]:
     return match[1], {match[2]: json.loads(match[3])}
 
 
-@pytest.mark.parametrize("text", ["TP53", "7157", "GeneID:672", "BRCA1", "tumor suppressor", "NCBIGene: 7157"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("TP53", "7157", "GeneID:672", "BRCA1", "tumor suppressor", "NCBIGene: 7157"),
+        *("NCBIGene:TP53", "ncbigene: TP53", "GeneID:BRCA1", "entrez:tumor suppressor"),
+    ],
+)
 @pytest.mark.parametrize("tool", ["get_gene", "get_pubmed_links"])
 def test_sc_005_the_call_in_an_unresolved_hint_succeeds(genes: Genes, tool: str, text: str) -> None:
     error = _error(genes, tool, {"entrez_id": text})
@@ -203,6 +206,19 @@ def test_sc_005_the_call_in_an_unresolved_hint_succeeds(genes: Genes, tool: str,
     assert outcome.result is not None
     if name == "search_genes":
         assert genes.search(**arguments).items
+
+
+@pytest.mark.parametrize("text", ["NCBIGene:", "NCBIGene: ?", "::", "GeneID:\n"])
+def test_an_id_without_anything_to_look_for_gets_no_call_that_finds_nothing(genes: Genes, text: str) -> None:
+    hint = _error(genes, "get_gene", {"entrez_id": text}).recovery_hint
+
+    assert hint.startswith("Call search_genes with the gene's symbol or name")
+
+
+def test_the_call_for_the_terminal_is_one_that_a_shell_takes(genes: Genes) -> None:
+    hint = _error(genes, "get_gene", {"entrez_id": "NCBIGene:tumor suppressor"}).recovery_hint
+
+    assert "entrez-kit gene search 'tumor suppressor')" in hint
 
 
 def _after_organism(genes: Genes, error: EntrezKitError) -> None:
@@ -247,7 +263,7 @@ FOLLOWED: list[tuple[str, dict[str, Any], str | None, str, Callable[[Genes, Entr
     ("search_genes", {"query": "TP53", "organism": "klingon"}, None, "AMBIGUOUS_QUERY", _after_organism),
     ("search_genes", {"query": "TP53", "organism": "Echinacea"}, None, "AMBIGUOUS_QUERY", _after_organism),
     ("search_genes", {"query": "TP53", "page_size": 500}, None, "AMBIGUOUS_QUERY", _after_bounds),
-    ("get_pubmed_links", {"entrez_id": "NCBIGene:7157", "limit": 500}, None, "AMBIGUOUS_QUERY", _after_bounds),
+    ("get_pubmed_links", {"entrez_id": "NCBIGene:7157", "limit": 500_000}, None, "AMBIGUOUS_QUERY", _after_bounds),
     ("search_genes", {"query": "T"}, None, "AMBIGUOUS_QUERY", _after_query),
     ("search_genes", {"query": "TP53", "cursor": "2"}, None, "AMBIGUOUS_QUERY", _after_cursor),
     ("get_gene", {"entrez_id": "NCBIGene:999999999"}, None, "ENTITY_NOT_FOUND", _after_not_found),
@@ -281,7 +297,7 @@ def test_an_operation_without_a_rule_of_its_own_still_says_invalid_input(genes: 
 
 def test_complaints_about_the_organism_do_not_empty_the_search() -> None:
     errors = "<ErrorList><PhraseNotFound>txid9606[Organism]</PhraseNotFound></ErrorList>"
-    services = Canned(esearch=[esearch_xml(0, errors=errors), esearch_xml(0), esearch_xml(0)])
+    services = Canned(esearch=[esearch_xml(0, errors=errors), *[esearch_xml(0)] * 4])
 
     page = SEARCH_GENES.run(services, {"query": "TP53", "organism": "human"})  # type: ignore[arg-type]
     assert page.pagination.total_count == 0

@@ -46,7 +46,7 @@ def test_fr_008_get_pubmed_links_takes_an_id_and_a_limit_of_ten() -> None:
     )
 
 
-@pytest.mark.parametrize("limit", [0, 101, -1, "many"])
+@pytest.mark.parametrize("limit", [0, 100_001, -1, "many"])
 def test_a_limit_out_of_bounds_is_refused(genes: Genes, limit: object) -> None:
     with pytest.raises(AmbiguousQuery) as caught:
         genes.links("NCBIGene:7157", limit=limit)
@@ -80,10 +80,11 @@ def test_pain_32_links_of_an_invented_id_are_not_believed() -> None:
         _run(services)
 
 
-def test_a_link_server_that_finds_nothing_is_an_empty_list_for_a_gene_that_exists() -> None:
+def test_a_link_server_that_does_not_know_a_gene_that_exists_gave_no_answer() -> None:
     services = Canned(esummary=[esummary_xml(docsum(7157, "TP53"))], elink=[EntityNotFound("nothing")])
 
-    assert _run(services).pmids == []
+    with pytest.raises(UpstreamError, match="which exists"):
+        _run(services)
 
 
 @pytest.mark.parametrize(
@@ -105,3 +106,40 @@ def test_a_symbol_in_place_of_an_id_is_unresolved(genes: Genes) -> None:
     with pytest.raises(UnresolvedEntity) as caught:
         genes.links("BRCA1")
     assert 'search_genes(query="BRCA1")' in caught.value.recovery_hint
+
+
+def test_all_articles_can_be_reached_page_by_page_or_at_once() -> None:
+    def services() -> Canned:
+        return Canned(esummary=[esummary_xml(docsum(7157, "TP53"))], elink=[_linkset(*range(1, 251))])
+
+    every = _run(services(), limit=250).pmids
+    pages = [_run(services(), limit=100, offset=offset).pmids for offset in (0, 100, 200, 300)]
+
+    assert len(every) == 250
+    assert [pmid for page in pages for pmid in page] == every
+    past = _run(services(), offset=300)
+    assert (past.pmids, past.total_count) == ([], 250)
+    assert [warning.code for warning in past.warnings] == ["offset_beyond_results"]
+
+
+def test_mcp_calls_alone_are_capped() -> None:
+    from entrez_kit.server.schemas import capped
+
+    services = Canned(esummary=[esummary_xml(docsum(7157, "TP53"))], elink=[_linkset(*range(1, 251))])
+    assert len(_run(services, limit=101).pmids) == 101
+    with pytest.raises(AmbiguousQuery) as caught:
+        capped(GET_PUBMED_LINKS).build({"entrez_id": "NCBIGene:7157", "limit": 101})
+    assert "up to 100" in caught.value.recovery_hint
+
+
+def test_a_merged_gene_names_its_successor_with_or_without_links() -> None:
+    merged = (
+        '<DocumentSummary uid="7157"><Name>OLD1</Name><Status>1</Status><CurrentID>672</CurrentID>'
+        "<Organism><ScientificName>Homo sapiens</ScientificName></Organism></DocumentSummary>"
+    )
+    for linked in ((), (1, 2)):
+        links = _run(Canned(esummary=[esummary_xml(merged)], elink=[_linkset(*linked)]))
+
+        assert links.total_count == len(linked)
+        assert links.replaced_by == "NCBIGene:672"
+        assert "merged into NCBIGene:672" in links.warnings[0].message

@@ -360,4 +360,4 @@ def test_a_slim_gene_has_four_fields_and_the_schema_requires_no_more() -> None:
     for mode in ("serialization", "validation"):
         schema = Gene.model_json_schema(mode=mode)
         assert schema["required"] == ["id", "symbol", "name", "organism"]
-        assert set(schema["properties"]) == set(Gene.model_fields)
+        assert set(schema["properties"]) | {"warnings"} == set(Gene.model_fields)  # those are the demo's alone

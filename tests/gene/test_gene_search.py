@@ -306,6 +306,9 @@ def test_a_symbol_ncbi_drops_from_the_search_does_not_fill_the_page_with_every_g
             esearch_xml(40_000, range(1, 51), _not_found('"qq"[Preferred Symbol]')),
             esearch_xml(40_000, range(1, 51), _not_found('"qq"[Gene Name]')),
             esearch_xml(40_000, range(1, 51), _not_found("qq[All Fields]")),
+            esearch_xml(40_000, range(1, 51), _not_found('"qq"[Gene Name]')),
+            esearch_xml(40_000, range(1, 51), _not_found("qq[All Fields]")),
+            esearch_xml(40_000, range(1, 51), _not_found("qq[All Fields]")),
         ]
     )
     page = _run(services, "qq", organism="human")
@@ -352,7 +355,7 @@ def test_a_page_without_any_summary_is_an_error(reply: bytes | Exception) -> Non
 
 
 def test_fewer_ids_than_ncbi_counted_are_an_error_and_not_a_short_page() -> None:
-    services = Canned(esearch=[esearch_xml(60, range(1, 31))])
+    services = Canned(esearch=[esearch_xml(60, range(1, 31)), NOTHING, NOTHING])
 
     with pytest.raises(UpstreamError) as caught:
         _run(services, "ABC1")
@@ -361,30 +364,109 @@ def test_fewer_ids_than_ncbi_counted_are_an_error_and_not_a_short_page() -> None
 
 def test_an_answer_that_is_no_search_result_is_upstream_error() -> None:
     with pytest.raises(UpstreamError):
-        _run(Canned(esearch=[b"<html>busy</html>"]), "ABC1")
+        _run(Canned(esearch=[b"<html>busy</html>", NOTHING, NOTHING]), "ABC1")
 
 
-def test_only_as_many_ids_are_asked_for_as_the_page_still_needs() -> None:
+def test_a_page_is_filled_from_three_searches_that_are_asked_once_each() -> None:
     services = Canned(
-        esearch=[esearch_xml(1, [1]), esearch_xml(1, [2]), esearch_xml(9, [3])],
+        esearch=[esearch_xml(1, [1]), esearch_xml(1, [2]), esearch_xml(9, [3, 4, 5])],
         esummary=[esummary_xml(*(docsum(uid, f"S{uid}") for uid in (1, 2, 3)))],
     )
     page = _run(services, "ABC1", page_size=3)
 
-    assert [parameters["retmax"] for name, parameters in services.asked if name == "esearch"] == [3, 2, 1]
+    assert [parameters["retmax"] for name, parameters in services.asked if name == "esearch"] == [3, 3, 3]
+    assert [item.id for item in page.items] == ["NCBIGene:1", "NCBIGene:2", "NCBIGene:3"]
     assert page.pagination.total_count == 11
     assert page.pagination.cursor == encode_cursor(3)
 
 
 def test_later_pages_begin_inside_the_search_they_fall_into() -> None:
     services = Canned(
-        esearch=[esearch_xml(10), esearch_xml(10, range(11, 19)), esearch_xml(10, [21, 22])],
-        esummary=[esummary_xml(*(docsum(uid, f"S{uid}") for uid in (*range(11, 19), 21, 22)))],
+        esearch=[
+            *(esearch_xml(10, range(first, first + 10)) for first in (1, 11)),
+            esearch_xml(40, range(21, 31)),
+            esearch_xml(40, range(31, 41)),
+        ],
+        esummary=[
+            esummary_xml(*(docsum(uid, f"S{uid}") for uid in range(13, 23))),
+            esummary_xml(*(docsum(uid, f"S{uid}") for uid in range(31, 41))),
+        ],
     )
     page = _run(services, "ABC1", page_size=10, cursor=encode_cursor(12))
 
-    assert [parameters["retstart"] for name, parameters in services.asked if name == "esearch"] == [12, 2, 0]
+    assert [item.id for item in page.items] == [f"NCBIGene:{uid}" for uid in range(13, 23)]
     assert [item.score for item in page.items] == [score_of(rank) for rank in range(12, 22)]
+
+    services = Canned(
+        esearch=[
+            *(esearch_xml(10, range(first, first + 10)) for first in (1, 11)),
+            esearch_xml(40, range(21, 31)),
+            esearch_xml(40, range(31, 41)),
+        ],
+        esummary=[esummary_xml(*(docsum(uid, f"S{uid}") for uid in range(31, 41)))],
+    )
+    page = _run(services, "ABC1", page_size=10, cursor=encode_cursor(30))
+
+    assert [item.id for item in page.items] == [f"NCBIGene:{uid}" for uid in range(31, 41)]
+    assert services.asked[3][1]["retstart"] == 10
+
+
+def test_the_three_searches_of_a_query_are_in_flight_together() -> None:
+    """Each waits until all three were sent; one after the other they would never end."""
+    import threading
+
+    gate = threading.Barrier(3, timeout=30)
+
+    class Gated(Canned):
+        def _next(self, endpoint: str, term: str) -> bytes | Exception:
+            if endpoint == "esearch":
+                gate.wait()
+            return super()._next(endpoint, term)
+
+    services = Gated(esearch=[esearch_xml(1, [7157]), NOTHING, NOTHING], esummary=[esummary_xml(docsum(7157, "TP53"))])
+
+    assert [item.symbol for item in _run(services, "TP53").items] == ["TP53"]
+
+
+def test_a_wrong_guess_at_what_to_leave_out_is_mended() -> None:
+    symbols = _not_found('"two words"[Preferred Symbol]')
+    services = Canned(
+        esearch=[
+            esearch_xml(1, [1]),  # a symbol of two words, after all
+            esearch_xml(2, [1, 2]),
+            esearch_xml(3, [1, 2, 3]),
+            esearch_xml(1, [2]),
+            esearch_xml(1, [3]),
+        ],
+        esummary=[esummary_xml(*(docsum(uid, f"S{uid}") for uid in (1, 2, 3)))],
+    )
+    assert _run(services, "two words").pagination.total_count == 3
+    assert " NOT " in services.asked[3][1]["term"]
+    assert " NOT " in services.asked[4][1]["term"]
+
+    services = Canned(
+        esearch=[
+            esearch_xml(40_000, [9], symbols),
+            esearch_xml(40_000, [9], symbols),
+            esearch_xml(40_000, [9], symbols),
+            NOTHING,
+            esearch_xml(1, [3]),
+        ],
+        esummary=[esummary_xml(docsum(3, "S3"))],
+    )
+    assert [item.id for item in _run(services, "unknown").items] == ["NCBIGene:3"]
+    assert not any(" NOT " in parameters["term"] for _, parameters in services.asked[3:5])
+
+
+def test_a_dropped_part_of_a_gene_query_is_told_before_the_genes() -> None:
+    errors = _not_found("supressorr")
+    services = Canned(
+        esearch=[NOTHING, NOTHING, esearch_xml(1, [7157], errors)], esummary=[esummary_xml(docsum(7157, "TP53"))]
+    )
+    document = _run(services, "tumor supressorr").model_dump(mode="json")
+
+    assert list(document)[:3] == ["query_broadened", "strict_total", "items"]
+    assert (document["query_broadened"], document["strict_total"]) == (True, 0)
 
 
 def test_summaries_of_the_older_layout_are_read_as_well() -> None:
@@ -409,3 +491,13 @@ def test_summaries_of_the_older_layout_are_read_as_well() -> None:
 def test_summaries_that_are_an_error_are_upstream_error() -> None:
     with pytest.raises(UpstreamError):
         parse_summaries(b"<eSummaryResult><ERROR>Backend timed out</ERROR></eSummaryResult>")
+
+
+def test_a_search_emptied_by_the_organism_says_so(genes: Genes) -> None:
+    page = genes.search("PAU8", organism="human")
+
+    assert page.items == []
+    assert [(warning.code, warning.message) for warning in page.warnings] == [
+        ("filters_emptied", "Without `organism` the query finds 1 gene.")
+    ]
+    assert genes.search("qqzzxxy", organism="human").warnings == []

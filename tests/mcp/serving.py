@@ -109,11 +109,19 @@ class speaking:  # noqa: N801  # used like a function
 
 
 def structured(result: "CallToolResult") -> Json:
-    """Return a result's document, after checking that text and structured content are the same."""
-    (block,) = result.content
+    """Return a result's document, after checking that text and structured content are the same.
+
+    What a reader has to know beside a closed document follows it in one more text, which is no document.
+    """
+    block, *remarks = result.content
     assert block.type == "text"
     document: Json = json.loads(block.text)
     assert result.structured_content == document
+    assert len(remarks) <= 1
+    for remark in remarks:
+        assert not result.is_error
+        assert remark.type == "text"
+        assert not remark.text.startswith(("{", "["))
     return document
 
 

@@ -61,7 +61,18 @@ def test_scopes_may_be_a_list_and_foreign_ones_mean_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "claims", [{"sub": 7}, {"exp": "soon"}, {"exp": float("inf")}, {"aud": 7}, {"iss": ["entrez-kit"]}]
+    "claims",
+    [
+        {"sub": 7},
+        {"exp": "soon"},
+        {"exp": float("inf")},
+        {"exp": True},
+        {"exp": float("nan")},
+        {"exp": 10**30},
+        {"exp": 99999999999},
+        {"aud": 7},
+        {"iss": ["entrez-kit"]},
+    ],
 )
 def test_claims_of_the_wrong_kind_are_refused(claims: dict[str, Any]) -> None:
     good = {"iss": "entrez-kit", "aud": "entrez-kit", "sub": "a", "exp": int(time.time()) + 60}

@@ -226,7 +226,8 @@ async def test_the_update_walks_the_tools_in_order_and_its_keys_are_completed(se
     text = result.messages[0].content.text  # type: ignore[union-attr]
     places = [text.index(name) for name in ("corpus_checkpoint_get", "pubmed_sync_delta", "rag_search", "rag_get")]
     assert places == sorted(places)
-    assert 'the question "Does it last?"' in text
+    assert "\n```\nquery_key: editing\nterm: crispr OR editing\nquestion: Does it last?\n```\n" in text
+    assert "this query_key as corpus" in text
     assert "{" not in text + short.messages[0].content.text  # type: ignore[union-attr]
     assert keys.completion.values == ["editing"]
 
@@ -258,3 +259,20 @@ def test_the_demo_has_a_corpus_from_the_start(host_for: HostFor) -> None:
     host.leave()
 
     assert len(found["structuredContent"]["results"]) == 2
+
+
+async def test_how_records_stand_is_said_beside_the_closed_documents(services: ServerServices, era: str) -> None:
+    async with connected(services, era=era) as client:
+        await client.call_tool("pubmed_sync_delta", {"query_key": "moon", "term": "moonlight"})
+        plain = await client.call_tool("rag_get", {"doc_id": "pmid:99000050"})
+        detailed = await client.call_tool("rag_get", {"doc_id": "pmid:99000050", "details": True})
+        found = await client.call_tool("rag_search", {"query": "moonlight memory"})
+
+    assert plain.structured_content is not None
+    assert detailed.structured_content is not None
+    conforms(plain.structured_content, RESPONSES["rag_get"])
+    assert detailed.structured_content["standing"]["status"] == "retracted"
+    for result in (plain, detailed, found):
+        document, remark = result.content
+        assert json.loads(document.text) == result.structured_content  # type: ignore[union-attr]
+        assert "pmid:99000050 [Retracted: " in remark.text  # type: ignore[union-attr]

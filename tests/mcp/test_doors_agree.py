@@ -35,6 +35,8 @@ WRONG: list[tuple[tuple[str, ...], str, dict[str, Any]]] = [
     (("gene", "pubmed", "NCBIGene:999999999"), "get_pubmed_links", {"entrez_id": "NCBIGene:999999999"}),
     (("gene", "search", "x"), "search_genes", {"query": "x"}),
     (("corpus", "search", "x", "-n", "0"), "rag_search", {"query": "x", "top_k": 0}),
+    (("corpus", "search", "x", "--corpus", "nosuch"), "rag_search", {"query": "x", "corpus": "nosuch"}),
+    (("corpus", "search", "x", "--index", "weaviate"), "rag_search", {"query": "x", "index": "weaviate"}),
     (("corpus", "get", "12"), "rag_get", {"doc_id": "pmid:12"}),
     (("corpus", "sync", "k", '"x'), "pubmed_sync_delta", {"query_key": "k", "term": '"x'}),
     (

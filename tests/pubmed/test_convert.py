@@ -179,19 +179,163 @@ class Prepared:
         self.asked: list[tuple[str, list[str]]] = []
         self.idconv = SimpleNamespace(convert=self.convert)
         self.eutils = SimpleNamespace(
+            esummary=self.esummary,
             esearch=lambda **_: SimpleNamespace(content=b"<eSearchResult><Count>0</Count><IdList/></eSearchResult>"),
             efetch=self.efetch,
+            known_uids=lambda db, ids: set(),
         )
 
-    def convert(self, ids: list[str], idtype: str) -> SimpleNamespace:
+    def convert(self, ids: list[str], idtype: str, **_: Any) -> SimpleNamespace:
         self.asked.append((idtype, list(ids)))
         return SimpleNamespace(content=json.dumps({"records": self.answer(list(ids), idtype)}).encode())
 
-    def efetch(self, **_: Any) -> SimpleNamespace:
+    def esummary(self, ids: list[str], **_: Any) -> SimpleNamespace:
+        return SimpleNamespace(content=json.dumps({"result": {"uids": ids, **{one: {} for one in ids}}}).encode())
+
+    def efetch(self, ids: list[str], **_: Any) -> SimpleNamespace:
         raise EntityNotFound("none of the ids")
 
     def run(self, *ids: str) -> ConvertResult:
         return CONVERT.function(self, CONVERT.build({"ids": list(ids)}))  # type: ignore[arg-type]
+
+
+def record(pmid: str, *, doi: str = "", pmc: str = "", invalid: str = "") -> str:
+    located = f'<ELocationID EIdType="doi" ValidYN="N">{invalid}</ELocationID>' if invalid else ""
+    ids = f'<ArticleId IdType="pubmed">{pmid}</ArticleId>'
+    ids += f'<ArticleId IdType="doi">{doi}</ArticleId>' if doi else ""
+    ids += f'<ArticleId IdType="pmc">{pmc}</ArticleId>' if pmc else ""
+    return (
+        f"<PubmedArticle><MedlineCitation><PMID>{pmid}</PMID><Article><ArticleTitle>T</ArticleTitle>{located}</Article>"
+        f"</MedlineCitation><PubmedData><ArticleIdList>{ids}</ArticleIdList></PubmedData></PubmedArticle>"
+    )
+
+
+class Library(Prepared):
+    """A converter with prepared records, and a PubMed that finds its records by their DOIs."""
+
+    def __init__(self, answer: Callable[[list[str], str], list[Mapping[str, Any]]], **records: dict[str, str]) -> None:
+        super().__init__(answer)
+        self.records = {name.lstrip("p"): fields for name, fields in records.items()}
+        self.eutils = SimpleNamespace(
+            esearch=self.esearch, efetch=self.efetch, esummary=self.esummary, known_uids=lambda db, ids: set()
+        )
+
+    def esearch(self, term: str, **_: Any) -> SimpleNamespace:
+        wanted = term.lower()
+        found = [
+            pmid
+            for pmid, fields in self.records.items()
+            if any(f'"{value.lower()}"' in wanted for value in fields.values())
+        ]
+        listed = "".join(f"<Id>{pmid}</Id>" for pmid in found)
+        content = f"<eSearchResult><Count>{len(found)}</Count><IdList>{listed}</IdList></eSearchResult>"
+        return SimpleNamespace(content=content.encode())
+
+    def efetch(self, ids: list[str], **_: Any) -> SimpleNamespace:
+        found = "".join(record(pmid, **self.records[pmid]) for pmid in ids if pmid in self.records)
+        return SimpleNamespace(
+            content=f"<PubmedArticleSet>{found}</PubmedArticleSet>".encode(), url="http://127.0.0.1/", method="GET"
+        )
+
+    def esummary(self, ids: list[str], **_: Any) -> SimpleNamespace:
+        documents: dict[str, Any] = {"uids": ids}
+        for pmid in ids:
+            fields = self.records.get(pmid)
+            listed = [
+                {"idtype": kind, "value": (fields or {}).get(name)}
+                for kind, name in (("doi", "doi"), ("pmc", "pmc"))
+                if fields and fields.get(name)
+            ]
+            documents[pmid] = (
+                {"uid": pmid, "articleids": [{"idtype": "pubmed", "value": pmid}, *listed], "title": "T"}
+                if fields
+                else {"uid": pmid, "error": "cannot get document summary"}
+            )
+        return SimpleNamespace(content=json.dumps({"result": documents}).encode())
+
+
+def test_a_doi_that_pubmed_marks_as_invalid_is_converted_with_a_note() -> None:
+    library = Library(lambda ids, _: [], p99000001={"doi": "10.5555/right", "invalid": "10.5555/Wrong"})
+
+    found = library.run("10.5555/wrong").records[0]
+
+    assert (found.status, found.pmid, found.doi) == ("found", "99000001", "10.5555/right")
+    assert "PubMed marks this DOI as invalid" in (found.note or "")
+
+
+def test_a_converter_that_answers_about_another_id_is_told_and_not_believed() -> None:
+    library = Library(
+        lambda ids, kind: [{"requested-id": one, kind: "10.5555/b", "pmid": 99000002, "pmcid": "PMC2"} for one in ids],
+        p99000001={"doi": "10.5555/a"},
+    )
+
+    known, unknown = library.run("10.5555/a", "10.5555/c").records
+
+    assert (known.status, known.pmid) == ("found", "99000001")
+    assert "the ID Converter answered about 10.5555/b instead" in (known.note or "")
+    assert unknown.status == "not_found"
+    assert unknown.message == "PubMed has no record of 10.5555/c; the ID Converter answered about 10.5555/b instead"
+
+
+@pytest.mark.parametrize(
+    ("asked", "records", "pmid", "said"),
+    [
+        ("10.5555/a", {"p99000007": {"doi": "10.5555/z"}, "p99000001": {"doi": "10.5555/a"}}, "99000001", "10.5555/z"),
+        ("10.5555/a", {"p99000007": {"doi": "10.5555/z"}}, "99000007", "10.5555/z"),
+        ("99000007", {"p99000007": {"doi": "10.5555/z", "pmc": "PMC8"}}, "99000007", "DOI 10.5555/a, PubMed 10.5555/z"),
+        ("99000007", {"p99000007": {"doi": "10.5555/a", "pmc": "PMC8"}}, "99000007", "PMCID PMC7, PubMed PMC8"),
+        ("10.5555/a", {"p99000001": {"doi": "10.5555/a"}}, "99000001", "PMID 99000007, which PubMed does not have"),
+    ],
+)
+def test_what_the_converter_says_is_compared_with_the_record_it_names(
+    asked: str, records: dict[str, dict[str, str]], pmid: str, said: str
+) -> None:
+    library = Library(
+        lambda ids, _: [{"requested-id": one, "pmid": 99000007, "pmcid": "PMC7", "doi": "10.5555/a"} for one in ids],
+        **records,
+    )
+
+    found = library.run(asked).records[0]
+
+    assert (found.status, found.pmid) == ("found", pmid)
+    assert said in (found.note or "")
+
+
+def test_only_those_who_were_asked_are_said_not_to_know_an_id() -> None:
+    def answer(ids: list[str], kind: str) -> list[Mapping[str, Any]]:
+        raise InvalidInput("400")
+
+    refused, comma = Library(answer).run("10.5555/x", "10.5555/a,b").records
+
+    assert refused.message == "PubMed has no record of 10.5555/x; the ID Converter does not take it"
+    assert comma.status == "not_found"
+    assert "Neither" not in (comma.message or "")
+
+
+def test_an_input_that_is_no_identifier_is_not_said_to_be_unknown(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+
+    partial, mixed = convert(kit, "99000001", "nonsense").shortfall(), convert(kit, "12", "nonsense").shortfall()
+
+    assert partial is not None
+    assert mixed is not None
+    assert partial.details["partial"] is True
+    assert partial.message == "Not an identifier of an article: nonsense."
+    assert mixed.message == "Neither PMC nor PubMed knows 12."
+
+
+def test_a_doi_with_a_quotation_mark_is_looked_up() -> None:
+    library = Library(lambda ids, _: [])
+    terms: list[str] = []
+
+    def esearch(term: str, **_: Any) -> SimpleNamespace:
+        terms.append(term)
+        return library.esearch(term)
+
+    library.eutils.esearch = esearch
+    library.run('10.5555/a"b')
+
+    assert terms == ['"10.5555/a b"[aid]']
 
 
 def test_an_article_that_only_pmc_has_has_no_pmid_and_says_so() -> None:

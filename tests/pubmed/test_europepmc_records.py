@@ -2,6 +2,7 @@
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterator
 from html import unescape
 from html.parser import HTMLParser
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from script_policy import badly_written, judged_html, scripts_of
 
 from entrez_kit.errors import UpstreamError
 from entrez_kit.pubmed.europepmc_models import EuropePMCArticle
@@ -60,7 +62,8 @@ def letters(text: str) -> str:
     parser = _Words()
     parser.feed(text)
     parser.close()
-    return re.sub(r"[\W_]+", "", "".join(parser.pieces).replace("\u00ad", "")).casefold()
+    words = unicodedata.normalize("NFKC", "".join(parser.pieces)).replace("\u00ad", "")
+    return re.sub(r"[\W_]+", "", words).casefold()
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
@@ -117,6 +120,8 @@ def check_nothing_lost(raw: dict[str, Any], article: EuropePMCArticle) -> None:
         elif name == "abstractText":
             labels = "".join(f"{part.label or ''}{part.text}" for part in article.abstract_sections)
             assert letters(labels) == letters(value)
+            assert scripts_of(article.abstract_text or "") == scripts_of(judged_html(value))
+            assert badly_written(article.abstract_text or "") == []
             assert [letters(label) for label in re.findall(r"<h4>(.*?)</h4>", value)] == [
                 letters(part.label) for part in article.abstract_sections if part.label
             ]
@@ -157,6 +162,7 @@ def test_everything_in_a_recording_is_read(real_data: Path, name: str) -> None:
         assert article.pmid == raw.get("pmid")
         assert article.pmcid == raw.get("pmcid")
         assert article.doi == raw.get("doi")
+        assert scripts_of(article.title) == scripts_of(judged_html(raw.get("title", "")))
         assert "<" not in re.sub(r"<[\s.0-9=\u2009]", "", article.title + (article.abstract_text or ""))
 
 

@@ -314,12 +314,12 @@ def test_fewer_records_than_counted_are_partial_and_not_silence(kit: EntrezKit, 
 
 
 def test_promised_records_that_never_come_are_an_error(kit: EntrezKit, sandbox: Sandbox) -> None:
-    told(sandbox, {"hitCount": 7, "resultList": {"result": []}})
+    told(sandbox, *[{"hitCount": 7, "resultList": {"result": []}}] * 4)
     outcome = execute(EUROPEPMC_SEARCH, kit.services, {"query": "x"})
 
     assert outcome.error is not None
     assert outcome.error.code == "UPSTREAM_ERROR"
-    assert outcome.error.details["partial"] is False
+    assert outcome.error.details["attempts"] == 4
 
 
 def test_a_short_page_is_filled_from_the_next(kit: EntrezKit, sandbox: Sandbox) -> None:

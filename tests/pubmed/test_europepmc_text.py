@@ -8,9 +8,9 @@ from entrez_kit.pubmed.europepmc_text import abstract_parts, plain_text, unescap
 @pytest.mark.parametrize(
     ("given", "plain"),
     [
-        ("Loss of <i>BRCA1</i> in H<sub>2</sub>O", "Loss of BRCA1 in H2O"),
+        ("Loss of <i>BRCA1</i> in H<sub>2</sub>O", "Loss of BRCA1 in H₂O"),
         ("variants in &lt;i&gt;ATM&lt;/i&gt;, &lt;i&gt;CHEK2&lt;/i&gt; and", "variants in ATM, CHEK2 and"),
-        ("an m&lt;sup&gt;6&lt;/sup&gt;A site", "an m6A site"),
+        ("an m&lt;sup&gt;6&lt;/sup&gt;A site", "an m⁶A site"),
         ("c.7271T&gt;G and cancer", "c.7271T>G and cancer"),
         ("(age &lt; 40 years)", "(age < 40 years)"),
         ("CSR&amp;D and R&amp;amp;D", "CSR&D and R&D"),
@@ -21,7 +21,7 @@ from entrez_kit.pubmed.europepmc_text import abstract_parts, plain_text, unescap
         ("<p>One.</p><p>Two.</p>a<br/>b", "One. Two. a b"),
         ("<p>One.<p>Two, never closed", "One. Two, never closed"),
         ('<a href="https://example.org/?a=1">here</a> and <a xlink:href=x>there</a>', "here and there"),
-        ("<jats:italic>E. coli</jats:italic> <jats:sup>2</jats:sup>", "E. coli 2"),
+        ("<jats:italic>E. coli</jats:italic> <jats:sup>2</jats:sup>", "E. coli ²"),
         ("<!-- hidden -->shown<![CDATA[ & kept]]>", "shown & kept"),
         ("", ""),
     ],
@@ -53,7 +53,7 @@ def test_pain_20_the_tag_stripper_does_not_eat_p_less_than() -> None:
 def test_pain_19_a_title_does_not_end_at_its_first_markup() -> None:
     title = "The <mml:math><mml:msup><mml:mi>x</mml:mi><mml:mn>2</mml:mn></mml:msup></mml:math> of <i>Mus</i> &amp; men"
 
-    assert plain_text(title) == "The x2 of Mus & men"
+    assert plain_text(title) == "The x² of Mus & men"
 
 
 def test_a_formula_keeps_its_fractions() -> None:

@@ -1,10 +1,14 @@
 """Lines for and from ECitMatch, comparing references with records, and reading them from files."""
 
+import time
+from contextlib import suppress
+
 import pytest
 
+from entrez_kit.citations.citation_files import first_author, read_citations
 from entrez_kit.errors import InvalidInput
-from entrez_kit.pubmed.citation_files import first_author, read_citations
-from entrez_kit.pubmed.match import Answer, Citation, citation_line, differences, parse_matches, surname
+from entrez_kit.pubmed.likeness import titles_alike
+from entrez_kit.pubmed.match import Answer, Citation, citation_line, differences, folded, parse_matches, surname
 from entrez_kit.pubmed.models import Article, ArticleDate, Author, JournalInfo, PublicationDate
 
 
@@ -93,6 +97,61 @@ def test_pain_46_another_title_is_noticed(given: str, title: str, same: bool) ->
 
 
 @pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Statins in lung cancer: a trial of many words", "Statins in breast cancer: a trial of many words", False),
+        ("A phase 2 trial of nothing at all", "A phase 3 trial of nothing at all", False),
+        ("Sleep of invented shift workers", "Sleep of invented shift-workers", True),
+        ("Haemoglobin and tumours in imagined mice", "Hemoglobin and tumors in imagined mice", True),
+        ("The sleep of invented shift workers", "Sleep of invented shift workers", True),
+        ("Sleep", "Sleep and moonlight in invented workers", False),
+        ("The sleep of invented workers", "The sleep of invented workers: a cohort study", True),
+        ("Workers invented of sleep", "Sleep of invented workers", False),
+        ("a b " * 5_000, "b a " * 5_000, False),
+        ("ab" * 50_000, "ba" * 50_000, False),
+    ],
+)
+def test_a_word_that_is_another_one_makes_another_title(one: str, other: str, same: bool) -> None:
+    started = time.monotonic()
+
+    assert titles_alike(folded(one), folded(other)) is same
+    assert time.monotonic() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("given", "codes"),
+    [
+        ({"volume": "12", "issue": "3", "first_page": "201", "last_page": "212"}, []),
+        ({"volume": "vol. 012", "issue": "no. 3", "first_page": "201-12"}, []),
+        ({"first_page": "pp. 201–212"}, []),
+        ({"first_page": "e9966"}, []),
+        ({"volume": "13"}, ["volume_mismatch"]),
+        ({"issue": "4"}, ["issue_mismatch"]),
+        ({"first_page": "202"}, ["page_mismatch"]),
+        ({"first_page": "201", "last_page": "219"}, ["page_mismatch"]),
+        ({"first_page": "201", "last_page": "13"}, ["page_mismatch"]),
+    ],
+)
+def test_everything_that_is_given_is_compared(given: dict[str, str], codes: list[str]) -> None:
+    journal = JournalInfo(volume="12", issue="3", pages="201-12", article_number="9966")
+    article = Article(pmid="1", url="x", title="T", journal_info=journal)
+
+    assert [warning.code for warning in differences(Citation(journal="J", **given), article)] == codes
+
+
+@pytest.mark.parametrize(
+    "content", ['"' * 4_096, "journal," + '"' * 4_096, "journal\n" + "x" * 200_000, 'journal\n"' + "a,\n" * 50_000]
+)
+def test_hostile_tables_are_read_or_refused_at_once(content: str) -> None:
+    started = time.monotonic()
+
+    with suppress(InvalidInput):
+        read_citations(content, bibtex=False)
+
+    assert time.monotonic() - started < 2
+
+
+@pytest.mark.parametrize(
     ("name", "family"),
     [("Doe J", "Doe"), ("Doe, Jane", "Doe"), ("J. Doe", "Doe"), ("van der Doe JA", "van der Doe"), ("J", "J")],
 )
@@ -125,6 +184,7 @@ def test_references_are_read_from_bibtex() -> None:
             "year": "2024",
             "volume": "12",
             "first_page": "737",
+            "last_page": "8",
             "author_name": "Müller K",
             "title": "A CRISPR study",
             "key": "doe24",
@@ -136,14 +196,22 @@ def test_a_broken_bibtex_entry_is_named_with_its_line() -> None:
     with pytest.raises(InvalidInput, match="line 2") as caught:
         read_citations("\n@article{x, title={abc\n", bibtex=True)
 
-    assert caught.value.details["lines"] == [2]
+    assert caught.value.details["line"] == 2
 
 
 def test_references_are_read_from_csv_with_any_usual_separator() -> None:
     text = "\ufeffKey;Journal;Year;Volume;Pages;Author\nr1;J Inv;2024-05-01;12;e12-e19;Doe J\n;;;;;\n"
 
     assert read_citations(text, bibtex=False) == [
-        {"journal": "J Inv", "year": "2024", "volume": "12", "first_page": "e12", "author_name": "Doe J", "key": "r1"}
+        {
+            "journal": "J Inv",
+            "year": "2024",
+            "volume": "12",
+            "first_page": "e12",
+            "last_page": "e19",
+            "author_name": "Doe J",
+            "key": "r1",
+        }
     ]
 
 

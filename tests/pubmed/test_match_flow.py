@@ -110,10 +110,11 @@ def test_a_title_finds_what_the_place_does_not(sandbox: Sandbox, kit_for: KitFor
         ({"author_name": "Fenwick-Achebe I"}, "matched", []),
         ({"author_name": "Husain M"}, "matched", ["author_mismatch"]),
         ({"year": "1999"}, "matched", ["year_mismatch"]),
-        ({"author_name": "Husain M", "year": "1999"}, "not_found", ["author_mismatch", "year_mismatch"]),
+        ({"author_name": "Husain M", "year": "1999"}, "mismatch", ["author_mismatch", "year_mismatch"]),
+        ({"volume": "999", "title": "Oral semaglutide and cardiovascular outcomes"}, "not_found", []),
         (
             {"author_name": "Husain M", "title": "Oral semaglutide and cardiovascular outcomes"},
-            "not_found",
+            "mismatch",
             ["author_mismatch", "title_mismatch"],
         ),
     ],
@@ -130,9 +131,49 @@ def test_pain_46_what_is_found_is_compared_with_the_whole_record(
 
     assert found.status == status
     assert [warning.code for warning in found.warnings] == codes
-    if status == "not_found":
+    if status == "mismatch":
         assert found.candidate_pmids == ["99000001"]
         assert found.pmid is None
+    if status in ("mismatch", "matched"):
+        assert "PMID 99000001" in (found.citation or "")
+
+
+def test_another_title_at_the_place_is_a_mismatch_and_names_what_was_found(
+    sandbox: Sandbox, kit_for: KitFor, reference: dict[str, str]
+) -> None:
+    other = "Ex vivo base-edited progenitor cells for an invented haemoglobin disorder: a randomised, sham-controlled "
+    invented, real = match(
+        kit_for(sandbox),
+        {**reference, "title": "Sleep and moonlight in workers that nobody asked"},
+        {**reference, "title": f"{other}phase 2 trial (EDIT-HB)", "author_name": "Okpara-Lindgren C"},
+    ).results
+
+    assert (invented.status, invented.pmid, invented.candidate_pmids) == ("mismatch", None, ["99000001"])
+    assert [warning.code for warning in invented.warnings] == ["title_mismatch"]
+    assert "Base editing of a cryptic splice site" in (invented.citation or "")
+    assert (real.status, real.candidate_pmids) == ("mismatch", ["99000004", "99000001"])
+
+
+def test_records_that_fit_the_place_are_compared_with_all_that_is_given(
+    sandbox: Sandbox, kit_for: KitFor, reference: dict[str, str]
+) -> None:
+    """NCBI says only that several fit; what it is not asked about tells which one is meant."""
+    kit = kit_for(sandbox)
+    article = first_article(kit)
+    journal = article.journal_info
+    assert journal is not None
+    crowd = {"journal": reference["journal"], "author_name": "Luo Q"}
+    results = match(
+        kit,
+        crowd,
+        {**crowd, "title": article.title},
+        {**crowd, "title": "A title that none of them has"},
+        {**crowd, "year": reference["year"], "first_page": journal.pages or ""},
+    ).results
+
+    assert [one.status for one in results] == ["ambiguous", "matched", "mismatch", "matched"]
+    assert [one.pmid for one in results] == [None, "99000001", None, "99000001"]
+    assert len(results[0].candidate_pmids) > 1
 
 
 def test_only_useless_references_are_bad_input_and_only_unknown_ones_not_found(
@@ -182,7 +223,7 @@ class Matcher:
         self.sent: list[list[str]] = []
         self.eutils = SimpleNamespace(ecitmatch=self.ecitmatch, efetch=self.efetch, esearch=self.esearch)
 
-    def ecitmatch(self, bdata: str, db: str) -> SimpleNamespace:
+    def ecitmatch(self, bdata: str, db: str, read: Any = None) -> SimpleNamespace:
         lines = bdata.split("\r")
         assert all(line.count("|") == 6 for line in lines)
         self.sent.append(lines[1:])
@@ -191,7 +232,7 @@ class Matcher:
             raise answer
         said: Iterable[str] = (f"{line}{verdict}" for line in lines[1:] if (verdict := answer(line)) is not None)
         head = [f"{lines[0]}NOT_FOUND"] if self.control else []
-        return SimpleNamespace(content="\n".join([*head, *said]).encode())
+        return SimpleNamespace(content="".join(f"{line}\n" for line in [*head, *said]).encode())
 
     def efetch(self, ids: list[str], **_: Any) -> SimpleNamespace:
         records = "".join(
@@ -255,7 +296,7 @@ def test_pain_31_a_number_of_citations_is_no_pmid() -> None:
     assert result.results[0].model_dump() == {
         "key": "1",
         "status": "ambiguous",
-        "detail": "783 records fit; add volume, first page or author",
+        "detail": "783 records fit; add volume, issue, pages, author or title",
     }
 
 
@@ -267,10 +308,28 @@ def test_keys_are_the_callers_own_even_when_they_are_the_same_or_strange() -> No
     assert [line.split("|")[5] for line in matcher.sent[0]] == ["ek0", "ek1", "ek2"]
 
 
-def test_a_lost_batch_is_an_error_for_its_references_only() -> None:
-    result = Matcher(UpstreamError("broke"), lambda line: "99000001").run(*[FULL] * 80)
+def test_several_candidates_are_all_read_and_compared() -> None:
+    result = Matcher(lambda line: "AMBIGUOUS 99000001, 99000002").run(
+        {**FULL, "title": "T"}, {**FULL, "title": "U"}, FULL
+    )
 
-    assert [one.status for one in result.results] == ["error"] * 50 + ["matched"] * 30
+    assert [one.status for one in result.results] == ["ambiguous", "mismatch", "ambiguous"]
+    assert [one.candidate_pmids for one in result.results] == [["99000001", "99000002"]] * 3
+
+
+def test_a_reference_that_breaks_its_batch_is_an_error_and_the_others_are_matched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("entrez_kit.batches.time.sleep", lambda seconds: None)
+
+    def answer(line: str) -> str:
+        if line.endswith("|ek7|"):
+            raise UpstreamError("broke")
+        return "99000001"
+
+    result = Matcher(answer).run(*[FULL] * 80)
+
+    assert [one.status for one in result.results] == ["matched"] * 7 + ["error"] + ["matched"] * 72
 
 
 @pytest.mark.parametrize("error", [UpstreamError("down"), RateLimited("too fast")])

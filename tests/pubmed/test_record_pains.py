@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from entrez_kit.errors import UpstreamError
+from entrez_kit.pubmed.europepmc_text import plain_text
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.records import Record, iter_records
-from entrez_kit.pubmed.summaries import parse_summaries, plain_title
+from entrez_kit.pubmed.summaries import parse_summaries
 
 
 def _document(
@@ -45,7 +46,7 @@ def test_pain_19_titles_and_abstracts_are_never_cut_at_markup() -> None:
         "</mml:math> and the end.</AbstractText></Abstract>"
     )
 
-    assert article.title == "Mus x in H2O: all of it"
+    assert article.title == "Mus ˣ in H₂O: all of it"
     assert article.abstract_text is not None
     assert article.abstract_text.startswith("First Homo then")
     assert article.abstract_text.endswith("and the end.")
@@ -60,7 +61,7 @@ def test_pain_20_comparisons_survive() -> None:
 
     assert article.title == "P<0.001 and n>5"
     assert article.abstract_text == "P<0.001; a <b> c; 5 &lt; 6"
-    assert plain_title("Effect &lt;i&gt;in vivo&lt;/i&gt; (P&lt;0.001)") == "Effect in vivo (P<0.001)"
+    assert plain_text("Effect &lt;i&gt;in vivo&lt;/i&gt; (P&lt;0.001)") == "Effect in vivo (P<0.001)"
 
 
 def test_pain_21_every_section_of_a_structured_abstract_keeps_its_label() -> None:
@@ -301,4 +302,5 @@ def test_summaries_of_unknown_uids_are_told_apart() -> None:
         "doi": "10.5555/x",
         "pmcid": "PMC9",
         "retraction_status": "retracted",
+        "standing": {"status": "retracted"},
     }

@@ -6,6 +6,7 @@ names and ids by its own short rules, and has to agree on every record.
 
 import gzip
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 import pytest
+from script_policy import badly_written, canonical, judged
 
 from entrez_kit.errors import UpstreamError
 from entrez_kit.pubmed.models import Article
@@ -46,12 +48,8 @@ def _words(*texts: str | None) -> list[str]:
 
 
 def _letters(*texts: str | None) -> str:
-    """Return letters and digits only, so that where markup parts words does not matter."""
-    return "".join(re.findall(r"\w", " ".join(text or "" for text in texts)))
-
-
-def _flat(element: Element | None) -> str:
-    return "" if element is None else "".join(element.itertext())
+    """Return letters and digits only, so that where formulas part words does not matter."""
+    return "".join(re.findall(r"\w", unicodedata.normalize("NFKC", " ".join(text or "" for text in texts))))
 
 
 @dataclass(frozen=True)
@@ -59,6 +57,7 @@ class _Judgement:
     pmid: str
     title: str
     abstract: str
+    formulas: bool
     authors: int
     mesh: int
     dois: set[str]
@@ -74,7 +73,7 @@ def _judge(record: Element) -> _Judgement:
     article = body if book is not None else body.find("Article")
     assert article is not None
     title = article.find("ArticleTitle")
-    if book is not None and not _flat(title).strip():
+    if book is not None and not judged(title).strip():
         title = article.find("Book/BookTitle")
     whole_book = book is not None and article.find("ArticleTitle") is None
     people = article.findall("Book/AuthorList" if whole_book else "AuthorList")
@@ -85,8 +84,9 @@ def _judge(record: Element) -> _Judgement:
     locations = [item for item in article.findall("ELocationID") if item.get("EIdType") == "doi"]
     return _Judgement(
         pmid=(body.findtext("PMID") or "").strip(),
-        title=_flat(title),
-        abstract=" ".join(_flat(part) for part in article.findall("Abstract/AbstractText")),
+        title=judged(title),
+        abstract=" ".join(judged(part) for part in article.findall("Abstract/AbstractText")),
+        formulas=any(str(element.tag).endswith("}math") for element in article.iter()),
         authors=len(authors),
         mesh=len(body.findall("MeshHeadingList/MeshHeading")),
         dois={_bare(item.text) for item in [*ids, *locations] if "doi" in (item.get("IdType"), item.get("EIdType"))},
@@ -99,30 +99,30 @@ def _bare(text: str | None) -> str:
     return re.sub(r"^(https?://(dx\.)?doi\.org/|doi:\s*)", "", (text or "").strip(), flags=re.IGNORECASE)
 
 
-def _disagreements(record: Record, judged: _Judgement) -> Iterator[str]:
+def _disagreements(record: Record, judgement: _Judgement) -> Iterator[str]:
     article: Article = record.article()
-    if article.pmid != judged.pmid:
-        yield f"pmid {article.pmid} != {judged.pmid}"
-    if _letters(article.title) != _letters(judged.title):
-        yield f"title {article.title!r} != {judged.title!r}"
-    own = [section.text for section in article.abstract_sections]
-    if _letters(*own) != _letters(judged.abstract):
-        yield "abstract differs"
-    lost = set(_words(judged.abstract)) - set(_words(article.abstract_text))
-    if _letters(*lost) not in _letters(article.abstract_text) and any(
-        word not in _letters(article.abstract_text) for word in lost
-    ):
+    if article.pmid != judgement.pmid:
+        yield f"pmid {article.pmid} != {judgement.pmid}"
+    read = _letters if judgement.formulas else canonical
+    own = " ".join(section.text for section in article.abstract_sections)
+    for name, text, wanted in (("title", article.title, judgement.title), ("abstract", own, judgement.abstract)):
+        if read(text) != read(wanted):
+            yield f"{name} {text!r} != {wanted!r}"
+        if not judgement.formulas and (bad := badly_written(text)):
+            yield f"{name}: {bad} have characters in Unicode"
+    lost = set(_words(canonical(judgement.abstract))) - set(_words(canonical(article.abstract_text or "")))
+    if not judgement.formulas and lost:
         yield f"words lost from abstract_text: {sorted(lost)[:5]}"
-    if len(article.authors) != judged.authors:
-        yield f"{len(article.authors)} authors, not {judged.authors}"
-    if len(article.mesh_terms) != judged.mesh:
-        yield f"{len(article.mesh_terms)} MeSH terms, not {judged.mesh}"
-    if bool(article.doi) != bool(judged.dois) or (article.doi and article.doi not in judged.dois):
-        yield f"doi {article.doi} not in {judged.dois}"
-    if bool(article.pmcid) != bool(judged.pmcids) or (article.pmcid and article.pmcid not in judged.pmcids):
-        yield f"pmcid {article.pmcid} not in {judged.pmcids}"
+    if len(article.authors) != judgement.authors:
+        yield f"{len(article.authors)} authors, not {judgement.authors}"
+    if len(article.mesh_terms) != judgement.mesh:
+        yield f"{len(article.mesh_terms)} MeSH terms, not {judgement.mesh}"
+    if bool(article.doi) != bool(judgement.dois) or (article.doi and article.doi not in judgement.dois):
+        yield f"doi {article.doi} not in {judgement.dois}"
+    if bool(article.pmcid) != bool(judgement.pmcids) or (article.pmcid and article.pmcid not in judgement.pmcids):
+        yield f"pmcid {article.pmcid} not in {judgement.pmcids}"
     values = "\n".join(article.article_ids.values())
-    for identifier in judged.ids:
+    for identifier in judgement.ids:
         if _bare(identifier) not in values and identifier.removeprefix("PMC") not in values:
             yield f"article id {identifier} is lost"
 

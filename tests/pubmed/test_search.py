@@ -8,7 +8,8 @@ import responses
 
 from entrez_kit import EntrezKit
 from entrez_kit.errors import InvalidInput, UpstreamError
-from entrez_kit.pubmed.search import DROPPED
+from entrez_kit.esearch_reply import DROPPED
+from entrez_kit.pubmed.search import SearchResult
 from entrez_kit.sandbox.server import Sandbox
 
 KitFor = Callable[..., EntrezKit]
@@ -222,3 +223,177 @@ def test_the_exact_request_is_what_ncbi_documents(kit_for: KitFor) -> None:
     )
 
     assert result.total_found == 0
+
+
+# What must be known before the results are read
+
+
+def said(result: SearchResult, code: str) -> str:
+    """Return the message of a warning, or nothing."""
+    return next((warning.message for warning in result.warnings if warning.code == code), "")
+
+
+def test_a_dropped_required_part_is_told_before_the_pmids(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = kit_for(sandbox).search_articles(query_term="crispr AND qqqzzz")
+    document = result.model_dump(mode="json")
+
+    assert (document["query_broadened"], document["strict_total"]) == (True, 0)
+    assert document["total_found"] > 0
+    names = list(document)
+    assert all(names.index(name) < names.index("pmids") for name in ("query_broadened", "strict_total", "warnings"))
+    assert "as written finds 0" in said(result, "phrase_not_found")
+
+
+@pytest.mark.parametrize("term", ["crispr", "crispr OR qqqzzz", "crispr NOT qqqzzz", "(qqqzzz OR sickle) AND crispr"])
+def test_an_alternative_nobody_has_broadens_nothing(sandbox: Sandbox, kit_for: KitFor, term: str) -> None:
+    document = kit_for(sandbox).search_articles(query_term=term).model_dump(mode="json")
+
+    assert not {"query_broadened", "strict_total"} & set(document)
+
+
+def test_where_the_query_as_written_finds_something_it_is_counted_with_one_more_request(
+    sandbox: Sandbox, kit_for: KitFor
+) -> None:
+    kit = kit_for(sandbox)
+    result = kit.search_articles(query_term="(crispr AND qqqzzz) OR sickle", date_range={"min_date": "2000"})
+
+    assert sandbox.requests("esearch") == 2
+    assert result.query_broadened
+    assert result.strict_total == kit.search_articles(query_term="sickle").total_found > 0
+
+
+def test_search_all_tells_the_same(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    result = kit.search_all(query_term="crispr AND qqqzzz", species="humans")
+    alone = kit.search_articles(query_term="crispr AND qqqzzz", species="humans", max_results=100)
+
+    assert (result.query_broadened, result.strict_total) == (True, 0)
+    assert result.warnings == alone.warnings
+    assert said(kit.search_all(query_term="crispr", journal="Nobody"), "filters_emptied")
+
+
+def test_a_phrase_that_stays_in_the_translation_is_not_said_to_be_left_out(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = kit_for(sandbox).search_articles(query_term="qqqzzz[tiab] AND crispr")
+
+    assert "qqqzzz" in result.query_translation
+    assert "left it out" not in said(result, "phrase_not_found")
+    assert result.query_broadened is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"species": "humans"}, "`species`"),
+        ({"mesh_terms": ["Humans"]}, "`mesh_terms`"),
+        ({"species": "humans", "mesh_terms": ["Gene Editing"]}, "`species` and `mesh_terms`"),
+        ({"query_term": "crispr AND humans[MeSH Terms]"}, "a MeSH term of the query"),
+        ({"query_term": "crispr AND humans[mh]"}, "a MeSH term of the query"),
+    ],
+)
+def test_what_rests_on_mesh_tells_how_many_records_have_none(
+    sandbox: Sandbox, kit_for: KitFor, arguments: dict[str, object], named: str
+) -> None:
+    kit = kit_for(sandbox)
+    without = [
+        article.pmid
+        for article in kit.fetch_contents(
+            pmids=kit.search_articles(query_term="crispr", max_results=100).pmids
+        ).articles  # type: ignore[union-attr]
+        if not article.mesh_terms  # type: ignore[union-attr]
+    ]
+    before = sandbox.requests("esearch")
+
+    result = kit.search_articles(**{"query_term": "crispr", **arguments})
+
+    assert without
+    assert said(result, "without_mesh") == (
+        f"{len(without)} records that match otherwise have no MeSH terms, or none yet, and cannot match {named}."
+    )
+    assert sandbox.requests("esearch") == before + 2
+
+
+def test_where_mesh_is_all_there_is_its_words_are_counted(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = kit_for(sandbox).search_articles(query_term='"gene editing"[mh]')
+
+    assert "1 record with the same words has no MeSH terms" in said(result, "without_mesh")
+
+
+def test_a_count_that_fails_never_fails_the_search(sandbox: Sandbox, kit_for: KitFor) -> None:
+    from entrez_kit.pubmed import search_warnings
+
+    kit = kit_for(sandbox, ncbi_max_retries=0)
+    sound = kit.search_articles(query_term="sleep", species="humans")
+    kit = kit_for(sandbox, ncbi_max_retries=0)
+
+    def fail(*_: object) -> int:
+        raise UpstreamError("NCBI did not answer.")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search_warnings, "_count", fail)
+        result = kit.search_articles(query_term="sleep", species="humans")
+        empty = kit.search_articles(query_term="sleep", journal="Nobody")
+
+    assert result.pmids == sound.pmids
+    assert said(result, "without_mesh_uncounted")
+    assert empty.total_found == 0
+    assert result.shortfall() is empty.shortfall() is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "requests"),
+    [
+        ({"journal": "Nobody"}, "The query alone finds 14 records; `journal` leaves none of them.", 2),
+        (
+            {"journal": "Nobody", "has_abstract": True},
+            "The query alone finds 14 records, the filters leave none: without `journal` 14 would be left.",
+            4,
+        ),
+        (
+            {"author": "Nemo X", "journal": "Nobody"},
+            "The query alone finds 14 records; `author` or `journal` alone leaves none of them.",
+            6,
+        ),
+        (
+            {"date_range": {"min_date": "1900", "max_date": "1901"}},
+            "The query alone finds 14 records; `date_range` leaves none of them.",
+            2,
+        ),
+    ],
+)
+def test_a_search_emptied_by_filters_names_the_one(
+    sandbox: Sandbox, kit_for: KitFor, arguments: dict[str, object], message: str, requests: int
+) -> None:
+    result = kit_for(sandbox).search_articles(query_term="crispr", **arguments)
+
+    assert said(result, "filters_emptied") == message
+    assert sandbox.requests("esearch") <= requests
+    assert sandbox.requests("espell") == 0  # the query is spelled well
+
+
+def test_a_query_that_finds_nothing_itself_gets_a_spelling_and_no_blame_for_filters(
+    sandbox: Sandbox, kit_for: KitFor
+) -> None:
+    result = kit_for(sandbox).search_articles(query_term="crisprr", journal="Nobody")
+
+    assert said(result, "spelling_suggestion")
+    assert not said(result, "filters_emptied")
+
+
+def test_filters_that_leave_nothing_only_together_say_so(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    types = ("Review", "Randomized Controlled Trial")
+    languages = ("german", "french", "spanish")
+    pairs = [
+        (kind, language)
+        for kind in types
+        for language in languages
+        if not kit.search_articles(query_term="all[sb]", filter_by_publication_types=[kind], language=language).pmids
+        and kit.search_articles(query_term="all[sb]", language=language).pmids
+    ]
+    kind, language = pairs[0]
+
+    result = kit.search_articles(query_term="all[sb]", filter_by_publication_types=[kind], language=language)
+
+    message = said(result, "filters_emptied")
+    assert "without `filter_by_publication_types`" in message
+    assert "without `language`" in message

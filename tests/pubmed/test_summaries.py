@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from entrez_kit.errors import UpstreamError
-from entrez_kit.pubmed.summaries import parse_summaries, plain_title
+from entrez_kit.pubmed.europepmc_text import plain_text
+from entrez_kit.pubmed.summaries import parse_summaries
 
 VERSION_2 = """<?xml version="1.0" encoding="UTF-8" ?>
 <!DOCTYPE eSummaryResult PUBLIC "-//NLM//DTD esummary pubmed 20240101//EN" "https://eutils.ncbi.nlm.nih.gov/none.dtd">
@@ -51,7 +52,7 @@ def test_version_2_gives_every_field_and_names_the_ids_without_summary() -> None
 
     assert summary.model_dump() == {
         "pmid": "99000001",
-        "title": "Growth of E. coli in H2O (P<0.001)",
+        "title": "Growth of E. coli in H₂O (P<0.001)",
         "authors": "Doe J, Smith A, Invented Group",
         "source": "J Invent Res. 2023 Mar 15;10(2):100-10",
         "pub_date": "2023-03-15",
@@ -92,6 +93,7 @@ def test_version_1_is_read_like_version_2() -> None:
         "doi": "10.5555/one",
         "pmcid": "PMC77",
         "retraction_status": "retracted",
+        "standing": {"status": "retracted"},
     }
     assert missing == []
 
@@ -182,13 +184,13 @@ def test_a_doi_is_found_in_the_electronic_location() -> None:
     ("title", "expected"),
     [
         ("P<0.001 and a < b > c", "P<0.001 and a < b > c"),
-        ("<i>In vivo</i> <sup>13</sup>C", "In vivo 13C"),
+        ("<i>In vivo</i> <sup>13</sup>C", "In vivo ¹³C"),
         ("AT&amp;T, P&lt;0.05", "AT&T, P<0.05"),
         ("<unknown>tag</unknown> and <x1", "<unknown>tag</unknown> and <x1"),
     ],
 )
 def test_only_known_markup_is_taken_out_of_titles(title: str, expected: str) -> None:
-    assert plain_title(title) == expected
+    assert plain_text(title) == expected
 
 
 @pytest.mark.parametrize(

@@ -436,7 +436,18 @@ def test_without_summaries_there_are_bare_pmids_and_a_warning(sandbox: Sandbox, 
     assert {article.title for article in result.related_articles} == {None}
     assert all(article.link_url for article in result.related_articles)
     assert codes(result) == ["source_not_verified", "summaries_unavailable"]
-    assert result.shortfall() is None
+
+
+def test_without_summaries_no_retraction_is_marked_and_the_result_is_incomplete(
+    sandbox: Sandbox, kit_for: KitFor
+) -> None:
+    sandbox.take_down("esummary")
+    error = related(kit_for(sandbox), relation="citedin").shortfall()
+
+    assert error is not None
+    assert error.details["partial"] is True
+    missing = " ".join(problem["message"] for problem in error.details["missing"])
+    assert "no marks of retraction for PMID 99000031, 99000005" in missing
 
 
 def test_faults_on_the_way_change_nothing(kit_for: KitFor, sandbox: Sandbox) -> None:
@@ -570,3 +581,15 @@ def test_a_page_that_is_none_is_a_failure(content: bytes) -> None:
 def test_an_empty_page_is_an_answer() -> None:
     assert read_page(b'{"hitCount": 0, "citationList": {}}', "pubmed_citedin") == (0, [])
     assert read_page(json.dumps({"hitCount": 0}).encode(), "pubmed_references") == (0, [])
+
+
+def test_references_keep_exponents() -> None:
+    text = (
+        "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>5</PMID></MedlineCitation><PubmedData><ReferenceList>"
+        "<Reference><Citation>Growth at 10<sup>6</sup><sub>x</sub> <b>cells</b></Citation></Reference>"
+        "</ReferenceList></PubmedData></PubmedArticle></PubmedArticleSet>"
+    )
+    (record,) = iter_records(text.encode())
+    found = list(read_references(record.element, "5"))
+
+    assert [article.citation for article in found] == ["Growth at 10⁶ₓ cells"]

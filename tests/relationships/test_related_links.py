@@ -86,6 +86,20 @@ def test_the_article_itself_zero_and_repetitions_are_left_out() -> None:
     assert read_links(content, SIMILAR, ["7"]) == {"7": [Linked("10", 50)]}
 
 
+@pytest.mark.parametrize(
+    "sets",
+    [
+        pytest.param((), id="no link set"),
+        pytest.param((linkset("", group("pubmed_pubmed", "10")),), id="links of nobody"),
+        pytest.param((linkset("9", group("pubmed_pubmed", "10")),), id="links of another article"),
+        pytest.param((linkset("7", group("pubmed_pubmed", "", "")),), id="links to nobody"),
+    ],
+)
+def test_a_reply_that_says_nothing_of_the_article_is_no_answer(sets: tuple[str, ...]) -> None:
+    with pytest.raises(UpstreamError):
+        read_links(elink(*sets), SIMILAR, ["7"])
+
+
 def test_pain_32_each_article_keeps_its_own_links_whatever_their_order() -> None:
     name = "pubmed_pubmed_refs"
     content = elink(

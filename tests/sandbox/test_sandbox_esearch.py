@@ -198,3 +198,14 @@ def test_a_later_record_replaces_an_earlier_one_and_deleted_ones_go(tmp_path: Pa
     with serving(corpus=[tmp_path]) as client:
         assert client.pmids("all[sb]") == {"101", "102", "104"}
         assert client.pmids("revised[ti]") == {"101"}
+
+
+def test_the_subsets_by_status_share_out_all_records(many: Client) -> None:
+    """What has MeSH is medline[sb]; the others are in process, as supplied by the publisher, or not for MEDLINE."""
+    statuses = ("medline", "inprocess", "publisher", "pubmednotmedline")
+    counts = {name: int(many.search(f"all[sb] AND {name}[sb]")["count"]) for name in statuses}
+
+    assert all(counts.values())
+    assert sum(counts.values()) == 12_000
+    assert int(many.search("all[sb] NOT medline[sb]")["count"]) == 12_000 - counts["medline"]
+    assert many.search("humans[mh] NOT medline[sb]")["count"] == "0"

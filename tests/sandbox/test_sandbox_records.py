@@ -279,3 +279,13 @@ def test_recorded_records_come_back_byte_for_byte(real_data: Path) -> None:
     assert [record["PMID"] for record in medline_records(texts)] == ids
     assert [one.get("uid") for one in summaries.iterfind("DocumentSummarySet/DocumentSummary")] == ids
     assert summaries.find(".//error") is None
+
+
+def test_medline_text_and_searches_keep_exponents(tmp_path: Path) -> None:
+    text = article_set(article(7, "Growth at 10<sup>6</sup> cells", abstract="CO<sub>2</sub> and T<sub>H</sub>17."))
+    with serving(corpus=[write_shelf(tmp_path, text)]) as client:
+        (record,) = medline_records(client.get("efetch", db="pubmed", id="7", rettype="medline", retmode="text").text)
+        found = [client.search(term)["idlist"] for term in ("106[ti]", "co2", "TH17")]
+
+    assert (record["TI"].rstrip("."), record["AB"]) == ("Growth at 10⁶ cells", "CO₂ and T_(H)17.")
+    assert found == [["7"], ["7"], ["7"]]

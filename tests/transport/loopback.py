@@ -6,13 +6,17 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Literal, Self
 from urllib.parse import parse_qsl, urlsplit
 
-Fault = Literal["cut", "truncate", "chunked_cut", "unmarked_cut", "drip", "hang"]
+Fault = (
+    Literal["cut", "truncate", "chunked_cut", "unmarked_cut", "drip", "hang"]
+    | Literal["drip_headers", "endless_headers", "continues"]
+)
 
 ESEARCH = (
     b'<?xml version="1.0" encoding="UTF-8" ?>\n'
@@ -100,6 +104,13 @@ class Loopback:
         self._thread.join(5)
 
 
+_HEADS = {
+    "drip_headers": (b"", b"HTTP/1.1 200 OK\r\nContent-Type: text/xml; charset=UTF-8; x=" + b"y" * 500, 0.1),
+    "endless_headers": (b"HTTP/1.1 200 OK\r\nX: ", b"y" * 1000, 0.001),
+    "continues": (b"", b"HTTP/1.1 100 Continue\r\n\r\n", 0.001),
+}
+
+
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
@@ -144,6 +155,9 @@ class _Handler(BaseHTTPRequestHandler):
         if answer.fault == "cut":
             self._hang_up()
             return
+        if answer.fault in _HEADS:
+            self._send_head(answer.fault)
+            return
         body = gzip.compress(answer.body) if answer.compressed else answer.body
         self.send_response(answer.status)
         for name, value in answer.headers.items():
@@ -182,6 +196,18 @@ class _Handler(BaseHTTPRequestHandler):
                 time.sleep(0.05)
         else:
             self.wfile.write(body)
+
+    def _send_head(self, fault: str) -> None:
+        """Send a head that takes very long, or never ends."""
+        until = time.monotonic() + 10
+        first, piece, pause = _HEADS[fault]
+        self.wfile.write(first)
+        with suppress(OSError):
+            while time.monotonic() < until:
+                for byte in piece:
+                    self.wfile.write(bytes([byte]))
+                    time.sleep(pause)
+        self.close_connection = True
 
     def _hang_up(self) -> None:
         self.close_connection = True

@@ -65,11 +65,11 @@ def test_a_long_query_goes_by_post_to_the_address_for_it(tmp_path: Path) -> None
 
 
 def test_replies_are_kept_and_errors_are_not(tmp_path: Path) -> None:
-    refused = Answer(json.dumps({"errCode": 400, "errMsg": "Invalid query: empty."}).encode())
+    refused = Answer(json.dumps({"errCode": 400, "errMsg": "Invalid query: no closing parenthesis."}).encode())
     with asked(tmp_path, refused) as (europepmc, server, _):
         with pytest.raises(InvalidInput):
-            europepmc.search(query="x")
-        first, second = europepmc.search(query="x"), europepmc.search(query="x")
+            europepmc.search(query="(x")
+        first, second = europepmc.search(query="(x"), europepmc.search(query="(x")
 
     assert (first.from_cache, second.from_cache) == (False, True)
     assert len(server.seen) == 2
@@ -118,15 +118,15 @@ def test_a_wrong_cursor_or_sort_gets_the_blame_when_nothing_ever_comes(
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        ("Invalid query: the query parameter is empty.", "query=x"),
-        ("The cursorMark value is not valid", "cursor=*"),
-        ("Unknown sort field FOO", "sort="),
+        ("Invalid query: no closing parenthesis.", "query=(x"),
+        ("The cursorMark value is not valid", "cursor=AoJwgMr0"),
+        ("Unknown sort field FOO", "sort=FOO asc"),
     ],
 )
 def test_words_about_an_argument_are_its_fault_and_are_passed_on(tmp_path: Path, words: str, named: str) -> None:
     answer = Answer(json.dumps({"version": "6.9", "errCode": 404, "errMsg": words}).encode())
     with asked(tmp_path, answer) as (europepmc, server, _), pytest.raises(InvalidInput) as caught:
-        europepmc.search(query="x")
+        europepmc.search(query="(x", cursor_mark="AoJwgMr0", sort="FOO asc")
 
     assert words in caught.value.message
     assert caught.value.invalid_input == named
@@ -173,7 +173,7 @@ def test_broken_replies_are_asked_for_again(tmp_path: Path, answer: Answer) -> N
 
 
 def test_a_wrong_base_address_is_no_missing_record(tmp_path: Path) -> None:
-    with asked(tmp_path, Answer(b"", status=404)) as (europepmc, _, _), pytest.raises(UpstreamError) as caught:
+    with asked(tmp_path, *[Answer(b"", status=404)] * 2) as (europepmc, _, _), pytest.raises(UpstreamError) as caught:
         europepmc.search(query="x")
 
     assert caught.value.reason == "no_such_address"
@@ -240,15 +240,16 @@ def test_full_text_is_asked_for_by_pmcid_and_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "answer", [Answer(b"", status=404), Answer(b""), Answer(b" \n"), Answer(b"<html/>", status=404)]
 )
-def test_no_full_text_is_said_so_and_remembered(tmp_path: Path, answer: Answer) -> None:
-    with asked(tmp_path, answer) as (europepmc, server, _):
-        for _ in range(2):
-            with pytest.raises(EntityNotFound) as caught:
-                europepmc.full_text_xml("PMC123")
-            assert caught.value.reason == "no_full_text"
-            assert "PMC123" in caught.value.message
+def test_no_full_text_is_said_once_it_was_said_twice_and_not_remembered(tmp_path: Path, answer: Answer) -> None:
+    with asked(tmp_path, answer, Answer(ARTICLE), answer, answer, Answer(ARTICLE)) as (europepmc, server, _):
+        assert europepmc.full_text_xml("PMC122").content == ARTICLE
+        with pytest.raises(EntityNotFound) as caught:
+            europepmc.full_text_xml("PMC123")
+        assert caught.value.reason == "no_full_text"
+        assert "PMC123" in caught.value.message
+        assert europepmc.full_text_xml("PMC123").content == ARTICLE
 
-    assert len(server.seen) == 1
+    assert len(server.seen) == 5
 
 
 @pytest.mark.parametrize("pmcid", ["", "123", "PMC", "PMC1/../x", "PMC12?x=1", "PMC1234567890123"])

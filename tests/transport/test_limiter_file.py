@@ -225,8 +225,32 @@ def test_no_file_at_all_limits_the_process() -> None:
     assert limiter.problem() == "no state file is set"
 
 
+def test_states_that_nobody_wrote_for_a_week_are_removed_by_the_next_limiter(tmp_path: Path) -> None:
+    old, fresh, foreign = (tmp_path / name for name in ("limit-a-at-1.json", "limit-b-at-2.json", "notes.json"))
+    for path, age in ((old, 8), (fresh, 6), (foreign, 8)):
+        path.write_text("{}", encoding="utf-8")
+        os.utime(path, (time.time() - age * 86_400,) * 2)
+
+    RateLimiter(tmp_path / "limit-eutils-machine.json", per_second=50).acquire()
+
+    assert {path.name for path in tmp_path.iterdir()} == {fresh.name, foreign.name, "limit-eutils-machine.json"}
+
+
+def test_a_state_that_is_in_use_is_never_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    used = tmp_path / "limit-a-at-1.json"
+    used.write_text("{}", encoding="utf-8")
+    os.utime(used, (time.time() - 8 * 86_400,) * 2)
+    monkeypatch.setattr(module, "LOCK_PATIENCE_SECONDS", 0.05)
+    with module._locked(used):
+        RateLimiter(tmp_path / "limit-eutils-machine.json", per_second=50).acquire()
+
+    assert used.exists()
+
+
 def test_a_folder_of_another_user_is_not_used(state_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     state_file.parent.mkdir()
+    if os.geteuid() == 0:  # a folder of the system's own will do
+        os.chown(state_file.parent, 4243, 4243)
     stranger = os.geteuid() + 1
     monkeypatch.setattr(os, "geteuid", lambda: stranger)
     limiter = RateLimiter(state_file, per_second=10)

@@ -27,6 +27,7 @@ from entrez_kit.transport.policy import DAY, HOUR, WEEK, cache_identity
 
 ARTICLE = b'<PubmedArticleSet><PubmedArticle><PMID Version="1">1</PMID></PubmedArticle></PubmedArticleSet>'
 NO_ARTICLE = b"<PubmedArticleSet></PubmedArticleSet>"
+SUMMARY = b"<eSummaryResult><DocSum><Id>1</Id></DocSum></eSummaryResult>"
 NO_IDS = b"<eFetchResult><ERROR>ID list is empty! Possibly it has no correct IDs.</ERROR></eFetchResult>"
 
 
@@ -173,8 +174,18 @@ def test_pain_15_a_bad_reply_does_not_displace_a_stored_answer(tmp_path: Path) -
     ("call", "body", "ttl"),
     [
         (lambda e: e.einfo(), b"<eInfoResult><DbList><DbName>pubmed</DbName></DbList></eInfoResult>", DAY),
-        (lambda e: e.esummary(db="pubmed", ids=["1"]), b"<eSummaryResult><DocSum></DocSum></eSummaryResult>", DAY),
+        (
+            lambda e: e.esummary(db="pubmed", ids=["1"]),
+            b"<eSummaryResult><DocSum><Id>1</Id></DocSum></eSummaryResult>",
+            DAY,
+        ),
         (lambda e: e.esearch(db="pubmed", term="x"), ESEARCH, HOUR),
+        (lambda e: e.esearch(db="mesh", term="x"), ESEARCH, WEEK),
+        (
+            lambda e: e.esummary(db="mesh", ids=["1"]),
+            b"<eSummaryResult><DocSum><Id>1</Id></DocSum></eSummaryResult>",
+            WEEK,
+        ),
         (lambda e: e.espell(term="x"), b"<eSpellResult><Query>x</Query></eSpellResult>", HOUR),
         (lambda e: e.egquery(term="x"), b"<Result><eGQueryResult></eGQueryResult></Result>", HOUR),
         (lambda e: e.elink(dbfrom="pubmed", ids=["1"]), b"<eLinkResult><LinkSet></LinkSet></eLinkResult>", HOUR),
@@ -193,7 +204,7 @@ def test_how_long_a_reply_counts_depends_on_the_endpoint(
 
 
 def test_what_uses_or_makes_history_is_never_cached(tmp_path: Path) -> None:
-    history = b"<eSearchResult><Count>1</Count><QueryKey>1</QueryKey><WebEnv>MCID_12345678</WebEnv></eSearchResult>"
+    history = b"<eSearchResult><Count>0</Count><QueryKey>1</QueryKey><WebEnv>MCID_12345678</WebEnv></eSearchResult>"
     posted = b"<ePostResult><QueryKey>1</QueryKey><WebEnv>MCID_692851c130aec64bed0a8c2a</WebEnv></ePostResult>"
     calls: list[tuple[bytes, Callable[[Bench], Reply]]] = [
         (history, lambda b: b.eutils.esearch(db="pubmed", term="x", usehistory=True)),
@@ -215,17 +226,27 @@ def test_what_uses_or_makes_history_is_never_cached(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("body", "status"), [(NO_IDS, 200), (NO_IDS, 400)])
-def test_no_such_record_is_remembered_for_an_hour(body: bytes, status: int, tmp_path: Path) -> None:
+def test_words_about_ids_need_a_second_opinion_and_are_never_remembered(
+    body: bytes, status: int, tmp_path: Path
+) -> None:
+    none = ESEARCH.replace(b"<Count>2", b"<Count>0").replace(b"<Id>11</Id>\n<Id>12</Id>", b"")
+    both = ESEARCH.replace(b"<Count>2", b"<Count>1").replace(b"<Id>11</Id>\n<Id>12</Id>", b"<Id>99</Id>")
+    with workbench(tmp_path, always=Answer(body=body, status=status), cache_ttl=0) as bench:
+        bench.server.by_endpoint["esearch"] = Answer(body=both)
+        with pytest.raises(UpstreamError, match="A search of pubmed finds all of them") as caught:
+            bench.eutils.efetch(db="pubmed", ids=["99"], retmode="xml")
+        assert caught.value.reason == "contradiction"
+        assert [seen.endpoint for seen in bench.server.seen] == ["efetch"] * 3 + ["esearch"]
+        assert bench.server.seen[-1].params["term"] == "99[UID]"
+        bench.server.by_endpoint["esearch"] = Answer(body=none)
+        with pytest.raises(EntityNotFound):
+            bench.eutils.efetch(db="pubmed", ids=["99"], retmode="xml")
     with workbench(tmp_path, always=Answer(body=body, status=status)) as bench:
-        errors = []
-        for _ in range(2):
-            with pytest.raises(EntityNotFound) as caught:
-                bench.eutils.efetch(db="pubmed", ids=["99"], retmode="xml")
-            errors.append(caught.value.envelope())
-        assert errors[0] == errors[1]
-        assert asked(bench) == 1
-        [(_, left)] = stored(bench)
-        assert HOUR - 10 < left <= HOUR + 1
+        bench.server.by_endpoint["esearch"] = Answer(body=none)
+        with pytest.raises(EntityNotFound):
+            bench.eutils.efetch(db="pubmed", ids=["99"], retmode="xml")
+        bench.server.always = Answer(body=ARTICLE)
+        assert not bench.eutils.efetch(db="pubmed", ids=["99"], retmode="xml").from_cache
 
 
 @pytest.mark.parametrize("body", [NO_ARTICLE, ARTICLE])
@@ -275,13 +296,13 @@ def test_no_cache_neither_reads_nor_writes(tmp_path: Path) -> None:
 def test_refresh_asks_again_and_replaces(tmp_path: Path) -> None:
     with workbench(tmp_path) as bench:
         search(bench)
-        bench.server.always = Answer(body=ESEARCH.replace(b"<Count>2", b"<Count>3"))
+        bench.server.always = Answer(body=ESEARCH.replace(b">asthma<", b">copd<"))
         with bench.another(refresh=True) as other:
-            assert b"<Count>3" in search(other).content
+            assert b">copd<" in search(other).content
             assert not search(other).from_cache
         again = search(bench)
         assert again.from_cache
-        assert b"<Count>3" in again.content
+        assert b">copd<" in again.content
 
 
 def test_offline_answers_from_the_cache_and_asks_nobody(tmp_path: Path) -> None:
@@ -342,9 +363,8 @@ def test_cache_ttl_lengthens_but_not_for_what_does_not_exist(tmp_path: Path) -> 
         [(_, left)] = stored(bench)
         assert left > 9 * WEEK
         clear(bench.settings)
-        bench.server.always = Answer(body=NO_IDS)
-        with pytest.raises(EntityNotFound):
-            bench.eutils.efetch(db="pubmed", ids=["9"], retmode="xml")
+        bench.server.always = Answer(body=NO_ARTICLE)
+        bench.eutils.efetch(db="pubmed", ids=["9"], retmode="xml")
         [(_, left)] = stored(bench)
         assert left <= HOUR + 1
 

@@ -87,7 +87,8 @@ def test_followers_see_the_exchange_in_their_own_trace(tmp_path: Path) -> None:
 def test_not_found_reaches_followers_too(tmp_path: Path) -> None:
     body = b"<eFetchResult><ERROR>ID list is empty!</ERROR></eFetchResult>"
     with workbench(tmp_path, always=Answer(body=body, delay=0.2)) as bench:
-        errors = in_threads(4, lambda _: bench.eutils.efetch(db="pubmed", ids=["9"], retmode="xml"))
+        errors = in_threads(4, lambda _: bench.eutils.efetch(db="nuccore", ids=["NM_9"], retmode="xml"))
+        assert len(bench.server.seen) == 3
     assert all(isinstance(error, EntityNotFound) for error in errors)
 
 

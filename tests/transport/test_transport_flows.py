@@ -1,29 +1,30 @@
 """Whole calls over a real loopback server: what is retried, what is final, how long it takes, where it may lead."""
 
+import gzip
 import socket
 import ssl
 import threading
 import time
+from dataclasses import replace
 from email.utils import formatdate
 from pathlib import Path
 
 import pytest
 import requests
 import urllib3
-from loopback import ESEARCH, HTML, RATE_LIMIT, Answer, Loopback
+from loopback import ESEARCH, HTML, RATE_LIMIT, Answer, Fault, Loopback
 from urllib3.connectionpool import HTTPConnectionPool
 from workbench import EMAIL, KEY, Bench, CountingLimiter, free_port, opened, settings_for, with_secrets, workbench
 
 from entrez_kit import tracing
 from entrez_kit.errors import (
-    EntityNotFound,
     EntrezKitError,
     InvalidInput,
     NotConfigured,
     RateLimited,
     UpstreamError,
 )
-from entrez_kit.transport import faults
+from entrez_kit.transport import faults, redirects
 from entrez_kit.transport.call import Call, Expect
 from entrez_kit.transport.retry import Backoff
 
@@ -134,8 +135,7 @@ def test_pain_07_a_rate_limit_that_lasts_is_rate_limited(tmp_path: Path) -> None
     ("answer", "kind"),
     [
         (Answer(status=400, body=b'{"error":"API key invalid"}'), NotConfigured),
-        (Answer(body=b"<eFetchResult><ERROR>ID list is empty!</ERROR></eFetchResult>", status=400), EntityNotFound),
-        (Answer(body=b"<eSearchResult><ERROR>Empty term and query_key</ERROR></eSearchResult>"), InvalidInput),
+        (Answer(body=b"<eSearchResult><ERROR>Invalid term value</ERROR></eSearchResult>"), InvalidInput),
         (Answer(status=404, body=HTML), UpstreamError),
         (Answer(status=403, body=HTML), UpstreamError),
     ],
@@ -143,7 +143,7 @@ def test_pain_07_a_rate_limit_that_lasts_is_rate_limited(tmp_path: Path) -> None
 def test_what_asking_again_cannot_mend_is_asked_once(
     answer: Answer, kind: type[EntrezKitError], tmp_path: Path
 ) -> None:
-    with workbench(tmp_path, always=answer) as bench:
+    with workbench(tmp_path, always=answer, **with_secrets()) as bench:
         with pytest.raises(kind) as caught:
             search(bench)
         assert len(bench.server.seen) == 1
@@ -216,6 +216,17 @@ def test_the_time_limit_of_a_request_leaves_time_for_another(tmp_path: Path) -> 
 
         assert search(bench) == ESEARCH
         assert len(bench.server.seen) == 4
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "shown"), [(500, "0.5 s"), (50, "0.05 s"), (1_500, "1.5 s"), (30_000, "30 s")]
+)
+def test_a_time_limit_is_shown_as_it_was_set(milliseconds: int, shown: str) -> None:
+    call = Call("eutils", "esearch", "http://127.0.0.1/", (), Expect("xml"))
+
+    error = faults.explain(requests.exceptions.ReadTimeout("read timed out"), call, "127.0.0.1", milliseconds / 1000)
+
+    assert f"did not answer within {shown}" in str(error)
 
 
 def test_pain_34_a_call_may_have_a_deadline_of_its_own(tmp_path: Path) -> None:
@@ -333,6 +344,35 @@ def test_a_server_that_never_answers_is_a_timeout(tmp_path: Path) -> None:
     assert caught.value.details["attempts"] == 4
 
 
+def _summaries(*uids: str) -> Answer:
+    documents = "".join(f'<DocumentSummary uid="{uid}"><Title>T</Title></DocumentSummary>' for uid in uids)
+    return Answer(
+        body=f"<eSummaryResult><DocumentSummarySet>{documents}</DocumentSummarySet></eSummaryResult>".encode()
+    )
+
+
+def test_summaries_left_out_in_silence_are_asked_for_again(tmp_path: Path) -> None:
+    with workbench(tmp_path, always=_summaries("1", "2")) as bench:
+        bench.server.then(_summaries("1"))
+
+        assert b'uid="2"' in bench.eutils.esummary(db="pubmed", ids=["1", "2"]).content
+        assert len(bench.server.seen) == 2
+
+
+def test_summaries_that_stay_left_out_are_not_remembered_so(tmp_path: Path) -> None:
+    with workbench(tmp_path, always=_summaries("1")) as bench:
+        assert b'uid="1"' in bench.eutils.esummary(db="pubmed", ids=["1", "2"]).content
+        bench.server.always = _summaries("1", "2")
+
+        assert b'uid="2"' in bench.eutils.esummary(db="pubmed", ids=["1", "2"]).content
+
+
+def test_a_search_that_lists_many_ids_has_sent_none_of_them(tmp_path: Path) -> None:
+    words = b"<eSearchResult><ERROR>Too many UIDs in request. Maximum number of UIDs is 500.</ERROR></eSearchResult>"
+    with workbench(tmp_path, always=Answer(body=words)) as bench, pytest.raises(UpstreamError):
+        bench.eutils.esearch(db="pubmed", term="x", retmax=9999)
+
+
 # Redirects
 
 
@@ -346,6 +386,32 @@ def test_a_redirect_on_the_same_loopback_host_is_followed_with_its_parameters(tm
         assert second.raw.count("api_key=") == 1
         assert second.path == "/moved/esearch.fcgi"
         assert bench.limiter.taken == 2
+
+
+def test_a_redirect_to_another_port_takes_no_key_along(tmp_path: Path) -> None:
+    with workbench(tmp_path, **with_secrets()) as bench, workbench(tmp_path / "other") as other:
+        bench.server.then(
+            Answer(status=307, headers={"Location": f"{other.server.root}/esearch.fcgi?db=pubmed&term=x"})
+        )
+        search(bench)
+
+        assert KEY in bench.server.seen[0].raw
+        assert "api_key" not in other.server.seen[0].raw
+        assert "email" not in other.server.seen[0].raw
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        ("https://eutils.ncbi.nlm.nih.gov:443/x", True),
+        ("https://eutils.ncbi.nlm.nih.gov/other", True),
+        ("http://eutils.ncbi.nlm.nih.gov/x", False),
+        ("https://eutils.ncbi.nlm.nih.gov:8443/x", False),
+        ("https://www.ncbi.nlm.nih.gov/x", False),
+    ],
+)
+def test_the_same_origin_is_the_same_scheme_host_and_port(other: str, same: bool) -> None:
+    assert redirects.same_origin("https://eutils.ncbi.nlm.nih.gov/x", other) is same
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
@@ -378,10 +444,23 @@ def test_a_redirect_elsewhere_is_refused(location: str, tmp_path: Path) -> None:
 
 
 def test_redirects_in_a_circle_end(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(status=302, headers={"Location": "/esearch.fcgi"})) as bench:
+    with workbench(tmp_path, always=Answer(status=302, headers={"Location": "/esearch.fcgi?term=asthma"})) as bench:
         with pytest.raises(UpstreamError) as caught:
             search(bench)
         assert len(bench.server.seen) == 4
+    assert caught.value.reason == "redirected"
+
+
+@pytest.mark.parametrize(("status", "term"), [(301, "x"), (302, "x"), (303, "x"), (308, "x"), (303, "x" * 3000)])
+@pytest.mark.parametrize("location", ["/esearch.fcgi", "?again=1", "/login?next=esearch"])
+def test_a_redirect_that_loses_the_arguments_is_refused_and_what_it_answers_is_not_read(
+    status: int, term: str, location: str, tmp_path: Path
+) -> None:
+    with workbench(tmp_path) as bench:
+        bench.server.then(Answer(status=status, headers={"Location": location}))
+        with pytest.raises(UpstreamError) as caught:
+            search(bench, term)
+        assert len(bench.server.seen) == 1
     assert caught.value.reason == "redirected"
 
 
@@ -511,3 +590,45 @@ def test_a_service_that_limits_requests_in_flight_gets_no_more(tmp_path: Path) -
 
     assert len(bench.server.seen) == 12
     assert most[0] <= 5  # four in flight, and one whose place was given back before this test counted it
+
+
+# The whole exchange
+
+
+@pytest.mark.parametrize("fault", ["drip_headers", "endless_headers", "continues"])
+def test_the_deadline_bounds_the_headers_too(fault: Fault, tmp_path: Path) -> None:
+    started = time.monotonic()
+    with (
+        workbench(tmp_path, always=Answer(fault=fault), ncbi_total_deadline_ms=1000) as bench,
+        pytest.raises(UpstreamError) as caught,
+    ):
+        search(bench)
+
+    assert time.monotonic() - started < 3
+    assert caught.value.exit_code == 5
+
+
+@pytest.mark.parametrize("share", [0.3, 0.7, 0.99])
+def test_half_a_compressed_stream_is_no_answer_even_when_http_says_it_is_complete(share: float, tmp_path: Path) -> None:
+    whole = gzip.compress(ESEARCH)
+    half = Answer(body=whole[: int(len(whole) * share)], headers={"Content-Encoding": "gzip"})
+    with workbench(tmp_path, always=half) as bench:
+        with pytest.raises(UpstreamError, match="breaks off"):
+            search(bench)
+        assert len(bench.server.seen) == 4
+        bench.server.always = Answer(compressed=True)
+        assert search(bench) == ESEARCH
+
+
+def test_a_content_length_that_is_too_small_cuts_text_and_is_seen(tmp_path: Path) -> None:
+    record = b"\nPMID- 99000001\nTI  - A title\nSO  - J Inv Res. 2024;1(1):1.\n\nPMID- 99000002\nTI  - Two\nSO  - K.\n"
+    with workbench(tmp_path) as bench:
+        for length in range(1, len(record)):
+            bench.server.by_endpoint["efetch"] = Answer(body=record[:length])
+            with opened(bench.server, replace(bench.settings, ncbi_max_retries=0, no_cache=True)) as once:
+                try:
+                    once.eutils.efetch(db="pubmed", ids=["99000001", "99000002"], rettype="medline", retmode="text")
+                except UpstreamError:
+                    continue
+            # What passes is whole: a record with its last field, and a line that ends.
+            assert record[:length].endswith((b"1(1):1.\n", b"1(1):1.\n\n")) or length < 7, record[:length]

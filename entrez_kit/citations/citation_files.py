@@ -5,13 +5,17 @@ import io
 import re
 from typing import Any, Final
 
+from entrez_kit.citations.bibtex_file import BibtexFile
 from entrez_kit.errors import InvalidInput
 
+MAX_FIELD: Final = 512 * 1024 * 1024
 COLUMNS: Final = {
     "journal": ("journal", "journaltitle", "journal_title", "source"),
     "year": ("year", "date", "pub_year", "publication_year"),
     "volume": ("volume", "vol"),
+    "issue": ("issue", "number"),
     "first_page": ("first_page", "firstpage", "page", "pages", "start_page"),
+    "last_page": ("last_page", "lastpage", "end_page"),
     "author_name": ("author_name", "author", "authors", "first_author", "firstauthor"),
     "title": ("title", "article_title"),
     "key": ("key", "id", "ref", "reference"),
@@ -36,42 +40,39 @@ def read_citations(text: str, *, bibtex: bool) -> list[dict[str, str]]:
 
 
 def _from_bibtex(text: str) -> list[dict[str, str]]:
-    import logging
-
-    from bibtexparser.entrypoint import parse_string
-    from bibtexparser.middlewares import SeparateCoAuthors
-
-    logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # what fails is raised below
-    library = parse_string(text, append_middleware=[SeparateCoAuthors()])
-    failed = library.failed_blocks
-    if failed:
-        lines = ", ".join(str((block.start_line or 0) + 1) for block in failed)
-        raise InvalidInput(
-            f"The BibTeX file has {len(failed)} entries that cannot be read (line {lines}).",
-            recovery_hint="Correct these entries: look for a missing brace, quote or comma, or a key used twice.",
-            details={"reason": "bad_bibtex", "lines": [(block.start_line or 0) + 1 for block in failed]},
-        )
-    return [
-        _citation({"key": entry.key, **{field.key.lower(): _plain(field.value) for field in entry.fields}})
-        for entry in library.entries
-    ]
-
-
-def _plain(value: Any) -> str:
-    """Return a field without LaTeX; of several authors the first, split off before braces around a group are lost."""
-    from pylatexenc.latex2text import LatexNodes2Text
-
-    first = value[0] if isinstance(value, list) and value else value
-    return str(LatexNodes2Text().latex_to_text(str(first)))
+    citations = []
+    for reference in BibtexFile(text, "The BibTeX file").references:
+        first = reference.authors[0] if reference.authors else None
+        values = {
+            "key": reference.key,
+            "title": reference.title,
+            "journal": reference.journal,
+            "year": reference.year,
+            "volume": reference.volume,
+            "issue": reference.issue,
+            "pages": reference.pages,
+            "author": first and (first.group or first_author(first.text)),
+        }
+        citations.append(_citation(values))
+    return citations
 
 
 def _from_csv(text: str) -> list[dict[str, str]]:
     text = text.removeprefix("\ufeff")
+    header = text.lstrip().partition("\n")[0]
+    rows = csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=header.count))
+    csv.field_size_limit(MAX_FIELD)
     try:
-        dialect: Any = csv.Sniffer().sniff(text[:4096], delimiters=",;\t")
-    except csv.Error:
-        dialect = csv.excel
-    rows = csv.DictReader(io.StringIO(text), dialect=dialect)
+        return _from_rows(rows)
+    except csv.Error as exc:
+        raise InvalidInput(
+            f"The CSV file cannot be read: {exc}.",
+            recovery_hint="Look for a missing quote, or give the references as BibTeX.",
+            details={"reason": "bad_csv"},
+        ) from None
+
+
+def _from_rows(rows: "csv.DictReader[str]") -> list[dict[str, str]]:
     names = {(name or "").strip().lower().replace(" ", "_") for name in rows.fieldnames or []}
     known = {column for columns in COLUMNS.values() for column in columns}
     if not names & known:
@@ -100,7 +101,10 @@ def _citation(values: dict[str, Any]) -> dict[str, str]:
         if year:
             found["year"] = year[0]
     if "first_page" in found:
-        found["first_page"] = re.split(r"\s*[-\u2010-\u2015]+\s*", found["first_page"])[0]
+        first, *rest = re.split(r"(?<!\s)\s*+[-\u2010-\u2015]+\s*+", found["first_page"])
+        found["first_page"] = first
+        if rest and rest[0]:
+            found.setdefault("last_page", rest[0])
     if "author_name" in found:
         found["author_name"] = first_author(found["author_name"])
     return found
@@ -108,7 +112,7 @@ def _citation(values: dict[str, Any]) -> dict[str, str]:
 
 def first_author(names: str) -> str:
     """Return the first of several authors as PubMed writes it: family name and initials ("Doe JA")."""
-    first = re.split(r"\s*;\s*|\s+and\s+", names)[0].strip()
+    first = re.split(r"(?<!\s)(?:\s*+;\s*+|\s++and\s++)", names)[0].strip()
     if "," in first:
         family, _, given = (part.strip() for part in first.partition(","))
         # "Doe J, Smith A" is a list of names; "Doe, Jane A" is one name.

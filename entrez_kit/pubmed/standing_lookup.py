@@ -1,0 +1,65 @@
+"""Ask PubMed how works stand, many in one request, where an answer knows no more of them than their PMIDs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from entrez_kit.batches import in_batches
+from entrez_kit.errors import EntityNotFound, EntrezKitError, UpstreamError
+from entrez_kit.pubmed.models import BriefSummary, Warn
+from entrez_kit.pubmed.standing import Standing
+from entrez_kit.services import Services
+
+BATCH: Final = 200
+"""Summaries per request; NCBI asks for POST beyond, and a lost batch costs little."""
+STANDING_UNKNOWN: Final = "standing_unknown"
+
+
+@dataclass(slots=True)
+class Standings:
+    """How works stand, by PMID, and why it is not known of others; plain works are in neither."""
+
+    known: dict[str, Standing] = field(default_factory=dict)
+    summaries: dict[str, BriefSummary] = field(default_factory=dict)
+    unknown: dict[str, EntrezKitError] = field(default_factory=dict)
+
+    @property
+    def warnings(self) -> list[Warn]:
+        """What to say where something is not known."""
+        return [Warn(code=STANDING_UNKNOWN, message=_unknown(self.unknown))] if self.unknown else []
+
+
+def look_up_standings(services: Services, pmids: Iterable[str]) -> Standings:
+    """Ask how works stand. A failure is part of the answer, never an error."""
+    from entrez_kit.pubmed.summaries import parse_summaries
+
+    def ask(batch: list[str]) -> tuple[list[BriefSummary], list[str]]:
+        return parse_summaries(services.eutils.esummary(db="pubmed", ids=batch, version="2.0").content)
+
+    asked = in_batches(list(dict.fromkeys(pmids)), BATCH, ask, refusals=(EntityNotFound,))
+    found = Standings(unknown=dict(asked.failed))
+    for batch, (summaries, missing) in asked.answers:
+        answered = {summary.pmid for summary in summaries}
+        found.summaries |= {summary.pmid: summary for summary in summaries}
+        found.known |= {summary.pmid: summary.standing for summary in summaries if summary.standing is not None}
+        left_out = UpstreamError("PubMed left it out of its answer.", details={"reason": "incomplete"})
+        found.unknown |= {pmid: left_out for pmid in batch if pmid not in answered and pmid not in missing}
+    return found
+
+
+def standing_shortfall(warnings: Iterable[Warn]) -> EntrezKitError | None:
+    """Return the error that goes with a document in which it is not known how some works stand."""
+    said = [warning.message for warning in warnings if warning.code == STANDING_UNKNOWN]
+    if not said:
+        return None
+    return UpstreamError(
+        said[0],
+        recovery_hint="Run the same command again in a little while: what was answered is in the cache.",
+        details={"reason": "incomplete", "partial": True, "missing": ["standing"]},
+    )
+
+
+def _unknown(unknown: dict[str, EntrezKitError]) -> str:
+    shown = ", ".join(list(unknown)[:10]) + (" ..." if len(unknown) > 10 else "")
+    why = next(iter(unknown.values())).message
+    return f"Whether PMID {shown} was retracted or corrected is not known: {why}"

@@ -1,0 +1,107 @@
+"""Every recorded record in six styles, judged by rules that know nothing of how a citation is made."""
+
+import gzip
+import html
+import re
+import unicodedata
+from functools import cache
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+import pytest
+
+from entrez_kit.citations.csl import Item, style_item
+from entrez_kit.citations.styles import STYLES, format_citations
+from entrez_kit.pubmed.records import iter_records
+
+AUTHORS = {"apa": 20, "mla": 2, "vancouver": 6, "ama": 6, "chicago": 6, "nature": 5}
+"""How many authors a style names before it shortens the list."""
+
+
+@cache
+def cited(folder: Path) -> dict[str, tuple[Element, dict[str, str]]]:
+    """Return every recorded article as another parser sees it, and its citations, by PMID."""
+    elements: dict[str, Element] = {}
+    items: dict[str, Item] = {}
+    for path in (path for name in ("efetch_pubmed", "baseline") for path in sorted((folder / name).iterdir())):
+        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        try:
+            root = ElementTree.fromstring(content)
+        except ElementTree.ParseError:
+            continue
+        for element in root.iter("PubmedArticle"):
+            elements.setdefault(element.findtext("MedlineCitation/PMID") or "", element)
+        if elements.keys() - items.keys():
+            items |= {
+                record.pmid: style_item(record.article())
+                for record in iter_records(content)
+                if record.kind == "article" and record.pmid not in items
+            }
+    wanted = sorted(elements.keys() & items.keys())
+    texts: dict[str, dict[str, str]] = {pmid: {} for pmid in wanted}
+    for style in STYLES:
+        for pmid, text in zip(wanted, format_citations([items[pmid] for pmid in wanted], style), strict=True):
+            texts[pmid][style] = text
+    assert len(wanted) > 500
+    return {pmid: (elements[pmid], texts[pmid]) for pmid in wanted}
+
+
+def bare(text: str) -> str:
+    """Return letters and digits only, small and without accents."""
+    return "".join(
+        letter for letter in unicodedata.normalize("NFKD", html.unescape(text)).casefold() if letter.isalnum()
+    )
+
+
+def said(element: Element, path: str) -> str:
+    """Return the text of a place in a record."""
+    found = element.find(f"MedlineCitation/Article/{path}")
+    return "" if found is None else "".join(found.itertext()).strip()
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_authors_year_title_place_and_doi_of_every_record_are_in_its_citation(real_data: Path, style: str) -> None:
+    wrong = []
+    for pmid, (element, texts) in cited(real_data).items():
+        text = texts[style]
+        wanted = [said(element, "Journal/JournalIssue/PubDate/Year"), said(element, "Journal/JournalIssue/Volume")]
+        wanted = [re.sub(r"(?i)[ (]*suppl.*", "", part) for part in wanted if not re.fullmatch("[IVXLC]+", part)]
+        people = element.findall("MedlineCitation/Article/AuthorList/Author")
+        names = [person.findtext("LastName") or person.findtext("CollectiveName") or "" for person in people]
+        if style == "chicago":  # small particles follow the given name: "Berg, Willem van der"
+            names = [re.sub(r"^(?:[a-z'’]+ )+(?=[A-Z])", "", name) for name in names]
+        wanted += names if len(names) <= AUTHORS[style] else names[:1]
+        pages = said(element, "Pagination/MedlinePgn") or said(element, "Pagination/StartPage")
+        number = said(element, "ELocationID[@EIdType='pii']") if said(element, "Journal/JournalIssue/Volume") else ""
+        if first := re.match(r"[A-Za-z]{0,3}[0-9]+", pages or ("" if "(" in number else number)):
+            wanted.append(first[0])
+        doi = said(element, "ELocationID[@EIdType='doi'][@ValidYN='Y']")
+        if style != "nature":  # which gives it only of what has no volume
+            wanted.append(doi)
+        title = said(element, "ArticleTitle")
+        if said(element, "Language") == "eng" and "<" not in title and not title.startswith("["):
+            wanted.append(re.sub(r"(?i)^(?:the|an?) ", "", title) if title.isascii() else "")
+        wrong += [(pmid, part, text) for part in wanted if part and bare(part) not in bare(text)]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_no_citation_of_a_record_has_doubled_marks_lost_words_or_open_quotes(real_data: Path, style: str) -> None:
+    wrong = []
+    for pmid, (element, texts) in cited(real_data).items():
+        title = said(element, "ArticleTitle")
+        text = re.sub(r"(?:https?://|doi: ?)\S+", "", texts[style])
+        marks = re.search(r"(?<!\.)\.\.(?!\.)|,,|;;|::|,\.|\( | \)|\(\)|\[\]| ,| ;|[?!]\.(?!\.)|\.”\.", text)
+        if marks and marks[0] not in title:
+            wrong.append((pmid, f"marks {marks[0]!r}", text))
+        if re.search(r"\bothers\b|\bNone\b|\bnull\b", text) and not re.search(r"others|None|null", title):
+            wrong.append((pmid, "a word of the program", text))
+        if text.count("“") != text.count("”") or '"' in text or "'" in text or re.search("[\u2060-\u2064]", text):
+            wrong.append((pmid, "quotation marks", text))
+        for pair in ("()", "[]"):
+            if text.count(pair[0]) != text.count(pair[1]) and title.count(pair[0]) == title.count(pair[1]):
+                wrong.append((pmid, f"brackets {pair}", text))
+
+    assert wrong == []

@@ -1,0 +1,187 @@
+"""Find the texts a regular expression may need more than linear time for, and see whether it does.
+
+From a pattern's own syntax tree texts are made that it matches; their pieces, repeated a thousandfold behind what leads
+to them and before what spoils the match, are where backtracking and rescanning show.
+
+Run as a program, it reads patterns from stdin as JSON and writes what it found: regular expressions do not let
+themselves be interrupted everywhere, so whoever asks can end the process.
+"""
+
+import json
+import random
+import re
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any, Final
+
+SHORT: Final = 2_500
+LONG: Final = 4 * SHORT
+SLOW_SECONDS: Final = 0.02
+"""What a text of `LONG` characters may take anyway; only above it the growth is looked at."""
+GROWTH: Final = 7.0
+"""Four times the text: 4 is linear, 16 quadratic."""
+GIVEN_UP_SECONDS: Final = 1.0
+SAMPLES: Final = 8
+ATTACKS: Final = 80
+MOST_SUSPECTS: Final = 8
+ANY: Final = 'a0 <>"-'
+OUTSIDE: Final = ("\x00", "\n")
+"""What spoils a match at the end of a text."""
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A regular expression of the project, how it is used, and where it stands."""
+
+    where: str
+    source: str
+    is_bytes: bool
+    flags: int
+    method: str
+    """match, fullmatch, or search for all that looks at every place."""
+
+    def compiled(self) -> "re.Pattern[Any]":
+        source: Any = self.source.encode("latin-1") if self.is_bytes else self.source
+        flags = self.flags & ~(re.UNICODE if self.is_bytes else 0)
+        return re.compile(source, flags)
+
+
+def attacks(pattern: Pattern) -> list[tuple[str, str]]:
+    """Return pairs of a beginning and a piece to repeat behind it, the same ones every time."""
+    random_numbers = random.Random(repr(pattern.source))
+    tree = _parser.parse(pattern.source, pattern.flags & ~re.DEBUG)
+    texts = sorted({_sample(tree, {}, random_numbers)[:40] for _ in range(SAMPLES)})
+    singles = sorted(set("".join(texts)) | {" "})
+    sure = {("", one) for one in singles}
+    more = {("", one + two) for one in singles[:12] for two in singles[:12]}
+    for text in texts:
+        for start in range(len(text) + 1):
+            sure |= {(text[:start], one) for one in (*text[start - 1 : start], *text[start : start + 1])}
+            more |= {(text[:start], text[start:end]) for end in range(start + 2, len(text) + 1)}
+            more |= {(text[:start], one) for one in singles[:20]}
+    spare = sorted(more - sure)
+    return sorted(sure) + random_numbers.sample(spare, min(len(spare), ATTACKS))
+
+
+def _sample(tree: Any, groups: dict[int, str], numbers: random.Random) -> str:
+    """Return a text the tree matches, look-around aside."""
+    parts: list[str] = []
+    for operator, argument in tree:
+        name = str(operator)
+        if name == "LITERAL":
+            parts.append(chr(argument))
+        elif name == "NOT_LITERAL":
+            parts.append(next(one for one in ANY if one != chr(argument)))
+        elif name == "ANY":
+            parts.append(numbers.choice(ANY))
+        elif name == "IN":
+            parts.append(_member(argument, numbers))
+        elif name == "BRANCH":
+            parts.append(_sample(numbers.choice(argument[1]), groups, numbers))
+        elif name == "SUBPATTERN":
+            text = _sample(argument[3], groups, numbers)
+            groups[argument[0]] = text
+            parts.append(text)
+        elif name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+            least, most, inner = argument
+            times = min(least + numbers.choice((0, 1, 1, 2)), int(most))
+            parts.append("".join(_sample(inner, groups, numbers) for _ in range(times)))
+        elif name == "ATOMIC_GROUP":
+            parts.append(_sample(argument, groups, numbers))
+        elif name == "GROUPREF":
+            parts.append(groups.get(argument, ""))
+        elif name == "ASSERT" and argument[0] > 0 and numbers.random() < 0.5:
+            parts.append(_sample(argument[1], groups, numbers))
+    return "".join(parts)
+
+
+def _member(choices: list[tuple[Any, Any]], numbers: random.Random) -> str:
+    """Return a character of a set."""
+    if str(choices[0][0]) == "NEGATE":
+        out = re.compile("".join(("[", *map(_spelled, choices[1:]), "]")), re.DOTALL)
+        allowed = [one for one in ANY + "'.=/&#\\" if not out.match(one)]
+        return numbers.choice(allowed or ["~"])
+    operator, argument = numbers.choice(choices)
+    if str(operator) == "LITERAL":
+        return chr(argument)
+    if str(operator) == "RANGE":
+        return chr(numbers.choice(argument))
+    return {"CATEGORY_DIGIT": "0", "CATEGORY_SPACE": " ", "CATEGORY_WORD": numbers.choice("a0_")}.get(
+        str(argument).replace("UNI_", ""), "-"
+    )
+
+
+def _spelled(choice: tuple[Any, Any]) -> str:
+    operator, argument = choice
+    if str(operator) == "LITERAL":
+        return re.escape(chr(argument))
+    if str(operator) == "RANGE":
+        return f"{re.escape(chr(argument[0]))}-{re.escape(chr(argument[1]))}"
+    name = str(argument).removeprefix("CATEGORY_")
+    letter = {"DIGIT": "d", "SPACE": "s", "WORD": "w"}[name.removeprefix("NOT_")]
+    return "\\" + (letter.upper() if name.startswith("NOT_") else letter)
+
+
+def seconds(pattern: Pattern, compiled: "re.Pattern[Any]", text: str) -> float:
+    """Return how long a text takes."""
+    body: Any = text.encode("utf-8", "replace") if pattern.is_bytes else text
+    start = time.thread_time()
+    if pattern.method == "search":
+        for _ in compiled.finditer(body):
+            pass
+    else:
+        getattr(compiled, pattern.method)(body)
+    return time.thread_time() - start
+
+
+def verdict(pattern: Pattern) -> str | None:
+    """Return what is wrong with a pattern, or None."""
+    compiled = pattern.compiled()
+    suspects = 0
+    for before, piece in attacks(pattern):
+        for after in OUTSIDE:
+            shown = f"{before!r} + {piece!r} * n + {after!r}"
+
+            def taken(length: int, text: tuple[str, str, str] = (before, piece, after)) -> float:
+                return seconds(pattern, compiled, text[0] + text[1] * (length // len(text[1])) + text[2])
+
+            try:
+                with _limited():
+                    if taken(LONG // 8) < SLOW_SECONDS / 60:
+                        continue
+                    long = min(taken(LONG) for _ in range(2))
+                    if long < SLOW_SECONDS:
+                        continue
+                    short = min(taken(SHORT) for _ in range(3))
+            except TimeoutError:
+                return f"{shown} takes more than {GIVEN_UP_SECONDS:.0f} s"
+            if long / short > GROWTH:
+                return f"{shown}: {short * 1000:.1f} ms for {SHORT} characters, {long * 1000:.0f} for {LONG}"
+            suspects += 1
+            if suspects == MOST_SUSPECTS:
+                return None  # slow by a constant
+    return None
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    def end(*_: object) -> None:
+        raise TimeoutError
+
+    signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, GIVEN_UP_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+
+if __name__ == "__main__":
+    for raw in json.load(sys.stdin):
+        one = Pattern(**raw)
+        print(json.dumps(verdict(one)), flush=True)  # noqa: T201

@@ -1,0 +1,349 @@
+"""Every command under every fault of the services it asks, judged against its answer where nothing fails.
+
+``python tests/process/fault_drill.py [--command WORDS] [--fault NAME] [--endpoint NAME]`` runs all of it, or a part,
+and prints what went wrong; the tests run a part that meets each command and each fault.
+"""
+
+import argparse
+import io
+import json
+import os
+import re
+import shlex
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+from unittest.mock import patch
+
+from fault_proxy import FAULTS, SLOW, FaultProxy
+
+BIB: Final = """@article{one, title = {Base editing of a cryptic splice site restores mucus transport in human airway
+cells}, author = {Marrowby, T. J.}, journal = {Ann Imaginary Genome Ed (Demo)}, year = {2019}, pmid = {99000001}}
+@article{two, title = {Nothing that anybody ever wrote about}, author = {Nobody, A.}, year = {2011}, journal = {None}}
+"""
+
+COMMANDS: Final[tuple[str, ...]] = (
+    "search crispr -n 5 --json",
+    "search crispr -n 5 --summaries 5 --json",
+    "search crispr --history --json",
+    "search crisper -n 5 --json",
+    "search crispr --species humans --type Review --json",
+    "search crispr --all --json",
+    "search crispr -f ids",
+    "fetch 99000001 99000004 99000050 --json",
+    "fetch 99000001 PMC99000002 10.5555/ekit.2024.0004 --json",
+    "fetch 99000001 99000050 --detail full_xml --json",
+    "fetch 99000001 99000050 --detail medline_text --json",
+    "fetch 99000001 99000050 -f xml",
+    "fetch 99000001 99000050 -f nbib",
+    "fetch 99000001 99000050 -f jsonl",
+    "show 99000050 -f md",
+    "related 99000004 --json",
+    "related 99000004 --type references --json",
+    "related 99000004 --type citedin --json",
+    "cite 99000001 99000050 --style apa --json",
+    "cite 99000001 99000035 -f ris",
+    "fulltext PMC99000001 --json",
+    "fulltext 99000001 --json",
+    "fulltext 10.5555/ekit.2019.0050 --json",
+    "match --title 'Base editing of a cryptic splice site restores mucus transport in human airway cells' --json",
+    "match --journal 'Ann Imaginary Genome Ed (Demo)' --year 2019 --volume 3 --page 101 --json",
+    "check {bib} --json",
+    "convert 99000001 PMC99000002 --json",
+    "europepmc crispr --json",
+    "mesh 'heart attack' --json",
+    "spell crisper --json",
+    "gene search TP53 --organism human --json",
+    "gene get NCBIGene:7157 --json",
+    "gene pubmed NCBIGene:7157 --limit 5 --json",
+    "db info --json",
+    "db info pubmed --json",
+    "db search mesh diabetes --json",
+    "db summary gene 7157 672 --json",
+    "db fetch nuccore ZZ900001.1 --rettype fasta --json",
+    "db link 7157 672 --from gene --to pubmed --json",
+    "corpus sync drill crispr --json",
+)
+AFTERWARDS: Final = {"corpus sync drill crispr --json": "corpus export drill -f jsonl"}
+"""What is compared in place of a document that tells what was new."""
+FINAL: Final = frozenset(
+    (
+        *(f"status {status}" for status in (401, 403, 404, 405, 410, 418, 451, 501)),
+        *("404 in json", "414", "301 to itself", "302 nowhere", "302 elsewhere", "302 to a page"),
+    )
+)
+"""Answers that nobody asks for twice: one of them may end a call, honestly."""
+FAILED: Final = frozenset(("UPSTREAM_ERROR", "RATE_LIMITED", "UPSTREAM", "ENTREZ", "RATE_LIMIT"))
+"""Codes that say a service failed."""
+
+DEADLINE: Final = 1.5
+"""Seconds an exchange may take under a slow fault, all attempts together."""
+HASTE: Final = {
+    "NCBI_TIMEOUT_MS": "500",
+    "NCBI_TOTAL_DEADLINE_MS": str(int(1000 * DEADLINE)),
+    "EUROPEPMC_TIMEOUT_MS": "500",
+    "UNPAYWALL_TIMEOUT_MS": "500",
+}
+ENVIRONMENT: Final = {
+    "NCBI_MAX_RETRIES": "3",
+    "EUROPEPMC_MAX_RETRIES": "2",
+    "UNPAYWALL_EMAIL": "reader@entrez-kit.invalid",
+}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How one run of the program ended."""
+
+    status: int
+    out: bytes
+    err: str
+    seconds: float
+
+    @property
+    def errors(self) -> list[dict[str, Any]]:
+        """The envelopes on stderr."""
+        lines = [line for line in self.err.splitlines() if line.startswith("{")]
+        return [document.get("error", document) for document in map(json.loads, lines)]
+
+
+@dataclass
+class Verdict:
+    """What one case of the drill came to: the words of what is wrong with it, none where it is well."""
+
+    command: str
+    endpoint: str
+    fault: str
+    wrong: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return f"[{self.fault} at {self.endpoint}] {self.command}: {'; '.join(self.wrong) or 'well'}"
+
+
+class Drill:
+    """The program in this process, a sandbox, and the proxy between them."""
+
+    def __init__(self, sandbox_url: str, folder: Path) -> None:
+        self.proxy = FaultProxy(sandbox_url)
+        self._folder = folder
+        self._homes = 0
+        self._bib = folder / "drill.bib"
+        self._bib.write_text(BIB, encoding="utf-8")
+        self._clean: dict[str, tuple[Ended, list[str]]] = {}
+        self._down: dict[tuple[str, str], Ended] = {}
+
+    def endpoints(self, command: str) -> list[str]:
+        """Return the endpoints a command asks when nothing fails."""
+        return self._well(command)[1]
+
+    def _well(self, command: str) -> tuple[Ended, list[str]]:
+        if command not in self._clean:
+            self.proxy.heal()
+            self.proxy.asked.clear()
+            home = self._home()
+            ended = self._final(command, home, self._run(command, home))
+            self._clean[command] = (ended, list(dict.fromkeys(self.proxy.asked)))
+        return self._clean[command]
+
+    def judge(self, command: str, endpoint: str, fault: str) -> Verdict:
+        """Run a command under a fault that lasts, then once the service is well; and under one that passes."""
+        verdict = Verdict(command, endpoint, fault)
+        clean, asked = self._well(command)
+        home = self._home()
+        self.proxy.asked.clear()
+        self.proxy.strike(endpoint, fault, -1)
+        ended = self._run(command, home, HASTE if fault in SLOW else {})
+        exchanges = len(set(self.proxy.asked)) + 2
+        self.proxy.heal()
+        verdict.wrong += self._judge_failing(command, home, ended, clean, endpoint)
+        if fault in SLOW and ended.seconds > (DEADLINE + 1) * exchanges:
+            verdict.wrong.append(f"took {ended.seconds:.1f} s")
+        again = self._final(command, home, self._run(command, home))
+        verdict.wrong += [f"once well: {word}" for word in self._differences(again, clean)]
+        if fault not in SLOW and endpoint in asked:
+            home = self._home()
+            self.proxy.strike(endpoint, fault, 1)
+            passed = self._run(command, home)
+            self.proxy.heal()
+            if fault in FINAL:
+                words = self._judge_failing(command, home, passed, clean, endpoint)
+            else:
+                words = self._differences(self._final(command, home, passed), clean)
+            verdict.wrong += [f"after one fault: {word}" for word in words]
+        return verdict
+
+    def _without(self, command: str, endpoint: str) -> Ended:
+        """Return what comes of a command when one endpoint is plainly down."""
+        key = (command, endpoint)
+        if key not in self._down:
+            self.proxy.strike(endpoint, "status 503", -1)
+            self._down[key] = self._run(command, self._home())
+            self.proxy.heal()
+        return self._down[key]
+
+    def _judge_failing(self, command: str, home: Path, ended: Ended, clean: Ended, endpoint: str) -> Iterator[str]:
+        if "Traceback" in ended.err or ended.status == 1:
+            yield f"a defect: status {ended.status}, {ended.err[-300:]}"
+        final = self._final(command, home, ended)
+        same = not list(self._differences(final, clean))
+        if same or ended.status in (5, 7):
+            if not same and not any(error["code"] in FAILED for error in ended.errors):
+                yield f"status {ended.status} without its envelope: {_words(ended)}"
+            return
+        if command.startswith("fulltext") and not list(self._differences(ended, self._without(command, endpoint))):
+            return  # the next source has it, too
+        if ended.status == 4:
+            if command.startswith("check") and _unchecked(ended) > _unchecked(clean):
+                return
+            if not any(error["details"].get("missing") or error["details"].get("partial") for error in ended.errors):
+                yield f"status 4 does not say what is missing: {_words(ended)}"
+            return
+        if ended.status == 0 and _warnings(ended) - _warnings(clean):
+            return
+        yield f"status {ended.status}: {_words(ended)}"
+
+    def _differences(self, ended: Ended, clean: Ended) -> Iterator[str]:
+        if ended.status != clean.status:
+            yield f"status {ended.status} in place of {clean.status}: {_words(ended)}"
+        elif _stable(ended.out) != _stable(clean.out):
+            yield f"another answer: {_difference(_stable(ended.out), _stable(clean.out))}"
+
+    def _final(self, command: str, home: Path, ended: Ended) -> Ended:
+        return self._run(AFTERWARDS[command], home) if command in AFTERWARDS and ended.status == 0 else ended
+
+    def _home(self) -> Path:
+        self._homes += 1
+        home = self._folder / f"home{self._homes}"
+        home.mkdir()
+        return home
+
+    def _run(self, command: str, home: Path, haste: Mapping[str, str] | None = None) -> Ended:
+        words = shlex.split(command.replace("{bib}", str(self._bib)))
+        url = self.proxy.url
+        environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith(("NCBI_", "ENTREZ_KIT_"))},
+            **ENVIRONMENT,
+            **(haste or {}),
+            "HOME": str(home),
+            "ENTREZ_KIT_HOME": str(home / "kit"),
+            "ENTREZ_KIT_EUTILS_URL": f"{url}/entrez/eutils",
+            "ENTREZ_KIT_IDCONV_URL": f"{url}/idconv",
+            "ENTREZ_KIT_EUROPEPMC_URL": f"{url}/europepmc",
+            "ENTREZ_KIT_PMC_OA_URL": f"{url}/pmc-oa",
+            "ENTREZ_KIT_UNPAYWALL_URL": f"{url}/unpaywall",
+        }
+        out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.TextIOWrapper(io.BytesIO(), "utf-8")
+        main: Callable[[list[str]], int] = import_module("entrez_kit.commands._app").main
+        started = time.monotonic()
+        streams = {"stdin": io.TextIOWrapper(io.BytesIO(), "utf-8"), "stdout": out, "stderr": err}
+        with ExitStack() as stack:
+            stack.enter_context(patch.dict(os.environ, environment, clear=True))
+            for name, stream in streams.items():
+                stack.enter_context(patch.object(sys, name, stream))
+            status = int(main(words))
+            out.flush()
+            err.flush()
+        seconds = time.monotonic() - started
+        printed = (out.buffer.getvalue(), err.buffer.getvalue().decode())
+        return Ended(status, printed[0], printed[1], seconds)
+
+
+_RUN_TO_RUN: Final = re.compile(
+    rb'"http://127\.0\.0\.1:\d+/[^"]*",?\s*|127\.0\.0\.1:\d+|"web_env": ?"[^"]*"|MCID_\w+|"generated": ?"[^"]*"'
+)
+"""What differs between runs that are well, and the requests it took."""
+
+
+def _words(ended: Ended) -> str:
+    said = [f"{error['code']} {error['message'][:100]}" for error in ended.errors]
+    return "; ".join(said) or f"{ended.out[:80]!r} {ended.err[-80:]!r}"
+
+
+def _unchecked(ended: Ended) -> int:
+    return sum(int(document["counts"]["unchecked"]) for document in _documents(ended.out))
+
+
+def _warnings(ended: Ended) -> set[str]:
+    """Return what a run warned of, in its document or on stderr."""
+    return {*ended.err.splitlines(), *(json.dumps(found) for found in _warned(list(_documents(ended.out))))}
+
+
+def _documents(out: bytes) -> Iterator[Any]:
+    for text in [out] if out.startswith(b"{\n") else out.splitlines():
+        with suppress(ValueError):
+            yield json.loads(text)
+
+
+def _warned(value: Any) -> Iterator[Any]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _warned(item)
+    elif isinstance(value, dict):
+        yield from value.get("warnings") or []
+        for item in value.values():
+            yield from _warned(item)
+
+
+def _stable(out: bytes) -> bytes:
+    return _RUN_TO_RUN.sub(b"", out)
+
+
+def _difference(one: bytes, other: bytes) -> str:
+    at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return f"{one[max(0, at - 20) : at + 30]!r} in place of {other[max(0, at - 20) : at + 30]!r}"
+
+
+@contextmanager
+def running_drill(folder: Path) -> Iterator[Drill]:
+    """Run a sandbox and the proxy before it; nothing waits for a slot or to retry, and the program is built once."""
+    from entrez_kit.sandbox.server import Sandbox
+
+    program = import_module("entrez_kit.commands._app")
+
+    with (
+        Sandbox(enforce_limits=False) as sandbox,
+        patch("entrez_kit.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None),
+        patch("entrez_kit.transport.retry.Backoff.seconds", lambda self, failures, asked: 0.001),
+        patch("entrez_kit.batches.PROBE_WAITS", (0.0, 0.0, 0.0)),
+        patch.object(program, "build", cache(program.build)),
+        patch.object(program, "load_command", cache(program.load_command)),
+    ):
+        drill = Drill(sandbox.url, folder)
+        try:
+            yield drill
+        finally:
+            drill.proxy.close()
+
+
+def main() -> int:
+    """Run the drill and print the cases that are not well."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("command", "fault", "endpoint"):
+        parser.add_argument(f"--{name}", default="")
+    chosen = parser.parse_args()
+    done = bad = 0
+    with tempfile.TemporaryDirectory() as folder, running_drill(Path(folder)) as drill:
+        for command in COMMANDS:
+            if chosen.command not in command:
+                continue
+            for endpoint in drill.endpoints(command):
+                for fault in FAULTS:
+                    if chosen.fault in fault and chosen.endpoint in endpoint:
+                        verdict = drill.judge(command, endpoint, fault)
+                        done += 1
+                        bad += bool(verdict.wrong)
+                        if verdict.wrong:
+                            print(verdict, flush=True)
+    print(f"{done} cases, {bad} not well")
+    return bool(bad)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,366 @@
+"""A proxy on loopback that passes a service's replies on, and spoils those it is told to, byte by byte."""
+
+import gzip
+import json
+import re
+import socket
+import socketserver
+import struct
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from http.client import HTTPConnection
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A reply on its way to the client."""
+
+    status: int
+    content_type: str
+    body: bytes
+    headers: tuple[tuple[str, str], ...] = ()
+
+    def head(self, length: int | None = None) -> bytes:
+        """Return the status line and the headers; the length is that of the body unless given, negative for none."""
+        lines = [f"HTTP/1.1 {self.status} Said", f"Content-Type: {self.content_type}"]
+        if length is None or length >= 0:
+            lines.append(f"Content-Length: {len(self.body) if length is None else length}")
+        lines += [f"{name}: {value}" for name, value in (*self.headers, ("Connection", "close"))]
+        return "\r\n".join(lines).encode() + b"\r\n\r\n"
+
+
+Wire = Iterator[bytes | float]
+"""What goes over the wire: bytes to send, and pauses in seconds."""
+Fault = Callable[[Answer], Wire]
+
+RESET: Final = b"\x00reset"
+"""In a wire: the connection is reset here."""
+
+
+def _whole(answer: Answer) -> Wire:
+    yield answer.head() + answer.body
+
+
+def _body(change: Callable[[bytes], bytes]) -> Fault:
+    return lambda answer: _whole(replace(answer, body=change(answer.body)))
+
+
+def _says(status: int, body: str, content_type: str = "text/html", **headers: str) -> Fault:
+    named = tuple((name.replace("_", "-"), value) for name, value in headers.items())
+    return lambda answer: _whole(Answer(status, content_type, body.encode(), named))
+
+
+def _cut(share: float) -> Fault:
+    return _body(lambda body: body[: int(len(body) * share)])
+
+
+def _wire(*parts: Callable[[Answer], bytes | float]) -> Fault:
+    def send(answer: Answer) -> Wire:
+        for part in parts:
+            yield part(answer)
+
+    return send
+
+
+def _drip(piece: Callable[[Answer], bytes], pause: float) -> Fault:
+    def send(answer: Answer) -> Wire:
+        whole = piece(answer)
+        for at in range(len(whole)):
+            yield whole[at : at + 1]
+            yield pause
+
+    return send
+
+
+def _endless(start: Callable[[Answer], bytes], more: bytes) -> Fault:
+    def send(answer: Answer) -> Wire:
+        yield start(answer)
+        while True:
+            yield more
+            yield 0.001
+
+    return send
+
+
+def _packed(keep: float) -> Fault:
+    def send(answer: Answer) -> Wire:
+        whole = gzip.compress(answer.body)
+        spoilt = replace(answer, body=whole[: int(len(whole) * keep)], headers=(("Content-Encoding", "gzip"),))
+        yield spoilt.head() + spoilt.body
+
+    return send
+
+
+def _chunked(answer: Answer, end: bytes) -> bytes:
+    half = len(answer.body) // 2
+    head = replace(answer, headers=(("Transfer-Encoding", "chunked"),)).head(-1)
+    return head + f"{half:x}\r\n".encode() + answer.body[:half] + b"\r\n" + end
+
+
+_RECORD: Final = re.compile(
+    rb"<(PubmedArticle|PubmedBookArticle|DocumentSummary|DocSum|Entrezgene|LinkSet|Id|article|Link)\b[^>]*>"
+    rb".*?</\1>",
+    re.DOTALL,
+)
+
+
+def _fewer(body: bytes) -> bytes:
+    """Return the body without the first of its records."""
+    try:
+        document = json.loads(body)
+    except ValueError:
+        if found := _RECORD.search(body):
+            return body[: found.start()] + body[found.end() :]
+        return b"\n".join(body.split(b"\n")[1:])
+    for part in _lists(document):
+        del part[0]
+        break
+    return json.dumps(document).encode()
+
+
+def _lists(value: Any) -> Iterator[list[Any]]:
+    if isinstance(value, list):
+        if value:
+            yield value
+        for item in value:
+            yield from _lists(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _lists(item)
+
+
+def _emptied(body: bytes) -> bytes:
+    """Return the outermost element or object with nothing in it."""
+    if body.lstrip()[:1] in b"{[":
+        return b"{}"
+    root = re.search(rb"<([A-Za-z][\w-]*)[^>]*>", body)
+    return body[: root.end()] + b"</" + root[1] + b">" if root else b""
+
+
+def _without_ids(body: bytes) -> bytes:
+    body = re.sub(rb"<(PMID|Gene-track_geneid|Id|ArticleId(?= IdType=.pubmed))\b[^>]*>\d+</\1>", b"", body)
+    return re.sub(rb'"(pmid|uid|id)": ?"[^"]*",? ?', b"", body)
+
+
+def _other_ids(body: bytes) -> bytes:
+    """Return the body with one foreign id in the place of all; a search that lists a single id could mean any."""
+    if b"<eSearchResult>" in body and body.count(b"<Id>") == 1:
+        return body
+    return re.sub(rb"(<(PMID|Gene-track_geneid|Id)\b[^>]*>|PMID- )\d+", rb"\g<1>31415926", body)
+
+
+HTML: Final = "<!DOCTYPE html><html><head><title>NCBI - WWW Error 500 Diagnostic</title></head><body>Oops</body></html>"
+MESSAGES: Final = (
+    "Empty id list - nothing todo",
+    "Supplied id parameter is empty",
+    "Invalid uid 99000001 at position=0",
+    "cannot get document summary",
+    "UID=99000001: not found",
+    "Unable to obtain query #1",
+    "WebEnv is missing",
+    "Search Backend failed: Exception: Position 15000 is out of acceptable range [9999,9998]",
+    "Too many UIDs in request. Maximum number of UIDs is 500 for JSON format output.",
+    "Invalid parameter value",
+    "Empty term and query_key - nothing todo",
+    "API key invalid",
+    "Invalid db name specified: pubmed",
+    "External viewer error: Empty Response. Bytes read: 0 Status: Timeout",
+    "Search Backend failed: Couldn't resolve #exLinkSrv2, the address table is empty.",
+    "NCBI C++ Exception: Error: TXCLIENT(CException::eUnknown) - Read failed: EOF",
+    "memory limit exceeded for query",
+    "Something nobody has said before",
+)
+
+
+def _blames(message: str, status: int) -> Fault:
+    def send(answer: Answer) -> Wire:
+        if "json" in answer.content_type:
+            spoilt = replace(answer, status=status, body=json.dumps({"error": message, "ERROR": message}).encode())
+        else:
+            root = re.search(rb"<(e[A-Z]\w+Result)", answer.body)
+            name = root[1].decode() if root else "eFetchResult"
+            text = f'<?xml version="1.0" encoding="UTF-8" ?>\n<{name}>\n\t<ERROR>{message}</ERROR>\n</{name}>\n'
+            spoilt = Answer(status, "text/xml; charset=UTF-8", text.encode())
+        yield from _whole(spoilt)
+
+    return send
+
+
+LIMIT: Final = '{"error":"API rate limit exceeded","api-key":"203.0.113.9","count":"11","limit":"10"}'
+
+FAULTS: Final[Mapping[str, Fault]] = {
+    **{f"cut at {share}": _cut(share) for share in (0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99)},
+    "last byte cut": _body(lambda body: body.rstrip()[:-1]),
+    "last line cut": _body(lambda body: body.rstrip().rpartition(b"\n")[0]),
+    "empty": _body(lambda body: b""),
+    "blanks": _body(lambda body: b" \r\n\t\n"),
+    "prolog": _body(lambda body: b'<?xml version="1.0" encoding="UTF-8" ?>\n'),
+    "byte order mark": _body(lambda body: b"\xef\xbb\xbf" + body),
+    "blank lines first": _body(lambda body: b"\n\n\n" + body),
+    "words first": _body(lambda body: b"Warning: slow backend\n" + body),
+    "page after": _body(lambda body: body + HTML.encode()),
+    "words after": _body(lambda body: body + b"\nKilled\n"),
+    "twice": _body(lambda body: body + body),
+    "noise": _body(lambda body: bytes((index * 167 + 13) % 256 for index in range(max(len(body), 64)))),
+    "broken byte": _body(lambda body: body[: len(body) // 2] + b"\xff\xfe" + body[len(body) // 2 :]),
+    "zero byte": _body(lambda body: body[: len(body) // 2] + b"\x00" + body[len(body) // 2 :]),
+    "other document": _says(200, "<opml><head/></opml>", "text/xml"),
+    "other json": _says(200, '{"version": "6.9"}', "application/json"),
+    "{}": _says(200, "{}", "application/json"),
+    "[]": _says(200, "[]", "application/json"),
+    "null": _says(200, "null", "application/json"),
+    "emptied": _body(_emptied),
+    "one fewer": _body(_fewer),
+    "no ids": _body(_without_ids),
+    "other ids": _body(_other_ids),
+    "page": _says(200, HTML),
+    "page as xml": _says(200, HTML, "text/xml"),
+    "login page": _says(200, "<html><form action='/login'>Please sign in to the hotel's network</form></html>"),
+    "text": _says(200, "Service temporarily overloaded", "text/plain"),
+    **{f"{message[:34]} ({status})": _blames(message, status) for message in MESSAGES for status in (200, 400)},
+    **{f"status {status}": _says(status, HTML) for status in (401, 403, 404, 405, 408, 410, 418, 451, 500, 501)},
+    **{f"status {status}": _says(status, HTML) for status in (502, 503, 504, 507, 520, 524, 204, 206)},
+    "400 in html": _says(400, HTML),
+    "400 in words": _says(400, "Bad things happened", "text/plain"),
+    "400 empty": _says(400, ""),
+    "404 in json": _says(404, '{"error": "no"}', "application/json"),
+    "414": _says(414, HTML),
+    "429": _says(429, LIMIT, "application/json"),
+    "429 soon": _says(429, LIMIT, "application/json", Retry_After="1"),
+    "429 never": _says(429, LIMIT, "application/json", Retry_After="999999999"),
+    "429 nonsense": _says(429, LIMIT, "application/json", Retry_After="soon; maybe"),
+    "200 with limit": _says(200, LIMIT, "application/json"),
+    "301 to itself": _says(301, "", Location="?again=1"),
+    "302 nowhere": _says(302, ""),
+    "302 elsewhere": _says(302, "", Location="http://127.0.0.1:9/entrez"),
+    "302 to a page": _says(302, "", Location="http://127.0.0.1:9/login.html"),
+    "closed": _wire(),
+    "reset": _wire(lambda answer: RESET),
+    "cut off": _wire(lambda answer: answer.head() + answer.body[: len(answer.body) // 2]),
+    "reset inside": _wire(lambda answer: answer.head() + answer.body[: len(answer.body) // 2], lambda answer: RESET),
+    "length too small": _wire(lambda answer: answer.head(len(answer.body) // 2) + answer.body),
+    "length too large": _wire(lambda answer: answer.head(len(answer.body) + 100) + answer.body),
+    "no length, cut": _wire(lambda answer: answer.head(-1) + answer.body[: len(answer.body) // 2]),
+    "chunks cut": _wire(lambda answer: _chunked(answer, b"")),
+    "chunks of nonsense": _wire(lambda answer: _chunked(answer, b"zz\r\n")),
+    "gzip cut": _packed(0.5),
+    "gzip without end": _packed(0.97),
+    "gzip in name": lambda answer: _whole(replace(answer, headers=(("Content-Encoding", "gzip"),))),
+    "gzip well": _packed(1.0),
+    "bad status line": _wire(lambda answer: b"HTTP/1.1 2OO Fine\r\n\r\n" + answer.body),
+    "no http": _wire(lambda answer: b"220 mail.example ESMTP\r\n"),
+    "long header": lambda answer: _whole(replace(answer, headers=(("X-Long", "x" * 100_000),))),
+    "slow headers": _drip(lambda answer: answer.head(), 0.3),
+    "slow body": _drip(lambda answer: answer.head() + answer.body, 0.05),
+    "endless headers": _endless(lambda answer: b"HTTP/1.1 200 OK\r\n", b"X-More: yes\r\n"),
+    "endless body": _endless(lambda answer: answer.head(-1) + answer.body, b"<!-- more -->\n"),
+    "silence": _wire(lambda answer: 30.0),
+}
+SLOW: Final = frozenset(("slow headers", "slow body", "endless headers", "endless body", "silence", "429 soon"))
+"""These take as long as the deadline of the client allows."""
+
+
+class FaultProxy:
+    """Pass requests on to a service, and spoil the answers of one endpoint.
+
+    ``strike(endpoint, fault, times)`` sets what is spoilt; ``heal()`` ends it; ``asked`` lists the endpoints asked.
+    """
+
+    def __init__(self, target: str) -> None:
+        self._target = urlsplit(target)
+        self._lock = threading.Lock()
+        self._endpoint, self._fault, self._left = "", "", 0
+        self.asked: list[str] = []
+        proxy = self
+
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self) -> None:
+                proxy._serve(self)
+
+        class Server(socketserver.ThreadingTCPServer):
+            allow_reuse_address, daemon_threads, block_on_close = True, True, False
+
+            def handle_error(self, request: Any, client_address: Any) -> None:
+                """A client that went away is no news."""
+
+        self._server = Server(("127.0.0.1", 0), Handler)
+        self._gone = threading.Event()
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._gone.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def strike(self, endpoint: str, fault: str, times: int) -> None:
+        """Spoil the next answers of an endpoint; negative times spoil all of them."""
+        with self._lock:
+            self._endpoint, self._fault, self._left = endpoint, fault, times
+
+    def heal(self) -> None:
+        """Spoil nothing any more, and end what still drips."""
+        with self._lock:
+            self._left = 0
+        gone, self._gone = self._gone, threading.Event()
+        gone.set()
+
+    def _drawn(self, endpoint: str) -> str | None:
+        with self._lock:
+            self.asked.append(endpoint)
+            if endpoint != self._endpoint or self._left == 0:
+                return None
+            self._left -= 1
+            return self._fault
+
+    def _serve(self, handler: socketserver.StreamRequestHandler) -> None:
+        line = handler.rfile.readline().decode("latin-1").split()
+        if len(line) != 3:
+            return
+        headers: dict[str, str] = {}
+        while (header := handler.rfile.readline().decode("latin-1").strip()) != "":
+            name, _, value = header.partition(":")
+            headers[name.title()] = value.strip()
+        sent = handler.rfile.read(int(headers.get("Content-Length", 0)))
+        answer = self._passed_on(line[0], line[1], headers, sent)
+        fault = self._drawn(endpoint_of(line[1]))
+        wire = FAULTS[fault](answer) if fault else _whole(answer)
+        gone = self._gone
+        for part in wire:
+            if part == RESET:
+                handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                handler.connection.close()
+                return
+            if isinstance(part, bytes):
+                handler.connection.sendall(part)
+            elif gone.wait(part):
+                return
+
+    def _passed_on(self, method: str, path: str, headers: Mapping[str, str], sent: bytes) -> Answer:
+        connection = HTTPConnection(self._target.hostname or "", self._target.port, timeout=60)
+        kept = {name: value for name, value in headers.items() if name not in ("Host", "Connection", "Accept-Encoding")}
+        connection.request(method, path, sent or None, kept)
+        reply = connection.getresponse()
+        body = reply.read()
+        connection.close()
+        location = reply.headers.get("Location")
+        return Answer(
+            reply.status,
+            reply.headers.get("Content-Type", "text/plain"),
+            body,
+            (("Location", location),) if location else (),
+        )
+
+
+def endpoint_of(path: str) -> str:
+    """Return the name of what a path asks: an E-utility, or a sister service and what is asked of it."""
+    parts = urlsplit(path).path.strip("/").split("/")
+    if parts[0] == "entrez":
+        return parts[-1].partition(".")[0]
+    if parts[0] == "europepmc":
+        return "europepmc search" if parts[-1] == "search" else f"europepmc {parts[-1]}"
+    return parts[0]

@@ -1,0 +1,173 @@
+"""Reading queries: what is left of one where parts match all or nothing, checked against sets of records."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from entrez_kit.entrez_query import MeshGap, Operand, Part, Whole, broadening, mesh_gap, reduced, strictness
+from entrez_kit.esearch_reply import Complaint, ESearchReply, Fate
+
+RECORDS = frozenset(range(16))
+WORDS = {"alpha": frozenset({0, 1, 2, 3}), "beta": frozenset({2, 3, 8, 9}), "gamma": frozenset({3, 9, 12})}
+UNKNOWN = ("nix", "nada")
+
+operands = st.sampled_from([*WORDS, *UNKNOWN])
+queries = st.recursive(
+    operands,
+    lambda inner: st.tuples(inner, st.sampled_from(["AND", "OR", "NOT"]), inner).map(
+        lambda parts: f"({parts[0]}) {parts[1]} ({parts[2]})"
+    ),
+    max_leaves=12,
+)
+
+
+def matching(term: str, of: Callable[[str], frozenset[int]]) -> frozenset[int]:
+    """Evaluate a query on sets by another way than the one under test: as a Python expression."""
+    names = {word: of(word) for word in (*WORDS, *UNKNOWN)}
+    text = term.replace("all[sb]", "every").replace("AND", "&").replace("OR", "|").replace("NOT", "-")
+    # Entrez reads from left to right; Python does not, so every step gets its parentheses.
+    return frozenset(eval(_leftmost_first(text), {"every": RECORDS, **names}))
+
+
+def _leftmost_first(text: str) -> str:
+    tokens = text.replace("(", " ( ").replace(")", " ) ").split()
+
+    def expression(place: int) -> tuple[str, int]:
+        done, operator = "", ""
+        while place < len(tokens) and tokens[place] != ")":
+            token = tokens[place]
+            if token in "&|-":
+                operator, place = token, place + 1
+                continue
+            if token == "(":
+                part, place = expression(place + 1)
+            else:
+                part = token
+            done = f"({done} {operator} {part})" if done else part
+            place += 1
+        return done, place
+
+    return expression(0)[0]
+
+
+@given(queries)
+def test_a_reduced_query_matches_what_the_whole_one_would_with_unknown_words_matching_nothing(term: str) -> None:
+    def exchange(operand: Operand) -> Part:
+        return Whole.NOTHING if operand.text in UNKNOWN else operand.text
+
+    left = reduced(term, exchange)
+
+    whole = matching(term, lambda word: WORDS.get(word, frozenset()))
+    if isinstance(left, str):
+        assert matching(left, lambda word: WORDS.get(word, frozenset())) == whole
+    else:
+        assert (whole == frozenset()) if left is Whole.NOTHING else (whole == RECORDS)
+
+
+@given(queries)
+def test_a_verdict_is_broadened_only_where_the_search_matched_more_than_the_query(term: str) -> None:
+    """The searched sets are those of NCBI, which leaves unknown words out; the strict ones those of the query."""
+    unknown = [word for word in UNKNOWN if word in term]
+    searched_term = reduced(term, lambda operand: None if operand.text in UNKNOWN else operand.text)
+    if not isinstance(searched_term, str):
+        return
+    searched = matching(searched_term, lambda word: WORDS.get(word, frozenset()))
+    strict = matching(term, lambda word: WORDS.get(word, frozenset()))
+    reply = ESearchReply(
+        count=len(searched), complaints=[Complaint("phrase_not_found", word) for word in unknown], query_translation=""
+    )
+
+    verdict = broadening(term, reply, lambda asked: len(matching(asked, lambda word: WORDS.get(word, frozenset()))))
+
+    assert verdict.broadened == (len(strict) < len(searched))
+    if verdict.strict_total is not None:
+        assert verdict.strict_total == len(strict)
+    elif searched != strict:
+        assert len(searched) == len(strict)
+
+
+@pytest.mark.parametrize(
+    ("term", "differs", "count", "asked"),
+    [
+        ("crispr AND qqq", True, 0, None),
+        ("crispr qqq therapy", True, 0, None),
+        ("crispr OR qqq", False, None, None),
+        ("(crispr OR base) AND (qqq OR sickle)", False, None, None),
+        ("(crispr AND qqq) OR sickle", True, None, "sickle"),
+        ("crispr NOT qqq", False, None, None),
+        ('("qqq" OR (qqq)) AND crispr', True, 0, None),
+    ],
+)
+def test_what_an_unknown_word_comes_to(term: str, differs: bool, count: int | None, asked: str | None) -> None:
+    found = strictness(term, ESearchReply(count=5, complaints=[Complaint("phrase_not_found", "qqq")]))
+
+    assert (found.differs, found.count, found.term) == (differs, count, asked)
+
+
+@pytest.mark.parametrize(
+    ("term", "code", "text", "fate", "verdict"),
+    [
+        ("crispr[nosuch]", "field_not_found", "nosuch", "dropped", (True, 0, None)),
+        ("sickle OR crispr[NoSuch]", "field_not_found", "nosuch", "dropped", (True, None, "sickle")),
+        ("crispr[nosuch]", "field_not_found", "nosuch", "kept", (False, None, None)),
+        ("crispr AND qqq[tiab]", "phrase_not_found", "qqq[tiab]", "kept", (False, None, None)),
+        # What a phrase that is in no index would have matched cannot be asked.
+        ('crispr AND "x y"', "quoted_phrase_not_found", '"x y"', "split", (True, None, None)),
+        ("crispr AND other", "phrase_not_found", "not in the query", "dropped", (True, None, None)),
+    ],
+)
+def test_what_other_complaints_come_to(
+    term: str, code: str, text: str, fate: Fate, verdict: tuple[bool, int | None, str | None]
+) -> None:
+    found = strictness(term, ESearchReply(count=5, complaints=[Complaint(code, text, fate)]))
+
+    assert (found.differs, found.count, found.term) == verdict
+
+
+def test_a_count_that_does_not_come_leaves_the_verdict() -> None:
+    reply = ESearchReply(count=5, complaints=[Complaint("phrase_not_found", "qqq")])
+
+    verdict = broadening("(crispr AND qqq) OR sickle", reply, lambda term: None)
+
+    assert (verdict.broadened, verdict.strict_total) == (True, None)
+    assert verdict.remarks(reply)[0].message.endswith("The results (5) are broader than the query.")
+
+
+@pytest.mark.parametrize(
+    ("term", "gap"),
+    [
+        ("crispr", None),
+        ("crispr AND humans[mh]", MeshGap("crispr")),
+        ('(crispr OR cas9) AND "Mice"[MeSH Terms] AND animals[MeSH Terms:noexp]', MeshGap("(crispr OR cas9)")),
+        ("sleep[ti] AND (a[mh] OR b[majr])", MeshGap("sleep[ti]")),
+        ('"Gene Editing"[Mesh]', MeshGap("(gene editing)", by_words=True)),
+        ('"Leukemia, Myeloid/therapy"[mh]', MeshGap("(leukemia myeloid)", by_words=True)),
+        ("humans[mh]", None),
+        ("crispr OR humans[mh]", None),
+        ("crispr NOT (animals[mh] NOT humans[mh])", None),
+        ('sleep AND ("Sleep"[mh] OR sleep[tiab])', None),
+    ],
+)
+def test_what_records_without_mesh_would_have_to_match(term: str, gap: MeshGap | None) -> None:
+    assert mesh_gap(term) == gap
+
+
+def test_ranges_tags_and_quotes_stay_with_their_operands() -> None:
+    term = '"2020/01"[dp] : "2024"[dp] AND a b[ti] c "d e" f:g[pdat] NOT (h'
+
+    assert reduced(term, lambda operand: operand.text) == (
+        '"2020/01"[dp] : "2024"[dp] AND a b[ti] AND c AND "d e" AND f:g[pdat] NOT (h)'
+    )
+
+
+@pytest.mark.parametrize("term", ["(" * 20_000, "[" * 20_000, '"' * 20_001, "a OR " * 20_000, ")(" * 10_000])
+def test_long_and_broken_queries_are_read_in_no_time(term: str) -> None:
+    import time
+
+    started = time.process_time()
+    reduced(term, lambda operand: operand.text)
+    mesh_gap(term)
+
+    assert time.process_time() - started < 5
