@@ -231,8 +231,10 @@ from entrez_kit.transport.retry import Retryable
 
 def checked(text):
     body = text.encode()
-    for root in ("ePostResult", "eSearchResult"):
-        call = Call("eutils", "epost", "https://x.org/epost", (), Expect("xml", frozenset({root})))
+    for root in ("ePostResult", "eSearchResult", ""):
+        roots = frozenset({root}) if root else frozenset()
+        root = root or "PubmedArticleSet"
+        call = Call("eutils", "epost", "https://x.org/epost", (), Expect("xml", roots))
         for reply in (b"<%b>%b</%b>" % (root.encode(), body, root.encode()), body):
             try:
                 check(call, Incoming(200, {}, reply), Redactor([]))
@@ -247,7 +249,7 @@ def sliced(text):
 pieces = (
     "<!--", "<!-- -->", "<![CDATA[", "<h1>", "<h1>a</h2>", "<title>", "<i ", "<i a='", "<", "<p", "</i>", "<math",
     "<math>", "&amp;", "&", "&#38;", " ", "(", "#", "pmid ", "gene ", "10.1", "<QueryKey>1</QueryKey>", "<WebEnv>",
-    "<Count>", "<Count>1", "<Id>1</Id>",
+    "<Count>", "<Count>1", "<Id>1</Id>", "<a/>", "<?xml version='1.0'?><a/>",
 )
 for read in (plain_text, abstract_parts, read_identifier, lambda text: unresolved(text, "get_gene"), checked, sliced):
     for piece in pieces:

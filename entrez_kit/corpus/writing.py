@@ -180,14 +180,17 @@ def _known(connection: sqlite3.Connection, pmids: Iterable[int]) -> dict[int, _K
 
 def _note_standing(done: Upserted, doc: Doc, before: _Known | None) -> None:
     """Note what a reader of the corpus has to be told: how a record newly stands, or that a new one is in doubt."""
-    after = {notice.status for notice in doc.standing.notices} | {doc.standing.status} if doc.standing else set()
+    if doc.standing is None:
+        return
+    after = {doc.standing.status}
     if before is None:
         words = {status: f"New and {_NEWLY[status]}" for status in _DOUBTFUL}
     else:
-        after -= before.statuses
+        after = (after | {notice.status for notice in doc.standing.notices}) - before.statuses
         words = {status: f"Newly {text}" for status, text in _NEWLY.items()}
-    for status in after & words.keys():
-        done.standings.setdefault(words[status], []).append(doc.pmid)
+    for status, text in words.items():
+        if status in after:
+            done.standings.setdefault(text, []).append(doc.pmid)
 
 
 def _has_changed(before: _Known, doc: Doc) -> bool:

@@ -32,7 +32,7 @@ _NEARLY: Final = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 """What people write for a gene id: 7157, GeneID:7157, entrez:7157, ncbigene:7157."""
-_PREFIX: Final = re.compile(r"\s*(?:ncbi[ _-]?gene|gene[ _-]?id|entrez[ _-]?gene|entrez)\s*[:=#]\s*", re.IGNORECASE)
+_PREFIX: Final = re.compile(r"(?:ncbi[ _-]?gene|gene[ _-]?id|entrez[ _-]?gene|entrez)\s*+[:=#]", re.IGNORECASE)
 """What stands before a symbol that was taken for an id; no search finds it with that."""
 _SHOWN: Final = 80
 

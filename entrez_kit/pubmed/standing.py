@@ -237,18 +237,32 @@ def standing_of_article(article: Any) -> Standing | None:
     )
 
 
-_JATS: Final = (
-    (re.compile(r"partial.*(?:forward|retracted)|^partial-retraction$"), "partially_retracted"),
-    (re.compile(r"retract(?:ion|ed).*-forward|^retraction$"), "retracted"),
-    (re.compile(r"(?:withdraw|remov).*-forward"), "withdrawn"),
-    (re.compile(r"concern.*-forward"), "expression_of_concern"),
-    (re.compile(r"republi.*-forward"), "republished"),
-    (re.compile(r"(?:updat|version).*-forward"), "superseded"),
-    (re.compile(r"(?:correct|erratum|addend).*-forward"), "corrected"),
-    (re.compile(r"retracted-article"), "retraction_notice"),
-    (re.compile(r"object-of-concern"), "concern_notice"),
+_JATS: Final[tuple[tuple[str, StandingStatus], ...]] = (
+    ("partial", "partially_retracted"),
+    ("retraction", "retracted"),
+    ("retracted", "retracted"),
+    ("withdraw", "withdrawn"),
+    ("remov", "withdrawn"),
+    ("concern", "expression_of_concern"),
+    ("republi", "republished"),
+    ("updat", "superseded"),
+    ("version", "superseded"),
+    ("correct", "corrected"),
+    ("erratum", "corrected"),
+    ("addend", "corrected"),
 )
-"""What a JATS article says of the articles related to it; without "forward" it is itself the notice."""
+"""How a JATS article stands by the "...-forward" types of the articles related to it: the first part that is there."""
+
+
+def _status_of_jats(kind: str) -> StandingStatus | None:
+    kind = kind.lower()
+    partial = "partial" in kind and "retracted" in kind
+    if partial or "-forward" in kind or kind in ("retraction", "partial-retraction"):
+        return next((status for part, status in _JATS if part in kind), None)
+    # Without "forward" the article at hand is itself the notice.
+    if "retracted-article" in kind:
+        return "retraction_notice"
+    return "concern_notice" if "object-of-concern" in kind else None
 
 
 def standing_of_jats(
@@ -266,7 +280,7 @@ def standing_of_jats(
     said = standing_of(publication_types=types, title=title)
     notices = []
     for item in related:
-        status: Any = next((status for pattern, status in _JATS if pattern.search(item["kind"].lower())), None)
+        status = _status_of_jats(item["kind"])
         if status is not None:
             notices.append(StandingNotice(status=status, **item))
     found = [notice.status for notice in notices] + ([said.status] if said is not None else [])

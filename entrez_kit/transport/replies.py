@@ -32,10 +32,12 @@ INCOMPLETE_ATTEMPTS: Final = 2
 PLAINLY_SHORT: Final = 2000
 """Characters up to which no service can mean it when it finds a request too long."""
 TEXT_HEAD_BYTES: Final = 2000
+FIRST_PIECE_BYTES: Final = 1024
 MAX_ERROR_TEXT_BYTES: Final = 20_000
 
 _BOM: Final = b"\xef\xbb\xbf"
 _BLANK: Final = b" \t\r\n\x00"
+_NOT_BLANK: Final = re.compile(rb"[^ \t\r\n\x00]")
 _HTML: Final = re.compile(rb"<(!doctype\s+html|html|head|body|title)\b", re.IGNORECASE)
 _PAGE_TITLE: Final = re.compile(rb"<(?:title|h1)[^>]*>\s*([^<]{1,200})", re.IGNORECASE)
 _EUTILITY_ROOT: Final = re.compile(r"e[A-Z]\w*Result|Result")
@@ -323,7 +325,7 @@ def _closing_problem(body: bytes, root: str, *, several: bool) -> str | None:
         return "XML that breaks off"
     if len(body) > FULL_PARSE_BYTES:
         return None
-    problem, _ = _parse(body, is_article=root in _ARTICLES)
+    problem, _ = _parse(body, 0, is_article=root in _ARTICLES)
     return problem
 
 
@@ -331,26 +333,34 @@ def _several_problem(body: bytes) -> str | None:
     """Say what is wrong with one or more documents in a row: they are of one kind, and none comes twice."""
     seen: set[bytes] = set()
     kind = root_name(body)
-    while body:
-        root = root_name(body)
+    start = 0
+    while start < len(body):
+        root = root_name(body, start)
         if root is None or root != kind:
             return f"<{root}> behind the records" if root else "something behind the records that is no XML"
-        problem, end = _parse(body, is_article=root in _ARTICLES, several=True)
+        problem, end = _parse(body, start, is_article=root in _ARTICLES, several=True)
         if problem:
             return problem
-        document = body[:end].strip(_BLANK)
+        document = body[start:end].strip(_BLANK)
         if document in seen:
             return "a document that comes twice"
         seen.add(document)
-        body = body[end:].lstrip(_BLANK)
+        found = _NOT_BLANK.search(body, end)
+        start = found.start() if found else len(body)
     return None
 
 
-def _parse(body: bytes, *, is_article: bool, several: bool = False) -> tuple[str | None, int]:
-    """Return what is wrong with a document, and where it ends."""
+def _parse(body: bytes, start: int, *, is_article: bool, several: bool = False) -> tuple[str | None, int]:
+    """Return what is wrong with the document that begins there, and where it ends."""
     parser = _parser(may_name_characters=is_article)
     try:
-        parser.Parse(body, True)
+        # Of documents in a row each is parsed up to its own end, so pieces keep the time in proportion to the bytes.
+        size = FIRST_PIECE_BYTES if several else len(body)
+        at = start
+        while at + size < len(body):
+            parser.Parse(body[at : at + size], False)
+            at, size = at + size, 2 * size
+        parser.Parse(body[at:], True)
     except _ForbiddenXml as exc:
         return str(exc), 0
     except ValueError:  # an encoding that this Python does not know
@@ -358,8 +368,9 @@ def _parse(body: bytes, *, is_article: bool, several: bool = False) -> tuple[str
     except expat.ExpatError as exc:
         reason = expat.ErrorString(exc.code)
         # A second document begins with a declaration, or right with its root.
-        if several and reason in (_JUNK, _MISPLACED) and (end := parser.ErrorByteIndex) > 0:
-            return _parse(body[:end], is_article=is_article)
+        if several and reason in (_JUNK, _MISPLACED) and (length := parser.ErrorByteIndex) > 0:
+            problem, _ = _parse(body[start : start + length], 0, is_article=is_article)
+            return problem, start + length
         if is_article and reason == expat.errors.XML_ERROR_UNDEFINED_ENTITY:
             return None, len(body)
         breaks_off = reason in (expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_TOKEN)
@@ -415,13 +426,14 @@ _BEFORE_ROOT: Final = re.compile(rb"\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:
 _ROOT: Final = re.compile(rb"<([A-Za-z_][\w.:-]*)")
 
 
-def root_name(body: bytes, *, html: bool = False) -> str | None:
+def root_name(body: bytes, at: int = 0, *, html: bool = False) -> str | None:
     """Return the name of the first element of an XML document; None when there is none.
 
     Args:
+        at: where the document begins.
         html: return a name in lower case, as HTML has it.
     """
-    at = len(_BOM) if body.startswith(_BOM) else 0
+    at += len(_BOM) if body.startswith(_BOM, at) else 0
     while found := _BEFORE_ROOT.match(body, at):
         at = found.end()
     root = _ROOT.match(body, at)

@@ -366,9 +366,11 @@ def test_sentence_transformers_are_used_where_they_are_installed(
     )
     monkeypatch.syspath_prepend(package.parent)
     monkeypatch.delitem(sys.modules, "sentence_transformers", raising=False)
-    embedder = embedder_for(load_settings({"embeddings": "hf", "embeddings_model": "someone/some-model"}))
+    try:
+        embedder = embedder_for(load_settings({"embeddings": "hf", "embeddings_model": "someone/some-model"}))
 
-    assert isinstance(embedder._provider, SentenceModelEmbeddings)
-    assert embedder.name == "hf:someone/some-model"
-    assert embedder.embed(["ab"]) == [pytest.approx([2**-0.5, 2**-0.5])]
-    monkeypatch.delitem(sys.modules, "sentence_transformers")
+        assert isinstance(embedder._provider, SentenceModelEmbeddings)
+        assert embedder.name == "hf:someone/some-model"
+        assert embedder.embed(["ab"]) == [pytest.approx([2**-0.5, 2**-0.5])]
+    finally:
+        sys.modules.pop("sentence_transformers", None)

@@ -47,7 +47,8 @@ def _envelope(stderr: str) -> dict[str, Any]:
 
 def test_a_sync_delivers_and_a_search_asks_there(run: Run, double: WeaviateDouble) -> None:
     status, out, _ = run("corpus", "sync", "k", "all[sb]")
-    assert (status, json.loads(out)["warnings"]) == (0, [])
+    assert status == 0
+    assert not [one for one in json.loads(out)["warnings"] if "Weaviate" in one]
     (held,) = double.collections.values()
     assert len(held.objects) > 70
 
@@ -67,9 +68,8 @@ def test_a_sync_beside_a_server_that_is_down_ends_well_with_a_warning(
 
     status, out, _ = run("corpus", "sync", "k", "all[sb]")
 
-    (warning,) = json.loads(out)["warnings"]
     assert status == 0
-    assert "Weaviate" in warning
+    assert [one for one in json.loads(out)["warnings"] if "Weaviate" in one]
 
     status, out, err = run("corpus", "search", "--index", "weaviate", "trial")
     assert (status, out) == (5, "")

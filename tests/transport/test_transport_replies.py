@@ -642,3 +642,14 @@ def test_a_reply_that_lacks_a_record_is_known_to_be_incomplete() -> None:
 
     assert not complete(asked, ARTICLES % b"x")
     assert complete(call("efetch", Expect("xml", PUBMED_ROOTS, 1, r"<Pubmed(Book)?Article[\s>]")), ARTICLES % b"x")
+
+
+def test_many_documents_in_a_row_take_time_in_proportion_to_their_number() -> None:
+    def seconds(number: int) -> float:
+        body = b"".join(b"<Set><Id>%d</Id></Set>\n" % count for count in range(number))
+        start = time.thread_time()
+        assert complete(call("efetch", Expect("xml")), body)
+        return time.thread_time() - start
+
+    few = min(seconds(2_000) for _ in range(3))
+    assert seconds(20_000) < 30 * few
