@@ -38,11 +38,12 @@ SHARED_TEMPORARY = Path("/tmp")  # noqa: S108
 """Where all processes of a machine meet. TMPDIR is no such place: job schedulers give every job one of its own."""
 
 
-def temporary_folder() -> Path:
+def temporary_folder(notices: list[str]) -> Path:
     """Return a folder of this user's in the machine's temporary folder (created 0700 by whoever writes there).
 
     Every process of the user gets the same one, whatever its TMPDIR. A name that somebody else took, or left open for
-    others to write, is passed over: what lies there must not decide about requests or replies.
+    others to write, is passed over: what lies there must not decide about requests or replies. Where all are taken,
+    this process has one of its own, and ``notices`` gets a remark.
     """
     try:
         shared = sys.platform != "win32" and _is_folder(SHARED_TEMPORARY) and can_write(SHARED_TEMPORARY)
@@ -52,7 +53,13 @@ def temporary_folder() -> Path:
     name = f"entrez-kit-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
     names = [name, *(f"{name}-{number}" for number in range(1, 10))]
     found = next((base / candidate for candidate in names if _is_usable(base / candidate)), None)
-    return found or _of_this_process(base, name)
+    if found:
+        return found
+    notices.append(
+        f"All folders {base / name}* belong to others or are open to them; this process uses a new one, "
+        "and does not know what your other processes ask NCBI. Ask an administrator to remove them."
+    )
+    return _of_this_process(base, name)
 
 
 @cache

@@ -308,7 +308,7 @@ def load_settings(
                 origins[name] = f"below home, from {origins['home']}"
     return Settings(
         **{**values, "config_file": user_file},
-        state_dir=temporary_folder(),
+        state_dir=temporary_folder(notices),
         origins=origins,
         notices=tuple(dict.fromkeys(notices)),
     )
@@ -589,7 +589,7 @@ def _folder(name: str, home: Path | None, env: Mapping[str, str], notices: list[
         else "The home folder is missing or cannot be written; cache and corpus go to a temporary folder. "
         "Set ENTREZ_KIT_HOME to a folder of your own."
     )
-    return temporary_folder() / kind
+    return temporary_folder(notices) / kind
 
 
 def default_of(name: str) -> Any:

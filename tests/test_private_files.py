@@ -75,7 +75,9 @@ def test_a_folder_or_file_of_another_user_is_refused(tmp_path: Path, monkeypatch
 
 
 def test_where_all_names_in_the_temporary_folder_are_taken_a_new_one_is_made(sources: Sources) -> None:
-    first = sources.load().state_dir
+    before = sources.load()
+    first = before.state_dir
+    assert not before.notices
     for name in (first.name, *(f"{first.name}-{number}" for number in range(1, 10))):
         (first.parent / name).mkdir()
         (first.parent / name).chmod(0o777)
@@ -83,4 +85,6 @@ def test_where_all_names_in_the_temporary_folder_are_taken_a_new_one_is_made(sou
 
     assert mode(found) == 0o700
     assert found.parent == first.parent
-    assert sources.load().state_dir == found
+    again = sources.load()
+    assert again.state_dir == found
+    assert len([notice for notice in again.notices if str(first) in notice]) == 1
