@@ -7,7 +7,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from entrez_kit.citations.checking import STATUSES, CheckedReference, CheckResult
+from entrez_kit.citations.check.operation import STATUSES, CheckedReference, CheckResult
 
 from ._console import links_shown
 from ._formats import as_data

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from entrez_kit.citations.files import FILES
+from entrez_kit.citations.files.entries import FILES
 from entrez_kit.citations.operation import CitationsResult, FormattedCitation
 
 from ._formats import as_data

@@ -13,7 +13,8 @@ from rich.text import Text
 from entrez_kit.corpus.checkpoint_calls import CheckpointGetResult, CheckpointSetResult
 from entrez_kit.corpus.indexing import Reindexed
 from entrez_kit.corpus.rag_get import RagDocument
-from entrez_kit.corpus.reading import (
+from entrez_kit.corpus.search.operation import RagSearchResult
+from entrez_kit.corpus.store.reading import (
     CheckpointLog,
     CorpusDiff,
     CorpusList,
@@ -21,7 +22,6 @@ from entrez_kit.corpus.reading import (
     Difference,
     StoredDoc,
 )
-from entrez_kit.corpus.search import RagSearchResult
 from entrez_kit.corpus.sync import SyncPlan, SyncResult
 
 from ._console import links_shown
@@ -31,8 +31,8 @@ from ._report import counted
 from ._text import PMC, PUBMED, line, page_address
 
 if TYPE_CHECKING:
-    from entrez_kit.corpus.store import Store
-    from entrez_kit.corpus.weaviate import Delivered
+    from entrez_kit.corpus.store.store import Store
+    from entrez_kit.corpus.weaviate.delivery import Delivered
 
 SNIPPET: Final = 280
 """Characters of a passage that a table shows."""

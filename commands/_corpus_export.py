@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from entrez_kit.citations.files import FILES, FileStyle
+from entrez_kit.citations.files.entries import FILES, FileStyle
 from entrez_kit.errors import InvalidInput
 from entrez_kit.pubmed.models import Article
 
@@ -18,7 +18,7 @@ from ._run import note, plan, state
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-    from entrez_kit.corpus.store import Store
+    from entrez_kit.corpus.store.store import Store
 
     from ._state import Plan
 

@@ -7,7 +7,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from entrez_kit.pubmed.europepmc import EuropePMCResult
+from entrez_kit.europepmc.search import EuropePMCResult
 
 from ._console import links_shown
 from ._formats import Record, as_data

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from entrez_kit.citations.files import FILES
+from entrez_kit.citations.files.entries import FILES
 from entrez_kit.errors import InvalidInput
 from entrez_kit.pubmed.models import Article
 

@@ -8,7 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from entrez_kit.esearch_reply import DROPPED
+from entrez_kit.services.esearch_reply import DROPPED
 
 from ._console import links_shown
 from ._formats import Column, Record, as_data, cell

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from entrez_kit.citations.checking import CHECK, CheckedReference, CheckRequest, CheckResult
-from entrez_kit.citations.references import Reference, ReferenceFile
+from entrez_kit.citations.check.operation import CHECK, CheckedReference, CheckRequest, CheckResult
+from entrez_kit.citations.files.references import Reference, ReferenceFile
 from entrez_kit.errors import Exit, InvalidInput
 from entrez_kit.identifiers import read_identifier
 from entrez_kit.services import Services
@@ -85,8 +85,8 @@ def command(
 def _checked(
     services: Services, request: CheckRequest, source: _Source, target: Path | None, *, write: bool
 ) -> CheckResult:
-    from entrez_kit.citations.checking import changes_of, checked_with_records, corrections_of, result_of
-    from entrez_kit.citations.reference_files import encoded
+    from entrez_kit.citations.check.operation import changes_of, checked_with_records, corrections_of, result_of
+    from entrez_kit.citations.files.reference_files import encoded
 
     checked, articles = checked_with_records(services, request.references)
     result = result_of(checked)
@@ -121,7 +121,7 @@ def _content(file: Path) -> bytes:
 
 
 def _source(content: bytes, file: Path) -> _Source:
-    from entrez_kit.citations.reference_files import decoded, kind_of, reference_file
+    from entrez_kit.citations.files.reference_files import decoded, kind_of, reference_file
 
     name = "standard input" if str(file) == STDIN else str(file)
     suffix = "" if str(file) == STDIN else file.suffix
@@ -145,8 +145,8 @@ def _listed(content: bytes, text: str, name: str, suffix: str) -> list[Reference
     """Read a list of identifiers; text of which a line is none is a list of references as they are written out."""
     from io import BytesIO
 
-    from entrez_kit.citations.reference_files import PLAIN_TEXT
-    from entrez_kit.citations.written import divided
+    from entrez_kit.citations.check.written import divided
+    from entrez_kit.citations.files.reference_files import PLAIN_TEXT
 
     try:
         return [_by_id(text) for text in ids_in(BytesIO(content), name)]
@@ -226,7 +226,7 @@ def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: boo
         warn(ctx, f"{counted(unchecked, 'reference')} could not be checked; run the command again.")
     if not fix:
         return
-    from entrez_kit.citations.checking import unfixed
+    from entrez_kit.citations.check.operation import unfixed
 
     for change in result.changes:
         place = f"{change.key} (line {change.line})" if change.line else change.key

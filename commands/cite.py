@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from entrez_kit.citations.files import FILES
+from entrez_kit.citations.files.entries import FILES
 from entrez_kit.citations.operation import (
     FORMAT_CITATIONS,
     CitationsRequest,
@@ -17,11 +17,11 @@ from entrez_kit.citations.operation import (
     FormattedCitation,
     cited_stream,
 )
-from entrez_kit.citations.style_names import STYLE_NAMES, read_styles
+from entrez_kit.citations.style.names import STYLE_NAMES, read_styles
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.operation import Result
 from entrez_kit.pubmed.fetch import InputOutcome, outcome_of, shortfall_of
-from entrez_kit.pubmed.retrieval import BATCH, Retrieval
+from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
 from entrez_kit.services import Services
 
 from ._files import Entries, fit_into_cells

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
-from entrez_kit.citations.files import FILES
+from entrez_kit.citations.files.entries import FILES
 from entrez_kit.corpus.operations import CHECKPOINT_GET, CHECKPOINT_SET, RAG_GET, RAG_SEARCH, SYNC, sync
-from entrez_kit.corpus.search import RagHit, RagSearchResult
+from entrez_kit.corpus.search.operation import RagHit, RagSearchResult
 from entrez_kit.corpus.sync import ADVISED_REQUESTS, SyncPlan, SyncRequest, sync_plan
 from entrez_kit.errors import EntrezKitError, InvalidInput, corpus_envelope
 from entrez_kit.identifiers import read_identifier
 from entrez_kit.operation import Operation, Result
-from entrez_kit.pubmed.retrieval import BATCH
+from entrez_kit.pubmed.record_fetcher import BATCH
 from entrez_kit.services import Services
 
 from ._formats import Column, Record, as_data, values_at
@@ -27,7 +27,7 @@ from ._text import standing_status
 if TYPE_CHECKING:
     from entrez_kit.corpus.checkpoint_calls import CheckpointGetResult, CheckpointSetResult
     from entrez_kit.corpus.rag_get import RagDocument
-    from entrez_kit.corpus.store import Store
+    from entrez_kit.corpus.store.store import Store
     from entrez_kit.corpus.sync import SyncResult
 
 app = typer.Typer(help="A local corpus: follow queries, search what they found, see what has changed, export it.")
@@ -377,14 +377,14 @@ def reindex_command(
 
     services = state(ctx).services
     if index == "weaviate":
-        from entrez_kit.corpus.weaviate_client import server_of
+        from entrez_kit.corpus.weaviate.client import server_of
 
         server_of(services.settings)  # found out before hours of work
     done = reindex(services, anew=anew, stage=partial(_stage, ctx))
     if index == "local":
         _emit(ctx, done, "reindex_page")
         return
-    from entrez_kit.corpus.weaviate import rebuild
+    from entrez_kit.corpus.weaviate.delivery import rebuild
 
     with _stage(ctx, DELIVERING) as advance:
         delivered = rebuild(services, advance)

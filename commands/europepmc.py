@@ -6,13 +6,13 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from entrez_kit.citations.files import FILES
+from entrez_kit.citations.files.entries import FILES
 from entrez_kit.errors import EntrezKitError, InvalidInput
-from entrez_kit.europepmc import MAX_PAGE_SIZE
+from entrez_kit.europepmc.models import EuropePMCArticle
+from entrez_kit.europepmc.search import EUROPEPMC_SEARCH, EuropePMCRequest, EuropePMCResult, Walk, search_many
 from entrez_kit.operation import Result
-from entrez_kit.pubmed.europepmc import EUROPEPMC_SEARCH, EuropePMCRequest, EuropePMCResult, Walk, search_many
-from entrez_kit.pubmed.europepmc_models import EuropePMCArticle
 from entrez_kit.services import Services
+from entrez_kit.services.europe_pmc import MAX_PAGE_SIZE
 
 from ._files import Entries
 from ._formats import Shape, Writer, as_data

@@ -29,7 +29,7 @@ from entrez_kit.pubmed.fetch import (
     shortfall_of,
 )
 from entrez_kit.pubmed.models import Article, CitationData, Warn
-from entrez_kit.pubmed.retrieval import BATCH, Fetched, Retrieval
+from entrez_kit.pubmed.record_fetcher import BATCH, Fetched, Retrieval
 from entrez_kit.services import Services
 
 from ._files import Entries

@@ -106,7 +106,7 @@ def _warnings(record: Record) -> list[str]:
 
 
 def _read(path: Path) -> list[dict[str, str]]:
-    from entrez_kit.citations.citation_files import read_citations
+    from entrez_kit.citations.files.citation_lists import read_citations
 
     from_stdin = str(path) == STDIN
     try:

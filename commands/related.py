@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from entrez_kit.citations.style_names import read_styles
+from entrez_kit.citations.style.names import read_styles
 from entrez_kit.errors import EntrezKitError
 from entrez_kit.relationships.models import (
     DEFAULT_BUDGET,

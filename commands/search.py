@@ -9,7 +9,6 @@ from typing import Annotated, Any, Final
 import typer
 
 from entrez_kit.errors import EntrezKitError, InvalidInput
-from entrez_kit.esearch_reply import DROPPED
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.search import (
     MAX_PUBMED_RESULTS,
@@ -19,6 +18,7 @@ from entrez_kit.pubmed.search import (
     SearchResult,
 )
 from entrez_kit.services import Services
+from entrez_kit.services.esearch_reply import DROPPED
 
 from ._formats import Record, Shape, as_data
 from ._input import STDIN
@@ -167,7 +167,7 @@ def command(
     if retrieve_all:
 
         def everything(services: Services, request: SearchRequest) -> SearchResult:
-            from entrez_kit.pubmed.retrieve import search_all
+            from entrez_kit.pubmed.search_all import search_all
 
             with progress(state(ctx), "Retrieving PMIDs") as advance:
                 return search_all(services, request, advance)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
-from entrez_kit.esearch_reply import ESearchReply, Remark
+from entrez_kit.services.esearch_reply import ESearchReply, Remark
 
 _TOKEN: Final = re.compile(r'"[^"]*"|\[[^\[\]]*\]|[()]|[^\s()"\[\]]+|["\[\]]')
 _WORD: Final = re.compile(r"\w+")

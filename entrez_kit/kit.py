@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from entrez_kit.citations.operation import CitationsResult
     from entrez_kit.corpus.checkpoint_calls import CheckpointGetResult, CheckpointSetResult
     from entrez_kit.corpus.rag_get import RagDocument
-    from entrez_kit.corpus.search import RagSearchResult
+    from entrez_kit.corpus.search.operation import RagSearchResult
     from entrez_kit.corpus.sync import SyncResult
     from entrez_kit.databases.fetch import EntrezFetchResult
     from entrez_kit.databases.info import InfoResult
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from entrez_kit.databases.search import EntrezSearchResult
     from entrez_kit.databases.spell import SpellResult
     from entrez_kit.databases.summary import SummaryResult
-    from entrez_kit.eutils import EUtils
+    from entrez_kit.europepmc.search import EuropePMCResult
     from entrez_kit.fulltext.operation import FulltextResult
     from entrez_kit.gene.models import Gene, GenePage, PubMedLinks
     from entrez_kit.pubmed.convert import ConvertResult
-    from entrez_kit.pubmed.europepmc import EuropePMCResult
     from entrez_kit.pubmed.fetch import FetchResult
     from entrez_kit.pubmed.match import MatchResult
-    from entrez_kit.pubmed.retrieve import Progress
     from entrez_kit.pubmed.search import SearchResult
+    from entrez_kit.pubmed.search_all import Progress
     from entrez_kit.relationships.models import RelationshipsResult
     from entrez_kit.sandbox.server import Sandbox
+    from entrez_kit.services.eutils import EUtils
 
 
 class EntrezKit:
@@ -89,8 +89,8 @@ class EntrezKit:
             UpstreamError: NCBI did not answer after every attempt.
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
-        from entrez_kit.pubmed.retrieve import search_all
         from entrez_kit.pubmed.search import SEARCH_ARTICLES
+        from entrez_kit.pubmed.search_all import search_all
 
         whole = replace(SEARCH_ARTICLES, function=lambda services, request: search_all(services, request, progress))
         return whole.run(self.services, arguments)
@@ -218,7 +218,7 @@ class EntrezKit:
             UpstreamError: Europe PMC did not answer after every attempt.
             RateLimited: Europe PMC refused, or the wait for a slot would pass the deadline.
         """
-        from entrez_kit.pubmed.europepmc import EUROPEPMC_SEARCH
+        from entrez_kit.europepmc.search import EUROPEPMC_SEARCH
 
         return EUROPEPMC_SEARCH.run(self.services, arguments)
 

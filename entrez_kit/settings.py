@@ -19,7 +19,7 @@ from pydantic import SecretStr
 
 from entrez_kit._version import __version__
 from entrez_kit.errors import NotConfigured
-from entrez_kit.folders import can_write, platform_folder, temporary_folder
+from entrez_kit.private_files import can_write, platform_folder, temporary_folder
 from entrez_kit.toml_file import read_toml
 
 PROJECT_FILE: Final = "entrez-kit.toml"

@@ -50,7 +50,7 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.T
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("TMPDIR", str(home / "tmp"))
     monkeypatch.setattr("tempfile.tempdir", None)
-    monkeypatch.setattr("entrez_kit.folders.SHARED_TEMPORARY", home / "tmp")
+    monkeypatch.setattr("entrez_kit.private_files.SHARED_TEMPORARY", home / "tmp")
     return home
 
 

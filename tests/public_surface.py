@@ -121,7 +121,7 @@ def _server() -> Iterator[str]:
 
 def _python() -> Iterator[str]:
     import entrez_kit
-    from entrez_kit.eutils import EUtils
+    from entrez_kit.services.eutils import EUtils
 
     yield from (f"entrez_kit.{name}" for name in entrez_kit.__all__)
     for kind in (entrez_kit.EntrezKit, EUtils):

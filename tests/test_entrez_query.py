@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entrez_kit.entrez_query import MeshGap, Operand, Part, Whole, broadening, mesh_gap, reduced, strictness
-from entrez_kit.esearch_reply import Complaint, ESearchReply, Fate
+from entrez_kit.services.esearch_reply import Complaint, ESearchReply, Fate
 
 RECORDS = frozenset(range(16))
 WORDS = {"alpha": frozenset({0, 1, 2, 3}), "beta": frozenset({2, 3, 8, 9}), "gamma": frozenset({3, 9, 12})}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from entrez_kit.errors import UpstreamError
-from entrez_kit.esearch_reply import parse_esearch
+from entrez_kit.services.esearch_reply import parse_esearch
 
 XML = b"""<?xml version="1.0" encoding="UTF-8" ?>
 <eSearchResult><Count>2</Count><RetMax>2</RetMax><RetStart>0</RetStart><QueryKey>1</QueryKey><WebEnv>MCID_x</WebEnv>

@@ -15,8 +15,8 @@ from Bio import Entrez
 from pydantic import SecretStr
 
 from entrez_kit.errors import InvalidInput
-from entrez_kit.eutils import EUtils
-from entrez_kit.idconv import IdConverter
+from entrez_kit.services.eutils import EUtils
+from entrez_kit.services.id_converter import IdConverter
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import Reply
 from entrez_kit.transport.client import Transport
@@ -354,7 +354,7 @@ def test_a_cached_reply_needs_no_limiter(net: responses.RequestsMock, settings: 
         "import sys\n"
         "from pathlib import Path\n"
         "from entrez_kit.settings import Settings\n"
-        "from entrez_kit.eutils import EUtils\n"
+        "from entrez_kit.services.eutils import EUtils\n"
         "from entrez_kit.transport.client import Transport\n"
         "settings = Settings(cache_dir=Path(sys.argv[1]), state_dir=Path(sys.argv[1]) / 'state')\n"
         "transport = Transport(settings)\n"

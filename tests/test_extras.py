@@ -21,8 +21,8 @@ KitFor = Callable[..., EntrezKit]
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no extra be installed, nor pandoc by other ways."""
-    import_module("entrez_kit.citations.processor").program.cache_clear()
-    import_module("entrez_kit.citations.adaptation").adapted.cache_clear()
+    import_module("entrez_kit.citations.style.processor").program.cache_clear()
+    import_module("entrez_kit.citations.style.adaptation").adapted.cache_clear()
     monkeypatch.setattr("entrez_kit.extras.find_spec", lambda name: None)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setenv("PATH", "")

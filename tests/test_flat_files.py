@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from entrez_kit.errors import UpstreamError
-from entrez_kit.flat_files import check_fasta, check_genbank, check_medline
+from entrez_kit.services.flat_files import check_fasta, check_genbank, check_medline
 
 MEDLINE = b"\nPMID- 99000001\nTI  - One\nSO  - J. 2024.\n\nPMID- 99000002\nTI  - Two \xce\xb1\nSO  - K. 2024.\n"
 FASTA = b">ZZ900001.1 one\nACGT\nAC\n\n>ZZ900002.1 two\nACGT\n\n"

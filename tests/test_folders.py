@@ -88,7 +88,7 @@ def test_a_home_that_may_not_be_entered_costs_one_notice(sources: Sources, monke
     def forbidden(path: Path) -> bool:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("entrez_kit.folders.Path.is_dir", forbidden)
+    monkeypatch.setattr("entrez_kit.private_files.Path.is_dir", forbidden)
     loaded = sources.load()
 
     assert loaded.cache_dir == loaded.state_dir / "cache"

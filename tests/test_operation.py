@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from entrez_kit.catalogue import OPERATIONS
-from entrez_kit.citations.csl_file import CslFile
+from entrez_kit.citations.files.read_csl import CslFile
 from entrez_kit.errors import EntrezKitError
 from entrez_kit.operation import Operation
 from entrez_kit.settings import load_settings

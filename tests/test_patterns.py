@@ -105,10 +105,10 @@ def handed_to_re(module: ModuleType) -> Iterator[tuple[str, "re.Pattern[Any] | N
 
 # Patterns that are made of words at run time, with words they may be made of.
 MADE_OF_WORDS: Final[dict[tuple[str, str], str]] = {
-    ("citations.bibtex_file", r"search f'{re.escape(field.key)}\\s*=\\s*'"): r"title\s*=\s*",
-    ("citations.casing", "finditer re.escape(name)"): r"Homo sapiens",
+    ("citations.files.read_bibtex", r"search f'{re.escape(field.key)}\\s*=\\s*'"): r"title\s*=\s*",
+    ("citations.style.casing", "finditer re.escape(name)"): r"Homo sapiens",
     ("databases.names", r"compile f'(?:{prefixes})\\s*([0-9]+)'"): r"(?:rs|refsnp)\s*([0-9]+)",
-    ("pmc_oa", "findall pattern"): r"<(?:Prefix|Key)>\s*PMC1\.([0-9]{1,4})/",
+    ("services.pmc_cloud", "findall pattern"): r"<(?:Prefix|Key)>\s*PMC1\.([0-9]{1,4})/",
     (
         "server.tools",
         """compile f"\\\\b(?:{'|'.join(map(re.escape, shown))})\\\\b\"""",
@@ -127,10 +127,10 @@ HELD_BY_THE_MODULE: Final = {
 """Made of words, and collected as what the module then holds."""
 
 
-AT_THE_BEGINNING: Final = {"citations.reference_files _SIGNS"}
+AT_THE_BEGINNING: Final = {"citations.files.reference_files _SIGNS"}
 """Tables of patterns that are matched one by one, which no name in the source tells."""
 EXCUSED: Final = {
-    "pubmed.record_slicer _TOKEN": "its reader stops at the first thing that does not end (test_record_slicer)",
+    "pubmed.xml.slicer _TOKEN": "its reader stops at the first thing that does not end (test_record_slicer)",
     "sandbox.pmc_text _TEXT": "it reads the demo's own texts",
     "transport.replies _ENDS_ELEMENT": "it sees the last 1,024 bytes of a reply",
 }
@@ -222,8 +222,8 @@ import time
 from entrez_kit.errors import EntrezKitError
 from entrez_kit.gene.errors import unresolved
 from entrez_kit.identifiers import read_identifier
-from entrez_kit.pubmed.europepmc_text import abstract_parts, plain_text
-from entrez_kit.pubmed.record_slicer import Slicer
+from entrez_kit.pubmed.encoded_markup import abstract_parts, plain_text
+from entrez_kit.pubmed.xml.slicer import Slicer
 from entrez_kit.transport.call import Call, Expect
 from entrez_kit.transport.redaction import Redactor
 from entrez_kit.transport.replies import Incoming, check

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from settings_sources import Sources, needs_modes, sources_fixture
 
-from entrez_kit.corpus.store import Store
+from entrez_kit.corpus.store.store import Store
 from entrez_kit.errors import StoreError
 from entrez_kit.private_files import database_files, make_private_database, make_private_folder, open_private
 from entrez_kit.transport.cache import CacheUnusable, open_file

@@ -16,8 +16,8 @@ from entrez_kit.fulltext.unpaywall_tier import fetch_open_access
 from entrez_kit.sandbox.replies import JSON, Reply
 from entrez_kit.sandbox.requesting import Request, State
 from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.services.unpaywall import Location, read_open_access
 from entrez_kit.settings import Settings
-from entrez_kit.unpaywall import Location, read_open_access
 
 KitFor = Callable[..., EntrezKit]
 CANARY = "canary.address+tag@university-of-birds.edu"

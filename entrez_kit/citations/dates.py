@@ -3,8 +3,8 @@
 import re
 from typing import Any, Final
 
-from entrez_kit.pubmed.dates import day_exists, month_number
 from entrez_kit.pubmed.models import Article, ArticleDate, PublicationDate
+from entrez_kit.pubmed.xml.dates import day_exists, month_number
 
 _SEASONS: Final = {"spring": 1, "summer": 2, "autumn": 3, "fall": 3, "winter": 4}
 _DASH: Final = re.compile(r"(?<!\s)(?:\s*+[-–—/]\s*+|\s++(?:to|and|&)\s++)", re.IGNORECASE)

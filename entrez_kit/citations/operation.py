@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from pydantic import Field, field_validator
 
-from entrez_kit.citations.style_names import StyleName, read_styles
+from entrez_kit.citations.style.names import StyleName, read_styles
 from entrez_kit.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.operation import Operation, Request, Result, Warned, sparse
 from entrez_kit.pubmed.fetch import InputOutcome, outcome_of, shortfall_of
 from entrez_kit.pubmed.models import Article, RetractionStatus
-from entrez_kit.pubmed.retrieval import BATCH, Fetched, Retrieval
+from entrez_kit.pubmed.record_fetcher import BATCH, Fetched, Retrieval
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
 
@@ -131,9 +131,9 @@ def _cited(fetched: list[Fetched], styles: list[str], markup: Any) -> Iterator[C
 
 def citations_of(articles: list[Article], styles: Iterable[str], markup: Any = "plain") -> list[dict[str, str]]:
     """Return each record in every style."""
-    from entrez_kit.citations import styles as formatted
     from entrez_kit.citations.csl import style_item
-    from entrez_kit.citations.files import FILES, file_text
+    from entrez_kit.citations.files.entries import FILES, file_text
+    from entrez_kit.citations.style import entries as formatted
 
     texts: list[dict[str, str]] = [{} for _ in articles]
     items = [style_item(article) for article in articles]

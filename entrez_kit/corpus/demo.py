@@ -7,7 +7,7 @@ from entrez_kit.errors import StoreError
 from entrez_kit.services import Services
 
 if TYPE_CHECKING:
-    from entrez_kit.corpus.store import Store
+    from entrez_kit.corpus.store.store import Store
 
 KEY: Final = "demo"
 TERM: Final = "all[sb]"

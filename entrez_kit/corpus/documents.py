@@ -9,9 +9,9 @@ from typing import Any, Final
 from entrez_kit.corpus.chunking import Chunk, chunk_article
 from entrez_kit.corpus.quality import Lasting, lasting_parts
 from entrez_kit.corpus.times import entered, midnight
-from entrez_kit.pubmed.dates import iso_date
 from entrez_kit.pubmed.models import Article, Author
 from entrez_kit.pubmed.standing import Standing, retraction_status, standing_of_article
+from entrez_kit.pubmed.xml.dates import iso_date
 
 RETRACTED: Final = "retracted"
 

@@ -40,8 +40,8 @@ def index_new(services: Services, stage: Stage = unseen) -> EntrezKitError | Non
     """
     if services.settings.embeddings == "none":
         return None
-    from entrez_kit.corpus import vectors
     from entrez_kit.corpus.embeddings import embedder_of
+    from entrez_kit.corpus.search import vectors
 
     store = services.corpus
     try:
@@ -66,7 +66,7 @@ def deliver_new(services: Services, stage: Stage = unseen) -> str | None:
     """
     if services.settings.weaviate_url is None:
         return None
-    from entrez_kit.corpus.weaviate import deliver
+    from entrez_kit.corpus.weaviate.delivery import deliver
 
     with stage(DELIVERING) as advance:
         return deliver(services, advance)
@@ -102,8 +102,8 @@ def reindex(services: Services, *, anew: bool = False, stage: Stage = unseen) ->
         EmbeddingsError: it failed; the vectors made before are kept.
         LocalEmbeddingsError: vectors are to be made anew and there is no provider.
     """
-    from entrez_kit.corpus import vectors
     from entrez_kit.corpus.embeddings import embedder_of
+    from entrez_kit.corpus.search import vectors
 
     store = services.corpus
     with tracing.trace():

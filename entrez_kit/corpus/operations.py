@@ -12,7 +12,7 @@ from entrez_kit.corpus.checkpoint_calls import (
 )
 from entrez_kit.corpus.indexing import Stage, deliver_new, index_new, unseen
 from entrez_kit.corpus.rag_get import RagDocument, RagGetRequest, rag_get
-from entrez_kit.corpus.search import RagSearchRequest, RagSearchResult, rag_search
+from entrez_kit.corpus.search.operation import RagSearchRequest, RagSearchResult, rag_search
 from entrez_kit.corpus.sync import MAX_FIRST_MCP_SYNC, SyncRequest, SyncResult, sync_delta
 from entrez_kit.errors import (
     EmbeddingsError,

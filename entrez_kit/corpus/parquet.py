@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import sqlite3
     from io import RawIOBase
 
-    from entrez_kit.corpus.store import Store
+    from entrez_kit.corpus.store.store import Store
 
 PAGE: Final = 2_000
 """Records held at a time, and the size of a row group."""

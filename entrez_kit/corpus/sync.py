@@ -15,20 +15,20 @@ from typing import Final
 from pydantic import Field, PrivateAttr, field_validator
 
 from entrez_kit import tracing
-from entrez_kit.corpus.checkpoints import Checkpoint, Ending, Job
 from entrez_kit.corpus.documents import Doc
-from entrez_kit.corpus.store import Store
+from entrez_kit.corpus.store.checkpoints import Checkpoint, Ending, Job
+from entrez_kit.corpus.store.store import Store
 from entrez_kit.corpus.times import day_of
 from entrez_kit.entrez_query import broadening
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.esearch_reply import ESearchReply
 from entrez_kit.operation import Request, Result
+from entrez_kit.pubmed.date_slices import FIRST, LAST, Slice, Slicer, Window, as_day
 from entrez_kit.pubmed.query import check_balance, date_clause
-from entrez_kit.pubmed.retrieval import BATCH, Retrieval
+from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
 from entrez_kit.pubmed.search import MAX_PUBMED_RESULTS
 from entrez_kit.pubmed.search_warnings import warnings_about
-from entrez_kit.pubmed.slices import FIRST, LAST, Slice, Slicer, Window, as_day
 from entrez_kit.services import Services
+from entrez_kit.services.esearch_reply import ESearchReply
 
 MAX_FIRST_MCP_SYNC: Final = 20_000
 """An agent's call ends long before so many records are here."""

@@ -5,8 +5,8 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 from entrez_kit.errors import InvalidInput
-from entrez_kit.pubmed.dates import iso_date
 from entrez_kit.pubmed.models import HistoryDate
+from entrez_kit.pubmed.xml.dates import iso_date
 
 _ISO: Final = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})"

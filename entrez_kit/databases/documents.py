@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from entrez_kit.markup import END, SUBSCRIPT, SUPERSCRIPT, write_scripts
-from entrez_kit.xml_reply import malformed, parse_reply
+from entrez_kit.services.xml_reply import malformed, parse_reply
 
 _ABOUT_UID: Final = re.compile(r"(?:Invalid uid|UID=)\s*([^\s:]+)", re.IGNORECASE)
 

@@ -9,7 +9,7 @@ from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.operation import Operation, Request, Result, Warned, sparse
 from entrez_kit.services import Services
-from entrez_kit.xml_reply import malformed, parse_reply, text_of, whole_number
+from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
 
 FIELD_FLAGS: Final = {
     "IsDate": "is_date",
@@ -193,7 +193,7 @@ def _counts(services: Services, term: str, names: list[str]) -> tuple[list[TermC
 
 
 def _count(services: Services, db: str, term: str) -> int:
-    from entrez_kit.esearch_reply import parse_esearch
+    from entrez_kit.services.esearch_reply import parse_esearch
 
     return parse_esearch(services.eutils.esearch(db=db, term=term, retmax=0).content).count
 

@@ -14,7 +14,7 @@ from entrez_kit.databases.summary import NOT_AN_ID, LookUp, check_ids_hint, look
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.operation import Operation, Request, Result, sparse
 from entrez_kit.services import Services
-from entrez_kit.xml_reply import malformed
+from entrez_kit.services.xml_reply import malformed
 
 BATCH: Final = 100
 """Source records per ELink, each in an id parameter of its own; together they would come back as one merged set."""

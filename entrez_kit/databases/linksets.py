@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from entrez_kit.xml_reply import malformed, parse_reply, text_of, whole_number
+from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
 
 
 @dataclass(frozen=True, slots=True)

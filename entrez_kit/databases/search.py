@@ -10,9 +10,9 @@ from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.dates import EARLIEST, LATEST, DateBounds, normal_date
 from entrez_kit.entrez_query import Broadening, broadening
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.esearch_reply import ESearchReply, parse_esearch
 from entrez_kit.operation import Operation, Request, Result, Warn, sparse
 from entrez_kit.services import Services
+from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
 
 PAGE: Final = 10_000
 """ESearch returns at most so many UIDs per request."""

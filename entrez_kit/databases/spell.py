@@ -4,9 +4,9 @@ from pydantic import Field, field_validator
 
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.errors import RateLimited, UpstreamError
-from entrez_kit.espell_reply import parse_espell
 from entrez_kit.operation import Operation, Request, Warned
 from entrez_kit.services import Services
+from entrez_kit.services.espell_reply import parse_espell
 
 
 class SpellRequest(Request):

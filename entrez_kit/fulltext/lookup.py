@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 from entrez_kit.errors import EntrezKitError
 from entrez_kit.fulltext.trail import Answer, Trail, service_error
 from entrez_kit.identifiers import IdKind
+from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.resolution import Converted, ask_converter, search_pubmed
-from entrez_kit.pubmed.retrieval import Retrieval
 from entrez_kit.services import Services
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.models import Article
-    from entrez_kit.pubmed.records import Record
+    from entrez_kit.pubmed.xml.records import Record
 
 NAMES: dict[IdKind, str] = {"pmid": "PMID", "pmcid": "PMCID", "doi": "DOI"}
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from entrez_kit.fulltext.jats_body import Node, sections_of
+from entrez_kit.fulltext.jats.body import Node, sections_of
 from entrez_kit.fulltext.models import CutSection, OverflowMode, Section
 
 ELLIPSIS: Final = "…"

@@ -6,13 +6,13 @@ from typing import Any, Final
 
 from entrez_kit import extras, tracing
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
-from entrez_kit.fulltext.jats import JatsArticle, JatsError, iter_jats
-from entrez_kit.fulltext.jats_xml import ENDPOINT
+from entrez_kit.fulltext.jats.article import JatsArticle, JatsError, iter_jats
+from entrez_kit.fulltext.jats.tree import ENDPOINT
 from entrez_kit.fulltext.models import UnpaywallArticle
 from entrez_kit.fulltext.trail import Answer, Trail, service_error
 from entrez_kit.identifiers import Identifier
 from entrez_kit.services import Services
-from entrez_kit.unpaywall import INVALID_DOI, UNKNOWN_DOI
+from entrez_kit.services.unpaywall import INVALID_DOI, UNKNOWN_DOI
 
 POST_ABOVE: Final = 5
 """More PMC articles at a time are asked for by POST."""

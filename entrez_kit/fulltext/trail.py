@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from entrez_kit.errors import EntrezKitError
-from entrez_kit.fulltext.jats import JatsArticle
-from entrez_kit.fulltext.jats_front import Front
+from entrez_kit.fulltext.jats.article import JatsArticle
+from entrez_kit.fulltext.jats.front import Front
 from entrez_kit.fulltext.models import Outcome, Reason, Tier, TriedTier, Unavailable, UnpaywallArticle
 from entrez_kit.identifiers import Identifier, IdKind
 from entrez_kit.pubmed.standing import Standing

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlsplit
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured
-from entrez_kit.fulltext.pages import Page, html_to_markdown
+from entrez_kit.fulltext.html import Page, html_to_markdown
 from entrez_kit.fulltext.pdf import pdf_to_text
 from entrez_kit.fulltext.unreadable import unreadable
 from entrez_kit.services import Services
-from entrez_kit.transport.addresses import Guard
-from entrez_kit.unpaywall import (
+from entrez_kit.services.unpaywall import (
     INVALID_DOI,
     NO_ADDRESS,
     NO_COPY,
@@ -24,9 +23,10 @@ from entrez_kit.unpaywall import (
     Version,
     read_open_access,
 )
+from entrez_kit.transport.download.addresses import Guard
 
 if TYPE_CHECKING:
-    from entrez_kit.transport.download import Downloaded
+    from entrez_kit.transport.download.guard import Downloaded
 
 MAX_ATTEMPTS: Final = 4
 """Downloads for one article."""
@@ -136,7 +136,7 @@ class _Search:
         return NoCopy("parse-failed" if "parse-failed" in outcomes else "fetch-failed", "; ".join(details))
 
     def _attempt(self, candidate: _Candidate, known: OpenAccess) -> OpenAccessCopy | None:
-        from entrez_kit.transport.download import download
+        from entrez_kit.transport.download.guard import download
 
         left = self._until - time.monotonic()
         try:

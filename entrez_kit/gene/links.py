@@ -11,7 +11,7 @@ from entrez_kit.gene.models import PubMedLinks
 from entrez_kit.gene.summaries import summaries_of
 from entrez_kit.operation import Operation, Warn
 from entrez_kit.services import Services
-from entrez_kit.xml_reply import malformed, parse_reply, text_of
+from entrez_kit.services.xml_reply import malformed, parse_reply, text_of
 
 LINK_NAME = "gene_pubmed"
 MAX_LIMIT: Final = 100_000

@@ -8,7 +8,7 @@ from entrez_kit.gene.models import CURIE_PATTERN, Gene
 from entrez_kit.gene.records import parse_genes
 from entrez_kit.operation import Operation, Request
 from entrez_kit.services import Services
-from entrez_kit.xml_reply import malformed
+from entrez_kit.services.xml_reply import malformed
 
 ID_HELP = "Gene id, e.g. NCBIGene:7157."
 

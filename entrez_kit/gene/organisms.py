@@ -4,8 +4,8 @@ import re
 from typing import Final
 
 from entrez_kit.errors import AmbiguousQuery
-from entrez_kit.esearch_reply import parse_esearch
 from entrez_kit.services import Services
+from entrez_kit.services.esearch_reply import parse_esearch
 
 COMMON: Final = {
     "human": 9606,

@@ -6,7 +6,7 @@ from typing import Any, Final
 from entrez_kit.errors import UpstreamError
 from entrez_kit.gene.cross_references import collect
 from entrez_kit.gene.models import Gene, Status
-from entrez_kit.xml_reply import malformed, parse_reply, text_of
+from entrez_kit.services.xml_reply import malformed, parse_reply, text_of
 
 STATUSES: Final[dict[str, Status]] = {
     "live": "live",

@@ -12,7 +12,6 @@ from pydantic import Field, field_validator
 
 from entrez_kit.entrez_query import broadening
 from entrez_kit.errors import AmbiguousQuery, EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.esearch_reply import ESearchReply, parse_esearch
 from entrez_kit.gene.errors import argument_error, only_gene_codes
 from entrez_kit.gene.models import GenePage, GeneSearchCandidate, MatchKind, Pagination
 from entrez_kit.gene.organisms import taxid_of
@@ -21,6 +20,7 @@ from entrez_kit.gene.summaries import GeneSummary, summaries_of
 from entrez_kit.in_flight import all_at_once
 from entrez_kit.operation import Operation, Request, Warn
 from entrez_kit.services import Services
+from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
 
 MAX_PAGE: Final = 100
 MAX_QUERY: Final = 1_000

@@ -8,7 +8,7 @@ from entrez_kit.errors import EntityNotFound, UpstreamError
 from entrez_kit.gene.models import Status
 from entrez_kit.gene.records import STATUSES
 from entrez_kit.services import Services
-from entrez_kit.xml_reply import parse_reply, text_of, whole_number
+from entrez_kit.services.xml_reply import parse_reply, text_of, whole_number
 
 BATCH: Final = 100
 """Ids per request; a page is never larger."""

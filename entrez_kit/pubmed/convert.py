@@ -10,15 +10,15 @@ from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, Rate
 from entrez_kit.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.operation import Operation, Request, Result, sparse
 from entrez_kit.pubmed.models import Warn
+from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.resolution import Resolved, ask_converter, invalid_dois, search_pubmed
-from entrez_kit.pubmed.retrieval import Retrieval
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.pubmed.standing_lookup import Standings, look_up_standings, standing_shortfall
 from entrez_kit.services import Services
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.models import Article
-    from entrez_kit.pubmed.records import Record
+    from entrez_kit.pubmed.xml.records import Record
 
 MAX_IDS: Final = 10_000
 MAX_MCP_IDS: Final = 50

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.operation import Operation, Request, Result, sparse, wrong
 from entrez_kit.pubmed.models import Article, CitationData, Warn
-from entrez_kit.pubmed.retrieval import Fetched, Retrieval, Status
+from entrez_kit.pubmed.record_fetcher import Fetched, Retrieval, Status
 from entrez_kit.services import Services
 
 MAX_MCP_PMIDS: Final = 200

@@ -10,13 +10,13 @@ from pydantic import Field, field_validator
 
 from entrez_kit.batches import in_batches
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.esearch_reply import parse_esearch
 from entrez_kit.operation import Operation, Request, Result, Warned, sparse
 from entrez_kit.pubmed.brief_citation import brief_citation
 from entrez_kit.pubmed.likeness import titles_alike
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
-from entrez_kit.xml_reply import malformed
+from entrez_kit.services.esearch_reply import parse_esearch
+from entrez_kit.services.xml_reply import malformed
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.models import Article
@@ -370,7 +370,7 @@ class _Records:
 
     def read(self, pmids: Iterable[str]) -> None:
         """Read records that were not read before."""
-        from entrez_kit.pubmed.retrieval import Retrieval
+        from entrez_kit.pubmed.record_fetcher import Retrieval
 
         wanted = [pmid for pmid in dict.fromkeys(pmids) if pmid not in self.articles and pmid not in self.unread]
         for item in Retrieval.of_ids(self._services, wanted) if wanted else ():

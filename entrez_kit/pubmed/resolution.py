@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from entrez_kit.batches import in_batches
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.esearch_reply import parse_esearch
 from entrez_kit.identifiers import Identifier, IdKind
-from entrez_kit.pubmed.own_ids import bare_doi
+from entrez_kit.pubmed.xml.own_ids import bare_doi
 from entrez_kit.services import Services
-from entrez_kit.xml_reply import malformed
+from entrez_kit.services.esearch_reply import parse_esearch
+from entrez_kit.services.xml_reply import malformed
 
 if TYPE_CHECKING:
-    from entrez_kit.pubmed.records import Record
+    from entrez_kit.pubmed.xml.records import Record
 
 PER_SEARCH: Final = 25
 """Identifiers looked up in one ESearch; the records found are matched back by their own identifiers."""

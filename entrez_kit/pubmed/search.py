@@ -6,7 +6,6 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from entrez_kit.dates import EARLIEST, LATEST, DateBounds, normal_date
 from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.esearch_reply import ESearchReply, parse_esearch
 from entrez_kit.in_flight import in_background
 from entrez_kit.operation import Operation, Request, Result, sparse, wrong
 from entrez_kit.pubmed.models import BriefSummary, Warn
@@ -18,6 +17,7 @@ from entrez_kit.pubmed.search_warnings import (
     warnings_about,
 )
 from entrez_kit.services import Services
+from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
 
 MAX_PUBMED_RESULTS: Final = 9_999
 """PubMed's ESearch shows only the first 9,999 records of any search."""

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from entrez_kit.entrez_query import Broadening, broadening, mesh_gap
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.esearch_reply import ESearchReply, parse_esearch
 from entrez_kit.in_flight import all_at_once
 from entrez_kit.pubmed.models import Warn
 from entrez_kit.services import Services
+from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.search import SearchRequest
@@ -126,7 +126,7 @@ def _count(services: Services, request: "SearchRequest", term: str) -> int:
 
 def _spelling(services: Services, query: str) -> list[Warn]:
     """Ask for NCBI's suggestion; a search without hits stands even when ESpell does not answer."""
-    from entrez_kit.espell_reply import parse_espell
+    from entrez_kit.services.espell_reply import parse_espell
 
     try:
         suggestion = parse_espell(services.eutils.espell(term=query, db="pubmed").content).corrected

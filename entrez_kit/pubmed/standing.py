@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from entrez_kit.operation import Result, sparse
-from entrez_kit.pubmed.dates import iso_from_text
+from entrez_kit.pubmed.xml.dates import iso_from_text
 
 StandingStatus = Literal[
     "retracted",

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from entrez_kit.citations.style_names import HABITS, read_styles
+from entrez_kit.citations.style.names import HABITS, read_styles
 from entrez_kit.errors import EntrezKitError, UpstreamError
 from entrez_kit.identifiers import read_identifier
 from entrez_kit.operation import Request, Result, sparse, wrong

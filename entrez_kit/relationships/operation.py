@@ -71,7 +71,7 @@ def _each_once(warnings: list[Warn]) -> list[Warn]:
 def _citations(services: Services, request: RelationshipsRequest) -> RelationshipsResult:
     """Write the article in every style that was asked for."""
     from entrez_kit.citations.operation import citations_of
-    from entrez_kit.pubmed.retrieval import Retrieval
+    from entrez_kit.pubmed.record_fetcher import Retrieval
 
     fetched = list(Retrieval.of_ids(services, [request.source_pmid]))
     Retrieval.raise_if_nothing_answered(fetched)

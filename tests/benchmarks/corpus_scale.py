@@ -27,8 +27,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "corpus"))
 
 from abstracts import SIZES, Abstract, Abstracts, Question
 
-from entrez_kit.corpus import lexical
-from entrez_kit.corpus.terms import STOP_WORDS, words_of
+from entrez_kit.corpus.search import index as lexical
+from entrez_kit.corpus.search.terms import STOP_WORDS, words_of
 
 PLAIN = "CREATE VIRTUAL TABLE plain USING fts5(title, abstract, terms, tokenize='porter unicode61 remove_diacritics 2')"
 INTO_PLAIN = "INSERT INTO plain (rowid, title, abstract, terms) VALUES (?, ?, ?, ?)"

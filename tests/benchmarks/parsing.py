@@ -25,7 +25,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from entrez_kit.pubmed.records import iter_records
+from entrez_kit.pubmed.xml.records import iter_records
 
 HEAD = (
     b'<?xml version="1.0" encoding="utf-8"?>\n'

@@ -26,9 +26,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "corpus"))
 
 from judged import Collection, Judged, cystic_fibrosis, medlars, ndcg, recall
 
-from entrez_kit.corpus import lexical
-from entrez_kit.corpus.ranking import DEFAULT, Profile
-from entrez_kit.corpus.terms import words_of
+from entrez_kit.corpus.search import index as lexical
+from entrez_kit.corpus.search.score import DEFAULT, Profile
+from entrez_kit.corpus.search.terms import words_of
 
 ROOT = Path(__file__).resolve().parents[2]
 TOP = 10

@@ -7,11 +7,11 @@ from xml.etree import ElementTree
 import pytest
 
 from entrez_kit.citations.csl import csl_item
-from entrez_kit.citations.files import FILES, file_text
-from entrez_kit.citations.styles import STYLES, format_citations
+from entrez_kit.citations.files.entries import FILES, file_text
+from entrez_kit.citations.style.entries import STYLES, format_citations
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.records import iter_records
 from entrez_kit.pubmed.summaries import parse_summaries
+from entrez_kit.pubmed.xml.records import iter_records
 
 RECORD = (
     "<PubmedArticle><MedlineCitation><PMID>{pmid}</PMID><Article><Journal><JournalIssue><Volume>8</Volume><Issue>2"

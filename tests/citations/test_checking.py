@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from entrez_kit import EntrezKit
-from entrez_kit.citations.checking import (
+from entrez_kit.citations.check.comparing import differences, same_journal, same_pages, same_work
+from entrez_kit.citations.check.operation import (
     CheckedReference,
     CheckRequest,
     CheckResult,
@@ -16,13 +17,12 @@ from entrez_kit.citations.checking import (
     checked_with_records,
     corrections_of,
 )
-from entrez_kit.citations.comparing import differences, same_journal, same_pages, same_work
-from entrez_kit.citations.files import FILES, file_text
-from entrez_kit.citations.reference_files import reference_file
-from entrez_kit.citations.references import RefAuthor, Reference, divided_name
+from entrez_kit.citations.files.entries import FILES, file_text
+from entrez_kit.citations.files.reference_files import reference_file
+from entrez_kit.citations.files.references import RefAuthor, Reference, divided_name
 from entrez_kit.errors import RateLimited, UpstreamError
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.records import iter_records
+from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.sandbox.server import Sandbox
 
 HERE = Path(__file__).parent

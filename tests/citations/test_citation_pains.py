@@ -5,8 +5,8 @@ from pathlib import Path
 
 from entrez_kit import EntrezKit
 from entrez_kit.citations.csl import Item, csl_item
-from entrez_kit.citations.styles import STYLES, format_citation
-from entrez_kit.pubmed.records import iter_records
+from entrez_kit.citations.style.entries import STYLES, format_citation
+from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.sandbox.server import Sandbox
 
 HERE = Path(__file__).parent

@@ -4,13 +4,15 @@ import time
 
 import pytest
 
-from entrez_kit.citations import casing, csl, names, pages, preparation, styles, titles
-from entrez_kit.citations.bibtex import bibtex_entry
-from entrez_kit.citations.comparing import differences
-from entrez_kit.citations.nbib import nbib_record
-from entrez_kit.citations.references import Reference
-from entrez_kit.citations.ris import ris_record
-from entrez_kit.citations.styles import STYLES, format_citation
+from entrez_kit.citations import csl, names, pages, titles
+from entrez_kit.citations.check.comparing import differences
+from entrez_kit.citations.files.references import Reference
+from entrez_kit.citations.files.write_bibtex import bibtex_entry
+from entrez_kit.citations.files.write_nbib import nbib_record
+from entrez_kit.citations.files.write_ris import ris_record
+from entrez_kit.citations.style import casing, preparation
+from entrez_kit.citations.style import entries as styles
+from entrez_kit.citations.style.entries import STYLES, format_citation
 from entrez_kit.pubmed.models import Article
 
 LENGTH = 40_000

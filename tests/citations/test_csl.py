@@ -12,7 +12,7 @@ from csl_rules import breaches
 from entrez_kit.citations.csl import Item, csl_item, edition
 from entrez_kit.errors import UpstreamError
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.records import iter_records
+from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.sandbox.server import Sandbox
 
 HERE = Path(__file__).parent

@@ -4,13 +4,21 @@ from typing import Any
 
 import pytest
 
-from entrez_kit.citations.casing import PREPOSITIONS, SHORT, SHORTEST, headline, organisms, subtitle_capitals, taxa
 from entrez_kit.citations.dates import csl_date
 from entrez_kit.citations.names import csl_name, divided_initials, spaced_initials
 from entrez_kit.citations.pages import expanded, is_article_number, page_and_number
+from entrez_kit.citations.style.casing import (
+    PREPOSITIONS,
+    SHORT,
+    SHORTEST,
+    headline,
+    organisms,
+    subtitle_capitals,
+    taxa,
+)
 from entrez_kit.citations.titles import article_title, dotted, journal_title, plain_title
-from entrez_kit.pubmed.dates import publication_date
 from entrez_kit.pubmed.models import Author, PublicationDate
+from entrez_kit.pubmed.xml.dates import publication_date
 
 
 def dated(text: str) -> dict[str, Any] | None:

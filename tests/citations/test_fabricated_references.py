@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from entrez_kit import EntrezKit
-from entrez_kit.citations.checking import CheckRequest, check_references, checked_with_records, corrections_of
+from entrez_kit.citations.check.operation import CheckRequest, check_references, checked_with_records, corrections_of
+from entrez_kit.citations.check.written import compare_text, divided
+from entrez_kit.citations.files.references import RefAuthor, Reference
 from entrez_kit.citations.operation import citations_of
-from entrez_kit.citations.references import RefAuthor, Reference
-from entrez_kit.citations.written import compare_text, divided
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.records import iter_records
+from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.sandbox.server import Sandbox
 
 INVENTED = (

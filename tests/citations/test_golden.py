@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from entrez_kit.citations.csl import Item, csl_item
-from entrez_kit.citations.styles import STYLES, format_citation, format_citations
-from entrez_kit.pubmed.records import iter_records
+from entrez_kit.citations.style.entries import STYLES, format_citation, format_citations
+from entrez_kit.pubmed.xml.records import iter_records
 
 HERE = Path(__file__).parent
 

@@ -19,19 +19,19 @@ from bibtexparser.middlewares import SeparateCoAuthors, SplitNameParts
 from pybtex.database import Person, parse_string
 from pylatexenc.latex2text import LatexNodes2Text
 
-from entrez_kit.citations.bibtex import bibtex_entry, default_key, verbatim_doi
-from entrez_kit.citations.bibtex_file import BibtexFile
 from entrez_kit.citations.csl import csl_item, notes
-from entrez_kit.citations.files import FILES, file_pieces, file_text
+from entrez_kit.citations.files.entries import FILES, file_pieces, file_text
+from entrez_kit.citations.files.read_bibtex import BibtexFile
+from entrez_kit.citations.files.read_ris import RisFile
+from entrez_kit.citations.files.reference_files import kind_of, reference_file
+from entrez_kit.citations.files.write_bibtex import bibtex_entry, default_key, verbatim_doi
+from entrez_kit.citations.files.write_nbib import nbib_record
+from entrez_kit.citations.files.write_ris import ris_record
 from entrez_kit.citations.names import Name, csl_names
-from entrez_kit.citations.nbib import nbib_record
-from entrez_kit.citations.reference_files import kind_of, reference_file
-from entrez_kit.citations.ris import ris_record
-from entrez_kit.citations.ris_file import RisFile
 from entrez_kit.errors import InvalidInput, UpstreamError
-from entrez_kit.pubmed.europepmc_models import EuropePMCArticle
+from entrez_kit.europepmc.models import EuropePMCArticle
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.records import iter_records
+from entrez_kit.pubmed.xml.records import iter_records
 
 HERE = Path(__file__).parent
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")

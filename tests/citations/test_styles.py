@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from entrez_kit.citations import processor
-from entrez_kit.citations.adaptation import adapted
 from entrez_kit.citations.csl import Item, csl_item, style_item
-from entrez_kit.citations.preparation import quoted, standing_note
-from entrez_kit.citations.styles import STYLES, format_citation, format_citations
+from entrez_kit.citations.style import processor
+from entrez_kit.citations.style.adaptation import adapted
+from entrez_kit.citations.style.entries import STYLES, format_citation, format_citations
+from entrez_kit.citations.style.preparation import quoted, standing_note
 from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured
 from entrez_kit.pubmed.models import Article
 

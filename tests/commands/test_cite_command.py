@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from terminal import Cli, Done, Program, cli_fixture, program_fixture
 
-from entrez_kit.citations.style_names import STYLE_NAMES
+from entrez_kit.citations.style.names import STYLE_NAMES
 from entrez_kit.settings import DEMO_WARNING
 
 FIXTURES = (cli_fixture, program_fixture)

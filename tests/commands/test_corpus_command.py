@@ -22,7 +22,7 @@ from corpus_bench import Paper, write
 from tiny_model import tiny_model
 
 from entrez_kit.errors import UpstreamError
-from entrez_kit.pubmed.retrieval import Retrieval
+from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.sandbox.server import Sandbox
 
 FIXTURES = (cli_fixture, module_fixture)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from terminal import Cli, caller, cli_fixture
 
-from entrez_kit.citations.files import FILES
+from entrez_kit.citations.files.entries import FILES
 from entrez_kit.sandbox.replies import Reply, document
 from entrez_kit.sandbox.requesting import Request, State
 from entrez_kit.sandbox.server import Sandbox

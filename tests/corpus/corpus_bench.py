@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
-from entrez_kit.corpus.store import Store
+from entrez_kit.corpus.store.store import Store
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.records import iter_records
+from entrez_kit.pubmed.xml.records import iter_records
 
 
 @dataclass(frozen=True)

@@ -25,12 +25,13 @@ from typing import Any
 from corpus_bench import Clock, contents, rows
 
 from entrez_kit import EntrezKit, load_settings
-from entrez_kit.corpus import database, sync
-from entrez_kit.corpus.store import Store
-from entrez_kit.pubmed import slices
+from entrez_kit.corpus import sync
+from entrez_kit.corpus.store import database
+from entrez_kit.corpus.store.store import Store
+from entrez_kit.pubmed import date_slices as slices
 from entrez_kit.transport import limiter, retry
 
-PRELOADED = ("entrez_kit.pubmed.records", "entrez_kit.transport.session")
+PRELOADED = ("entrez_kit.pubmed.xml.records", "entrez_kit.transport.session")
 """What each child would otherwise import anew."""
 ATTEMPTS = 14
 SEED = 5

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from corpus_bench import Paper, contents, rows, series
 
-from entrez_kit.corpus import database, schema
-from entrez_kit.corpus.store import Store
+from entrez_kit.corpus.store import database, schema
+from entrez_kit.corpus.store.store import Store
 from entrez_kit.errors import Exit, StoreError
 
 
@@ -316,7 +316,7 @@ def test_a_file_that_lost_a_table_is_reported(store: Store) -> None:
 
 def test_two_processes_may_make_the_file_at_the_same_time(store: Store) -> None:
     script = (
-        "import sys; from pathlib import Path; from entrez_kit.corpus.store import Store; "
+        "import sys; from pathlib import Path; from entrez_kit.corpus.store.store import Store; "
         "Store(Path(sys.argv[1])).set_checkpoint(sys.argv[2], '2024-01-01')"
     )
     running = [

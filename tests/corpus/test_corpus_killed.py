@@ -11,7 +11,7 @@ import pytest
 from corpus_bench import contents, rows, series, write
 
 from entrez_kit import EntrezKit
-from entrez_kit.corpus.store import Store
+from entrez_kit.corpus.store.store import Store
 from entrez_kit.corpus.sync import SyncRequest, sync_delta
 from entrez_kit.sandbox.server import Sandbox, parse_faults
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from corpus_bench import Clock, Paper, contents, rows, series
 
-from entrez_kit.corpus import lexical
 from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.documents import Doc, content_hash
-from entrez_kit.corpus.store import Store
+from entrez_kit.corpus.search import index as lexical
+from entrez_kit.corpus.store.store import Store
 from entrez_kit.errors import EntityNotFound, InvalidInput
 from entrez_kit.pubmed.models import Article
 

@@ -11,12 +11,12 @@ from corpus_bench import Clock, Paper, rows
 from tiny_model import tiny_model
 
 from entrez_kit import EntrezKit
-from entrez_kit.corpus import vectors
 from entrez_kit.corpus.embeddings import Embedder
 from entrez_kit.corpus.indexing import index_new, reindex
 from entrez_kit.corpus.operations import RAG_SEARCH
-from entrez_kit.corpus.search import ALPHA, RagSearchResult
-from entrez_kit.corpus.store import Store
+from entrez_kit.corpus.search import vectors
+from entrez_kit.corpus.search.operation import ALPHA, RagSearchResult
+from entrez_kit.corpus.store.store import Store
 from entrez_kit.errors import EmbeddingsError, LocalEmbeddingsError, NotConfigured
 from entrez_kit.operation import execute
 
@@ -206,7 +206,7 @@ def test_quality_multiplies_the_relevance(kit: EntrezKit) -> None:
 
 @needs_model2vec
 def test_a_search_narrowed_to_a_query_stays_there(kit: EntrezKit) -> None:
-    from entrez_kit.corpus.search import RagSearchRequest, rag_search
+    from entrez_kit.corpus.search.operation import RagSearchRequest, rag_search
 
     kit.services.corpus.upsert_pubmed_docs([PAPERS[3].article()], query_key="sugar")
     with kit.services.corpus.writing() as connection:

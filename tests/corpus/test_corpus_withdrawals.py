@@ -7,10 +7,10 @@ from corpus_bench import Paper, contents, rows, series
 from corpus_world import KitFor, World, counts
 
 from entrez_kit.corpus import sync
-from entrez_kit.corpus.reading import CorpusDiff
+from entrez_kit.corpus.store.reading import CorpusDiff
 from entrez_kit.errors import UpstreamError
-from entrez_kit.pubmed import slices
-from entrez_kit.pubmed.slices import Slicer
+from entrez_kit.pubmed import date_slices as slices
+from entrez_kit.pubmed.date_slices import Slicer
 
 OLD = 1003
 """Entered weeks before the days that a second sync looks at again."""

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from entrez_kit.corpus import lexical
-from entrez_kit.corpus.lexical import IndexRow
-from entrez_kit.corpus.ranking import DEFAULT, Profile
+from entrez_kit.corpus.search import index as lexical
+from entrez_kit.corpus.search.index import IndexRow
+from entrez_kit.corpus.search.score import DEFAULT, Profile
 
 PLAIN = replace(DEFAULT, feedback_weight=0.0)
 WORDS = [
@@ -342,7 +342,7 @@ def test_a_rare_word_does_not_keep_others_from_filling_the_list(connection: sqli
 def test_a_search_in_a_corpus_is_the_whole_search_without_the_rest(
     connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch, size: int, few: int
 ) -> None:
-    monkeypatch.setattr("entrez_kit.corpus.candidates.FEW_MEMBERS", few)
+    monkeypatch.setattr("entrez_kit.corpus.search.candidates.FEW_MEMBERS", few)
     rows = made_up(300, 5)
     lexical.add(connection, rows)
     chooser = random.Random(size)

@@ -11,11 +11,11 @@ import pytest
 from abstracts import Abstracts
 from judged import Collection, cystic_fibrosis, medlars, ndcg, recall
 
-from entrez_kit.corpus import lexical
-from entrez_kit.corpus.candidates import Index, plan
-from entrez_kit.corpus.queries import Group
-from entrez_kit.corpus.ranking import DEFAULT
-from entrez_kit.corpus.terms import words_of
+from entrez_kit.corpus.search import index as lexical
+from entrez_kit.corpus.search.candidates import Index, plan
+from entrez_kit.corpus.search.query import Group
+from entrez_kit.corpus.search.score import DEFAULT
+from entrez_kit.corpus.search.terms import words_of
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 RECORDS = 1_500
@@ -70,7 +70,7 @@ def invented(abstracts: Abstracts) -> Iterator[sqlite3.Connection]:
 def frugal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the search save on a small index what it otherwise saves on one a hundred times as large."""
     for name, value in {"BUDGET": 150, "BUDGET_RECORDS": 500, "SURE": 30, "SURE_ENOUGH": 10, "ENOUGH": 100}.items():
-        monkeypatch.setattr(f"entrez_kit.corpus.candidates.{name}", value)
+        monkeypatch.setattr(f"entrez_kit.corpus.search.candidates.{name}", value)
 
 
 @pytest.mark.usefixtures("frugal")
@@ -110,7 +110,7 @@ def test_two_frequent_words_are_looked_for_together(invented: sqlite3.Connection
 
 
 def test_estimated_frequencies_are_close(invented: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("entrez_kit.corpus.candidates.SURE", 100)
+    monkeypatch.setattr("entrez_kit.corpus.search.candidates.SURE", 100)
     index = Index(invented, DEFAULT)
     for word in ("patients", "clinical", "the", "study"):
         group = Group(((word,),))
@@ -123,7 +123,7 @@ def test_estimated_frequencies_are_close(invented: sqlite3.Connection, monkeypat
 def test_a_corpus_is_searched_as_thoroughly_as_the_whole(
     invented: sqlite3.Connection, abstracts: Abstracts, monkeypatch: pytest.MonkeyPatch, every: int
 ) -> None:
-    monkeypatch.setattr("entrez_kit.corpus.candidates.FEW_MEMBERS", 0)
+    monkeypatch.setattr("entrez_kit.corpus.search.candidates.FEW_MEMBERS", 0)
     invented.execute("DROP TABLE IF EXISTS membership")
     invented.execute(
         "CREATE TABLE membership (query_key TEXT, pmid INTEGER, PRIMARY KEY (query_key, pmid)) WITHOUT ROWID"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from entrez_kit.corpus.queries import MOST_GROUPS, PART_WEIGHT, REQUEST_WEIGHT, Group, Phrase, parse
-from entrez_kit.corpus.spelling import other_spellings
+from entrez_kit.corpus.search.query import MOST_GROUPS, PART_WEIGHT, REQUEST_WEIGHT, Group, Phrase, parse
+from entrez_kit.corpus.search.spelling import other_spellings
 
 
 def nothing(phrase: Phrase) -> bool:

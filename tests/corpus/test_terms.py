@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from entrez_kit.corpus.terms import plain, stem, words_of
+from entrez_kit.corpus.search.terms import plain, stem, words_of
 
 ENDINGS = """
     ational tional enci anci izer logi bli alli entli eli ousli ization ation ator alism iveness fulness ousness aliti

@@ -18,9 +18,9 @@ from weaviate_double import WeaviateDouble
 
 from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.embeddings import Embedder
-from entrez_kit.corpus.search import RagSearchRequest, rag_search
-from entrez_kit.corpus.weaviate import candidates, drain, rebuild
-from entrez_kit.corpus.weaviate_index import WeaviateIndex
+from entrez_kit.corpus.search.operation import RagSearchRequest, rag_search
+from entrez_kit.corpus.weaviate.collection import WeaviateIndex
+from entrez_kit.corpus.weaviate.delivery import candidates, drain, rebuild
 from entrez_kit.errors import LocalIndexError
 from entrez_kit.services import Services
 from entrez_kit.settings import Settings
@@ -66,7 +66,7 @@ def index(settings: Settings) -> Iterator[WeaviateIndex]:
 
 @pytest.fixture
 def services(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
-    monkeypatch.setattr("entrez_kit.corpus.weaviate.embedder_of", _model_of)
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.embedder_of", _model_of)
     with services_for(settings) as opened:
         yield opened
 
@@ -297,7 +297,7 @@ def test_deleted_passages_are_gone_and_unknown_ones_count_as_done(index: Weaviat
 
 
 def test_more_passages_than_fit_into_a_batch(index: WeaviateIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("entrez_kit.corpus.weaviate_index.BATCH", 4)
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.collection.BATCH", 4)
 
     assert len(index.upsert_chunks(_chunk(number, ABOUT_FISH) for number in range(1, 12)).done) == 11
     assert index.count() == 11
@@ -400,7 +400,7 @@ def test_a_collection_that_has_gone_is_filled_again(services: Services) -> None:
 def test_many_changes_go_out_in_batches_and_progress_is_told(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrez_kit.corpus.weaviate.BATCH", 3)
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.BATCH", 3)
     _fill(services, [Paper(2000 + number, abstract=f"Birds {number}.") for number in range(10)])
     told: list[tuple[int, int]] = []
 
@@ -426,7 +426,7 @@ def test_a_rebuild_delivers_everything_and_takes_out_what_is_not_in_the_corpus(s
 def test_a_rebuild_changes_over_to_another_model(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
     _fill(services)
     drain(services)
-    monkeypatch.setattr("entrez_kit.corpus.weaviate.embedder_of", lambda settings: Embedder(FiveWords()))
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.embedder_of", lambda settings: Embedder(FiveWords()))
     with pytest.raises(LocalIndexError):
         candidates(services, "zebrafish", 5, None)
 
@@ -467,7 +467,7 @@ def test_a_record_that_only_words_have_found_is_compared_too(services: Services)
 def test_only_records_of_the_corpus_in_question_are_found(
     services: Services, monkeypatch: pytest.MonkeyPatch, most_named: int
 ) -> None:
-    monkeypatch.setattr("entrez_kit.corpus.weaviate.MOST_NAMED", most_named)
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.MOST_NAMED", most_named)
     _fill(services, PAPERS[:2], "a")
     _fill(services, PAPERS[2:], "b")
     drain(services)

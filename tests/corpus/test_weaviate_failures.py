@@ -17,11 +17,11 @@ from weaviate_double import WeaviateDouble
 
 from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.operations import sync
-from entrez_kit.corpus.search import RagSearchRequest, rag_search
+from entrez_kit.corpus.search.operation import RagSearchRequest, rag_search
 from entrez_kit.corpus.sync import SyncRequest
-from entrez_kit.corpus.weaviate import _delivering, candidates, deliver, drain, rebuild
-from entrez_kit.corpus.weaviate_client import server_of
-from entrez_kit.corpus.weaviate_index import WeaviateIndex
+from entrez_kit.corpus.weaviate.client import server_of
+from entrez_kit.corpus.weaviate.collection import WeaviateIndex
+from entrez_kit.corpus.weaviate.delivery import _delivering, candidates, deliver, drain, rebuild
 from entrez_kit.errors import (
     EntrezKitError,
     Exit,
@@ -50,7 +50,7 @@ def double() -> Iterator[WeaviateDouble]:
 
 @pytest.fixture
 def services(double: WeaviateDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
-    monkeypatch.setattr("entrez_kit.corpus.weaviate.embedder_of", lambda settings: six_words())
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.embedder_of", lambda settings: six_words())
     with services_for(settings_for(tmp_path, double.url, double.grpc_port)) as opened:
         opened.corpus.upsert_pubmed_docs([paper.article() for paper in PAPERS], "k")
         embed(opened.corpus)
@@ -305,7 +305,7 @@ def test_deletions_that_are_refused_wait_too(services: Services, double: Weaviat
 def test_a_server_that_takes_nothing_is_left_in_peace_after_some_batches(
     services: Services, double: WeaviateDouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrez_kit.corpus.weaviate.BATCH", 1)
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.BATCH", 1)
     double.fail_objects = lambda uuid: "read-only"
 
     done = drain(services)
@@ -317,7 +317,7 @@ def test_a_server_that_takes_nothing_is_left_in_peace_after_some_batches(
 def test_a_delivery_that_breaks_off_goes_on_where_it_ended(
     services: Services, double: WeaviateDouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrez_kit.corpus.weaviate.BATCH", 2)
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.BATCH", 2)
     double.fail_call = lambda name: (
         (grpc.StatusCode.INTERNAL, "out of memory")
         if name == "BatchObjects" and len(double.sent("BatchObjects")) == 2

@@ -13,11 +13,11 @@ from entrez_kit.databases.documents import parse_documents
 from entrez_kit.databases.info import parse_counts, parse_database, parse_database_list
 from entrez_kit.databases.linksets import parse_linksets
 from entrez_kit.databases.mesh import parse_descriptors
-from entrez_kit.epost_reply import parse_epost
 from entrez_kit.errors import UpstreamError
-from entrez_kit.esearch_reply import parse_esearch
-from entrez_kit.espell_reply import parse_espell
 from entrez_kit.pubmed.resolution import parse_converted
+from entrez_kit.services.epost_reply import parse_epost
+from entrez_kit.services.esearch_reply import parse_esearch
+from entrez_kit.services.espell_reply import parse_espell
 
 
 def _files(folder: Path) -> list[Path]:

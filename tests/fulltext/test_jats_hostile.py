@@ -5,7 +5,7 @@ import time
 import pytest
 
 from entrez_kit.errors import EntrezKitError
-from entrez_kit.fulltext.jats import JatsArticle, iter_jats, parse_jats
+from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats, parse_jats
 
 MATHML = 'xmlns:mml="http://www.w3.org/1998/Math/MathML"'
 DEEP = 1800

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from jats_words import lines_of
 
-from entrez_kit.fulltext.jats import parse_jats
+from entrez_kit.fulltext.jats.article import parse_jats
 
 CONTAINERS = (
     *("p", "sec", "list", "list-item", "disp-quote", "boxed-text", "statement", "fig", "fig-group", "table-wrap"),

@@ -22,8 +22,8 @@ from jats_words import (
 from lxml import etree
 from math_tokens import MATHML, lost_characters, lost_numbers
 
-from entrez_kit.fulltext.jats import JatsArticle, iter_jats
-from entrez_kit.fulltext.jats_math import math_text
+from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats
+from entrez_kit.fulltext.jats.math import math_text
 from entrez_kit.fulltext.models import Section
 
 DATA = Path(os.environ.get("ENTREZ_KIT_REAL_DATA") or "nowhere")

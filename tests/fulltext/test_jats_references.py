@@ -2,7 +2,7 @@
 
 import json
 
-from entrez_kit.fulltext.jats import JatsArticle, parse_jats
+from entrez_kit.fulltext.jats.article import JatsArticle, parse_jats
 
 
 def article(inner: str) -> JatsArticle:

@@ -8,8 +8,8 @@ import pytest
 from lxml import etree
 
 from entrez_kit.errors import UpstreamError
-from entrez_kit.fulltext import pages as module
-from entrez_kit.fulltext.pages import Page, html_to_markdown
+from entrez_kit.fulltext import html as module
+from entrez_kit.fulltext.html import Page, html_to_markdown
 
 URL = "https://publisher.example/articles/1"
 PARAGRAPH = "The gut of the imaginary mouse was studied for forty nights without interruption. "

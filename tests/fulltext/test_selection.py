@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from entrez_kit.fulltext.jats_body import Node
+from entrez_kit.fulltext.jats.body import Node
 from entrez_kit.fulltext.models import OverflowMode
 from entrez_kit.fulltext.selection import Selection, characters, cut, select
 

@@ -14,8 +14,8 @@ from entrez_kit.fulltext.unpaywall_tier import NoCopy, OpenAccessCopy, fetch_ope
 from entrez_kit.sandbox.replies import HTML, JSON, Reply
 from entrez_kit.sandbox.requesting import Request, State
 from entrez_kit.sandbox.server import Sandbox
-from entrez_kit.transport.download import Downloaded, download
-from entrez_kit.unpaywall import Location, OpenAccess
+from entrez_kit.services.unpaywall import Location, OpenAccess
+from entrez_kit.transport.download.guard import Downloaded, download
 
 KitFor = Callable[..., EntrezKit]
 DOI = "10.5555/tier.1"
@@ -199,7 +199,7 @@ def test_a_public_page_does_not_lead_to_a_service_on_this_machine(
             return Downloaded(url, named, "text/html", "html")
         return download(url, **options)
 
-    monkeypatch.setattr("entrez_kit.transport.download.download", fetch)
+    monkeypatch.setattr("entrez_kit.transport.download.guard.download", fetch)
     found = missed(kit_for(sandbox, unpaywall_email="ada@example.org"))
 
     assert len(asked) == 2

@@ -92,7 +92,7 @@ def test_what_libraries_print_never_reaches_the_wire(host_for: HostFor, tmp_path
     script.write_text(
         "import atexit, os, subprocess, sys\n"
         "from entrez_kit.__main__ import main\n"
-        "from entrez_kit.eutils import EUtils\n"
+        "from entrez_kit.services.eutils import EUtils\n"
         "plain = EUtils.esearch\n"
         "def noisy(self, **parameters):\n"
         "    print('printed noise', end='')\n"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from entrez_kit.pubmed.europepmc_records import parse_record
+from entrez_kit.europepmc.records import parse_record
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.records import iter_records
+from entrez_kit.pubmed.xml.records import iter_records
 
 ENGLISH = "<Abstract><AbstractText>In English.</AbstractText></Abstract>"
 SPANISH = """<OtherAbstract Type="Publisher" Language="spa"><AbstractText Label="OBJETIVO" NlmCategory="OBJECTIVE">Medir

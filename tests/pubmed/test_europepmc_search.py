@@ -9,9 +9,9 @@ import pytest
 
 from entrez_kit import EntrezKit
 from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured, UpstreamError
+from entrez_kit.europepmc.query import build_query
+from entrez_kit.europepmc.search import EUROPEPMC_SEARCH, EuropePMCRequest, Walk, search_many
 from entrez_kit.operation import execute
-from entrez_kit.pubmed.europepmc import EUROPEPMC_SEARCH, EuropePMCRequest, Walk, search_many
-from entrez_kit.pubmed.europepmc_query import build_query
 from entrez_kit.sandbox.replies import Reply, document
 from entrez_kit.sandbox.requesting import Request, State
 from entrez_kit.sandbox.server import Sandbox

@@ -2,7 +2,7 @@
 
 import pytest
 
-from entrez_kit.pubmed.europepmc_text import abstract_parts, plain_text, unescaped
+from entrez_kit.pubmed.encoded_markup import abstract_parts, plain_text, unescaped
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.records import iter_records
+from entrez_kit.pubmed.xml.records import iter_records
 
 USUAL = [("Year", "2020"), ("Month", "2"), ("Day", "3")]
 

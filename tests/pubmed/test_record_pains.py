@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from entrez_kit.errors import UpstreamError
-from entrez_kit.pubmed.europepmc_text import plain_text
+from entrez_kit.pubmed.encoded_markup import plain_text
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.records import Record, iter_records
 from entrez_kit.pubmed.summaries import parse_summaries
+from entrez_kit.pubmed.xml.records import Record, iter_records
 
 
 def _document(

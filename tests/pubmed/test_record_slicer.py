@@ -8,9 +8,10 @@ from itertools import chain, repeat
 import pytest
 
 from entrez_kit.errors import UpstreamError
-from entrez_kit.pubmed import record_slicer, record_stream
-from entrez_kit.pubmed.record_slicer import Slicer
-from entrez_kit.pubmed.record_stream import iter_elements
+from entrez_kit.pubmed.xml import slicer as record_slicer
+from entrez_kit.pubmed.xml import stream as record_stream
+from entrez_kit.pubmed.xml.slicer import Slicer
+from entrez_kit.pubmed.xml.stream import iter_elements
 
 RECORDS = [
     "<PubmedArticle>plain</PubmedArticle>",

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from entrez_kit.errors import UpstreamError
-from entrez_kit.pubmed import mesh, record_slicer, record_stream
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.records import Record, iter_records
+from entrez_kit.pubmed.xml import mesh_headings as mesh
+from entrez_kit.pubmed.xml import slicer as record_slicer
+from entrez_kit.pubmed.xml import stream as record_stream
+from entrez_kit.pubmed.xml.records import Record, iter_records
 
 HEAD = '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE PubmedArticleSet SYSTEM "http://dtd.invalid/none.dtd">\n'
 MESH = (

@@ -18,7 +18,7 @@ from script_policy import badly_written, canonical, judged
 
 from entrez_kit.errors import UpstreamError
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.records import Record, iter_records
+from entrez_kit.pubmed.xml.records import Record, iter_records
 
 RECORDS = ("PubmedArticle", "PubmedBookArticle")
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from script_policy import canonical, judged
 
-from entrez_kit.pubmed.records import iter_records
+from entrez_kit.pubmed.xml.records import iter_records
 
 RECORD = """<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>99000001</PMID><Article>
 <Journal><Title>J m<sup>2</sup></Title><JournalIssue><Volume>7</Volume></JournalIssue></Journal>

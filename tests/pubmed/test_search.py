@@ -8,9 +8,9 @@ import responses
 
 from entrez_kit import EntrezKit
 from entrez_kit.errors import InvalidInput, UpstreamError
-from entrez_kit.esearch_reply import DROPPED
 from entrez_kit.pubmed.search import SearchResult
 from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.services.esearch_reply import DROPPED
 
 KitFor = Callable[..., EntrezKit]
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from entrez_kit.pubmed.models import Article, BriefSummary
-from entrez_kit.pubmed.records import iter_records
 from entrez_kit.pubmed.standing import (
     GRAVITY,
     KINDS,
@@ -18,6 +17,7 @@ from entrez_kit.pubmed.standing import (
     retraction_status,
     standing_of,
 )
+from entrez_kit.pubmed.xml.records import iter_records
 
 PLACE = "J Invent Res. 2021 Jun 3;9(6):600. doi: 10.5555/notice.1."
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from entrez_kit.errors import UpstreamError
-from entrez_kit.pubmed.europepmc_text import plain_text
+from entrez_kit.pubmed.encoded_markup import plain_text
 from entrez_kit.pubmed.summaries import parse_summaries
 
 VERSION_2 = """<?xml version="1.0" encoding="UTF-8" ?>

@@ -12,7 +12,7 @@ from relations_bench import med, serve_europepmc
 
 from entrez_kit import EntrezKit
 from entrez_kit.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.pubmed.records import iter_records
+from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.relationships.fallback import read_page, read_references
 from entrez_kit.relationships.models import RelationshipsRequest, RelationshipsResult, full_name
 from entrez_kit.relationships.operation import RELATIONSHIPS
@@ -329,7 +329,7 @@ def test_pain_34_the_wait_for_a_slot_counts_as_well(sandbox: Sandbox, tmp_path: 
 def test_pain_34_the_limit_of_scores_is_ten_seconds_or_what_the_user_allows(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from entrez_kit.eutils import EUtils
+    from entrez_kit.services.eutils import EUtils
 
     asked: list[tuple[Any, Any]] = []
     elink = EUtils.elink
@@ -410,7 +410,7 @@ def test_in_an_outage_silence_elsewhere_is_no_proof(sandbox: Sandbox, kit_for: K
 
 
 def test_a_full_queue_is_said_at_once(sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch) -> None:
-    from entrez_kit.eutils import EUtils
+    from entrez_kit.services.eutils import EUtils
 
     asked: list[str] = []
 

@@ -10,11 +10,11 @@ from relations_bench import elink, group, linkset, med, serve_europepmc
 
 from entrez_kit import EntrezKit
 from entrez_kit.errors import EntityNotFound, UpstreamError
-from entrez_kit.europepmc import EuropePMC
 from entrez_kit.relationships.models import MAX_VIA, RelationshipsResult
 from entrez_kit.relationships.operation import RELATIONSHIPS
 from entrez_kit.relationships.snowball import BATCH
 from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.services.europe_pmc import EuropePMC
 from entrez_kit.settings import Settings
 from entrez_kit.tracing import Cancelled, Watch, watched
 

@@ -154,7 +154,7 @@ def test_markup_in_titles_is_encoded_in_the_short_form(ask: Ask) -> None:
 
 
 def test_without_a_format_the_answer_is_xml(sandbox: Sandbox) -> None:
-    from entrez_kit.pubmed.europepmc_records import parse_page
+    from entrez_kit.europepmc.records import parse_page
 
     address = f"{sandbox.url}/europepmc/search?query=crispr&resultType=core&pageSize=100"
     with urlopen(address) as reply, urlopen(f"{address}&format=json") as other:

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import pytest
 
-from entrez_kit.transport.addresses import Guard
+from entrez_kit.transport.download.addresses import Guard
 
 HTML = b"<!DOCTYPE html><html><head><title>An article</title></head><body><p>Words.</p></body></html>"
 

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from entrez_kit.settings import Settings
-from entrez_kit.transport.addresses import Guard, Place, Refused, is_public, read_place
+from entrez_kit.transport.download.addresses import Guard, Place, Refused, is_public, read_place
 
 PUBLIC = ["93.184.216.34", "8.8.8.8", "2606:2800:220:1:248:1893:25c8:1946", "64:ff9b::808:808", "1.1.1.1"]
 INSIDE = [

@@ -16,8 +16,8 @@ from internet import HTML, Answer, Internet, Site, gzipped, internet, redirect, 
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.settings import Settings
-from entrez_kit.transport.addresses import Guard
-from entrez_kit.transport.download import Downloaded, download
+from entrez_kit.transport.download.addresses import Guard
+from entrez_kit.transport.download.guard import Downloaded, download
 
 __all__ = ["internet"]
 

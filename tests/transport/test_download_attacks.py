@@ -13,7 +13,7 @@ from internet import HTML, Answer, Internet, Site, internet, redirect, spoken
 
 from entrez_kit.errors import EntrezKitError
 from entrez_kit.settings import Settings
-from entrez_kit.transport.download import download
+from entrez_kit.transport.download.guard import download
 
 __all__ = ["internet"]
 

@@ -12,7 +12,7 @@ from internet import Answer, Internet, Site, internet, redirect
 
 from entrez_kit.errors import EntrezKitError, UpstreamError
 from entrez_kit.settings import Settings
-from entrez_kit.transport.download import Downloaded, download
+from entrez_kit.transport.download.guard import Downloaded, download
 
 __all__ = ["internet"]
 

@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from workbench import EMAIL, KEY, Bench, opened, settings_for, with_secrets, workbench
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, StoreError, UpstreamError
-from entrez_kit.idconv import IdConverter
+from entrez_kit.services.id_converter import IdConverter
 from entrez_kit.settings import EUTILS_URL, Settings
 from entrez_kit.transport import store
 from entrez_kit.transport.cache import cache_file, cache_info, clear, prune
@@ -621,7 +621,7 @@ def _search_in_child(url: str, folder: Path, number: int) -> None:
     settings = Settings(eutils_url=url, cache_dir=folder / "cache", state_dir=folder / "state", ncbi_max_retries=0)
     from workbench import CountingLimiter
 
-    from entrez_kit.eutils import EUtils
+    from entrez_kit.services.eutils import EUtils
     from entrez_kit.transport.client import Transport
 
     transport = Transport(settings, limiters=lambda _settings, _service: CountingLimiter())

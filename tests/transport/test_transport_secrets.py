@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from workbench import EMAIL, KEY, Bench, free_port, with_secrets, workbench
 
 from entrez_kit.errors import EntrezKitError
-from entrez_kit.idconv import IdConverter
+from entrez_kit.services.id_converter import IdConverter
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import Call, Expect
 from entrez_kit.transport.gate import shared_limiter

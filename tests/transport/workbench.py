@@ -10,7 +10,7 @@ from typing import Any
 from loopback import Answer, Loopback
 from pydantic import SecretStr
 
-from entrez_kit.eutils import EUtils
+from entrez_kit.services.eutils import EUtils
 from entrez_kit.settings import Settings
 from entrez_kit.transport.client import Transport
 from entrez_kit.transport.limiter import SlotUnavailable

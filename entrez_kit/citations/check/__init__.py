@@ -1,0 +1,1 @@
+"""References compared with the records they cite."""

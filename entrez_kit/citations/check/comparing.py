@@ -1,0 +1,428 @@
+"""Compare a reference with the record it is meant to cite: every field it has, every author in order.
+
+What people rightly write in several ways is the same: letter case, accents, ü and ue, ß and ss, initials and given
+names, abbreviated journals, shortened page ranges, Greek letters and their names. Everything else is a difference.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Final, Literal
+
+from entrez_kit.citations.csl import Item, csl_item
+from entrez_kit.citations.dates import issued
+from entrez_kit.citations.files.references import RefAuthor, Reference, csl_text_of
+from entrez_kit.citations.names import Name
+from entrez_kit.citations.pages import expanded
+from entrez_kit.citations.titles import journal_title
+from entrez_kit.operation import Result
+from entrez_kit.pubmed.likeness import begins, titles_alike
+from entrez_kit.pubmed.models import Article
+
+FieldName = Literal["title", "authors", "journal", "year", "volume", "issue", "pages", "doi", "pmid", "pmcid"]
+
+SIMILAR_NAMES: Final = 0.6
+SURE_NAMES: Final = 0.75
+MAX_NAME: Final = 200
+SHOWN_NAMES: Final = 10
+_GREEK: Final = {
+    chr(code): unicodedata.name(chr(code)).split()[-1].lower() for code in (*range(0x3B1, 0x3C2), *range(0x3C3, 0x3CA))
+}
+_LETTERS: Final = {
+    "ø": "o",
+    "æ": "ae",
+    "œ": "oe",
+    "ł": "l",
+    "đ": "d",
+    "ð": "d",
+    "þ": "th",
+    "ı": "i",
+    "ħ": "h",
+    "&": " and ",
+}
+_EXPANDED: Final = {"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "æ": "ae"}
+_UMLAUT: Final = re.compile(r"(?<![aeiouqy])(a|o|u)e")
+_MARKED_TITLE: Final = re.compile(
+    r"^\W*(?:retracted(?: article| publication)?|withdrawn(?: article)?|expression of concern)\s*[:.\]-]+\s*",
+    re.IGNORECASE,
+)
+_SMALL_WORDS: Final = frozenset(
+    (
+        "a",
+        "an",
+        "and",
+        "de",
+        "der",
+        "des",
+        "di",
+        "et",
+        "for",
+        "fur",
+        "in",
+        "la",
+        "le",
+        "les",
+        "of",
+        "on",
+        "the",
+        "to",
+        "und",
+    )
+)
+_LEADING: Final = re.compile(r"^(?:vol(?:ume)?|no|nr|issue|number|pp?|pages?|suppl)\.?\s*(?=[0-9])", re.IGNORECASE)
+
+
+class FieldDifference(Result):
+    """A field in which a reference and its record differ; ``detail`` says how, where that is not plain."""
+
+    field: FieldName
+    given: str
+    record: str
+    detail: str | None = None
+
+
+def differences(reference: Reference, article: Article) -> list[FieldDifference]:
+    """Return the fields a reference has otherwise than the record; what only one of the two has is no difference."""
+    return list(_differences(reference, article))
+
+
+def _differences(reference: Reference, article: Article) -> Iterator[FieldDifference]:
+    item = csl_item(article)
+    titles = [title for title in (article.title, article.vernacular_title) if title]
+    if reference.title and titles and not _any_title(reference.title, titles):
+        yield FieldDifference(field="title", given=reference.title, record=str(item.get("title", "")))
+    if reference.authors and (detail := author_difference(reference, item.get("author", []))):
+        given = _listed([author.text for author in reference.authors])
+        record = _listed([csl_text_of(name) for name in item.get("author", ())])
+        yield FieldDifference(field="authors", given=given, record=record, detail=detail)
+    container = item.get("container-title") or item.get("publisher")
+    if reference.journal and container and not same_journal(reference.journal, article):
+        yield FieldDifference(field="journal", given=reference.journal, record=str(container))
+    years = years_of(article)
+    if reference.year and years and reference.year not in years:
+        yield FieldDifference(field="year", given=reference.year, record=years[0])
+    places: tuple[tuple[FieldName, str | None, str | None], ...] = (
+        ("volume", reference.volume, item.get("volume")),
+        ("issue", reference.issue, item.get("issue")),
+    )
+    for field, mine, theirs in places:
+        if mine and theirs and _place(mine) != _place(theirs):
+            yield FieldDifference(field=field, given=mine, record=theirs)
+    pages = _pages_of(article, item)
+    if reference.pages and pages and item["type"] not in ("report", "book") and not _on_pages(reference, pages):
+        yield FieldDifference(field="pages", given=reference.pages, record=" or ".join(pages))
+    identifiers: tuple[tuple[FieldName, str | None, str | None], ...] = (
+        ("doi", reference.doi, article.doi),
+        ("pmid", reference.pmid, article.pmid),
+        ("pmcid", reference.pmcid, article.pmcid),
+    )
+    for field, mine, theirs in identifiers:
+        if mine and theirs and mine.lower() != theirs.lower():
+            yield FieldDifference(field=field, given=mine, record=theirs)
+
+
+def same_work(reference: Reference, article: Article) -> bool:
+    """Tell whether a reference means a record: neither its title nor its authors are another work's.
+
+    A title that is only like the record's needs an identifier or the year beside it. Without a title first author,
+    year, volume and page tell.
+    """
+    item = csl_item(article)
+    names = item.get("author", [])
+    if _other_authors(reference.authors, names):
+        return False
+    titles = [title for title in (article.title, article.vernacular_title) if title]
+    if reference.title and titles:
+        if _any_title(reference.title, titles):
+            return True
+        part = not reference.year and any(begins(folded(reference.title), folded(title)) for title in titles)
+        told = reference.year in years_of(article) or _names(reference, article)
+        return title_agrees(reference, article) and (part or told)
+    first = bool(reference.authors and names) and _same_person(reference.authors[0], names[0])
+    agreeing = [
+        first,
+        reference.year in years_of(article),
+        bool(reference.volume and item.get("volume")) and _place(reference.volume or "") == _place(item["volume"]),
+        _on_pages(reference, _pages_of(article, item)),
+    ]
+    return sum(agreeing) >= min(
+        2, sum(map(bool, (reference.authors, reference.year, reference.volume, reference.pages)))
+    )
+
+
+def title_agrees(reference: Reference, article: Article) -> bool:
+    """Tell whether the title of a reference is a record's, or like it."""
+    titles = [title for title in (article.title, article.vernacular_title) if title]
+    given = reference.title or ""
+    return bool(given) and (
+        _any_title(given, titles) or any(titles_alike(folded(given), folded(title)) for title in titles)
+    )
+
+
+def _names(reference: Reference, article: Article) -> bool:
+    """Tell whether a reference has an identifier of the record."""
+    pairs = (
+        (reference.pmid, article.pmid),
+        (reference.pmcid, article.pmcid),
+        ((reference.doi or "").lower(), (article.doi or "").lower()),
+    )
+    return any(mine and mine == theirs for mine, theirs in pairs)
+
+
+def _other_authors(mine: Sequence[RefAuthor], names: Sequence[Name]) -> bool:
+    """Tell whether the authors of a reference are another work's: fewer than half of them are the record's, misspelt
+    ones counted in, or under another first author fewer than two thirds.
+    """
+    if not mine or not names:
+        return False
+    places = _pairs(mine, names)
+    taken = set(places)
+    free = [number for number in range(len(names)) if number not in taken]
+    matching = 0
+    for number, place in enumerate(list(places)):
+        if place is None:
+            place = _nearest(mine[number], number, names, free, least=SURE_NAMES)
+            if place is None:
+                continue
+            free.remove(place)
+            places[number] = place
+        matching += 1
+    return matching * 2 < len(mine) or (places[0] != 0 and matching * 3 < len(mine) * 2)
+
+
+# Text
+
+
+def folded(text: str, *, expand: bool = False) -> str:
+    """Return the letters and digits of a text as words: small, without accents, Greek letters by name."""
+    small = text.casefold()
+    if expand:
+        small = "".join(_EXPANDED.get(letter, letter) for letter in unicodedata.normalize("NFC", small))
+    small = "".join(_LETTERS.get(letter, letter) for letter in small)
+    decomposed = unicodedata.normalize("NFKD", small)
+    plain = "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+    plain = "".join(f"{_GREEK[letter]}" if letter in _GREEK else letter for letter in plain.casefold())
+    return " ".join(re.sub(r"[\W_]+", " ", plain).split())
+
+
+def _bare(text: str) -> str:
+    return folded(text).replace(" ", "")
+
+
+def _title_key(title: str) -> str:
+    return _bare(_MARKED_TITLE.sub("", re.sub(r"</?(?:i|b|em|sub|sup|span)\b[^<>]*+>", "", title)))
+
+
+def _any_title(mine: str, titles: Sequence[str]) -> bool:
+    key = _title_key(mine)
+    keys = [_title_key(title) for title in titles]
+    # A title in two languages is given as one of them, or as both.
+    return key in keys or (len(keys) > 1 and key in (keys[0] + keys[1], keys[1] + keys[0]))
+
+
+# Place
+
+
+def years_of(article: Article) -> list[str]:
+    """Return the years a reference may rightly name: of the issue first, then of the electronic publication."""
+    years = [str(parts[0]) for parts in (issued(article) or {}).get("date-parts", ())]
+    journal = article.journal_info
+    if journal is not None and journal.publication_date is not None:
+        years += [str(journal.publication_date.year or "")]
+        years += re.findall(r"(?:1[5-9]|2[01])[0-9]{2}", journal.publication_date.medline_date or "")
+    years += [str(date.year) for date in article.article_dates if date.year]
+    return [year for year in dict.fromkeys(years) if year]
+
+
+def same_journal(given: str, article: Article) -> bool:
+    """Tell whether a name is the journal's: its title, an abbreviation of it, or its initials."""
+    journal, book = article.journal_info, article.book_info
+    names = [journal.title, journal.iso_abbreviation] if journal is not None else []
+    names += [book.title, book.collection_title, book.publisher] if book is not None else []
+    names += [journal_title(name) for name in names if name]
+    wanted = _journal_words(given)
+    for name in names:
+        words = _journal_words(name or "")
+        if not words or not wanted:
+            continue
+        if "".join(words) == "".join(wanted) or _abbreviated(wanted, words):
+            return True
+        initials = "".join(word[0] for word in words)
+        if given.strip().isupper() and len(wanted) == 1 and len(given.strip()) > 2 and initials.startswith(wanted[0]):
+            return True
+    return False
+
+
+def _journal_words(name: str) -> list[str]:
+    return [word for word in folded(name).split() if word not in _SMALL_WORDS]
+
+
+def _abbreviated(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Tell whether each word of one name abbreviates the word of the other at its place, or the other way round."""
+    return len(one) == len(other) and all(_stands_for(*sorted(pair, key=len)) for pair in zip(one, other, strict=True))
+
+
+def _stands_for(short: str, word: str) -> bool:
+    if short == word:
+        return True
+    rest = iter(word)
+    return short[0] == word[0] and len(short) < len(word) and all(letter in rest for letter in short)
+
+
+def _place(text: str) -> str:
+    """Return a volume or an issue without label, zeros in front and punctuation."""
+    return re.sub(r"\b0+(?=[0-9])", "", folded(_LEADING.sub("", text.strip()))).replace(" ", "")
+
+
+def _pages_of(article: Article, item: Item) -> list[str]:
+    """Return the pages of a record and its article number, of which a reference may give either."""
+    number = article.journal_info.article_number if article.journal_info is not None else None
+    given = (item.get("page"), item.get("number"), number if item.get("page") else None)
+    return list(dict.fromkeys(str(one) for one in given if one))
+
+
+def _on_pages(reference: Reference, pages: Sequence[str]) -> bool:
+    return bool(reference.pages) and any(same_pages(reference.pages or "", one) for one in pages)
+
+
+def same_pages(mine: str, theirs: str) -> bool:
+    """Tell whether pages are the same: the first and, where both name one, the last; or one article number."""
+    first, second = _page_ends(mine), _page_ends(theirs)
+    if first[0] != second[0]:
+        return False
+    return not first[1] or not second[1] or first[1] == second[1]
+
+
+def _page_ends(pages: str) -> tuple[str, str]:
+    pages = " ".join(pages.split())
+    text = expanded(re.sub(r"(?<!\s)\s*+[-\u2010-\u2015\u2212]++\s*+", "-", _LEADING.sub("", pages.strip())))
+    head = re.split(r"[,;]", text)[0]
+    first, _, last = head.partition("-")
+    return _place(first).removeprefix("e"), _place(last).removeprefix("e")
+
+
+# Authors
+
+
+def author_difference(reference: Reference, names: Sequence[Name]) -> str | None:
+    """Return what is wrong with a list of authors: who is missing, added, misspelt or out of order; None if nothing."""
+    mine = reference.authors
+    theirs = list(names[: len(mine)]) if reference.more_authors else list(names)
+    if not theirs:
+        return None
+    places = _pairs(mine, theirs)
+    left = [number for number, place in enumerate(places) if place is None]
+    taken = {place for place in places if place is not None}
+    free = [number for number in range(len(theirs)) if number not in taken]
+    misspelt: list[str] = []
+    for number in list(left):
+        near = _nearest(mine[number], number, theirs, free)
+        if near is None:
+            continue
+        misspelt.append(f"{mine[number].text} (record: {csl_text_of(theirs[near])})")
+        left.remove(number)
+        free.remove(near)
+        places[number] = near
+    said = []
+    for word, texts in (
+        ("misspelt", misspelt),
+        ("added", [mine[number].text for number in left]),
+        ("missing", [csl_text_of(theirs[number]) for number in free]),
+    ):
+        if texts:
+            said.append(f"{word}: {_listed(texts)}")
+    order = [place for place in places if place is not None]
+    if order != sorted(order):
+        said.append("the order is another")
+    return "; ".join(said) or None
+
+
+def _pairs(mine: Sequence[RefAuthor], theirs: Sequence[Name]) -> list[int | None]:
+    """Return for each author of a reference the place of the same person in the record."""
+    by_family: dict[str, list[int]] = {}
+    for number, name in enumerate(theirs):
+        for form in _forms(csl_text_of(name).partition(",")[0] if "literal" not in name else name["literal"]):
+            by_family.setdefault(form, []).append(number)
+        if "family" in name:
+            by_family.setdefault(_bare(name["family"]), []).append(number)
+            by_family.setdefault(_bare(f"{name.get('given', '')} {name['family']}"), []).append(number)
+            by_family.setdefault(_bare(f"{name['family']} {name.get('given', '')}"), []).append(number)
+    taken: set[int] = set()
+    places: list[int | None] = []
+    for number, author in enumerate(mine):
+        # What was divided at a comma may be the whole name of a group.
+        forms = _forms(author.group or author.family or "") | _forms(author.text)
+        candidates = sorted({place for form in forms for place in by_family.get(form, ())} - taken)
+        candidates.sort(key=lambda place, number=number: abs(place - number))  # type: ignore[misc]
+        found = next((place for place in candidates if _same_person(author, theirs[place])), None)
+        places.append(found)
+        if found is not None:
+            taken.add(found)
+    return places
+
+
+def _forms(family: str) -> set[str]:
+    """Return how a name may be written in plain letters: Müller is muller and mueller, and so is Mueller."""
+    text = re.sub(r"^the\s+", "", family.strip(), flags=re.IGNORECASE)
+    plain, expanded_form = _bare(text), folded(text, expand=True).replace(" ", "")
+    return {plain, expanded_form, _UMLAUT.sub(r"\1", plain), _UMLAUT.sub(r"\1", expanded_form)} - {""}
+
+
+def _same_person(author: RefAuthor, name: Name) -> bool:
+    if "literal" in name:
+        return bool(_forms(author.group or author.text) & _forms(name["literal"]))
+    family = " ".join(part for part in (name.get("non-dropping-particle"), name.get("family")) if part)
+    if author.group:
+        given = name.get("given", "")
+        whole = {_bare(f"{given} {family}"), _bare(f"{family} {given}"), _bare(family)}
+        return _bare(author.group) in whole or bool(_forms(author.group) & _forms(family))
+    families = _forms(family) | _forms(name.get("family", ""))
+    return bool(_forms(author.family or "") & families) and _same_given(author.given or "", name.get("given", ""))
+
+
+def _same_given(mine: str, theirs: str) -> bool:
+    """Tell whether given names may be of one person: initials agree, and so do first names that both spell out."""
+    first, second = _given_words(mine), _given_words(theirs)
+    if not first or not second:
+        return True
+    one, other = "".join(first), "".join(second)
+    if one == other or (min(len(one), len(other)) > 2 and (one.startswith(other) or other.startswith(one))):
+        return True
+    if len(first[0]) > 1 and len(second[0]) > 1:
+        short, long = sorted((first[0], second[0]), key=len)
+        if not long.startswith(short):
+            return False
+    my_initials, their_initials = ("".join(word[0] for word in words) for words in (first, second))
+    return my_initials.startswith(their_initials) or their_initials.startswith(my_initials)
+
+
+def _given_words(given: str) -> list[str]:
+    """Divide given names into words, and initials that stand together into letters."""
+    words: list[str] = []
+    for word in re.findall(r"[^\W_]+", given):
+        if word.isupper() and len(word) <= 3:
+            words += [folded(letter) for letter in word]
+        else:
+            words.append(folded(word))
+    return [word for word in words if word]
+
+
+def _nearest(
+    author: RefAuthor, number: int, names: Sequence[Name], free: Sequence[int], *, least: float = SIMILAR_NAMES
+) -> int | None:
+    """Return the place of the record's author that a misspelt one is meant to be: near by, with a similar name."""
+    best: tuple[float, int] | None = None
+    for place in free:
+        if abs(place - number) > 3:
+            continue
+        mine, theirs = folded(author.text[:MAX_NAME]), folded(csl_text_of(names[place])[:MAX_NAME])
+        likeness = SequenceMatcher(None, mine, theirs, autojunk=False).ratio()
+        if likeness >= least and (best is None or likeness > best[0]):
+            best = (likeness, place)
+    return best[1] if best else None
+
+
+def _listed(texts: Sequence[str]) -> str:
+    more = f" and {len(texts) - SHOWN_NAMES} more" if len(texts) > SHOWN_NAMES else ""
+    return "; ".join(texts[:SHOWN_NAMES]) + more

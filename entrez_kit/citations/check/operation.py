@@ -1,0 +1,523 @@
+"""Check references against PubMed: does each exist, does it say what its record says, has it been retracted?
+
+A reference is found by its identifiers, and where those lead nowhere, or to another work, by journal, volume and page
+or by its title. An identifier that exists proves nothing: made-up references often carry the DOI of a real article.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, get_args
+
+from pydantic import Field
+
+from entrez_kit import tracing
+from entrez_kit.batches import in_batches
+from entrez_kit.citations.check.comparing import FieldDifference, FieldName, differences, same_work, title_agrees
+from entrez_kit.citations.check.written import compare_text
+from entrez_kit.citations.csl import Item, csl_item
+from entrez_kit.citations.files.references import Correction, Reference, csl_text_of
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
+from entrez_kit.identifiers import IdKind
+from entrez_kit.markup import on_the_line
+from entrez_kit.operation import Operation, Request, Result, sparse
+from entrez_kit.pubmed.brief_citation import brief_citation
+from entrez_kit.pubmed.match import Citation, MatchRequest, lookup_citation, surname
+from entrez_kit.pubmed.models import Article, RetractionStatus, Warn
+from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
+from entrez_kit.pubmed.standing import Standing
+from entrez_kit.services import Services
+from entrez_kit.services.esearch_reply import parse_esearch
+
+MAX_REFERENCES: Final = 20_000
+TITLES_PER_SEARCH: Final = 10
+RECORDS_PER_SEARCH: Final = 100
+MAX_CANDIDATES: Final = 5
+LEAST_WORDS: Final = 3
+"""Titles of fewer words are searched with the first author, or not at all: they would find anything."""
+
+CheckStatus = Literal[
+    "verified",
+    "mismatch",
+    "another_work",
+    "retracted",
+    "concern",
+    "not_found",
+    "ambiguous",
+    "unreadable",
+    "unchecked",
+]
+STATUSES: Final[tuple[CheckStatus, ...]] = get_args(CheckStatus)
+UNCERTAIN: Final[frozenset[CheckStatus]] = frozenset(
+    ("another_work", "not_found", "ambiguous", "unreadable", "unchecked")
+)
+"""Where no record is certain, nothing is corrected."""
+MAX_SHOWN: Final = 120
+FoundBy = Literal["identifier", "citation", "title"]
+ANOTHER_WORK: Final[Mapping[FoundBy, str]] = {
+    "identifier": "the identifier belongs to another work",
+    "citation": "the record at this place is another work",
+    "title": "the record with this title is another work",
+}
+
+
+class CheckRequest(Request):
+    """The references to check."""
+
+    references: list[Reference] = Field(min_length=1, max_length=MAX_REFERENCES, description="References in order.")
+
+
+class CheckedReference(Result):
+    """What became of one reference.
+
+    ``pmid``, ``doi``, ``title`` and ``citation`` are those of the record. ``differences`` may be there whatever the
+    status but verified. Of ``another_work``, which has ``same_work`` false, the record is what was found instead.
+    """
+
+    key: str
+    line: int | None = sparse()
+    status: CheckStatus
+    found_by: FoundBy | None = sparse()
+    pmid: str | None = sparse()
+    doi: str | None = sparse()
+    pmcid: str | None = sparse()
+    title: str | None = sparse()
+    citation: str | None = sparse()
+    same_work: bool | None = sparse()
+    retraction_status: RetractionStatus = Field(default="none", exclude_if=lambda value: value == "none")
+    standing: Standing | None = sparse()
+    notice: str | None = sparse()
+    differences: list[FieldDifference] = sparse([])
+    candidate_pmids: list[str] = sparse([])
+    detail: str | None = sparse()
+
+
+class Change(Result):
+    """What a corrected file says otherwise than before; ``old`` is empty where something was added."""
+
+    key: str
+    line: int | None = sparse()
+    field: FieldName | Literal["note"]
+    old: str
+    new: str
+
+
+class CheckResult(Result):
+    """One outcome per reference, in their order; ``counts`` has every status, ``fixed`` the corrected file.
+
+    ``changes`` are those of the corrected file, whether it was written or not.
+    """
+
+    references: list[CheckedReference]
+    total: int
+    counts: dict[str, int]
+    warnings: list[Warn] = sparse([])
+    fixed: str | None = sparse()
+    corrected: int = Field(default=0, exclude_if=lambda value: value == 0)
+    changes: list[Change] = sparse([])
+
+    @property
+    def findings(self) -> int:
+        """How many references are not verified."""
+        return self.total - self.counts["verified"]
+
+
+@dataclass(slots=True)
+class _Candidates:
+    """Records that a reference may mean, and what stood in the way of finding them."""
+
+    articles: dict[str, tuple[Article, FoundBy]] = field(default_factory=dict)
+    failure: EntrezKitError | None = None
+    absent: list[str] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+
+    def add(self, article: Article, found_by: FoundBy) -> None:
+        """Take a record, under the way it was first found."""
+        self.articles.setdefault(article.pmid, (article, found_by))
+
+    def settled(self, reference: Reference) -> bool:
+        """Whether one of the records is the work that is meant."""
+        return any(_agreement(reference, article)[0] for article, _ in self.articles.values())
+
+
+def check_references(services: Services, request: CheckRequest) -> CheckResult:
+    """Check references against PubMed: whether they exist, say what their records say, and still stand.
+
+    Args:
+        services: the clients.
+        request: the references.
+
+    Raises:
+        UpstreamError: no reference could be checked, because NCBI did not answer.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+    """
+    checked, articles = checked_with_records(services, request.references)
+    del articles
+    return result_of(checked)
+
+
+def checked_with_records(
+    services: Services, references: Sequence[Reference]
+) -> tuple[list[CheckedReference], dict[int, Article]]:
+    """Check references and return the records of those that were found beside the outcomes, by their number.
+
+    Raises:
+        UpstreamError: or RateLimited, where nothing could be checked.
+    """
+    checked: list[CheckedReference] = []
+    articles: dict[int, Article] = {}
+    failure: EntrezKitError | None = None
+    for start in range(0, len(references), BATCH):
+        tracing.step(start, len(references))
+        batch = references[start : start + BATCH]
+        found = _found(services, batch)
+        for number, (reference, candidates) in enumerate(zip(batch, found, strict=True), start=start):
+            outcome, article = _outcome(reference, candidates)
+            checked.append(outcome)
+            failure = failure or candidates.failure
+            if article is not None:
+                articles[number] = article
+    tracing.step(len(references), len(references))
+    if failure is not None and all(outcome.status == "unchecked" for outcome in checked):
+        raise failure
+    return checked, articles
+
+
+def result_of(checked: Sequence[CheckedReference]) -> CheckResult:
+    """Build the result from all outcomes, with a warning for every work that is cited under several keys."""
+    counts = Counter(outcome.status for outcome in checked)
+    works: dict[str, list[str]] = {}
+    for outcome in checked:
+        if outcome.pmid and outcome.same_work is not False:
+            works.setdefault(outcome.pmid, []).append(outcome.key)
+    warnings = [
+        Warn(code="duplicate_work", message=f"PMID {pmid} is cited {len(keys)} times: {', '.join(keys[:10])}.")
+        for pmid, keys in works.items()
+        if len(set(keys)) > 1
+    ]
+    return CheckResult(
+        references=list(checked),
+        total=len(checked),
+        counts={status: counts[status] for status in STATUSES},
+        warnings=warnings,
+    )
+
+
+# Finding records
+
+
+def _found(services: Services, references: Sequence[Reference]) -> list[_Candidates]:
+    """Find the records that a batch of references may mean, in a number of requests that the batch bounds."""
+    found = [_Candidates() for _ in references]
+    _by_identifier(services, references, found)
+    open_ones = [
+        n for n, reference in enumerate(references) if not found[n].settled(reference) and not found[n].failure
+    ]
+    _by_citation(services, references, open_ones, found)
+    open_ones = [n for n in open_ones if not found[n].settled(references[n]) and not found[n].failure]
+    _by_title(services, references, open_ones, found)
+    return found
+
+
+def _by_identifier(services: Services, references: Sequence[Reference], found: list[_Candidates]) -> None:
+    """Look identifiers up, the cheapest kind first; what its PMID settles needs no search for its DOI."""
+    kinds: tuple[IdKind, ...] = ("pmid", "pmcid", "doi")
+    for kind in kinds:
+        wanted: dict[str, list[int]] = {}
+        for number, reference in enumerate(references):
+            value = getattr(reference, kind)
+            if value and not found[number].settled(reference):
+                wanted.setdefault(value, []).append(number)
+        for item in Retrieval.of_ids(services, list(wanted)) if wanted else ():
+            for number in wanted[item.input]:
+                if item.record is not None:
+                    found[number].add(item.record.article(), "identifier")
+                elif item.status == "error":
+                    found[number].failure = item.error
+                else:
+                    found[number].absent.append(item.input)
+    for reference, candidates in zip(references, found, strict=True):
+        if candidates.settled(reference):  # one identifier that leads to the record is enough
+            candidates.failure = None
+
+
+def _by_citation(
+    services: Services, references: Sequence[Reference], numbers: Sequence[int], found: list[_Candidates]
+) -> None:
+    """Ask NCBI's matcher for references with a journal and a place in it."""
+    citations: dict[int, Citation] = {}
+    for number in numbers:
+        reference = references[number]
+        if reference.journal and reference.year and (reference.volume or reference.pages):
+            first = reference.authors[0] if reference.authors else None
+            citations[number] = Citation(
+                journal=reference.journal,
+                year=reference.year,
+                volume=reference.volume,
+                first_page=(reference.pages or "").replace("–", "-").partition("-")[0] or None,
+                author_name=surname(first.family or first.text) if first else None,
+                key=str(number),
+            )
+    if not citations:
+        return
+    try:
+        matches = lookup_citation(services, MatchRequest(citations=list(citations.values()))).results
+    except EntrezKitError as exc:
+        for number in citations:
+            found[number].failure = exc
+        return
+    pmids: dict[str, list[int]] = {}
+    for match in matches:
+        number = int(match.key)
+        if match.status == "error":
+            found[number].failure = UpstreamError(match.detail or "NCBI did not answer.")
+        elif match.status == "ambiguous":
+            found[number].others += match.candidate_pmids
+        elif match.pmid:
+            pmids.setdefault(match.pmid, []).append(number)
+    _read(services, pmids, "citation", found)
+
+
+def _read(services: Services, pmids: Mapping[str, Sequence[int]], by: FoundBy, found: list[_Candidates]) -> None:
+    """Add the records of PMIDs to the references they were found for."""
+    for item in Retrieval.of_ids(services, list(pmids)) if pmids else ():
+        for number in pmids[item.input]:
+            if item.record is not None:
+                found[number].add(item.record.article(), by)
+            elif item.status == "error":
+                found[number].failure = item.error
+
+
+def _by_title(
+    services: Services, references: Sequence[Reference], numbers: Sequence[int], found: list[_Candidates]
+) -> None:
+    """Search for titles, several at a time; a search that finds too much is made for each title by itself."""
+    terms = {str(number): term for number in numbers if (term := _title_term(references[number])) is not None}
+
+    def ask(batch: list[str]) -> tuple[list[str], int]:
+        term = " OR ".join(terms[key] for key in batch)
+        reply = parse_esearch(services.eutils.esearch(db="pubmed", term=term, retmax=RECORDS_PER_SEARCH).content)
+        return reply.ids, reply.count
+
+    def asked(keys: Sequence[str], size: int) -> list[tuple[list[str], tuple[list[str], int]]]:
+        answers = in_batches(list(keys), size, ask, refusals=(EntityNotFound, InvalidInput))
+        for key, error in answers.failed.items():
+            found[int(key)].failure = error
+        return answers.answers
+
+    answers = asked(list(terms), TITLES_PER_SEARCH)
+    crowded = [key for batch, (ids, count) in answers if count > len(ids) and len(batch) > 1 for key in batch]
+    answers = [answer for answer in answers if answer[1][1] <= len(answer[1][0]) or len(answer[0]) == 1]
+    answers += asked(crowded, 1)
+    pmids: dict[str, list[int]] = {}
+    for batch, (ids, _) in answers:
+        for pmid in ids:
+            pmids.setdefault(pmid, []).extend(int(key) for key in batch)
+    for item in Retrieval.of_ids(services, list(pmids)) if pmids else ():
+        if item.record is None:
+            for number in pmids[item.input] if item.status == "error" else ():
+                found[number].failure = item.error
+            continue
+        article = item.record.article()
+        for number in pmids[item.input]:
+            if title_agrees(references[number], article):
+                found[number].add(article, "title")
+
+
+def _title_term(reference: Reference) -> str | None:
+    words = folded_words(reference.title or "")
+    if len(words) < LEAST_WORDS and not (words and reference.authors):
+        return None
+    term = f"{' '.join(words)}[Title]"
+    if len(words) < LEAST_WORDS:
+        first = reference.authors[0]
+        name = " ".join(folded_words(first.family or surname(first.text)))
+        term += f" AND {name}[Author]" if name else ""
+    return f"({term})"
+
+
+def folded_words(text: str) -> list[str]:
+    """Return the words of a text without what PubMed would take for syntax."""
+    cleaned = "".join(mark if mark.isalnum() or mark in "-'." else " " for mark in on_the_line(text))
+    return [word for part in cleaned.split() if (word := part.strip("-'."))]
+
+
+# Outcomes
+
+
+def _outcome(reference: Reference, candidates: _Candidates) -> tuple[CheckedReference, Article | None]:
+    base: dict[str, Any] = {"key": reference.key, "line": reference.line}
+    ranked = _ranked(reference, candidates)
+    if candidates.failure is not None and not (ranked and ranked[0][0]):
+        detail = f"not checked: {candidates.failure.message}"
+        return CheckedReference(**base, status="unchecked", detail=detail), None
+    if not ranked:
+        return _without_record(reference, candidates, base), None
+    same, wrong, left, article, found_by = ranked[0]
+    equal = [entry for entry in ranked[1:] if entry[0] and same and len(entry[1]) == len(wrong)]
+    if equal and found_by != "identifier":
+        pmids = [entry[3].pmid for entry in [ranked[0], *equal]][:MAX_CANDIDATES]
+        detail = "several records fit equally well; add a PMID or DOI"
+        return CheckedReference(**base, status="ambiguous", candidate_pmids=pmids, detail=detail), None
+    status: CheckStatus = "mismatch" if wrong or left else "verified"
+    if same and article.retraction_status in ("retracted", "expression_of_concern"):
+        status = "retracted" if article.retraction_status == "retracted" else "concern"
+    details = [f"PubMed has no record of {', '.join(candidates.absent)}"] if candidates.absent else []
+    if left:
+        details.insert(0, f"the record does not have: {' '.join(left)}")
+    if not same:
+        status = "another_work"
+        details.insert(0, ANOTHER_WORK[found_by])
+    if candidates.absent and status == "verified":
+        # PubMed may not know a DOI of a record it has; a PMID or PMCID that leads nowhere is wrong.
+        gone = [value for value in candidates.absent if value in (reference.pmid, reference.pmcid)]
+        if gone or (article.doi and article.doi.lower() != (reference.doi or "").lower()):
+            status = "mismatch"
+    checked = CheckedReference(
+        **base,
+        status=status,
+        found_by=found_by,
+        pmid=article.pmid,
+        doi=article.doi,
+        pmcid=article.pmcid,
+        title=article.title or None,
+        citation=None if status == "verified" else brief_citation(article),
+        same_work=None if same else False,
+        retraction_status=article.retraction_status,
+        standing=article.standing,
+        notice=article.standing.note if article.standing else None,
+        differences=wrong,
+        detail="; ".join(details) or None,
+    )
+    return checked, article
+
+
+def _ranked(
+    reference: Reference, candidates: _Candidates
+) -> list[tuple[bool, list[FieldDifference], list[str], Article, FoundBy]]:
+    """Return the records that may be meant, the likeliest first."""
+    order = ("identifier", "citation", "title")
+    entries = [
+        (*_agreement(reference, article), article, found_by) for article, found_by in candidates.articles.values()
+    ]
+    if any(found_by == "identifier" and not same for same, _, _, _, found_by in entries):
+        # The title of one work and the identifier of another need all the authors to say which one is meant.
+        entries = [
+            (same and (found_by == "identifier" or _has_authors(wrong, reference)), wrong, left, article, found_by)
+            for same, wrong, left, article, found_by in entries
+        ]
+    return sorted(entries, key=lambda entry: (not entry[0], len(entry[1]) + len(entry[2]), order.index(entry[4])))
+
+
+def _has_authors(wrong: Sequence[FieldDifference], reference: Reference) -> bool:
+    return bool(reference.authors) and not any(difference.field == "authors" for difference in wrong)
+
+
+def _agreement(reference: Reference, article: Article) -> tuple[bool, list[FieldDifference], list[str]]:
+    """Tell whether a record is the work that is meant, where the two differ, and what a text says beyond the record."""
+    if reference.text is not None:
+        agreement = compare_text(reference, article)
+        return agreement.same, agreement.differences, agreement.left
+    bare = not (reference.title or reference.authors or reference.year or reference.volume or reference.pages)
+    return bare or same_work(reference, article), differences(reference, article), []
+
+
+def _without_record(reference: Reference, candidates: _Candidates, base: dict[str, Any]) -> CheckedReference:
+    if candidates.others:
+        pmids = candidates.others[:MAX_CANDIDATES]
+        detail = "several records fit; add volume, page, author or a PMID"
+        return CheckedReference(**base, status="ambiguous", candidate_pmids=pmids, detail=detail)
+    if candidates.absent:
+        detail = f"PubMed has no record of {', '.join(candidates.absent)}"
+        if reference.title:
+            detail += ", nor one with this title"
+        return CheckedReference(**base, status="not_found", detail=detail)
+    if reference.text is not None:
+        detail = (
+            "nothing was looked up: text is found by PMID: 123, PMC123 or a DOI in it; references in .bib, .ris and "
+        )
+        detail += f"CSL-JSON by their titles too. It says: {reference.text[:MAX_SHOWN]}"
+        return CheckedReference(**base, status="unreadable", detail=detail)
+    if not (reference.title or (reference.journal and reference.year)):
+        detail = "nothing was looked up: it has neither an identifier nor a title"
+        return CheckedReference(**base, status="unreadable", detail=detail)
+    detail = "PubMed has no such reference; it does not hold most books, web pages and conference papers"
+    return CheckedReference(**base, status="not_found", detail=detail)
+
+
+# Corrections
+
+
+def corrections_of(
+    references: Sequence[Reference], checked: Sequence[CheckedReference], articles: Mapping[int, Article]
+) -> dict[int, Correction]:
+    """Return what to change in references whose record is certain: fields that differ, and a note of a retraction.
+
+    What was not found, and what has the title, the authors or the identifier of another work, is left as it is: its
+    author must look at it.
+    """
+    found: dict[int, Correction] = {}
+    for number, outcome in enumerate(checked):
+        article = articles.get(number)
+        if article is None or outcome.status in UNCERTAIN:
+            continue
+        item = csl_item(article)
+        fields: dict[str, Any] = {one.field: _value(one, item, article) for one in outcome.differences}
+        if outcome.detail and references[number].pmid and references[number].pmid != article.pmid:
+            fields["pmid"] = article.pmid
+        note = outcome.notice if outcome.status in ("retracted", "concern") else None
+        if fields or note:
+            found[number] = Correction(fields, note, short=item.get("container-title-short"))
+    return found
+
+
+def _value(difference: FieldDifference, item: Item, article: Article) -> Any:
+    match difference.field:
+        case "authors":
+            return item.get("author", [])
+        case "title":
+            return item.get("title", "")
+        case "pages":
+            return item.get("page") or item.get("number")
+        case "doi" | "pmid" | "pmcid":
+            return getattr(article, difference.field)
+        case _:
+            return difference.record
+
+
+def changes_of(references: Sequence[Reference], corrections: Mapping[int, Correction]) -> list[Change]:
+    """Return what corrections change, field by field: the old text and the new one."""
+    changes: list[Change] = []
+    for number, correction in corrections.items():
+        reference = references[number]
+        base: dict[str, Any] = {"key": reference.key, "line": reference.line}
+        for name, value in correction.fields.items():
+            old: Any = getattr(reference, name)
+            new = value
+            if name == "authors":
+                old = "; ".join([author.text for author in old] + ["and others"] * reference.more_authors)
+                new = "; ".join(csl_text_of(author) for author in value)
+            changes.append(Change(**base, field=name, old=str(old or ""), new=str(new)))
+        if correction.note:
+            changes.append(Change(**base, field="note", old="", new=correction.note))
+    return changes
+
+
+def unfixed(result: CheckResult) -> Iterator[CheckedReference]:
+    """Yield the references that a corrected file leaves as they were, although something is wrong with them."""
+    for outcome in result.references:
+        if outcome.status in UNCERTAIN:
+            yield outcome
+
+
+CHECK: Final = Operation(
+    name="check_references",
+    function=check_references,
+    request=CheckRequest,
+    result=CheckResult,
+    method="check_references",
+    command=("check",),
+    toolset="pubmed",
+    title="Check references",
+)
+"""A command of the terminal only: it reads and writes files."""

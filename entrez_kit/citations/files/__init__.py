@@ -1,0 +1,1 @@
+"""Files of reference managers: BibTeX, RIS, CSL-JSON and NBIB, written, read and corrected."""

@@ -1,0 +1,78 @@
+"""Records as files for reference managers: what stands before, between and after the entries, and one entry each."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from entrez_kit.citations.csl import csl_item
+from entrez_kit.citations.files.write_bibtex import bibtex_entry
+from entrez_kit.citations.files.write_nbib import nbib_record
+from entrez_kit.citations.files.write_ris import ris_record
+from entrez_kit.invisible import escape_json
+from entrez_kit.pubmed.models import Article
+
+
+@dataclass(frozen=True, slots=True)
+class FileStyle:
+    """A format that reference managers import.
+
+    Args:
+        title: what it is called.
+        entry: writes one record.
+        head: what a file begins with.
+        between: what stands between two entries.
+        tail: what a file ends with.
+    """
+
+    title: str
+    entry: Callable[[Article], str]
+    head: str = ""
+    between: str = "\n\n"
+    tail: str = "\n"
+
+
+def csl_entry(article: Article) -> str:
+    """Return a record as one item of CSL-JSON, escaped as all JSON of this program is."""
+    return escape_json(json.dumps(csl_item(article), ensure_ascii=False, indent=2))
+
+
+FILES: Final[dict[str, FileStyle]] = {
+    "ris": FileStyle("RIS", ris_record),
+    "bibtex": FileStyle("BibTeX", bibtex_entry),
+    "csl": FileStyle("CSL-JSON", csl_entry, head="[\n", between=",\n", tail="\n]\n"),
+    "nbib": FileStyle("MEDLINE", nbib_record),
+}
+"""Formats by the name that ``-f`` takes. Each has its writer in a module of its own."""
+
+
+def file_pieces(style: str, articles: Iterable[Article]) -> Iterator[str]:
+    """Yield the text of a file of records entry by entry, so that memory does not grow with their number.
+
+    Args:
+        style: one of ``FILES``.
+        articles: the records.
+    """
+    kind = FILES[style]
+    yield kind.head
+    some = False
+    for article in articles:
+        yield (kind.between if some else "") + kind.entry(article)
+        some = True
+    if some or kind.head:
+        yield kind.tail
+
+
+def file_text(style: str, articles: Iterable[Article]) -> str:
+    """Return records as the text of a file.
+
+    Args:
+        style: one of ``FILES``.
+        articles: the records.
+    """
+    return "".join(file_pieces(style, articles))
+
+
+def csl_text(articles: Iterable[Article]) -> str:
+    """Return records as CSL-JSON, as reference managers import it."""
+    return file_text("csl", articles)

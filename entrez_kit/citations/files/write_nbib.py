@@ -1,0 +1,184 @@
+"""Records as MEDLINE text (nbib), for those that do not come from NCBI: Europe PMC's.
+
+What PubMed has, NCBI writes itself, and ``fetch -f nbib`` prints that byte for byte.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from entrez_kit.citations.csl import notes
+from entrez_kit.citations.files.text import one_line
+from entrez_kit.citations.names import spaced_initials
+from entrez_kit.pubmed.models import Article, ArticleDate, Author, JournalInfo, MeshTerm, PublicationDate
+
+WIDTH: Final = 87
+"""NCBI's lines are at most so long; a longer value goes on under six spaces."""
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_CORRECTIONS: Final = {
+    "CorrectedandRepublishedIn": "CRI",
+    "CorrectedandRepublishedFrom": "CRF",
+    "CommentIn": "CIN",
+    "CommentOn": "CON",
+    "ErratumIn": "EIN",
+    "ErratumFor": "EFR",
+    "ExpressionOfConcernIn": "ECI",
+    "ExpressionOfConcernFor": "ECF",
+    "PartialRetractionIn": "PRIN",
+    "PartialRetractionOf": "PROF",
+    "RepublishedIn": "RPI",
+    "RepublishedFrom": "RPF",
+    "RetractedandRepublishedIn": "RRI",
+    "RetractedandRepublishedFrom": "RRF",
+    "RetractionIn": "RIN",
+    "RetractionOf": "ROF",
+    "UpdateIn": "UIN",
+    "UpdateOf": "UOF",
+}
+
+Fields = Iterator[tuple[str, Any]]
+
+
+def nbib_record(article: Article) -> str:
+    """Return a record as MEDLINE text, without a line end after it.
+
+    What has no PMID (a preprint at Europe PMC) has no such line; ``OWN`` and ``AID`` say what it is.
+    """
+    fields = (*_heads(article), *_authors(article), *_tails(article))
+    return "\n".join(line for tag, value in fields if (text := one_line(value)) for line in _wrapped(tag, text))
+
+
+def _wrapped(tag: str, value: str) -> Iterator[str]:
+    """Break a value into lines at spaces; a word longer than a line stays whole, since readers join with a space."""
+    line = f"{tag:<4}-"
+    for word in value.split(" "):
+        if len(line) + 1 + len(word) > WIDTH and line[6:]:
+            yield line
+            line = "     "
+        line += f" {word}"
+    yield line
+
+
+def _heads(article: Article) -> Fields:
+    journal = article.journal_info or JournalInfo()
+    yield "PMID", article.pmid
+    if not article.pmid:
+        yield "OWN", "Europe PMC"
+    for number, kind in ((journal.issn, "Print"), (journal.eissn, "Electronic"), (journal.issn_linking, "Linking")):
+        if number:
+            yield "IS", f"{number} ({kind})"
+    for number in article.book_info.isbns if article.book_info else ():
+        yield "ISBN", number
+    yield "VI", journal.volume
+    yield "IP", journal.issue
+    yield "DP", date_text(journal.publication_date, article.article_dates)
+    yield "TI", article.title
+    if article.book_info is not None:
+        yield "BTI", article.book_info.title
+    yield "PG", journal.pages
+    if article.doi:
+        yield "LID", f"{article.doi} [doi]"
+    if journal.article_number:
+        yield "LID", f"{journal.article_number} [pii]"
+    if article.abstract_language:
+        yield "OAB", article.abstract_text
+        yield "OABL", article.abstract_language
+    else:
+        yield "AB", article.abstract_text
+    yield "CI", article.abstract_copyright
+
+
+def date_text(date: PublicationDate | None, others: Iterable[ArticleDate] = ()) -> str | None:
+    """Return a publication date as MEDLINE writes it: 2003 Jan 15, 2003 Jan-Feb, 2003."""
+    if date is not None and date.medline_date:
+        return date.medline_date
+    known = date if date is not None and date.year else next((other for other in others if other.year), None)
+    if known is None:
+        return None
+    parts = [str(known.year)]
+    if known.month:
+        parts.append(_MONTHS[known.month - 1])
+        if known.day:
+            parts.append(str(known.day))
+    return " ".join(parts)
+
+
+def _authors(article: Article) -> Fields:
+    for author in article.authors:
+        yield from _person(author, "FAU", "AU")
+    for editor in article.book_info.editors if article.book_info else ():
+        yield from _person(editor, "FED", "ED")
+
+
+def _person(author: Author, full: str, short: str) -> Fields:
+    if author.collective_name:
+        yield ("CN" if full == "FAU" else full), author.collective_name
+    else:
+        given = author.first_name or author.initials
+        initials = author.initials or re.sub(r"[ .]", "", spaced_initials(given or ""))
+        yield full, ", ".join(part for part in (author.last_name, given, author.suffix) if part)
+        yield short, " ".join(part for part in (author.last_name, initials, author.suffix) if part)
+    if author.orcid:
+        yield "AUID", f"ORCID: {author.orcid}"
+    for place in author.affiliations:
+        yield "AD", place
+
+
+def _tails(article: Article) -> Fields:
+    journal = article.journal_info or JournalInfo()
+    book = article.book_info
+    for language in article.languages:
+        yield "LA", language
+    for grant in article.grant_list:
+        yield "GR", "/".join(part for part in (grant.grant_id, grant.acronym, grant.agency, grant.country) if part)
+    for kind in article.publication_types:
+        yield "PT", kind
+    if article.article_dates and (day := article.article_dates[0]).year:
+        yield "DEP", f"{day.year}{day.month:02}{day.day:02}" if day.month and day.day else day.year
+    yield "TT", article.vernacular_title
+    if book is not None:
+        yield from (("PL", book.publisher_location), ("PB", book.publisher), ("ETN", book.edition))
+    yield "TA", journal.iso_abbreviation
+    yield "JT", journal.title
+    yield "JID", journal.nlm_id
+    for term in article.mesh_terms:
+        yield "MH", _heading(term)
+    for correction in article.corrections:
+        if correction.kind in _CORRECTIONS:
+            pmid = f" PMID: {correction.pmid}" if correction.pmid else ""
+            yield _CORRECTIONS[correction.kind], f"{correction.citation}{pmid}"
+    for note in notes(article):
+        yield "GN", note
+    for word in article.keywords:
+        yield "OT", word
+    yield "COIS", article.coi_statement
+    yield "PMC", article.pmcid
+    if article.doi:
+        yield "AID", f"{article.doi} [doi]"
+    for kind, pii in article.article_ids.items():
+        if kind.partition("_")[0] == "pii":
+            yield "AID", f"{pii} [pii]"
+    if not article.pmid:
+        yield "AID", f"{getattr(article, 'epmc_id', article.url)} [epmc]"
+    yield "SO", _source(article, journal)
+
+
+def _heading(term: MeshTerm) -> str:
+    def marked(name: str, major: bool) -> str:
+        return f"*{name}" if major else name
+
+    parts = [marked(term.descriptor_name, term.is_major_topic)]
+    parts += [marked(qualifier.name, qualifier.is_major_topic) for qualifier in term.qualifiers]
+    return "/".join(parts)
+
+
+def _source(article: Article, journal: JournalInfo) -> str | None:
+    name = journal.iso_abbreviation or journal.title
+    if not name:
+        return None
+    date = date_text(journal.publication_date, article.article_dates)
+    place = f"{journal.volume or ''}{f'({journal.issue})' if journal.issue else ''}"
+    number = journal.pages or (journal.article_number if place else None)
+    pages = f":{number}" if number else ""
+    text = f"{name}. {date or ''}{f';{place}' if place else ''}{pages}.".replace(". .", ".")
+    return f"{text} doi: {article.doi}." if article.doi else text

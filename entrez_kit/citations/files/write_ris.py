@@ -1,0 +1,119 @@
+"""PubMed records as RIS, the tagged format that every reference manager imports.
+
+A small writer of our own: the writers of the libraries number their records, join several addresses in one line and
+hold everything in memory. Lines end with a line feed, which readers take as well as the carriage return and line feed
+of the format's first days. A value is one line, so that nothing in a record looks like its end.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from entrez_kit.citations.csl import Item, csl_item, notes
+from entrez_kit.citations.files.text import one_line
+from entrez_kit.citations.names import Name
+from entrez_kit.citations.titles import both_titles
+from entrez_kit.pubmed.models import Article
+
+PMC_ADDRESS: Final = "https://pmc.ncbi.nlm.nih.gov/articles/"
+_TYPES: Final = {
+    "article-journal": "JOUR",
+    "article-newspaper": "NEWS",
+    "article": "UNPB",
+    "book": "BOOK",
+    "chapter": "CHAP",
+    "report": "RPRT",
+}
+"""Preprints are unpublished works: that is where reference managers keep them, with the server as publisher."""
+
+Line = tuple[str, Any]
+
+
+def ris_record(article: Article) -> str:
+    """Return a record as RIS, from TY to ER, without a line end after it.
+
+    Names are "Family, Given, Suffix", of groups their name alone. Article numbers stand where readers look for the
+    first page. A retraction is a note.
+    """
+    item = csl_item(article)
+    kind = _TYPES[item["type"]]
+    lines: list[Line] = [("TY", kind), *_titles(article, item, kind), *_place(item, kind)]
+    lines += [*_dates(article, item), *_rest(article, item)]
+    written = [f"{tag}  - {text}" for tag, value in lines if (text := one_line(value))]
+    return "\n".join([*written, "ER  - "])
+
+
+def ris_name(name: Name) -> str:
+    """Return a name as RIS has it: family name, given names, suffix."""
+    if "literal" in name:
+        return name["literal"]
+    family = " ".join(part for part in (name.get("non-dropping-particle"), name.get("family")) if part)
+    return ", ".join(part for part in (family, name.get("given"), name.get("suffix")) if part)
+
+
+def _titles(article: Article, item: Item, kind: str) -> Iterator[Line]:
+    for name in item.get("author", ()):
+        yield "AU", ris_name(name)
+    # Of a chapter the editors are secondary authors, of a book tertiary: its secondary ones edit the series.
+    for name in item.get("editor", ()):
+        yield "A2" if kind == "CHAP" else "A3", ris_name(name)
+    title, own = both_titles(article.title, article.vernacular_title)
+    yield from (("TI", title), ("TT", own))
+    container, short = item.get("container-title"), item.get("container-title-short")
+    if kind in ("JOUR", "NEWS"):
+        yield from (("T2", container), ("JF", container), ("J2", short), ("JA", short))
+    elif kind == "CHAP":
+        yield from (("T2", container), ("T3", item.get("collection-title")))
+    else:
+        yield "T2", item.get("collection-title")
+
+
+def _place(item: Item, kind: str) -> Iterator[Line]:
+    yield "VL", item.get("volume")
+    yield "IS", item.get("issue")
+    first, dash, last = str(item.get("page") or "").partition("-")
+    yield "SP", first or (item.get("number") if kind != "RPRT" else None)
+    if dash:
+        yield "EP", last
+    yield "ET", item.get("edition")
+    yield "SE", item.get("chapter-number")
+    yield "PB", item.get("publisher")
+    yield "CY", item.get("publisher-place")
+    if kind == "RPRT":
+        yield "SN", item.get("number")
+    yield "SN", item.get("ISSN") or item.get("ISBN")
+    yield "M3", item.get("genre")
+
+
+def _dates(article: Article, item: Item) -> Iterator[Line]:
+    """Yield the year, and the date as year/month/day/rest; the rest is what PubMed writes of seasons and ranges."""
+    issued: dict[str, Any] = item.get("issued", {})
+    parts = [str(part) for part in next(iter(issued.get("date-parts", ())), ())]
+    journal = article.journal_info
+    published = journal.publication_date if journal is not None else None
+    rest = str(issued.get("literal", ""))
+    if published is not None and published.medline_date and parts[:1] == [str(published.year)]:
+        rest = published.medline_date
+    yield from ([("PY", parts[0])] if parts else [])
+    if parts or rest:
+        year, month, day = (*(part.zfill(2) for part in parts), "", "", "")[:3]
+        yield "DA", f"{year}/{month}/{day}/{rest}"
+
+
+def _rest(article: Article, item: Item) -> Iterator[Line]:
+    yield "DO", item.get("DOI")
+    yield "AN", article.pmid or getattr(article, "key", None)
+    if item["type"] != "chapter":  # there it means the authors of the book
+        yield "C2", article.pmcid
+    yield "AB", item.get("abstract")
+    for word in dict.fromkeys([*article.keywords, *(term.descriptor_name for term in article.mesh_terms)]):
+        yield "KW", word
+    yield "LA", item.get("language")
+    for address in dict.fromkeys([item.get("URL"), article.url]):
+        yield "UR", address
+    if article.pmcid:
+        yield "UR", f"{PMC_ADDRESS}{article.pmcid}/"
+    for text in notes(article):
+        yield "N1", text
+    if names := item.get("container-author"):
+        yield "N1", f"Authors of the book: {'; '.join(ris_name(name) for name in names)}"
+    yield "DB", item.get("source")

@@ -1,0 +1,1 @@
+"""Formatted citations: CSL styles, what they need beside CSL, and the processor."""

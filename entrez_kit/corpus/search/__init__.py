@@ -1,0 +1,1 @@
+"""Search of the corpus: queries, the index, scores, vectors."""

@@ -1,0 +1,238 @@
+"""Search the corpus: words, and meanings where embeddings are set up, weighed by the quality of the records.
+
+``relevance`` is 0 to 1: of words alone, BM25 as a share of the best hit's; of words and meanings, the mean of that and
+of the cosine similarity. ``score`` is the relevance times 1 + quality / 10, or without ``quality_bias`` the relevance
+itself.
+"""
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from pydantic import Field, PrivateAttr, field_validator
+
+from entrez_kit.corpus.demo import corpus_of
+from entrez_kit.corpus.documents import RETRACTED
+from entrez_kit.corpus.quality import quality
+from entrez_kit.corpus.store.reading import StoredDoc
+from entrez_kit.errors import EntrezKitError, LocalEmbeddingsError
+from entrez_kit.operation import Request, Result, is_absent, sparse
+from entrez_kit.pubmed.standing import Standing
+from entrez_kit.services import Services
+
+if TYPE_CHECKING:
+    from entrez_kit.corpus.store.store import Store
+
+ALPHA: Final = 0.5
+"""Share of meaning in the relevance of a hybrid search; the rest is that of words."""
+OVERSAMPLING: Final = 3
+"""So many times the wanted number of hits is looked at, since quality may lift one from further down."""
+FEWEST_CANDIDATES: Final = 50
+DIGITS: Final = 6
+
+IndexName = Literal["local", "weaviate"]
+
+
+class RagSearchRequest(Request):
+    """What to look for in the corpus."""
+
+    query: str = Field(min_length=1, description="Question or words.")
+    top_k: int = Field(default=20, ge=1, le=100, description="Hits to return, 1 to 100.")
+    quality_bias: bool = Field(default=True, description="Rank better evidence higher.")
+    corpus: str | None = Field(default=None, description="Only records of this query_key.", exclude_if=is_absent)
+    index: IndexName = Field(
+        default="local",
+        description="Where to search: local or weaviate.",
+        exclude_if=lambda value: value == "local",
+    )
+    details: bool = Field(
+        default=False,
+        description="Add `standing`.",
+        exclude_if=lambda value: value is False,
+    )
+
+    @field_validator("query")
+    @classmethod
+    def _not_blank(cls, value: str) -> str:
+        if not value.strip():
+            raise ValueError("must not be blank")
+        return value
+
+
+class RagHit(Result):
+    """A record and its best passage; ``sim`` is null without embeddings, ``bm25`` where no word matched."""
+
+    doc_id: str
+    uuid: str
+    sim: float | None
+    bm25: float | None
+    quality: int | None
+    score: float
+    standing: Standing | None = sparse()
+
+
+class RagSearchResult(Result):
+    """Hits, best first: each record once, under its best passage."""
+
+    results: list[RagHit]
+    _problem: EntrezKitError | None = PrivateAttr(default=None)
+    _remarks: list[str] = PrivateAttr(default_factory=list)
+
+    def remarks(self) -> list[str]:
+        """Say how the records stand that are not plain works."""
+        return self._remarks
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report that some passages could be compared by their words only."""
+        return self._problem
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A record that one leg or both have found; ``uuid`` is its best passage, if already known."""
+
+    pmid: int
+    uuid: str | None = None
+    sim: float | None = None
+    bm25: float | None = None
+
+
+def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult:
+    """Search the local corpus that pubmed_sync_delta fills.
+
+    Use it to find evidence, e.g. query "weight loss vs placebo"; rag_get has the records. `quality` is 0 to 9.
+
+    Args:
+        services: the corpus.
+        request: query, number of hits, quality or not; the records of one query only, and Weaviate in place of the
+            local index.
+
+    Raises:
+        EntityNotFound: there is no such query.
+        StoreError: the corpus cannot be read.
+        EmbeddingsError: embeddings are set up and cannot be had.
+        NotConfigured: Weaviate was asked for and is not set up.
+        VectorIndexError: Weaviate was asked for and does not answer.
+    """
+    store = corpus_of(services)
+    store.known_key(request.corpus)
+    wanted = max(FEWEST_CANDIDATES, OVERSAMPLING * request.top_k) if request.quality_bias else request.top_k
+    candidates, lacking = _candidates(services, request, wanted)
+    documents = store.documents([candidate.pmid for candidate in candidates])
+    scored = _scored(store, candidates, documents, bias=request.quality_bias)[: request.top_k]
+    with store.reading() as connection:
+        passages = _passages(connection, request.query, [candidate for candidate, *_ in scored])
+    result = RagSearchResult(
+        results=[
+            RagHit(
+                doc_id=f"pmid:{candidate.pmid}",
+                uuid=passages[candidate.pmid],
+                sim=_rounded(candidate.sim),
+                bm25=_rounded(candidate.bm25),
+                quality=total,
+                score=round(score, DIGITS),
+                standing=documents[candidate.pmid].standing if request.details else None,
+            )
+            for candidate, total, score in scored
+            if candidate.pmid in passages
+        ]
+    )
+    result._remarks = [
+        f"{hit.doc_id} {standing.note}"
+        for hit in result.results
+        if (standing := documents[int(hit.doc_id.removeprefix("pmid:"))].standing) is not None
+    ]
+    if lacking and result.results:
+        result._problem = _not_all_embedded(lacking)
+    return result
+
+
+def _not_all_embedded(lacking: int) -> EntrezKitError:
+    return LocalEmbeddingsError(
+        f"{lacking:,} passages have no vector yet and were compared by their words only.",
+        recovery_hint="Run `entrez-kit corpus reindex` to make the vectors that are missing.",
+        details={"reason": "vectors_missing", "partial": True, "missing_vectors": lacking},
+    )
+
+
+def _candidates(services: Services, request: RagSearchRequest, wanted: int) -> tuple[list[Candidate], int]:
+    """Ask the legs there are; return also how many passages lack a vector that they should have."""
+    query, corpus = request.query, request.corpus
+    if request.index == "weaviate":
+        from entrez_kit.corpus.weaviate.delivery import candidates
+
+        return candidates(services, query, wanted, corpus), 0
+    from entrez_kit.corpus.search import index as lexical
+
+    with services.corpus.reading() as connection:
+        by_words = [
+            Candidate(hit.pmid, bm25=hit.bm25) for hit in lexical.search(connection, query, wanted, corpus=corpus)
+        ]
+    if services.settings.embeddings == "none":
+        return by_words, 0
+    from entrez_kit.corpus.search.vectors import with_meaning
+
+    return with_meaning(services, query, by_words, wanted, corpus)
+
+
+def _scored(
+    store: "Store", candidates: Sequence[Candidate], documents: Mapping[int, StoredDoc], *, bias: bool
+) -> list[tuple[Candidate, int, float]]:
+    """Return candidates with quality and score, best first."""
+    best = max((candidate.bm25 for candidate in candidates if candidate.bm25), default=0.0)
+    today = store.clock().date()
+    hybrid = any(candidate.sim is not None for candidate in candidates)
+    scored = []
+    for candidate in candidates:
+        document = documents.get(candidate.pmid)
+        if document is None or document.status != "current":
+            continue  # an index elsewhere may lag behind
+        worth = quality(document.quality, document.pdat, today, retracted=document.retraction_status == RETRACTED).total
+        relevance = relevance_of(candidate, best, hybrid=hybrid)
+        scored.append((candidate, worth, score_of(relevance, worth) if bias else relevance))
+    scored.sort(key=lambda item: (-item[2], item[0].pmid))
+    return scored
+
+
+def relevance_of(candidate: Candidate, best_bm25: float, *, hybrid: bool) -> float:
+    """Return how well a record answers the query, 0 to 1.
+
+    Args:
+        candidate: what the legs found.
+        best_bm25: the highest BM25 among all candidates.
+        hybrid: whether meanings were asked for at all.
+    """
+    words = candidate.bm25 / best_bm25 if candidate.bm25 and best_bm25 else 0.0
+    if not hybrid:
+        return words
+    meaning = min(1.0, max(0.0, candidate.sim or 0.0))
+    return ALPHA * meaning + (1 - ALPHA) * words
+
+
+def score_of(relevance: float, quality_total: int) -> float:
+    """Return what hits are ranked by where quality counts: at 9 of 9 points nearly twice the relevance."""
+    return relevance * (1 + quality_total / 10)
+
+
+def _passages(connection: sqlite3.Connection, query: str, candidates: Sequence[Candidate]) -> dict[int, str]:
+    """Return the uuid of the best passage of each record."""
+    from entrez_kit.corpus.search import index as lexical
+
+    found = {candidate.pmid: candidate.uuid for candidate in candidates if candidate.uuid is not None}
+    chunks: dict[int, list[tuple[str, str]]] = {}
+    for candidate in candidates:
+        if candidate.pmid not in found:
+            rows = connection.execute(
+                "SELECT uuid, text FROM chunks WHERE pmid = ? ORDER BY id", (candidate.pmid,)
+            ).fetchall()
+            if rows:
+                chunks[candidate.pmid] = [(row["uuid"], row["text"]) for row in rows]
+    for pmid, passages in chunks.items():
+        place = lexical.best_chunk(query, [text for _, text in passages])
+        found[pmid] = passages[place][0]
+    return found
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, DIGITS)

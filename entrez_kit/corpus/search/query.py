@@ -1,0 +1,159 @@
+"""From what somebody typed to the words and phrases that are looked up.
+
+A query is free text. Nothing in it is an operator but double quotes, so every character is safe: what reaches SQLite is
+made of letters and digits alone, each phrase in quotes of our own.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final
+
+from entrez_kit.corpus.search.spelling import other_spellings
+from entrez_kit.corpus.search.terms import GREEK, REQUEST_WORDS, STOP_WORDS, listed, stem, words_of
+from entrez_kit.markup import on_the_line
+
+Phrase = tuple[str, ...]
+
+LONGEST_QUERY: Final = 20_000
+"""Characters; what follows is not read."""
+MOST_GROUPS: Final = 48
+"""Words looked up for one query; of a longer one the first ones count."""
+MOST_PARTS: Final = 4
+"""A word of more parts between hyphens is taken for several words."""
+REQUEST_WEIGHT: Final = 0.4
+PART_WEIGHT: Final = 0.5
+"""What "covid" counts next to "covid-19", whose part it is."""
+
+_QUOTED: Final = re.compile('["“”„«»]([^"“”„«»]*)["“”„«»]')
+_HYPHENS: Final = re.compile(r"(?<=\w)[-‐‑‒–−](?=\w)")
+_APART: Final = re.compile(r"[^\w\x00]+")
+_LETTERS_THEN_DIGITS: Final = re.compile(r"([^\W\d_]+)(\d+)")
+_QUALIFIER: Final = re.compile(r"[a-z]|\d{1,3}|[ivx]{2,4}")
+"""What belongs to the word before it: hepatitis B, interleukin 6, phase III."""
+_ENDINGS: Final = re.compile(r"(?<=\w)['’](?:s|t|d|re|ve|ll)\b", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"\d{1,2}")
+_SHORT: Final = 2
+_PREFIXES: Final = frozenset(
+    listed(
+        """
+    anti auto bi bio cardio co counter cross de extra gastro hetero homo hyper hypo immuno infra inter intra macro mega
+    meta micro mid mini mono multi neo neuro non over para peri poly post pre pro proto pseudo psycho re retro semi
+    socio sub super supra tele trans tri ultra un under uni
+        """
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One thing to look for, in one or several spellings. It counts ``weight``; where ``required``, it must occur."""
+
+    phrases: tuple[Phrase, ...]
+    weight: float = 1.0
+    required: bool = False
+
+    @property
+    def stems(self) -> tuple[Phrase, ...]:
+        """The phrases as the index has them, each once."""
+        return tuple(dict.fromkeys(tuple(map(stem, phrase)) for phrase in self.phrases))
+
+    @property
+    def expression(self) -> str:
+        """The group in the language of FTS5."""
+        return " OR ".join('"' + " ".join(phrase) + '"' for phrase in self.phrases)
+
+
+def parse(query: str, exists: Callable[[Phrase], bool]) -> list[Group]:
+    """Return what a query asks for. ``exists`` says whether the index has a phrase at all.
+
+    Words that say nothing are left out unless there is nothing else. The same word twice counts once.
+    """
+    query = on_the_line(query[:LONGEST_QUERY])
+    groups: list[Group] = []
+    for quoted in _QUOTED.finditer(query):
+        phrase = tuple(words_of(quoted[1]))
+        if len(phrase) > 1 and exists(phrase):
+            groups.append(Group((phrase,), required=True))
+    asked = _unique([*groups, *islice(_plain(_ENDINGS.sub("", query), exists), 2 * MOST_GROUPS)])
+    if not asked:
+        asked = _unique([Group(((word,),)) for word in words_of(query)])
+    return asked[:MOST_GROUPS]
+
+
+def _plain(query: str, exists: Callable[[Phrase], bool]) -> Iterator[Group]:
+    shouted = query.isupper()
+    before: str | None = None
+    for raw in _APART.split(_HYPHENS.sub("\0", query.replace("\0", " "))):
+        parts = [word for part in raw.split("\0") for word in words_of(part)]
+        if not parts or raw == "a":  # only a capital letter can be a name, as in "vitamin A"
+            continue
+        if len(parts) > 1:
+            yield from _compound(parts, exists)
+            before = None
+            continue
+        word = parts[0]
+        named = raw.isupper() and len(raw) > 1 and not shouted
+        if before is not None and (_QUALIFIER.fullmatch(word) or (before in _PREFIXES and exists((before + word,)))):
+            yield _with_known(((before, word),), ((before + word,),), exists)
+            before = None
+        elif (word in STOP_WORDS and not named) or len(word) == 1 or _NUMBER.fullmatch(word):
+            before = None
+        else:
+            yield _word(word, exists)
+            before = word
+
+
+def _word(word: str, exists: Callable[[Phrase], bool]) -> Group:
+    others: list[Phrase] = [(other,) for other in other_spellings(word)]
+    apart = _LETTERS_THEN_DIGITS.fullmatch(word)
+    if apart is not None:
+        others.append((apart[1], apart[2]))
+    others.extend(
+        (word[:place], word[place:]) for place in range(2, min(8, len(word) - 3)) if word[:place] in _PREFIXES
+    )
+    group = _with_known(((word,),), others, exists)
+    return replace(group, weight=REQUEST_WEIGHT) if word in REQUEST_WORDS else group
+
+
+def _compound(parts: Sequence[str], exists: Callable[[Phrase], bool]) -> Iterator[Group]:
+    """Read a word with hyphens. "IL-6" is one thing, however it is written; "insulin-dependent" is two words."""
+    if len(parts) > MOST_PARTS:
+        yield from (_word(part, exists) for part in parts if part not in STOP_WORDS)
+        return
+    tight = any(len(part) <= _SHORT or part[0].isdigit() or part in GREEK for part in parts)
+    prefixed = parts[0] in _PREFIXES
+    if not tight and not prefixed:
+        yield from (_word(part, exists) for part in parts if part not in STOP_WORDS)
+        return
+    whole, *others = _joinings(parts)
+    yield _with_known((whole,), others, exists)
+    for part in parts[1:] if prefixed else parts:
+        if len(part) > _SHORT + 1 and part not in GREEK and part not in STOP_WORDS and part.isalpha():
+            yield replace(_word(part, exists), weight=PART_WEIGHT)
+
+
+def _joinings(parts: Sequence[str]) -> Iterator[Phrase]:
+    """Return the parts with every choice of neighbours written as one word, all apart first."""
+    if len(parts) == 1:
+        yield (parts[0],)
+        return
+    for rest in _joinings(parts[1:]):
+        yield (parts[0], *rest)
+    for rest in _joinings(parts[1:]):
+        yield (parts[0] + rest[0], *rest[1:])
+
+
+def _with_known(phrases: tuple[Phrase, ...], others: Sequence[Phrase], exists: Callable[[Phrase], bool]) -> Group:
+    return Group((*phrases, *(other for other in dict.fromkeys(others) if other not in phrases and exists(other))))
+
+
+def _unique(groups: Sequence[Group]) -> list[Group]:
+    best: dict[Phrase, Group] = {}
+    for group in groups:
+        key = group.stems[0]
+        known = best.get(key)
+        if known is None or (group.weight > known.weight and not known.required):
+            best[key] = group
+    return list(best.values())

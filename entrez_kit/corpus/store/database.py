@@ -1,0 +1,353 @@
+"""The corpus file: how it is opened and lent out, and what SQLite's complaints about it mean to a user."""
+
+import errno
+import hashlib
+import json
+import os
+import sqlite3
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from entrez_kit.corpus.store.schema import prepare
+from entrez_kit.errors import StoreError
+from entrez_kit.private_files import database_files, make_private_database, make_private_folder
+
+BUSY_SECONDS: Final = 30.0
+"""How long a writer waits for another one; a batch of a sync takes a fraction of a second."""
+OPEN_RETRY_SECONDS: Final = 0.02
+MAX_IDLE: Final = 8
+MEMORY: Final = ":memory:"
+
+_INHERITED: Final[list[sqlite3.Connection]] = []
+"""Connections that a forked child got from its parent: it must neither use nor close them."""
+
+
+class Database:
+    """One SQLite file, lent out a connection at a time; safe for threads and for forked children.
+
+    In WAL mode a reader is never blocked, and whoever writes waits only for other writers. A file that is not there yet
+    reads as an empty one and is made by the first write; one that was put in its place meanwhile is noticed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._idle: dict[bool, list[_Connection]] = {True: [], False: []}
+        self._pid = os.getpid()
+
+    def __del__(self) -> None:
+        """Leave no connection open behind."""
+        with suppress(Exception):
+            self.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection that sees the file as it is now until the block ends.
+
+        Raises:
+            StoreError: the file cannot be read.
+        """
+        with self._lent(writable=False) as connection:
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                with suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection inside a transaction: everything in the block is written, or nothing.
+
+        Raises:
+            StoreError: the file cannot be written, or another program does not let go of it.
+        """
+        with self._lent(writable=True) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+    def vacuum(self) -> None:
+        """Give back the space of what was deleted.
+
+        Raises:
+            StoreError: the file cannot be written now.
+        """
+        with self._lent(writable=True) as connection:
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def size_bytes(self) -> int:
+        """Return the room the file takes on disk, its journal included."""
+        total = 0
+        for part in database_files(self.path):
+            with suppress(OSError):
+                total += part.stat().st_size
+        return total
+
+    def close(self) -> None:
+        """Close the connections nobody is using; a later use opens the file again."""
+        self._forget_parent()
+        with self._lock:
+            idle = [connection for pool in self._idle.values() for connection in pool]
+            self._idle = {True: [], False: []}
+        for connection in idle:
+            with suppress(sqlite3.Error):
+                connection.close()
+
+    @contextmanager
+    def _lent(self, *, writable: bool) -> Iterator[sqlite3.Connection]:
+        self._forget_parent()
+        with complaints(self.path):
+            connection = self._take(writable)
+            try:
+                yield connection
+            except BaseException:
+                self._give_back(connection, writable, usable=not connection.in_transaction)
+                raise
+            self._give_back(connection, writable, usable=True)
+
+    def _take(self, writable: bool) -> "_Connection":
+        there = _identity(self.path)
+        while True:
+            with self._lock:
+                pool = self._idle[writable] or (self._idle[True] if not writable else [])
+                idle = pool.pop() if pool else None
+            if idle is None:
+                return _open(self.path, writable=writable)
+            if idle.file == there:
+                return idle
+            idle.close()
+
+    def _give_back(self, connection: "_Connection", writable: bool, *, usable: bool) -> None:
+        with self._lock:
+            pool = self._idle[writable]
+            if usable and len(pool) < MAX_IDLE and connection.file is not None:
+                pool.append(connection)
+                return
+        connection.close()
+
+    def _forget_parent(self) -> None:
+        if self._pid != os.getpid():
+            self._lock = threading.Lock()
+            _INHERITED.extend(connection for pool in self._idle.values() for connection in pool)
+            self._idle, self._pid = {True: [], False: []}, os.getpid()
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that knows which file it is to; None for one to no file, which is not kept for the next caller."""
+
+    file: tuple[int, int] | None = None
+
+
+def _open(path: Path, *, writable: bool) -> _Connection:
+    """Open the file, making it where it is missing and is to be written.
+
+    Raises:
+        StoreError: folder or file cannot be used, or another or a newer program made the file.
+        sqlite3.Error: whatever else SQLite complains about.
+    """
+    if not writable and not path.exists():
+        return _connect(MEMORY)  # what a corpus without a file reads as
+    try:
+        make_private_database(path)
+    except OSError as exc:
+        if not writable and path.is_file() and os.access(path, os.R_OK):
+            return _open_read_only(path)
+        raise _refused_by_system(path, exc) from None
+    give_up = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return _connect(str(path), path)
+        except sqlite3.OperationalError as exc:
+            if not writable and _primary(exc) in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
+                return _open_read_only(path)
+            # SQLite does not wait on its own when several processes make a new file a WAL one at the same time.
+            if _primary(exc) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) or time.monotonic() >= give_up:
+                raise
+            time.sleep(OPEN_RETRY_SECONDS)
+
+
+def _connect(name: str, path: Path | None = None) -> _Connection:
+    connection = sqlite3.connect(
+        name,
+        uri=name.startswith("file:"),
+        isolation_level=None,
+        check_same_thread=False,
+        timeout=BUSY_SECONDS,
+        factory=_Connection,
+    )
+    try:
+        connection.file = _identity(path) if path is not None else None
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute("PRAGMA synchronous=FULL")  # what a sync has committed survives a power cut
+        connection.execute("PRAGMA cache_size=-32000")
+        prepare(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _open_read_only(path: Path) -> _Connection:
+    """Open a file on a read-only disk. Where no journal can be made beside it, nobody can be writing it either."""
+    address = path.absolute().as_uri()
+    try:
+        return _connect(f"{address}?mode=ro", path)
+    except sqlite3.OperationalError:
+        return _connect(f"{address}?mode=ro&immutable=1", path)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from another one of the same name; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+# What went wrong -----------------------------------------------------------------------------------------------------
+
+_REFUSALS: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
+
+
+def _refused_by_system(path: Path, exc: OSError) -> StoreError:
+    why = exc.strerror or type(exc).__name__
+    if exc.errno in _REFUSALS:
+        reason, hint = "read_only", "Make the folder writable for you, or name another one with ENTREZ_KIT_DATA_DIR."
+    elif exc.errno in (errno.ENOSPC, errno.EDQUOT):
+        reason, hint = "disk_full", _FULL
+    else:
+        reason = "cannot_open"
+        hint = "Name another folder with ENTREZ_KIT_DATA_DIR; `entrez-kit doctor` tells more."
+    return store_error(path, f"cannot be opened: {why}", reason, hint)
+
+
+def _primary(exc: sqlite3.Error) -> int:
+    """Return SQLite's main error code; 0 where the module raised the error itself."""
+    return int(getattr(exc, "sqlite_errorcode", 0) or 0) & 0xFF
+
+
+_FULL: Final = "Free some space and run the same command again: what was committed is kept, the rest is fetched again."
+_DAMAGED: Final = (
+    "Nothing was changed. Restore a copy of the file, or move it away and sync again; "
+    "`sqlite3 corpus.db .recover` may save what is in it."
+)
+_MEANINGS: Final[dict[int, tuple[str, str, str]]] = {
+    sqlite3.SQLITE_BUSY: (
+        "locked",
+        "is held by another program",
+        "Wait for the other sync or program to end, or close it, and run the same command again.",
+    ),
+    sqlite3.SQLITE_READONLY: (
+        "read_only",
+        "cannot be written",
+        "Make file and folder writable for you, or name another folder with ENTREZ_KIT_DATA_DIR.",
+    ),
+    sqlite3.SQLITE_CANTOPEN: (
+        "cannot_open",
+        "cannot be opened",
+        "Check the folder and its permissions, or name another one with ENTREZ_KIT_DATA_DIR.",
+    ),
+    sqlite3.SQLITE_FULL: ("disk_full", "could not be written: the disk is full", _FULL),
+    sqlite3.SQLITE_CORRUPT: ("corrupt", "is damaged", _DAMAGED),
+    sqlite3.SQLITE_NOTADB: ("corrupt", "is no SQLite file", _DAMAGED),
+    sqlite3.SQLITE_IOERR: (
+        "io_error",
+        "could not be read or written: the disk reports an error",
+        "Check the disk and that the folder is not on an unreliable network drive, then run the same command again.",
+    ),
+}
+_MEANINGS[sqlite3.SQLITE_LOCKED] = _MEANINGS[sqlite3.SQLITE_BUSY]
+
+
+_OF_DAMAGE: Final = (
+    "no such table",
+    "no such column",
+    "no such row",
+    "no such module",
+    "no such tokenizer",
+    "unrecognized option",
+    "vtable constructor failed",
+    "Could not decode",
+    "malformed JSON",
+)
+"""What flipped bytes make SQLite say without a code of its own for it."""
+
+
+@contextmanager
+def complaints(path: Path) -> Iterator[None]:
+    """Turn what SQLite complains about in this block into a ``StoreError`` that says what to do.
+
+    Mistakes in our own SQL pass: they are defects.
+    """
+    error: StoreError | None = None
+    try:
+        yield
+    except sqlite3.Error as exc:
+        meaning = _MEANINGS.get(_primary(exc))
+        if meaning is None and not str(exc).startswith(_OF_DAMAGE):
+            raise
+        reason, problem, hint = meaning or ("corrupt", "lacks a part that belongs to it", _DAMAGED)
+        error = store_error(path, f"{problem} ({exc})", reason, hint)
+    except (UnicodeDecodeError, ValidationError, json.JSONDecodeError, zlib.error) as exc:  # it was whole when written
+        error = store_error(path, f"holds something that cannot be read ({type(exc).__name__})", "corrupt", _DAMAGED)
+    if error is not None:
+        raise error
+
+
+def store_error(path: Path, problem: str, reason: str, hint: str, **details: object) -> StoreError:
+    """Return the error for a corpus file that cannot be used."""
+    return StoreError(
+        f"The corpus {path} {problem}.",
+        recovery_hint=hint,
+        details={"reason": reason, "path": str(path), **details},
+    )
+
+
+# One sync per key ----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def sync_lock(path: Path, query_key: str) -> Iterator[None]:
+    """Hold the right to sync a key; the system takes it back from a process that dies.
+
+    Raises:
+        StoreError: another sync of the key runs (``reason`` sync_running), or the folder cannot be written.
+    """
+    from filelock import FileLock, Timeout
+
+    name = hashlib.sha256(query_key.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+    lock_file = path.with_name(f"{path.name}.sync-{name}.lock")
+    try:
+        make_private_folder(lock_file.parent)
+        lock = FileLock(lock_file, timeout=0, mode=0o600)
+        lock.acquire()
+    except Timeout:
+        raise store_error(
+            path,
+            f"is being synced for {query_key!r} by another process",
+            "sync_running",
+            "Wait until the other sync has ended and run the same command again; other keys can be synced meanwhile.",
+            query_key=query_key,
+        ) from None
+    except OSError as exc:
+        raise _refused_by_system(path, exc) from None
+    try:
+        yield
+    finally:
+        lock.release()

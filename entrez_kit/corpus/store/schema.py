@@ -1,0 +1,237 @@
+"""The tables of the corpus file, and how an older file becomes a new one.
+
+Open the file with Datasette or sqlite-utils: dates are ISO texts, lists are JSON, and ``corpora`` is where to begin.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from entrez_kit.corpus.search import index as lexical
+from entrez_kit.errors import StoreError
+
+APPLICATION_ID: Final = 0x456B6974
+"""Marks the file as ours ("Ekit"), so that no other SQLite file is ever taken for a corpus."""
+
+_TABLES: Final = (
+    """
+    CREATE TABLE documents (
+        -- One PubMed record each, as it was last seen. What is long stands last, so that the rest is read quickly.
+        pmid INTEGER PRIMARY KEY,
+        title TEXT NOT NULL,
+        journal TEXT,
+        year INTEGER,
+        pdat TEXT,                        -- published: 2024-05-11, 2024-05 or 2024
+        edat TEXT,                        -- entered PubMed
+        lr TEXT,                          -- last revised by NLM
+        pmcid TEXT,
+        doi TEXT,
+        status TEXT NOT NULL CHECK (status IN ('current', 'deleted')),
+        retraction_status TEXT NOT NULL,  -- none, retracted, expression_of_concern, retraction_notice
+        design INTEGER NOT NULL,          -- the parts of quality that do not age
+        journal_tier INTEGER NOT NULL,
+        human INTEGER NOT NULL,
+        version INTEGER NOT NULL,
+        content_hash TEXT NOT NULL,
+        first_seen_at TEXT NOT NULL,
+        last_seen_at TEXT NOT NULL,
+        pub_types TEXT NOT NULL,          -- JSON list
+        mesh TEXT NOT NULL,               -- JSON list of descriptors
+        keywords TEXT NOT NULL,           -- JSON list
+        authors TEXT NOT NULL,            -- JSON list, "Doe J"
+        abstract TEXT,
+        article TEXT NOT NULL             -- JSON, the whole record
+    )
+    """,
+    "CREATE INDEX documents_by_edat ON documents (edat)",
+    "CREATE INDEX documents_deleted ON documents (pmid) WHERE status = 'deleted'",
+    """
+    CREATE TABLE versions (
+        -- Every version of a record, the present one included.
+        pmid INTEGER NOT NULL REFERENCES documents (pmid) ON DELETE CASCADE,
+        version INTEGER NOT NULL,
+        change TEXT NOT NULL CHECK (change IN ('added', 'revised', 'retracted', 'deleted')),
+        title TEXT NOT NULL,
+        abstract TEXT,
+        journal TEXT,
+        pub_types TEXT NOT NULL,          -- JSON list
+        pdat TEXT,
+        pmcid TEXT,
+        retraction_status TEXT NOT NULL,
+        content_hash TEXT NOT NULL,
+        lr TEXT,
+        seen_at TEXT NOT NULL,
+        PRIMARY KEY (pmid, version)
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX versions_by_time ON versions (seen_at)",
+    """
+    CREATE TABLE chunks (
+        -- The pieces of a record that embeddings stand for and searches show.
+        id INTEGER PRIMARY KEY,
+        pmid INTEGER NOT NULL REFERENCES documents (pmid) ON DELETE CASCADE,
+        chunk_id TEXT NOT NULL,           -- s0, s1_0 ... of labelled abstracts, w0, w1 ... of others
+        uuid TEXT NOT NULL UNIQUE,
+        section TEXT,
+        text TEXT NOT NULL,
+        tokens INTEGER NOT NULL,          -- estimated
+        UNIQUE (pmid, chunk_id)
+    )
+    """,
+    """
+    CREATE TABLE vectors (
+        chunk_id INTEGER NOT NULL REFERENCES chunks (id) ON DELETE CASCADE,
+        model TEXT NOT NULL,
+        dim INTEGER NOT NULL,
+        vector BLOB NOT NULL,             -- float32, little-endian, length 1
+        PRIMARY KEY (chunk_id, model)
+    )
+    """,
+    """
+    CREATE TABLE membership (
+        -- Which records a query has found.
+        query_key TEXT NOT NULL,
+        pmid INTEGER NOT NULL REFERENCES documents (pmid) ON DELETE CASCADE,
+        added_at TEXT NOT NULL,
+        PRIMARY KEY (query_key, pmid)
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX membership_by_pmid ON membership (pmid)",
+    """
+    CREATE TABLE checkpoints (
+        -- How far each query has been followed.
+        query_key TEXT PRIMARY KEY,
+        term TEXT,
+        last_edat TEXT,                   -- everything entered before is here
+        last_scan_at TEXT                 -- everything modified before is here
+    )
+    """,
+    """
+    CREATE TABLE checkpoint_log (
+        id INTEGER PRIMARY KEY,
+        query_key TEXT NOT NULL,
+        at TEXT NOT NULL,
+        kind TEXT NOT NULL CHECK (kind IN ('automatic', 'manual', 'replace_term')),
+        old_edat TEXT,
+        new_edat TEXT,
+        note TEXT
+    )
+    """,
+    "CREATE INDEX checkpoint_log_by_key ON checkpoint_log (query_key, id)",
+    """
+    CREATE TABLE jobs (
+        job_id TEXT PRIMARY KEY,
+        query_key TEXT NOT NULL,
+        started_at TEXT NOT NULL,
+        finished_at TEXT,
+        status TEXT NOT NULL CHECK (status IN ('running', 'complete', 'partial', 'failed', 'interrupted')),
+        inserted INTEGER NOT NULL DEFAULT 0,
+        updated INTEGER NOT NULL DEFAULT 0,
+        skipped INTEGER NOT NULL DEFAULT 0,
+        pmids_processed INTEGER NOT NULL DEFAULT 0,
+        max_edat_seen TEXT,
+        warnings TEXT NOT NULL DEFAULT '[]'  -- JSON list
+    )
+    """,
+    "CREATE INDEX jobs_by_key ON jobs (query_key, started_at)",
+    """
+    CREATE TABLE unavailable (
+        -- Records that a search listed and NCBI then did not have; every later sync asks for them again.
+        query_key TEXT NOT NULL,
+        pmid INTEGER NOT NULL,
+        first_seen_at TEXT NOT NULL,
+        PRIMARY KEY (query_key, pmid)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE outbox (
+        -- What an index elsewhere has yet to be told; one entry a chunk, the latest.
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        uuid TEXT NOT NULL UNIQUE,
+        operation TEXT NOT NULL CHECK (operation IN ('upsert', 'delete')),
+        queued_at TEXT NOT NULL
+    )
+    """,
+    """
+    CREATE VIEW corpora AS
+        SELECT query_key, term, last_edat, last_scan_at,
+               (SELECT count(*) FROM membership AS m WHERE m.query_key = c.query_key)
+                   - (SELECT count(*) FROM documents JOIN membership AS m USING (pmid)
+                      WHERE status = 'deleted' AND m.query_key = c.query_key) AS documents,
+               (SELECT count(*) FROM documents JOIN membership AS m USING (pmid)
+                WHERE status = 'deleted' AND m.query_key = c.query_key) AS deleted
+        FROM checkpoints AS c
+    """,
+)
+
+
+def _first(connection: sqlite3.Connection) -> None:
+    for statement in _TABLES:
+        connection.execute(statement)
+    lexical.create(connection)
+    connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+
+
+def _second(connection: sqlite3.Connection) -> None:
+    # When a sync saw that the query no longer finds a record, which is kept; null while it does.
+    connection.execute("ALTER TABLE membership ADD COLUMN unmatched_at TEXT")
+
+
+Migration = Callable[[sqlite3.Connection], None]
+MIGRATIONS: tuple[Migration, ...] = (_first, _second)
+"""Each turns a file of the version before into the next; the number of them is the present version."""
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """Make sure that the file has today's tables; costs a few reads when it has.
+
+    A migration happens in one transaction, so that a file is always of one version or another.
+
+    Raises:
+        StoreError: the file is no corpus, or a newer version of entrez-kit made it.
+    """
+    with _transaction(connection, "DEFERRED"):
+        version = _version(connection)
+    if version == len(MIGRATIONS):
+        return
+    connection.execute("PRAGMA journal_mode=WAL")
+    with _transaction(connection, "IMMEDIATE"):
+        # Another process may have done it meanwhile.
+        for number in range(_version(connection), len(MIGRATIONS)):
+            MIGRATIONS[number](connection)
+            connection.execute(f"PRAGMA user_version={number + 1}")
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
+    connection.execute(f"BEGIN {kind}")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    """Return the version of a file; inside a transaction, so that one being made is not taken for somebody else's."""
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    mark: int = connection.execute("PRAGMA application_id").fetchone()[0]
+    if version == 0 and mark == 0:
+        foreign = connection.execute("SELECT name FROM sqlite_schema LIMIT 1").fetchone() is not None
+    else:
+        foreign = mark != APPLICATION_ID
+    if foreign:
+        raise StoreError(
+            "The file corpus.db in the data folder is no corpus of entrez-kit; it was left alone.",
+            recovery_hint="Move it away, or name another folder with ENTREZ_KIT_DATA_DIR.",
+            details={"reason": "not_a_corpus"},
+        )
+    if version > len(MIGRATIONS):
+        raise StoreError(
+            f"A newer version of entrez-kit made this corpus (format {version}; this one knows {len(MIGRATIONS)}).",
+            recovery_hint="Upgrade entrez-kit, or name another folder with ENTREZ_KIT_DATA_DIR.",
+            details={"reason": "newer_store", "format": version, "known": len(MIGRATIONS)},
+        )
+    return version

@@ -1,0 +1,299 @@
+"""Store: the corpus as the rest of the kit uses it, one method per thing that is done to it.
+
+The tables are described in ``schema``; searching and indexes elsewhere work on connections lent by ``reading`` and
+``writing``.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from entrez_kit.corpus.documents import Doc
+from entrez_kit.corpus.search import index as lexical
+from entrez_kit.corpus.store import checkpoints, reading, writing
+from entrez_kit.corpus.store.checkpoints import Checkpoint, Ending, Job
+from entrez_kit.corpus.store.database import Database, sync_lock
+from entrez_kit.corpus.store.reading import CheckpointLog, CorpusDiff, CorpusList, CorpusStats, StoredDoc
+from entrez_kit.corpus.store.writing import Upserted
+from entrez_kit.corpus.times import read_moment, stamp, to_second, utc_now
+from entrez_kit.errors import EntityNotFound, InvalidInput
+from entrez_kit.pubmed.models import Article
+from entrez_kit.settings import CORPUS_FILE, Settings
+
+_NONE: Final[Mapping[int, str | None]] = MappingProxyType({})
+
+
+class Store:
+    """The one local corpus of a user: documents, their versions and chunks, and how far each query was followed.
+
+    Safe for threads and for several processes. The file is made by the first write; before that the corpus is empty.
+    Every method raises ``StoreError`` when the file cannot be used.
+
+    Args:
+        path: the file.
+        clock: tells the time; for tests.
+    """
+
+    def __init__(self, path: Path, *, clock: Callable[[], datetime] = utc_now) -> None:
+        self.path = path
+        self.database = Database(path)
+        self.clock = clock
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Store":
+        """Return the corpus in the data folder."""
+        return cls(settings.data_dir / CORPUS_FILE)
+
+    def reading(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Lend a connection that sees the corpus as it is now; nobody who writes is kept waiting by it."""
+        return self.database.reading()
+
+    def writing(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Lend a connection inside a transaction; all of the block is written, or nothing."""
+        return self.database.writing()
+
+    def close(self) -> None:
+        """Close the file; a later use opens it again."""
+        self.database.close()
+
+    # documents
+
+    def upsert_pubmed_docs(self, articles: Iterable[Article | Doc], query_key: str | None = None) -> Upserted:
+        """Write records: new ones, new versions of changed ones; the rest is noted as seen."""
+        docs = [item if isinstance(item, Doc) else Doc.of(item) for item in articles]
+        now = stamp(self.clock())
+        with self.writing() as connection:
+            done = writing.upsert(connection, docs, now)
+            if query_key is not None:
+                writing.add_members(connection, query_key, [doc.pmid for doc in docs], now)
+        return done
+
+    def get_pubmed_doc(self, pmid: int | str) -> StoredDoc | None:
+        """Return a record, or None."""
+        return self.documents([int(pmid)]).get(int(pmid))
+
+    def documents(self, pmids: Sequence[int]) -> dict[int, StoredDoc]:
+        """Return records by PMID; those the corpus does not have are left out."""
+        with self.reading() as connection:
+            return reading.documents(connection, pmids)
+
+    def articles(self, query_key: str | None = None) -> Iterator[Article]:
+        """Yield the whole records of the corpus or of one query, by PMID, as they are when the first is asked for.
+
+        Raises:
+            EntityNotFound: there is no such query.
+        """
+        with self.reading() as connection:
+            self._known_key(connection, query_key)
+            yield from reading.articles(connection, query_key)
+
+    def reindex(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """Work out anew what is made of the stored records (quality, chunks, full-text index); return how many.
+
+        Needed after an upgrade that judges or cuts records otherwise. No record gets a new version by it, and a chunk
+        that stays the same keeps its vectors.
+
+        Args:
+            progress: called after each batch with the number done and the number there are.
+        """
+        done, last = 0, -1
+        total = self.stats().documents
+        while True:
+            with self.writing() as connection:
+                page = list(reading.articles_after(connection, last))
+                writing.rederive(connection, [Doc.of(article) for article in page], stamp(self.clock()))
+            if not page:
+                break
+            done, last = done + len(page), int(page[-1].pmid)
+            if progress is not None:
+                progress(done, max(done, total))
+        with self.writing() as connection:
+            lexical.optimise(connection)
+        return done
+
+    def mark_deleted(self, pmids: Sequence[int]) -> list[int]:
+        """Mark records that PubMed has withdrawn; return those that were not marked before. Their text is kept."""
+        with self.writing() as connection:
+            return writing.tombstone(connection, pmids, stamp(self.clock()))
+
+    # checkpoints
+
+    def get_checkpoint(self, query_key: str) -> Checkpoint | None:
+        """Return how far a query was followed, or None for an unknown key."""
+        with self.reading() as connection:
+            return checkpoints.get(connection, query_key)
+
+    def set_checkpoint(self, query_key: str, last_edat: str, note: str | None = None) -> None:
+        """Set a checkpoint by hand, forward or back; the audit remembers it.
+
+        Raises:
+            InvalidInput: the moment cannot be read, or lies in the future, where a sync would skip what is to come.
+        """
+        moment, now = read_moment(last_edat, "last_edat"), self.clock()
+        if moment > to_second(now + timedelta(days=1)):
+            raise InvalidInput(
+                f"last_edat: {last_edat} lies in the future; records entered until then would never be fetched.",
+                invalid_input=f"last_edat={last_edat}",
+                recovery_hint="Give a moment that has passed.",
+                details={"reason": "future_checkpoint"},
+            )
+        with self.writing() as connection:
+            checkpoints.set_by_hand(connection, query_key, moment, now, note)
+
+    def checkpoint_log(self, query_key: str) -> CheckpointLog:
+        """Return who moved a checkpoint, latest first."""
+        with self.reading() as connection:
+            self._known_key(connection, query_key)
+            return reading.log(connection, query_key)
+
+    # reports
+
+    def corpora(self) -> CorpusList:
+        """Return the queries that are kept in step."""
+        with self.reading() as connection:
+            return CorpusList(path=str(self.path), corpora=reading.corpora(connection))
+
+    def stats(self, query_key: str | None = None) -> CorpusStats:
+        """Count what the corpus holds, or what one query has of it.
+
+        Raises:
+            EntityNotFound: there is no such query.
+        """
+        with self.reading() as connection:
+            self._known_key(connection, query_key)
+            return reading.stats(connection, str(self.path), self.database.size_bytes(), query_key)
+
+    def diff(self, query_key: str, since: str) -> CorpusDiff:
+        """List what was added to a query, and which of its records were revised, retracted or deleted.
+
+        Raises:
+            EntityNotFound: there is no such query.
+            InvalidInput: ``since`` is no date.
+        """
+        moment = read_moment(since, "since")
+        with self.reading() as connection:
+            self._known_key(connection, query_key)
+            return reading.diff(connection, query_key, moment)
+
+    def known_key(self, query_key: str | None) -> None:
+        """Make sure that a query is kept here; None stands for the whole corpus.
+
+        Raises:
+            EntityNotFound: there is no such query.
+        """
+        with self.reading() as connection:
+            self._known_key(connection, query_key)
+
+    def _known_key(self, connection: sqlite3.Connection, query_key: str | None) -> None:
+        if query_key is None or checkpoints.get(connection, query_key) is not None:
+            return
+        known = [row[0] for row in connection.execute("SELECT query_key FROM checkpoints ORDER BY query_key LIMIT 20")]
+        listed = f"The keys there are: {', '.join(known)}." if known else "There are none yet."
+        raise EntityNotFound(
+            f"The corpus has no query {query_key!r}.",
+            invalid_input=f"query_key={query_key}",
+            recovery_hint=f"{listed} `entrez-kit corpus sync KEY TERM` makes one.",
+            details={"reason": "unknown_query_key", "known": known},
+        )
+
+    # syncing
+
+    def sync_lock(self, query_key: str) -> AbstractContextManager[None]:
+        """Hold the right to sync a key; others are refused meanwhile."""
+        return sync_lock(self.path, query_key)
+
+    def start_job(self, query_key: str, term: str, *, replaces_term: bool = False) -> Job:
+        """Enter a new sync of a key whose lock is held."""
+        now = self.clock()
+        with self.writing() as connection:
+            if replaces_term:
+                checkpoints.replace_term(connection, query_key, term, now)
+            return checkpoints.start(connection, query_key, term, now)
+
+    def fresh(self, job: Job, pmids: Sequence[int]) -> dict[int, str | None]:
+        """Return which of these were fetched since the unfinished sync that this one resumes, with their EDAT."""
+        if not job.resumes:
+            return {}
+        with self.reading() as connection:
+            return reading.seen_since(connection, pmids, stamp(job.seen_since))
+
+    def commit_batch(
+        self,
+        job: Job,
+        docs: Sequence[Doc],
+        *,
+        already_here: Mapping[int, str | None] = _NONE,
+        unavailable: Sequence[int] = (),
+        deleted: Sequence[int] = (),
+        unmatched: Sequence[int] = (),
+        advance_to: str | None = None,
+    ) -> Upserted:
+        """Write what one batch of a sync brought, all in one transaction: records, membership, job and checkpoint.
+
+        Args:
+            job: the sync; its counts are brought up to date.
+            docs: records as fetched.
+            already_here: listed records that need not be fetched, because the sync that is resumed did, with their
+                EDAT.
+            unavailable: listed records that NCBI does not have.
+            deleted: records that PubMed has withdrawn.
+            unmatched: those of ``docs`` that the query no longer finds.
+            advance_to: the highest EDAT, when everything entered up to it has been committed with this batch.
+        """
+        now = self.clock()
+        with self.writing() as connection:
+            checkpoints.bind(connection, job)
+            done = writing.upsert(connection, docs, stamp(now))
+            found = [doc.pmid for doc in docs]
+            writing.add_members(connection, job.query_key, [*found, *already_here], stamp(now))
+            writing.note_unmatched(connection, job.query_key, unmatched, stamp(now))
+            checkpoints.forget_unavailable(connection, job.query_key, [*found, *deleted])
+            checkpoints.note_unavailable(connection, job.query_key, unavailable, now)
+            gone = writing.tombstone(connection, deleted, stamp(now))
+            after = replace(
+                job,
+                inserted=job.inserted + len(done.inserted),
+                updated=job.updated + len(done.updated) + len(gone),
+                skipped=job.skipped + len(done.skipped) + len(already_here),
+                warnings=list(job.warnings),
+            )
+            after.saw(max(filter(None, (done.max_edat_seen, *already_here.values())), default=None))
+            checkpoints.note_progress(connection, after)
+            if advance_to is not None:
+                checkpoints.advance(connection, after, min(advance_to, to_second(now)), now)
+        job.count_as(after)
+        return done
+
+    def unavailable(self, query_key: str) -> list[int]:
+        """Return the records of a key that NCBI listed in earlier syncs and did not have."""
+        with self.reading() as connection:
+            return checkpoints.unavailable(connection, query_key, self.clock())
+
+    def has_members(self, query_key: str) -> bool:
+        """Tell whether a query has found anything before."""
+        with self.reading() as connection:
+            return reading.has_members(connection, query_key)
+
+    def unseen(self, job: Job, first: str, last: str) -> list[int]:
+        """Return members entered between two days that a sync of that window has not come across."""
+        with self.reading() as connection:
+            return reading.unseen(connection, job.query_key, first, last, stamp(job.seen_since))
+
+    def count_entered(self, query_key: str, first: str, last: str) -> int:
+        """Count the records entered between two days that a query finds, as far as is known here."""
+        with self.reading() as connection:
+            return reading.count_entered(connection, query_key, first, last)
+
+    def finish_job(self, job: Job, ending: Ending) -> None:
+        """Write down how a sync ended; a complete one has seen everything modified before it began."""
+        now = self.clock()
+        with self.writing() as connection:
+            if ending == "complete":
+                checkpoints.bind(connection, job)
+                checkpoints.scanned(connection, job)
+            checkpoints.finish(connection, job, ending, now)

@@ -1,0 +1,287 @@
+"""Write records into the corpus: versions, chunks, the full-text index and the outbox, in the caller's transaction."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from entrez_kit.corpus.chunking import chunk_uuid
+from entrez_kit.corpus.documents import RETRACTED, Doc
+from entrez_kit.corpus.search import index as lexical
+from entrez_kit.pubmed.standing import StandingStatus, standing_of
+
+
+@dataclass(slots=True)
+class Upserted:
+    """What became of records that were written, by PMID.
+
+    ``retracted`` are those that newly are; ``standings`` say what is new of how records stand, by the words for it.
+    """
+
+    inserted: list[int] = field(default_factory=list)
+    updated: list[int] = field(default_factory=list)
+    skipped: list[int] = field(default_factory=list)
+    retracted: list[int] = field(default_factory=list)
+    standings: dict[str, list[int]] = field(default_factory=dict)
+    max_edat_seen: str | None = None
+
+
+class _Known(NamedTuple):
+    content_hash: str
+    lr: str | None
+    version: int
+    retraction_status: str
+    status: str
+    title: str
+    abstract: str | None
+    pub_types: str
+    corrections: str | None
+
+    @property
+    def statuses(self) -> set[StandingStatus]:
+        """How the record stood, by all that was said of it."""
+        standing = standing_of(
+            publication_types=json.loads(self.pub_types),
+            corrections=json.loads(self.corrections or "[]"),
+            title=self.title,
+            abstract=self.abstract,
+        )
+        return {notice.status for notice in standing.notices} | {standing.status} if standing else set()
+
+
+_NEWLY: Final[Mapping[StandingStatus, str]] = {
+    "retracted": "retracted",
+    "withdrawn": "withdrawn",
+    "partially_retracted": "retracted in part",
+    "expression_of_concern": "under an expression of concern",
+    "reinstated": "reinstated",
+    "superseded": "superseded by another version",
+    "republished": "corrected and republished",
+    "preprint_published": "published after having been a preprint",
+    "corrected": "corrected",
+}
+_DOUBTFUL: Final[tuple[StandingStatus, ...]] = (
+    "retracted",
+    "withdrawn",
+    "partially_retracted",
+    "expression_of_concern",
+)
+_COLUMNS: Final = (
+    "title", "abstract", "journal", "pub_types", "mesh", "keywords", "authors", "year", "pdat", "edat", "lr", "pmcid",
+    "doi", "retraction_status", "status", "design", "journal_tier", "human", "content_hash", "version", "last_seen_at",
+    "article",
+)  # fmt: skip
+_INSERT: Final = (
+    f"INSERT INTO documents (pmid, first_seen_at, {', '.join(_COLUMNS)}) "
+    f"VALUES (:pmid, :last_seen_at, {', '.join(f':{name}' for name in _COLUMNS)})"
+)
+_UPDATE: Final = (
+    f"UPDATE documents SET {', '.join(f'{name} = :{name}' for name in _COLUMNS if name != 'edat')}, "
+    "edat = coalesce(:edat, edat) WHERE pmid = :pmid"
+)
+_SNAPSHOT: Final = (
+    "INSERT INTO versions SELECT pmid, version, ?, title, abstract, journal, pub_types, pdat, pmcid, "
+    "retraction_status, content_hash, lr, ? FROM documents WHERE pmid = ?"
+)
+_QUEUE: Final = "INSERT OR REPLACE INTO outbox (uuid, operation, queued_at) VALUES (?, ?, ?)"
+
+
+def upsert(connection: sqlite3.Connection, docs: Iterable[Doc], now: str) -> Upserted:
+    """Insert what is new, make a new version of what has changed, and note that the rest was seen.
+
+    A record has changed when its content hash has, or when NLM's date of revision has advanced. One that was deleted
+    and is back counts as added again.
+    """
+    given = {doc.pmid: doc for doc in docs}
+    known = _known(connection, given)
+    done = Upserted(max_edat_seen=max((doc.edat for doc in given.values() if doc.edat), default=None))
+    changes: list[tuple[Doc, str]] = []
+    for pmid, doc in given.items():
+        before = known.get(pmid)
+        if before is None:
+            done.inserted.append(pmid)
+            changes.append((doc, "added"))
+            _note_standing(done, doc, None)
+        elif _has_changed(before, doc):
+            done.updated.append(pmid)
+            changes.append((doc, _kind_of_change(before, doc)))
+            _note_standing(done, doc, before)
+            if changes[-1][1] == "retracted":
+                done.retracted.append(pmid)
+        else:
+            done.skipped.append(pmid)
+    _unindex(connection, done.updated)
+    connection.executemany(_INSERT, [_row(given[pmid], 1, now) for pmid in done.inserted])
+    connection.executemany(
+        _UPDATE, [_row(given[pmid], known[pmid].version + 1, now, known[pmid].lr) for pmid in done.updated]
+    )
+    connection.executemany("UPDATE documents SET last_seen_at = ? WHERE pmid = ?", [(now, p) for p in done.skipped])
+    connection.executemany(_SNAPSHOT, [(change, now, doc.pmid) for doc, change in changes])
+    _write_chunks(connection, [doc for doc, _ in changes], now)
+    _index(connection, [doc for doc, _ in changes])
+    return done
+
+
+def tombstone(connection: sqlite3.Connection, pmids: Sequence[int], now: str) -> list[int]:
+    """Mark records as deleted from PubMed and take them out of every index; return which were not marked before."""
+    rows = connection.execute(
+        "SELECT pmid FROM documents WHERE pmid IN (SELECT value FROM json_each(?)) AND status = 'current'",
+        (json.dumps(list(pmids)),),
+    )
+    gone = [row[0] for row in rows]
+    _unindex(connection, gone)
+    connection.executemany(
+        "UPDATE documents SET status = 'deleted', version = version + 1 WHERE pmid = ?", [(pmid,) for pmid in gone]
+    )
+    connection.executemany(_SNAPSHOT, [("deleted", now, pmid) for pmid in gone])
+    for pmid in gone:
+        _drop_chunks(connection, connection.execute("SELECT id, uuid FROM chunks WHERE pmid = ?", (pmid,)), now)
+    return gone
+
+
+def add_members(connection: sqlite3.Connection, query_key: str, pmids: Iterable[int], now: str) -> None:
+    """Note that a query has found these records."""
+    connection.executemany(
+        "INSERT INTO membership (query_key, pmid, added_at) VALUES (?, ?, ?) ON CONFLICT (query_key, pmid) "
+        "DO UPDATE SET unmatched_at = NULL WHERE unmatched_at IS NOT NULL",
+        [(query_key, pmid, now) for pmid in pmids],
+    )
+
+
+def note_unmatched(connection: sqlite3.Connection, query_key: str, pmids: Iterable[int], now: str) -> None:
+    """Note that a query no longer finds these records, which stay what it has found."""
+    connection.executemany(
+        "UPDATE membership SET unmatched_at = ? WHERE query_key = ? AND pmid = ?",
+        [(now, query_key, pmid) for pmid in pmids],
+    )
+
+
+def rederive(connection: sqlite3.Connection, docs: Sequence[Doc], now: str) -> None:
+    """Work out anew what is made of records: quality, chunks, full-text index; a chunk that stays the same is left."""
+    connection.executemany(
+        "UPDATE documents SET design = ?, journal_tier = ?, human = ?, retraction_status = ? WHERE pmid = ?",
+        [(*doc.quality, doc.retraction_status, doc.pmid) for doc in docs],
+    )
+    _unindex(connection, [doc.pmid for doc in docs])
+    _write_chunks(connection, docs, now, announce_all=False)
+    _index(connection, docs)
+
+
+def _known(connection: sqlite3.Connection, pmids: Iterable[int]) -> dict[int, _Known]:
+    rows = connection.execute(
+        "SELECT pmid, content_hash, lr, version, retraction_status, status, title, abstract, pub_types, "
+        "json_extract(article, '$.corrections') FROM documents "
+        "WHERE pmid IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(pmids)),),
+    )
+    return {row[0]: _Known(*row[1:]) for row in rows}
+
+
+def _note_standing(done: Upserted, doc: Doc, before: _Known | None) -> None:
+    """Note what a reader of the corpus has to be told: how a record newly stands, or that a new one is in doubt."""
+    if doc.standing is None:
+        return
+    after = {doc.standing.status}
+    if before is None:
+        words = {status: f"New and {_NEWLY[status]}" for status in _DOUBTFUL}
+    else:
+        after = (after | {notice.status for notice in doc.standing.notices}) - before.statuses
+        words = {status: f"Newly {text}" for status, text in _NEWLY.items()}
+    for status, text in words.items():
+        if status in after:
+            done.standings.setdefault(text, []).append(doc.pmid)
+
+
+def _has_changed(before: _Known, doc: Doc) -> bool:
+    if before.status != "current" or before.content_hash != doc.content_hash:
+        return True
+    return doc.lr is not None and (before.lr is None or doc.lr > before.lr)
+
+
+def _kind_of_change(before: _Known, doc: Doc) -> str:
+    if before.status != "current":
+        return "added"
+    newly = doc.retraction_status == RETRACTED and before.retraction_status != RETRACTED
+    return "retracted" if newly else "revised"
+
+
+def _row(doc: Doc, version: int, now: str, known_lr: str | None = None) -> dict[str, Any]:
+    return {
+        "pmid": doc.pmid,
+        "title": doc.title,
+        "abstract": doc.abstract,
+        "journal": doc.journal,
+        "pub_types": _as_json(doc.pub_types),
+        "mesh": _as_json(doc.mesh),
+        "keywords": _as_json(doc.keywords),
+        "authors": _as_json(doc.authors),
+        "year": doc.year,
+        "pdat": doc.pdat,
+        "edat": doc.edat,
+        "lr": max(filter(None, (doc.lr, known_lr)), default=None),
+        "pmcid": doc.pmcid,
+        "doi": doc.doi,
+        "retraction_status": doc.retraction_status,
+        "status": "current",
+        "design": doc.quality.design,
+        "journal_tier": doc.quality.journal,
+        "human": doc.quality.human,
+        "content_hash": doc.content_hash,
+        "version": version,
+        "last_seen_at": now,
+        "article": doc.article,
+    }
+
+
+def _as_json(values: Sequence[str]) -> str:
+    return json.dumps(list(values), ensure_ascii=False)
+
+
+# What hangs on a record ----------------------------------------------------------------------------------------------
+
+
+def _unindex(connection: sqlite3.Connection, pmids: Sequence[int]) -> None:
+    """Take records out of the full-text index, before their old text is overwritten."""
+    lexical.remove(connection, pmids)
+
+
+def _index(connection: sqlite3.Connection, docs: Sequence[Doc]) -> None:
+    lexical.add(connection, [lexical.IndexRow(doc.pmid, doc.title, doc.abstract or "", doc.terms) for doc in docs])
+
+
+def _write_chunks(connection: sqlite3.Connection, docs: Sequence[Doc], now: str, *, announce_all: bool = True) -> None:
+    """Bring the chunks of records up to date. A chunk whose text stays keeps its row, and with it its vectors."""
+    old: dict[tuple[int, str], sqlite3.Row] = {
+        (row["pmid"], row["chunk_id"]): row
+        for row in connection.execute(
+            "SELECT id, pmid, chunk_id, uuid, section, text FROM chunks WHERE pmid IN (SELECT value FROM json_each(?))",
+            (json.dumps([doc.pmid for doc in docs]),),
+        )
+    }
+    added, changed, upserts = [], [], []
+    for doc in docs:
+        for chunk in doc.chunks:
+            before = old.pop((doc.pmid, chunk.chunk_id), None)
+            uuid = before["uuid"] if before else chunk_uuid(doc.pmid, chunk.chunk_id)
+            if before is None:
+                added.append((doc.pmid, chunk.chunk_id, uuid, chunk.section, chunk.text, chunk.tokens))
+            elif (before["text"], before["section"]) != (chunk.text, chunk.section):
+                changed.append((chunk.section, chunk.text, chunk.tokens, before["id"]))
+            elif not announce_all:
+                continue
+            upserts.append((uuid, "upsert", now))
+    _drop_chunks(connection, [(row["id"], row["uuid"]) for row in old.values()], now)
+    connection.executemany("DELETE FROM vectors WHERE chunk_id = ?", [(row[-1],) for row in changed])
+    connection.executemany("UPDATE chunks SET section = ?, text = ?, tokens = ? WHERE id = ?", changed)
+    connection.executemany(
+        "INSERT INTO chunks (pmid, chunk_id, uuid, section, text, tokens) VALUES (?, ?, ?, ?, ?, ?)", added
+    )
+    connection.executemany(_QUEUE, upserts)
+
+
+def _drop_chunks(connection: sqlite3.Connection, chunks: Iterable[Sequence[Any]], now: str) -> None:
+    """Delete chunks, given as (id, uuid), with their vectors, and tell the indexes elsewhere."""
+    for number, uuid in list(chunks):
+        connection.execute("DELETE FROM chunks WHERE id = ?", (number,))
+        connection.execute(_QUEUE, (uuid, "delete", now))

@@ -1,0 +1,1 @@
+"""The corpus in a Weaviate server."""

@@ -1,0 +1,431 @@
+"""WeaviateIndex: the passages of a corpus in one collection of a Weaviate server.
+
+Every passage is one object under the uuid it has in the corpus, so that writing it twice changes nothing. Vectors are
+made by the corpus and sent along; the collection has no vectorizer. Words and meanings are asked separately, since the
+server's own hybrid search returns one fused score: ``bm25`` is its BM25 over the passages, ``sim`` the cosine
+similarity.
+
+The description of the collection tells whose vectors are in it. A collection without such a description is somebody
+else's; it is neither written to nor dropped.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from entrez_kit.corpus.chunking import chunk_uuid
+from entrez_kit.corpus.search.operation import Candidate, relevance_of
+from entrez_kit.corpus.weaviate.client import ask, class_of, connect, server_of, without_key
+from entrez_kit.errors import LocalIndexError
+from entrez_kit.settings import Settings
+
+if TYPE_CHECKING:
+    from weaviate import WeaviateClient
+    from weaviate.collections import Collection
+
+    from entrez_kit.corpus.embeddings import Embedder
+
+BATCH: Final = 200
+"""Objects per request."""
+MOST_HITS: Final = 10_000
+"""A server returns no more (its QUERY_MAXIMUM_RESULTS)."""
+VECTOR: Final = "default"
+"""Name that Weaviate gives to the only vector of an object."""
+
+_TEXT: Final = {"dataType": ["text"], "tokenization": "field", "indexSearchable": False}
+_SHOWN: Final = {"indexFilterable": False}
+PROPERTIES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "pmid": _TEXT,
+    "chunk_id": {**_TEXT, **_SHOWN},
+    "text": {"dataType": ["text"], "tokenization": "word", "indexSearchable": True, "indexFilterable": False},
+    "journal": _TEXT,
+    "pub_types": {**_TEXT, "dataType": ["text[]"]},
+    "year": {"dataType": ["int"]},
+    "quality_total": {"dataType": ["int"]},
+    "edat": {"dataType": ["date"]},
+    "lr": {"dataType": ["date"]},
+    "source_url": {**_TEXT, **_SHOWN},
+}
+REQUIRED: Final = ("pmid", "chunk_id", "text")
+
+_DESCRIPTION: Final = "Passages of an entrez-kit corpus; vectors: "
+_DESCRIBED: Final = re.compile(re.escape(_DESCRIPTION) + r"(?:none|(?P<model>.+) \((?P<dim>[0-9]+) dimensions\))")
+
+
+class Vectors(NamedTuple):
+    """Whose vectors a collection holds."""
+
+    model: str | None
+    dim: int | None
+
+    @property
+    def name(self) -> str:
+        """The model, or none."""
+        return self.model or "none"
+
+
+class IndexHit(NamedTuple):
+    """A passage that was found; a number is None where its leg did not find it.
+
+    ``quality`` is what it was when the passage was written; results that users see are judged anew.
+    """
+
+    uuid: str
+    pmid: int
+    sim: float | None = None
+    bm25: float | None = None
+    quality: int | None = None
+
+
+@dataclass(slots=True)
+class BatchResult:
+    """What became of passages: uuids of those the index has taken, and why it has not taken the others."""
+
+    done: list[str] = field(default_factory=list)
+    errors: dict[str, str] = field(default_factory=dict)
+
+
+class IndexHealth(NamedTuple):
+    """A server and a collection as they are now; no objects where there is no collection."""
+
+    version: str
+    collection: str
+    exists: bool
+    objects: int
+    model: str | None
+    dim: int | None
+
+
+class WeaviateIndex:
+    """One collection of a Weaviate server. It connects when first used; close it, or use it as a context manager.
+
+    Every method that asks the server raises ``VectorIndexError`` when it does not answer or refuses, and
+    ``LocalIndexError`` when it cannot be used as it is set up.
+
+    Args:
+        settings: server, key, collection and time limit.
+        embedder: makes vectors of queries; None for an index of words alone.
+        dim: dimension of its vectors, where that is known already.
+
+    Raises:
+        NotConfigured: no server is set up, or a setting cannot be used.
+    """
+
+    def __init__(self, settings: Settings, embedder: "Embedder | None" = None, *, dim: int | None = None) -> None:
+        self.name = class_of(settings)
+        self.server = server_of(settings)
+        self._settings = settings
+        self._embedder = embedder
+        self._dim = dim
+        self._client: WeaviateClient | None = None
+
+    def __enter__(self) -> "WeaviateIndex":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection; a later use opens it again."""
+        client, self._client = self._client, None
+        self.__dict__.pop("_collection", None)
+        if client is not None:
+            client.close()
+
+    # the collection
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """Whose vectors this index is to hold."""
+        if self._embedder is None:
+            return Vectors(None, None)
+        return Vectors(self._embedder.name, self._dim if self._dim is not None else self._embedder.dim)
+
+    def exists(self) -> bool:
+        """Tell whether the collection is there."""
+        return bool(self._ask(lambda: self._connected.collections.exists(self.name)))
+
+    def health(self) -> IndexHealth:
+        """Tell which server answers and what the collection holds."""
+        version = str(self._ask(lambda: self._connected.get_meta())["version"])
+        if not self.exists():
+            return IndexHealth(version, self.name, False, 0, None, None)
+        held = self.held_vectors()
+        return IndexHealth(version, self.name, True, self.count(), held.model, held.dim)
+
+    def ensure_schema(self) -> None:
+        """Make the collection if it is not there, and make sure that it is fit for this corpus if it is.
+
+        Raises:
+            LocalIndexError: the collection is somebody else's, lacks properties or holds vectors of another model.
+        """
+        if not self.exists():
+            made = {
+                "class": self.name,
+                "description": self._described(),
+                "vectorConfig": {
+                    VECTOR: {
+                        "vectorizer": {"none": {}},
+                        "vectorIndexType": "hnsw",
+                        "vectorIndexConfig": {"distance": "cosine"},
+                    }
+                },
+                "properties": [{"name": name, **how} for name, how in PROPERTIES.items()],
+            }
+            self._ask(lambda: self._connected.collections.create_from_dict(made))
+            return
+        self.check(writing=True)
+
+    def check(self, *, writing: bool = False) -> None:
+        """Make sure that the collection is there and can be searched, or written to.
+
+        Raises:
+            LocalIndexError: it is not there, is somebody else's or holds vectors of another model.
+        """
+        held = self.held_vectors()
+        if held == self.vectors or (self._embedder is None and not writing):
+            return
+        raise self._unfit(
+            f"holds vectors of {held.name}, not of {self.vectors.name}",
+            "model_changed",
+            "Run `entrez-kit corpus reindex --index weaviate`, or set ENTREZ_KIT_EMBEDDINGS to what it was.",
+            model=self.vectors.model,
+            held=held.model,
+        )
+
+    def held_vectors(self) -> Vectors:
+        """Return whose vectors the collection holds.
+
+        Raises:
+            LocalIndexError: it is not there, was not made by entrez-kit or lacks properties.
+        """
+        if not self.exists():
+            raise self._unfit("does not exist", "no_collection", "Run `entrez-kit corpus reindex --index weaviate`.")
+        found = self._ask(lambda: self._collection.config.get(simple=True))
+        described = _DESCRIBED.fullmatch(found.description or "")
+        if described is None:
+            raise self._unfit(
+                "was not made by entrez-kit; it was left alone",
+                "foreign_collection",
+                "Choose another name with WEAVIATE_CLASS.",
+            )
+        kinds = {item.name: item.data_type.value for item in found.properties}
+        lacking = [name for name, how in PROPERTIES.items() if kinds.get(name) != how["dataType"][0]]
+        if lacking:
+            raise self._unfit(
+                f"has no {', '.join(lacking)} as this version of entrez-kit needs",
+                "schema_differs",
+                "Run `entrez-kit corpus reindex --index weaviate`.",
+                properties=lacking,
+            )
+        return Vectors(described["model"], int(described["dim"]) if described["dim"] else None)
+
+    def drop(self) -> None:
+        """Delete the collection with all that is in it.
+
+        Raises:
+            LocalIndexError: it was not made by entrez-kit.
+        """
+        try:
+            self.held_vectors()
+        except LocalIndexError as exc:
+            if exc.reason == "no_collection":
+                return
+            if exc.reason != "schema_differs":
+                raise
+        self._ask(lambda: self._connected.collections.delete(self.name))
+
+    def count(self) -> int:
+        """Return how many passages the collection holds."""
+        return int(self._ask(lambda: self._collection.aggregate.over_all(total_count=True)).total_count or 0)
+
+    def uuids(self) -> Iterator[str]:
+        """Yield the uuid of every passage in the collection."""
+        held = self._ask(lambda: iter(self._collection.iterator(return_properties=[], cache_size=1_000)))
+        while (found := self._ask(lambda: next(held, None))) is not None:
+            yield str(found.uuid)
+
+    # writing
+
+    def upsert_chunks(self, chunks: Iterable[Mapping[str, Any]]) -> BatchResult:
+        """Write passages, each under its uuid; one that is there already is replaced.
+
+        Args:
+            chunks: ``pmid``, ``chunk_id``, ``text``, ``vector`` (not for an index of words alone), and what else is
+                known of ``PROPERTIES``.
+        """
+        from weaviate.classes.data import DataObject
+
+        result, objects = BatchResult(), []
+        for chunk in chunks:
+            uuid = chunk_uuid(chunk.get("pmid", ""), chunk.get("chunk_id", ""))
+            try:
+                vector = self._vector(chunk)
+            except ValueError as exc:
+                result.errors[uuid] = str(exc)
+                continue
+            properties = {name: chunk[name] for name in PROPERTIES if chunk.get(name) is not None}
+            properties["pmid"] = str(chunk["pmid"])
+            objects.append(
+                DataObject(uuid=uuid, properties=properties, vector=None if vector is None else {VECTOR: vector})
+            )
+            if len(objects) == BATCH:
+                self._insert(objects, result)
+                objects = []
+        self._insert(objects, result)
+        return result
+
+    def _insert(self, objects: Sequence[Any], result: BatchResult) -> None:
+        if not objects:
+            return
+        from weaviate.exceptions import WeaviateInsertManyAllFailedError
+
+        def insert() -> dict[int, str]:
+            try:
+                answer = self._collection.data.insert_many(objects)
+            except WeaviateInsertManyAllFailedError as exc:
+                why = exc.message.partition("Here is the set of all errors:")[2] or exc.message
+                return dict.fromkeys(range(len(objects)), why)
+            return {place: error.message for place, error in answer.errors.items()}
+
+        refused = self._ask(insert)
+        for place, item in enumerate(objects):
+            if place in refused:
+                result.errors[str(item.uuid)] = without_key(refused[place], self._settings)
+            else:
+                result.done.append(str(item.uuid))
+
+    def _vector(self, chunk: Mapping[str, Any]) -> list[float] | None:
+        """Return the vector of a passage at length 1.
+
+        Raises:
+            ValueError: the passage cannot be written; the text says why.
+        """
+        lacking = [name for name in REQUIRED if not chunk.get(name)]
+        if lacking:
+            raise ValueError(f"it has no {', '.join(lacking)}")
+        dim = self.vectors.dim
+        if dim is None:
+            return None
+        vector = chunk.get("vector")
+        if vector is None:
+            raise ValueError("it has no vector")
+        numbers = [float(number) for number in vector]
+        if len(numbers) != dim:
+            raise ValueError(f"its vector has {len(numbers)} dimensions where {dim} were due")
+        length = math.sqrt(math.fsum(number * number for number in numbers))
+        if not math.isfinite(length) or length == 0:
+            raise ValueError("its vector points nowhere")
+        return numbers if abs(length - 1) < 1e-6 else [number / length for number in numbers]
+
+    def delete(self, uuids: Sequence[str]) -> BatchResult:
+        """Take passages out; those that are not there count as done."""
+        from weaviate.classes.query import Filter
+
+        result = BatchResult()
+        for start in range(0, len(uuids), BATCH):
+            some = list(uuids[start : start + BATCH])
+
+            def remove(some: list[str] = some) -> dict[str, str]:
+                answer = self._collection.data.delete_many(where=Filter.by_id().contains_any(some), verbose=True)
+                return {str(item.uuid): item.error or "not deleted" for item in answer.objects if not item.successful}
+
+            refused = self._ask(remove)
+            result.errors |= {uuid: without_key(why, self._settings) for uuid, why in refused.items()}
+            result.done += [uuid for uuid in some if uuid not in refused]
+        return result
+
+    # searching
+
+    def hybrid_search(self, query: str, limit: int) -> list[IndexHit]:
+        """Return the passages that answer a query best by words and, with an embedder, by meaning; best first."""
+        found = {hit.uuid: hit for hit in self.by_words(query, limit)}
+        if self._embedder is not None:
+            for near in self.by_meaning(self._embedder.embed([query])[0], limit):
+                known = found.get(near.uuid)
+                found[near.uuid] = near if known is None else known._replace(sim=near.sim)
+        best = max((hit.bm25 for hit in found.values() if hit.bm25), default=0.0)
+
+        def relevance(hit: IndexHit) -> float:
+            candidate = Candidate(hit.pmid, sim=hit.sim, bm25=hit.bm25)
+            return relevance_of(candidate, best, hybrid=self._embedder is not None)
+
+        return sorted(found.values(), key=lambda hit: (-relevance(hit), hit.pmid, hit.uuid))[:limit]
+
+    def by_words(self, query: str, limit: int, pmids: Sequence[int] | None = None) -> list[IndexHit]:
+        """Return the passages with the highest BM25, of these records only if any are given."""
+        from weaviate.classes.query import MetadataQuery
+
+        found = self._ask(
+            lambda: self._collection.query.bm25(
+                query,
+                query_properties=["text"],
+                limit=min(limit, MOST_HITS),
+                filters=_among(pmids),
+                return_properties=["pmid", "quality_total"],
+                return_metadata=MetadataQuery(score=True),
+            )
+        )
+        return [_hit(item, bm25=item.metadata.score) for item in found.objects]
+
+    def by_meaning(self, vector: Sequence[float], limit: int, pmids: Sequence[int] | None = None) -> list[IndexHit]:
+        """Return the passages nearest to a vector, of these records only if any are given."""
+        from weaviate.classes.query import MetadataQuery
+
+        found = self._ask(
+            lambda: self._collection.query.near_vector(
+                list(vector),
+                limit=min(limit, MOST_HITS),
+                filters=_among(pmids),
+                return_properties=["pmid", "quality_total"],
+                return_metadata=MetadataQuery(distance=True),
+            )
+        )
+        return [_hit(item, sim=1 - (item.metadata.distance or 0.0)) for item in found.objects]
+
+    # what it rests on
+
+    @property
+    def _connected(self) -> "WeaviateClient":
+        if self._client is None:
+            self._client = connect(self._settings)
+        return self._client
+
+    @cached_property
+    def _collection(self) -> "Collection[Any, Any]":
+        return self._connected.collections.get(self.name)
+
+    def _ask(self, question: "Callable[[], Any]") -> Any:
+        return ask(self._settings, question)
+
+    def _described(self) -> str:
+        model, dim = self.vectors
+        return f"{_DESCRIPTION}none" if model is None else f"{_DESCRIPTION}{model} ({dim} dimensions)"
+
+    def _unfit(self, what: str, reason: str, hint: str, **details: object) -> LocalIndexError:
+        return LocalIndexError(
+            f"The collection {self.name} of {self.server.name} {what}.",
+            recovery_hint=hint,
+            details={"reason": reason, "collection": self.name, **details},
+        )
+
+
+def _among(pmids: Sequence[int] | None) -> Any:
+    from weaviate.classes.query import Filter
+
+    if pmids is None:
+        return None
+    return Filter.by_property("pmid").contains_any([str(pmid) for pmid in pmids])
+
+
+def _hit(item: Any, **numbers: float) -> IndexHit:
+    quality = item.properties.get("quality_total")
+    return IndexHit(
+        uuid=str(item.uuid),
+        pmid=int(item.properties["pmid"]),
+        quality=None if quality is None else int(quality),
+        **numbers,
+    )

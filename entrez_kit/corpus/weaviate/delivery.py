@@ -1,0 +1,438 @@
+"""The corpus in a Weaviate server: what has changed is delivered to it, and it is searched in place of the local index.
+
+The corpus itself stays in its file. Every change of a passage leaves an entry in the table ``outbox``, in the same
+transaction; an entry goes when the server has taken the passage, so that a server that is down is told later. An entry
+says only that the server is behind: what is sent is the passage as it is now, so that it does not matter how often and
+in which order entries are delivered.
+
+Which query has found a record is not sent. The corpus knows it better than an index that may lag behind, and a record
+that another query finds need not be sent again: a small corpus is asked for by its PMIDs, of a large one the server's
+hits are sifted here.
+"""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from pydantic import PrivateAttr
+
+from entrez_kit import tracing
+from entrez_kit.corpus.documents import RETRACTED
+from entrez_kit.corpus.embeddings import Embedder, embedder_of
+from entrez_kit.corpus.quality import Lasting, quality
+from entrez_kit.corpus.search import vectors
+from entrez_kit.corpus.search.operation import Candidate
+from entrez_kit.corpus.store.database import store_error
+from entrez_kit.corpus.times import stamp
+from entrez_kit.corpus.weaviate.client import server_of
+from entrez_kit.corpus.weaviate.collection import BATCH, MOST_HITS, IndexHit, WeaviateIndex
+from entrez_kit.errors import EntrezKitError, LocalIndexError, VectorIndexError
+from entrez_kit.operation import Result
+from entrez_kit.private_files import make_private_folder
+from entrez_kit.services import Services
+
+if TYPE_CHECKING:
+    from entrez_kit.corpus.store.store import Store
+
+PASSAGES_PER_RECORD: Final = 3
+"""So many passages are asked for to get one record, at first."""
+GROWTH: Final = 4
+MOST_NAMED: Final = 10_000
+"""A corpus of so many records is asked for by its PMIDs."""
+MOST_REFUSED: Final = 3
+"""Batches of which the server takes nothing, before the rest is left for later."""
+NAMED: Final = 20
+"""So many refused passages are named in an error."""
+
+Progress = Callable[[int, int], None]
+"""Called with the number of passages delivered so far and the number to deliver."""
+Ask = Callable[[int], list[IndexHit]]
+
+
+# Searching -----------------------------------------------------------------------------------------------------------
+
+
+def candidates(services: Services, query: str, wanted: int, corpus: str | None) -> list[Candidate]:
+    """Return the records that Weaviate finds, by words and, with embeddings, by meaning.
+
+    Args:
+        services: the corpus and the settings.
+        query: what to look for.
+        wanted: most records of each leg.
+        corpus: only records of this query.
+
+    Raises:
+        NotConfigured: no server is set up.
+        VectorIndexError: it does not answer.
+        LocalIndexError: it has no collection for this corpus, or one of another model.
+        EmbeddingsError: the query could not be embedded.
+    """
+    embedder, store = embedder_of(services.settings), services.corpus
+    with WeaviateIndex(services.settings, embedder) as index:
+        index.check()
+        field = _Field.of(store, corpus)
+        if field.empty:
+            return []
+        by_words = field.best(wanted, lambda limit: index.by_words(query, limit, field.pmids))
+        found = {hit.pmid: Candidate(hit.pmid, hit.uuid, bm25=hit.bm25) for hit in by_words}
+        if embedder is None:
+            return list(found.values())
+        vector = embedder.embed([query])[0]
+        near = field.best(wanted, lambda limit: index.by_meaning(vector, limit, field.pmids))
+        by_words_alone = sorted(found.keys() - {hit.pmid for hit in near})
+        if by_words_alone:
+            some = _Field(store, corpus, by_words_alone, 1.0)
+            passages = _passages_of(store, by_words_alone)
+            near += some.best(passages, lambda limit: index.by_meaning(vector, limit, by_words_alone))
+        for hit in near:
+            candidate = found.setdefault(hit.pmid, Candidate(hit.pmid))
+            candidate.uuid, candidate.sim = hit.uuid, hit.sim
+    return list(found.values())
+
+
+class _Field(NamedTuple):
+    """The records among which is searched; ``pmids`` where they are few enough to be named."""
+
+    store: "Store"
+    corpus: str | None
+    pmids: list[int] | None
+    share: float
+
+    @property
+    def empty(self) -> bool:
+        return self.pmids == []
+
+    @classmethod
+    def of(cls, store: "Store", corpus: str | None) -> "_Field":
+        if corpus is None:
+            return cls(store, None, None, 1.0)
+        with store.reading() as connection:
+            rows = connection.execute(
+                "SELECT pmid FROM membership JOIN documents USING (pmid) WHERE query_key = ? AND status = 'current' "
+                "LIMIT ?",
+                (corpus, MOST_NAMED + 1),
+            ).fetchall()
+            if len(rows) <= MOST_NAMED:
+                return cls(store, corpus, [row[0] for row in rows], 1.0)
+            members, records = connection.execute(
+                "SELECT (SELECT count(*) FROM membership WHERE query_key = ?), (SELECT count(*) FROM documents)",
+                (corpus,),
+            ).fetchone()
+        return cls(store, corpus, None, members / max(records, members))
+
+    def best(self, wanted: int, ask: Ask) -> list[IndexHit]:
+        """Return the best passage of each of the leading records, asking for more until there are enough."""
+        limit = min(MOST_HITS, max(1, round(wanted * PASSAGES_PER_RECORD / self.share)))
+        while True:
+            hits = ask(limit)
+            best: dict[int, IndexHit] = {}
+            for hit in self._known(hits):
+                best.setdefault(hit.pmid, hit)
+            if len(best) >= wanted or len(hits) < limit or limit == MOST_HITS:
+                return list(islice(best.values(), wanted))
+            limit = min(MOST_HITS, limit * GROWTH)
+
+    def _known(self, hits: Sequence[IndexHit]) -> list[IndexHit]:
+        """Leave out what the corpus, or the query in question, does not have: the server may lag behind."""
+        among = "" if self.corpus is None else "JOIN membership AS m ON m.pmid = c.pmid AND m.query_key = :corpus"
+        with self.store.reading() as connection:
+            rows = connection.execute(
+                f"SELECT c.uuid FROM chunks AS c {among} WHERE c.uuid IN (SELECT value FROM json_each(:uuids))",
+                {"corpus": self.corpus, "uuids": json.dumps([hit.uuid for hit in hits])},
+            )
+            known = {row[0] for row in rows}
+        return [hit for hit in hits if hit.uuid in known]
+
+
+def _passages_of(store: "Store", pmids: Sequence[int]) -> int:
+    with store.reading() as connection:
+        row = connection.execute(
+            "SELECT count(*) FROM chunks WHERE pmid IN (SELECT value FROM json_each(?))", (json.dumps(list(pmids)),)
+        ).fetchone()
+    return int(row[0])
+
+
+# Delivering ----------------------------------------------------------------------------------------------------------
+
+
+class Delivered(Result):
+    """What a Weaviate server was told: passages written and deleted, and how many it has yet to be told of."""
+
+    collection: str
+    written: int
+    deleted: int
+    waiting: int
+    _problem: EntrezKitError | None = PrivateAttr(default=None)
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report the passages that the server did not take."""
+        return self._problem
+
+
+def drain(services: Services, progress: Progress | None = None) -> Delivered:
+    """Deliver what has changed since last time. Can be interrupted and run again; nothing is lost by it.
+
+    A collection that is not there is made, and then everything is delivered.
+
+    Args:
+        services: the corpus and the settings.
+        progress: called after each batch.
+
+    Raises:
+        NotConfigured: no server is set up, or the embeddings provider has no key.
+        VectorIndexError: the server does not answer; what it took before is not sent again.
+        LocalIndexError: the collection cannot be used for this corpus.
+        LocalEmbeddingsError: the corpus has no vectors of the model in use.
+        StoreError: another process is delivering, or the corpus cannot be written.
+    """
+    settings, store = services.settings, services.corpus
+    server_of(settings)
+    with _delivering(store.path):
+        if not _waiting(store):
+            return Delivered(collection=WeaviateIndex(settings).name, written=0, deleted=0, waiting=0)
+        with _index_of(services, embedder_of(settings)) as index:
+            if not index.exists():
+                _queue_everything(store)
+            index.ensure_schema()
+            return _Delivery(store, index, progress).run()
+
+
+def rebuild(services: Services, progress: Progress | None = None) -> Delivered:
+    """Deliver every passage anew and take out those the corpus does not have; vectors that are missing are made first.
+
+    A collection whose vectors are of another model, or which an older version made, is made anew. After an interruption
+    the next delivery goes on.
+
+    Args:
+        services: the corpus and the settings.
+        progress: called after each batch.
+
+    Raises:
+        NotConfigured: no server is set up, or the embeddings provider has no key.
+        VectorIndexError: the server does not answer.
+        LocalIndexError: the collection was not made by entrez-kit.
+        EmbeddingsError: vectors were missing and could not be made.
+        StoreError: another process is delivering, or the corpus cannot be written.
+    """
+    settings, store = services.settings, services.corpus
+    server_of(settings)
+    embedder = embedder_of(settings)
+    with _delivering(store.path):
+        if embedder is not None:
+            vectors.embed_missing(store, embedder)
+        with _index_of(services, embedder) as index:
+            if index.exists():
+                _make_room(index)
+            _queue_everything(store)
+            index.ensure_schema()
+            done = _Delivery(store, index, progress).run()
+            done.deleted += _remove_stale(store, index)
+            return done
+
+
+def deliver(services: Services, progress: Progress | None = None) -> str | None:
+    """Deliver what a sync has changed; return a warning where that did not work, or not for everything.
+
+    The corpus is complete whatever happens here, and what was not delivered waits for the next time.
+    """
+    try:
+        problem = drain(services, progress).shortfall()
+    except EntrezKitError as exc:
+        problem = exc
+    if problem is None:
+        return None
+    return f"Weaviate was not told of everything, the next sync tries again: {problem.message} {problem.recovery_hint}"
+
+
+class _Delivery:
+    """One run through the outbox."""
+
+    def __init__(self, store: "Store", index: WeaviateIndex, progress: Progress | None) -> None:
+        self.store = store
+        self.index = index
+        self.progress = progress
+        self.today = store.clock().date()
+        self.total = _waiting(store)
+        self.written = 0
+        self.deleted = 0
+        self.errors: dict[str, str] = {}
+
+    def run(self) -> Delivered:
+        """Deliver entry after entry; those that are refused stay where they are."""
+        last, refused_in_a_row = 0, 0
+        while rows := self._after(last):
+            last = rows[-1]["id"]
+            taken = self._deliver(rows)
+            refused_in_a_row = 0 if taken else refused_in_a_row + 1
+            done = self.written + self.deleted + len(self.errors)
+            tracing.step(done, max(done, self.total))
+            if self.progress is not None:
+                self.progress(done, max(done, self.total))
+            if refused_in_a_row == MOST_REFUSED:
+                break
+        result = Delivered(
+            collection=self.index.name, written=self.written, deleted=self.deleted, waiting=_waiting(self.store)
+        )
+        if self.errors:
+            result._problem = self._shortfall(result.waiting)
+        return result
+
+    def _after(self, last: int) -> list[sqlite3.Row]:
+        with self.store.reading() as connection:
+            return connection.execute(
+                """
+                SELECT o.id, o.uuid, c.pmid, c.chunk_id, c.text, v.vector, d.journal, d.pub_types, d.year, d.edat,
+                       d.lr, d.pdat, d.design, d.journal_tier, d.human, d.retraction_status
+                FROM outbox AS o
+                LEFT JOIN chunks AS c ON c.uuid = o.uuid
+                LEFT JOIN documents AS d ON d.pmid = c.pmid
+                LEFT JOIN vectors AS v ON v.chunk_id = c.id AND v.model = ?
+                WHERE o.id > ? ORDER BY o.id LIMIT ?
+                """,
+                (self.index.vectors.model, last, BATCH),
+            ).fetchall()
+
+    def _deliver(self, rows: Sequence[sqlite3.Row]) -> int:
+        """Tell the server of a batch; return how much of it was taken."""
+        gone = self.index.delete([row["uuid"] for row in rows if row["pmid"] is None])
+        written = self.index.upsert_chunks(_chunk(row, self.today) for row in rows if row["pmid"] is not None)
+        taken = {*gone.done, *written.done}
+        with self.store.writing() as connection:
+            # A passage that has changed meanwhile has a new entry, with another id.
+            connection.executemany("DELETE FROM outbox WHERE id = ?", [(r["id"],) for r in rows if r["uuid"] in taken])
+        self.written += len(written.done)
+        self.deleted += len(gone.done)
+        self.errors |= gone.errors | written.errors
+        return len(taken)
+
+    def _shortfall(self, waiting: int) -> VectorIndexError:
+        first, number = next(iter(self.errors.values())), len(self.errors)
+        lacking = sum(why == "it has no vector" for why in self.errors.values())
+        hint = "Run `entrez-kit corpus reindex`, which makes the vectors that are missing." if lacking else None
+        kind = LocalIndexError if lacking else VectorIndexError
+        return kind(
+            f"{self.index.server.name} did not take {number:,} passage{'s' if number > 1 else ''} ({first}).",
+            recovery_hint=hint,
+            details={
+                "reason": "vectors_missing" if lacking else "passages_refused",
+                "partial": True,
+                "waiting": waiting,
+                "refused": dict(islice(self.errors.items(), NAMED)),
+            },
+        )
+
+
+def _chunk(row: sqlite3.Row, today: date) -> dict[str, Any]:
+    """Return a passage as the index takes it."""
+    parts = Lasting(row["design"], row["journal_tier"], row["human"])
+    return {
+        "pmid": str(row["pmid"]),
+        "chunk_id": row["chunk_id"],
+        "text": row["text"],
+        "vector": _numbers(row["vector"]),
+        "journal": row["journal"],
+        "pub_types": json.loads(row["pub_types"]),
+        "year": row["year"],
+        "quality_total": quality(parts, row["pdat"], today, retracted=row["retraction_status"] == RETRACTED).total,
+        "edat": row["edat"],
+        "lr": row["lr"],
+        "source_url": f"https://pubmed.ncbi.nlm.nih.gov/{row['pmid']}/",
+    }
+
+
+def _numbers(vector: bytes | None) -> list[float] | None:
+    if vector is None:
+        return None
+    import numpy as np
+
+    numbers: list[float] = np.frombuffer(vector, dtype="<f4").tolist()
+    return numbers
+
+
+def _index_of(services: Services, embedder: Embedder | None) -> WeaviateIndex:
+    """Return the index for the vectors that the corpus has.
+
+    Raises:
+        LocalEmbeddingsError: it has none of this model.
+    """
+    dim = None
+    if embedder is not None:
+        with services.corpus.reading() as connection:
+            dim = vectors.check_model(connection, embedder.name)
+    return WeaviateIndex(services.settings, embedder, dim=dim)
+
+
+def _make_room(index: WeaviateIndex) -> None:
+    """Drop a collection that is ours and cannot be used as it is.
+
+    Raises:
+        LocalIndexError: it is not ours.
+    """
+    try:
+        index.check(writing=True)
+    except LocalIndexError as exc:
+        if exc.reason not in ("model_changed", "schema_differs"):
+            raise
+        index.drop()
+
+
+def _waiting(store: "Store") -> int:
+    with store.reading() as connection:
+        return int(connection.execute("SELECT count(*) FROM outbox").fetchone()[0])
+
+
+def _queue_everything(store: "Store") -> None:
+    with store.writing() as connection:
+        connection.execute(
+            "INSERT OR REPLACE INTO outbox (uuid, operation, queued_at) "
+            "SELECT uuid, 'upsert', ? FROM chunks ORDER BY id",
+            (stamp(store.clock()),),
+        )
+
+
+def _remove_stale(store: "Store", index: WeaviateIndex) -> int:
+    """Take out of the index what the corpus does not have; return how many passages that were."""
+    removed, held = 0, index.uuids()
+    while page := list(islice(held, 1_000)):
+        with store.reading() as connection:
+            rows = connection.execute(
+                "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT uuid FROM chunks)", (json.dumps(page),)
+            )
+            stale = [row[0] for row in rows]
+        removed += len(index.delete(stale).done)
+    return removed
+
+
+@contextmanager
+def _delivering(path: Path) -> Iterator[None]:
+    """Hold the right to deliver: an older state of a passage must not overtake a newer one.
+
+    Raises:
+        StoreError: another process is delivering, or the folder cannot be written.
+    """
+    from filelock import FileLock, Timeout
+
+    try:
+        make_private_folder(path.parent)
+        lock = FileLock(path.with_name(f"{path.name}.weaviate.lock"), timeout=0, mode=0o600)
+        lock.acquire()
+    except Timeout:
+        raise store_error(
+            path,
+            "is being delivered to Weaviate by another process",
+            "delivery_running",
+            "Wait until it has ended; it delivers everything that waits.",
+        ) from None
+    except OSError as exc:
+        raise store_error(
+            path, f"cannot be locked ({type(exc).__name__})", "not_writable", "Check the data folder."
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,0 +1,1 @@
+"""Europe PMC: searched, and its records read into PubMed's shape."""

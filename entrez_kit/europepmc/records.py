@@ -1,0 +1,494 @@
+"""Europe PMC's replies read into articles in PubMed's shape: core and lite records, from JSON or from XML.
+
+Left out is only what says nothing more: the list of ORCIDs (each stands with its author), numbers of order, the day of
+a print date that has none, codes beside the words they stand for, and Europe PMC's own number of the issue.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from entrez_kit.errors import UpstreamError
+from entrez_kit.europepmc.models import RECORD_ADDRESS, EuropePMCArticle
+from entrez_kit.pubmed.encoded_markup import abstract_parts, plain_text
+from entrez_kit.pubmed.standing import Standing, StandingNotice
+from entrez_kit.pubmed.xml.article import add_standing, joined_sections
+from entrez_kit.pubmed.xml.dates import iso_date, number, publication_date
+from entrez_kit.pubmed.xml.own_ids import bare_doi, bare_orcid, bare_pmcid
+from entrez_kit.services.xml_reply import malformed
+
+_SOME_LENGTH: Final = 25
+"""Words of an abstract after which its language shows."""
+
+Fields = dict[str, Any]
+Raw = Mapping[str, Any]
+
+_FEATURES: Final = {
+    "inPMC": "pmc",
+    "hasPDF": "pdf",
+    "hasBook": "book",
+    "hasSuppl": "supplement",
+    "hasData": "data",
+    "hasReferences": "references",
+    "hasTextMinedTerms": "text_mined_terms",
+    "hasDbCrossReferences": "database_cross_references",
+    "hasLabsLinks": "labs_links",
+    "hasEvaluations": "evaluations",
+    "hasTMAccessionNumbers": "text_mined_accession_numbers",
+    "authMan": "author_manuscript",
+    "epmcAuthMan": "europe_pmc_author_manuscript",
+    "nihAuthMan": "nih_author_manuscript",
+}
+_HISTORY: Final = {
+    "dateOfCreation": "created",
+    "dateOfCompletion": "completed",
+    "firstIndexDate": "europepmc_indexed",
+    "fullTextReceivedDate": "europepmc_full_text",
+    "embargoDate": "embargo",
+}
+_GRANT: Final = {"grant_id": "grantId", "acronym": "acronym", "agency": "agency"}
+_KINDS: Final = {
+    "corrected and republished in": "CorrectedandRepublishedIn",
+    "corrected and republished from": "CorrectedandRepublishedFrom",
+    "retracted and republished in": "RetractedandRepublishedIn",
+    "retracted and republished from": "RetractedandRepublishedFrom",
+    "original report in": "OriginalReportIn",
+    "summary for patients in": "SummaryForPatientsIn",
+    "dataset described in": "AssociatedPublication",
+}
+"""Europe PMC's words for a link between records, as NLM's RefType has them; others are joined ("Erratum in")."""
+_PREPRINT_KINDS: Final = frozenset(("PreprintOf", "PreprintIn"))
+_NAME: Final = re.compile(
+    r"(?P<last>\S.*?) (?P<initials>(?:[^\W\d_a-zà-öø-ÿ]\.?-?){1,6}|[a-z]{1,2})"
+    r"(?: (?P<suffix>Jr|Sr|1st|2nd|3rd|[4-9]th|II|III|IV))?"
+)
+_GROUP: Final = re.compile(
+    r"\b(group|consortium|committee|network|society|association|team|investigators?|collaborat\w+|study|office|council"
+    r"|program(?:me)?|project|trial|initiative|alliance|institute|university|federation|organi[sz]ation|working)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of a search.
+
+    ``next_cursor`` is absent where there is no further page; ``skipped`` counts results that are no records.
+    """
+
+    total_found: int
+    articles: list[EuropePMCArticle]
+    next_cursor: str | None
+    skipped: int = 0
+
+
+def parse_page(content: bytes, cursor_mark: str) -> Page:
+    """Read a search reply, JSON or XML.
+
+    Args:
+        content: the reply.
+        cursor_mark: the cursor that was sent; the same one in the reply means that nothing follows.
+
+    Raises:
+        UpstreamError: the reply is none, or has no number of hits.
+    """
+    document = _document(content)
+    total = whole(document.get("hitCount"))
+    if total is None:
+        raise malformed("Europe PMC search", "it has no number of hits")
+    listed = _items(document, "resultList", "result")
+    if total > 0 and "resultList" not in document:
+        raise malformed("Europe PMC search", f"it counts {total} hits and lists none")
+    articles = [article for raw in listed if (article := parse_record(raw)) is not None]
+    following = document.get("nextCursorMark")
+    cursor = following.strip() if isinstance(following, str) else ""
+    goes_on = bool(cursor) and cursor != cursor_mark and bool(listed)
+    return Page(total, articles, cursor if goes_on else None, len(listed) - len(articles))
+
+
+def _document(content: bytes) -> Raw:
+    if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+        from entrez_kit.europepmc.xml_replies import document_of
+
+        return document_of(content)
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError):
+        raise malformed("Europe PMC search", "no JSON") from None
+    if not isinstance(document, dict):
+        raise malformed("Europe PMC search", "JSON that is no object")
+    said = document.get("errMsg") or document.get("errCode")
+    if said:
+        raise UpstreamError(f"Europe PMC refused the search: {said}", details={"reason": "invalid_response"})
+    return document
+
+
+def parse_record(raw: object) -> EuropePMCArticle | None:
+    """Read one record of a search (core, lite or idlist); None where it has neither source nor id."""
+    if not isinstance(raw, Mapping):
+        return None
+    source, epmc_id = text(raw.get("source")), text(raw.get("id"))
+    if not source or not epmc_id:
+        return None
+    fields: Fields = {"source": source, "epmc_id": epmc_id, "url": f"{RECORD_ADDRESS}/{source}/{epmc_id}"}
+    _ids(raw, fields)
+    fields["title"] = plain_text(text(raw.get("title")))
+    parts = abstract_parts(text(raw.get("abstractText")))
+    if parts:
+        fields["abstract_sections"] = parts
+        fields["abstract_text"] = joined_sections(cast("list[Fields]", parts))
+    fields["authors"] = _authors(raw)
+    _publication(raw, fields)
+    _terms(raw, fields)
+    _links(raw, fields)
+    fields["publication_types"] = _publication_types(raw)
+    if parts and (language := _language_of(fields["abstract_text"], fields["languages"])):
+        fields["abstract_language"] = language
+    add_standing(fields)
+    _newer_version(fields)
+    _availability(raw, fields)
+    return EuropePMCArticle(**{name: value for name, value in fields.items() if value not in (None, "", [], {})})
+
+
+# Small readers ------------------------------------------------------------------------------------------------------
+
+
+def text(value: object) -> str:
+    """Return a value as trimmed text; what is no text or number is none."""
+    if isinstance(value, str):
+        return value.strip()
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
+
+
+def whole(value: object) -> int | None:
+    """Return a whole number, written as one or in digits."""
+    written = text(value)
+    return int(written) if written.isascii() and written.isdigit() else None
+
+
+def yes(value: object) -> bool | None:
+    """Return what Y and N mean; None for anything else."""
+    return {"Y": True, "N": False}.get(text(value).upper())
+
+
+def _items(raw: Raw, outer: str, inner: str) -> list[Any]:
+    """Return the members of a list, however it is wrapped; a single one may stand by itself."""
+    holder = raw.get(outer)
+    if isinstance(holder, Mapping):
+        holder = holder.get(inner)
+    if holder is None or holder == "":
+        return []
+    return holder if isinstance(holder, list) else [holder]
+
+
+def _mappings(raw: Raw, outer: str, inner: str) -> list[Raw]:
+    return [item for item in _items(raw, outer, inner) if isinstance(item, Mapping)]
+
+
+def _words(raw: Raw, outer: str, inner: str) -> list[str]:
+    return [word for item in _items(raw, outer, inner) if (word := plain_text(text(item)))]
+
+
+def _inner(raw: Raw, name: str) -> Raw:
+    value = raw.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _first(*values: object) -> str | None:
+    return next((words for value in values if (words := plain_text(text(value)))), None)
+
+
+# Parts of a record --------------------------------------------------------------------------------------------------
+
+
+def _ids(raw: Raw, fields: Fields) -> None:
+    source, epmc_id = fields["source"], fields["epmc_id"]
+    pmid = text(raw.get("pmid")) or (epmc_id if source == "MED" else "")
+    given = text(raw.get("pmcid")) or (epmc_id if source == "PMC" else "")
+    pmcid = bare_pmcid(given) if given else None
+    doi = bare_doi(text(raw.get("doi")))
+    fields.update(pmid=pmid, pmcid=pmcid, doi=doi)
+    ids = {
+        "pubmed": pmid,
+        "doi": doi,
+        "pmc": pmcid,
+        "mid": text(raw.get("manuscriptId")),
+        "bookaccession": text(raw.get("bookid")),
+    }
+    fields["article_ids"] = {kind: value for kind, value in ids.items() if value}
+    fields["full_text_ids"] = [name for item in _items(raw, "fullTextIdList", "fullTextId") if (name := text(item))]
+    version = whole(raw.get("versionNumber"))
+    fields["version"] = str(version) if version is not None else None
+
+
+def _authors(raw: Raw) -> list[Fields]:
+    listed = [person for item in _mappings(raw, "authorList", "author") if (person := _author(item))]
+    if listed:
+        first = _first(raw.get("affiliation"))
+        if first and not any("affiliations" in person for person in listed):
+            listed[0]["affiliations"] = [first]
+        return listed
+    return authors_of(text(raw.get("authorString")))
+
+
+def _author(raw: Raw) -> Fields:
+    person: Fields = {}
+    group = _first(raw.get("collectiveName"))
+    if group:
+        person["collective_name"] = group
+    else:
+        names = {"last_name": "lastName", "first_name": "firstName", "initials": "initials", "suffix": "suffix"}
+        person = {ours: words for ours, theirs in names.items() if (words := _first(raw.get(theirs)))}
+        if "last_name" not in person and (full := _first(raw.get("fullName"))):
+            person |= authors_of(full)[0]
+    identifier = raw.get("authorId")
+    for one in identifier if isinstance(identifier, list) else [identifier]:
+        if isinstance(one, Mapping) and text(one.get("type")).upper() == "ORCID":
+            orcid = bare_orcid(text(one.get("value")))
+            if orcid:
+                person["orcid"] = orcid
+    places = [
+        _first(item.get("affiliation") if isinstance(item, Mapping) else item)
+        for item in _items(raw, "authorAffiliationDetailsList", "authorAffiliation")
+    ]
+    known = [place for place in (places or [_first(raw.get("affiliation"))]) if place]
+    if person and known:
+        person["affiliations"] = list(dict.fromkeys(known))
+    return person
+
+
+def authors_of(names: str) -> list[Fields]:
+    """Read a line of names ("Lee MS, Glover JN."), as records without a list of authors have it.
+
+    A name without initials is a group where it sounds like one or has several words; one word is taken for a surname.
+    """
+    people: list[Fields] = []
+    line = plain_text(names)
+    for name in (line[:-1] if line.endswith(".") else line).split(", "):
+        name = name.strip(" ,;")
+        if not name:
+            continue
+        group = bool(_GROUP.search(name)) and name.count(" ") != 1
+        found = None if group else _NAME.fullmatch(name)
+        if found:
+            parts = {"last_name": found["last"], "initials": found["initials"], "suffix": found["suffix"]}
+            people.append({part: value for part, value in parts.items() if value})
+        elif " " in name or _GROUP.search(name):
+            people.append({"collective_name": name})
+        else:
+            people.append({"last_name": name})
+    return people
+
+
+def _publication(raw: Raw, fields: Fields) -> None:
+    """Read journal, book or preprint server, and the dates."""
+    issue = _inner(raw, "journalInfo")
+    journal = _inner(issue, "journal")
+    issn, eissn = _first(journal.get("issn")), _first(journal.get("essn"), journal.get("eissn"))
+    if not journal:  # a lite record does not say which is which
+        numbers = [part.upper() for part in re.split(r"[;\s]+", text(raw.get("journalIssn"))) if part]
+        issn = numbers[0] if numbers else None
+        fields["issns"] = numbers[1:] and numbers
+    short = _first(journal.get("isoabbreviation"), journal.get("medlineAbbreviation"), raw.get("journalTitle"))
+    info: Fields = {
+        "title": _first(journal.get("title")),
+        "iso_abbreviation": short,
+        "issn": issn,
+        "eissn": eissn,
+        "nlm_id": _first(journal.get("nlmid")),
+        "volume": _first(issue.get("volume"), raw.get("journalVolume")),
+        "issue": _first(issue.get("issue"), raw.get("issue")),
+        "pages": _first(raw.get("pageInfo")),
+    }
+    book = _inner(raw, "bookOrReportDetails")
+    if fields["source"] == "PPR":
+        server = _first(book.get("publisher"))
+        fields["preprint_server"] = server
+        info["title"] = info["title"] or server
+    elif book:
+        _book(raw, book, fields, info)
+    info["publication_date"] = _published(raw, issue, book, fields["source"])
+    fields["journal_info"] = {name: value for name, value in info.items() if value}
+    _dates(raw, fields)
+
+
+def _book(raw: Raw, book: Raw, fields: Fields, info: Fields) -> None:
+    whole_title = _first(book.get("comprisingTitle"))
+    isbns = [_first(book.get(name)) for name in ("isbn10", "isbn13", "isbn")]
+    details: Fields = {
+        "title": whole_title,
+        "publisher": _first(book.get("publisher")),
+        "edition": _first(book.get("edition")),
+        "collection_title": _first(book.get("seriesName")),
+        "isbns": [isbn for isbn in isbns if isbn],
+        "accession": _first(raw.get("bookid")),
+    }
+    fields["book_info"] = {name: value for name, value in details.items() if value}
+    if yes(raw.get("hasBook")) or raw.get("bookid"):
+        fields["record_type"] = "chapter" if whole_title else "book"
+        info["title"] = info["title"] or whole_title
+
+
+def _published(raw: Raw, issue: Raw, book: Raw, source: str) -> Fields | None:
+    """Return the date of the issue; of a preprint, the day it came out."""
+    written = text(issue.get("dateOfPublication"))
+    if written:
+        parts = written.split()
+        if len(parts) > 3:
+            return publication_date(None, None, None, None, written)
+        year, month, day = (*parts, None, None, None)[:3]
+        return publication_date(year, month, day, None, None)
+    day_one = text(raw.get("firstPublicationDate"))
+    if source == "PPR" and day_one:
+        year, month, day = _parts(day_one)
+        return publication_date(year, month, day, None, None)
+    known = _first(issue.get("yearOfPublication"), raw.get("pubYear"), book.get("yearOfPublication"))
+    return publication_date(known, _first(issue.get("monthOfPublication")), None, None, None) if known else None
+
+
+def _parts(day: str) -> tuple[str | None, str | None, str | None]:
+    year, month, last = (*day.split("-"), "", "", "")[:3]
+    return year or None, month or None, last or None
+
+
+def _calendar(value: object) -> dict[str, int]:
+    found = [number(part) for part in _parts(text(value))]
+    return {name: part for name, part in zip(("year", "month", "day"), found, strict=True) if part is not None}
+
+
+def _dates(raw: Raw, fields: Fields) -> None:
+    electronic = _calendar(raw.get("electronicPublicationDate"))
+    if electronic:
+        fields["article_dates"] = [{"type": "Electronic", **electronic}]
+    fields["history"] = [
+        {"status": status, **day} for name, status in _HISTORY.items() if (day := _calendar(raw.get(name)))
+    ]
+    fields["date_revised"] = iso_date(**_calendar(raw.get("dateOfRevision")))
+    fields["first_publication_date"] = iso_date(**_calendar(raw.get("firstPublicationDate")))
+    fields["publication_status"] = _first(raw.get("publicationStatus"))
+    fields["publication_model"] = _first(raw.get("pubModel"))
+
+
+def _publication_types(raw: Raw) -> list[str]:
+    """Return the types: a list in a core record, one text in a lite one."""
+    listed = _words(raw, "pubTypeList", "pubType")
+    return listed or [kind.strip() for kind in plain_text(text(raw.get("pubType"))).split(";") if kind.strip()]
+
+
+def _terms(raw: Raw, fields: Fields) -> None:
+    fields["languages"] = [words for item in _languages(raw) if (words := plain_text(text(item)))]
+    fields["keywords"] = _words(raw, "keywordList", "keyword")
+    fields["mesh_terms"] = [
+        {
+            "descriptor_name": name,
+            "is_major_topic": bool(yes(heading.get("majorTopic_YN"))),
+            "qualifiers": tuple(
+                {"name": subheading, "is_major_topic": bool(yes(qualifier.get("majorTopic_YN")))}
+                for qualifier in _mappings(heading, "meshQualifierList", "meshQualifier")
+                if (subheading := _first(qualifier.get("qualifierName")))
+            ),
+        }
+        for heading in _mappings(raw, "meshHeadingList", "meshHeading")
+        if (name := _first(heading.get("descriptorName")))
+    ]
+    fields["chemicals"] = [
+        {"name": name, "registry_number": _first(chemical.get("registryNumber"))}
+        for chemical in _mappings(raw, "chemicalList", "chemical")
+        if (name := _first(chemical.get("name")))
+    ]
+    grants = [
+        {ours: _first(item.get(theirs)) for ours, theirs in _GRANT.items()}
+        for item in _mappings(raw, "grantsList", "grant")
+    ]
+    fields["grant_list"] = [grant for grant in grants if any(grant.values())]
+    fields["subsets"] = [
+        name for item in _mappings(raw, "subsetList", "subset") if (name := _first(item.get("name"), item.get("code")))
+    ]
+
+
+def _language_of(abstract: str, languages: list[str]) -> str | None:
+    """Return the language of an abstract that is not in English, as far as that is plain from its words.
+
+    Europe PMC says what language an article is in, and not its abstract; no English one of some length does without
+    the article.
+    """
+    own = next((code for code in languages if code not in ("eng", "en", "und", "mul")), None)
+    words = re.findall(r"[^\W\d_]+", abstract.lower())
+    latin = sum(word.isascii() for word in words) > len(words) / 2
+    return own if "the" not in words and (len(words) >= _SOME_LENGTH or (words and not latin)) else None
+
+
+def _languages(raw: Raw) -> Iterable[object]:
+    value = raw.get("language")
+    return value if isinstance(value, list) else [value]
+
+
+def _links(raw: Raw, fields: Fields) -> None:
+    """Read links to other records: corrections, comments, preprint and article, versions."""
+    corrections: list[Fields] = []
+    related: list[Fields] = []
+    for item in _mappings(raw, "commentCorrectionList", "commentCorrection"):
+        kind = kind_of(text(item.get("type")))
+        if not kind:
+            continue
+        source, other = text(item.get("source")), text(item.get("id"))
+        citation = _first(item.get("reference")) or ""
+        entry: Fields = {"kind": kind, "citation": citation, "note": _first(item.get("note"))}
+        if source == "MED" and other:
+            entry["pmid"] = other
+        corrections.append(entry)
+        if source and other and (source != "MED" or kind in _PREPRINT_KINDS):
+            related.append({"kind": kind, "source": source, "epmc_id": other, "citation": citation or None})
+    fields["corrections"] = corrections
+    fields["related_records"] = related
+    fields["versions"] = [
+        {
+            "version": str(count),
+            "source": text(item.get("source")) or fields["source"],
+            "epmc_id": text(item.get("id")),
+            "doi": bare_doi(text(item.get("doi"))) or None,
+            "date": iso_date(**_calendar(item.get("firstPublishDate"))),
+        }
+        for item in _mappings(raw, "versionList", "version")
+        if (count := whole(item.get("versionNumber"))) is not None and text(item.get("id"))
+    ]
+
+
+def _newer_version(fields: Fields) -> None:
+    """Say of a preprint that nothing graver is known of that it has a newer version."""
+    own = whole(fields.get("version"))
+    newest = max(fields["versions"], key=lambda version: int(version["version"]), default=None)
+    if own is None or newest is None or int(newest["version"]) <= own or "standing" in fields:
+        return
+    notice = StandingNotice(status="superseded", kind="NewVersion", doi=newest["doi"], date=newest["date"])
+    fields["standing"] = Standing(status="superseded", notices=[notice])
+
+
+def kind_of(words: str) -> str:
+    """Return NLM's RefType for Europe PMC's words: "Erratum in" is ErratumIn."""
+    plain = " ".join(plain_text(words).lower().split())
+    return _KINDS.get(plain) or "".join(word.capitalize() for word in re.findall(r"[a-z]+", plain))
+
+
+def _availability(raw: Raw, fields: Fields) -> None:
+    fields["is_open_access"] = yes(raw.get("isOpenAccess"))
+    in_epmc = yes(raw.get("inEPMC"))
+    fields["has_full_text"] = True if fields["full_text_ids"] else in_epmc
+    fields["license"] = _first(raw.get("license"))
+    fields["cited_by_count"] = whole(raw.get("citedByCount"))
+    fields["features"] = [name for key, name in _FEATURES.items() if yes(raw.get(key))]
+    fields["full_text_links"] = [
+        {
+            "url": address,
+            "site": _first(item.get("site")),
+            "style": _first(item.get("documentStyle")),
+            "availability": _first(item.get("availability")),
+        }
+        for item in _mappings(raw, "fullTextUrlList", "fullTextUrl")
+        if (address := text(item.get("url")))
+    ]
+    fields["cross_reference_databases"] = _words(raw, "dbCrossReferenceList", "dbName")
+    fields["accession_types"] = _words(raw, "tmAccessionTypeList", "accessionType")
+    fields["data_links"] = _words(raw, "dataLinksTagsList", "dataLinkstag")

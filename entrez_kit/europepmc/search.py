@@ -1,0 +1,329 @@
+"""Search Europe PMC: what PubMed holds, and preprints, patents and more besides; page by page, or as far as wanted."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from pydantic import BeforeValidator, Field, field_validator
+
+from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
+from entrez_kit.europepmc.models import EuropePMCArticle
+from entrez_kit.europepmc.query import build_query
+from entrez_kit.operation import Operation, Request, Result, sparse
+from entrez_kit.pubmed.models import Warn
+from entrez_kit.services import Services
+from entrez_kit.services.europe_pmc import FIRST_PAGE, MAX_PAGE_SIZE, read_cursor
+
+if TYPE_CHECKING:
+    from entrez_kit.europepmc.records import Page
+
+MAX_MCP_PAGE_SIZE: Final = 100
+
+Source = Literal["MED", "PMC", "PPR", "PAT", "AGR", "CBA", "CTX", "ETH", "HIR", "NBK"]
+Sort = Literal["relevance", "date", "cited"]
+
+SHORT_NAMES: Final = {
+    "PUBMED": "MED",
+    "MEDLINE": "MED",
+    "PREPRINT": "PPR",
+    "PREPRINTS": "PPR",
+    "PATENT": "PAT",
+    "PATENTS": "PAT",
+    "AGRICOLA": "AGR",
+    "THESES": "ETH",
+    "BOOKS": "NBK",
+}
+"""What people call the sources."""
+
+
+def _source(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    name = value.strip().upper()
+    return SHORT_NAMES.get(name, name)
+
+
+def _listed(value: Any) -> Any:
+    """Accept "MED,PPR" for a list: one text is how many people write it."""
+    if isinstance(value, str):
+        value = [value]
+    if not isinstance(value, list | tuple):
+        return value
+    parts: list[Any] = []
+    for item in value:
+        parts += [part for part in item.split(",") if part.strip()] if isinstance(item, str) else [item]
+    return parts
+
+
+class EuropePMCRequest(Request):
+    """What to search Europe PMC for."""
+
+    query: str = Field(
+        min_length=1,
+        max_length=20_000,
+        description='Europe PMC query: words, "a phrase", TITLE:crispr, AUTH:doudna, PUB_YEAR:2024; AND, OR, NOT.',
+    )
+    page_size: int = Field(default=25, ge=1, le=MAX_PAGE_SIZE, description="Records per page, 1 to 1000.")
+    cursor: str = Field(default=FIRST_PAGE, description="* for the first page, then next_cursor of the page before.")
+    sources: Annotated[list[Annotated[Source, BeforeValidator(_source)]], BeforeValidator(_listed)] = Field(
+        default=["MED", "PMC", "PPR"],
+        description="MED (PubMed), PMC, PPR (preprints), PAT (patents), AGR, ETH (theses) ...",
+    )
+    sort_by: Sort = Field(default="relevance", description="Order: relevance, date (newest first) or cited (most).")
+    detail_level: Literal["full", "brief"] = Field(
+        default="full", description="full has abstracts, terms and affiliations; brief a tenth of the size."
+    )
+    synonyms: bool = Field(
+        default=False, description="Also search synonyms of the words, as Europe PMC's website does."
+    )
+
+    @field_validator("query")
+    @classmethod
+    def _not_blank(cls, value: str) -> str:
+        if not any(character.isalnum() for character in value):
+            raise ValueError("at least one word is needed")
+        return value.strip()
+
+    @field_validator("cursor")
+    @classmethod
+    def _one_of_theirs(cls, value: str) -> str:
+        try:
+            return read_cursor(value)
+        except InvalidInput as exc:
+            raise ValueError(exc.message.partition(": ")[2]) from None
+
+    @field_validator("sources")
+    @classmethod
+    def _once(cls, value: list[Source]) -> list[Source]:
+        return list(dict.fromkeys(value))
+
+
+class EuropePMCResult(Result):
+    """A page of records, or several in a row, and where the next one begins.
+
+    ``effective_query`` is what was sent. ``next_cursor`` is absent when there is no further page. Records without a
+    PMID, preprints above all, are named by ``source`` and ``epmc_id``.
+    """
+
+    query: str
+    effective_query: str
+    sort_by: Sort
+    total_found: int
+    retrieved_count: int
+    articles: list[EuropePMCArticle]
+    next_cursor: str | None = sparse()
+    warnings: list[Warn] = Field(default_factory=list)
+    search_url: str
+
+    _failure: EntrezKitError | None = None
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report fewer records than Europe PMC promised."""
+        return self._failure
+
+
+class Walk:
+    """Go through the pages of a search until enough records came; holds one page at a time.
+
+    Iterate over ``pages()``; afterwards ``total_found``, ``retrieved``, ``next_cursor``, ``warnings`` and ``failure``
+    say what it came to.
+
+    Args:
+        services: the clients.
+        request: the search; its cursor says where to begin.
+        wanted: how many records, in pages of the size the request names; by default one such page.
+    """
+
+    def __init__(self, services: Services, request: EuropePMCRequest, wanted: int | None = None) -> None:
+        self._services = services
+        self._request = request
+        self._query = build_query(request.query, request.sources)
+        self._sort = _sort_parameter(request)
+        self._wanted = request.page_size if wanted is None else wanted
+        self.warnings = [*self._query.warnings, *_sort_warnings(request)]
+        self.total_found = 0
+        self.retrieved = 0
+        self.next_cursor: str | None = request.cursor
+        self.search_url = ""
+        self.failure: EntrezKitError | None = None
+        self._skipped = 0
+
+    @property
+    def effective_query(self) -> str:
+        """The query as it is sent."""
+        return self._query.text
+
+    @property
+    def promised(self) -> int:
+        """How many records are due: as many as wanted, or as there are; unknown where the walk began in the middle."""
+        return min(self._wanted, self.total_found) if self._request.cursor == FIRST_PAGE else 0
+
+    def pages(self) -> Iterator[list[EuropePMCArticle]]:
+        """Yield the records of page after page.
+
+        Raises:
+            EntrezKitError: the first page failed. What fails later is kept in ``failure``.
+        """
+        last: set[str] = set()
+        while self.next_cursor is not None and self.retrieved < self._wanted:
+            cursor = self.next_cursor
+            try:
+                page = self._page(cursor)
+            except EntrezKitError as exc:
+                if not self.retrieved:
+                    raise
+                self.failure = self._broken_off(exc, cursor)
+                return
+            if cursor == self._request.cursor:
+                self.total_found = page.total_found
+            self._skipped += page.skipped
+            fresh = [article for article in page.articles if f"{article.source}:{article.epmc_id}" not in last]
+            last = {f"{article.source}:{article.epmc_id}" for article in page.articles}
+            fresh = fresh[: self._wanted - self.retrieved]
+            self.retrieved += len(fresh)
+            self.next_cursor = page.next_cursor
+            if self._request.cursor == FIRST_PAGE and self.retrieved >= self.total_found:
+                self.next_cursor = None  # a further page would be empty
+            yield fresh
+            if not fresh:
+                break  # the same records again, whatever the cursor says
+        self._judge()
+
+    def _page(self, cursor: str) -> "Page":
+        from entrez_kit.europepmc.records import parse_page
+
+        reply = self._services.europepmc.search(
+            query=self._query.text,
+            result_type="core" if self._request.detail_level == "full" else "lite",
+            page_size=min(self._request.page_size, self._wanted - self.retrieved),
+            cursor_mark=cursor,
+            sort=self._sort,
+            synonym=self._request.synonyms,
+        )
+        self.search_url = self.search_url or reply.url
+        return parse_page(reply.content, cursor)
+
+    def _judge(self) -> None:
+        """Compare what came with what was promised, once there is nothing more to ask for."""
+        missing = self.promised - self.retrieved
+        if self._skipped:
+            self.warnings.append(
+                Warn(code="records_unusable", message=f"{self._skipped} results had neither source nor id.")
+            )
+        if missing > 0:
+            self.failure = UpstreamError(
+                f"Europe PMC counts {self.total_found:,} records and returned {self.retrieved:,} of "
+                f"{self.promised:,}: {missing:,} are missing.",
+                recovery_hint="Run the same command again with --refresh; if it stays so, narrow the query, for "
+                "example by PUB_YEAR.",
+                details={**self._state(), "reason": "incomplete", "partial": self.retrieved > 0, "missing": missing},
+            )
+
+    def _broken_off(self, error: EntrezKitError, cursor: str) -> EntrezKitError:
+        """Return the error for a walk that failed on the way: what came so far stands."""
+        self.next_cursor = cursor
+        missing = max(min(self._wanted, self.total_found) - self.retrieved, 0)
+        return type(error)(
+            f"After {self.retrieved:,} records: {error.message}",
+            recovery_hint=f"Run the same command again: the pages that came are in the cache. Or go on with "
+            f"--cursor {cursor}",
+            invalid_input=error.invalid_input,
+            details={**error.details, **self._state(), "partial": True, "missing": missing},
+        )
+
+    def _state(self) -> dict[str, Any]:
+        state = {"total_found": self.total_found, "retrieved": self.retrieved}
+        return {**state, "next_cursor": self.next_cursor} if self.next_cursor else state
+
+
+def europepmc_search(services: Services, request: EuropePMCRequest) -> EuropePMCResult:
+    """Search Europe PMC: PubMed's articles, PMC's, preprints (bioRxiv, medRxiv ...) and, on request, patents.
+
+    Use it for preprints, citation counts and open-access full text; for PubMed's own syntax and MeSH expansion use
+    pubmed_search_articles. Example: query "base editing AND PUB_YEAR:2024", sources ["PPR"]. Go on with `next_cursor`.
+
+    Args:
+        services: the clients.
+        request: query, sources, order and page.
+
+    Raises:
+        InvalidInput: an unbalanced query, or Europe PMC refuses query, cursor or order.
+        NotConfigured: Europe PMC is switched off.
+        UpstreamError: Europe PMC did not answer after every attempt.
+        RateLimited: Europe PMC refused, or the wait for a slot would pass the deadline.
+
+    Source: Europe PMC's REST search.
+    """
+    return search_many(services, request)
+
+
+def search_many(
+    services: Services,
+    request: EuropePMCRequest,
+    wanted: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> EuropePMCResult:
+    """Return so many records as one result, however many pages they take; by default one page.
+
+    Args:
+        services: the clients.
+        request: the search; its page size is that of each request.
+        wanted: how many records.
+        progress: called with how many came and how many are due.
+
+    Raises:
+        EntrezKitError: the first page failed; what fails later is reported beside what came.
+    """
+    walk = Walk(services, request, wanted)
+    articles: list[EuropePMCArticle] = []
+    for page in walk.pages():
+        articles += page
+        if progress is not None:
+            progress(len(articles), min(wanted or request.page_size, walk.total_found))
+    result = EuropePMCResult(
+        query=request.query,
+        effective_query=walk.effective_query,
+        sort_by=request.sort_by,
+        total_found=walk.total_found,
+        retrieved_count=len(articles),
+        articles=articles,
+        next_cursor=walk.next_cursor,
+        warnings=walk.warnings,
+        search_url=walk.search_url,
+    )
+    result._failure = walk.failure
+    return result
+
+
+def _sort_parameter(request: EuropePMCRequest) -> str | None:
+    """Return what Europe PMC sorts by; preprints have no print date, so with them the first date counts."""
+    if request.sort_by == "cited":
+        return "CITED desc"
+    if request.sort_by == "date":
+        return "FIRST_PDATE_D desc" if "PPR" in request.sources else "P_PDATE_D desc"
+    return None
+
+
+def _sort_warnings(request: EuropePMCRequest) -> list[Warn]:
+    if request.sort_by != "date" or "PPR" not in request.sources:
+        return []
+    return [
+        Warn(
+            code="sorted_by_first_date",
+            message="Preprints have no print date, by which Europe PMC sorts otherwise; "
+            "the records are sorted by the date of first publication.",
+        )
+    ]
+
+
+EUROPEPMC_SEARCH: Final = Operation(
+    name="europepmc_search",
+    function=europepmc_search,
+    request=EuropePMCRequest,
+    result=EuropePMCResult,
+    method="europepmc_search",
+    command=("europepmc",),
+    toolset="pubmed",
+    title="Search Europe PMC and preprints",
+    errors=(NotConfigured, UpstreamError, RateLimited),
+    mcp_caps={"page_size": MAX_MCP_PAGE_SIZE},
+)

@@ -1,0 +1,1 @@
+"""JATS, the XML of PMC, Europe PMC and many publishers, read into articles."""

@@ -1,0 +1,119 @@
+"""JATS, the XML of PMC, Europe PMC and many publishers, as articles: front matter, sections, references.
+
+Reads ``pmc-articleset`` replies with several articles, single articles, namespaces, and the older NLM DTDs. What an
+article holds is never guessed from its DTD; elements nobody has heard of keep their words.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+from entrez_kit.fulltext.jats.body import Node, body_nodes, has_text, other_nodes, reply_nodes, sections_of
+from entrez_kit.fulltext.jats.front import Front, read_front
+from entrez_kit.fulltext.jats.references import references_of
+from entrez_kit.fulltext.jats.tree import ENDPOINT, attribute, declared_entities, descendants, local, parse
+from entrez_kit.fulltext.models import Reference, Section
+from entrez_kit.services.xml_reply import malformed
+
+_FORBIDDEN: Final = re.compile(r"does not allow (the )?download", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class JatsArticle:
+    """One article. What is not asked for is not read: sections and references are made when first used.
+
+    ``forbidden`` tells that PMC says it may not pass on the text.
+    """
+
+    front: Front
+    forbidden: bool
+    _element: Any = field(repr=False)
+    _declared: Mapping[str, str] = field(repr=False)
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        """The whole text as a tree of sections: body, figures and tables, back matter, letters and replies.
+
+        Raises:
+            UpstreamError: nested more deeply than can be read.
+        """
+        readers = (body_nodes, other_nodes, reply_nodes)
+        with _not_too_deep():
+            return [node for read in readers for node in read(self._element, self._declared)]
+
+    @cached_property
+    def sections(self) -> list[Section]:
+        """The text in sections."""
+        return sections_of(self.nodes)
+
+    @cached_property
+    def references(self) -> list[Reference]:
+        """The reference list."""
+        return references_of(self._element, self._declared)
+
+    @cached_property
+    def has_body(self) -> bool:
+        """Whether there is a text: headings alone, an acknowledgement, or a list of supplements are none."""
+        bearers = (self._element, *descendants(self._element, "sub-article", "response"))
+        with _not_too_deep():
+            return any(has_text(bearer, self._declared) for bearer in bearers)
+
+
+@dataclass(frozen=True, slots=True)
+class JatsError:
+    """PMC's word for an id that it has no article for."""
+
+    id: str
+    message: str
+
+
+def iter_jats(content: bytes) -> Iterator[JatsArticle | JatsError]:
+    """Yield the articles of a document in order, and what PMC says about ids without one.
+
+    Raises:
+        UpstreamError: not well-formed, or nested too deeply.
+    """
+    root = parse(content)
+    declared = declared_entities(root)
+    found = [root] if local(root) == "article" else descendants(root, "article", "error", outside=("article", "error"))
+    for element in found:
+        if local(element) == "error":
+            yield JatsError(attribute(element, "id"), " ".join("".join(element.itertext()).split()))
+        else:
+            with _not_too_deep():
+                front = read_front(element, declared)
+            yield JatsArticle(front, _is_forbidden(element), element, declared)
+
+
+def parse_jats(content: bytes) -> JatsArticle:
+    """Return the one article of a document, or the first of several.
+
+    Raises:
+        UpstreamError: not well-formed, or there is no article in it.
+    """
+    article = next((item for item in iter_jats(content) if isinstance(item, JatsArticle)), None)
+    if article is None:
+        raise malformed(ENDPOINT, "no article in it")
+    return article
+
+
+@contextmanager
+def _not_too_deep() -> Iterator[None]:
+    """Turn the end of the stack into an error about the document: one made to hurt must not cost the others."""
+    is_too_deep = False
+    try:
+        yield
+    except RecursionError:
+        is_too_deep = True
+    if is_too_deep:
+        raise malformed(ENDPOINT, "nested too deeply")
+
+
+def _is_forbidden(article: Any) -> bool:
+    from lxml import etree
+
+    nearby = [*article.iterchildren(etree.Comment), *article.itersiblings(etree.Comment, preceding=True)]
+    return any(_FORBIDDEN.search(comment.text or "") for comment in nearby)

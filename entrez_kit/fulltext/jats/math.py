@@ -1,0 +1,176 @@
+"""Formulas as one line of text: MathML and TeX. Every token is there, and no two of them make another number."""
+
+import re
+from typing import Any, Final
+
+from entrez_kit.fulltext.jats.tree import attribute, local
+from entrez_kit.markup import subscript, superscript
+
+_TOKENS: Final = frozenset(("mi", "mn", "mo", "mtext", "ms"))
+_SCRIPTS: Final = {
+    "msub": ("sub",),
+    "msup": ("sup",),
+    "msubsup": ("sub", "sup"),
+    "munder": ("sub",),
+    "mover": ("sup",),
+    "munderover": ("sub", "sup"),
+}
+"""What the elements after the first one are to it."""
+_HIDDEN: Final = frozenset(("annotation", "annotation-xml", "mphantom", "maligngroup", "malignmark", "none"))
+_INVISIBLE: Final = {0x2061: None, 0x2062: None, 0x2063: None, 0x2064: None}
+"""Function application, times, separator and plus that are not shown."""
+_COMPOUND: Final = re.compile(r"(?<=.)[-+=<>±−·×∗*/∑∏∫≤≥]|\s")
+"""What makes a numerator or denominator need brackets on one line."""
+_TEX_MARKS: Final = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
+_RAISED: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+MAX_DEPTH: Final = 50
+
+
+def math_text(element: Any) -> str:
+    """Return a MathML formula on one line: fractions as "a / b", with brackets where needed, scripts joined."""
+    line = _Line()
+    line.content(element)
+    return line.text()
+
+
+def tex_text(element: Any) -> str:
+    """Return a TeX formula without the document some publishers wrap around each."""
+    written = "".join(element.itertext())
+    _, begins, inner = written.partition(r"\begin{document}")
+    inner = (inner.partition(r"\end{document}")[0] if begins else written).strip()
+    for opening, closing in _TEX_MARKS:
+        if inner.startswith(opening) and inner.endswith(closing) and len(inner) >= len(opening + closing):
+            inner = inner[len(opening) : -len(closing)]
+            break
+    return " ".join(inner.split())
+
+
+class _Line:
+    """Collects the tokens of a formula."""
+
+    def __init__(self, depth: int = 0) -> None:
+        self._pieces: list[str] = []
+        self._before = ""  # the last piece, blanks included
+        self._depth = depth
+
+    def _add(self, piece: str | None) -> None:
+        if piece:
+            self._pieces.append(piece)
+            self._before = piece
+
+    def text(self) -> str:
+        return " ".join("".join(self._pieces).split())
+
+    def content(self, element: Any) -> None:
+        """Add what is in an element, blanks between its parts included."""
+        self._add(element.text)
+        for node in element:
+            if local(node):
+                self.node(node)
+            self._add(node.tail)
+
+    def node(self, element: Any) -> None:
+        """Add an element."""
+        if self._depth >= MAX_DEPTH:
+            self._add("".join(element.itertext()))
+            return
+        self._depth += 1
+        name = local(element)
+        if name in _TOKENS:
+            self._token("".join(element.itertext()))
+        elif name == "mspace":
+            self._add(" ")
+        elif name == "mfrac":
+            self._token(" / ".join(_bracketed(part) for part in self._parts(element)))
+            self._add(" ")
+        elif name in ("msqrt", "mroot"):
+            self._root(name, self._parts(element))
+        elif name == "mfenced":
+            separator = element.get("separators", ",").strip()[:1]
+            inner = separator.join(self._parts(element)) if separator else self._run(element)
+            self._add(_wrapped(inner, element.get("open", "("), element.get("close", ")")))
+        elif name == "mtable":
+            rows = [" ".join(filter(None, map(self._inner, _nodes(row)))) for row in _nodes(element)]
+            self._add(f" {'; '.join(row for row in rows if row)} ")
+        elif name in _SCRIPTS:
+            base, *scripts = _nodes(element) or [None]
+            if base is not None:
+                self.node(base)
+            kinds = _SCRIPTS[name]
+            for place, node in enumerate(scripts):
+                self._script(node, kinds[place] if place < len(kinds) else "sup")
+        elif name == "mmultiscripts":
+            self._many_scripts(_nodes(element))
+        elif name == "mglyph":
+            self._token(attribute(element, "alt"))
+        elif name not in _HIDDEN:
+            self.content(element)
+        self._depth -= 1
+
+    def _token(self, text: str) -> None:
+        """Add a token, apart from the one before where both would run into one word ("5" and "mg")."""
+        text = text.translate(_INVISIBLE).strip("\t\r\n")
+        if not text:
+            return
+        before = self._before
+        glued = before[-1:].isalnum() and text[0].isalnum() and (len(before) > 1 or len(text) > 1 or text.isdigit())
+        after_script = before[-1:].isnumeric() and not before[-1:].isdecimal() and text[0].isalpha()
+        self._add(f" {text}" if glued and not after_script else text)
+
+    def _script(self, element: Any, kind: str) -> None:
+        """Add a superscript or subscript; two in a row stay two."""
+        is_token = local(element) in _TOKENS and not len(element)
+        text = " ".join((element.text or "").translate(_INVISIBLE).split()) if is_token else self._inner(element)
+        written = (superscript if kind == "sup" else subscript)(text)
+        before = self._before
+        both = before[-1:].isnumeric() and not before[-1:].isdecimal() and text[:1].isdigit()
+        same = both and written[:1].isnumeric() and (before[-1:] in _RAISED) is (kind == "sup")
+        self._add(f" {written}" if same else written)
+
+    def _many_scripts(self, nodes: list[Any]) -> None:
+        """Add what has scripts on both sides, those before it first."""
+        names = [local(node) for node in nodes]
+        split = names.index("mprescripts") if "mprescripts" in names else len(nodes)
+        for place, node in enumerate(nodes[split + 1 :]):
+            self._script(node, "sup" if place % 2 else "sub")
+        for node in nodes[:1]:
+            self.node(node)
+        for place, node in enumerate(nodes[1:split]):
+            self._script(node, "sup" if place % 2 else "sub")
+
+    def _root(self, name: str, parts: list[str]) -> None:
+        if name == "mroot" and len(parts) == 2:
+            self._add(f"{parts[1]}√{_bracketed(parts[0])}")
+        else:
+            self._add(f"√{_bracketed(' '.join(parts))}")
+
+    def _parts(self, element: Any) -> list[str]:
+        return [self._inner(node) for node in _nodes(element)]
+
+    def _run(self, element: Any) -> str:
+        line = _Line(self._depth)
+        line.content(element)
+        return line.text()
+
+    def _inner(self, element: Any) -> str:
+        line = _Line(self._depth)
+        line.node(element)
+        return line.text()
+
+
+def _nodes(element: Any) -> list[Any]:
+    return [node for node in element if local(node)]
+
+
+def _bracketed(text: str) -> str:
+    if not _COMPOUND.search(text):
+        return text
+    inside = text[1:-1]
+    first_closing = min((place for mark in ")]" if (place := inside.find(mark)) >= 0), default=len(inside))
+    apart = max(inside.rfind("("), inside.rfind("[")) > first_closing  # "(a) + (b)" is not one pair
+    whole = text[:1] in ("(", "[") and text[-1:] in (")", "]") and not apart
+    return text if whole else _wrapped(text, "(", ")")
+
+
+def _wrapped(text: str, opening: str, closing: str) -> str:
+    return f"{opening} {text} {closing}" if " " in text else f"{opening}{text}{closing}"

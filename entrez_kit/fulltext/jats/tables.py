@@ -1,0 +1,90 @@
+"""Tables as rows of texts: the tables of XHTML and those of OASIS; every cell once, every column in its place."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from entrez_kit.fulltext.jats.tree import attribute, children, local
+
+MAX_SPAN: Final = 200
+"""Wider spans are mistakes or malice; they would multiply what has to be kept."""
+MAX_COLUMNS: Final = 2000
+"""Cells farther to the right cover themselves alone."""
+_GROUPS: Final = ("thead", "tbody", "tfoot")
+
+
+def rows_of(table: Any, text_of: Callable[[Any], str]) -> list[list[str]]:
+    """Return a table's rows. A cell over several columns or rows stands in the first; the others are empty.
+
+    Args:
+        table: the element ``table``, of either kind.
+        text_of: returns the text of a cell.
+    """
+    rows: list[list[str]] = []
+    for group, columns in _groups(table):
+        open_spans: dict[int, int] = {}  # column -> rows below that its cell still covers
+        for row in children(group, "tr", "row"):
+            rows.append(_row(row, columns, open_spans, text_of))
+    return rows
+
+
+def _groups(table: Any) -> Iterator[tuple[Any, Mapping[str, int]]]:
+    """Yield what holds rows, in document order, each with the numbers of its named columns."""
+    if any(True for _ in children(table, "tr", "row")):
+        yield table, {}
+    for group in children(table, *_GROUPS):
+        yield group, {}
+    for part in children(table, "tgroup"):
+        columns = _named_columns(part)
+        for group in children(part, *_GROUPS):
+            own = _named_columns(group)
+            yield group, own or columns
+
+
+def _named_columns(group: Any) -> dict[str, int]:
+    columns: dict[str, int] = {}
+    number = -1
+    for spec in children(group, "colspec"):
+        number = _count(attribute(spec, "colnum"), number + 2) - 1
+        if name := attribute(spec, "colname"):
+            columns[name] = number
+    return columns
+
+
+def _row(row: Any, columns: Mapping[str, int], open_spans: dict[int, int], text_of: Callable[[Any], str]) -> list[str]:
+    placed: dict[int, str] = {}
+    covered = {column for column, left in open_spans.items() if left > 0}
+    for column in covered:
+        open_spans[column] -= 1
+    column = 0
+    for cell in children(row, "td", "th", "entry"):
+        start, width = _place(cell, columns)
+        column = start if start is not None and start >= column else column
+        while column in covered:
+            column += 1
+        placed[column] = text_of(cell)
+        height = _count(attribute(cell, "rowspan"), 1) if local(cell) != "entry" else _more_rows(cell)
+        width = min(width, max(1, MAX_COLUMNS - column))
+        for covered_column in range(column, min(column + width, MAX_COLUMNS)) if height > 1 else ():
+            open_spans[covered_column] = max(open_spans.get(covered_column, 0), height - 1)
+        column += width
+    last = max((*placed, *covered, column - 1), default=-1)
+    return [placed.get(number, "") for number in range(last + 1)]
+
+
+def _place(cell: Any, columns: Mapping[str, int]) -> tuple[int | None, int]:
+    """Return the column a cell says it begins in, and how many it covers."""
+    if local(cell) != "entry":
+        return None, _count(attribute(cell, "colspan"), 1)
+    first, last = columns.get(attribute(cell, "namest")), columns.get(attribute(cell, "nameend"))
+    if first is not None and last is not None and last >= first:
+        return first, min(last - first + 1, MAX_SPAN)
+    return columns.get(attribute(cell, "colname")), 1
+
+
+def _more_rows(cell: Any) -> int:
+    return min(_count(attribute(cell, "morerows"), 0) + 1, MAX_SPAN)
+
+
+def _count(text: str, default: int) -> int:
+    number = int(text[:6]) if text.isascii() and text.isdigit() else 0
+    return min(number, MAX_SPAN) or default

@@ -1,0 +1,575 @@
+"""The words of JATS: blocks of text in document order, nothing glued, nothing split, nothing lost.
+
+Markup inside a sentence is joined as it stands, superscripts and subscripts as ``entrez_kit.markup`` has it ("1.73
+m<sup>2</sup>" is "1.73 m²"). Paragraphs, list items, rows and the like are blocks: each begins a line of its own. Cells
+of a table row stand apart by tabs.
+"""
+
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import count
+from typing import Any, Final
+
+from entrez_kit.fulltext.jats.math import math_text, tex_text
+from entrez_kit.fulltext.jats.tables import rows_of
+from entrez_kit.fulltext.jats.tree import attribute, child, children, entity_text, is_entity, local
+from entrez_kit.markup import CALLOUT, END, SUBSCRIPT, SUPERSCRIPT, write_scripts
+
+BREAK: Final = "\x1f"
+"""Stands for a forced line break until the text is tidied; XML cannot hold this character."""
+FORMULA: Final = "[formula]"
+"""Stands for a formula that is only there as a picture."""
+MAX_DEPTH: Final = 80
+"""Elements nested deeper than this are read for their words alone."""
+
+_INLINE: Final = frozenset(
+    (
+        *("bold", "italic", "underline", "overline", "sub", "sup", "inf", "sc", "roman", "sans-serif", "monospace"),
+        *("strike", "fixed-case", "styled-content", "named-content", "xref", "ext-link", "uri", "email", "x", "ruby"),
+        *("rb", "rt", "rp", "abbrev", "target", "milestone-start", "milestone-end", "inline-formula", "chem-struct"),
+        *("inline-supplementary-material", "related-article", "related-object", "private-char", "glyph-data"),
+        *("overline-start", "overline-end", "underline-start", "underline-end", "funding-source", "award-id"),
+        *("b", "i", "u", "em", "strong", "tt", "span", "small", "big", "a", "font", "code-inline", "emphasis", "hi"),
+        *("institution", "country", "content-language", "price", "isbn", "issn"),
+    )
+)
+"""Markup inside a word or sentence: the text goes on as if it were not there."""
+
+_PLAIN: Final = frozenset(("bold", "italic", "underline", "sc", "ext-link", "monospace"))
+"""Of these, those that are read like the text around them, whatever they hold."""
+
+SCRIPTS: Final = {"sup": SUPERSCRIPT, "sub": SUBSCRIPT, "inf": SUBSCRIPT}
+_NOTE_LINKS: Final = frozenset(("fn", "table-fn", "author-notes", "corresp", "aff"))
+_CITED: Final = "bibr"
+_REACH: Final = 16
+"""Pieces of a line that are looked at for what stands before."""
+_MAX_MARK: Final = 5
+"""Longer links to notes are words of the sentence ("see note 3")."""
+
+_BLOCK: Final = frozenset(
+    (
+        *("title", "subtitle", "label", "caption", "disp-quote", "attrib", "statement", "fn-group", "ack", "app"),
+        *("app-group", "glossary", "notes", "bio", "sec", "back", "body", "boxed-text", "caption", "address", "def"),
+        *("sig-block", "sig", "speech", "speaker", "question", "question-wrap", "question-preamble", "answer"),
+        *("answer-set", "explanation", "textual-form", "license", "license-p", "permissions", "copyright-statement"),
+        *("kwd-group", "kwd", "floats-group", "fig-group", "table-wrap-group", "table-wrap-foot", "array"),
+        *("disp-formula-group", "floats-wrap", "author-notes", "addr-line", "epigraph", "dedication", "div", "block"),
+        *("verse-line", "ul", "ol", "li", "dl", "dt", "dd", "blockquote", "supplement", "gloss-group", "index-entry"),
+        *("abstract", "trans-abstract", "front-note", "foreword", "preface", "named-book-part-body", "h1", "h2", "h3"),
+    )
+)
+"""Elements that stand apart from the text around them; heading, if there is one, and content on lines of their own."""
+
+_ONE_BLOCK: Final = frozenset(
+    ("fig", "table-wrap", "chem-struct-wrap", "supplementary-material", "media", "graphic", "chem-struct-wrapper")
+)
+"""Elements whose parts (label, caption, rows, notes) belong closely together: lines of one block."""
+
+_FLOATS: Final = _ONE_BLOCK | {"boxed-text", "fig-group", "table-wrap-group", "fn"}
+"""Elements that only have their anchor in a paragraph: they follow it instead of cutting its sentence in two."""
+
+_HIDDEN: Final = frozenset(
+    (
+        *("object-id", "sec-meta", "ref-list", "processing-meta", "custom-meta-group", "copyright-year"),
+        *("copyright-holder", "colgroup", "col", "colspec", "spanspec", "institution-id", "fn-meta", "price-meta"),
+        *("license_ref", "free_to_read", "object-meta", "counts", "glyph-ref"),
+    )
+)
+"""Elements without words for readers. References have a place of their own."""
+
+_PREFERRED: Final = (
+    *("math", "tex-math", "table", "oasis-table", "textual-form", "preformat", "code", "chem-struct"),
+    *("disp-formula", "inline-formula", "media", "graphic", "inline-graphic", "inline-media"),
+)
+"""Which of several versions of the same thing is read, the best one first."""
+
+_CITATIONS: Final = frozenset(
+    ("mixed-citation", "element-citation", "nlm-citation", "citation", "citation-alternatives", "product")
+)
+_PICTURES: Final = frozenset(("graphic", "inline-graphic", "media", "inline-media"))
+_BLANKS: Final = re.compile(r"[ \t\r\n\f\v\x85\u2028\u2029]+")
+_AT_BREAK: Final = re.compile(rf"(?<! ) *+{BREAK} *+")
+_MIN_ALT_WORDS: Final = 4
+"""Shorter alternative texts ("Image 1", "An external file that holds a picture" is cut off as well) say nothing."""
+_NO_ALT: Final = ("An external file that holds a picture", "graphic file with name", "Click here for")
+
+
+def tidy(text: str) -> str:
+    """Make every run of blanks one space; forced breaks become line breaks, typographic spaces stay."""
+    return _AT_BREAK.sub("\n", _BLANKS.sub(" ", text)).strip(" \n")
+
+
+def one_line(text: str) -> str:
+    """Return text without line breaks and tabs."""
+    return _BLANKS.sub(" ", text.replace(BREAK, " ")).strip(" ")
+
+
+def inline_text(element: Any, declared: Mapping[str, str], *, without: Iterable[str] = ()) -> str:
+    """Return an element's words on one line.
+
+    Args:
+        element: what to read; None has no words.
+        declared: texts of the document's own entities.
+        without: elements below it that are left out.
+    """
+    if element is None:
+        return ""
+    flow = Flow(declared, without=frozenset(without))
+    flow.content(element)
+    return one_line(" ".join(flow.finished()))
+
+
+def heading_of(element: Any, declared: Mapping[str, str]) -> tuple[str, str]:
+    """Return label and title of a section-like element, "" for what it has not; subtitles belong to the title."""
+    label = inline_text(child(element, "label"), declared)
+    titles = [inline_text(title, declared) for title in children(element, "title", "subtitle")]
+    return label, one_line(" ".join(title for title in titles if title))
+
+
+class Flow:
+    """Collects the blocks of an element, in document order.
+
+    Args:
+        declared: texts of the document's own entities.
+        without: names of elements that are left out.
+        depth: how deep in the document it starts.
+    """
+
+    def __init__(self, declared: Mapping[str, str], *, without: frozenset[str] = frozenset(), depth: int = 0) -> None:
+        self.declared = declared
+        self.blocks: list[str] = []
+        self._without = without
+        self._depth = depth
+        self._line: list[str] = []
+        self._floats: list[str] = []
+        self._in_paragraph = 0
+        self._in_mark = 0
+        self._in_script = 0
+        self._apart = False
+
+    # what it is made of
+
+    def finished(self) -> list[str]:
+        """Return the blocks, after what is left of the last line."""
+        self.end()
+        self.blocks += self._floats
+        self._floats = []
+        return self.blocks
+
+    def text(self, text: str | None) -> None:
+        """Add text to the line."""
+        if not text:
+            return
+        if self._apart:
+            self._apart = False
+            before = self._line[-1] if self._line else ""
+            if before[-1:].isalnum() and text[0].isalnum():
+                self._line.append(" ")
+        self._line.append(text)
+
+    def end(self) -> None:
+        """End the line: what comes now is another block."""
+        self._apart = False
+        if self._line:
+            line = write_scripts(tidy("".join(self._line)))
+            self._line = []
+            if line:
+                self.blocks.append(line)
+
+    def block(self, text: str) -> None:
+        """Add a block that is ready, after what stands on the line."""
+        self.end()
+        if text.strip():
+            self.blocks.append(text)
+
+    def _touches(self) -> str:
+        """Return the character that what comes next on the line would touch, "" for none or a blank."""
+        for piece in reversed(self._line[-_REACH:]):
+            if piece not in (SUPERSCRIPT, SUBSCRIPT, CALLOUT, END) and piece:
+                return piece[-1].strip()
+        return ""
+
+    # elements
+
+    def content(self, element: Any, *, skip: Iterable[Any] = ()) -> None:
+        """Add the text and the elements of an element."""
+        left_out = set(skip)
+        if self._depth >= MAX_DEPTH:
+            pieces = [element.text or ""]
+            for node in element:
+                pieces += [*(node.itertext() if local(node) and node not in left_out else ()), node.tail or ""]
+            self.text(" ".join(pieces))
+            return
+        self._depth += 1
+        self.text(element.text)
+        for node in element:
+            if node not in left_out:
+                self.node(node)
+            elif local(node):
+                self._apart = True  # what stood on both sides of it are two words
+            self.text(node.tail)
+        self._depth -= 1
+
+    def node(self, element: Any) -> None:
+        """Add an element."""
+        name = local(element)
+        if not name:
+            if is_entity(element):
+                self.text(entity_text(element, self.declared))
+            return
+        if name in _HIDDEN or name in self._without:
+            return
+        if self._depth > MAX_DEPTH:
+            self.text(" ".join(element.itertext()))
+            return
+        if name in _FLOATS and self._in_paragraph and any(piece.strip() for piece in self._line):
+            self._floats += self.part(lambda part: part.node(element))
+            return
+        if handler := _HANDLERS.get(name):
+            handler(self, element)
+        elif name in _INLINE:
+            self.content(element)
+        elif name in _ONE_BLOCK:
+            self.block("\n".join(self.part(lambda part: part.whole(element))))
+        elif name in _BLOCK:
+            self.end()
+            self.whole(element)
+            self.end()
+        else:
+            self._apart = True
+            self.content(element)
+            self._apart = True
+
+    def part(self, fill: Callable[["Flow"], None]) -> list[str]:
+        """Return the blocks of something that is read by itself."""
+        flow = Flow(self.declared, without=self._without, depth=self._depth + 1)
+        fill(flow)
+        return flow.finished()
+
+    def inline(self, element: Any) -> str:
+        """Return an element's words on one line; None has none."""
+        return "" if element is None else one_line(" ".join(self.part(lambda part: part.content(element))))
+
+    def headed(self, element: Any) -> None:
+        """Add label and title on one line, then the rest of an element."""
+        names = [name for name in ("label", "title") if name not in self._without]
+        head = list(children(element, *names)) if len(element) and names else []
+        head = head[: 2 if [local(node) for node in head[:2]] == ["label", "title"] else 1]
+        if head and head[0] is next(children(element), None):
+            self.end()
+            self.block(one_line(" ".join(self.inline(node) for node in head)))
+            self.content(element, skip=head)
+        else:
+            self.content(element)
+
+    def whole(self, element: Any) -> None:
+        """Add label and title, the rest, and last the DOI that figures, tables and boxes of some journals have."""
+        self.headed(element)
+        for node in children(element, "object-id"):
+            self.block(self.inline(node) if attribute(node, "pub-id-type") == "doi" else "")
+
+    def paragraph(self, element: Any) -> None:
+        """Add a paragraph; what is only anchored in it follows."""
+        self.end()
+        self._in_paragraph += 1
+        self.content(element)
+        self._in_paragraph -= 1
+        self.end()
+        if not self._in_paragraph:
+            self.blocks += self._floats
+            self._floats = []
+
+    def line_break(self, element: Any) -> None:
+        """Add a forced line break."""
+        self.text(BREAK)
+
+    def verbatim(self, element: Any) -> None:
+        """Add text whose line breaks and blanks mean something."""
+        self.end()
+        text = "".join(self._written(element, 0)).expandtabs(4).replace("\r\n", "\n")
+        lines = textwrap.dedent(write_scripts(text)).split("\n")
+        first = next((number for number, line in enumerate(lines) if line.strip()), len(lines))
+        self.block("\n".join(line.rstrip() for line in lines[first:]).rstrip())
+
+    def _written(self, element: Any, depth: int) -> Iterator[str]:
+        """Yield a text as it stands, its blanks and line breaks too."""
+        if depth > MAX_DEPTH:
+            yield " ".join(element.itertext())
+            return
+        yield element.text or ""
+        for node in element:
+            name = local(node)
+            if name in ("break", "br"):
+                yield "\n"
+            elif name:
+                script = SCRIPTS.get(name)
+                yield script or ""
+                yield from self._written(node, depth + 1)
+                yield END if script else ""
+            elif is_entity(node):
+                yield entity_text(node, self.declared)
+            yield node.tail or ""
+
+    def verse(self, element: Any) -> None:
+        """Add a poem as one block."""
+        self.block("\n".join(self.part(lambda part: part.headed(element))))
+
+    def item_list(self, element: Any) -> None:
+        """Add a list as one block: items with their marks, what follows in an item indented."""
+        kind = attribute(element, "list-type").lower()
+        numbers = count(1)
+
+        def lines_of(node: Any) -> list[str]:
+            name = local(node)
+            if name == "list-item":
+                return self._item(node, kind, next(numbers))
+            return [self.inline(node)] if name in ("label", "title") else self._lines_of(node)
+
+        self._lines(element, lines_of)
+
+    def definitions(self, element: Any) -> None:
+        """Add a list of terms and their definitions as one block."""
+
+        def lines_of(node: Any) -> list[str]:
+            name = local(node)
+            if name == "def-item":
+                return self._definition(node)
+            return [self.inline(node)] if name in ("label", "title") else self._lines_of(node)
+
+        self._lines(element, lines_of)
+
+    def _lines(self, element: Any, lines_of: Callable[[Any], list[str]]) -> None:
+        """Add the parts of a list as the lines of one block; text between them, where none belongs, as well."""
+        lines = [one_line(element.text or "")]
+        for node in element:
+            lines += lines_of(node)
+            lines.append(one_line(node.tail or ""))
+        self.block("\n".join(line for line in lines if line))
+
+    def _lines_of(self, element: Any) -> list[str]:
+        return "\n".join(self.part(lambda part: part.node(element))).split("\n")
+
+    def _item(self, element: Any, kind: str, number: int) -> list[str]:
+        label = child(element, "label")
+        mark = self.inline(label) or _mark(kind, number)
+        part = self.part(lambda part: part.content(element, skip=[] if label is None else [label]))
+        first, *more = "\n".join(part).split("\n")
+        return [f"{mark} {first}".strip(), *(f"  {line}" for line in more)]
+
+    def _definition(self, element: Any) -> list[str]:
+        """Return a term and its definition, both on the first line where there is one of each."""
+        parts: list[list[str]] = [[one_line(element.text or "")]]
+        for node in element:
+            parts += [self._lines_of(node), [one_line(node.tail or "")]]
+        filled = [lines for part in parts if (lines := [line for line in part if line.strip()])]
+        if not filled:
+            return []
+        (first, *more), *others = filled
+        if others and not more:
+            (second, *more), *others = others
+            first = f"{first} — {second}"
+        return [first, *(f"  {line}" for lines in (more, *others) for line in lines)]
+
+    def script(self, element: Any) -> None:
+        """Add a superscript or subscript; how it is written shows when the line is whole."""
+        kind = SCRIPTS[local(element)]
+        if kind == SUPERSCRIPT and (self._in_mark or any(_is_mark(node) for node in children(element, "xref"))):
+            kind = CALLOUT
+        self._in_script += 1
+        self._line.append(kind)
+        self.content(element)
+        self._line.append(END)
+        self._in_script -= 1
+
+    def link(self, element: Any) -> None:
+        """Add a link. A note mark or callout that touches a word stands apart from it, in superscript or not."""
+        is_mark = _is_mark(element)
+        self._in_mark += is_mark
+        if is_mark and not self._in_script and self._is_glued(element):
+            self._line.append(CALLOUT)
+            self.content(element)
+            self._line.append(END)
+        else:
+            self.content(element)
+        self._in_mark -= is_mark
+
+    def _is_glued(self, element: Any) -> bool:
+        """Tell whether a callout that is no superscript would become a part of the word before it."""
+        before, mark = self._touches(), "".join(element.itertext()).strip()
+        if not before or not 0 < len(mark) <= _MAX_MARK or next(element.iter("{*}sup"), None) is not None:
+            return False
+        if attribute(element, "ref-type") == _CITED:  # "1999" and a link "a" are a year of which there are several
+            return before.isalnum() and mark[0].isdigit()
+        return before not in "([,;–-" if mark[0].isalnum() else before.isalnum()
+
+    def footnote(self, element: Any) -> None:
+        """Add a footnote as one block, its mark before its text."""
+        label = child(element, "label")
+        part = self.part(lambda part: part.content(element, skip=[] if label is None else [label]))
+        self.block(f"{self.inline(label)} {chr(10).join(part)}".strip())
+
+    def display_formula(self, element: Any) -> None:
+        """Add a formula on a line of its own, its number after it."""
+        label = child(element, "label")
+        text = self._formula(element, skip=[] if label is None else [label])
+        self.block(f"{text} {self.inline(label)}".strip())
+
+    def inline_formula(self, element: Any) -> None:
+        """Add a formula inside a sentence."""
+        self.text(self._formula(element))
+
+    def _formula(self, element: Any, skip: Iterable[Any] = ()) -> str:
+        named = {local(node): node for node in reversed(list(children(element)))}
+        if "math" in named and math_text(named["math"]):  # the others are pictures and other notations of the same
+            skip = [*skip, *children(element, "tex-math", *_PICTURES)]
+        blocks = self.part(lambda part: part.content(element, skip=skip))
+        text = one_line(" ".join(blocks))
+        return text or (FORMULA if any(local(node) in _PICTURES for node in element.iter()) else "")
+
+    def math(self, element: Any) -> None:
+        """Add MathML."""
+        self.text(math_text(element))
+
+    def tex(self, element: Any) -> None:
+        """Add TeX."""
+        self.text(tex_text(element))
+
+    def alternatives(self, element: Any) -> None:
+        """Add the best of several versions of the same thing."""
+        nodes = sorted(
+            children(element),
+            key=lambda node: _PREFERRED.index(local(node)) if local(node) in _PREFERRED else len(_PREFERRED),
+        )
+        for node in nodes:
+            flow = Flow(self.declared, without=self._without, depth=self._depth + 1)
+            flow.node(node)
+            if flow.blocks or flow._floats or any(piece.strip() for piece in flow._line):
+                self._join(flow, is_float=local(node) in _FLOATS)
+                return
+
+    def _join(self, flow: "Flow", *, is_float: bool) -> None:
+        """Add what was read apart; nothing is read twice, however deep one alternative lies in another."""
+        if is_float and self._in_paragraph and any(piece.strip() for piece in self._line):
+            self._floats += flow.finished()
+            return
+        if flow.blocks:
+            self.end()
+            self.blocks += flow.blocks
+        for piece in flow._line:
+            self.text(piece)
+        self._floats += flow._floats
+        self._apart = self._apart or flow._apart
+
+    def picture(self, element: Any) -> None:
+        """Add what is said about a picture: label, caption, and a description where it is one."""
+        if len(element):
+            self.block("\n".join(self.part(lambda part: part.whole(element))))
+
+    def inline_picture(self, element: Any) -> None:
+        """Add the description of a picture inside a sentence."""
+        self.content(element)
+
+    def alternative_text(self, element: Any) -> None:
+        """Add the description of a picture, unless it describes nothing."""
+        words = one_line("".join(element.itertext()))
+        if len(words.split()) >= _MIN_ALT_WORDS and not words.startswith(_NO_ALT):
+            self.block(words)
+
+    def abbreviation(self, element: Any) -> None:
+        """Add an abbreviation, its meaning in brackets where the markup has one."""
+        meaning = child(element, "def")
+        self.content(element, skip=[] if meaning is None else [meaning])
+        if meaning is not None:
+            self.text(f" ({self.inline(meaning)})")
+
+    def table(self, element: Any) -> None:
+        """Add a table: a line per row, a tab between cells."""
+        self.end()
+        for caption in children(element, "caption", "title"):  # HTML has it inside
+            self.node(caption)
+        rows = rows_of(element, self._cell)
+        if any(any(row) for row in rows):
+            self.blocks.append("\n".join("\t".join(row) for row in rows if any(row)))
+
+    def _cell(self, cell: Any) -> str:
+        if _is_plain(cell):  # as most are, and there may be a hundred thousand
+            return one_line("".join(cell.itertext()))
+        return one_line(" ".join(self.part(lambda part: part.content(cell))))
+
+    def citation(self, element: Any) -> None:
+        """Add a reference that stands in the text."""
+        from entrez_kit.fulltext.jats.references import citation_text
+
+        self._apart = True
+        self.text(citation_text(element, self.declared))
+        self._apart = True
+
+    def name(self, element: Any) -> None:
+        """Add a person's name."""
+        parts = [self.inline(part) for part in children(element, "prefix", "given-names")]
+        parts += [self.inline(part) for part in children(element, "surname", "suffix")]
+        self._apart = True
+        self.text(" ".join(part for part in parts if part))
+        self._apart = True
+
+
+def _is_mark(link: Any) -> bool:
+    """Tell whether a link goes to a note, an affiliation or a reference."""
+    kind = attribute(link, "ref-type")
+    return kind in _NOTE_LINKS or kind == _CITED
+
+
+def _is_plain(element: Any) -> bool:
+    """Tell whether there is nothing but text and simple markup in an element."""
+    return all(node.tag in _PLAIN for node in element.iterdescendants())
+
+
+def _mark(kind: str, number: int) -> str:
+    if kind == "order" or kind.startswith(("arabic", "number")):
+        return f"{number}."
+    if kind.startswith("alpha"):
+        letter = chr(ord("a") + (number - 1) % 26)
+        return f"{letter.upper() if 'upper' in kind else letter}."
+    if kind.startswith("roman"):
+        roman = _roman(number)
+        return f"{roman.upper() if 'upper' in kind else roman}."
+    return "" if kind in ("simple", "none") else "-"
+
+
+def _roman(number: int) -> str:
+    values = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+    text = ""
+    for value, letters in values:
+        text += letters * (number // value)
+        number %= value
+    return text
+
+
+_HANDLERS: Final[Mapping[str, Callable[[Flow, Any], None]]] = {
+    "p": Flow.paragraph,
+    "break": Flow.line_break,
+    "br": Flow.line_break,
+    "preformat": Flow.verbatim,
+    "code": Flow.verbatim,
+    "verse-group": Flow.verse,
+    "list": Flow.item_list,
+    "def-list": Flow.definitions,
+    "fn": Flow.footnote,
+    "disp-formula": Flow.display_formula,
+    "inline-formula": Flow.inline_formula,
+    "math": Flow.math,
+    "tex-math": Flow.tex,
+    "alternatives": Flow.alternatives,
+    "graphic": Flow.picture,
+    "inline-graphic": Flow.inline_picture,
+    "inline-media": Flow.inline_picture,
+    "alt-text": Flow.alternative_text,
+    "long-desc": Flow.alternative_text,
+    "abbrev": Flow.abbreviation,
+    "table": Flow.table,
+    "xref": Flow.link,
+    **dict.fromkeys(SCRIPTS, Flow.script),
+    "name": Flow.name,
+    **dict.fromkeys(_CITATIONS, Flow.citation),
+}

@@ -1,0 +1,144 @@
+"""Read JATS safely into an element tree, and the small things every part of the parser needs."""
+
+import html
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from entrez_kit.services.xml_reply import malformed
+
+MAX_BYTES: Final = 200 * 1024 * 1024
+"""The largest articles, with tables of whole genomes in them, have some 50 MB."""
+MAX_ENTITY_LENGTH: Final = 1000
+MAX_ATTRIBUTES: Final = 200
+"""Of an element with more, those whose names are in a namespace are not looked for: each look passes all of them."""
+
+ENDPOINT: Final = "full text"
+"""Who answered, in errors about documents that cannot be read."""
+_PREDEFINED: Final = frozenset(("amp", "lt", "gt", "quot", "apos"))
+_CDATA: Final = re.compile(
+    rb"(<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<!DOCTYPE[^\[>]*(?:\[.*?(?:\]\s*>|\Z)|>|\Z))", re.DOTALL
+)
+"""What is left as it is; one that never ends goes to the end, so that nothing is searched through twice."""
+_REFERENCE: Final = re.compile(rb"&([A-Za-z][A-Za-z0-9.]*);")
+
+
+def parse(content: bytes) -> Any:
+    """Return the root of a JATS document; no network, no DTD, no expansion of entities.
+
+    Entities that nothing defines (``&nbsp;`` without a DTD) become the characters HTML knows by that name, or stay as
+    they are written: no text is lost over them.
+
+    Raises:
+        UpstreamError: not well-formed, or too large.
+    """
+    from lxml import etree
+
+    if len(content) > MAX_BYTES:
+        raise malformed(ENDPOINT, f"{len(content):,} bytes, more than the {MAX_BYTES:,} that are read")
+    try:
+        return etree.fromstring(content, _parser())
+    except (etree.XMLSyntaxError, ValueError) as exc:
+        repaired = _without_undefined_entities(content)
+        if repaired != content:
+            try:
+                return etree.fromstring(repaired, _parser())
+            except (etree.XMLSyntaxError, ValueError):
+                pass
+        raise malformed(ENDPOINT, f"not well-formed XML ({type(exc).__name__})") from None
+
+
+def _parser() -> Any:
+    from lxml import etree
+
+    return etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
+
+
+def _without_undefined_entities(content: bytes) -> bytes:
+    """Write references to entities that only a DTD could define as character references, or as plain text."""
+    parts = _CDATA.split(content)
+    parts[::2] = [_REFERENCE.sub(_defined, part) for part in parts[::2]]
+    return b"".join(parts)
+
+
+def _defined(match: re.Match[bytes]) -> bytes:
+    name = match[1].decode("ascii")
+    if name in _PREDEFINED:
+        return match[0]
+    text = html.unescape(f"&{name};")
+    if text == f"&{name};" or "&" in text:
+        return b"&amp;" + match[0][1:]
+    return "".join(f"&#{ord(character)};" for character in text).encode("ascii")
+
+
+def declared_entities(root: Any) -> dict[str, str]:
+    """Return the plain texts that a document's own DOCTYPE gives names to; entities inside entities are left out."""
+    dtd = root.getroottree().docinfo.internalDTD
+    found: dict[str, str] = {}
+    for entity in dtd.iterentities() if dtd is not None else ():
+        text = entity.content or ""
+        if entity.name and text and len(text) <= MAX_ENTITY_LENGTH and not re.search("[<&%]", text):
+            found[entity.name] = text
+    return found
+
+
+def entity_text(element: Any, declared: Mapping[str, str]) -> str:
+    """Return what a reference to an entity stands for, or its name as it is written."""
+    written = str(element.text or "")
+    name = written.strip("&;")
+    return declared[name] if name in declared else html.unescape(written)
+
+
+def local(element: Any) -> str:
+    """Return an element's name without its namespace; "" for comments, instructions and references to entities."""
+    tag = element.tag
+    if not isinstance(tag, str):
+        return ""
+    return tag.rpartition("}")[2] if tag[:1] == "{" else tag
+
+
+def is_entity(element: Any) -> bool:
+    """Tell whether a node is a reference to an entity."""
+    from lxml import etree
+
+    return element.tag is etree.Entity
+
+
+def attribute(element: Any, name: str) -> str:
+    """Return an attribute's value whatever namespace its name is in; "" where there is none."""
+    value = element.get(name)
+    if value is None and len(element.attrib) <= MAX_ATTRIBUTES:
+        value = next((value for key, value in element.attrib.items() if key.rpartition("}")[2] == name), None)
+    return str(value or "").strip()
+
+
+def children(element: Any, *names: str) -> Iterator[Any]:
+    """Yield the child elements with one of these names, all where none is given, in document order."""
+    for child in element if element is not None else ():
+        name = local(child)
+        if name and (not names or name in names):
+            yield child
+
+
+def child(element: Any, *names: str) -> Any:
+    """Return the first child with one of these names, or None."""
+    return next(children(element, *names), None)
+
+
+def descendants(element: Any, *names: str, outside: tuple[str, ...] = ()) -> Iterator[Any]:
+    """Yield the elements below one that have one of these names, in document order.
+
+    Args:
+        outside: elements that are not looked into.
+    """
+    pending = [iter(element)] if element is not None else []
+    while pending:
+        found = next(pending[-1], None)
+        if found is None:
+            pending.pop()
+            continue
+        name = local(found)
+        if name in names:
+            yield found
+        if name and name not in outside:
+            pending.append(iter(found))

@@ -1,0 +1,355 @@
+"""Stream PubMed records: N inputs give N outcomes, in order, in constant memory.
+
+Batches are reconciled with what was asked. What a batch lacks is asked for once more by itself, and does not exist
+only if a search does not find it either; a batch that fails is halved to isolate what NCBI cannot answer; only a
+service that answers nothing any more is not asked to the end.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from entrez_kit import tracing
+from entrez_kit.batches import Pulse, in_batches, not_tried
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.identifiers import Identifier, read_identifier
+from entrez_kit.pubmed.medline import split_medline
+from entrez_kit.pubmed.models import Warn
+from entrez_kit.services import Services
+from entrez_kit.services.xml_reply import malformed
+
+if TYPE_CHECKING:
+    from entrez_kit.pubmed.xml.records import Record
+
+BATCH: Final = 200
+"""Records per EFetch; NCBI asks for POST beyond that, and a lost batch costs little."""
+DEFAULT_HISTORY_RECORDS: Final = 200
+
+Status = Literal["found", "not_found", "invalid", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What became of one input; ``record`` or ``medline`` (NCBI's own bytes) where it was found."""
+
+    input: str
+    pmid: str | None
+    status: Status
+    record: "Record | None" = None
+    medline: bytes | None = None
+    message: str | None = None
+    error: EntrezKitError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    record: "Record | None" = None
+    medline: bytes | None = None
+
+
+class Retrieval:
+    """An iterable of outcomes. ``urls``, ``method`` and ``warnings`` are complete after it has been walked."""
+
+    def __init__(self, services: Services, *, medline: bool, patient: bool = False) -> None:
+        self.services = services
+        self.medline = medline
+        self.pulse = Pulse(patient=patient)
+        self.urls: list[str] = []
+        self.method: Literal["GET", "POST"] = "GET"
+        self.warnings: list[Warn] = []
+        self.retmax: int | None = None
+        self._stream: Iterator[Fetched] = iter(())
+
+    @classmethod
+    def of_ids(cls, services: Services, inputs: Sequence[str], *, medline: bool = False) -> "Retrieval":
+        """Retrieve records by identifier; PMCIDs and DOIs are resolved to PMIDs first."""
+        retrieval = cls(services, medline=medline, patient=len(inputs) > BATCH)
+        retrieval._stream = retrieval._by_ids(inputs)
+        return retrieval
+
+    @classmethod
+    def of_history(
+        cls,
+        services: Services,
+        *,
+        query_key: str,
+        web_env: str,
+        retstart: int = 0,
+        retmax: int | None = None,
+        medline: bool = False,
+    ) -> "Retrieval":
+        """Retrieve records of a result set kept at NCBI; the first 200 unless ``retmax`` says otherwise."""
+        retrieval = cls(services, medline=medline)
+        retrieval._stream = retrieval._by_history(query_key, web_env, retstart, retmax)
+        return retrieval
+
+    def __iter__(self) -> Iterator[Fetched]:
+        return self._stream
+
+    @staticmethod
+    def raise_if_nothing_answered(fetched: Sequence[Fetched]) -> None:
+        """Raise the first error where every request failed, so that it is not mistaken for "not found".
+
+        Raises:
+            UpstreamError: or RateLimited, as it was met; ``details.missing`` names the inputs.
+        """
+        errors = [item.error for item in fetched if item.status == "error"]
+        if not errors or any(item.status in ("found", "not_found") for item in fetched):
+            return
+        first = errors[0]
+        assert first is not None
+        raise type(first)(
+            first.message,
+            recovery_hint=first.recovery_hint,
+            invalid_input=first.invalid_input,
+            details={**first.details, "missing": [item.input for item in fetched]},
+        )
+
+    def batch(self, pmids: Sequence[str]) -> "tuple[dict[str, Record], dict[str, EntrezKitError]]":
+        """Fetch one batch of PMIDs: the records there are, and why others were not answered; the rest do not exist."""
+        found, failed = self._fetch(list(pmids))
+        return {pmid: item.record for pmid, item in found.items() if item.record is not None}, failed
+
+    # by identifier
+
+    def _by_ids(self, inputs: Sequence[str]) -> Iterator[Fetched]:
+        for start in range(0, len(inputs), BATCH):
+            tracing.step(start, len(inputs))
+            batch = inputs[start : start + BATCH]
+            if self.pulse.stopped_by is None:
+                yield from self._batch(batch)
+            else:
+                yield from self._not_tried(batch, not_tried(self.pulse.stopped_by))
+
+    def _batch(self, inputs: Sequence[str]) -> list[Fetched]:
+        read = [read_identifier(text) for text in inputs]
+        resolved = self._resolve([identifier for identifier in read if identifier and identifier.kind != "pmid"])
+        pmids: dict[str, None] = {}
+        for identifier in read:
+            if identifier is not None:
+                pmid = identifier.value if identifier.kind == "pmid" else resolved.get(identifier.value)
+                if isinstance(pmid, str):
+                    pmids[pmid] = None
+        found, failed = self._fetch(list(pmids)) if pmids else ({}, {})
+        return [
+            self._outcome(text, identifier, resolved, found, failed)
+            for text, identifier in zip(inputs, read, strict=True)
+        ]
+
+    def _outcome(
+        self,
+        text: str,
+        identifier: Identifier | None,
+        resolved: "dict[str, str | EntrezKitError | None]",
+        found: dict[str, _Found],
+        failed: dict[str, EntrezKitError],
+    ) -> Fetched:
+        if identifier is None:
+            return Fetched(text, None, "invalid", message="not a PMID, PMCID or DOI")
+        pmid: str | EntrezKitError | None = identifier.value
+        if identifier.kind != "pmid":
+            pmid = resolved.get(identifier.value)
+        if isinstance(pmid, EntrezKitError):
+            return Fetched(text, None, "error", message=pmid.message, error=pmid)
+        if pmid is None:
+            return Fetched(text, None, "not_found", message=f"PubMed has no record of {identifier.value}")
+        if pmid in failed:
+            return Fetched(text, pmid, "error", message=failed[pmid].message, error=failed[pmid])
+        if pmid in found:
+            return Fetched(text, pmid, "found", record=found[pmid].record, medline=found[pmid].medline)
+        return Fetched(text, pmid, "not_found", message=f"PubMed has no record {pmid}")
+
+    def _not_tried(self, inputs: Sequence[str], error: EntrezKitError) -> Iterator[Fetched]:
+        for text in inputs:
+            identifier = read_identifier(text)
+            if identifier is None:
+                yield Fetched(text, None, "invalid", message="not a PMID, PMCID or DOI")
+            else:
+                pmid = identifier.value if identifier.kind == "pmid" else None
+                yield Fetched(text, pmid, "error", message=error.message, error=error)
+
+    def _resolve(self, identifiers: Sequence[Identifier]) -> "dict[str, str | EntrezKitError | None]":
+        if not identifiers:
+            return {}
+        from entrez_kit.pubmed.resolution import resolve
+
+        return resolve(self.services, identifiers, self.records_of)
+
+    def records_of(self, pmids: Sequence[str]) -> "list[Record]":
+        """Return parsed records of PMIDs, for matching identifiers against them.
+
+        Raises:
+            UpstreamError: NCBI did not answer.
+        """
+        from entrez_kit.pubmed.xml.records import iter_records
+
+        reply = self.services.eutils.efetch(db="pubmed", ids=list(pmids), retmode="xml")
+        return [record for record in iter_records(reply.content) if record.kind != "deleted"]
+
+    # requests
+
+    def _fetch(self, pmids: list[str]) -> tuple[dict[str, _Found], dict[str, EntrezKitError]]:
+        """Return the records of a batch, and why others were not answered; what is in neither does not exist."""
+        asked = in_batches(pmids, BATCH, self._reconciled, refusals=(EntityNotFound, InvalidInput), pulse=self.pulse)
+        found: dict[str, _Found] = {}
+        failed = dict(asked.failed)
+        for _, (got, withheld) in asked.answers:
+            found |= got
+            failed |= withheld
+        failed |= {pmid: error for pmid, error in asked.refused.items() if isinstance(error, InvalidInput)}
+        return found, failed
+
+    def _reconciled(self, pmids: list[str]) -> tuple[dict[str, _Found], dict[str, EntrezKitError]]:
+        """Fetch PMIDs, and see to it that what lacks does not exist; return also what exists and does not come."""
+        try:
+            found = self._request(pmids)
+        except EntityNotFound:
+            if self.services.eutils.known_uids("pubmed", pmids):
+                raise  # the others of the batch spoil it for these
+            return {}, {}
+        lacking = [pmid for pmid in pmids if pmid not in found]
+        if not lacking:
+            return found, {}
+        try:
+            found |= self._request(lacking, fresh=True)
+            lacking = [pmid for pmid in lacking if pmid not in found]
+            known = self.services.eutils.known_uids("pubmed", lacking)
+        except EntityNotFound:
+            known = set()
+        except (UpstreamError, RateLimited) as exc:
+            return found, dict.fromkeys(lacking, exc)
+        return found, {pmid: _withheld(pmid) for pmid in known}
+
+    def _request(self, pmids: list[str], *, fresh: bool = False) -> dict[str, _Found]:
+        wanted = set(pmids)
+        return {pmid: item for pmid, item in self._efetch(ids=pmids, fresh=fresh) if pmid in wanted}
+
+    def _efetch(
+        self,
+        *,
+        ids: Sequence[str] | None = None,
+        query_key: str | None = None,
+        webenv: str | None = None,
+        retstart: int | None = None,
+        retmax: int | None = None,
+        fresh: bool = False,
+    ) -> list[tuple[str, _Found]]:
+        reply = self.services.eutils.efetch(
+            db="pubmed",
+            ids=ids,
+            query_key=query_key,
+            webenv=webenv,
+            retstart=retstart,
+            retmax=retmax,
+            rettype="medline" if self.medline else None,
+            retmode="text" if self.medline else "xml",
+            read=lambda content: self._check(content, ids),
+            fresh=fresh,
+        )
+        self.method = reply.method
+        if reply.url not in self.urls:
+            self.urls.append(reply.url)
+        if self.medline:
+            return [(pmid, _Found(medline=text)) for pmid, text in split_medline(reply.content)]
+        from entrez_kit.pubmed.xml.records import iter_records
+
+        return [
+            (record.pmid, _Found(record=record)) for record in iter_records(reply.content) if record.kind != "deleted"
+        ]
+
+    def _check(self, content: bytes, ids: Sequence[str] | None) -> None:
+        """Refuse a reply in which a record cannot be read, or which is about others than those asked for."""
+        if self.medline:
+            pmids = [pmid for pmid, _ in split_medline(content)]
+        else:
+            from entrez_kit.pubmed.xml.records import pmids_of
+
+            pmids = pmids_of(content)
+        if ids and pmids and set(ids).isdisjoint(pmids):
+            raise malformed("efetch", f"records of others than those asked for, such as {pmids[0]}")
+
+    # by history
+
+    def _by_history(self, query_key: str, web_env: str, retstart: int, retmax: int | None) -> Iterator[Fetched]:
+        from entrez_kit.services.esearch_reply import parse_esearch
+
+        reply = self.services.eutils.esearch(
+            db="pubmed", term=f"#{query_key}", webenv=web_env, usehistory=True, retmax=0
+        )
+        total = parse_esearch(reply.content).count
+        wanted = DEFAULT_HISTORY_RECORDS if retmax is None else retmax
+        self.retmax = wanted
+        expected = max(0, min(wanted, total - retstart))
+        self.pulse.patient = expected > BATCH
+        if retmax is None and total - retstart > DEFAULT_HISTORY_RECORDS:
+            self.warnings.append(
+                Warn(
+                    code="history_page",
+                    message=f"The result set holds {total} records; {expected} from number {retstart} on are returned. "
+                    "Give retmax, or retstart for the next ones.",
+                )
+            )
+        if total and retstart >= total:
+            self.warnings.append(
+                Warn(code="offset_beyond_results", message=f"retstart {retstart} is past the last of {total} records.")
+            )
+        received = 0
+        for start in range(retstart, retstart + expected, BATCH):
+            tracing.step(received, expected)
+            size = min(BATCH, retstart + expected - start)
+            try:
+                page = self._patient_page(query_key, web_env, start, size)
+            except (UpstreamError, RateLimited, InvalidInput) as exc:
+                if not received:
+                    raise
+                self.warnings.append(
+                    Warn(
+                        code="history_incomplete",
+                        message=f"NCBI returned {received} of {expected} records of the result set: {exc.message}",
+                    )
+                )
+                return
+            received += len(page)
+            for pmid, item in page:
+                yield Fetched(pmid, pmid, "found", record=item.record, medline=item.medline)
+        if received < expected:
+            self.warnings.append(
+                Warn(
+                    code="history_incomplete",
+                    message=f"NCBI returned {received} of {expected} records of the result set.",
+                )
+            )
+
+    def _patient_page(self, query_key: str, web_env: str, start: int, size: int) -> list[tuple[str, _Found]]:
+        """Fetch one page; of several, one that fails is asked for again after a while."""
+        attempts = 0
+        while True:
+            try:
+                return self._history_page(query_key, web_env, start, size)
+            except (UpstreamError, RateLimited) as exc:
+                waits = self.pulse.waits(exc)
+                if attempts >= len(waits):
+                    raise
+                wait = waits[attempts]
+            attempts += 1
+            time.sleep(wait)
+
+    def _history_page(self, query_key: str, web_env: str, start: int, size: int) -> list[tuple[str, _Found]]:
+        """Fetch one page; a short one is asked for once more, since NCBI sometimes cuts them."""
+        best: list[tuple[str, _Found]] = []
+        for _ in range(2):
+            page = self._efetch(query_key=query_key, webenv=web_env, retstart=start, retmax=size)
+            if len(page) > len(best):
+                best = page
+            if len(best) >= size:
+                break
+        return best[:size]
+
+
+def _withheld(pmid: str) -> UpstreamError:
+    return UpstreamError(
+        f"NCBI did not send the record {pmid}, which a search of PubMed finds.",
+        recovery_hint="Run the same command again in a little while: what was fetched is in the cache.",
+        details={"reason": "incomplete", "service": "eutils", "endpoint": "efetch"},
+    )

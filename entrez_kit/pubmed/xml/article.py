@@ -1,0 +1,508 @@
+"""A PubMed record's element read into the fields of an Article: journal articles.
+
+Every record passes through here, so the element tree is walked once, with a handler per tag and flat loops over the
+lists inside. What is not known is passed over; what is missing is left out.
+"""
+
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import Any, Final
+
+from entrez_kit.pubmed.models import MeshTerm
+from entrez_kit.pubmed.standing import retraction_status, standing_of
+from entrez_kit.pubmed.xml import mesh_headings as mesh
+from entrez_kit.pubmed.xml.dates import (
+    NUMBERS,
+    calendar_parts,
+    iso_date,
+    number,
+    publication_date,
+)
+from entrez_kit.pubmed.xml.mixed_content import INLINE, text_of, tidy
+from entrez_kit.pubmed.xml.own_ids import article_number, bare_orcid, bare_pmcid, own_ids
+
+Fields = dict[str, Any]
+Read = Callable[[Any], str | None]
+
+plain: Final[Read] = attrgetter("text")
+"""Reads an element that has no children; ``text_of`` reads any, at several times the cost."""
+
+_NAME_PARTS: Final = {
+    "LastName": "last_name",
+    "ForeName": "first_name",
+    "FirstName": "first_name",
+    "Initials": "initials",
+    "Suffix": "suffix",
+}
+_JOURNAL_PARTS: Final = {
+    "Volume": "volume",
+    "Issue": "issue",
+    "Title": "title",
+    "ISOAbbreviation": "iso_abbreviation",
+}
+_DATE_PARTS: Final = frozenset(("Year", "Month", "Day", "Season", "MedlineDate"))
+_TIME_PARTS: Final = {"Year": "year", "Month": "month", "Day": "day", "Hour": "hour", "Minute": "minute"}
+_UNLABELLED: Final = "UNLABELLED"
+"""NLM's label for the part of a structured abstract that has none."""
+
+
+def article_fields(record: Any, headings: list[MeshTerm] | None = None) -> Fields:
+    """Read a PubmedArticle (or a bare MedlineCitation) into the fields of an ``Article``, but for PMID and address.
+
+    Args:
+        record: the element.
+        headings: its MeSH headings, where they were taken out of the element before.
+    """
+    fields: Fields = {"record_type": "article"}
+    if headings is not None:
+        fields["mesh_terms"] = headings
+    if record.tag == "MedlineCitation":
+        dispatch(record, _CITATION, fields)
+    else:
+        dispatch(record, _RECORD, fields)
+    finish(fields)
+    return fields
+
+
+def dispatch(element: Any, handlers: Mapping[str, Callable[[Any, Fields], None]], fields: Fields) -> None:
+    """Call the handler of each child that has one."""
+    for child in element:
+        handler = handlers.get(child.tag)
+        if handler:
+            handler(child, fields)
+
+
+def finish(fields: Fields) -> None:
+    """Derive what depends on several parts of a record: ids, abstract text, standing."""
+    located = fields.pop("_located", [])
+    if number := article_number(located):
+        fields.setdefault("journal_info", {})["article_number"] = number
+    ids, doi = own_ids(fields.pop("_listed", []), located)
+    fields["article_ids"] = ids
+    if doi:
+        fields["doi"] = doi
+    if "pmc" in ids:
+        fields["pmcid"] = bare_pmcid(ids["pmc"])
+    if "_affiliation" in fields:
+        first_affiliation = fields.pop("_affiliation")
+        people = fields.get("authors")
+        if first_affiliation and people and not any("affiliations" in person for person in people):
+            people[0]["affiliations"] = [first_affiliation]
+    if not fields.get("abstract_sections") and (own := _in_own_language(fields)):
+        fields["abstract_sections"] = own.get("sections") or [{"text": own["text"]}]
+        fields["abstract_language"] = own["language"]
+    sections = fields.get("abstract_sections")
+    if sections:
+        fields["abstract_text"] = joined_sections(sections)
+    add_standing(fields)
+
+
+def add_standing(fields: Fields) -> None:
+    """Say how the work stands, by its types, related records, title and abstract."""
+    standing = standing_of(
+        publication_types=fields.get("publication_types", ()),
+        corrections=fields.get("corrections", ()),
+        title=fields.get("title"),
+        abstract=fields.get("abstract_text"),
+    )
+    if standing is not None:
+        fields["standing"] = standing
+        fields["retraction_status"] = retraction_status(standing)
+
+
+def _in_own_language(fields: Fields) -> Fields | None:
+    """Return the abstract in a language of the article, else in any but English, of a record without an English one."""
+    others: list[Fields] = [one for one in fields.get("other_abstracts", ()) if one.get("language", "eng") != "eng"]
+    languages = fields.get("languages", [])
+    return min(others, key=lambda one: one["language"] not in languages, default=None)
+
+
+def joined_sections(sections: list[Fields]) -> str:
+    """Join the sections of an abstract, one a line, each after its label."""
+    if len(sections) == 1 and "label" not in sections[0]:
+        return str(sections[0]["text"])
+    lines = (f"{part['label']}: {part['text']}".rstrip() if "label" in part else part["text"] for part in sections)
+    return "\n".join(lines)
+
+
+# lists that articles and books share
+
+
+def people(container: Any, read: Read = plain) -> list[Fields]:
+    """Read the authors, editors or investigators in a list, leaving out names that NLM marks as invalid."""
+    valid: list[Fields] = []
+    invalid: list[Fields] = []
+    person: Fields = {}
+    name_of = _NAME_PARTS.get
+    for element in container.iterdescendants():
+        tag = element.tag
+        name = name_of(tag)
+        if name:
+            text = read(element)
+            if text:
+                person[name] = text.strip()
+        elif tag == "AffiliationInfo":
+            continue
+        elif tag == "Affiliation":
+            affiliation = text_of(element)
+            if affiliation:
+                if "affiliations" in person:
+                    person["affiliations"].append(affiliation)
+                else:
+                    person["affiliations"] = [affiliation]
+        elif tag == "Author" or tag == "Investigator":
+            person = {}
+            if element.get("ValidYN") == "N":
+                invalid.append(person)
+            else:
+                valid.append(person)
+        elif tag == "Identifier":
+            if element.get("Source") == "ORCID" and element.getparent().tag != "AffiliationInfo":
+                orcid = bare_orcid(element.text)
+                if orcid:
+                    person["orcid"] = orcid
+        elif tag == "CollectiveName":
+            person["collective_name"] = text_of(element)
+        elif read is plain and (tag in INLINE or not isinstance(tag, str)):
+            return people(container, text_of)  # markup inside names: rare, and worth a second look
+    return [person for person in valid or invalid if person]
+
+
+def abstract_sections(container: Any) -> tuple[list[Fields], str]:
+    """Read the parts of an abstract, each with its label and NLM's category, and the copyright line."""
+    sections: list[Fields] = []
+    notice = ""
+    for element in container:
+        tag = element.tag
+        if tag == "CopyrightInformation":
+            notice = text_of(element)
+        elif tag == "AbstractText":
+            section: Fields = {"text": text_of(element)}
+            label = element.get("Label")
+            if label and label != _UNLABELLED and (label := tidy(label)):
+                section["label"] = label
+            category = element.get("NlmCategory")
+            if category:
+                section["nlm_category"] = category
+            if section["text"] or "label" in section:
+                sections.append(section)
+    return sections, notice
+
+
+def history(container: Any, fields: Fields) -> None:
+    """Read the steps in the life of a record: received, accepted, entrez ..."""
+    steps: list[Fields] = []
+    groups: list[list[int]] = []
+    known = NUMBERS.get
+    for text in [element.text for element in container.iterdescendants()]:
+        value = known(text)
+        if value is None:
+            groups.append([])
+        elif groups:
+            groups[-1].append(value)
+    statuses = [element.get("PubStatus") for element in container]
+    if len(groups) != len(statuses):  # something is no number
+        groups = [[]] * len(statuses)
+    for index, (status, group) in enumerate(zip(statuses, groups, strict=True)):
+        # Year, Month, Day, then Hour and Minute, is NLM's order; what does not look like it is read by name
+        likely = len(group) in (3, 5) and group[0] >= 1500 and 0 < group[1] <= 12 and 0 < group[2] <= 28
+        if not likely:
+            step = _moment(container[index])
+        elif len(group) == 5:
+            year, month, day, hour, minute = group
+            step = {"year": year, "month": month, "day": day, "hour": hour, "minute": minute}
+        else:
+            year, month, day = group
+            step = {"year": year, "month": month, "day": day}
+        if status:
+            step["status"] = status
+            steps.append(step)
+    fields["history"] = steps
+
+
+def _moment(element: Any) -> Fields:
+    """Read a date with a time, by the names of its parts and as far as it exists."""
+    texts: dict[str, str | None] = {child.tag: child.text for child in element}
+    get = texts.get
+    parts: Fields = {**calendar_parts(get("Year"), get("Month"), get("Day"))}
+    parts["hour"], parts["minute"] = number(get("Hour")), number(get("Minute"))
+    return parts
+
+
+def grants(container: Any, fields: Fields) -> None:
+    """Read the funding of an article, a book or a chapter."""
+    found: list[Fields] = fields.setdefault("grant_list", [])
+    for grant in container:
+        entry: Fields = {}
+        for child in grant:
+            tag = child.tag
+            if tag == "GrantID":
+                entry["grant_id"] = text_of(child)
+            elif tag == "Agency":
+                entry["agency"] = text_of(child)
+            elif tag == "Acronym":
+                entry["acronym"] = text_of(child)
+            elif tag == "Country":
+                entry["country"] = text_of(child)
+        if entry:
+            found.append(entry)
+
+
+def pub_date(element: Any) -> Fields | None:
+    """Read a PubDate element."""
+    return _published({child.tag: child.text for child in element})
+
+
+def _published(texts: dict[str, str | None]) -> Fields | None:
+    get = texts.get
+    return publication_date(get("Year"), get("Month"), get("Day"), get("Season"), get("MedlineDate"))
+
+
+def plain_date(element: Any) -> dict[str, int]:
+    """Read an element with Year, Month and Day."""
+    texts: dict[str, str | None] = {child.tag: child.text for child in element}
+    get = texts.get
+    return calendar_parts(get("Year"), get("Month"), get("Day"))
+
+
+def keywords(container: Any, fields: Fields) -> None:
+    """Add keywords, of whichever owner, each once."""
+    found: list[str] = fields.setdefault("keywords", [])
+    for element in container:
+        word = text_of(element)
+        if word and word not in found:
+            found.append(word)
+
+
+def page_range(pagination: Any) -> str | None:
+    """Read pages as MEDLINE shortens them (117-26), or the first and last one where that is missing."""
+    start = end = None
+    for element in pagination:
+        tag = element.tag
+        if tag == "MedlinePgn":
+            pages = text_of(element)
+            if pages:
+                return pages
+        elif tag == "StartPage":
+            start = text_of(element)
+        elif tag == "EndPage":
+            end = text_of(element)
+    return f"{start}-{end}" if start and end and start != end else start or end or None
+
+
+def listed_ids(container: Any, fields: Fields) -> None:
+    """Note the record's own ids; those of cited works stand in lists of their own, inside ReferenceList."""
+    found: list[tuple[str, str]] = fields.setdefault("_listed", [])
+    for element in container:
+        text = element.text
+        if text and (value := text.strip()):
+            found.append((element.get("IdType") or "pubmed", value))
+
+
+def located_id(element: Any, fields: Fields) -> None:
+    """Note an electronic location: a DOI or a publisher's number."""
+    value = text_of(element)
+    if value:
+        valid = element.get("ValidYN") != "N"
+        fields.setdefault("_located", []).append((element.get("EIdType") or "pii", value, valid))
+
+
+def revised(element: Any, fields: Fields) -> None:
+    """Read when the record was last revised."""
+    date = iso_date(**plain_date(element))
+    if date:
+        fields["date_revised"] = date
+
+
+def language(element: Any, fields: Fields) -> None:
+    """Add a language."""
+    code = text_of(element)
+    if code:
+        fields.setdefault("languages", []).append(code)
+
+
+def vernacular_title(element: Any, fields: Fields) -> None:
+    """Read the title in the language of the article."""
+    fields["vernacular_title"] = text_of(element)
+
+
+def authors(element: Any, fields: Fields) -> None:
+    """Add authors, and say when NLM knows that there are more."""
+    fields.setdefault("authors", []).extend(people(element))
+    if element.get("CompleteYN") == "N":
+        fields["authors_complete"] = False
+
+
+def investigators(element: Any, fields: Fields) -> None:
+    """Add investigators: members of the groups among the authors."""
+    fields.setdefault("investigators", []).extend(people(element))
+
+
+def abstract(element: Any, fields: Fields) -> None:
+    """Read the abstract and its copyright line."""
+    fields["abstract_sections"], notice = abstract_sections(element)
+    if notice:
+        fields["abstract_copyright"] = notice
+
+
+def dated(element: Any, kind: str | None, fields: Fields) -> None:
+    """Add a date beside the issue date."""
+    date: Fields = {**plain_date(element)}
+    if kind:
+        date["type"] = kind
+    if date:
+        fields.setdefault("article_dates", []).append(date)
+
+
+# parts of a journal article
+
+
+def _journal(element: Any, fields: Fields) -> None:
+    journal: Fields = fields.setdefault("journal_info", {})
+    date: dict[str, str | None] = {}
+    name_of = _JOURNAL_PARTS.get
+    for child in element.iterdescendants():
+        tag = child.tag
+        name = name_of(tag)
+        if name:
+            journal[name] = text_of(child)
+        elif tag in _DATE_PARTS:
+            date[tag] = child.text
+        elif tag == "ISSN":
+            journal["eissn" if child.get("IssnType") == "Electronic" else "issn"] = text_of(child)
+    if date:
+        journal["publication_date"] = _published(date)
+
+
+def _medline_journal(element: Any, fields: Fields) -> None:
+    journal: Fields = fields.setdefault("journal_info", {})
+    for child in element:
+        tag = child.tag
+        if tag == "NlmUniqueID":
+            journal["nlm_id"] = text_of(child)
+        elif tag == "ISSNLinking":
+            journal["issn_linking"] = text_of(child)
+        elif tag == "MedlineTA" and not journal.get("iso_abbreviation"):
+            journal["iso_abbreviation"] = text_of(child)
+
+
+def pagination(element: Any, fields: Fields) -> None:
+    """Note the pages among what is known of the journal or book."""
+    pages = page_range(element)
+    if pages:
+        fields.setdefault("journal_info", {})["pages"] = pages
+
+
+def _title(element: Any, fields: Fields) -> None:
+    fields["title"] = text_of(element)
+
+
+def _types(element: Any, fields: Fields) -> None:
+    fields["publication_types"] = [kind for child in element if (kind := text_of(child))]
+
+
+def _article_date(element: Any, fields: Fields) -> None:
+    dated(element, element.get("DateType"), fields)
+
+
+def _affiliation(element: Any, fields: Fields) -> None:
+    """Note an affiliation beside the author list: until 2013 NLM kept the first author's there, and only that."""
+    fields["_affiliation"] = text_of(element)
+
+
+def _data_banks(element: Any, fields: Fields) -> None:
+    for bank in element:
+        name = bank.findtext("DataBankName")
+        if name:
+            numbers = [text for child in bank.iterdescendants("AccessionNumber") if (text := text_of(child))]
+            fields.setdefault("data_banks", []).append({"name": name, "accession_numbers": numbers})
+
+
+def _mesh(element: Any, fields: Fields) -> None:
+    fields["mesh_terms"] = [*fields.get("mesh_terms", ()), *mesh.read(element)]
+
+
+def _supplemental_mesh(element: Any, fields: Fields) -> None:
+    fields["supplemental_mesh"] = [
+        {"name": text_of(child), "ui": child.get("UI"), "type": child.get("Type")} for child in element
+    ]
+
+
+def _other_abstract(element: Any, fields: Fields) -> None:
+    sections, _ = abstract_sections(element)
+    if sections:
+        other: Fields = {"text": joined_sections(sections)}
+        if len(sections) > 1 or "label" in sections[0]:
+            other["sections"] = sections
+        for name, attribute in (("language", "Language"), ("type", "Type")):
+            value = element.get(attribute)
+            if value:
+                other[name] = value
+        fields.setdefault("other_abstracts", []).append(other)
+
+
+def _corrections(element: Any, fields: Fields) -> None:
+    found: list[Fields] = []
+    for entry in element:
+        kind = entry.get("RefType")
+        if not kind or kind == "Cites":
+            continue
+        correction: Fields = {"kind": kind, "citation": ""}
+        for child in entry:
+            tag = child.tag
+            if tag == "RefSource":
+                correction["citation"] = text_of(child)
+            elif tag == "PMID":
+                correction["pmid"] = text_of(child)
+            elif tag == "Note":
+                correction["note"] = text_of(child)
+        found.append(correction)
+    if found:
+        fields["corrections"] = found
+
+
+def _conflicts(element: Any, fields: Fields) -> None:
+    fields["coi_statement"] = text_of(element)
+
+
+def _citation(element: Any, fields: Fields) -> None:
+    dispatch(element, _CITATION, fields)
+
+
+def _article(element: Any, fields: Fields) -> None:
+    dispatch(element, _ARTICLE, fields)
+
+
+def _pubmed_data(element: Any, fields: Fields) -> None:
+    dispatch(element, _PUBMED_DATA, fields)
+
+
+_RECORD: Final = {"MedlineCitation": _citation, "PubmedData": _pubmed_data}
+_CITATION: Final = {
+    "DateRevised": revised,
+    "Article": _article,
+    "MedlineJournalInfo": _medline_journal,
+    "MeshHeadingList": _mesh,
+    "SupplMeshList": _supplemental_mesh,
+    "CommentsCorrectionsList": _corrections,
+    "OtherAbstract": _other_abstract,
+    "KeywordList": keywords,
+    "CoiStatement": _conflicts,
+    "InvestigatorList": investigators,
+}
+_ARTICLE: Final = {
+    "Journal": _journal,
+    "ArticleTitle": _title,
+    "Pagination": pagination,
+    "ELocationID": located_id,
+    "Abstract": abstract,
+    "AuthorList": authors,
+    "Affiliation": _affiliation,
+    "Language": language,
+    "DataBankList": _data_banks,
+    "GrantList": grants,
+    "PublicationTypeList": _types,
+    "VernacularTitle": vernacular_title,
+    "ArticleDate": _article_date,
+}
+_PUBMED_DATA: Final = {"History": history, "ArticleIdList": listed_ids}

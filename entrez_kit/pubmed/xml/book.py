@@ -1,0 +1,176 @@
+"""Books and book chapters of PubMed (NCBI Bookshelf) read into the fields of an Article."""
+
+from collections.abc import Callable
+from typing import Any, Final, Literal
+
+from entrez_kit.pubmed.xml import article
+from entrez_kit.pubmed.xml.article import Fields
+from entrez_kit.pubmed.xml.mixed_content import text_of
+from entrez_kit.pubmed.xml.own_ids import own_ids
+
+
+def book_fields(record: Any) -> Fields:
+    """Read a PubmedBookArticle (or a bare BookDocument) into the fields of an ``Article``, but for PMID and address."""
+    document = record if record.tag == "BookDocument" else record.find("BookDocument")
+    kind = book_kind(document)
+    fields: Fields = {"record_type": kind, "book_info": {}, "journal_info": {}}
+    article.dispatch(record, _RECORD, fields)
+    if record is document:
+        article.dispatch(document, _DOCUMENT, fields)
+    _place_book(fields, whole=kind == "book")
+    article.finish(fields)
+    if accession := fields["article_ids"].get("bookaccession"):
+        fields["book_info"]["accession"] = accession
+    return fields
+
+
+def book_kind(document: Any) -> Literal["book", "chapter"]:
+    """Tell a chapter from a whole book.
+
+    NLM gives a chapter a title of its own, with the part of the book it is, or says where in the book it stands
+    (LocationLabel). A whole book has only the book's title, sometimes twice.
+    """
+    if document is None:
+        return "book"
+    title = document.find("ArticleTitle")
+    if document.find("LocationLabel") is not None:
+        return "chapter"
+    if title is None or not text_of(title):
+        return "book"
+    if title.get("part") or title.get("sec"):
+        return "chapter"
+    book_title = document.find("Book/BookTitle")
+    return "book" if book_title is not None and text_of(book_title) == text_of(title) else "chapter"
+
+
+def _place_book(fields: Fields, *, whole: bool) -> None:
+    """Decide what of the book is the record's own: all of it for a book, the date and the place for a chapter."""
+    info: Fields = fields["book_info"]
+    book_authors: list[Fields] = fields.pop("_book_authors", [])
+    book_ids: list[tuple[str, str, bool]] = fields.pop("_book_ids", [])
+    if whole:
+        fields["title"] = info.get("title") or fields.get("title", "")
+        fields.setdefault("_located", []).extend(book_ids)
+    else:
+        fields["title"] = fields.get("title") or info.get("title", "")
+        _, doi = own_ids([], book_ids)
+        if doi:
+            info["doi"] = doi
+    if fields.get("authors"):
+        info["authors"] = book_authors
+    else:
+        fields["authors"] = book_authors
+    journal: Fields = fields["journal_info"]
+    journal["title"] = info.get("title")
+    journal["volume"] = info.get("volume")
+
+
+def _book(element: Any, fields: Fields) -> None:
+    info: Fields = fields["book_info"]
+    for child in element:
+        tag = child.tag
+        if tag in _BOOK_TEXTS:
+            info[_BOOK_TEXTS[tag]] = text_of(child)
+        elif tag == "Publisher":
+            info["publisher"] = _text(child, "PublisherName")
+            info["publisher_location"] = _text(child, "PublisherLocation")
+        elif tag == "PubDate":
+            fields["journal_info"]["publication_date"] = article.pub_date(child)
+        elif tag in ("BeginningDate", "EndingDate"):
+            article.dated(child, tag.removesuffix("Date").lower(), fields)
+        elif tag == "AuthorList":
+            if child.get("Type") == "editors":
+                info.setdefault("editors", []).extend(article.people(child))
+            else:
+                fields.setdefault("_book_authors", []).extend(article.people(child))
+        elif tag == "InvestigatorList":
+            article.investigators(child, fields)
+        elif tag == "Isbn":
+            info.setdefault("isbns", []).append(text_of(child))
+        elif tag == "ELocationID":
+            located: Fields = {}
+            article.located_id(child, located)
+            fields.setdefault("_book_ids", []).extend(located.get("_located", []))
+
+
+def _text(element: Any, name: str) -> str | None:
+    found = element.find(name)
+    return text_of(found) if found is not None else None
+
+
+def _document(element: Any, fields: Fields) -> None:
+    article.dispatch(element, _DOCUMENT, fields)
+
+
+def _book_data(element: Any, fields: Fields) -> None:
+    article.dispatch(element, _BOOK_DATA, fields)
+
+
+def _authors(element: Any, fields: Fields) -> None:
+    if element.get("Type") == "editors":
+        fields["book_info"].setdefault("editors", []).extend(article.people(element))
+    else:
+        article.authors(element, fields)
+
+
+def _title(element: Any, fields: Fields) -> None:
+    fields["title"] = text_of(element)
+
+
+def _location(element: Any, fields: Fields) -> None:
+    label = " ".join(part for part in (element.get("Type"), text_of(element)) if part)
+    if label:
+        info: Fields = fields["book_info"]
+        info["location"] = f"{info['location']}, {label}" if "location" in info else label
+
+
+def _publication_type(element: Any, fields: Fields) -> None:
+    if kind := text_of(element):
+        fields.setdefault("publication_types", []).append(kind)
+
+
+def _sections(element: Any, fields: Fields) -> None:
+    """Read the table of contents, sections within sections in reading order."""
+    titles: list[str] = fields["book_info"].setdefault("sections", [])
+    for section in element.iter("Section"):
+        parts = (_text(section, "LocationLabel"), _text(section, "SectionTitle"))
+        if title := " ".join(part for part in parts if part):
+            titles.append(title)
+
+
+def _contribution(element: Any, fields: Fields) -> None:
+    article.dated(element, "contribution", fields)
+
+
+Handlers = dict[str, Callable[[Any, Fields], None]]
+
+_BOOK_TEXTS: Final = {
+    "BookTitle": "title",
+    "VolumeTitle": "volume_title",
+    "CollectionTitle": "collection_title",
+    "Edition": "edition",
+    "Volume": "volume",
+    "Medium": "medium",
+    "ReportNumber": "report_number",
+}
+_DOCUMENT: Final[Handlers] = {
+    "ArticleIdList": article.listed_ids,
+    "Book": _book,
+    "LocationLabel": _location,
+    "ArticleTitle": _title,
+    "VernacularTitle": article.vernacular_title,
+    "Pagination": article.pagination,
+    "ELocationID": article.located_id,
+    "Language": article.language,
+    "AuthorList": _authors,
+    "InvestigatorList": article.investigators,
+    "PublicationType": _publication_type,
+    "Abstract": article.abstract,
+    "Sections": _sections,
+    "KeywordList": article.keywords,
+    "ContributionDate": _contribution,
+    "DateRevised": article.revised,
+    "GrantList": article.grants,
+}
+_BOOK_DATA: Final[Handlers] = {"History": article.history, "ArticleIdList": article.listed_ids}
+_RECORD: Final[Handlers] = {"BookDocument": _document, "PubmedBookData": _book_data}

@@ -1,0 +1,105 @@
+"""An XML element as JSON and nothing lost: order, attributes and text between children all stay."""
+
+from typing import Any, Final
+
+from entrez_kit.pubmed.xml.stream import invalid_response
+
+MAX_DEPTH: Final = 100
+"""PubMed's records are some 12 levels deep, formulas some 20 more; JSON writers give up at a few hundred."""
+
+_TEXTUAL: Final = frozenset(
+    (
+        "ArticleTitle",
+        "VernacularTitle",
+        "BookTitle",
+        "VolumeTitle",
+        "CollectionTitle",
+        "SectionTitle",
+        "AbstractText",
+        "CopyrightInformation",
+        "Affiliation",
+        "CollectiveName",
+        "Keyword",
+        "Citation",
+        "CoiStatement",
+        "GeneralNote",
+        "Suffix",
+        "LocationLabel",
+        "Item",
+        "Note",
+        "RefSource",
+        "DispFormula",
+        "b",
+        "i",
+        "u",
+        "sub",
+        "sup",
+    )
+)
+"""Elements that hold text: white space between the children of these is part of it."""
+
+
+def element_to_json(element: Any) -> dict[str, Any]:
+    """Return an element as ``{"tag", "attributes", "children"}``.
+
+    ``children`` are texts and elements of the same form, in the order of the document, so mixed content stays readable
+    in both directions. ``attributes`` and ``children`` are left out where there are none. Names keep the prefix they
+    were written with ("mml:math"), and a namespace is declared among the attributes of the element that declares it.
+    Left out are comments, processing instructions, and line breaks between elements that hold no text of their own.
+
+    Raises:
+        UpstreamError: the element is nested deeper than anything PubMed sends.
+    """
+    top = _shell(element, {})
+    waiting = [(element, top, 1)]
+    while waiting:
+        node, shell, depth = waiting.pop()
+        if depth > MAX_DEPTH:
+            raise invalid_response(f"A PubMed record is nested deeper than {MAX_DEPTH} elements.")
+        children: list[Any] = []
+        keeps_space = node.tag in _TEXTUAL
+        _add_text(children, node.text, keeps_space)
+        inherited = node.nsmap
+        for child in node:
+            if isinstance(child.tag, str):
+                inner = _shell(child, inherited)
+                children.append(inner)
+                waiting.append((child, inner, depth + 1))
+            else:  # a reference to an entity that nothing may expand
+                _add_text(children, child.text, keeps_space=True)
+            _add_text(children, child.tail, keeps_space)
+        if children:
+            shell["children"] = children
+    return top
+
+
+def _shell(element: Any, inherited: dict[str | None, str]) -> dict[str, Any]:
+    attributes = {
+        f"xmlns:{prefix}" if prefix else "xmlns": uri
+        for prefix, uri in element.nsmap.items()
+        if inherited.get(prefix) != uri
+    }
+    attributes |= {_name(element, name): value for name, value in element.items()}
+    shell: dict[str, Any] = {"tag": _name(element, element.tag)}
+    if attributes:
+        shell["attributes"] = attributes
+    return shell
+
+
+def _name(element: Any, name: str) -> str:
+    if not name.startswith("{"):
+        return name
+    uri, _, local = name[1:].partition("}")
+    if uri == "http://www.w3.org/XML/1998/namespace":
+        return f"xml:{local}"
+    prefix = next((known for known, where in element.nsmap.items() if where == uri and known), None)
+    return f"{prefix}:{local}" if prefix else local
+
+
+def _add_text(children: list[Any], text: str | None, keeps_space: bool) -> None:
+    if not text or (not keeps_space and "\n" in text and not text.strip()):
+        return
+    if children and isinstance(children[-1], str):
+        children[-1] += text
+    else:
+        children.append(text)

@@ -1,0 +1,209 @@
+"""PubMed records out of XML: a stream of them, each to be had as Article, citation data, JSON or NCBI's own bytes."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final, Literal
+
+from entrez_kit.pubmed.models import Article, CitationData, MeshTerm
+from entrez_kit.pubmed.xml.article import Fields, article_fields
+from entrez_kit.pubmed.xml.book import book_fields, book_kind
+from entrez_kit.pubmed.xml.element_json import element_to_json
+from entrez_kit.pubmed.xml.mixed_content import SpaceLost, text_of
+from entrez_kit.pubmed.xml.slicer import DELETIONS, invalid_response
+from entrez_kit.pubmed.xml.stream import Found, Source, iter_elements, parse_alone
+
+RecordKind = Literal["article", "book", "chapter", "deleted"]
+
+URL: Final = "https://pubmed.ncbi.nlm.nih.gov/"
+
+_BOOKS: Final = frozenset(("PubmedBookArticle", "BookDocument"))
+_HEAD: Final = re.compile(
+    rb'<PubmedArticle>\s*<MedlineCitation(?: [A-Za-z]+="[^"<>]*")*>\s*<PMID(?: Version="([0-9]*)")?>([0-9]+)</PMID>'
+)
+"""How nearly every record begins; any other is asked through its element."""
+_RECORD_TAG: Final = re.compile(rb"<(?:PubmedArticle|PubmedBookArticle|DeleteCitation|DeleteDocument)[\s>]")
+_PMID_TAG: Final = re.compile(rb"<PMID[^<>]*>[^<>]*</PMID\s*>")
+
+
+class Record:
+    """One record of a PubMed document.
+
+    Args:
+        kind: article, book, chapter, or deleted (a PMID that NLM has withdrawn; nothing else is known of it).
+        pmid: its PMID.
+        version: the version of the record, as its PMID element says.
+        raw: the record's own XML, byte for byte as it was sent.
+        encoding: of ``raw``; NCBI sends UTF-8.
+    """
+
+    __slots__ = ("_element", "_lasting", "_mesh", "encoding", "kind", "pmid", "raw", "version")
+
+    def __init__(
+        self,
+        kind: RecordKind,
+        pmid: str,
+        version: str | None,
+        raw: bytes,
+        encoding: str = "utf-8",
+        *,
+        element: Any = None,
+        mesh: list[MeshTerm] | None = None,
+        lasting: bool = False,
+    ) -> None:
+        self.kind: RecordKind = kind
+        self.pmid = pmid
+        self.version = version
+        self.raw = raw
+        self.encoding = encoding
+        self._element = element
+        self._mesh = mesh
+        self._lasting = lasting
+
+    def __repr__(self) -> str:
+        return f"Record({self.kind!r}, {self.pmid!r}, {len(self.raw)} bytes)"
+
+    @property
+    def element(self) -> Any:
+        """The whole record as an lxml element, cited works included; to be read only."""
+        return self._element if self._lasting else parse_alone(self.raw)
+
+    def article(self) -> Article:
+        """Return the record in full.
+
+        Raises:
+            ValueError: the record is a deletion.
+        """
+        return Article.model_validate(self._fields())
+
+    def citation(self) -> CitationData:
+        """Return what is needed to cite the record.
+
+        Raises:
+            ValueError: the record is a deletion.
+        """
+        return CitationData.model_validate(_citation_fields(self._fields()))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the whole element as JSON, order and mixed content kept (see ``element_to_json``)."""
+        return element_to_json(self.element)
+
+    def _fields(self) -> Fields:
+        if self.kind == "deleted":
+            raise ValueError(f"PMID {self.pmid} is a deletion; there is no article")
+        try:
+            fields = _fields_of(self._element, self._mesh) if self._element is not None else _fields_of(self.element)
+        except SpaceLost:
+            fields = _fields_of(self.element)
+        fields["pmid"], fields["version"], fields["url"] = self.pmid, self.version, f"{URL}{self.pmid}/"
+        return fields
+
+    def _release(self) -> None:
+        """Let go of the element tree, which takes ten times the room of the bytes it can be made from again."""
+        if not self._lasting:
+            self._element = self._mesh = None
+
+
+def _fields_of(element: Any, headings: list[MeshTerm] | None = None) -> Fields:
+    return book_fields(element) if element.tag in _BOOKS else article_fields(element, headings)
+
+
+def iter_records(source: Source) -> Iterator[Record]:
+    """Read PubMed records one by one, in constant memory.
+
+    Understands what EFetch and the yearly and daily files hold: PubmedArticleSet with articles, books, chapters and
+    deletions, the older MedlineCitationSet, sets of books, and a single record as the whole document. Files are to be
+    decompressed before.
+
+    Args:
+        source: a binary file, an iterable of chunks, or bytes.
+
+    Raises:
+        UpstreamError: the document is not PubMed XML, not well-formed or not complete (``reason`` invalid_response).
+            Every record that was complete before the defect has been yielded by then.
+    """
+    for found in iter_elements(source):
+        if found.element.tag in DELETIONS:
+            yield from _deletions(found)
+            continue
+        record = _record(found)
+        yield record
+        record._release()
+
+
+def pmids_of(content: bytes) -> list[str]:
+    """Return the PMIDs of all records in a document; nearly always without parsing it.
+
+    Raises:
+        UpstreamError: a record has no PMID, or the document is not PubMed XML.
+    """
+    heads = _HEAD.findall(content)
+    if heads and len(heads) == len(_RECORD_TAG.findall(content)):
+        return [pmid.decode() for _, pmid in heads]
+    return [record.pmid for record in iter_records(content)]
+
+
+def _record(found: Found) -> Record:
+    element = found.element
+    head = _HEAD.match(found.raw) if found.alone else None
+    if head:
+        pmid, version = head[2].decode(), (head[1] or b"").decode() or None
+    else:
+        pmid, version = _own_pmid(element)
+    kind: RecordKind = "article"
+    if element.tag in _BOOKS:
+        if found.alone:
+            element = parse_alone(found.raw)  # rare, and needed in full to tell a chapter from a book
+        document = element if element.tag == "BookDocument" else element.find("BookDocument")
+        kind = book_kind(document)
+    return Record(
+        kind, pmid, version, found.raw, found.encoding, element=element, mesh=found.mesh, lasting=not found.alone
+    )
+
+
+def _own_pmid(element: Any) -> tuple[str, str | None]:
+    """Find the record's PMID; not that of an article it comments on or cites."""
+    for tag in element.iter("PMID"):
+        if tag.getparent().tag in ("MedlineCitation", "BookDocument"):
+            pmid = text_of(tag)
+            if pmid:
+                return pmid, tag.get("Version")
+        break
+    for path in ("PubmedData/ArticleIdList", "PubmedBookData/ArticleIdList", "BookDocument/ArticleIdList"):
+        for own in element.iterfind(f"{path}/ArticleId"):
+            if own.get("IdType") == "pubmed" and text_of(own):
+                return text_of(own), None
+    raise invalid_response("A PubMed record has no PMID.")
+
+
+def _deletions(found: Found) -> Iterator[Record]:
+    """Turn a list of deleted PMIDs into one record each."""
+    tags = [element for element in found.element if element.tag == "PMID" and text_of(element)]
+    pieces = _PMID_TAG.findall(found.raw)
+    for index, element in enumerate(tags):
+        raw = pieces[index] if len(pieces) == len(tags) else found.raw
+        yield Record(
+            "deleted",
+            text_of(element),
+            element.get("Version"),
+            raw,
+            found.encoding,
+            element=element,
+            lasting=not found.alone or len(pieces) != len(tags),
+        )
+
+
+def _citation_fields(fields: Fields) -> Fields:
+    journal: Fields = fields.get("journal_info") or {}
+    places = ("title", "iso_abbreviation", "volume", "issue", "pages", "article_number")
+    place: Fields = {name: journal.get(name) for name in places}
+    place["year"] = (journal.get("publication_date") or {}).get("year")
+    names = ("last_name", "initials", "collective_name")
+    return {
+        "pmid": fields["pmid"],
+        "title": fields.get("title", ""),
+        "authors": [{name: person.get(name) for name in names} for person in fields.get("authors", [])],
+        "journal_info": place if any(place.values()) else None,
+        "doi": fields.get("doi"),
+        "standing": fields.get("standing"),
+        "mesh_terms": fields.get("mesh_terms", []),
+    }

@@ -1,0 +1,426 @@
+"""PubMed XML cut into records as it arrives: each record's element, and its bytes exactly as they were sent.
+
+Two ways lead there, with the same result. PubMed's own files are plain: records stand one after the other, so a
+record ends where its end tag is found, and each is parsed by itself. Whatever is not plain (another encoding, entity
+declarations, namespaces, comments or CDATA that could hide a tag, a parse error) is read by the incremental parser,
+which is slower and the judge of what is well-formed.
+"""
+
+import codecs
+import io
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO, Final, NamedTuple
+
+from lxml import etree
+
+from entrez_kit.errors import UpstreamError
+from entrez_kit.pubmed.models import MeshTerm
+from entrez_kit.pubmed.xml import mesh_headings as mesh
+from entrez_kit.pubmed.xml import slicer as record_slicer
+from entrez_kit.pubmed.xml.mixed_content import BLANKLESS, local_name
+from entrez_kit.pubmed.xml.slicer import DELETIONS, RECORDS, SETS, Slicer
+from entrez_kit.pubmed.xml.slicer import invalid_response as invalid_response  # what reads a record raises it too
+
+Source = BinaryIO | Iterable[bytes] | bytes | bytearray | memoryview
+
+CHUNK: Final = 1 << 17
+GROUP_BYTES: Final = 1 << 16
+HUGE_BYTES: Final = 8 << 20
+"""From here on libxml2's own limit (10 MB for one text) has to be lifted."""
+MAX_TAG_BYTES: Final = 4096
+MAX_MESSAGE: Final = 200
+"""Characters of a parser's message that are passed on: libxml2 quotes the text around a defect, all of it."""
+
+_PLAIN_HEAD: Final = re.compile(
+    rb"(?:<\?xml\s[^>]*?\?>)?\s*+(?:<!DOCTYPE\s[^\[\]<>]*>\s*+)?<(?P<root>[A-Za-z]+)(?P<attributes>\s[^<>&/]*)?>"
+)
+_DECLARATION: Final = re.compile(rb"<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
+_ENCODING: Final = re.compile(r"utf-(?:8|16|32)(?:-[bl]e|-sig)?|ascii|iso8859-[0-9]+|cp125[0-9]|koi8-[ru]")
+"""Those of one byte a character, and Unicode's own: their text becomes the bytes again that it came from."""
+_NEXT_TAG: Final = re.compile(rb"\s*<(/?)([A-Za-z]+)(\s[^<>]*)?>")
+_OPENING: Final = f"<{BLANKLESS}>".encode()
+_CLOSING: Final = f"</{BLANKLESS}>".encode()
+_MESH: Final = b"<MeshHeadingList>"
+_MESH_END: Final = b"</MeshHeadingList>"
+_REFERENCES: Final = b"<ReferenceList>"
+_REFERENCES_END: Final = b"</ReferenceList>"
+_ARTICLE: Final = b"PubmedArticle"
+_LESS_THAN: Final = ord("<")
+_HIDING: Final = ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))
+_END_TAGS: Final = {name.encode(): f"</{name}>".encode() for name in RECORDS | DELETIONS}
+
+_OPTIONS: Final[dict[str, Any]] = {
+    "resolve_entities": False,
+    "no_network": True,
+    "load_dtd": False,
+    "remove_comments": True,
+    "remove_pis": True,
+}
+
+
+class Found(NamedTuple):
+    """A record in a document.
+
+    ``element`` may lack the list of cited works, and that of MeSH headings, which is then in ``mesh``. ``alone`` tells
+    whether ``raw`` can be parsed again by itself, with both: it is UTF-8 and leans on nothing before it.
+    """
+
+    element: Any
+    raw: bytes
+    encoding: str = "utf-8"
+    alone: bool = True
+    mesh: list[MeshTerm] | None = None
+
+
+def iter_elements(source: Source) -> Iterator[Found]:
+    """Cut a document into its records, deletion lists included.
+
+    Raises:
+        UpstreamError: the document is not PubMed XML, not well-formed or not complete. What was complete before the
+            defect has been yielded by then.
+    """
+    feed = _Feed(source)
+    head = feed.read(CHUNK).lstrip(b" \t\r\n")
+    while not head and (more := feed.read(CHUNK)):
+        head = more.lstrip(b" \t\r\n")
+    if len(head) < MAX_TAG_BYTES:
+        head += feed.read(CHUNK)
+    plain = _plain_head(head)
+    if plain and plain["root"].decode() in SETS:
+        yield from _quick(feed, head, plain)
+    else:
+        yield from _careful(feed, head)
+
+
+def parse_alone(raw: bytes) -> Any:
+    """Parse the bytes of one record; raises ``etree.XMLSyntaxError``."""
+    parser = etree.XMLParser(**_OPTIONS, huge_tree=len(raw) > HUGE_BYTES)
+    return etree.XML(raw, parser)
+
+
+class _Feed:
+    """Bytes from a file, an iterable of chunks or a bytes object, in pieces of at least the size asked for."""
+
+    def __init__(self, source: Source) -> None:
+        if isinstance(source, bytes | bytearray | memoryview):
+            source = io.BytesIO(source)
+        self._file: Any = source if hasattr(source, "read") else None
+        self._chunks = iter(()) if self._file else iter(source)
+
+    def read(self, size: int) -> bytes:
+        """Return at least ``size`` bytes, fewer only at the end of the source, none after it."""
+        pieces: list[bytes] = []
+        length = 0
+        while length < size:
+            piece = self._file.read(max(size - length, CHUNK)) if self._file else next(self._chunks, None)
+            if piece is None or (self._file and not piece):
+                break
+            if not isinstance(piece, bytes | bytearray | memoryview):
+                raise TypeError(f"PubMed records are read from bytes, not from {type(piece).__name__}")
+            pieces.append(bytes(piece))
+            length += len(piece)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+# the quick way
+
+
+def _plain_head(head: bytes) -> "re.Match[bytes] | None":
+    """Match the beginning of a document that hides nothing: UTF-8, no entity declarations, no namespaces."""
+    if head.startswith(codecs.BOM_UTF8):
+        return None
+    declared = _DECLARATION.match(head)
+    if declared and declared[1].lower() not in (b"utf-8", b"us-ascii", b"ascii"):
+        return None
+    plain = _PLAIN_HEAD.match(head)
+    return None if plain and b"xmlns" in (plain["attributes"] or b"") else plain
+
+
+def _quick(feed: _Feed, data: bytes, plain: "re.Match[bytes]") -> Iterator[Found]:
+    """Cut plain records out of the bytes and parse a few at a time; leave the rest to the careful way."""
+    records = _Plain()
+    prologue, root = data[: plain.end()], plain["root"]
+    position = plain.end()
+    while True:
+        spans, tag = _spans(data, position)
+        if spans:
+            group = records.parse(data, spans)
+            if group is None:
+                break
+            yield from group
+            position = spans[-1][2]
+            continue
+        waiting = len(data) - position
+        if tag and (tag[1] or tag[2] not in _END_TAGS):
+            break
+        if waiting > (record_slicer.MAX_RECORD_BYTES if tag else MAX_TAG_BYTES):
+            break
+        more = feed.read(max(CHUNK, waiting))
+        if not more:
+            break
+        data, position = data[position:] + more, 0
+    if not spans and tag and tag[1] and tag[2] == root:  # the end; only comments may follow
+        trailing = data[tag.end() :]
+        while not trailing.strip():
+            trailing = feed.read(CHUNK)
+            if not trailing:
+                return
+        yield from _careful(feed, prologue + data[position : tag.end()] + trailing)
+    else:
+        yield from _careful(feed, prologue + data[position:])
+
+
+def _spans(data: bytes, position: int) -> "tuple[list[_Span], re.Match[bytes] | None]":
+    """Find the next few complete records, and the tag after them; None where it is not complete or no plain tag."""
+    spans: list[_Span] = []
+    until = position + GROUP_BYTES
+    while True:
+        tag = _NEXT_TAG.match(data, position)
+        if not tag or tag[1] or position > until:
+            return spans, tag
+        end_tag = _END_TAGS.get(tag[2])
+        end = data.find(end_tag, tag.end()) if end_tag else -1
+        if not end_tag or end < 0:
+            return spans, tag
+        position = end + len(end_tag)
+        spans.append((tag[2], tag.start(1) - 1, position))
+
+
+class _Plain:
+    """Parses groups of plain records: those in which every "<" is what it seems to be."""
+
+    def __init__(self) -> None:
+        self._parser = etree.XMLParser(**_OPTIONS, remove_blank_text=True)
+        self._checker = etree.XMLParser(target=_Nothing(), **_OPTIONS)
+
+    def parse(self, data: bytes, spans: "list[_Span]") -> list[Found] | None:
+        """Parse records that stand one after the other; None where they are not as plain as they seemed."""
+        first, last = spans[0][1], spans[-1][2]
+        if _hides_tags(data, first, last):
+            return None
+        try:
+            if last - first <= HUGE_BYTES:
+                elements, terms = self._without_lists(data, spans)
+                if _names(elements) == [name for name, _, _ in spans]:
+                    return [
+                        Found(element, data[start:end], mesh=headings)
+                        for element, headings, (_, start, end) in zip(elements, terms, spans, strict=True)
+                    ]
+        except etree.XMLSyntaxError:
+            pass  # a list within a list, for example; or it is no XML
+        try:
+            return [Found(parse_alone(raw), raw) for raw in (data[start:end] for _, start, end in spans)]
+        except etree.XMLSyntaxError:
+            return None
+
+    def _without_lists(self, data: bytes, spans: "list[_Span]") -> tuple[list[Any], list[list[MeshTerm] | None]]:
+        """Build the trees of records but for two lists; raises ``etree.XMLSyntaxError`` where something is not XML.
+
+        Cited works are a third of all bytes and nothing of an article: they are checked, and no tree is built of them.
+        MeSH headings repeat so much that they are looked up by their bytes.
+        """
+        kept: list[bytes] = [_OPENING]
+        cited: list[bytes] = [_OPENING]
+        terms: list[list[MeshTerm] | None] = []
+        for name, start, end in spans:
+            headings = None
+            if name == _ARTICLE:
+                if mesh_list := _find_list(data, _MESH, _MESH_END, start, end):
+                    kept.append(data[start : mesh_list[0]])
+                    headings = mesh.look_up(data[slice(*mesh_list)])
+                    start = mesh_list[1]
+                if references := _find_list(data, _REFERENCES, _REFERENCES_END, start, end):
+                    kept.append(data[start : references[0]])
+                    cited.append(data[slice(*references)])
+                    start = references[1]
+            kept.append(data[start:end])
+            terms.append(headings)
+        kept.append(_CLOSING)
+        if len(cited) > 1:
+            cited.append(_CLOSING)
+            etree.XML(b"".join(cited), self._checker)
+        return list(etree.XML(b"".join(kept), self._parser)), terms
+
+
+def _names(elements: list[Any]) -> list[bytes]:
+    return [element.tag.encode() for element in elements]
+
+
+def _find_list(data: bytes, opening: bytes, closing: bytes, start: int, end: int) -> tuple[int, int] | None:
+    begin = data.find(opening, start, end)
+    stop = data.find(closing, begin, end) if begin >= 0 else -1
+    return (begin, stop + len(closing)) if stop >= 0 else None
+
+
+def _hides_tags(data: bytes, first: int, last: int) -> bool:
+    """Tell whether a comment, CDATA or processing instruction holds a "<"; otherwise every other "<" begins a tag.
+
+    Processing instructions do come: NLM marks author manuscripts with one.
+    """
+    for sign in (b"!", b"?"):
+        place = data.find(sign, first, last)
+        while place >= 0:
+            if data[place - 1] == _LESS_THAN:
+                kind = next((kind for kind in _HIDING if data.startswith(kind[0], place - 1)), None)
+                stop = data.find(kind[1], place - 1 + len(kind[0]), last) if kind else -1
+                if stop < 0 or data.find(b"<", place, stop) >= 0:
+                    return True
+            place = data.find(sign, place + 1, last)
+    return False
+
+
+class _Nothing:
+    """A parser target that takes nothing, so that libxml2 checks a document and builds no tree."""
+
+    def close(self) -> None:
+        """End the document."""
+
+
+_Span = tuple[bytes, int, int]  # name, start, end
+
+
+# the careful way
+
+
+def _careful(feed: _Feed, data: bytes) -> Iterator[Found]:
+    """Read a document with the incremental parser, cutting the text of each record out beside it."""
+    document = _Document(data)
+    while data:
+        for start in range(0, len(data), CHUNK):
+            yield from document.read(data[start : start + CHUNK])
+        data = feed.read(CHUNK)
+    yield from document.end()
+
+
+class _Document:
+    """A document read piece by piece: the parser builds the records, the slicer keeps their text."""
+
+    def __init__(self, beginning: bytes) -> None:
+        self._encoding = _encoding(beginning)
+        self._decoder = codecs.getincrementaldecoder(self._encoding)()
+        self._slicer = Slicer()
+        self._waiting: list[bytes] = []
+        self._parser: Any = None
+        self._root: Any = None
+        self._count = 0
+
+    def read(self, piece: bytes) -> Iterator[Found]:
+        """Yield the records that a piece completes, even where it holds a defect after them; then raise for that."""
+        defect: Exception | None = None
+        try:
+            text = self._decoder.decode(piece)
+        except UnicodeDecodeError as exc:
+            text, defect = exc.object[: exc.start].decode(self._encoding), exc
+        try:
+            self._slicer.add(text)
+        except UpstreamError as exc:
+            defect = exc
+        self._waiting.append(piece)
+        if self._slicer.level >= 0:
+            defect = self._parse() or defect
+            yield from self._found()
+        if defect:
+            raise self._error(defect)
+
+    def end(self) -> Iterator[Found]:
+        """Yield what the end completes, and raise where the document may not end there."""
+        defect = self._parse()
+        try:
+            self._parser.close()
+        except etree.XMLSyntaxError as exc:
+            defect = defect or exc
+        yield from self._found()
+        if defect:
+            raise self._error(defect)
+        if self._slicer.records or self._slicer.level < 0:
+            raise self._disagreement()
+
+    def _parse(self) -> Exception | None:
+        """Give the parser what it has not seen, and return the defect it finds.
+
+        It has to wait for the root. Only then is it known whether the document declares entities, so that libxml2's
+        limits, which keep those from exploding, have to stay. And libxml2 misjudges some declarations where a piece
+        ends inside, so it gets all of them at once.
+        """
+        if self._parser is None:
+            names = [f"{{*}}{name}" for name in (*SETS, *RECORDS, *DELETIONS, "ERROR")]
+            huge = not self._slicer.declares
+            self._parser = etree.XMLPullParser(("start", "end"), tag=names, **_OPTIONS, huge_tree=huge)
+        piece = b"".join(self._waiting)
+        self._waiting.clear()
+        try:
+            self._parser.feed(piece)
+        except etree.XMLSyntaxError as exc:
+            return exc  # type: ignore[no-any-return]
+        return None
+
+    def _found(self) -> Iterator[Found]:
+        """Pair the records the parser has completed with their text, and free those before them.
+
+        The slicer is never behind: it is given every piece first, and waits for nothing but the end of a tag.
+        """
+        level, records = self._slicer.level, self._slicer.records
+        for event, element in self._parser.read_events():
+            if self._root is None:
+                self._root = element  # the first to begin: the slicer knows no other roots than these
+            if event == "start" or (element if level == 0 else element.getparent()) is not self._root:
+                continue
+            if local_name(element) == "ERROR":
+                raise invalid_response("NCBI answered with an error between the records of PubMed.")
+            while level and element.getprevious() is not None:
+                # only what lies before a complete record: libxml2 may still be writing after it
+                del self._root[0]
+            if not records:
+                raise self._disagreement()
+            self._count += 1
+            raw = records.popleft().encode(self._encoding)
+            yield Found(_without_namespace(element), raw, self._encoding, alone=False)
+
+    def _error(self, defect: Exception) -> UpstreamError:
+        if isinstance(defect, UpstreamError):
+            return defect
+        where = f" after {self._count} complete records" if self._count else ""
+        error = invalid_response(f"The PubMed XML is not well-formed{where}: {str(defect)[:MAX_MESSAGE]}")
+        error.__cause__ = defect
+        return error
+
+    def _disagreement(self) -> UpstreamError:
+        return invalid_response(f"The PubMed XML cannot be cut into records after {self._count} of them.")
+
+
+def _without_namespace(record: Any) -> Any:
+    """Take away the namespace that a whole document was put into; that of formulas stays."""
+    if record.tag.startswith("{"):
+        prefix = record.tag[: record.tag.index("}") + 1]
+        for element in record.iter(f"{prefix}*"):
+            element.tag = element.tag.removeprefix(prefix)
+    return record
+
+
+def _encoding(data: bytes) -> str:
+    """Tell how a document is encoded, from its first bytes and its declaration."""
+    for mark, name in (
+        (codecs.BOM_UTF8, "utf-8"),
+        (b"\xff\xfe\x00\x00", "utf-32-le"),
+        (b"\x00\x00\xfe\xff", "utf-32-be"),
+        (b"\xff\xfe", "utf-16-le"),
+        (b"\xfe\xff", "utf-16-be"),
+        (b"<\x00", "utf-16-le"),
+        (b"\x00<", "utf-16-be"),
+    ):
+        if data.startswith(mark):
+            return name
+    if not data.startswith(b"<"):
+        raise invalid_response(
+            "NCBI answered with something that is not XML." if data else "NCBI answered with an empty document."
+        )
+    declared = _DECLARATION.match(data)
+    label = declared[1].decode() if declared else "utf-8"
+    try:
+        name = codecs.lookup(label).name
+    except LookupError:
+        name = ""
+    if not _ENCODING.fullmatch(name):
+        raise invalid_response(f"The PubMed XML declares an encoding that is not read: {label[:50]!r}.")
+    return "utf-8" if name.startswith("utf-") else name

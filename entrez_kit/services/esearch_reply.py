@@ -1,0 +1,219 @@
+"""What ESearch answers: count, identifiers, how the query was understood, and NCBI's complaints about it."""
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
+
+_WORD: Final = re.compile(r"\w+")
+Fate = Literal["dropped", "kept", "split"]
+
+COMPLAINTS: Final = {
+    "phrasenotfound": "phrase_not_found",
+    "fieldnotfound": "field_not_found",
+    "quotedphrasenotfound": "quoted_phrase_not_found",
+    "phraseignored": "phrase_ignored",
+    "outputmessage": "output_message",
+}
+"""NCBI's ErrorList and WarningList entries, in singular; JSON spells some of them in plural."""
+
+DROPPED: Final = frozenset({"phrase_not_found", "field_not_found", "quoted_phrase_not_found", "phrase_ignored"})
+"""Complaints that mean: NCBI did not know a part of the query."""
+
+MESSAGES: Final[dict[tuple[str, Fate], tuple[str, str]]] = {
+    ("phrase_not_found", "dropped"): (
+        "No record contains the phrase {}; NCBI left it out of the search.",
+        "{} phrases are in no record, and NCBI left them out of the search: {}",
+    ),
+    ("phrase_not_found", "kept"): (
+        "No record contains the phrase {}; it stays a part of the search and matches nothing.",
+        "{} phrases are in no record; they stay parts of the search and match nothing: {}",
+    ),
+    ("field_not_found", "dropped"): (
+        "There is no search field {}; NCBI searched without it.",
+        "{} search fields do not exist, and NCBI searched without them: {}",
+    ),
+    ("field_not_found", "kept"): (
+        "There is no search field {}, though NCBI's reading of the query shows it.",
+        "{} search fields do not exist, though NCBI's reading of the query shows them: {}",
+    ),
+    ("quoted_phrase_not_found", "split"): (
+        "The quoted phrase {} is not in the phrase index; NCBI searched its words instead.",
+        "{} quoted phrases are not in the phrase index; NCBI searched their words instead: {}",
+    ),
+    ("quoted_phrase_not_found", "kept"): (
+        "The quoted phrase {} is not in the phrase index; it stays a part of the search and matches nothing.",
+        "{} quoted phrases are not in the phrase index; they stay parts of the search and match nothing: {}",
+    ),
+    ("quoted_phrase_not_found", "dropped"): (
+        "The quoted phrase {} is not in the phrase index; NCBI left it out of the search.",
+        "{} quoted phrases are not in the phrase index, and NCBI left them out of the search: {}",
+    ),
+    ("phrase_ignored", "dropped"): ("NCBI ignored the phrase {}.", "NCBI ignored {} phrases: {}"),
+    ("output_message", "dropped"): ("NCBI says: {}", "NCBI says {} things: {}"),
+}
+"""By what NCBI did: a sentence about one phrase or field, and one about many."""
+
+NAMED: Final = 5
+"""So many of many phrases are named in a sentence."""
+LISTED: Final = 200
+"""So many of many phrases are listed beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """One entry of NCBI's ErrorList or WarningList; ``code`` is stable, ``text`` the phrase or field it is about.
+
+    ``fate`` says what became of it, as NCBI's translation of the query shows: it was dropped, kept, or a quoted phrase
+    was split into its words.
+    """
+
+    code: str
+    text: str
+    fate: Fate = "dropped"
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What to tell about complaints of one kind; ``terms`` lists all of many where the message names only some."""
+
+    code: str
+    message: str
+    terms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ESearchReply:
+    """The parsed reply. With rettype=count only ``count`` is known."""
+
+    count: int
+    ids: list[str] = field(default_factory=list)
+    retmax: int | None = None
+    retstart: int | None = None
+    query_translation: str = ""
+    web_env: str | None = None
+    query_key: str | None = None
+    complaints: list[Complaint] = field(default_factory=list)
+
+    @property
+    def remarks(self) -> list[Remark]:
+        """One remark for every kind of complaint; "No items found." is none, the count says it."""
+        kinds: dict[tuple[str, Fate], list[str]] = {}
+        for complaint in self.complaints:
+            if complaint.code != "output_message" or complaint.text.rstrip(".").lower() != "no items found":
+                kinds.setdefault((complaint.code, complaint.fate), []).append(complaint.text)
+        return [remark for kind, texts in kinds.items() for remark in _remarks(kind, list(dict.fromkeys(texts)))]
+
+
+def _remarks(kind: tuple[str, Fate], texts: list[str]) -> list[Remark]:
+    code, fate = kind
+    one, many = MESSAGES[code, fate]
+    if code == "output_message":
+        return [Remark(code, one.format(text)) for text in texts]
+    if len(texts) == 1:
+        return [Remark(code, one.format(repr(texts[0])))]
+    named = ", ".join(texts[:NAMED]) + (" ..." if len(texts) > NAMED else ".")
+    return [Remark(code, many.format(f"{len(texts):,}", named), tuple(texts[:LISTED]) if len(texts) > NAMED else ())]
+
+
+def parse_esearch(content: bytes) -> ESearchReply:
+    """Parse an ESearch reply in XML or JSON.
+
+    Raises:
+        UpstreamError: the reply is not an ESearch result, or lists an id twice.
+    """
+    reply = _parse_json(content) if content.lstrip()[:1] == b"{" else _parse_xml(content)
+    if len(set(reply.ids)) < len(reply.ids):
+        raise malformed("esearch", "an id is listed twice")
+    return reply
+
+
+def _parse_xml(content: bytes) -> ESearchReply:
+    root = parse_reply(content, "esearch", "eSearchResult")
+    translation = text_of(root, "QueryTranslation") or ""
+    complaints = [
+        _complaint(kind, (entry.text or "").strip(), translation)
+        for name in ("ErrorList", "WarningList")
+        for entry in root.iterfind(f"{name}/*")
+        if (kind := str(entry.tag).lower().removesuffix("s")) in COMPLAINTS and (entry.text or "").strip()
+    ]
+    return ESearchReply(
+        count=_integer(root.findtext("Count")),
+        ids=[(element.text or "").strip() for element in root.iterfind("IdList/Id")],
+        retmax=whole_number(root.findtext("RetMax")),
+        retstart=whole_number(root.findtext("RetStart")),
+        query_translation=translation,
+        web_env=text_of(root, "WebEnv"),
+        query_key=text_of(root, "QueryKey"),
+        complaints=complaints,
+    )
+
+
+def _parse_json(content: bytes) -> ESearchReply:
+    try:
+        result = json.loads(content)["esearchresult"]
+        if not isinstance(result, dict):
+            raise TypeError("esearchresult is no object")
+    except (ValueError, KeyError, TypeError) as exc:
+        raise malformed("esearch", f"not an ESearch document ({type(exc).__name__})") from None
+    translation = str(result.get("querytranslation") or "")
+    complaints = []
+    for name in ("errorlist", "warninglist"):
+        lists = result.get(name)
+        for key, entries in (lists if isinstance(lists, dict) else {}).items():
+            kind = _singular(key)
+            if kind in COMPLAINTS:
+                complaints += [_complaint(kind, text, translation) for text in _texts(entries)]
+    return ESearchReply(
+        count=_integer(result.get("count")),
+        ids=_texts(result.get("idlist")),
+        retmax=whole_number(str(result.get("retmax"))),
+        retstart=whole_number(str(result.get("retstart"))),
+        query_translation=translation,
+        web_env=result.get("webenv") or None,
+        query_key=str(result["querykey"]) if result.get("querykey") else None,
+        complaints=complaints,
+    )
+
+
+def _complaint(kind: str, text: str, translation: str) -> Complaint:
+    """Return a complaint with what became of the phrase or field, so that no message contradicts the translation."""
+    code = COMPLAINTS[kind]
+    if code == "field_not_found":
+        return Complaint(code, text, "kept" if f"[{text}]".casefold() in translation.casefold() else "dropped")
+    if code not in ("phrase_not_found", "quoted_phrase_not_found"):
+        return Complaint(code, text)
+    searched, phrase = _spaced(translation), _spaced(text.partition("[")[0])
+    without = searched.replace(phrase, " ")
+    if code == "quoted_phrase_not_found" and all(f" {word} " in without for word in phrase.split()):
+        return Complaint(code, text, "split")
+    return Complaint(code, text, "kept" if without != searched else "dropped")
+
+
+def _spaced(text: str) -> str:
+    """Return the words of a text, with a blank around each, so that whole words are found in it."""
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
+
+
+def _singular(key: str) -> str:
+    """Turn NCBI's JSON plurals (phrasesnotfound, fieldsnotfound) into the XML names."""
+    lowered = key.lower()
+    for plural, single in (("phrases", "phrase"), ("fields", "field"), ("messages", "message")):
+        lowered = lowered.replace(plural, single)
+    return lowered
+
+
+def _texts(value: Any) -> list[str]:
+    """Return a list of texts; NCBI collapses a list of one to a scalar."""
+    if value is None or value == "":
+        return []
+    return [str(item) for item in value] if isinstance(value, list) else [str(value)]
+
+
+def _integer(value: Any) -> int:
+    number = whole_number(str(value))
+    if number is None:
+        raise malformed("esearch", f"the count is {value!r}, no number")
+    return number

@@ -1,0 +1,285 @@
+"""EuropePMC: search, full text, citations and references of Europe PMC. Checked bytes; nothing is parsed here."""
+
+import json
+import re
+from functools import partial
+from typing import Final, Literal
+from urllib.parse import quote, unquote, urlencode
+
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
+from entrez_kit.services.xml_reply import malformed, whole_number
+from entrez_kit.settings import Settings
+from entrez_kit.transport.call import Call, Expect, Reply
+from entrez_kit.transport.client import Transport
+from entrez_kit.transport.policy import TTL
+
+MAX_PAGE_SIZE: Final = 1000
+"""Europe PMC gives out no more records at a time."""
+
+MAX_GET_LENGTH: Final = 2000
+"""Longer searches go by POST, which Europe PMC takes at an address of its own."""
+
+FIRST_PAGE: Final = "*"
+SORT_FIELDS: Final = frozenset({"P_PDATE_D", "FIRST_PDATE_D", "PUB_YEAR", "CITED", "AUTH_FIRST"})
+"""What Europe PMC sorts by; other fields are passed on, but get the blame when it answers nothing."""
+
+ResultType = Literal["core", "lite", "idlist"]
+
+_CURSOR = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
+_SORT = re.compile(r"[A-Za-z_]+ (?:asc|desc)(?: ?, ?[A-Za-z_]+ (?:asc|desc))*", re.IGNORECASE)
+_FULL_TEXT_ID = re.compile(r"(?:PMC|PPR)[0-9]{1,12}", re.IGNORECASE)
+_SOURCE = re.compile(r"[A-Z]{3}")
+_EXT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+class EuropePMC:
+    """Ask Europe PMC.
+
+    Every method raises ``NotConfigured`` when EUROPEPMC_ENABLED is false, ``UpstreamError`` when there was no answer
+    after every attempt, and ``RateLimited`` when the service refused or the wait for a slot would pass the deadline.
+    """
+
+    def __init__(self, transport: Transport, settings: Settings) -> None:
+        self._transport = transport
+        self._settings = settings
+
+    def search(
+        self,
+        *,
+        query: str,
+        result_type: ResultType = "core",
+        page_size: int = 25,
+        cursor_mark: str = FIRST_PAGE,
+        sort: str | None = None,
+        synonym: bool = False,
+    ) -> Reply:
+        """Return a page of a search as JSON, with ``hitCount`` and ``resultList``.
+
+        Args:
+            query: what to look for, in Europe PMC's own syntax. Ids stay unquoted: ``EXT_ID:123 AND SRC:MED``.
+            result_type: core has everything, lite one line per record, idlist the ids.
+            page_size: 1 to 1000.
+            cursor_mark: "*" for the first page, then the ``nextCursorMark`` of the page before.
+            sort: field and direction, such as ``CITED desc``; relevance when not given.
+            synonym: whether synonyms of the words are looked for as well.
+
+        Raises:
+            InvalidInput: Europe PMC refuses the query, the cursor or the sort.
+        """
+        self._check_enabled()
+        query = " ".join(query.split())
+        if not query:
+            raise InvalidInput("query: is empty", invalid_input="query=", recovery_hint="Give at least one word.")
+        _check_size(page_size)
+        cursor_mark = read_cursor(cursor_mark)
+        if sort is not None and not _SORT.fullmatch(sort):
+            raise _bad_sort(sort)
+        params = [
+            ("query", query),
+            ("resultType", result_type),
+            ("format", "json"),
+            ("pageSize", str(page_size)),
+            ("cursorMark", cursor_mark),
+            ("synonym", "true" if synonym else "false"),
+            *([("sort", sort)] if sort else []),
+        ]
+        by_post = len(urlencode(params)) > MAX_GET_LENGTH
+        call = Call(
+            service="europepmc",
+            endpoint="search",
+            url=self._url("searchPOST" if by_post else "search"),
+            params=tuple(params),
+            expect=Expect(
+                "json",
+                frozenset({"hitCount", "resultList"}),
+                read=partial(_check_page, first=cursor_mark == FIRST_PAGE),
+            ),
+            method="POST" if by_post else "GET",
+            ttl=TTL["europepmc_search"],
+        )
+        try:
+            return self._transport.send(call)
+        except UpstreamError as exc:
+            error = _unexplained(exc, cursor_mark, sort)
+        except EntityNotFound as exc:
+            error = _no_such_address(exc)
+        raise error
+
+    def full_text_xml(self, pmcid: str) -> Reply:
+        """Return the full text of an article as JATS XML.
+
+        Args:
+            pmcid: ``PMC123``; Europe PMC also has the full text of some preprints, by their id (``PPR123``).
+
+        Raises:
+            EntityNotFound: Europe PMC has no full text of it.
+            InvalidInput: the id has another form.
+        """
+        self._check_enabled()
+        wanted = pmcid.strip().upper()
+        if not _FULL_TEXT_ID.fullmatch(wanted):
+            raise InvalidInput(
+                f"pmcid: {pmcid[:100]!r} is no PMCID",
+                invalid_input=f"pmcid={pmcid[:100]}",
+                recovery_hint="Give a PMCID such as PMC1234567.",
+            )
+        call = Call(
+            service="europepmc",
+            endpoint="fullTextXML",
+            url=self._url(f"{wanted}/fullTextXML"),
+            params=(),
+            expect=Expect(
+                "xml", frozenset({"article", "pmc-articleset", "book", "book-part-wrapper"}), may_be_empty=True
+            ),
+            ttl=TTL["europepmc_fulltext"],
+        )
+        try:
+            return self._transport.send(call)
+        except EntityNotFound as exc:
+            details = {**exc.details, "reason": "no_full_text"}
+        raise EntityNotFound(
+            f"Europe PMC has no full text of {wanted}.",
+            invalid_input=wanted,
+            recovery_hint="Europe PMC gives out the full text of open-access articles only; try the publisher.",
+            details=details,
+        )
+
+    def citations(self, source: str, ext_id: str, *, page: int = 1, page_size: int = 100) -> Reply:
+        """Return a page of the works that cite a record, as JSON with ``hitCount`` and ``citationList``.
+
+        Args:
+            source: the collection the record belongs to: MED, PMC, PPR ...
+            ext_id: its id there; of MED the PMID.
+            page: 1 for the first.
+            page_size: 1 to 1000.
+
+        Raises:
+            EntityNotFound: there is no such record.
+            InvalidInput: an argument is not well formed.
+        """
+        return self._linked("citations", source, ext_id, page, page_size)
+
+    def references(self, source: str, ext_id: str, *, page: int = 1, page_size: int = 100) -> Reply:
+        """Return a page of the works a record cites, as JSON with ``hitCount`` and ``referenceList``.
+
+        Args:
+            source: the collection the record belongs to: MED, PMC, PPR ...
+            ext_id: its id there; of MED the PMID.
+            page: 1 for the first.
+            page_size: 1 to 1000.
+
+        Raises:
+            EntityNotFound: there is no such record.
+            InvalidInput: an argument is not well formed.
+        """
+        return self._linked("references", source, ext_id, page, page_size)
+
+    def _linked(self, what: str, source: str, ext_id: str, page: int, page_size: int) -> Reply:
+        self._check_enabled()
+        _check_size(page_size)
+        for name, value, pattern in (("source", source, _SOURCE), ("ext_id", ext_id, _EXT_ID)):
+            if not pattern.fullmatch(value):
+                raise InvalidInput(
+                    f"{name}: {value[:100]!r} is none of Europe PMC's", invalid_input=f"{name}={value[:100]}"
+                )
+        if page < 1:
+            raise InvalidInput(f"page: {page} is less than 1", invalid_input=f"page={page}")
+        params = (("page", str(page)), ("pageSize", str(page_size)), ("format", "json"))
+        return self._transport.send(
+            Call(
+                service="europepmc",
+                endpoint=what,
+                url=self._url(f"{source}/{quote(ext_id, safe='')}/{what}"),
+                params=params,
+                expect=Expect("json", frozenset({"hitCount", "citationList", "referenceList"})),
+                ttl=TTL["europepmc_citations"],
+            )
+        )
+
+    def _url(self, path: str) -> str:
+        return f"{self._settings.europepmc_url.rstrip('/')}/{path}"
+
+    def _check_enabled(self) -> None:
+        if not self._settings.europepmc_enabled:
+            raise NotConfigured(
+                "Europe PMC is switched off: EUROPEPMC_ENABLED=false.",
+                recovery_hint="Set EUROPEPMC_ENABLED=true, or unset it, to ask Europe PMC.",
+                details={"reason": "europepmc_disabled", "setting": "europepmc_enabled"},
+            )
+
+
+def _check_page(content: bytes, *, first: bool) -> None:
+    """Refuse a page of a search that counts hits and lists none; past the first page that is its end."""
+    document = json.loads(content)
+    listed = document.get("resultList")
+    results = listed.get("result") if isinstance(listed, dict) else None
+    count = whole_number(str(document.get("hitCount")))
+    if count is None or (first and count and not results):
+        raise malformed("search", "a page without results" if count else "no number of hits")
+    if results and not any(isinstance(record, dict) and record.get("id") for record in results):
+        raise malformed("search", "results without ids")
+
+
+def read_cursor(cursor_mark: str) -> str:
+    """Return a cursor as Europe PMC takes it, however it was copied: it writes its own URL-encoded in places.
+
+    Raises:
+        InvalidInput: the text cannot be a cursor.
+    """
+    cursor = cursor_mark.strip()
+    if "%" in cursor:
+        cursor = unquote(cursor)
+    cursor = cursor.replace(" ", "+")
+    if cursor != FIRST_PAGE and not _CURSOR.fullmatch(cursor):
+        raise _bad_cursor(cursor_mark, "is no cursor of Europe PMC")
+    return cursor
+
+
+def _check_size(page_size: int) -> None:
+    if not 1 <= page_size <= MAX_PAGE_SIZE:
+        raise InvalidInput(
+            f"page_size: {page_size} is not within 1 to {MAX_PAGE_SIZE}", invalid_input=f"page_size={page_size}"
+        )
+
+
+def _unexplained(error: UpstreamError, cursor_mark: str, sort: str | None) -> EntrezKitError:
+    """Return the error for a reply that held nothing, every time it was asked for: most likely an argument is wrong."""
+    if not error.details.get("nothing_said") or error.reason == "deadline_exceeded":
+        return error
+    if sort is not None and not _known_sort(sort):
+        return _bad_sort(sort, error.details)
+    if cursor_mark != FIRST_PAGE:
+        return _bad_cursor(
+            cursor_mark, "is answered with nothing every time: it is wrong, or out of date", error.details
+        )
+    return error
+
+
+def _known_sort(sort: str) -> bool:
+    return all(key.split()[0].upper() in SORT_FIELDS for key in sort.split(","))
+
+
+def _bad_sort(sort: str, details: dict[str, object] | None = None) -> InvalidInput:
+    return InvalidInput(
+        f"sort: {sort[:100]!r} is nothing Europe PMC sorts by",
+        invalid_input=f"sort={sort[:100]}",
+        recovery_hint=f"Give one of {', '.join(sorted(SORT_FIELDS))} with asc or desc, such as 'CITED desc'.",
+        details={**(details or {}), "reason": "europepmc_sort"},
+    )
+
+
+def _bad_cursor(cursor_mark: str, what: str, details: dict[str, object] | None = None) -> InvalidInput:
+    return InvalidInput(
+        f"cursor: {cursor_mark[:100]!r} {what}",
+        invalid_input=f"cursor={cursor_mark[:100]}",
+        recovery_hint="Start again with '*' and pass on the next_cursor of the page before.",
+        details={**(details or {}), "reason": "europepmc_cursor"},
+    )
+
+
+def _no_such_address(error: EntityNotFound) -> UpstreamError:
+    return UpstreamError(
+        "There is no Europe PMC search at the address in EUROPEPMC_URL.",
+        recovery_hint="Check the base address with `entrez-kit config show`.",
+        details={**error.details, "reason": "no_such_address"},
+    )

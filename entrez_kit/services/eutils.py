@@ -1,0 +1,536 @@
+"""EUtils: the nine E-utilities. Typed parameters in, checked bytes out.
+
+A reply counts, and is cached, once its own reader has read it: that of the caller (``read``), or the one here where
+every caller reads alike. What it lists is held against what was asked for.
+
+Bio.Entrez builds every request, so that encoding and joining are the ones everybody's NCBI code is used to. It only
+builds: its address, its globals, its warning about a missing e-mail and its own sending play no part, and another user
+of Bio.Entrez in the same process notices nothing. Parameters carry NCBI's own names.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Literal
+from urllib.parse import parse_qsl
+
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
+from entrez_kit.services.epost_reply import parse_epost
+from entrez_kit.services.esearch_reply import parse_esearch
+from entrez_kit.services.espell_reply import parse_espell
+from entrez_kit.services.flat_files import READERS
+from entrez_kit.services.xml_reply import malformed, parse_reply
+from entrez_kit.settings import Settings
+from entrez_kit.transport.call import CREDENTIALS, Call, Expect, Format, Method, Reply
+from entrez_kit.transport.client import Transport
+from entrez_kit.transport.policy import credentials_length, ttl_of
+
+MAX_GET_CHARACTERS: Final = 2000
+"""Longer addresses go by POST; NCBI asks for that, and proxies cut them."""
+
+MAX_GET_IDS: Final = 100
+MAX_UIDS_PER_SEARCH: Final = 200
+MAX_RETMAX: Final = 10_000
+"""NCBI gives out no more records per request, whatever is asked."""
+
+MAX_PUBMED_RESULTS: Final = 9_999
+"""PubMed shows no more of a search."""
+
+DateType = Literal["pdat", "edat", "mdat"]
+Read = Callable[[bytes], object]
+"""Reads a reply, and raises ``UpstreamError`` where it cannot."""
+RetMode = Literal["xml", "json"]
+
+# What EFetch may send for PubMed as XML. Anything else is not an answer: the other databases have many formats.
+_PUBMED_ROOTS: Final = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", "PubmedArticle", "PubmedBookArticle"})
+_PUBMED_LIST_ROOTS: Final = frozenset({"IdList", "eFetchResult"})
+_PUBMED_RECORD: Final = r"<Pubmed(Book)?Article[\s>]"
+_MEDLINE_RECORD: Final = r"(?m)^PMID- "
+_SUMMARY_RECORD: Final = r"<DocSum>|<DocumentSummary\b[^>]*>\s*<(?!error)"
+_SUMMARY_JSON_RECORD: Final = r'"uid"\s*:\s*"[^"]*"\s*,(?!\s*"error")'
+
+
+class EUtils:
+    """The E-utilities as NCBI names them.
+
+    Every method returns the checked bytes of the reply and raises alike:
+
+    Raises:
+        InvalidInput: an argument makes no sense, or NCBI says so.
+        EntityNotFound: none of the ids exist.
+        UpstreamError: NCBI did not answer after every attempt.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        NotConfigured: NCBI does not accept the api key.
+    """
+
+    def __init__(self, transport: Transport, settings: Settings, *, cached: bool = True) -> None:
+        self._transport = transport
+        self._settings = settings
+        self._cached = cached
+
+    def einfo(
+        self, *, db: str | None = None, version: str = "2.0", retmode: RetMode = "xml", read: Read | None = None
+    ) -> Reply:
+        """List all databases, or the fields and links of one."""
+        params = {"db": _database(db) if db else None, "version": version if db else None, "retmode": retmode}
+        return self._send("einfo", params, _document(retmode, "eInfoResult", "einforesult"), read)
+
+    def esearch(
+        self,
+        *,
+        db: str,
+        term: str,
+        retmax: int = 20,
+        retstart: int = 0,
+        sort: str | None = None,
+        datetype: str | None = None,
+        mindate: str | None = None,
+        maxdate: str | None = None,
+        reldate: int | None = None,
+        field: str | None = None,
+        usehistory: bool = False,
+        webenv: str | None = None,
+        query_key: str | None = None,
+        rettype: str | None = None,
+        retmode: RetMode = "xml",
+        idtype: str | None = None,
+        deadline_ms: int | None = None,
+        partial: bool = False,
+    ) -> Reply:
+        """Search a database: how many records match, and the ids of some of them.
+
+        Args:
+            partial: whether a list that stays shorter than NCBI's own count is returned all the same, and not
+                cached: the caller says what is missing. Else it is refused (reason ``incomplete``).
+        """
+        if not term.strip() and not query_key:
+            raise InvalidInput(
+                "term: the query is empty", invalid_input="term=", recovery_hint="Give at least one search term."
+            )
+        if bool(mindate) != bool(maxdate):
+            missing = "maxdate" if mindate else "mindate"
+            raise InvalidInput(
+                f"{missing}: NCBI ignores a date bound that stands alone",
+                invalid_input=f"{missing}=",
+                recovery_hint="Give both bounds; 0001 and 3000 stand for open ends.",
+            )
+        params = {
+            "db": _database(db),
+            "term": term,
+            "retmax": _number("retmax", retmax),
+            "retstart": _number("retstart", retstart),
+            "sort": sort,
+            "datetype": datetype,
+            "mindate": mindate,
+            "maxdate": maxdate,
+            "reldate": _number("reldate", reldate),
+            "field": field,
+            "usehistory": "y" if usehistory else None,
+            "WebEnv": webenv,
+            "query_key": query_key,
+            "rettype": rettype,
+            "retmode": retmode,
+            "idtype": idtype,
+        }
+        ceiling = MAX_PUBMED_RESULTS - retstart if params["db"] == "pubmed" else MAX_RETMAX
+
+        def read(content: bytes) -> None:
+            found = parse_esearch(content)
+            due = min(retmax, ceiling, found.count - retstart)
+            if rettype != "count" and len(found.ids) < due:
+                raise _incomplete("esearch", f"{len(found.ids)} ids where {due} were due")
+
+        expect = _document(retmode, "eSearchResult", "esearchresult")
+        try:
+            return self._send("esearch", params, expect, read, deadline_ms=deadline_ms)
+        except UpstreamError as exc:
+            if not partial or exc.reason != "incomplete":
+                raise
+        return self._send("esearch", params, expect, parse_esearch, cacheable=False, deadline_ms=deadline_ms)
+
+    def esummary(
+        self,
+        *,
+        db: str,
+        ids: Sequence[str] | None = None,
+        webenv: str | None = None,
+        query_key: str | None = None,
+        retstart: int | None = None,
+        retmax: int | None = None,
+        version: str = "2.0",
+        retmode: RetMode = "xml",
+        read: Read | None = None,
+    ) -> Reply:
+        """Return short summaries of records, named by id or from the history.
+
+        What NCBI leaves out in silence is asked for again; a reply that still lacks some is returned, and not cached.
+        """
+        chosen = _chosen(ids, webenv, query_key, retstart, retmax)
+        params = {"db": _database(db), **chosen, "version": "2.0" if version == "2.0" else None, "retmode": retmode}
+        expect = _document(
+            retmode,
+            "eSummaryResult",
+            "result",
+            wanted=_distinct(ids),
+            record=_SUMMARY_RECORD if retmode == "xml" else _SUMMARY_JSON_RECORD,
+        )
+        some = _both(lambda content: _check_summaries(content, chosen["id"]), read)
+        all_of_them = _both(lambda content: _check_summaries(content, chosen["id"], every=True), read)
+        try:
+            return self._send("esummary", params, expect, all_of_them)
+        except UpstreamError as exc:
+            if exc.reason != "incomplete":
+                raise
+        return self._send("esummary", params, expect, some, cacheable=False)
+
+    def efetch(
+        self,
+        *,
+        db: str,
+        ids: Sequence[str] | None = None,
+        webenv: str | None = None,
+        query_key: str | None = None,
+        retstart: int | None = None,
+        retmax: int | None = None,
+        rettype: str | None = None,
+        retmode: str | None = None,
+        strand: int | None = None,
+        seq_start: int | None = None,
+        seq_stop: int | None = None,
+        complexity: int | None = None,
+        idtype: str | None = None,
+        post: bool = False,
+        read: Read | None = None,
+        fresh: bool = False,
+    ) -> Reply:
+        """Return whole records, named by id or from the history, in the format that rettype and retmode name.
+
+        Args:
+            post: ask by POST however short the request is.
+            read: reads the reply before it counts.
+            fresh: ask NCBI whatever the cache holds.
+        """
+        params = {
+            "db": _database(db),
+            **_chosen(ids, webenv, query_key, retstart, retmax),
+            "rettype": rettype,
+            "retmode": retmode,
+            "strand": _number("strand", strand),
+            "seq_start": _number("seq_start", seq_start),
+            "seq_stop": _number("seq_stop", seq_stop),
+            "complexity": _number("complexity", complexity),
+            "idtype": idtype,
+        }
+        expect = _records(db, rettype, retmode, _distinct(ids))
+        return self._send("efetch", params, expect, _both(expect.read, read), post=post, fresh=fresh)
+
+    def elink(
+        self,
+        *,
+        ids: Sequence[str] | None = None,
+        dbfrom: str,
+        db: str | None = None,
+        cmd: str = "neighbor",
+        linkname: str | None = None,
+        term: str | None = None,
+        holding: str | None = None,
+        datetype: str | None = None,
+        mindate: str | None = None,
+        maxdate: str | None = None,
+        reldate: int | None = None,
+        webenv: str | None = None,
+        query_key: str | None = None,
+        retmode: RetMode = "xml",
+        idtype: str | None = None,
+        deadline_ms: int | None = None,
+        read: Read | None = None,
+    ) -> Reply:
+        """Return the records that others link to: one link set per id, since every id is sent by itself.
+
+        Args:
+            deadline_ms: limit of this call in place of the setting; some links of famous records take minutes.
+        """
+        chosen = _chosen(ids, webenv, query_key, None, None)
+        params = {
+            "dbfrom": _database(dbfrom, "dbfrom"),
+            "db": _database(db) if db else None,
+            "cmd": cmd,
+            "linkname": linkname,
+            "term": term,
+            "holding": holding,
+            "datetype": datetype,
+            "mindate": mindate,
+            "maxdate": maxdate,
+            "reldate": _number("reldate", reldate),
+            **chosen,
+            "retmode": retmode,
+            "idtype": idtype,
+        }
+        makes_history = cmd == "neighbor_history"
+        return self._send(
+            "elink",
+            params,
+            _document(retmode, "eLinkResult", "linksets"),
+            read,
+            join_ids=False,
+            cacheable=not makes_history,
+            deadline_ms=deadline_ms,
+        )
+
+    def epost(self, *, db: str, ids: Sequence[str], webenv: str | None = None) -> Reply:
+        """Put ids on NCBI's history server."""
+        params = {"db": _database(db), "id": _ids(ids), "WebEnv": webenv}
+        return self._send(
+            "epost", params, Expect("xml", frozenset({"ePostResult"})), parse_epost, post=True, cacheable=False
+        )
+
+    def espell(self, *, term: str, db: str = "pubmed") -> Reply:
+        """Return NCBI's spelling of a query."""
+        params = {"db": _database(db), "term": _words("term", term)}
+        return self._send("espell", params, Expect("xml", frozenset({"eSpellResult"})), parse_espell)
+
+    def egquery(self, *, term: str, deadline_ms: int | None = None, read: Read | None = None) -> Reply:
+        """Count the matches of a query in every database. NCBI was reported to have switched it off.
+
+        Args:
+            deadline_ms: limit of this call in place of the setting.
+        """
+        params = {"term": _words("term", term)}
+        return self._send("egquery", params, Expect("xml", frozenset({"Result"})), read, deadline_ms=deadline_ms)
+
+    def ecitmatch(self, *, bdata: str, db: str = "pubmed", read: Read | None = None) -> Reply:
+        """Look up PMIDs of citations, one per line: ``journal|year|volume|first page|author|key|``.
+
+        Args:
+            bdata: lines separated by carriage returns.
+        """
+        params = {"db": _database(db), "retmode": "xml", "bdata": _words("bdata", bdata)}
+        return self._send("ecitmatch", params, Expect("text"), read, extension="cgi", ecitmatch=True)
+
+    def _send(
+        self,
+        endpoint: str,
+        params: Mapping[str, Any],
+        expect: Expect,
+        read: Read | None,
+        *,
+        post: bool = False,
+        join_ids: bool = True,
+        cacheable: bool = True,
+        fresh: bool = False,
+        extension: str = "fcgi",
+        ecitmatch: bool = False,
+        deadline_ms: int | None = None,
+    ) -> Reply:
+        asked = {name: value for name, value in params.items() if value is not None and value != ""}
+        url = f"{self._settings.eutils_url}/{endpoint}.{extension}"
+        encoded = _encoded_by_bio(url, asked, join_ids=join_ids, ecitmatch=ecitmatch)
+        length = len(url) + 1 + len(encoded) + credentials_length(self._settings, "eutils", url)
+        long = length > MAX_GET_CHARACTERS
+        method: Method = "POST" if post or long or _count_ids(asked.get("id")) > MAX_GET_IDS else "GET"
+        uses_history = any(name in asked for name in ("usehistory", "WebEnv", "query_key"))
+        call = Call(
+            service="eutils",
+            endpoint=endpoint,
+            url=url,
+            params=tuple(parse_qsl(encoded, keep_blank_values=True)),
+            expect=replace(expect, read=read),
+            method=method,
+            encoded=encoded,
+            ttl=None if uses_history or not cacheable or not self._cached else ttl_of(endpoint, asked.get("db")),
+            deadline_ms=deadline_ms,
+            fresh=fresh,
+        )
+        try:
+            return self._transport.send(call)
+        except EntityNotFound as exc:
+            error: EntrezKitError = exc
+        ids = list(asked.get("id") or ())
+        if not ids or not all(map(_is_uid, ids)):
+            raise error
+        database = str(asked.get("dbfrom") or asked.get("db"))
+        if len(self.known_uids(database, ids)) == len(set(ids)):
+            error = UpstreamError(
+                f"{error.message.rstrip('.')}. A search of {database} finds all of them.",
+                details={**error.details, "reason": "contradiction"},
+            )
+        raise error
+
+    def known_uids(self, db: str, ids: Sequence[str]) -> set[str]:
+        """Tell which UIDs a database has, by searching for them: the second opinion on "no such record".
+
+        Raises:
+            UpstreamError: NCBI did not answer after every attempt.
+        """
+        wanted = list(dict.fromkeys(ids))
+        known: set[str] = set()
+        for start in range(0, len(wanted), MAX_UIDS_PER_SEARCH):
+            batch = wanted[start : start + MAX_UIDS_PER_SEARCH]
+            reply = self.esearch(db=db, term=" OR ".join(f"{uid}[UID]" for uid in batch), retmax=len(batch))
+            known.update(parse_esearch(reply.content).ids)
+        return known & set(wanted)
+
+
+def _encoded_by_bio(url: str, params: Mapping[str, Any], *, join_ids: bool, ecitmatch: bool) -> str:
+    """Return the parameters as Bio.Entrez encodes them, without those that say who asks.
+
+    These are passed as empty texts, so that it neither looks at its globals nor warns; the transport adds them later.
+    """
+    from Bio.Entrez import _build_request
+
+    anonymous = {**params, **dict.fromkeys(CREDENTIALS, "")}
+    request = _build_request(url, anonymous, post=True, ecitmatch=ecitmatch, join_ids=join_ids)  # type: ignore[no-untyped-call]  # Bio has no annotations
+    parts = request.data.decode("ascii").split("&")
+    blanks = {f"{name}=" for name in CREDENTIALS}
+    return "&".join(part for part in parts if part not in blanks)
+
+
+# Arguments ----------------------------------------------------------------------------------------------------------
+
+
+def _database(name: str, field: str = "db") -> str:
+    cleaned = name.strip().lower()
+    if not re.fullmatch(r"[a-z0-9_]{1,40}", cleaned):
+        raise InvalidInput(
+            f"{field}: {name!r} is no name of an Entrez database",
+            invalid_input=f"{field}={name}",
+            recovery_hint="EInfo without a database lists all of them, for example pubmed, gene, taxonomy.",
+        )
+    return cleaned
+
+
+def _words(field: str, text: str) -> str:
+    if not text.strip():
+        raise InvalidInput(f"{field}: the text is empty", invalid_input=f"{field}=")
+    return text
+
+
+def _number(field: str, value: int | None) -> str | None:
+    if value is None:
+        return None
+    if value < 0:
+        raise InvalidInput(f"{field}: {value} is below 0", invalid_input=f"{field}={value}")
+    return str(value)
+
+
+def _ids(ids: Iterable[str]) -> list[str]:
+    if isinstance(ids, str):
+        raise InvalidInput("id: a list of ids is needed, not a text", invalid_input=f"id={ids[:100]}")
+    cleaned = [str(item).strip() for item in ids]
+    bad = next((item for item in cleaned if not item or re.search(r"[\s,&]", item)), None)
+    if bad is not None:
+        raise InvalidInput(
+            f"id: {bad!r} is no id" if bad else "id: an id is empty",
+            invalid_input=f"id={bad[:100]}",
+            recovery_hint="Give every id by itself, without blanks and commas.",
+        )
+    if not cleaned:
+        raise InvalidInput("id: no ids are given", invalid_input="id=")
+    return cleaned
+
+
+def _chosen(
+    ids: Sequence[str] | None,
+    webenv: str | None,
+    query_key: str | None,
+    retstart: int | None,
+    retmax: int | None,
+) -> dict[str, Any]:
+    """Return the parameters that say which records: ids, or a set in the history."""
+    if bool(webenv) != bool(query_key):
+        missing = "query_key" if webenv else "webenv"
+        raise InvalidInput(
+            f"{missing}: webenv and query_key go together", invalid_input=f"{missing}=", recovery_hint="Give both."
+        )
+    if ids and webenv:
+        raise InvalidInput("id: give either ids or webenv with query_key, not both", invalid_input="id=")
+    if not ids and not webenv:
+        raise InvalidInput("id: give ids, or webenv with query_key", invalid_input="id=")
+    if retmax is not None and retmax > MAX_RETMAX:
+        raise InvalidInput(
+            f"retmax: {retmax} is more than the {MAX_RETMAX:,} records NCBI gives out at a time",
+            invalid_input=f"retmax={retmax}",
+            recovery_hint="Page with retstart.",
+        )
+    return {
+        "id": _ids(ids) if ids else None,
+        "WebEnv": webenv,
+        "query_key": query_key,
+        "retstart": _number("retstart", retstart),
+        "retmax": _number("retmax", retmax),
+    }
+
+
+def _count_ids(value: Any) -> int:
+    return len(value) if isinstance(value, list) else 0
+
+
+def _distinct(ids: Sequence[str] | None) -> int | None:
+    return len({str(item).strip() for item in ids}) if ids else None
+
+
+# Replies ------------------------------------------------------------------------------------------------------------
+
+
+def _document(retmode: str, root: str, key: str, *, wanted: int | None = None, record: str | None = None) -> Expect:
+    """Return what a result document looks like, in XML or JSON."""
+    if retmode not in ("xml", "json"):
+        raise InvalidInput(f"retmode: {retmode!r} is neither xml nor json", invalid_input=f"retmode={retmode}")
+    format_: Format = "json" if retmode == "json" else "xml"
+    return Expect(format_, frozenset({key if retmode == "json" else root}), wanted, record)
+
+
+def _records(db: str, rettype: str | None, retmode: str | None, wanted: int | None) -> Expect:
+    """Return what EFetch sends for a format; NCBI's defaults differ between databases, so only PubMed is known well."""
+    mode, pubmed = (retmode or "").lower(), db.strip().lower() == "pubmed"
+    if mode == "xml":
+        if not pubmed:
+            return Expect("xml")
+        if rettype == "uilist":
+            return Expect("xml", _PUBMED_LIST_ROOTS)
+        return Expect("xml", _PUBMED_ROOTS, wanted, _PUBMED_RECORD)
+    if mode in ("html", "asn.1", "native"):
+        return Expect("any")
+    if pubmed and rettype == "medline":
+        return Expect("text", frozenset(), wanted, _MEDLINE_RECORD, read=READERS["medline"])
+    return Expect("text", read=READERS.get((rettype or "").lower()))
+
+
+def _both(first: Read | None, second: Read | None) -> Read | None:
+    """Return a reader that has both read."""
+    if first is None or second is None:
+        return first or second
+    return lambda content: (first(content), second(content))
+
+
+def _incomplete(endpoint: str, what: str) -> UpstreamError:
+    return UpstreamError(
+        f"The {endpoint} reply is incomplete: {what}.",
+        recovery_hint="Ask again in a little while (in the terminal with --refresh).",
+        details={"reason": "incomplete", "endpoint": endpoint},
+    )
+
+
+def _check_summaries(content: bytes, ids: Sequence[str] | None, *, every: bool = False) -> None:
+    """Refuse summaries of none of the records that were asked for, or of fewer: NCBI names those it does not know."""
+    if content.lstrip()[:1] == b"{":
+        try:
+            told = {str(uid) for uid in json.loads(content)["result"]["uids"]}
+        except (ValueError, KeyError, TypeError) as exc:
+            raise malformed("esummary", f"not a summary document ({type(exc).__name__})") from None
+    else:
+        root = parse_reply(content, "esummary", "eSummaryResult")
+        told = {uid for document in root.iter("DocumentSummary") if (uid := (document.get("uid") or "").strip())}
+        told |= {uid for element in root.iterfind("DocSum/Id") if (uid := (element.text or "").strip())}
+        told |= {word for error in root.iter("ERROR") for word in re.findall(r"[^\s:=]+", error.text or "")}
+    if not told:
+        raise malformed("esummary", "no summaries")
+    if ids and all(map(_is_uid, ids)) and told.isdisjoint(ids):
+        raise malformed("esummary", "summaries of other records than were asked for")
+    if every and ids and all(map(_is_uid, ids)) and len(told) < len(set(ids)):
+        raise _incomplete("esummary", f"{len(told)} summaries where {len(set(ids))} were due")
+
+
+def _is_uid(text: str) -> bool:
+    return text.isascii() and text.isdigit()

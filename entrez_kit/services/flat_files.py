@@ -1,0 +1,82 @@
+"""Whether a text of records is whole: MEDLINE, FASTA and GenBank have no frame that a cut would break.
+
+Every reader takes the bytes of a reply and raises ``UpstreamError`` where its last record breaks off, a record comes
+twice, or what stands there is none.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from entrez_kit.services.xml_reply import malformed
+
+_MEDLINE_RECORD: Final = re.compile(rb"(?m)^PMID\s*-[ \t]*([0-9]+)[ \t]*\r?$")
+_MEDLINE_SOURCE: Final = re.compile(rb"(?m)^SO  - ")
+"""The last field of every record that NCBI writes."""
+_MEDLINE_FIELD: Final = re.compile(rb"(?m)^[A-Z]{2,4} *- ")
+_LOCUS: Final = re.compile(rb"(?m)^LOCUS +(\S+)")
+
+
+def check_medline(content: bytes) -> None:
+    """Check MEDLINE text. Text without any record, such as a remark about an unknown PMID, is none of its business."""
+    _refuse_spoilt(content)
+    starts = [found.start() for found in _MEDLINE_RECORD.finditer(content)]
+    if not starts:
+        if _MEDLINE_FIELD.search(content):
+            raise malformed("efetch", "MEDLINE text without a PMID")
+        return
+    _refuse_repeated(_MEDLINE_RECORD.findall(content))
+    for start, end in zip(starts, [*starts[1:], len(content)], strict=True):
+        if not _MEDLINE_SOURCE.search(content, start, end):
+            raise malformed("efetch", "a MEDLINE record that breaks off")
+    if not content.endswith(b"\n"):
+        raise malformed("efetch", "MEDLINE text that breaks off")
+
+
+def check_fasta(content: bytes) -> None:
+    """Check FASTA text."""
+    _refuse_spoilt(content)
+    if not content.lstrip().startswith(b">"):
+        raise malformed("efetch", "no FASTA")
+    if not content.endswith(b"\n") or content.rstrip().rpartition(b"\n")[2].startswith(b">"):
+        raise malformed("efetch", "FASTA that breaks off")
+    _refuse_repeated(re.findall(rb"(?m)^>(.*)$", content))
+
+
+def check_genbank(content: bytes) -> None:
+    """Check GenBank and GenPept text."""
+    _refuse_spoilt(content)
+    if not content.lstrip().startswith(b"LOCUS"):
+        raise malformed("efetch", "no GenBank text")
+    loci = _LOCUS.findall(content)
+    if len(loci) != len(re.findall(rb"(?m)^//[ \t\r]*$", content)) or not content.rstrip().endswith(b"\n//"):
+        raise malformed("efetch", "GenBank text that breaks off")
+    _refuse_repeated(loci)
+
+
+READERS: Final[dict[str, Callable[[bytes], None]]] = {
+    "medline": check_medline,
+    "fasta": check_fasta,
+    "gb": check_genbank,
+    "gbwithparts": check_genbank,
+    "gp": check_genbank,
+}
+"""By EFetch's rettype."""
+
+
+def _refuse_spoilt(content: bytes) -> None:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        spoilt = True
+    else:
+        spoilt = b"\x00" in content
+    if spoilt:
+        raise malformed("efetch", "text with bytes that are none")
+
+
+def _refuse_repeated(names: Iterable[bytes]) -> None:
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise malformed("efetch", f"a record that comes twice ({twice[0][:60].decode('utf-8', 'replace').strip()})")

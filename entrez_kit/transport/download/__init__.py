@@ -1,0 +1,1 @@
+"""The guarded fetch of pages from anywhere."""

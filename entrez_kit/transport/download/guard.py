@@ -1,0 +1,464 @@
+"""The guarded fetch of a page that somebody else named: a publisher's article, a repository's PDF.
+
+Nothing of ours goes along: no cookies, no credentials, no referrer. Every hop is resolved, judged (`addresses`) and
+then asked at exactly the address that was judged, with the certificate checked against the name. What comes is counted
+after decompression, and the whole of it has one time limit, however slowly the bytes drip.
+
+Where the environment names a proxy, the proxy resolves names and nothing can be pinned. Then an address inside, or a
+name that resolves to one here, is refused all the same; a name this machine cannot resolve is left to the proxy.
+A redirect may lead from https to http, as those of many DOIs do: there is nothing to lose on the way.
+"""
+
+import http.client
+import logging
+import re
+import socket
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import requests
+from requests.adapters import HTTPAdapter
+from requests.utils import DEFAULT_CA_BUNDLE_PATH, select_proxy
+from urllib3 import HTTPResponse
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import DecodeError, HTTPError, IncompleteRead
+
+from entrez_kit import tracing
+from entrez_kit._version import __version__
+from entrez_kit.errors import EntrezKitError, InvalidInput, UpstreamError
+from entrez_kit.settings import Settings
+from entrez_kit.transport import faults
+from entrez_kit.transport.download.addresses import Guard, Place, Refused, read_place
+from entrez_kit.transport.download.sniffing import HEAD_BYTES, Kind, is_binary, kind_of
+from entrez_kit.transport.redirects import STATUSES
+
+logger = logging.getLogger("entrez_kit.transport")
+
+MAX_BYTES: Final = 50_000_000
+MAX_HOPS: Final = 5
+CHUNK_BYTES: Final = 65_536
+LOOKUP_SECONDS: Final = 10.0
+
+_CODINGS: Final = frozenset(("", "gzip", "x-gzip", "deflate", "identity", "none", "binary", "utf-8", "utf8"))
+"""What is asked for, and words that some servers put there though they compress nothing."""
+
+_REACH: Final = {
+    "dns": "its name cannot be resolved",
+    "connection": "the connection failed",
+    "proxy": "the proxy does not let the request through",
+    "tls": "its TLS certificate or connection was refused",
+    "timeout": "it did not answer in time",
+}
+_STATUS: Final = {
+    401: "refused",
+    402: "refused",
+    403: "refused",
+    404: "no_such_address",
+    407: "refused",
+    410: "no_such_address",
+    451: "refused",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Downloaded:
+    """A page: where it was found in the end, its decompressed bytes, what the server says it is and what it is.
+
+    ``url`` has no parameters that look like keys or signatures.
+    """
+
+    url: str
+    content: bytes = field(repr=False)
+    content_type: str
+    kind: Kind
+    hops: int = 0
+
+    @property
+    def charset(self) -> str | None:
+        """The encoding the server names, if any."""
+        found = re.search(r"charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", self.content_type, re.IGNORECASE)
+        return found[1] if found else None
+
+
+def download(
+    url: str,
+    *,
+    settings: Settings,
+    deadline_s: float = 60.0,
+    silence_s: float = 20.0,
+    max_bytes: int = MAX_BYTES,
+    max_hops: int = MAX_HOPS,
+    guard: Guard | None = None,
+) -> Downloaded:
+    """Fetch a page from the public network.
+
+    Args:
+        url: its address.
+        settings: the name of the tool, and whether anything may be asked at all.
+        deadline_s: seconds for everything: lookups, redirects and the body.
+        silence_s: seconds without a single byte after which to give up.
+        max_bytes: size the decompressed body may have.
+        max_hops: redirects to follow.
+        guard: which addresses may be asked; by default what the settings allow.
+
+    Raises:
+        InvalidInput: the address itself is not well formed or not allowed.
+        UpstreamError: there is no page to be had; ``details.reason`` says why.
+    """
+    started = time.monotonic()
+    errand = _Errand(settings, guard or Guard.of(settings), started + deadline_s, silence_s, max_bytes)
+    result: Downloaded | None = None
+    try:
+        result = errand.run(url, max_hops)
+        return result
+    finally:
+        _note(errand, result, time.monotonic() - started)
+
+
+class _Errand:
+    """One download, from the first address to the last byte."""
+
+    def __init__(self, settings: Settings, guard: Guard, deadline: float, silence_s: float, max_bytes: int) -> None:
+        self._settings = settings
+        self._guard = guard
+        self._deadline = deadline
+        self._silence = silence_s
+        self._max_bytes = max_bytes
+        self.sent = 0
+
+    def run(self, url: str, max_hops: int) -> Downloaded:
+        """Follow redirects to the page and read it."""
+        place = self._first(url)
+        if self._settings.offline:
+            raise _failed("offline", place, "--offline forbids to ask for it")
+        been_out = False
+        for hop in range(max_hops + 1):
+            tracing.checkpoint()
+            been_out = been_out or not self._guard.is_home(place)
+            with self._ask(place, hop) as (response, alarm):
+                location = response.headers.get("Location") if response.status in STATUSES else None
+                if location is None:
+                    return self._read(place, response, alarm, hop)
+            place = self._next(place, location, been_out=been_out)
+        raise _failed("too_many_redirects", place, f"it was redirected more than {max_hops} times")
+
+    def _first(self, url: str) -> Place:
+        try:
+            place = read_place(url)
+            self._guard.check_place(place)
+            return place
+        except Refused as exc:
+            refused = exc
+        raise InvalidInput(
+            f"{_shortened(url)} is not asked: {refused.message}.",
+            invalid_input=_shortened(url),
+            recovery_hint="Only http and https addresses of the public network are asked.",
+            details={"reason": refused.reason},
+        )
+
+    def _next(self, place: Place, location: str, *, been_out: bool) -> Place:
+        with suppress(UnicodeError):  # headers are read as Latin-1, and written in UTF-8
+            location = location.encode("latin-1").decode("utf-8")
+        try:
+            following = read_place(location, base=place)
+            if been_out and self._guard.is_home(following):
+                raise Refused("forbidden_address", "a public page leads to this machine")
+            self._guard.check_place(following)
+            logger.debug("a page is redirected")
+            return following
+        except Refused as exc:
+            refused = exc
+        raise _failed(refused.reason, place, f"it redirects where nothing is asked: {refused.message}")
+
+    # one hop
+
+    @contextmanager
+    def _ask(self, place: Place, hop: int) -> "Iterator[tuple[HTTPResponse, _Alarm]]":
+        """Send one request; the body is still to be read."""
+        surroundings = _surroundings(place, self._guard)
+        proxied = select_proxy(place.url, surroundings["proxies"]) is not None
+        addresses = self._addresses(place, hop, proxied=proxied)
+        headers = {
+            "Host": place.authority,
+            "User-Agent": _user_agent(self._settings),
+            "Accept": "application/pdf, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.5",
+            "Accept-Encoding": "gzip, deflate",  # and no other: see _CODINGS
+            "Connection": "close",
+        }
+        self.sent += 1
+        with _Alarm(self._deadline) as alarm:
+            error: EntrezKitError | None = None
+            response: HTTPResponse | None = None
+            try:
+                if proxied:
+                    response = self._through_proxy(place, headers, surroundings, alarm)
+                else:
+                    response = self._direct(place, addresses, headers, surroundings, alarm)
+            except (requests.RequestException, HTTPError, http.client.HTTPException, OSError, ValueError) as exc:
+                error = self._unreached(place, exc, alarm)
+            if error is not None or response is None:  # raised out here, so that nothing hangs on as __context__
+                raise error or _failed("connection", place, _REACH["connection"])
+            try:
+                yield response, alarm
+            finally:
+                alarm.close(response)
+
+    def _addresses(self, place: Place, hop: int, *, proxied: bool) -> list[str]:
+        error: EntrezKitError
+        try:
+            return self._guard.addresses(place, min(LOOKUP_SECONDS, self._left(place)))
+        except Refused as exc:
+            error = _failed(exc.reason, place, exc.message)
+            if hop == 0:
+                error = InvalidInput(
+                    f"{place.shown} is not asked: {exc.message}.",
+                    invalid_input=place.shown,
+                    recovery_hint="Only addresses of the public network are asked.",
+                    details={"reason": exc.reason, "host": place.host},
+                )
+        except TimeoutError:
+            error = _failed("timeout", place, "looking up its name took too long")
+        except OSError:
+            error = _failed("dns", place, _REACH["dns"])
+        if proxied and error.reason in ("dns", "timeout"):
+            return []
+        raise error
+
+    def _direct(
+        self,
+        place: Place,
+        addresses: list[str],
+        headers: Mapping[str, str],
+        surroundings: Mapping[str, Any],
+        alarm: "_Alarm",
+    ) -> HTTPResponse:
+        connection = self._connected(place, addresses, surroundings, alarm)
+        try:
+            connection.request("GET", place.target, headers=dict(headers), preload_content=False, decode_content=True)
+            return connection.getresponse()
+        except BaseException:
+            connection.close()
+            raise
+
+    def _connected(
+        self, place: Place, addresses: list[str], surroundings: Mapping[str, Any], alarm: "_Alarm"
+    ) -> HTTPConnection:
+        """Connect to the first of the judged addresses that answers."""
+        last: Exception | None = None
+        for address in addresses:
+            connection = _connection(place, address, self._seconds(place), surroundings["verify"])
+            try:
+                connection.connect()
+            except (HTTPError, OSError) as exc:
+                connection.close()
+                last = exc
+                if faults.reason_of(exc) == "tls":
+                    break
+                continue
+            alarm.watch(connection)
+            return connection
+        raise last or OSError("no address")
+
+    def _through_proxy(
+        self, place: Place, headers: Mapping[str, str], surroundings: Mapping[str, Any], alarm: "_Alarm"
+    ) -> HTTPResponse:
+        request = requests.Request("GET", place.url, headers=dict(headers)).prepare()
+        adapter = HTTPAdapter()
+        alarm.adapter = adapter
+        seconds = self._seconds(place)
+        response = adapter.send(
+            request,
+            stream=True,
+            timeout=(seconds, seconds),
+            verify=surroundings["verify"],
+            proxies=surroundings["proxies"],
+        )
+        raw: HTTPResponse = response.raw
+        alarm.watch_body(raw)
+        return raw
+
+    def _left(self, place: Place) -> float:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise _failed("too_slow", place, "the time for it is up")
+        return left
+
+    def _seconds(self, place: Place) -> float:
+        return min(self._silence, self._left(place))
+
+    def _unreached(self, place: Place, exc: Exception, alarm: "_Alarm") -> EntrezKitError:
+        if alarm.rang:
+            return _failed("too_slow", place, "it did not answer before the time was up")
+        if isinstance(exc, http.client.HTTPException) and not isinstance(exc, http.client.RemoteDisconnected):
+            return _failed("invalid_response", place, "it answered something that is no HTTP")
+        reason = faults.reason_of(exc)
+        return _failed(reason, place, _REACH[reason])
+
+    # the body
+
+    def _read(self, place: Place, response: HTTPResponse, alarm: "_Alarm", hop: int) -> Downloaded:
+        status = response.status
+        if status != 200:
+            reason = _STATUS.get(status, "busy" if status == 429 or status >= 500 else "unexpected_status")
+            raise _failed(reason, place, f"status {status}", status=status)
+        declared = response.headers.get("Content-Length", "")
+        if declared.isascii() and declared.isdigit() and int(declared) > self._max_bytes:
+            raise self._too_large(place)
+        codings = {coding.strip().lower() for coding in response.headers.get("Content-Encoding", "").split(",")}
+        if not codings <= _CODINGS:
+            raise _failed("invalid_response", place, "its body is compressed in a way that was not asked for")
+        content_type = " ".join(response.headers.get("Content-Type", "").split())[:200]
+        body = bytearray()
+        for chunk in self._chunks(place, response, alarm):
+            body += chunk
+            if len(body) > self._max_bytes:
+                raise self._too_large(place)
+            if len(body) >= HEAD_BYTES > len(body) - len(chunk):
+                _refuse_binaries(place, bytes(body), content_type)
+        content = bytes(body)
+        if not content.strip():
+            raise _failed("not_a_page", place, "it is empty")
+        _refuse_binaries(place, content, content_type)
+        return Downloaded(place.public_url, content, content_type, kind_of(content, content_type), hop)
+
+    def _chunks(self, place: Place, response: HTTPResponse, alarm: "_Alarm") -> Iterator[bytes]:
+        while True:
+            error: EntrezKitError | None = None
+            chunk = b""
+            try:
+                chunk = response.read1(CHUNK_BYTES, decode_content=True)
+            except DecodeError:
+                error = _failed("invalid_response", place, "its body cannot be decompressed")
+            except IncompleteRead:
+                error = _failed("broke_off", place, "it breaks off")
+            except (HTTPError, http.client.HTTPException, OSError, ValueError) as exc:
+                timed_out = faults.reason_of(exc) == "timeout"
+                error = _failed("timeout" if timed_out else "broke_off", place, "it breaks off")
+            if alarm.rang or time.monotonic() >= self._deadline:
+                raise _failed("too_slow", place, "it came too slowly, the time for it is up")
+            if error is not None:
+                raise error
+            if not chunk:
+                return
+            tracing.checkpoint()
+            yield chunk
+
+    def _too_large(self, place: Place) -> UpstreamError:
+        return _failed("too_large", place, f"it has more than {self._max_bytes:,} bytes")
+
+
+class _Alarm:
+    """End a connection when the time is up: a socket's own time limit starts anew with every byte."""
+
+    def __init__(self, deadline: float) -> None:
+        self.rang = False
+        self.adapter: HTTPAdapter | None = None
+        self._deadline = deadline
+        self._sock: socket.socket | None = None
+        self._connection: HTTPConnection | None = None
+        self._raw: HTTPResponse | None = None
+        self._timer: threading.Timer | None = None
+
+    def __enter__(self) -> "_Alarm":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._connection is not None:
+            self._connection.close()
+        if self.adapter is not None:
+            self.adapter.close()
+
+    def watch(self, connection: HTTPConnection) -> None:
+        """End this connection, which is open, when the time is up."""
+        self._connection, self._sock = connection, connection.sock
+        self._start()
+
+    def watch_body(self, raw: HTTPResponse) -> None:
+        """End the reading of this body when the time is up."""
+        self._raw = raw
+        self._start()
+
+    def close(self, response: HTTPResponse) -> None:
+        """Let go of a response, read or not."""
+        with suppress(HTTPError, OSError):
+            response.close()
+
+    def _start(self) -> None:
+        self._timer = threading.Timer(max(0.0, self._deadline - time.monotonic()), self._ring)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _ring(self) -> None:
+        self.rang = True
+        with suppress(Exception):  # it was closed at the last moment
+            if self._sock is not None:
+                socket.socket.shutdown(self._sock, socket.SHUT_RDWR)  # below TLS, whose state belongs to the reader
+            elif self._raw is not None:
+                self._raw.shutdown()
+
+
+def _connection(place: Place, address: str, seconds: float, verify: bool | str) -> HTTPConnection:
+    """Return a connection to one address that takes the other end for what the name says."""
+    if place.scheme == "http":
+        return HTTPConnection(address, place.port, timeout=seconds)
+    bundle = verify if isinstance(verify, str) else DEFAULT_CA_BUNDLE_PATH
+    is_folder = Path(bundle).is_dir()
+    return HTTPSConnection(
+        address,
+        place.port,
+        timeout=seconds,
+        cert_reqs="CERT_REQUIRED",
+        ca_certs=None if is_folder else bundle,
+        ca_cert_dir=bundle if is_folder else None,
+        server_hostname=place.host,
+    )
+
+
+def _surroundings(place: Place, guard: Guard) -> dict[str, Any]:
+    """Return certificates and proxies of the environment; what is on this machine is asked without a proxy."""
+    with requests.Session() as session:
+        around = session.merge_environment_settings(place.url, {}, None, None, None)
+    return {"verify": around["verify"], "proxies": {} if guard.is_home(place) else around["proxies"]}
+
+
+def _user_agent(settings: Settings) -> str:
+    name = settings.ncbi_tool_identifier
+    return name if name.isascii() and name.isprintable() else f"entrez-kit/{__version__}"
+
+
+def _refuse_binaries(place: Place, content: bytes, content_type: str) -> None:
+    if kind_of(content, content_type) == "other" and is_binary(content):
+        raise _failed("not_a_page", place, "it is neither a page nor a PDF, but something binary")
+
+
+def _shortened(url: str) -> str:
+    """Return as much of an address that cannot be read as may be shown: no user, no parameters."""
+    text = re.sub(r"[?#].*", "?…", re.sub(r"(?<![^/\s])[^/\s]*@", "…@", url, flags=re.DOTALL), flags=re.DOTALL)
+    text = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f]+", " ", text).split())
+    return text if len(text) <= 200 else f"{text[:199]}…"
+
+
+def _failed(reason: str, place: Place, what: str, **details: object) -> UpstreamError:
+    return UpstreamError(
+        f"{place.shown} gave no page: {what}.",
+        recovery_hint="Open the address in a browser; many publishers turn programs away.",
+        details={"reason": reason, "host": place.host, **details},
+    )
+
+
+def _note(errand: _Errand, result: Downloaded | None, seconds: float) -> None:
+    trace = tracing.current_trace()
+    size = len(result.content) if result is not None else 0
+    if trace is not None and errand.sent:
+        trace.exchanges.append(tracing.Exchange("download", False, errand.sent, seconds, size))
+    if result is not None:
+        logger.debug(
+            "download answered with %d bytes (%s) after %d requests and %.3f s", size, result.kind, errand.sent, seconds
+        )
