@@ -8,7 +8,8 @@ from typing import Annotated, Any, Final, TypeVar
 import typer
 
 from entrez_kit.errors import InvalidInput
-from entrez_kit.operation import Operation, Request, Result
+from entrez_kit.model import Request, Result
+from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.tracing import Watch, watched
 

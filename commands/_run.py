@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 import typer
 
 from entrez_kit.errors import EntrezKitError, Exit
-from entrez_kit.operation import DEMO, Operation, Outcome, Request, Result, execute
+from entrez_kit.model import Request, Result
+from entrez_kit.operation import DEMO, Operation, Outcome, execute
 from entrez_kit.settings import DEMO_WARNING
 
 from ._formats import (

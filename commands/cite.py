@@ -19,7 +19,7 @@ from entrez_kit.citations.operation import (
 )
 from entrez_kit.citations.style.names import STYLE_NAMES, read_styles
 from entrez_kit.errors import EntrezKitError, InvalidInput
-from entrez_kit.operation import Result
+from entrez_kit.model import Result
 from entrez_kit.pubmed.fetch import InputOutcome, outcome_of, shortfall_of
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
 from entrez_kit.services import Services

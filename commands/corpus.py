@@ -14,7 +14,8 @@ from entrez_kit.corpus.search.operation import RagHit, RagSearchResult
 from entrez_kit.corpus.sync import ADVISED_REQUESTS, SyncPlan, SyncRequest, sync_plan
 from entrez_kit.errors import EntrezKitError, InvalidInput, corpus_envelope
 from entrez_kit.identifiers import read_identifier
-from entrez_kit.operation import Operation, Result
+from entrez_kit.model import Result
+from entrez_kit.operation import Operation
 from entrez_kit.pubmed.record_fetcher import BATCH
 from entrez_kit.services import Services
 

@@ -12,7 +12,7 @@ from entrez_kit.databases.link import LINK, Link, LinkResult, LinkSet
 from entrez_kit.databases.names import looks_like_uid
 from entrez_kit.databases.search import SEARCH, EntrezSearchResult
 from entrez_kit.databases.summary import SUMMARY, SummaryResult
-from entrez_kit.operation import Result
+from entrez_kit.model import Result
 
 from ._formats import Column, Record, as_data, values_at
 from ._ids import InputFiles, failed, run_for_ids

@@ -10,7 +10,7 @@ from entrez_kit.citations.files.entries import FILES
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.europepmc.models import EuropePMCArticle
 from entrez_kit.europepmc.search import EUROPEPMC_SEARCH, EuropePMCRequest, EuropePMCResult, Walk, search_many
-from entrez_kit.operation import Result
+from entrez_kit.model import Result
 from entrez_kit.services import Services
 from entrez_kit.services.europe_pmc import MAX_PAGE_SIZE
 

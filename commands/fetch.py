@@ -11,7 +11,8 @@ from typing import Annotated, Any, Final, Literal
 import typer
 
 from entrez_kit.errors import EntrezKitError, InvalidInput
-from entrez_kit.operation import Operation, Result, execute
+from entrez_kit.model import Result, Warn
+from entrez_kit.operation import Operation, execute
 from entrez_kit.pubmed.fetch import (
     FETCH_CONTENTS,
     XML_HEAD,
@@ -28,7 +29,7 @@ from entrez_kit.pubmed.fetch import (
     retrieval_for,
     shortfall_of,
 )
-from entrez_kit.pubmed.models import Article, CitationData, Warn
+from entrez_kit.pubmed.models import Article, CitationData
 from entrez_kit.pubmed.record_fetcher import BATCH, Fetched, Retrieval
 from entrez_kit.services import Services
 

@@ -26,8 +26,8 @@ from entrez_kit.fulltext.operation import (
     truncation_of,
 )
 from entrez_kit.identifiers import Identifier, read_identifier
-from entrez_kit.operation import Result, execute
-from entrez_kit.pubmed.models import Warn
+from entrez_kit.model import Result, Warn
+from entrez_kit.operation import execute
 from entrez_kit.pubmed.standing_lookup import standing_shortfall
 from entrez_kit.services import Services
 

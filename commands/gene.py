@@ -22,7 +22,7 @@ from entrez_kit.gene.links import GET_PUBMED_LINKS
 from entrez_kit.gene.lookup import GET_GENE
 from entrez_kit.gene.models import Gene, GenePage, PubMedLinks
 from entrez_kit.gene.search import SEARCH_GENES
-from entrez_kit.operation import Result
+from entrez_kit.model import Result
 from entrez_kit.services import Services
 
 from ._formats import Column, JsonLines, Shape, Writer, as_data, values_at

@@ -1,4 +1,4 @@
-"""How one use case is declared and run: Request, Result, Operation, execute."""
+"""How one use case is declared and run: Operation, execute."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -6,110 +6,14 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
-from pydantic.alias_generators import to_camel
-from pydantic.json_schema import SkipJsonSchema
-from pydantic_core import PydanticCustomError
+from pydantic import ValidationError
 
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, InvalidInput
+from entrez_kit.model import WRONG, Request, Result
 
 if TYPE_CHECKING:
     from entrez_kit.services import Services
-
-
-def is_absent(value: object) -> bool:
-    """Tell whether an optional value holds nothing: None, an empty text, list or mapping."""
-    return value is None or value == "" or value == [] or value == () or value == {}
-
-
-def sparse(default: Any = None, **options: Any) -> Any:
-    """Declare a result field that is left out of the document when it holds nothing."""
-    if isinstance(default, list | dict):
-        return Field(default_factory=type(default), exclude_if=is_absent, **options)
-    return Field(default=default, exclude_if=is_absent, **options)
-
-
-class Request(BaseModel):
-    """Base of every request: frozen, closed, and forgiving about empty optional arguments.
-
-    Field names are snake_case; the camelCase of the specifications is accepted as well.
-    """
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        alias_generator=to_camel,
-        validate_by_name=True,
-        validate_by_alias=True,
-        coerce_numbers_to_str=True,  # a PMID is often sent as a number
-    )
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _booleans_are_no_numbers(cls, value: Any, info: ValidationInfo) -> Any:
-        """Refuse JSON's true and false where a number is due; pydantic takes them for 1 and 0."""
-        field = cls.model_fields[info.field_name or ""]
-        if isinstance(value, bool):
-            types = _types_in(field.annotation)
-            if any(kind in (int, float) for kind in types if isinstance(kind, type)) and bool not in types:
-                raise PydanticCustomError("bool_given", "Input should be a number; a boolean is none")
-        return value
-
-    @model_validator(mode="before")
-    @classmethod
-    def _drop_empty_optionals(cls, data: Any) -> Any:
-        if not isinstance(data, Mapping):
-            return data
-        required = {name for key, info in cls.model_fields.items() if info.is_required() for name in (key, info.alias)}
-        return {key: value for key, value in data.items() if key in required or not is_absent(_emptied(value))}
-
-
-def _types_in(annotation: Any) -> list[Any]:
-    """Return a type and those it is a union of."""
-    return [annotation, *(part for inner in get_args(annotation) for part in _types_in(inner))]
-
-
-def _emptied(value: Any) -> Any:
-    """Reduce a mapping that only holds empty values to an empty one, as form clients send them."""
-    if isinstance(value, Mapping) and all(is_absent(_emptied(item)) for item in value.values()):
-        return {}
-    return value
-
-
-class Result(BaseModel):
-    """Base of every result and of the records inside: closed, so a document says what its schema says."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    def remarks(self) -> list[str]:
-        """Return what a reader has to know beside a document whose form is closed."""
-        return []
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Return the error to report beside this document when some of what was asked is missing.
-
-        An ``EntityNotFound`` or another error whose ``details`` name what is ``missing``. With ``details.partial``
-        true the terminal exits 4, otherwise with the error's own status. None when nothing is missing.
-        """
-        return None
-
-
-class Warn(Result):
-    """Something NCBI understood otherwise than it was asked; ``code`` is stable.
-
-    ``terms`` lists what the message is about where it names only the first few of many.
-    """
-
-    code: str
-    message: str
-    terms: list[str] = sparse([])
-
-
-class Warned(Result):
-    """Base of results that have ``warnings`` only where there are any; schemas of tools spend no words on them."""
-
-    warnings: SkipJsonSchema[list[Warn]] = sparse([])
 
 
 Req = TypeVar("Req", bound=Request)
@@ -199,19 +103,6 @@ def _warned(result: Res, message: str | None) -> Res:
 
 DEMO: Final = "demo"
 """Code of the warning that an answer is the sandbox's."""
-WRONG: Final = "wrong_argument"
-
-
-def wrong(field: str, message: str, given: object = "") -> PydanticCustomError:
-    """Return the error a model raises when arguments contradict each other, so that it names one of them.
-
-    Args:
-        field: the argument to name.
-        message: what is wrong with it.
-        given: its value.
-    """
-    context = {"field": field, "message": message, "given": "" if given is None else given}
-    return PydanticCustomError(WRONG, "{message}", context)
 
 
 def invalid_arguments(exc: ValidationError) -> InvalidInput:

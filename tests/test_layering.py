@@ -18,6 +18,7 @@ LAYERS = (
     ("tracing",),
     ("transport",),
     ("services",),
+    ("model",),
     ("operation", "identifiers", "dates", "batches"),
     ("entrez_query", "in_flight"),
     ("databases", "gene"),

@@ -8,7 +8,8 @@ from pydantic import Field, field_validator
 
 from entrez_kit.citations.style.names import StyleName, read_styles
 from entrez_kit.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
-from entrez_kit.operation import Operation, Request, Result, Warned, sparse
+from entrez_kit.model import Request, Result, Warned, sparse
+from entrez_kit.operation import Operation
 from entrez_kit.pubmed.fetch import InputOutcome, outcome_of, shortfall_of
 from entrez_kit.pubmed.models import Article, RetractionStatus
 from entrez_kit.pubmed.record_fetcher import BATCH, Fetched, Retrieval

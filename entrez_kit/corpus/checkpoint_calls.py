@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from entrez_kit.operation import Request, Result
+from entrez_kit.model import Request, Result
 from entrez_kit.services import Services
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from entrez_kit import tracing
 from entrez_kit.errors import EmbeddingsError, EntrezKitError, LocalEmbeddingsError, NotConfigured
-from entrez_kit.operation import Result
+from entrez_kit.model import Result
 from entrez_kit.services import Services
 
 Advance = Callable[[int, int], None]

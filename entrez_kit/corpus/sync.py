@@ -21,7 +21,7 @@ from entrez_kit.corpus.store.store import Store
 from entrez_kit.corpus.times import day_of
 from entrez_kit.entrez_query import broadening
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.operation import Request, Result
+from entrez_kit.model import Request, Result
 from entrez_kit.pubmed.date_slices import FIRST, LAST, Slice, Slicer, Window, as_day
 from entrez_kit.pubmed.query import check_balance, date_clause
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval

@@ -12,7 +12,8 @@ from entrez_kit.databases.joining import joined
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.databases.summary import IdOutcome, LookUp, look_up, missing_ids
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.operation import Operation, Request, Result, sparse
+from entrez_kit.model import Request, Result, sparse
+from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 
 BATCH: Final = 200

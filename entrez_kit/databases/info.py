@@ -7,7 +7,8 @@ from pydantic import Field
 from entrez_kit.batches import in_batches
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.operation import Operation, Request, Result, Warned, sparse
+from entrez_kit.model import Request, Result, Warned, sparse
+from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
 

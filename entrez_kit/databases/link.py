@@ -12,7 +12,8 @@ from entrez_kit.databases.linksets import RawLink, parse_linksets
 from entrez_kit.databases.names import DatabaseName, check_database, read_uid
 from entrez_kit.databases.summary import NOT_AN_ID, LookUp, check_ids_hint, look_up
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.operation import Operation, Request, Result, sparse
+from entrez_kit.model import Request, Result, sparse
+from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.xml_reply import malformed
 

@@ -8,7 +8,8 @@ from pydantic import Field, field_validator
 from entrez_kit.databases.documents import parse_documents
 from entrez_kit.databases.names import UI_LETTERS, entrez_uid
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.operation import Operation, Request, Result, Warned, sparse
+from entrez_kit.model import Request, Result, Warned, sparse
+from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
 from entrez_kit.services.xml_reply import malformed, parse_reply, text_of

@@ -10,7 +10,8 @@ from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.dates import EARLIEST, LATEST, DateBounds, normal_date
 from entrez_kit.entrez_query import Broadening, broadening
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.operation import Operation, Request, Result, Warn, sparse
+from entrez_kit.model import Request, Result, Warn, sparse
+from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
 

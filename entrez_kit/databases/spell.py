@@ -4,7 +4,8 @@ from pydantic import Field, field_validator
 
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.errors import RateLimited, UpstreamError
-from entrez_kit.operation import Operation, Request, Warned
+from entrez_kit.model import Request, Warned
+from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.espell_reply import parse_espell
 

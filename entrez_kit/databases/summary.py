@@ -10,7 +10,8 @@ from entrez_kit.batches import in_batches
 from entrez_kit.databases.documents import Summaries, parse_documents
 from entrez_kit.databases.names import DatabaseName, check_database, read_uid
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.operation import Operation, Request, Result, Warned, sparse
+from entrez_kit.model import Request, Result, Warned, sparse
+from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 
 BATCH: Final = 200

@@ -15,7 +15,7 @@ from entrez_kit.errors import (
     StoreError,
     UpstreamError,
 )
-from entrez_kit.operation import Result, sparse
+from entrez_kit.model import Result, sparse
 
 Status = Literal["ok", "warning", "failed", "skipped"]
 

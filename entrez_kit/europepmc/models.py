@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from entrez_kit.operation import Result, sparse
+from entrez_kit.model import Result, sparse
 from entrez_kit.pubmed.models import Article
 
 RECORD_ADDRESS: Final = "https://europepmc.org/article"

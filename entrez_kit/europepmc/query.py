@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from entrez_kit.errors import InvalidInput
-from entrez_kit.pubmed.models import Warn
+from entrez_kit.model import Warn
 from entrez_kit.pubmed.query import check_balance
 
 _ESCAPED: Final = re.compile(r"\\.")

@@ -8,8 +8,8 @@ from pydantic import BeforeValidator, Field, field_validator
 from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.europepmc.models import EuropePMCArticle
 from entrez_kit.europepmc.query import build_query
-from entrez_kit.operation import Operation, Request, Result, sparse
-from entrez_kit.pubmed.models import Warn
+from entrez_kit.model import Request, Result, Warn, sparse
+from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.europe_pmc import FIRST_PAGE, MAX_PAGE_SIZE, read_cursor
 

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from entrez_kit.operation import Result, sparse
-from entrez_kit.pubmed.models import RetractionStatus, Warn
+from entrez_kit.model import Result, Warn, sparse
+from entrez_kit.pubmed.models import RetractionStatus
 from entrez_kit.pubmed.standing import Standing
 
 Tier = Literal["pmc", "europepmc", "unpaywall"]

@@ -21,7 +21,8 @@ from entrez_kit.fulltext.selection import Selected, Selection, select
 from entrez_kit.fulltext.tiers import OFFLINE, UNPAYWALL_OFF, pmc_url, pubmed_url
 from entrez_kit.fulltext.trail import Trail
 from entrez_kit.identifiers import Identifier, IdKind, read_identifier
-from entrez_kit.operation import Operation, Request, Result, sparse, wrong
+from entrez_kit.model import Request, Result, sparse, wrong
+from entrez_kit.operation import Operation
 from entrez_kit.pubmed.standing import graver, retraction_status
 from entrez_kit.pubmed.standing_lookup import Standings, standing_shortfall
 from entrez_kit.services import Services

@@ -9,7 +9,8 @@ from pydantic import Field
 from entrez_kit.errors import EntityNotFound, EntrezKitError, UnresolvedEntity, UpstreamError
 from entrez_kit.gene.lookup import GET_GENE, ID_HELP
 from entrez_kit.gene.models import Gene
-from entrez_kit.operation import Operation, Request, Result, Warned, sparse
+from entrez_kit.model import Request, Result, Warned, sparse
+from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 
 OutcomeStatus = Literal["found", "not_found", "invalid", "error"]

@@ -9,7 +9,8 @@ from entrez_kit.gene.errors import argument_error, not_found, only_gene_codes
 from entrez_kit.gene.lookup import GeneRequest, require_plausible
 from entrez_kit.gene.models import PubMedLinks
 from entrez_kit.gene.summaries import summaries_of
-from entrez_kit.operation import Operation, Warn
+from entrez_kit.model import Warn
+from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.xml_reply import malformed, parse_reply, text_of
 

@@ -6,7 +6,8 @@ from entrez_kit.errors import EntityNotFound, RateLimited, UnresolvedEntity, Ups
 from entrez_kit.gene.errors import MAX_DIGITS, argument_error, not_found, only_gene_codes, read_gene_id
 from entrez_kit.gene.models import CURIE_PATTERN, Gene
 from entrez_kit.gene.records import parse_genes
-from entrez_kit.operation import Operation, Request
+from entrez_kit.model import Request
+from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.xml_reply import malformed
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, PrivateAttr, SerializerFunctionWrapHandler, model_serializer
 
 from entrez_kit.errors import EntrezKitError, UpstreamError
-from entrez_kit.operation import Result, Warn, Warned, sparse
+from entrez_kit.model import Result, Warn, Warned, sparse
 
 CURIE_PATTERN: Final = r"^NCBIGene:[0-9]+$"
 """``$`` is the very end here: pydantic matches with an engine that does not let a line break follow."""

@@ -18,7 +18,8 @@ from entrez_kit.gene.organisms import taxid_of
 from entrez_kit.gene.query import GeneQuery, Tier
 from entrez_kit.gene.summaries import GeneSummary, summaries_of
 from entrez_kit.in_flight import all_at_once
-from entrez_kit.operation import Operation, Request, Warn
+from entrez_kit.model import Request, Warn
+from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
 

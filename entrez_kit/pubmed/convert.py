@@ -8,8 +8,8 @@ from pydantic import Field
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.identifiers import Identifier, IdKind, read_identifier
-from entrez_kit.operation import Operation, Request, Result, sparse
-from entrez_kit.pubmed.models import Warn
+from entrez_kit.model import Request, Result, Warn, sparse
+from entrez_kit.operation import Operation
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.resolution import Resolved, ask_converter, invalid_dois, search_pubmed
 from entrez_kit.pubmed.standing import Standing

@@ -5,8 +5,9 @@ from typing import Any, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.operation import Operation, Request, Result, sparse, wrong
-from entrez_kit.pubmed.models import Article, CitationData, Warn
+from entrez_kit.model import Request, Result, Warn, sparse, wrong
+from entrez_kit.operation import Operation
+from entrez_kit.pubmed.models import Article, CitationData
 from entrez_kit.pubmed.record_fetcher import Fetched, Retrieval, Status
 from entrez_kit.services import Services
 

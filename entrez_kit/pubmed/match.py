@@ -10,7 +10,8 @@ from pydantic import Field, field_validator
 
 from entrez_kit.batches import in_batches
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.operation import Operation, Request, Result, Warned, sparse
+from entrez_kit.model import Request, Result, Warned, sparse
+from entrez_kit.operation import Operation
 from entrez_kit.pubmed.brief_citation import brief_citation
 from entrez_kit.pubmed.likeness import titles_alike
 from entrez_kit.pubmed.standing import Standing

@@ -4,8 +4,7 @@ from typing import Literal
 
 from pydantic import ConfigDict
 
-from entrez_kit.operation import Result, sparse
-from entrez_kit.operation import Warn as Warn
+from entrez_kit.model import Result, sparse
 from entrez_kit.pubmed.standing import RetractionStatus as RetractionStatus
 from entrez_kit.pubmed.standing import Standing
 

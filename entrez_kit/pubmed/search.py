@@ -7,8 +7,9 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from entrez_kit.dates import EARLIEST, LATEST, DateBounds, normal_date
 from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.in_flight import in_background
-from entrez_kit.operation import Operation, Request, Result, sparse, wrong
-from entrez_kit.pubmed.models import BriefSummary, Warn
+from entrez_kit.model import Request, Result, Warn, sparse, wrong
+from entrez_kit.operation import Operation
+from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.query import build_term, date_clause
 from entrez_kit.pubmed.search_warnings import (
     compare_with_query,

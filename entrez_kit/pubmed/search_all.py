@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 from entrez_kit import tracing
 from entrez_kit.errors import InvalidInput
+from entrez_kit.model import Warn
 from entrez_kit.pubmed.date_slices import Slicer
-from entrez_kit.pubmed.models import BriefSummary, Warn
+from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.search import (
     MAX_PUBMED_RESULTS,
     SORT_NAMES,

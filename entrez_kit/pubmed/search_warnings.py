@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from entrez_kit.entrez_query import Broadening, broadening, mesh_gap
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.in_flight import all_at_once
-from entrez_kit.pubmed.models import Warn
+from entrez_kit.model import Warn
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
 

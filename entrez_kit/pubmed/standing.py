@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
-from entrez_kit.operation import Result, sparse
+from entrez_kit.model import Result, sparse
 from entrez_kit.pubmed.xml.dates import iso_from_text
 
 StandingStatus = Literal[

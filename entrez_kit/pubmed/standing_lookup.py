@@ -6,7 +6,8 @@ from typing import Final
 
 from entrez_kit.batches import in_batches
 from entrez_kit.errors import EntityNotFound, EntrezKitError, UpstreamError
-from entrez_kit.pubmed.models import BriefSummary, Warn
+from entrez_kit.model import Warn
+from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
-from entrez_kit.pubmed.models import Warn
+from entrez_kit.model import Warn
 from entrez_kit.relationships.described import describe
 from entrez_kit.relationships.fallback import cited_in_records, from_europepmc
 from entrez_kit.relationships.links import SCORED, SCORES_DEADLINE_MS, Linked, follow, left_out

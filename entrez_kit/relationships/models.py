@@ -7,8 +7,8 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from entrez_kit.citations.style.names import HABITS, read_styles
 from entrez_kit.errors import EntrezKitError, UpstreamError
 from entrez_kit.identifiers import read_identifier
-from entrez_kit.operation import Request, Result, sparse, wrong
-from entrez_kit.pubmed.models import RetractionStatus, Warn
+from entrez_kit.model import Request, Result, Warn, sparse, wrong
+from entrez_kit.pubmed.models import RetractionStatus
 from entrez_kit.pubmed.standing import Standing
 
 MAX_RESULTS: Final = 9_999

@@ -6,7 +6,7 @@ from typing import Final
 
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, NotConfigured, RateLimited, UpstreamError
-from entrez_kit.pubmed.models import Warn
+from entrez_kit.model import Warn
 from entrez_kit.relationships.around import QUEUE_FULL, WORDS, look_around, not_found
 from entrez_kit.relationships.described import describe
 from entrez_kit.relationships.fallback import cited_in_records, from_europepmc

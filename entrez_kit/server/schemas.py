@@ -11,7 +11,8 @@ from annotated_types import Le, MaxLen
 from pydantic import BaseModel, ValidationError, create_model
 
 from entrez_kit.errors import EntrezKitError
-from entrez_kit.operation import Operation, Request, invalid_arguments
+from entrez_kit.model import Request
+from entrez_kit.operation import Operation, invalid_arguments
 
 Schema = dict[str, Any]
 

@@ -9,7 +9,8 @@ from terminal import Cli, Module, cli_fixture, module_fixture
 
 from entrez_kit import EntrezKit
 from entrez_kit.catalogue import OPERATIONS
-from entrez_kit.operation import Operation, is_absent
+from entrez_kit.model import is_absent
+from entrez_kit.operation import Operation
 
 FIXTURES = (cli_fixture, module_fixture)
 

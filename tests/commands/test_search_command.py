@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from terminal import Cli, Done, Module, cli_fixture, module_fixture
 
-from entrez_kit.pubmed.models import BriefSummary, Warn
+from entrez_kit.model import Warn
+from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.search import Certificate, SearchParameters, SearchResult, Slice
 from entrez_kit.sandbox.server import Sandbox
 

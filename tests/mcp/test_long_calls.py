@@ -18,7 +18,8 @@ from serving import (
 
 from entrez_kit import tracing
 from entrez_kit.errors import RateLimited
-from entrez_kit.operation import Operation, Request, Result
+from entrez_kit.model import Request, Result
+from entrez_kit.operation import Operation
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import MAX_WAITING

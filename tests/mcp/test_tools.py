@@ -25,7 +25,8 @@ from entrez_kit.catalogue import OPERATIONS
 from entrez_kit.corpus.operations import SYNC
 from entrez_kit.errors import InvalidInput
 from entrez_kit.gene.lookup import GET_GENE
-from entrez_kit.operation import Operation, Warned, execute
+from entrez_kit.model import Warned
+from entrez_kit.operation import Operation, execute
 from entrez_kit.pubmed.search import SEARCH_ARTICLES
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options

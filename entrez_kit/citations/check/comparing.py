@@ -16,7 +16,7 @@ from entrez_kit.citations.files.references import RefAuthor, Reference, csl_text
 from entrez_kit.citations.names import Name
 from entrez_kit.citations.pages import expanded
 from entrez_kit.citations.titles import journal_title
-from entrez_kit.operation import Result
+from entrez_kit.model import Result
 from entrez_kit.pubmed.likeness import begins, titles_alike
 from entrez_kit.pubmed.models import Article
 

@@ -20,7 +20,7 @@ from entrez_kit.citations.files.references import (
 )
 from entrez_kit.citations.files.write_bibtex import bibtex_name, escaped, verbatim_doi
 from entrez_kit.errors import InvalidInput
-from entrez_kit.pubmed.models import Warn
+from entrez_kit.model import Warn
 
 NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "title": ("title",),

@@ -16,7 +16,7 @@ from entrez_kit.citations.files.references import (
     unreadable,
     year_in,
 )
-from entrez_kit.pubmed.models import Warn
+from entrez_kit.model import Warn
 
 _HOLDERS: Final = ("items", "references")
 _NUMBERS: Final = {

@@ -14,7 +14,7 @@ from entrez_kit.citations.files.references import (
     year_in,
 )
 from entrez_kit.errors import InvalidInput
-from entrez_kit.pubmed.models import Warn
+from entrez_kit.model import Warn
 
 _LINE: Final = re.compile(r"([A-Z]{2,4}) *- ?(.*)")
 

@@ -18,7 +18,7 @@ from entrez_kit.citations.files.references import (
 )
 from entrez_kit.citations.files.text import one_line
 from entrez_kit.citations.files.write_ris import ris_name
-from entrez_kit.pubmed.models import Warn
+from entrez_kit.model import Warn
 
 _TAG: Final = re.compile(r"([A-Z][A-Z0-9]) {1,2}-(?: (.*)|\s*)")
 _AUTHORS: Final = ("AU", "A1")

@@ -10,8 +10,7 @@ from pydantic import Field
 from entrez_kit.citations.names import Name
 from entrez_kit.errors import InvalidInput
 from entrez_kit.identifiers import IdKind, read_identifier
-from entrez_kit.operation import Request
-from entrez_kit.pubmed.models import Warn
+from entrez_kit.model import Request, Warn
 
 _YEAR: Final = re.compile(r"(?<![0-9])(?:1[5-9]|2[01])[0-9]{2}(?![0-9])")
 _LABELLED: Final = re.compile(r"\b(PMID|PMCID)\s*+[:=]?\s*+((?:PMC)?[0-9]++)", re.IGNORECASE)

@@ -17,7 +17,7 @@ from entrez_kit.corpus.documents import RETRACTED
 from entrez_kit.corpus.quality import quality
 from entrez_kit.corpus.store.reading import StoredDoc
 from entrez_kit.errors import EntrezKitError, LocalEmbeddingsError
-from entrez_kit.operation import Request, Result, is_absent, sparse
+from entrez_kit.model import Request, Result, is_absent, sparse
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
 

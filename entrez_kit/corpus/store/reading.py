@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from entrez_kit.corpus.quality import Lasting
-from entrez_kit.operation import Result, sparse
+from entrez_kit.model import Result, sparse
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.standing import RetractionStatus, Standing, retraction_status, standing_of, standing_of_article
 

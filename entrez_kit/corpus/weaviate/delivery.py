@@ -32,7 +32,7 @@ from entrez_kit.corpus.times import stamp
 from entrez_kit.corpus.weaviate.client import server_of
 from entrez_kit.corpus.weaviate.collection import BATCH, MOST_HITS, IndexHit, WeaviateIndex
 from entrez_kit.errors import EntrezKitError, LocalIndexError, VectorIndexError
-from entrez_kit.operation import Result
+from entrez_kit.model import Result
 from entrez_kit.private_files import make_private_folder
 from entrez_kit.services import Services
 
