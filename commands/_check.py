@@ -12,8 +12,7 @@ from entrez_kit.citations.check.operation import STATUSES, CheckedReference, Che
 from ._console import links_shown
 from ._formats import as_data
 from ._render import WIDE, warning_line
-from ._text import PUBMED, line, page_address
-from .check import STATUS_WORDS, findings
+from ._text import PUBMED, STATUS_WORDS, findings, line, page_address
 
 STYLES: Final = {
     "verified": "green",

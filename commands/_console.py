@@ -2,26 +2,21 @@
 
 import shutil
 import sys
-from typing import IO, TYPE_CHECKING, Any, Final, cast
+from typing import IO, Any, Final
 
 from rich.console import Console
 from rich.text import Text
-
-from ._output import Sink
-
-if TYPE_CHECKING:
-    from ._state import State
 
 MIN_WIDTH: Final = 20
 MAX_WIDTH: Final = 1_000
 
 
-def console_for(state: "State", sink: Sink) -> Console:
+def console_for(sink: Any, color: str) -> Console:
     """Return a console that writes tables and pages to the sink, with the colours the user wants.
 
     Rich itself honours NO_COLOR, FORCE_COLOR, COLUMNS and TERM.
     """
-    return _console(cast(IO[str], sink), state.color)
+    return _console(sink, color)
 
 
 def error_console(color: str = "auto") -> Console:

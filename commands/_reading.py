@@ -26,7 +26,7 @@ _COLUMN_GAP: Final = 2
 
 def show_markdown(state: "State", sink: Sink, markdown: str) -> None:
     """Show a text in Markdown on the terminal a sink writes to."""
-    console = console_for(state, sink)
+    console = console_for(sink, state.color)
     page = Constrain(_Page(markdown, hyperlinks=links_shown(console)), MAX_WIDTH)
     lines = console.render_lines(page, pad=False)
     if len(lines) < console.height or not (sink.isatty() and is_terminal(sys.stdin)):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 from entrez_kit.invisible import escape_json
 from entrez_kit.private_files import open_private
 
-from ._output import plain
 from ._state import State, is_terminal
 
 if TYPE_CHECKING:
@@ -40,13 +39,13 @@ def report_error(
     """
     if state.for_machines:
         envelope = error.envelope() if document is None else document(error)
-        _print(state, escape_json(json.dumps(envelope, ensure_ascii=False, default=str)))
+        state.say(escape_json(json.dumps(envelope, ensure_ascii=False, default=str)))
         return
-    _print(state, f"Error: {_in_flags(error, flags or {})}", "bold red")
+    state.say(f"Error: {_in_flags(error, flags or {})}", "bold red")
     if error.recovery_hint:
-        _print(state, f"Hint: {error.recovery_hint}", "bold cyan")
+        state.say(f"Hint: {error.recovery_hint}", "bold cyan")
     if state.verbose and request_id:
-        _print(state, f"Request: {request_id} ({error.code})", "dim")
+        state.say(f"Request: {request_id} ({error.code})", "dim")
 
 
 def _in_flags(error: "EntrezKitError", flags: Mapping[str, str]) -> str:
@@ -62,26 +61,13 @@ def _in_flags(error: "EntrezKitError", flags: Mapping[str, str]) -> str:
     return "; ".join(lines)
 
 
-def note(state: State, text: str) -> None:
-    """Print a remark that may be missed; -q leaves it out."""
-    if not state.quiet:
-        _print(state, f"Note: {text}", "dim")
-
-
-def warn(state: State, text: str) -> None:
-    """Print a warning about what the answer is worth, once; -q does not hide it."""
-    if text not in state.told:
-        state.told.add(text)
-        _print(state, f"Warning: {text}", "bold yellow")
-
-
 def report_interrupt(state: State) -> None:
     """Say that the user ended it, and that nothing is lost where replies were on their way into the cache."""
     if state.quiet:
         return
     working = state.__dict__.get("services") is not None and not state.preference("no_cache", False)
     more = " Running the same command again goes on from here." if working else ""
-    _print(state, f"Interrupted.{more}", "dim")
+    state.say(f"Interrupted.{more}", "dim")
 
 
 def report_trace(state: State, trace: "Trace", milliseconds: float) -> None:
@@ -91,8 +77,7 @@ def report_trace(state: State, trace: "Trace", milliseconds: float) -> None:
     exchanges = list(trace.exchanges)
     cached = sum(exchange.from_cache for exchange in exchanges)
     attempts = sum(exchange.attempts for exchange in exchanges)
-    _print(
-        state,
+    state.say(
         f"Request: {trace.request_id}, {counted(len(exchanges), 'exchange')} ({cached} from the cache), "
         f"{counted(attempts, 'attempt')}, {milliseconds:.0f} ms",
         "dim",
@@ -109,10 +94,9 @@ def report_notices(state: State) -> None:
     for text in (*settings.notices, state.log_remark, *getattr(transport, "notices", ())):
         if text and text not in state.told:
             state.told.add(text)
-            note(state, text)
+            state.note(text)
     if transport is not None and _wants_advice(state, settings):
-        note(
-            state,
+        state.note(
             "NCBI answers 3 requests per second without an API key, 10 with one. It is free: set NCBI_API_KEY, and "
             "NCBI_ADMIN_EMAIL so that NCBI can reach you. (Shown once a day.)",
         )
@@ -139,17 +123,3 @@ def _wants_advice(state: State, settings: "Settings") -> bool:
 def counted(number: int, noun: str) -> str:
     """Return "1 record", "2 records", "1,234 records"."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def _print(state: State, line: str, style: str = "") -> None:
-    """Print one line on stderr, its first word styled on a terminal. Never fails: there is nowhere to tell."""
-    text = plain(line)
-    try:
-        if style and (is_terminal(sys.stderr) or state.color == "always"):
-            from ._console import print_line
-
-            print_line(text, style, state.color)
-        else:
-            print(text, file=sys.stderr, flush=True)  # noqa: T201  # this is where the program speaks
-    except (OSError, ValueError, AttributeError):
-        return

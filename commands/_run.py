@@ -39,8 +39,6 @@ from ._formats import (
 )
 from ._output import Sink
 from ._report import counted, report_error, report_notices, report_trace
-from ._report import note as _note
-from ._report import warn as _warn
 from ._state import Plan, State, accepts, no_fields
 
 if TYPE_CHECKING:
@@ -99,12 +97,12 @@ def plan(ctx: typer.Context) -> Plan:
 
 def note(ctx: typer.Context, text: str) -> None:
     """Print ``Note: text`` on stderr, unless -q."""
-    _note(state(ctx), text)
+    state(ctx).note(text)
 
 
 def warn(ctx: typer.Context, text: str) -> None:
     """Print ``Warning: text`` on stderr, -q or not."""
-    _warn(state(ctx), text)
+    state(ctx).warn(text)
 
 
 def help_of(operation: Operation[Any, Any], name: str) -> str:
@@ -408,7 +406,7 @@ def _getter(name: str) -> Column:
 def _print_table(ctx: typer.Context, sink: Sink, make: "Callable[[Console], RenderableType]") -> None:
     from ._console import console_for
 
-    console = console_for(state(ctx), sink)
+    console = console_for(sink, state(ctx).color)
     console.print(make(console), crop=False)  # everything fits but the lines of files, which stay whole
 
 

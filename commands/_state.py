@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 
 from entrez_kit.errors import EntrezKitError, InvalidInput
+from entrez_kit.invisible import visible
 
 if TYPE_CHECKING:
     from entrez_kit.sandbox.server import Sandbox
@@ -119,11 +120,33 @@ class State:
             self._sandbox = Sandbox()
             self._sandbox.start()
             if settings.demo_warning:
-                from ._report import warn
-
-                warn(self, settings.demo_warning)
+                self.warn(settings.demo_warning)
             settings = self._base_settings.with_sandbox(self._sandbox.url)
         return Services(settings)
+
+    def note(self, text: str) -> None:
+        """Print a remark that may be missed; -q leaves it out."""
+        if not self.quiet:
+            self.say(f"Note: {text}", "dim")
+
+    def warn(self, text: str) -> None:
+        """Print a warning about what the answer is worth, once; -q does not hide it."""
+        if text not in self.told:
+            self.told.add(text)
+            self.say(f"Warning: {text}", "bold yellow")
+
+    def say(self, line: str, style: str = "") -> None:
+        """Print one line on stderr, its first word styled on a terminal. Never fails: there is nowhere to tell."""
+        text = visible(line)
+        try:
+            if style and (is_terminal(sys.stderr) or self.color == "always"):
+                from ._console import print_line
+
+                print_line(text, style, self.color)
+            else:
+                print(text, file=sys.stderr, flush=True)  # noqa: T201  # this is where the program speaks
+        except (OSError, ValueError, AttributeError):
+            return
 
     def open_log(self) -> None:
         """Send the log where the user wants it: nowhere, to stderr under -v, or to files."""

@@ -358,3 +358,27 @@ def journal_title(record: Record) -> str:
     """Return the full title of the journal or book."""
     info = record.get("journal_info") or {}
     return line(info.get("title") or (record.get("book_info") or {}).get("title") or info.get("iso_abbreviation"))
+
+
+# Checked references
+
+STATUS_WORDS: Final = {
+    "another_work": "another work",
+    "not_found": "not found",
+    "concern": "expression of concern",
+}
+
+
+def findings(record: Record) -> list[str]:
+    """Return what is wrong with a reference, a sentence each."""
+    said = [str(record[name]) for name in ("notice", "detail") if record.get(name)]
+    said += [_difference(difference) for difference in record.get("differences") or ()]
+    if record.get("status") == "another_work":
+        said.append(f"found: {record['citation']}")
+    return said
+
+
+def _difference(difference: Record) -> str:
+    if difference.get("detail"):
+        return f"{difference['field']}: {difference['detail']}"
+    return f"{difference['field']}: {difference['given']} → {difference['record']}"

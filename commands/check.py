@@ -15,18 +15,14 @@ from entrez_kit.identifiers import read_identifier
 from entrez_kit.services import Services
 from entrez_kit.tracing import Watch, watched
 
-from ._formats import Record, as_data, values_at
+from ._formats import as_data, values_at
 from ._input import NOT_IDENTIFIERS, STDIN, ids_in
 from ._output import Sink
 from ._progress import progress
 from ._run import View, accepts, counted, note, run, state, warn
+from ._text import STATUS_WORDS, findings
 
 COLUMNS: Final = ("key", "line", "status", "pmid", "doi", "title", "findings", "candidate_pmids")
-STATUS_WORDS: Final = {
-    "another_work": "another work",
-    "not_found": "not found",
-    "concern": "expression of concern",
-}
 SHOWN: Final = 10
 
 
@@ -202,21 +198,6 @@ def _view() -> View[CheckResult]:
         columns={name: partial(values_at, path=name) for name in COLUMNS} | {"findings": findings},
         records_key="references",
     )
-
-
-def findings(record: Record) -> list[str]:
-    """Return what is wrong with a reference, a sentence each."""
-    said = [str(record[name]) for name in ("notice", "detail") if record.get(name)]
-    said += [_difference(difference) for difference in record.get("differences") or ()]
-    if record.get("status") == "another_work":
-        said.append(f"found: {record['citation']}")
-    return said
-
-
-def _difference(difference: Record) -> str:
-    if difference.get("detail"):
-        return f"{difference['field']}: {difference['detail']}"
-    return f"{difference['field']}: {difference['given']} → {difference['record']}"
 
 
 def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: bool) -> None:

@@ -2,7 +2,9 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from graphlib import CycleError, TopologicalSorter
+from importlib.util import resolve_name
 from pathlib import Path
 
 import pytest
@@ -120,6 +122,31 @@ def test_a_module_imports_only_from_below_and_libraries_stay_in_their_rooms(path
             assert mine is not None, f"{own} stands in no layer"
             assert other is not None, f"{name} stands in no layer"
             assert other < mine, f"{relative} imports {name} from above or beside"
+
+
+def test_no_import_runs_in_a_circle_not_even_one_for_types() -> None:
+    modules = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in _modules()
+    }
+    imported = {name: set(_own_imports(name, path, modules)) - {name} for name, path in modules.items()}
+
+    try:
+        TopologicalSorter(imported).prepare()
+    except CycleError as exc:
+        pytest.fail(" <- ".join(exc.args[1]))
+
+
+def _own_imports(name: str, path: Path, modules: Collection[str]) -> Iterator[str]:
+    """Yield those of a module's imports, wherever they stand in it, that are modules of the project."""
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules)
+        elif isinstance(node, ast.ImportFrom):
+            base = resolve_name("." * node.level + (node.module or ""), package)
+            for alias in node.names:
+                inner = f"{base}.{alias.name}"
+                yield from {inner if inner in modules else base} & set(modules)
 
 
 def test_modules_that_start_early_do_not_import_heavy_libraries() -> None:

@@ -25,8 +25,7 @@ from entrez_kit.model import Request, Result
 from entrez_kit.pubmed.date_slices import FIRST, LAST, Slice, Slicer, Window, as_day
 from entrez_kit.pubmed.query import check_balance, date_clause
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
-from entrez_kit.pubmed.search import MAX_PUBMED_RESULTS
-from entrez_kit.pubmed.search_warnings import warnings_about
+from entrez_kit.pubmed.search import MAX_PUBMED_RESULTS, warnings_about
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 from pydantic import Field
 
 from entrez_kit.batches import in_batches
-from entrez_kit.databases.names import DatabaseName, check_database
+from entrez_kit.databases.names import LIST_HINT, DatabaseName, check_database, parse_database_list
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warned, sparse
 from entrez_kit.operation import Operation
@@ -23,7 +23,6 @@ FIELD_FLAGS: Final = {
 }
 EGQUERY_DEADLINE_MS: Final = 10_000
 """EGQuery has been reported dead since 2024; nobody should wait a minute to find out."""
-LIST_HINT: Final = "Call entrez_info without db for the list (in the terminal: entrez-kit db info)."
 COUNTED: Final = frozenset({"Ok", "Term or Database is not found"})
 """What EGQuery says of a database it has counted; beside any other word, a zero is no count."""
 
@@ -197,19 +196,6 @@ def _count(services: Services, db: str, term: str) -> int:
     from entrez_kit.services.esearch_reply import parse_esearch
 
     return parse_esearch(services.eutils.esearch(db=db, term=term, retmax=0).content).count
-
-
-def parse_database_list(content: bytes) -> list[str]:
-    """Return the names of all databases from an EInfo reply.
-
-    Raises:
-        UpstreamError: the reply is not a list of databases.
-    """
-    root = parse_reply(content, "einfo", "eInfoResult")
-    names = [name for element in root.iterfind("DbList/DbName") if (name := (element.text or "").strip())]
-    if not names:
-        raise malformed("einfo", "no database in it")
-    return names
 
 
 def parse_database(content: bytes) -> DatabaseInfo:

@@ -10,7 +10,9 @@ from pydantic import AfterValidator
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.identifiers import read_identifier
 from entrez_kit.services import Services
+from entrez_kit.services.xml_reply import malformed, parse_reply
 
+LIST_HINT: Final = "Call entrez_info without db for the list (in the terminal: entrez-kit db info)."
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{1,30}")
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:|/-]{0,99}")
 """UIDs are digits; sequence databases and some others take accessions as well."""
@@ -109,8 +111,6 @@ def check_database(services: Services, db: str, field: str = "db") -> None:
     """
     if db in LASTING:
         return
-    from entrez_kit.databases.info import LIST_HINT, parse_database_list
-
     try:
         known = parse_database_list(services.eutils.einfo(read=parse_database_list).content)
     except EntrezKitError:
@@ -124,3 +124,16 @@ def check_database(services: Services, db: str, field: str = "db") -> None:
         recovery_hint=LIST_HINT,
         details={"reason": "unknown_database"},
     )
+
+
+def parse_database_list(content: bytes) -> list[str]:
+    """Return the names of all databases from an EInfo reply.
+
+    Raises:
+        UpstreamError: the reply is not a list of databases.
+    """
+    root = parse_reply(content, "einfo", "eInfoResult")
+    names = [name for element in root.iterfind("DbList/DbName") if (name := (element.text or "").strip())]
+    if not names:
+        raise malformed("einfo", "no database in it")
+    return names

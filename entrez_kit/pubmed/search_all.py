@@ -19,12 +19,10 @@ from entrez_kit.pubmed.search import (
     SearchResult,
     Slice,
     brief_summaries,
-    parameters_of,
-)
-from entrez_kit.pubmed.search_warnings import (
     compare_with_query,
     empty_warnings,
     mesh_warnings,
+    parameters_of,
     warnings_about,
 )
 from entrez_kit.services import Services

@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from entrez_kit.sandbox.database import BadRequest
+from entrez_kit.sandbox.gene_records import GeneRecord
 from entrez_kit.sandbox.lexer import Token, tokenize
 from entrez_kit.sandbox.taxonomy import named, with_everything_below
 from entrez_kit.sandbox.text import STOP_WORDS, words
-
-if TYPE_CHECKING:
-    from entrez_kit.sandbox.gene import GeneRecord
 
 Found = frozenset[str]
 
@@ -24,10 +22,10 @@ class GeneField:
     kind: Literal["whole", "words", "number"]
     tags: tuple[str, ...]
     description: str
-    values: "Callable[[GeneRecord], Sequence[str]]"
+    values: Callable[[GeneRecord], Sequence[str]]
 
 
-def _everything(gene: "GeneRecord") -> Sequence[str]:
+def _everything(gene: GeneRecord) -> Sequence[str]:
     return (
         gene.shown_symbol,
         f"LOC{gene.uid}",
@@ -45,7 +43,7 @@ def _everything(gene: "GeneRecord") -> Sequence[str]:
     )
 
 
-def _properties(gene: "GeneRecord") -> Sequence[str]:
+def _properties(gene: GeneRecord) -> Sequence[str]:
     return (*(("alive",) if gene.status == 0 else ()), f"genetype {gene.kind.replace('-', ' ')}")
 
 
@@ -130,7 +128,7 @@ class GeneQuery:
 
     def __init__(
         self,
-        genes: "Iterable[GeneRecord]",
+        genes: Iterable[GeneRecord],
         *,
         history: Callable[[int], Sequence[str] | None] = lambda number: None,
         field: str | None = None,

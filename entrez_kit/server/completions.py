@@ -6,7 +6,7 @@ from typing import Final
 from mcp_types import CompleteRequestParams, CompleteResult, Completion, PromptReference
 
 from entrez_kit.corpus.operations import RAG_GET
-from entrez_kit.databases.info import parse_database_list
+from entrez_kit.databases.names import parse_database_list
 from entrez_kit.errors import EntrezKitError
 from entrez_kit.gene.organisms import COMMON
 from entrez_kit.guides import topics

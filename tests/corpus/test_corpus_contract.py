@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from entrez_kit import EntrezKit
 from entrez_kit.catalogue import OPERATIONS
-from entrez_kit.corpus.search.operation import ALPHA, Candidate, relevance_of, score_of
+from entrez_kit.corpus.search.ranking import ALPHA, Candidate, relevance_of, score_of
 from entrez_kit.errors import (
     EmbeddingsError,
     EntityNotFound,

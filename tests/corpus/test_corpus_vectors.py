@@ -15,7 +15,8 @@ from entrez_kit.corpus.embeddings import Embedder
 from entrez_kit.corpus.indexing import index_new, reindex
 from entrez_kit.corpus.operations import RAG_SEARCH
 from entrez_kit.corpus.search import vectors
-from entrez_kit.corpus.search.operation import ALPHA, RagSearchResult
+from entrez_kit.corpus.search.operation import RagSearchResult
+from entrez_kit.corpus.search.ranking import ALPHA
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.errors import EmbeddingsError, LocalEmbeddingsError, NotConfigured
 from entrez_kit.operation import execute

@@ -10,9 +10,10 @@ from xml.etree import ElementTree
 import pytest
 
 from entrez_kit.databases.documents import parse_documents
-from entrez_kit.databases.info import parse_counts, parse_database, parse_database_list
+from entrez_kit.databases.info import parse_counts, parse_database
 from entrez_kit.databases.linksets import parse_linksets
 from entrez_kit.databases.mesh import parse_descriptors
+from entrez_kit.databases.names import parse_database_list
 from entrez_kit.errors import UpstreamError
 from entrez_kit.pubmed.resolution import parse_converted
 from entrez_kit.services.epost_reply import parse_epost

@@ -13,7 +13,8 @@ from entrez_kit.gene.links import GET_PUBMED_LINKS
 from entrez_kit.gene.lookup import GET_GENE
 from entrez_kit.gene.models import Gene, GenePage, PubMedLinks
 from entrez_kit.gene.search import SEARCH_GENES
-from entrez_kit.sandbox.gene import GeneDatabase, GeneRecord, read_gene
+from entrez_kit.sandbox.gene import GeneDatabase
+from entrez_kit.sandbox.gene_records import GeneRecord, read_gene
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.sandbox.taxonomy import TaxonomyDatabase
 from entrez_kit.settings import Settings

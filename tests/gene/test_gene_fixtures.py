@@ -11,7 +11,7 @@ from gene_bench import Genes, genes_fixture
 from lxml import etree
 
 from entrez_kit.gene.records import parse_genes
-from entrez_kit.sandbox.gene import demo_genes
+from entrez_kit.sandbox.gene_records import demo_genes
 
 FIXTURES = (genes_fixture,)
 FOLDER = Path(__file__).parent.parent.parent / "fixtures" / "gene"

@@ -21,7 +21,7 @@ from entrez_kit.gene.search import (
     search_genes,
 )
 from entrez_kit.gene.summaries import parse_summaries
-from entrez_kit.sandbox.gene import GeneRecord
+from entrez_kit.sandbox.gene_records import GeneRecord
 
 FIXTURES = (genes_fixture, genes_of_fixture)
 GenesOf = Callable[[Iterable[GeneRecord]], Genes]

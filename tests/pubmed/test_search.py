@@ -319,7 +319,7 @@ def test_where_mesh_is_all_there_is_its_words_are_counted(sandbox: Sandbox, kit_
 
 
 def test_a_count_that_fails_never_fails_the_search(sandbox: Sandbox, kit_for: KitFor) -> None:
-    from entrez_kit.pubmed import search_warnings
+    from entrez_kit.pubmed import search
 
     kit = kit_for(sandbox, ncbi_max_retries=0)
     sound = kit.search_articles(query_term="sleep", species="humans")
@@ -329,7 +329,7 @@ def test_a_count_that_fails_never_fails_the_search(sandbox: Sandbox, kit_for: Ki
         raise UpstreamError("NCBI did not answer.")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search_warnings, "_count", fail)
+        patch.setattr(search, "_count", fail)
         result = kit.search_articles(query_term="sleep", species="humans")
         empty = kit.search_articles(query_term="sleep", journal="Nobody")
 

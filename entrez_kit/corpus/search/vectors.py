@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from entrez_kit import tracing
 from entrez_kit.corpus.embeddings import BATCH, Embedder, embedder_of
-from entrez_kit.corpus.search.operation import Candidate
+from entrez_kit.corpus.search.ranking import Candidate
 from entrez_kit.errors import LocalEmbeddingsError
 from entrez_kit.services import Services
 

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from entrez_kit.corpus.chunking import chunk_uuid
-from entrez_kit.corpus.search.operation import Candidate, relevance_of
+from entrez_kit.corpus.search.ranking import Candidate, relevance_of
 from entrez_kit.corpus.weaviate.client import ask, class_of, connect, server_of, without_key
 from entrez_kit.errors import LocalIndexError
 from entrez_kit.settings import Settings

@@ -26,7 +26,7 @@ from entrez_kit.corpus.documents import RETRACTED
 from entrez_kit.corpus.embeddings import Embedder, embedder_of
 from entrez_kit.corpus.quality import Lasting, quality
 from entrez_kit.corpus.search import vectors
-from entrez_kit.corpus.search.operation import Candidate
+from entrez_kit.corpus.search.ranking import Candidate
 from entrez_kit.corpus.store.database import store_error
 from entrez_kit.corpus.times import stamp
 from entrez_kit.corpus.weaviate.client import server_of

@@ -1,0 +1,129 @@
+"""The genes of the sandbox: records that ship with this package, read for searches and summaries."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from lxml import etree
+
+
+@dataclass(frozen=True)
+class GeneRecord:
+    """One gene: its XML as it is sent, and the parts that search and summaries use."""
+
+    uid: str
+    raw: bytes
+    symbol: str
+    locus_tag: str
+    name: str
+    synonyms: tuple[str, ...]
+    designations: tuple[str, ...]
+    summary: str
+    organism: str
+    common: str
+    taxid: int
+    chromosome: str
+    location: str
+    kind: str
+    status: int
+    current: str
+    official: bool
+    mim: tuple[str, ...]
+    identifiers: tuple[str, ...]
+    accessions: tuple[str, ...]
+    region: tuple[str, int, int] | None
+
+    @property
+    def shown_symbol(self) -> str:
+        """The symbol, or the locus tag of a gene without one."""
+        return self.symbol or self.locus_tag or f"LOC{self.uid}"
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """The other symbols, the locus tag first, as NCBI lists them."""
+        tag = (self.locus_tag,) if self.symbol and self.locus_tag else ()
+        return tag + self.synonyms
+
+    @property
+    def weight(self) -> int:
+        """How much is known of the gene; NCBI ranks by a weight of its own."""
+        return len(self.raw)
+
+
+def _text(element: Any, path: str) -> str:
+    return " ".join((element.findtext(path) or "").split())
+
+
+def _texts(element: Any, path: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for one in element.iterfind(path) if (text := " ".join((one.text or "").split()))))
+
+
+def _tag_value(tag: Any) -> str:
+    return _text(tag, "Dbtag_tag/Object-id/Object-id_id") or _text(tag, "Dbtag_tag/Object-id/Object-id_str")
+
+
+def read_gene(raw: bytes) -> GeneRecord:
+    """Read one ``Entrezgene`` element."""
+    element: Any = etree.fromstring(raw, etree.XMLParser(resolve_entities=False, no_network=True))
+    ref, source = element.find("Entrezgene_gene/Gene-ref"), element.find("Entrezgene_source/BioSource")
+    organism = source.find("BioSource_org/Org-ref")
+    tags = {_text(tag, "Dbtag_db"): _tag_value(tag) for tag in ref.iterfind("Gene-ref_db/Dbtag")}
+    accessions = _texts(element, ".//Gene-commentary_accession")
+    return GeneRecord(
+        uid=_text(element, "Entrezgene_track-info/Gene-track/Gene-track_geneid"),
+        raw=raw,
+        symbol=_text(ref, "Gene-ref_locus"),
+        locus_tag=_text(ref, "Gene-ref_locus-tag"),
+        name=_text(ref, "Gene-ref_desc"),
+        synonyms=_texts(ref, "Gene-ref_syn/Gene-ref_syn_E"),
+        designations=_texts(element, "Entrezgene_prot/Prot-ref/Prot-ref_desc")
+        + _texts(element, "Entrezgene_prot/Prot-ref/Prot-ref_name/Prot-ref_name_E"),
+        summary=_text(element, "Entrezgene_summary"),
+        organism=_text(organism, "Org-ref_taxname"),
+        common=_text(organism, "Org-ref_common"),
+        taxid=int(_tag_value(organism.find("Org-ref_db/Dbtag"))),
+        chromosome=_text(source, "BioSource_subtype/SubSource/SubSource_name"),
+        location=_text(ref, "Gene-ref_maploc"),
+        kind=element.find("Entrezgene_type").get("value"),
+        status=int(_text(element, "Entrezgene_track-info/Gene-track/Gene-track_status")),
+        current=next(map(_tag_value, element.iterfind(".//Gene-track_current-id/Dbtag")), "0"),
+        official=element.find("Entrezgene_properties") is not None,
+        mim=(tags["MIM"],) if "MIM" in tags else (),
+        identifiers=tuple(value if ":" in value else f"{db}:{value}" for db, value in tags.items()),
+        accessions=accessions,
+        region=_region(element),
+    )
+
+
+def _region(element: Any) -> tuple[str, int, int] | None:
+    """Return accession, start and stop on the reference sequence; start is the larger one on the minus strand."""
+    locus = element.find("Entrezgene_locus/Gene-commentary")
+    interval = None if locus is None else locus.find("Gene-commentary_seqs/Seq-loc/Seq-loc_int/Seq-interval")
+    if interval is None:
+        return None
+    ends = [int(_text(interval, f"Seq-interval_{name}")) for name in ("from", "to")]
+    strand = interval.find("Seq-interval_strand/Na-strand")
+    if strand is not None and strand.get("value") == "minus":
+        ends.reverse()
+    version = _text(locus, "Gene-commentary_version")
+    return _text(locus, "Gene-commentary_accession") + (f".{version}" if version else ""), ends[0], ends[1]
+
+
+def demo_genes() -> list[GeneRecord]:
+    """Read the genes that are part of this package; none where they are not installed."""
+    folder = resources.files("entrez_kit.fixtures").joinpath("gene")
+    if not folder.is_dir():
+        return []
+    records = []
+    for item in sorted((item for item in folder.iterdir() if item.name.endswith(".xml")), key=lambda item: item.name):
+        root = etree.fromstring(item.read_bytes(), etree.XMLParser(resolve_entities=False, no_network=True))
+        records += [read_gene(etree.tostring(element, with_tail=False)) for element in root.iterfind("Entrezgene")]
+    return records
+
+
+def demo_links() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """Read which articles of the demo corpus belong to which gene, by kind of link."""
+    file = resources.files("entrez_kit.fixtures").joinpath("gene", "links.json")
+    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
