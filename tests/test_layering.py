@@ -30,6 +30,7 @@ LAYERS = (
     ("fulltext", "relationships", "corpus"),
     ("catalogue",),
     ("sandbox",),
+    ("kit_methods",),
     ("kit", "doctor", "configuration", "guides"),
     ("server",),
 )

@@ -125,10 +125,11 @@ def test_a_search_of_one_corpus_has_its_records_only(kit: EntrezKit) -> None:
 
 
 def test_camel_case_is_accepted_and_anything_else_is_not(kit: EntrezKit) -> None:
-    assert kit.rag_search(query="weight", topK=1, qualityBias=False).results
-    assert kit.corpus_checkpoint_get(queryKey="all").last_edat
+    door: Any = kit
+    assert door.rag_search(query="weight", topK=1, qualityBias=False).results
+    assert door.corpus_checkpoint_get(queryKey="all").last_edat
     with pytest.raises(InvalidInput, match="journal"):
-        kit.rag_search(query="weight", journal="Cell")
+        door.rag_search(query="weight", journal="Cell")
 
 
 WORKING: list[tuple[str, dict[str, Any]]] = [
@@ -293,7 +294,7 @@ def test_a_corpus_that_cannot_be_read_is_a_store_error(kit: EntrezKit) -> None:
 
 def test_agents_are_refused_a_first_sync_of_very_many_records(kit: EntrezKit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("entrez_kit.corpus.operations.MAX_FIRST_MCP_SYNC", 12)
-    arguments = {"query_key": "new", "term": "all[sb]"}
+    arguments: dict[str, Any] = {"query_key": "new", "term": "all[sb]"}
 
     refused = Toolbox(OPERATIONS).call(kit.services, "pubmed_sync_delta", arguments)
     assert refused.is_error

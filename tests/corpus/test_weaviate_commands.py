@@ -125,7 +125,7 @@ def test_python_and_agents_ask_there_too(run: Run, double: WeaviateDouble) -> No
 
     run("corpus", "sync", "k", "all[sb]")
     printed = json.loads(run("corpus", "search", "--index", "weaviate", "randomized", "trial", "--corpus", "k")[1])
-    asked = {"query": "randomized trial", "index": "weaviate", "corpus": "k"}
+    asked: dict[str, Any] = {"query": "randomized trial", "index": "weaviate", "corpus": "k"}
 
     with EntrezKit() as kit:
         assert kit.rag_search(**asked).model_dump(mode="json") == printed

@@ -219,6 +219,7 @@ def test_switched_off_it_says_so(kit_for: KitFor, sandbox: Sandbox) -> None:
 
 def test_a_cursor_of_another_search_is_an_error_that_names_it(kit: EntrezKit) -> None:
     cursor = kit.europepmc_search(query="crispr", page_size=2).next_cursor
+    assert cursor is not None
     with pytest.raises(InvalidInput) as caught:
         kit.europepmc_search(query="wheat", page_size=2, cursor=cursor)
 

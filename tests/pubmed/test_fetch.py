@@ -1,6 +1,7 @@
 """Fetching PubMed records over the real transport, against the sandbox."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -90,7 +91,7 @@ def test_pain_30_a_doi_the_converter_does_not_know_is_looked_up_in_pubmed(sandbo
     articles = _articles(kit, kit.search_articles(query_term="humans[mh]", max_results=40).pmids)
     outside_pmc = next(article for article in articles if article.doi and not article.pmcid)
 
-    result = kit.fetch_contents(pmids=[outside_pmc.doi])
+    result = kit.fetch_contents(pmids=[str(outside_pmc.doi)])
 
     assert result.articles is not None
     assert [article.pmid for article in result.articles] == [outside_pmc.pmid]
@@ -195,7 +196,7 @@ def test_pain_05_five_thousand_records_survive_every_fault(kit_for: KitFor) -> N
 
 
 @pytest.mark.parametrize("detail_level", ["citation_data", "medline_text"])
-def test_an_outage_of_some_batches_costs_no_record(detail_level: str, kit_for: KitFor) -> None:
+def test_an_outage_of_some_batches_costs_no_record(detail_level: Any, kit_for: KitFor) -> None:
     asked = [str(number) for number in range(99_100_001, 99_101_001)]
     with Sandbox(records=1_000, enforce_limits=False) as flaky:
         kit = kit_for(flaky, ncbi_max_retries=1)

@@ -1,6 +1,7 @@
 """Searching PubMed over the real transport, against the sandbox."""
 
 from collections.abc import Callable
+from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
@@ -151,7 +152,7 @@ def test_the_certificate_hash_can_be_checked_with_sort_and_sha256sum(sandbox: Sa
 
 def test_search_all_refuses_an_offset(sandbox: Sandbox, kit_for: KitFor) -> None:
     with pytest.raises(InvalidInput, match="offset"):
-        kit_for(sandbox).search_all(query_term="crispr", offset=5)
+        kit_for(sandbox).search_all(query_term="crispr", offset=5)  # type: ignore[call-arg]
 
 
 def _esearch_xml(body: str) -> bytes:
@@ -291,7 +292,7 @@ def test_a_phrase_that_stays_in_the_translation_is_not_said_to_be_left_out(sandb
     ],
 )
 def test_what_rests_on_mesh_tells_how_many_records_have_none(
-    sandbox: Sandbox, kit_for: KitFor, arguments: dict[str, object], named: str
+    sandbox: Sandbox, kit_for: KitFor, arguments: dict[str, Any], named: str
 ) -> None:
     kit = kit_for(sandbox)
     without = [
@@ -303,7 +304,7 @@ def test_what_rests_on_mesh_tells_how_many_records_have_none(
     ]
     before = sandbox.requests("esearch")
 
-    result = kit.search_articles(**{"query_term": "crispr", **arguments})
+    result = kit.search_articles(**({"query_term": "crispr"} | arguments))
 
     assert without
     assert said(result, "without_mesh") == (
@@ -361,7 +362,7 @@ def test_a_count_that_fails_never_fails_the_search(sandbox: Sandbox, kit_for: Ki
     ],
 )
 def test_a_search_emptied_by_filters_names_the_one(
-    sandbox: Sandbox, kit_for: KitFor, arguments: dict[str, object], message: str, requests: int
+    sandbox: Sandbox, kit_for: KitFor, arguments: dict[str, Any], message: str, requests: int
 ) -> None:
     result = kit_for(sandbox).search_articles(query_term="crispr", **arguments)
 
