@@ -1,6 +1,7 @@
 """The Gene database of the sandbox: NCBI's fields, summaries and records over the genes that ship with this package."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from functools import cached_property
 from typing import Any, Final
@@ -12,21 +13,108 @@ from entrez_kit.sandbox.database import (
     Database,
     Description,
     FetchRequest,
-    FieldInfo,
     Items,
     LinkInfo,
     SearchOutcome,
     SearchRequest,
 )
-from entrez_kit.sandbox.gene_query import FIELDS, GeneQuery
 from entrez_kit.sandbox.gene_records import GeneRecord, demo_genes, demo_links
 from entrez_kit.sandbox.replies import Reply, plain, xml
+from entrez_kit.sandbox.small_query import Found, SmallField, SmallQuery, Values
+from entrez_kit.sandbox.taxonomy import named, with_everything_below
 
 GENE_SET: Final = (
     '<?xml version="1.0" ?>\n<!DOCTYPE Entrezgene-Set PUBLIC "-//NLM//DTD NCBI-Entrezgene, 21st January 2005//EN" '
     '"https://www.ncbi.nlm.nih.gov/data_specs/dtd/NCBI_Entrezgene.dtd">\n<Entrezgene-Set>\n'
 )
 _SORTS: Final = frozenset(("", "relevance", "weight", "name", "chromosome"))
+
+
+FIELDS: Final = (
+    SmallField("ALL", "All Fields", "words", ("all",), "All terms from all searchable fields"),
+    SmallField("UID", "UID", "number", ("geneid",), "Unique number assigned to a gene record"),
+    SmallField("FILT", "Filter", "whole", ("filter", "sb"), "Limits the records"),
+    SmallField("TITL", "Gene/Protein Name", "words", ("title", "ti"), "gene or protein name"),
+    SmallField(
+        "ORGN", "Organism", "whole", ("organism", "orgn"), "scientific and common names of organism", is_tree=True
+    ),
+    SmallField(
+        "CHR",
+        "Chromosome",
+        "whole",
+        ("chr",),
+        "Chromosome number or numbers; also 'mitochondrial', 'unknown' properties",
+    ),
+    SmallField("GENE", "Gene Name", "whole", ("gene", "sym", "symbol"), "Symbol or symbols of the gene"),
+    SmallField("MIM", "MIM ID", "whole", ("mim",), "MIM number from OMIM"),
+    SmallField(
+        "ACCN",
+        "Nucleotide/Protein Accession",
+        "whole",
+        ("accn", "accession"),
+        "Nucleotide or protein accession(s) associated with this gene",
+    ),
+    SmallField("PROP", "Properties", "whole", ("prop", "property"), "Properties of Gene record"),
+    SmallField("TID", "Taxonomy ID", "number", ("tid",), "taxonomy id"),
+    SmallField("GFN", "Gene Full Name", "words", ("gfn",), "Gene full name"),
+    SmallField("PFN", "Protein Full Name", "words", ("pfn",), "Protein full name"),
+    SmallField("PREF", "Preferred Symbol", "whole", ("pref",), "Preferred symbol of the gene"),
+)
+_ORGANISM: Final = FIELDS[4]
+_LONGEST_NAME: Final = 5
+"""So many words at most are tried as the name of an organism."""
+
+
+def values_of(gene: GeneRecord) -> Values:
+    """Return what a gene has in each search field."""
+    symbol, current = gene.shown_symbol, gene.status == 0
+    organism = tuple(filter(None, (gene.organism, gene.common)))
+    names = (gene.name, *gene.designations)
+    places = (gene.chromosome, gene.location)
+    synonyms = (f"LOC{gene.uid}", gene.locus_tag, *gene.synonyms)
+    return {
+        "ALL": (symbol, *synonyms, *names, gene.summary, *organism, *places, *gene.identifiers, *gene.accessions),
+        "UID": (gene.uid,),
+        "FILT": ("all", *(("current only",) if current else ())),
+        "TITL": (symbol, *names),
+        "ORGN": organism,
+        "CHR": (gene.chromosome or "unknown",),
+        "GENE": (symbol, f"LOC{gene.uid}", *gene.aliases),
+        "MIM": gene.mim,
+        "ACCN": gene.accessions,
+        "PROP": (*(("alive",) if current else ()), f"genetype {gene.kind.replace('-', ' ')}"),
+        "TID": (str(gene.taxid),),
+        "GFN": (gene.name,),
+        "PFN": gene.designations,
+        "PREF": (symbol,),
+    }
+
+
+class GeneQuery(SmallQuery):
+    """A query on Gene: names of organisms mean the organism with its strains, also without a tag."""
+
+    def matching(self, field: SmallField, text: str, *, explodes: bool = True) -> Found:
+        """Return the genes that have a text in a field; an organism's strains belong to it."""
+        if field is not _ORGANISM:
+            return super().matching(field, text)
+        name = text.strip().lower()
+        number = name.removeprefix("txid")
+        if name.startswith("txid") and number.isascii() and number.isdigit():
+            taxids = [int(number)]
+        else:
+            taxids = [taxon.taxid for taxon in named(text)]
+        wanted = {str(taxid) for taxid in (with_everything_below(taxids) if explodes else taxids)}
+        return frozenset(uid for uid, values in self.records.items() if values["TID"][0] in wanted)
+
+    def named(self, run: Sequence[str], place: int) -> tuple[int, Found, str] | None:
+        """Return an organism that words from here name; what has the name anywhere counts, too."""
+        for length in range(min(_LONGEST_NAME, len(run) - place), 0, -1):
+            phrase = " ".join(run[place : place + length])
+            taxa = named(phrase)
+            if taxa:
+                found = self.matching(_ORGANISM, phrase) | self.matching(FIELDS[0], phrase)
+                return length, found, f'"{taxa[0].names[0]}"[Organism] OR {phrase}[All Fields]'
+        return None
 
 
 class GeneDatabase(Database):
@@ -58,26 +146,23 @@ class GeneDatabase(Database):
 
     def search(self, request: SearchRequest) -> SearchOutcome:
         """Find genes; most relevant first, genes of equal weight by id."""
-        query = GeneQuery(self.genes.values(), history=request.history, field=request.field)
-        found = query.run(request.term)
         sort = (request.sort or "").strip().lower()
-        messages = list(query.messages)
-        if sort not in _SORTS:
-            messages.append(f"Unknown sort schema '{request.sort}' ignored")
         by_name = sort == "name"
         ordered = sorted(
-            (self.genes[uid] for uid in found),
+            self.genes.values(),
             key=lambda gene: (gene.shown_symbol.lower() if by_name else "", -gene.weight, int(gene.uid)),
         )
-        return SearchOutcome(
-            ids=[gene.uid for gene in ordered],
-            translation=query.translation,
-            translations=query.translations,
-            phrases_not_found=query.phrases_not_found,
-            fields_not_found=query.fields_not_found,
-            quoted_phrases_not_found=query.quoted_not_found,
-            messages=messages,
-        )
+        outcome = self._query(ordered).run(request)
+        if sort in _SORTS:
+            return outcome
+        return replace(outcome, messages=[*outcome.messages, f"Unknown sort schema '{request.sort}' ignored"])
+
+    def _query(self, genes: Iterable[GeneRecord]) -> "GeneQuery":
+        return GeneQuery({gene.uid: self._values[gene.uid] for gene in genes}, FIELDS)
+
+    @cached_property
+    def _values(self) -> Mapping[str, Values]:
+        return {uid: values_of(gene) for uid, gene in self.genes.items()}
 
     def summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""
@@ -145,20 +230,8 @@ class GeneDatabase(Database):
 
     def describe(self) -> Description:
         """Return what EInfo shows."""
-        fields = [
-            FieldInfo(
-                field.code,
-                field.label,
-                field.description,
-                len({value for gene in self.genes.values() for value in field.values(gene)}),
-                is_numerical=field.kind == "number",
-                single_token=field.kind != "words",
-                hierarchy=field.code == "ORGN",
-                is_hidden=field.code == "UID",
-            )
-            for field in FIELDS
-        ]
-        return Description("Build-sandbox", f"{dates.slashed(dates.as_number(date.today()))} 00:00", fields)
+        day = dates.slashed(dates.as_number(date.today()))
+        return Description("Build-sandbox", f"{day} 00:00", self._query(self.genes.values()).field_infos())
 
 
 def _as_text(gene: GeneRecord, place: int) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from entrez_kit.sandbox.database import BadRequest, FieldInfo, SearchOutcome, SearchRequest
 from entrez_kit.sandbox.lexer import Token, tokenize
@@ -11,7 +11,6 @@ from entrez_kit.sandbox.text import STOP_WORDS, normal, words
 Values = Mapping[str, Sequence[str]]
 """What a record has in each field, by the field's code."""
 Found = frozenset[str]
-_ALL: Final = "ALL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +22,7 @@ class SmallField:
     kind: Literal["words", "whole", "number"]
     tags: tuple[str, ...]
     description: str
+    is_tree: bool = False
 
     def matches(self, values: Sequence[str], text: str) -> bool:
         """Tell whether one of a record's values answers the text; a trailing ``*`` truncates."""
@@ -48,7 +48,7 @@ def _has_phrase(words_there: Sequence[str], wanted: Sequence[str], stem: bool) -
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class Part:
     """Part of a query: its records (None where it was dropped) and how it reads."""
 
     found: Found | None
@@ -56,7 +56,7 @@ class _Part:
 
 
 class SmallQuery:
-    """One query over a few records.
+    """One query over a few records; a database that knows more of its terms says so in ``named`` and ``matching``.
 
     Args:
         records: what each record has in each field, in the order results come in.
@@ -64,7 +64,7 @@ class SmallQuery:
     """
 
     def __init__(self, records: Mapping[str, Values], fields: Sequence[SmallField]) -> None:
-        self._records = records
+        self.records = records
         self._fields = fields
         self._by_tag = {
             tag: field for field in fields for tag in (field.code.lower(), field.label.lower(), *field.tags)
@@ -72,6 +72,7 @@ class SmallQuery:
         self._phrases: list[str] = []
         self._quoted: list[str] = []
         self._unknown: list[str] = []
+        self._translations: list[tuple[str, str]] = []
         self._history: Callable[[int], Sequence[str] | None] = lambda number: None
         self._default: str | None = None
 
@@ -86,8 +87,9 @@ class SmallQuery:
         part = self._evaluate(tokens)
         found = part.found if part is not None and part.found is not None else frozenset()
         return SearchOutcome(
-            ids=[uid for uid in self._records if uid in found],
+            ids=[uid for uid in self.records if uid in found],
             translation=part.text if part is not None else "",
+            translations=self._translations,
             phrases_not_found=self._phrases,
             fields_not_found=self._unknown,
             quoted_phrases_not_found=self._quoted,
@@ -101,17 +103,18 @@ class SmallQuery:
                 field.code,
                 field.label,
                 field.description,
-                len({value for values in self._records.values() for value in values.get(field.code, ())}),
+                len({value for values in self.records.values() for value in values.get(field.code, ())}),
                 is_numerical=field.kind == "number",
                 single_token=field.kind != "words",
+                hierarchy=field.is_tree,
                 is_hidden=field.code == "UID",
             )
             for field in self._fields
         )
 
-    def _evaluate(self, tokens: Sequence[Token]) -> _Part | None:
-        outer: list[tuple[_Part | None, str | None]] = []
-        current: _Part | None = None
+    def _evaluate(self, tokens: Sequence[Token]) -> Part | None:
+        outer: list[tuple[Part | None, str | None]] = []
+        current: Part | None = None
         operator: str | None = None
         for token in tokens:
             if token.kind == "operator":
@@ -122,7 +125,7 @@ class SmallQuery:
             elif token.kind == "close" and outer:
                 inner = current
                 current, operator = outer.pop()
-                current = self._join(current, operator, _Part(inner.found, f"({inner.text})") if inner else None)
+                current = self._join(current, operator, Part(inner.found, f"({inner.text})") if inner else None)
                 operator = None
             elif token.kind == "operand":
                 current = self._join(current, operator, self._operand(token))
@@ -133,56 +136,73 @@ class SmallQuery:
             current = self._join(current, operator, inner)
         return current
 
-    def _join(self, left: _Part | None, operator: str | None, right: _Part | None) -> _Part | None:
+    def _join(self, left: Part | None, operator: str | None, right: Part | None) -> Part | None:
         if right is None or right.found is None:
             return left
         if left is None or left.found is None:
-            return _Part(frozenset(self._records) - right.found, f"NOT {right.text}") if operator == "NOT" else right
+            return Part(frozenset(self.records) - right.found, f"NOT {right.text}") if operator == "NOT" else right
         name = operator or "AND"
         found = {"AND": left.found & right.found, "OR": left.found | right.found, "NOT": left.found - right.found}[name]
-        return _Part(found, f"{left.text} {name} {right.text}")
+        return Part(found, f"{left.text} {name} {right.text}")
 
-    def _operand(self, token: Token) -> _Part:
+    def _operand(self, token: Token) -> Part:
         tag = token.tag or self._default
         if tag is None:
             return self._untagged(token)
-        field = self._by_tag.get(" ".join(tag.lower().split()))
+        name = " ".join(tag.lower().split())
+        explodes = not name.endswith(":noexp")
+        field = self._by_tag.get(name.removesuffix(":noexp").removesuffix(":exp").strip())
         if field is None:
             self._unknown.append(tag)
             return self._untagged(Token("operand", token.text, token.quoted))
-        found = self._matching(field, token.text)
+        found = self.matching(field, token.text, explodes=explodes)
         shown = f'"{token.text}"[{field.label}]' if token.quoted else f"{token.text}[{field.label}]"
-        if not found:
-            (self._quoted if token.quoted else self._phrases).append(shown)
-        return _Part(found, shown)
+        if not found and token.quoted:
+            self._quoted.append(shown)
+        elif not found:
+            self._phrases.append(f"{token.text}[{tag}]")
+        return Part(found, shown)
 
-    def _untagged(self, token: Token) -> _Part:
-        field = self._fields[0]
+    def _untagged(self, token: Token) -> Part:
+        first = self._fields[0]
         if token.quoted:
-            found = self._matching(field, token.text)
+            found = self.matching(first, token.text)
             if found:
-                return _Part(found, f'"{token.text}"[{field.label}]')
+                return Part(found, f'"{token.text}"[{first.label}]')
             self._quoted.append(f'"{token.text}"')
-        current: _Part | None = None
-        for word in token.words:
-            part = self._word(field, word, alone=len(token.words) == 1)
+        run = [token.text] if first.kind == "whole" else token.words
+        current: Part | None = None
+        place = 0
+        while place < len(run):
+            length, part = self._next(run, place)
             current = self._join(current, "AND", part)
-        return current or _Part(None, "")
+            place += length
+        return current or Part(None, "")
 
-    def _word(self, field: SmallField, word: str, *, alone: bool) -> _Part | None:
+    def _next(self, run: Sequence[str], place: int) -> tuple[int, Part | None]:
+        """Return how many words from here belong together, and what they find."""
+        word = run[place]
         if word.startswith("#") and word[1:].isascii() and word[1:].isdigit():
             kept = self._history(int(word[1:]))
             if kept is None:
                 raise BadRequest(f"Unable to obtain query {word}")
-            return _Part(frozenset(kept) & frozenset(self._records), word)
-        if word.lower() in STOP_WORDS and not alone:
-            return None
-        found = self._matching(field, word)
+            return 1, Part(frozenset(kept) & frozenset(self.records), word)
+        named = self.named(run, place)
+        if named is not None:
+            length, found, shown = named
+            self._translations.append((" ".join(run[place : place + length]), shown))
+            return length, Part(found, f"({shown})")
+        if word.lower() in STOP_WORDS and len(run) > 1:
+            return 1, None
+        found = self.matching(self._fields[0], word)
         if not found:
             self._phrases.append(word)
-        return _Part(found, f"{word}[{field.label}]")
+        return 1, Part(found, f"{word}[{self._fields[0].label}]")
 
-    def _matching(self, field: SmallField, text: str) -> Found:
-        return frozenset(
-            uid for uid, values in self._records.items() if field.matches(values.get(field.code, ()), text)
-        )
+    def named(self, run: Sequence[str], place: int) -> tuple[int, Found, str] | None:
+        """Return how many words from here name something of their own, what that finds and how it reads."""
+        return None
+
+    def matching(self, field: SmallField, text: str, *, explodes: bool = True) -> Found:
+        """Return the records that have a text in a field; where terms form a tree, those below it ``explodes`` adds."""
+        return frozenset(uid for uid, values in self.records.items() if field.matches(values.get(field.code, ()), text))

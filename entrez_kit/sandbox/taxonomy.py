@@ -11,12 +11,11 @@ from entrez_kit.sandbox.database import (
     Database,
     Description,
     FetchRequest,
-    FieldInfo,
     SearchOutcome,
     SearchRequest,
 )
-from entrez_kit.sandbox.lexer import tokenize
 from entrez_kit.sandbox.replies import Reply, plain, xml
+from entrez_kit.sandbox.small_query import SmallField, SmallQuery
 from entrez_kit.sandbox.text import normal, xml_text
 
 
@@ -58,7 +57,14 @@ TAXA: Final[tuple[Taxon, ...]] = (
     Taxon(7674, ("Echinacea",), "superorder", None, "sea urchins"),
 )
 BY_TAXID: Final = {taxon.taxid: taxon for taxon in TAXA}
-_UID_TAGS: Final = frozenset(("uid", "taxid", "taxonomy id", "tid"))
+FIELDS: Final = (
+    SmallField("ALLN", "All Names", "whole", ("all",), "All aliases for organism"),
+    SmallField("UID", "UID", "number", ("taxid", "taxonomy id", "tid"), "Unique number assigned to a taxon"),
+)
+
+
+def _query() -> SmallQuery:
+    return SmallQuery({str(one.taxid): {"ALLN": one.names, "UID": (str(one.taxid),)} for one in TAXA}, FIELDS)
 
 
 def named(name: str) -> list[Taxon]:
@@ -78,7 +84,7 @@ def with_everything_below(taxids: Sequence[int]) -> set[int]:
 
 
 class TaxonomyDatabase(Database):
-    """Names and ids of organisms; search knows names and taxids, joined by OR at most."""
+    """Names and ids of organisms; search knows names and taxids."""
 
     name = "taxonomy"
     menu = "Taxonomy"
@@ -92,25 +98,7 @@ class TaxonomyDatabase(Database):
 
     def search(self, request: SearchRequest) -> SearchOutcome:
         """Find taxa by name ([All Names]) or number ([uid])."""
-        tokens, remarks = tokenize(request.term)
-        found: dict[str, None] = {}
-        translations, missing = [], []
-        for token in tokens:
-            if token.kind != "operand":
-                continue
-            tag = " ".join((token.tag or request.field or "all names").lower().split())
-            if tag in _UID_TAGS:
-                taxon = BY_TAXID.get(int(token.text)) if token.text.isascii() and token.text.isdigit() else None
-                hits, label = [taxon] if taxon else [], "UID"
-            else:
-                hits, label = named(token.text), "All Names"
-            found |= {str(taxon.taxid): None for taxon in hits}
-            translations.append(f"{token.text}[{label}]")
-            if not hits and label == "All Names":
-                missing.append(f"{token.text}[{label}]" if token.tag else token.text)
-        return SearchOutcome(
-            ids=list(found), translation=" OR ".join(translations), phrases_not_found=missing, messages=remarks
-        )
+        return _query().run(request)
 
     def summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""
@@ -162,14 +150,5 @@ class TaxonomyDatabase(Database):
 
     def describe(self) -> Description:
         """Return what EInfo shows."""
-        names = sum(len(taxon.names) for taxon in TAXA)
-        return Description(
-            "Build-sandbox",
-            f"{dates.slashed(dates.as_number(date.today()))} 00:00",
-            (
-                FieldInfo(
-                    "UID", "UID", "Unique number assigned to a taxon", len(TAXA), is_numerical=True, is_hidden=True
-                ),
-                FieldInfo("ALLN", "All Names", "All aliases for organism", names, single_token=True),
-            ),
-        )
+        day = dates.slashed(dates.as_number(date.today()))
+        return Description("Build-sandbox", f"{day} 00:00", _query().field_infos())
