@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from entrez_kit.citations.dates import issued
 from entrez_kit.citations.names import csl_names, signed_names
-from entrez_kit.citations.pages import page_and_number
 from entrez_kit.citations.style.casing import organisms, taxa
 from entrez_kit.citations.titles import article_title, journal_title, plain_title
 from entrez_kit.pubmed.models import Article, BookInfo, JournalInfo
+from entrez_kit.pubmed.pages import page_and_number
 from entrez_kit.pubmed.standing import standing_of_article
 
 Item = dict[str, Any]

@@ -1,8 +1,15 @@
-"""Tell whether two titles are of one work although they are not written alike."""
+"""What a reference and a record may write otherwise and mean the same: letters, titles, years, numbers and pages."""
 
+import re
+import unicodedata
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from entrez_kit.pubmed.pages import expanded
+
+if TYPE_CHECKING:
+    from entrez_kit.pubmed.models import Article
 
 LEAST_PART: Final = 4
 """Words of a title that may stand for the whole."""
@@ -11,6 +18,39 @@ MAX_WORDS: Final = 120
 ALIKE: Final = 0.75
 """Share of letters that a misspelt word has in common with the one that is meant."""
 _SMALL: Final = frozenset(("a", "an", "the", "of", "in", "on", "and", "for", "to", "with", "by"))
+_GREEK: Final = {
+    chr(code): unicodedata.name(chr(code)).split()[-1].lower() for code in (*range(0x3B1, 0x3C2), *range(0x3C3, 0x3CA))
+}
+_LETTERS: Final = {
+    "ø": "o",
+    "æ": "ae",
+    "œ": "oe",
+    "ł": "l",
+    "đ": "d",
+    "ð": "d",
+    "þ": "th",
+    "ı": "i",
+    "ħ": "h",
+    "&": " and ",
+}
+_EXPANDED: Final = {"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "æ": "ae"}
+_LEADING: Final = re.compile(r"^(?:vol(?:ume)?|no|nr|issue|number|pp?|pages?|suppl)\.?\s*(?=[0-9])", re.IGNORECASE)
+_LABELS: Final = frozenset(("vol", "volume", "no", "nr", "issue", "number", "p", "pp", "page", "pages", "pt", "suppl"))
+
+
+# Text
+
+
+def folded(text: str, *, expand: bool = False) -> str:
+    """Return the letters and digits of a text as words: small, without accents, Greek letters by name."""
+    small = text.casefold()
+    if expand:
+        small = "".join(_EXPANDED.get(letter, letter) for letter in unicodedata.normalize("NFC", small))
+    small = "".join(_LETTERS.get(letter, letter) for letter in small)
+    decomposed = unicodedata.normalize("NFKD", small)
+    plain = "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+    plain = "".join(f"{_GREEK[letter]}" if letter in _GREEK else letter for letter in plain.casefold())
+    return " ".join(re.sub(r"[\W_]+", " ", plain).split())
 
 
 def begins(one: str, other: str) -> bool:
@@ -47,3 +87,43 @@ def _misspelt(mine: Sequence[str], theirs: Sequence[str]) -> bool:
         return False
     matcher = SequenceMatcher(None, one[:MAX_WORDS], other[:MAX_WORDS], autojunk=False)
     return matcher.ratio() >= ALIKE
+
+
+# Place
+
+
+def years_of(article: "Article") -> list[str]:
+    """Return the years a reference may rightly name: of the issue first, then of the electronic publication.
+
+    A chapter added to a book after it appeared has the date it was added first.
+    """
+    issue = article.journal_info.publication_date if article.journal_info is not None else None
+    years = [str(date.year) for date in article.article_dates if date.year]
+    if issue is not None:
+        years = [str(issue.year or ""), *re.findall(r"(?:1[5-9]|2[01])[0-9]{2}", issue.medline_date or ""), *years]
+    if article.record_type == "chapter":
+        years.sort(reverse=True)
+    return [year for year in dict.fromkeys(years) if year]
+
+
+def bare_place(text: str) -> str:
+    """Return a volume, an issue or a page as it is compared: without labels, zeros in front and punctuation."""
+    plain = re.sub(r"\b0+(?=[0-9])", "", folded(_LEADING.sub("", text.strip())))
+    return "".join(word for word in plain.split() if word not in _LABELS)
+
+
+def same_pages(mine: str, theirs: str) -> bool:
+    """Tell whether pages are the same: the first and, where both name one, the last; or one article number."""
+    first, second = page_ends(mine), page_ends(theirs)
+    if first[0] != second[0]:
+        return False
+    return not first[1] or not second[1] or first[1] == second[1]
+
+
+def page_ends(pages: str) -> tuple[str, str]:
+    """Return the first and the last page of a range as they are compared; of 201-12 the last is 212."""
+    pages = " ".join(pages.split())
+    text = expanded(re.sub(r"(?<!\s)\s*+[-\u2010-\u2015\u2212]++\s*+", "-", _LEADING.sub("", pages.strip())))
+    head = re.split(r"[,;]", text)[0]
+    first, _, last = head.partition("-")
+    return bare_place(first).removeprefix("e"), bare_place(last).removeprefix("e")

@@ -1,7 +1,6 @@
 """Find the PMIDs of references known by journal, year, volume, page and author, and check what was found."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -13,7 +12,7 @@ from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, Rate
 from entrez_kit.model import Request, Result, Warned, sparse
 from entrez_kit.operation import Operation
 from entrez_kit.pubmed.brief_citation import brief_citation
-from entrez_kit.pubmed.likeness import titles_alike
+from entrez_kit.pubmed.likeness import bare_place, folded, page_ends, same_pages, titles_alike, years_of
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import parse_esearch
@@ -29,7 +28,6 @@ MAX_CANDIDATES: Final = 5
 CONTROL: Final = "nature|1869|1|9|nobody|ekcontrol|"
 """A line of our own at the head of every request: where its answer is there, lines without one were left out by NCBI
 on purpose, and where it is missing the reply is no answer."""
-_LABELS: Final = frozenset(("vol", "volume", "no", "nr", "issue", "number", "p", "pp", "page", "pages", "pt", "suppl"))
 
 MAX_COMPARED: Final = 20
 """So many records are read for one reference, to see which of them it means."""
@@ -468,12 +466,13 @@ def differences(citation: Citation, article: "Article") -> list[MatchWarning]:
         if not any(f" {wanted} " in f" {name} " or f" {name} " in f" {wanted} " for name in names):
             message = f"{citation.author_name!r} is none of the {len(names)} authors."
             warnings.append(MatchWarning(code="author_mismatch", message=message))
-    years = _years(article)
-    if citation.year and years and int(citation.year) not in years:
-        shown = " or ".join(str(year) for year in sorted(years))
+    years = years_of(article)
+    if citation.year and years and citation.year not in years:
+        shown = " or ".join(sorted(years))
         warnings.append(MatchWarning(code="year_mismatch", message=f"published {shown}, not {citation.year}."))
     titles = [title for title in (article.title, article.vernacular_title) if title]
-    if citation.title and titles and not any(_same_title(citation.title, title) for title in titles):
+    given = folded(citation.title or "")
+    if given and titles and not any(not folded(title) or titles_alike(given, folded(title)) for title in titles):
         warnings.append(MatchWarning(code="title_mismatch", message=f"the title is {titles[0]!r}."))
     warnings.extend(_place_differences(citation, article))
     return warnings
@@ -484,52 +483,18 @@ def _place_differences(citation: Citation, article: "Article") -> Iterator[Match
     journal = article.journal_info
     if journal is None:
         return
-    volumes = {_number(journal.volume or ""), _number((journal.volume or "").partition(" ")[0])}  # 46 Suppl 1
-    if citation.volume and journal.volume and _number(citation.volume) not in volumes:
+    volumes = {bare_place(journal.volume or ""), bare_place((journal.volume or "").partition(" ")[0])}  # 46 Suppl 1
+    if citation.volume and journal.volume and bare_place(citation.volume) not in volumes:
         yield MatchWarning(code="volume_mismatch", message=f"the volume is {journal.volume}, not {citation.volume}.")
-    if citation.issue and journal.issue and _number(citation.issue) != _number(journal.issue):
+    if citation.issue and journal.issue and bare_place(citation.issue) != bare_place(journal.issue):
         yield MatchWarning(code="issue_mismatch", message=f"the issue is {journal.issue}, not {citation.issue}.")
     first, last = citation.pages
-    theirs, end = _pages(journal.pages or "")
-    number = journal.article_number or ""
-    if first and (theirs or number) and _number(first) not in {_number(theirs), _number(number)} - {""}:
-        given = f"{first}-{last}" if last else first
-        yield MatchWarning(code="page_mismatch", message=f"the place is {journal.pages or number}, not {given}.")
-    elif first and last and end and _number(_last(first, last)) != _number(_last(theirs, end)):
-        yield MatchWarning(code="page_mismatch", message=f"the pages are {journal.pages}, not {first}-{last}.")
-
-
-def _pages(pages: str) -> tuple[str, str]:
-    first, _, last = re.split(r"[,;]", pages)[0].partition("-")
-    return first.strip(), last.strip()
-
-
-def _last(first: str, last: str) -> str:
-    """Return a last page whole: of 201-12 it is 212."""
-    missing = len(first) - len(last)
-    return first[:missing] + last if missing > 0 and last.isdigit() else last
-
-
-def _number(text: str) -> str:
-    """Return a volume, issue or page as it is compared: without label, zeros in front and punctuation."""
-    words = [word for word in folded(text).split() if word not in _LABELS]
-    return "".join(words).removeprefix("e").lstrip("0")
-
-
-def _same_title(one: str, other: str) -> bool:
-    first, second = folded(one), folded(other)
-    return not first or not second or titles_alike(first, second)
-
-
-def _years(article: "Article") -> set[int]:
-    """Return the years a reference may rightly name: of the issue and of the electronic publication."""
-    years = {date.year for date in article.article_dates if date.year}
-    issue = article.journal_info.publication_date if article.journal_info else None
-    if issue is not None:
-        if issue.year:
-            years.add(issue.year)
-        years |= {int(year) for year in re.findall(r"[0-9]{4}", issue.medline_date or "")}
-    return years
+    given = f"{first}-{last}" if last else first
+    theirs = [pages for pages in (journal.pages, journal.article_number) if pages]
+    if first and theirs and page_ends(given)[0] not in {page_ends(pages)[0] for pages in theirs}:
+        yield MatchWarning(code="page_mismatch", message=f"the place is {theirs[0]}, not {given}.")
+    elif first and theirs and not any(same_pages(given, pages) for pages in theirs):
+        yield MatchWarning(code="page_mismatch", message=f"the pages are {theirs[0]}, not {given}.")
 
 
 def surname(name: str) -> str:
@@ -540,13 +505,6 @@ def surname(name: str) -> str:
     initials = re.compile(r"(?:[A-Z]\.?-?){1,4}")
     kept = [part for part in parts if not initials.fullmatch(part)]
     return " ".join(kept or parts)
-
-
-def folded(text: str) -> str:
-    """Return a name without accents, case and punctuation, for comparing."""
-    decomposed = unicodedata.normalize("NFKD", text)
-    plain = "".join(character for character in decomposed if not unicodedata.combining(character))
-    return " ".join(re.sub(r"[^\w]+", " ", plain.casefold()).split())
 
 
 LOOKUP_CITATION = Operation(

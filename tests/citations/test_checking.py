@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from entrez_kit import EntrezKit
-from entrez_kit.citations.check.comparing import differences, same_journal, same_pages, same_work
+from entrez_kit.citations.check.comparing import differences, same_journal, same_work
 from entrez_kit.citations.check.operation import (
     CheckedReference,
     CheckRequest,
@@ -21,6 +21,7 @@ from entrez_kit.citations.files.entries import FILES, file_text
 from entrez_kit.citations.files.reference_files import reference_file
 from entrez_kit.citations.files.references import RefAuthor, Reference, divided_name
 from entrez_kit.errors import RateLimited, UpstreamError
+from entrez_kit.pubmed.likeness import same_pages
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.sandbox.server import Sandbox

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from entrez_kit.citations import csl, names, pages, titles
+from entrez_kit.citations import csl, names, titles
 from entrez_kit.citations.check.comparing import differences
 from entrez_kit.citations.files.references import Reference
 from entrez_kit.citations.files.write_bibtex import bibtex_entry
@@ -13,6 +13,7 @@ from entrez_kit.citations.files.write_ris import ris_record
 from entrez_kit.citations.style import casing, preparation
 from entrez_kit.citations.style import entries as styles
 from entrez_kit.citations.style.entries import STYLES, format_citation
+from entrez_kit.pubmed import pages
 from entrez_kit.pubmed.models import Article
 
 LENGTH = 40_000

@@ -6,7 +6,6 @@ import pytest
 
 from entrez_kit.citations.dates import csl_date
 from entrez_kit.citations.names import csl_name, divided_initials, spaced_initials
-from entrez_kit.citations.pages import expanded, is_article_number, page_and_number
 from entrez_kit.citations.style.casing import (
     PREPOSITIONS,
     SHORT,
@@ -18,6 +17,7 @@ from entrez_kit.citations.style.casing import (
 )
 from entrez_kit.citations.titles import article_title, dotted, journal_title, plain_title
 from entrez_kit.pubmed.models import Author, PublicationDate
+from entrez_kit.pubmed.pages import expanded, is_article_number, page_and_number
 from entrez_kit.pubmed.xml.dates import publication_date
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from entrez_kit.citations.files.citation_lists import first_author, read_citations
 from entrez_kit.errors import InvalidInput
-from entrez_kit.pubmed.likeness import titles_alike
-from entrez_kit.pubmed.match import Answer, Citation, citation_line, differences, folded, parse_matches, surname
+from entrez_kit.pubmed.likeness import folded, titles_alike
+from entrez_kit.pubmed.match import Answer, Citation, citation_line, differences, parse_matches, surname
 from entrez_kit.pubmed.models import Article, ArticleDate, Author, JournalInfo, PublicationDate
 
 

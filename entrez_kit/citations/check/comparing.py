@@ -5,19 +5,16 @@ names, abbreviated journals, shortened page ranges, Greek letters and their name
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final, Literal
 
 from entrez_kit.citations.csl import Item, csl_item
-from entrez_kit.citations.dates import issued
 from entrez_kit.citations.files.references import RefAuthor, Reference, csl_text_of
 from entrez_kit.citations.names import Name
-from entrez_kit.citations.pages import expanded
 from entrez_kit.citations.titles import journal_title
 from entrez_kit.model import Result
-from entrez_kit.pubmed.likeness import begins, titles_alike
+from entrez_kit.pubmed.likeness import bare_place, begins, folded, same_pages, titles_alike, years_of
 from entrez_kit.pubmed.models import Article
 
 FieldName = Literal["title", "authors", "journal", "year", "volume", "issue", "pages", "doi", "pmid", "pmcid"]
@@ -26,22 +23,6 @@ SIMILAR_NAMES: Final = 0.6
 SURE_NAMES: Final = 0.75
 MAX_NAME: Final = 200
 SHOWN_NAMES: Final = 10
-_GREEK: Final = {
-    chr(code): unicodedata.name(chr(code)).split()[-1].lower() for code in (*range(0x3B1, 0x3C2), *range(0x3C3, 0x3CA))
-}
-_LETTERS: Final = {
-    "ø": "o",
-    "æ": "ae",
-    "œ": "oe",
-    "ł": "l",
-    "đ": "d",
-    "ð": "d",
-    "þ": "th",
-    "ı": "i",
-    "ħ": "h",
-    "&": " and ",
-}
-_EXPANDED: Final = {"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "æ": "ae"}
 _UMLAUT: Final = re.compile(r"(?<![aeiouqy])(a|o|u)e")
 _MARKED_TITLE: Final = re.compile(
     r"^\W*(?:retracted(?: article| publication)?|withdrawn(?: article)?|expression of concern)\s*[:.\]-]+\s*",
@@ -49,28 +30,10 @@ _MARKED_TITLE: Final = re.compile(
 )
 _SMALL_WORDS: Final = frozenset(
     (
-        "a",
-        "an",
-        "and",
-        "de",
-        "der",
-        "des",
-        "di",
-        "et",
-        "for",
-        "fur",
-        "in",
-        "la",
-        "le",
-        "les",
-        "of",
-        "on",
-        "the",
-        "to",
-        "und",
+        *("a", "an", "and", "for", "in", "of", "on", "the", "to"),
+        *("de", "der", "des", "di", "et", "fur", "la", "le", "les", "und"),
     )
 )
-_LEADING: Final = re.compile(r"^(?:vol(?:ume)?|no|nr|issue|number|pp?|pages?|suppl)\.?\s*(?=[0-9])", re.IGNORECASE)
 
 
 class FieldDifference(Result):
@@ -107,7 +70,7 @@ def _differences(reference: Reference, article: Article) -> Iterator[FieldDiffer
         ("issue", reference.issue, item.get("issue")),
     )
     for field, mine, theirs in places:
-        if mine and theirs and _place(mine) != _place(theirs):
+        if mine and theirs and bare_place(mine) != bare_place(theirs):
             yield FieldDifference(field=field, given=mine, record=theirs)
     pages = _pages_of(article, item)
     if reference.pages and pages and item["type"] not in ("report", "book") and not _on_pages(reference, pages):
@@ -143,7 +106,8 @@ def same_work(reference: Reference, article: Article) -> bool:
     agreeing = [
         first,
         reference.year in years_of(article),
-        bool(reference.volume and item.get("volume")) and _place(reference.volume or "") == _place(item["volume"]),
+        bool(reference.volume and item.get("volume"))
+        and bare_place(reference.volume or "") == bare_place(item["volume"]),
         _on_pages(reference, _pages_of(article, item)),
     ]
     return sum(agreeing) >= min(
@@ -194,18 +158,6 @@ def _other_authors(mine: Sequence[RefAuthor], names: Sequence[Name]) -> bool:
 # Text
 
 
-def folded(text: str, *, expand: bool = False) -> str:
-    """Return the letters and digits of a text as words: small, without accents, Greek letters by name."""
-    small = text.casefold()
-    if expand:
-        small = "".join(_EXPANDED.get(letter, letter) for letter in unicodedata.normalize("NFC", small))
-    small = "".join(_LETTERS.get(letter, letter) for letter in small)
-    decomposed = unicodedata.normalize("NFKD", small)
-    plain = "".join(letter for letter in decomposed if not unicodedata.combining(letter))
-    plain = "".join(f"{_GREEK[letter]}" if letter in _GREEK else letter for letter in plain.casefold())
-    return " ".join(re.sub(r"[\W_]+", " ", plain).split())
-
-
 def _bare(text: str) -> str:
     return folded(text).replace(" ", "")
 
@@ -222,17 +174,6 @@ def _any_title(mine: str, titles: Sequence[str]) -> bool:
 
 
 # Place
-
-
-def years_of(article: Article) -> list[str]:
-    """Return the years a reference may rightly name: of the issue first, then of the electronic publication."""
-    years = [str(parts[0]) for parts in (issued(article) or {}).get("date-parts", ())]
-    journal = article.journal_info
-    if journal is not None and journal.publication_date is not None:
-        years += [str(journal.publication_date.year or "")]
-        years += re.findall(r"(?:1[5-9]|2[01])[0-9]{2}", journal.publication_date.medline_date or "")
-    years += [str(date.year) for date in article.article_dates if date.year]
-    return [year for year in dict.fromkeys(years) if year]
 
 
 def same_journal(given: str, article: Article) -> bool:
@@ -270,11 +211,6 @@ def _stands_for(short: str, word: str) -> bool:
     return short[0] == word[0] and len(short) < len(word) and all(letter in rest for letter in short)
 
 
-def _place(text: str) -> str:
-    """Return a volume or an issue without label, zeros in front and punctuation."""
-    return re.sub(r"\b0+(?=[0-9])", "", folded(_LEADING.sub("", text.strip()))).replace(" ", "")
-
-
 def _pages_of(article: Article, item: Item) -> list[str]:
     """Return the pages of a record and its article number, of which a reference may give either."""
     number = article.journal_info.article_number if article.journal_info is not None else None
@@ -284,22 +220,6 @@ def _pages_of(article: Article, item: Item) -> list[str]:
 
 def _on_pages(reference: Reference, pages: Sequence[str]) -> bool:
     return bool(reference.pages) and any(same_pages(reference.pages or "", one) for one in pages)
-
-
-def same_pages(mine: str, theirs: str) -> bool:
-    """Tell whether pages are the same: the first and, where both name one, the last; or one article number."""
-    first, second = _page_ends(mine), _page_ends(theirs)
-    if first[0] != second[0]:
-        return False
-    return not first[1] or not second[1] or first[1] == second[1]
-
-
-def _page_ends(pages: str) -> tuple[str, str]:
-    pages = " ".join(pages.split())
-    text = expanded(re.sub(r"(?<!\s)\s*+[-\u2010-\u2015\u2212]++\s*+", "-", _LEADING.sub("", pages.strip())))
-    head = re.split(r"[,;]", text)[0]
-    first, _, last = head.partition("-")
-    return _place(first).removeprefix("e"), _place(last).removeprefix("e")
 
 
 # Authors

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from entrez_kit.citations.check.comparing import FieldDifference, folded, years_of
+from entrez_kit.citations.check.comparing import FieldDifference
 from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.files.references import Reference, csl_text_of
 from entrez_kit.citations.names import Name
-from entrez_kit.citations.pages import expanded
 from entrez_kit.identifiers import IdKind, read_identifier
+from entrez_kit.pubmed.likeness import folded, years_of
 from entrez_kit.pubmed.models import Article, ArticleDate, PublicationDate
+from entrez_kit.pubmed.pages import expanded
 from entrez_kit.pubmed.standing import WORDS
 
 MAX_SHOWN: Final = 120
@@ -52,20 +53,8 @@ _SUPERFLUOUS: Final = frozenset(
             "pp",
             "pg",
         ),
-        *(
-            "pages",
-            "article",
-            "art",
-            "epub",
-            "ahead",
-            "print",
-            "online",
-            "available",
-            "published",
-            "posted",
-            "preprint",
-        ),
-        *("pubmed", "central", "suppl", "supp", "supplement"),
+        *("pages", "article", "art", "epub", "ahead", "print", "online", "available", "published", "posted"),
+        *("preprint", "pubmed", "central", "suppl", "supp", "supplement"),
     )
 )
 """Words that say nothing about a work."""
