@@ -87,6 +87,8 @@ _WORDS: Final = {
         ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"), start=1
     )
 }
+_CONTROLS: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
+"""What the files of reference managers cannot hold."""
 
 
 def csl_item(article: Article) -> Item:
@@ -223,3 +225,8 @@ def notes(article: Article) -> list[str]:
     if article.authors_complete is False:
         said.append("PubMed's list of authors is incomplete.")
     return said
+
+
+def one_line(value: Any) -> str:
+    """Return a value as one line without control characters; nothing where there is none."""
+    return " ".join(_CONTROLS.sub("", str(value)).split()) if value is not None else ""

@@ -7,7 +7,7 @@ from entrez_kit.errors import RateLimited, UpstreamError
 from entrez_kit.model import Request, Warned
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
-from entrez_kit.services.espell_reply import parse_espell
+from entrez_kit.services.xml_reply import parse_espell
 
 
 class SpellRequest(Request):

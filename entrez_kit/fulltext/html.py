@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urljoin
 
-from entrez_kit.fulltext.unreadable import unreadable
+from entrez_kit.errors import UpstreamError
 from entrez_kit.markup import END, SUBSCRIPT, SUPERSCRIPT, write_scripts
 
 MAX_HTML_BYTES: Final = 20_000_000
@@ -232,3 +232,17 @@ def _tidy(markdown: str) -> str:
         text = pattern.sub(plain, text)
     text = _GLUED_LABEL.sub(r"\1 ", text)
     return re.sub(r"\n{3,}", "\n\n", text).strip()
+
+
+def unreadable(what: str, **details: object) -> UpstreamError:
+    """Return the error for a page or PDF that was fetched but holds no text to be had.
+
+    Args:
+        what: what is wrong with it, in words that follow "it".
+        details: machine-readable extras.
+    """
+    return UpstreamError(
+        f"The copy cannot be read: it {what}",
+        recovery_hint="Open the address in a browser.",
+        details={"reason": "parse_failed", "what": what, **details},
+    )

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, Final
 
-from entrez_kit.fulltext.html import count_words
-from entrez_kit.fulltext.unreadable import unreadable
+from entrez_kit.fulltext.html import count_words, unreadable
 
 MAX_PAGES: Final = 1500
 MAX_CHARACTERS: Final = 20_000_000

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlsplit
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured
-from entrez_kit.fulltext.html import Page, html_to_markdown
+from entrez_kit.fulltext.html import Page, html_to_markdown, unreadable
 from entrez_kit.fulltext.pdf import pdf_to_text
-from entrez_kit.fulltext.unreadable import unreadable
 from entrez_kit.services import Services
 from entrez_kit.services.unpaywall import (
     INVALID_DOI,

@@ -11,7 +11,6 @@ from entrez_kit.batches import in_batches
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warned, sparse
 from entrez_kit.operation import Operation
-from entrez_kit.pubmed.brief_citation import brief_citation
 from entrez_kit.pubmed.likeness import bare_place, folded, page_ends, same_pages, titles_alike, years_of
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
@@ -29,6 +28,7 @@ CONTROL: Final = "nature|1869|1|9|nobody|ekcontrol|"
 """A line of our own at the head of every request: where its answer is there, lines without one were left out by NCBI
 on purpose, and where it is missing the reply is no answer."""
 
+MAX_AUTHORS: Final = 3
 MAX_COMPARED: Final = 20
 """So many records are read for one reference, to see which of them it means."""
 MAX_WRONG: Final = 1
@@ -495,6 +495,31 @@ def _place_differences(citation: Citation, article: "Article") -> Iterator[Match
         yield MatchWarning(code="page_mismatch", message=f"the place is {theirs[0]}, not {given}.")
     elif first and theirs and not any(same_pages(given, pages) for pages in theirs):
         yield MatchWarning(code="page_mismatch", message=f"the pages are {theirs[0]}, not {given}.")
+
+
+def brief_citation(article: "Article") -> str:
+    """Return a record as a line: Doe J, Roe R, et al. A title. J Inv. 2024;12(3):201-12. PMID 1."""
+    names = [
+        author.collective_name or " ".join(part for part in (author.last_name, author.initials) if part)
+        for author in article.authors[:MAX_AUTHORS]
+    ]
+    if len(article.authors) > MAX_AUTHORS:
+        names.append("et al")
+    title = article.title.rstrip(".")
+    parts = [", ".join(name for name in names if name), title, _source(article), f"PMID {article.pmid}"]
+    return " ".join(part if part[-1] in ".?!" else f"{part}." for part in parts if part)
+
+
+def _source(article: "Article") -> str:
+    journal = article.journal_info
+    if journal is None:
+        return ""
+    date = journal.publication_date
+    year = str(date.year or date.medline_date or "") if date else ""
+    volume = (journal.volume or "") + (f"({journal.issue})" if journal.issue else "")
+    place = ";".join(part for part in (year, volume) if part) + (f":{journal.pages}" if journal.pages else "")
+    name = (journal.iso_abbreviation or journal.title or "").rstrip(".")
+    return ". ".join(part for part in (name, place) if part)
 
 
 def surname(name: str) -> str:

@@ -15,8 +15,8 @@ from entrez_kit.batches import Pulse, in_batches, not_tried
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.identifiers import Identifier, read_identifier
 from entrez_kit.model import Warn
-from entrez_kit.pubmed.medline import split_medline
 from entrez_kit.services import Services
+from entrez_kit.services.flat_files import split_medline
 from entrez_kit.services.xml_reply import malformed
 
 if TYPE_CHECKING:

@@ -299,25 +299,12 @@ def search_articles(services: Services, request: SearchRequest) -> SearchResult:
 def parameters_of(request: SearchRequest) -> SearchParameters:
     """Echo the request, with the date bounds that are in force."""
     dates = request.date_parameters()
-    return SearchParameters(
-        query_term=request.query_term,
-        max_results=request.max_results,
-        offset=request.offset,
-        sort_by=request.sort_by,
-        date_range={"min_date": dates["mindate"], "max_date": dates["maxdate"], "date_type": dates["datetype"]}
-        if dates
-        else None,
-        filter_by_publication_types=list(request.filter_by_publication_types),
-        author=request.author,
-        journal=request.journal,
-        mesh_terms=list(request.mesh_terms),
-        language=request.language,
-        species=request.species,
-        has_abstract=request.has_abstract or None,
-        free_full_text=request.free_full_text or None,
-        fetch_brief_summaries=request.fetch_brief_summaries,
-        use_history=request.use_history or None,
+    bounds = (
+        {"min_date": dates["mindate"], "max_date": dates["maxdate"], "date_type": dates["datetype"]} if dates else None
     )
+    echoed = request.model_dump(include=set(SearchParameters.model_fields), exclude={"date_range"})
+    flags = {name: echoed[name] or None for name in ("has_abstract", "free_full_text", "use_history")}
+    return SearchParameters(**{**echoed, **flags, "date_range": bounds or None})
 
 
 def _page_warnings(request: SearchRequest, found: ESearchReply) -> list[Warn]:
@@ -488,7 +475,7 @@ def _count(services: Services, request: SearchRequest, term: str) -> int:
 
 def _spelling(services: Services, query: str) -> list[Warn]:
     """Ask for NCBI's suggestion; a search without hits stands even when ESpell does not answer."""
-    from entrez_kit.services.espell_reply import parse_espell
+    from entrez_kit.services.xml_reply import parse_espell
 
     try:
         suggestion = parse_espell(services.eutils.espell(term=query, db="pubmed").content).corrected

@@ -1,6 +1,6 @@
 """What a database has to answer so that every E-utility can serve it.
 
-A new database is one subclass of ``Database`` and one line in ``databases.py``; the endpoints know no names.
+A new database is one subclass of ``Database`` and one line in ``server.py``; the endpoints know no names.
 """
 
 from abc import ABC, abstractmethod

@@ -4,6 +4,7 @@ import threading
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields as dataclass_fields
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -14,22 +15,27 @@ from entrez_kit.errors import InvalidInput
 from entrez_kit.sandbox import limits
 from entrez_kit.sandbox.corpus import Corpus, ParsedCorpus
 from entrez_kit.sandbox.database import Database
-from entrez_kit.sandbox.databases import build_databases
 from entrez_kit.sandbox.efetch import efetch
 from entrez_kit.sandbox.elink import elink
 from entrez_kit.sandbox.esearch import esearch
 from entrez_kit.sandbox.esummary import esummary
 from entrez_kit.sandbox.europepmc import EuropePMC
 from entrez_kit.sandbox.faults import FaultPlan, Strike, parse_faults
+from entrez_kit.sandbox.gene import GeneDatabase
 from entrez_kit.sandbox.history import History
 from entrez_kit.sandbox.idconv import idconv
 from entrez_kit.sandbox.listener import HOST, Arrival, Listener
+from entrez_kit.sandbox.mesh import MeshDatabase
+from entrez_kit.sandbox.nuccore import NuccoreDatabase
 from entrez_kit.sandbox.others import ecitmatch, egquery, einfo, epost, espell
+from entrez_kit.sandbox.pmc import PmcDatabase
 from entrez_kit.sandbox.pmc_oa import pmc_oa
 from entrez_kit.sandbox.publisher import PATH as PUBLISHER
 from entrez_kit.sandbox.publisher import publisher
+from entrez_kit.sandbox.pubmed import PubMedDatabase
 from entrez_kit.sandbox.replies import Reply, plain
 from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.taxonomy import TaxonomyDatabase
 from entrez_kit.sandbox.unpaywall import unpaywall
 
 if TYPE_CHECKING:
@@ -341,6 +347,21 @@ class Sandbox:
         except Exception as exc:  # a defect of the sandbox must not look like an answer of NCBI, nor kill the server
             self.defects.append(exc)
             return plain(f"The sandbox failed: {type(exc).__name__}: {exc}\n", 500)
+
+
+@lru_cache(maxsize=1)
+def build_databases(corpus: Corpus) -> Mapping[str, Database]:
+    """Return every database by name; a new one is one more entry here. The ones built last are kept."""
+    pubmed = PubMedDatabase(corpus)
+    databases: list[Database] = [
+        pubmed,
+        PmcDatabase(pubmed),
+        GeneDatabase(corpus),
+        TaxonomyDatabase(),
+        MeshDatabase(),
+        NuccoreDatabase(),
+    ]
+    return {database.name: database for database in databases}
 
 
 def _corpus(paths: Sequence[Path] | None, records: int | None, seed: int, days: int | None) -> Corpus:

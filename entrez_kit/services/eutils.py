@@ -16,11 +16,9 @@ from typing import Any, Final, Literal
 from urllib.parse import parse_qsl
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
-from entrez_kit.services.epost_reply import parse_epost
 from entrez_kit.services.esearch_reply import parse_esearch
-from entrez_kit.services.espell_reply import parse_espell
 from entrez_kit.services.flat_files import READERS
-from entrez_kit.services.xml_reply import malformed, parse_reply
+from entrez_kit.services.xml_reply import malformed, parse_epost, parse_espell, parse_reply
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import CREDENTIALS, Call, Expect, Format, Method, Reply
 from entrez_kit.transport.client import Transport

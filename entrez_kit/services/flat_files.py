@@ -1,6 +1,7 @@
-"""Whether a text of records is whole: MEDLINE, FASTA and GenBank have no frame that a cut would break.
+"""Texts of records: whether one is whole, since MEDLINE, FASTA and GenBank have no frame that a cut would break, and
+MEDLINE text divided into records.
 
-Every reader takes the bytes of a reply and raises ``UpstreamError`` where its last record breaks off, a record comes
+Every check takes the bytes of a reply and raises ``UpstreamError`` where its last record breaks off, a record comes
 twice, or what stands there is none.
 """
 
@@ -14,6 +15,7 @@ from entrez_kit.services.xml_reply import malformed
 _MEDLINE_RECORD: Final = re.compile(rb"(?m)^PMID\s*-[ \t]*([0-9]+)[ \t]*\r?$")
 _MEDLINE_SOURCE: Final = re.compile(rb"(?m)^SO  - ")
 """The last field of every record that NCBI writes."""
+_BLANK_LINES: Final = re.compile(rb"(?:\r?\n){2,}")
 _MEDLINE_FIELD: Final = re.compile(rb"(?m)^[A-Z]{2,4} *- ")
 _LOCUS: Final = re.compile(rb"(?m)^LOCUS +(\S+)")
 
@@ -32,6 +34,24 @@ def check_medline(content: bytes) -> None:
             raise malformed("efetch", "a MEDLINE record that breaks off")
     if not content.endswith(b"\n"):
         raise malformed("efetch", "MEDLINE text that breaks off")
+
+
+def split_medline(data: bytes) -> list[tuple[str, bytes]]:
+    """Return PMID and own bytes of every record, in order.
+
+    A record reaches from its PMID line to the blank line before the next one, line end included. What belongs to no
+    record, such as NCBI's remark about an unknown PMID, is left out.
+    """
+    places = list(_MEDLINE_RECORD.finditer(data))
+    records = []
+    for index, place in enumerate(places):
+        following = places[index + 1].start() if index + 1 < len(places) else len(data)
+        chunk = data[place.start() : following]
+        end = _BLANK_LINES.search(chunk)
+        body = chunk[: end.start()] if end else chunk.rstrip(b"\r\n")
+        line_end = b"\r\n" if chunk[len(body) :].startswith(b"\r\n") else b"\n"
+        records.append((place[1].decode("ascii"), body + line_end))
+    return records
 
 
 def check_fasta(content: bytes) -> None:

@@ -1,8 +1,13 @@
-"""Read a small XML reply into an element tree, safely, or say that it is none."""
+"""Small XML replies: read into an element tree, safely, or refused; and what ESpell and EPost answer."""
 
-from typing import Any
+import re
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from entrez_kit.errors import UpstreamError
+
+WEB_ENV: Final = re.compile(r"[\w@.:%+=-]{8,300}", re.ASCII)
+"""An environment is one long word; words of an error message that stand in its place are not."""
 
 
 def malformed(endpoint: str, what: str) -> UpstreamError:
@@ -45,3 +50,47 @@ def whole_number(text: str | None) -> int | None:
     """Return a number written in digits, or None."""
     text = (text or "").strip()
     return int(text) if text.isascii() and text.isdigit() else None
+
+
+@dataclass(frozen=True, slots=True)
+class ESpellReply:
+    """The query and NCBI's correction of it; ``corrected`` is empty where NCBI has no suggestion."""
+
+    query: str
+    corrected: str
+
+
+def parse_espell(content: bytes) -> ESpellReply:
+    """Parse an ESpell reply.
+
+    Raises:
+        UpstreamError: the reply is not an ESpell result.
+    """
+    root = parse_reply(content, "espell", "eSpellResult")
+    return ESpellReply(query=text_of(root, "Query") or "", corrected=text_of(root, "CorrectedQuery") or "")
+
+
+@dataclass(frozen=True, slots=True)
+class EPostReply:
+    """Where on the history server the ids were put; ``invalid_ids`` are not in that set."""
+
+    web_env: str
+    query_key: int
+    invalid_ids: list[str] = field(default_factory=list)
+
+
+def parse_epost(content: bytes) -> EPostReply:
+    """Parse an EPost reply.
+
+    Raises:
+        UpstreamError: the reply is no EPost result, or what it calls query key and environment are none.
+    """
+    root = parse_reply(content, "epost", "ePostResult")
+    key = whole_number(root.findtext("QueryKey"))
+    environment = text_of(root, "WebEnv") or ""
+    if not key:
+        raise malformed("epost", "no usable query key")
+    if not WEB_ENV.fullmatch(environment):
+        raise malformed("epost", "no usable WebEnv")
+    invalid = [text for one in root.iterfind("InvalidIdList/Id") if (text := (one.text or "").strip())]
+    return EPostReply(environment, key, invalid)

@@ -128,7 +128,6 @@ def test_a_collection_is_made_once_and_says_whose_vectors_it_holds(index: Weavia
 def test_an_empty_collection_finds_nothing(index: WeaviateIndex) -> None:
     assert index.by_words("zebrafish", 5) == []
     assert index.by_meaning([1.0] * 6, 5) == []
-    assert index.hybrid_search("zebrafish", 5) == []
     assert list(index.uuids()) == []
 
 
@@ -321,20 +320,6 @@ def test_each_leg_tells_its_own_number(index: WeaviateIndex) -> None:
     assert near[1].sim == pytest.approx(0.02, abs=0.02)
 
 
-def test_a_hybrid_search_joins_the_legs_and_puts_the_best_first(index: WeaviateIndex) -> None:
-    index.upsert_chunks(
-        [_chunk(1, ABOUT_FISH), _chunk(2, ABOUT_MICE), _chunk(3, "Cold water."), _chunk(4, "Birds fly.")]
-    )
-
-    hits = index.hybrid_search("zebrafish swim", 3)
-
-    assert hits[0].pmid == 1
-    assert hits[0].sim == pytest.approx(1, abs=0.01)
-    assert hits[0].bm25 is not None
-    assert len(hits) == 3
-    assert all(hit.bm25 is None and hit.sim is not None for hit in hits[1:])
-
-
 def test_only_records_that_are_named_are_found(index: WeaviateIndex) -> None:
     index.upsert_chunks([_chunk(number, ABOUT_FISH) for number in (1, 2, 3)])
 
@@ -348,7 +333,7 @@ def test_an_index_of_words_alone_needs_no_vectors(settings: Settings) -> None:
         index.ensure_schema()
         index.upsert_chunks([{"pmid": "1", "chunk_id": "w0", "text": ABOUT_FISH}])
 
-        (hit,) = index.hybrid_search("zebrafish", 5)
+        (hit,) = index.by_words("zebrafish", 5)
 
         assert (hit.pmid, hit.sim) == (1, None)
         assert (index.health().model, index.health().dim) == (None, None)

@@ -16,9 +16,8 @@ from entrez_kit.databases.mesh import parse_descriptors
 from entrez_kit.databases.names import parse_database_list
 from entrez_kit.errors import UpstreamError
 from entrez_kit.pubmed.resolution import parse_converted
-from entrez_kit.services.epost_reply import parse_epost
 from entrez_kit.services.esearch_reply import parse_esearch
-from entrez_kit.services.espell_reply import parse_espell
+from entrez_kit.services.xml_reply import parse_epost, parse_espell
 
 
 def _files(folder: Path) -> list[Path]:

@@ -25,8 +25,8 @@ from services_bench import (
 )
 
 from entrez_kit.errors import UpstreamError
+from entrez_kit.fulltext.html import unreadable
 from entrez_kit.fulltext.pdf import Pdf
-from entrez_kit.fulltext.unreadable import unreadable
 from entrez_kit.transport.call import Call
 from entrez_kit.transport.download.guard import Downloaded
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from Bio import Medline
 
-from entrez_kit.pubmed.medline import split_medline
+from entrez_kit.services.flat_files import split_medline
 
 ONE = b"PMID- 99000001\nOWN - NLM\nTI  - Invented\n      PMID- 5 is only text here\nAB  - One.\n"
 TWO = b"PMID- 99000002\nSTAT- Publisher\nPT  - Book\n"

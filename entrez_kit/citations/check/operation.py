@@ -22,8 +22,7 @@ from entrez_kit.identifiers import IdKind
 from entrez_kit.markup import on_the_line
 from entrez_kit.model import Request, Result, Warn, sparse
 from entrez_kit.operation import Operation
-from entrez_kit.pubmed.brief_citation import brief_citation
-from entrez_kit.pubmed.match import Citation, MatchRequest, lookup_citation, surname
+from entrez_kit.pubmed.match import Citation, MatchRequest, brief_citation, lookup_citation, surname
 from entrez_kit.pubmed.models import Article, RetractionStatus
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
 from entrez_kit.pubmed.standing import Standing

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from entrez_kit.citations.csl import one_line
 from entrez_kit.citations.files.references import (
     Correction,
     Reference,
@@ -16,7 +17,6 @@ from entrez_kit.citations.files.references import (
     unreadable,
     year_in,
 )
-from entrez_kit.citations.files.text import one_line
 from entrez_kit.citations.files.write_ris import ris_name
 from entrez_kit.model import Warn
 

@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from entrez_kit.citations.csl import JOINER, Item, csl_item, notes
-from entrez_kit.citations.files.text import one_line
+from entrez_kit.citations.csl import JOINER, Item, csl_item, notes, one_line
 from entrez_kit.citations.files.write_ris import PMC_ADDRESS
 from entrez_kit.citations.names import Name
 from entrez_kit.pubmed.models import Article

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from entrez_kit.citations.csl import notes
-from entrez_kit.citations.files.text import one_line
+from entrez_kit.citations.csl import notes, one_line
 from entrez_kit.citations.names import spaced_initials
 from entrez_kit.pubmed.models import Article, ArticleDate, Author, JournalInfo, MeshTerm, PublicationDate
 

@@ -8,8 +8,7 @@ of the format's first days. A value is one line, so that nothing in a record loo
 from collections.abc import Iterator
 from typing import Any, Final
 
-from entrez_kit.citations.csl import Item, csl_item, notes
-from entrez_kit.citations.files.text import one_line
+from entrez_kit.citations.csl import Item, csl_item, notes, one_line
 from entrez_kit.citations.names import Name
 from entrez_kit.citations.titles import both_titles
 from entrez_kit.pubmed.models import Article

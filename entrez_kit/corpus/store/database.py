@@ -79,16 +79,6 @@ class Database:
                 raise
             connection.execute("COMMIT")
 
-    def vacuum(self) -> None:
-        """Give back the space of what was deleted.
-
-        Raises:
-            StoreError: the file cannot be written now.
-        """
-        with self._lent(writable=True) as connection:
-            connection.execute("VACUUM")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
     def size_bytes(self) -> int:
         """Return the room the file takes on disk, its journal included."""
         total = 0

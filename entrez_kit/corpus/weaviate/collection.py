@@ -17,7 +17,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from entrez_kit.corpus.chunking import chunk_uuid
-from entrez_kit.corpus.search.ranking import Candidate, relevance_of
 from entrez_kit.corpus.weaviate.client import ask, class_of, connect, server_of, without_key
 from entrez_kit.errors import LocalIndexError
 from entrez_kit.settings import Settings
@@ -339,21 +338,6 @@ class WeaviateIndex:
         return result
 
     # searching
-
-    def hybrid_search(self, query: str, limit: int) -> list[IndexHit]:
-        """Return the passages that answer a query best by words and, with an embedder, by meaning; best first."""
-        found = {hit.uuid: hit for hit in self.by_words(query, limit)}
-        if self._embedder is not None:
-            for near in self.by_meaning(self._embedder.embed([query])[0], limit):
-                known = found.get(near.uuid)
-                found[near.uuid] = near if known is None else known._replace(sim=near.sim)
-        best = max((hit.bm25 for hit in found.values() if hit.bm25), default=0.0)
-
-        def relevance(hit: IndexHit) -> float:
-            candidate = Candidate(hit.pmid, sim=hit.sim, bm25=hit.bm25)
-            return relevance_of(candidate, best, hybrid=self._embedder is not None)
-
-        return sorted(found.values(), key=lambda hit: (-relevance(hit), hit.pmid, hit.uuid))[:limit]
 
     def by_words(self, query: str, limit: int, pmids: Sequence[int] | None = None) -> list[IndexHit]:
         """Return the passages with the highest BM25, of these records only if any are given."""
