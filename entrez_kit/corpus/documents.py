@@ -17,8 +17,8 @@ RETRACTED: Final = "retracted"
 
 
 @dataclass(frozen=True, slots=True)
-class Doc:
-    """One record, its dates in the corpus's form and its lists as lists.
+class DocFields:
+    """What the corpus has of every record, its dates in the corpus's form and its lists as lists.
 
     ``content_hash`` covers what a reader would call the content; a new hash, or a later ``lr``, makes a new version.
     """
@@ -37,10 +37,16 @@ class Doc:
     lr: str | None
     pmcid: str | None
     doi: str | None
-    retraction_status: str
     standing: Standing | None
     quality: Lasting
     content_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Doc(DocFields):
+    """One record as it is written to the corpus."""
+
+    retraction_status: str
     article: str
     chunks: Sequence[Chunk]
 

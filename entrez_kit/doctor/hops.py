@@ -90,7 +90,7 @@ class Probe:
     def run(self, notes: Notes) -> None:
         """Check the hops in order; after one that fails the others are skipped."""
         target = urlsplit(self.url)
-        first = self._first_stop()
+        first = urlsplit(self.route.proxy or self.url)
         addresses: list[str] = []
         connection: socket.socket | None = None
         try:
@@ -125,9 +125,6 @@ class Probe:
             return
         with notes.check("tls") as said:
             self._encrypt(target, connection, said)
-
-    def _first_stop(self) -> SplitResult:
-        return urlsplit(self.route.proxy or self.url)
 
     def _resolve(self, stop: SplitResult, said: Said) -> list[str]:
         try:

@@ -60,12 +60,8 @@ def article_relationships(services: Services, request: RelationshipsRequest) -> 
         provenance=provenance,
         snowball=snowball,
         elink_url=url,
-        warnings=_each_once([*warnings, *described.warnings]),
+        warnings=list({(one.code, one.message): one for one in [*warnings, *described.warnings]}.values()),
     )
-
-
-def _each_once(warnings: list[Warn]) -> list[Warn]:
-    return list({(warning.code, warning.message): warning for warning in warnings}.values())
 
 
 def _citations(services: Services, request: RelationshipsRequest) -> RelationshipsResult:

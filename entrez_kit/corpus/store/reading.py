@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from entrez_kit.corpus.documents import DocFields
 from entrez_kit.corpus.quality import Lasting
 from entrez_kit.model import Result, sparse
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.standing import RetractionStatus, Standing, retraction_status, standing_of, standing_of_article
+from entrez_kit.pubmed.standing import RetractionStatus, retraction_status, standing_of, standing_of_article
 
 Change = Literal["added", "revised", "retracted", "deleted"]
 
@@ -102,27 +103,10 @@ class CheckpointLog(Result):
 
 
 @dataclass(frozen=True, slots=True)
-class StoredDoc:
+class StoredDoc(DocFields):
     """A record as it lies in the corpus, without the whole article."""
 
-    pmid: int
-    title: str
-    abstract: str | None
-    journal: str | None
-    pub_types: Sequence[str]
-    mesh: Sequence[str]
-    keywords: Sequence[str]
-    authors: Sequence[str]
-    year: int | None
-    pdat: str | None
-    edat: str | None
-    lr: str | None
-    pmcid: str | None
-    doi: str | None
-    standing: Standing | None
     status: str
-    quality: Lasting
-    content_hash: str
     version: int
     first_seen_at: str
     last_seen_at: str

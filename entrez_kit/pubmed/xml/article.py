@@ -41,7 +41,8 @@ _JOURNAL_PARTS: Final = {
     "ISOAbbreviation": "iso_abbreviation",
 }
 _DATE_PARTS: Final = frozenset(("Year", "Month", "Day", "Season", "MedlineDate"))
-_TIME_PARTS: Final = {"Year": "year", "Month": "month", "Day": "day", "Hour": "hour", "Minute": "minute"}
+_GRANT: Final = {"GrantID": "grant_id", "Agency": "agency", "Acronym": "acronym", "Country": "country"}
+_CORRECTION: Final = {"RefSource": "citation", "PMID": "pmid", "Note": "note"}
 _UNLABELLED: Final = "UNLABELLED"
 """NLM's label for the part of a structured abstract that has none."""
 
@@ -233,17 +234,7 @@ def grants(container: Any, fields: Fields) -> None:
     """Read the funding of an article, a book or a chapter."""
     found: list[Fields] = fields.setdefault("grant_list", [])
     for grant in container:
-        entry: Fields = {}
-        for child in grant:
-            tag = child.tag
-            if tag == "GrantID":
-                entry["grant_id"] = text_of(child)
-            elif tag == "Agency":
-                entry["agency"] = text_of(child)
-            elif tag == "Acronym":
-                entry["acronym"] = text_of(child)
-            elif tag == "Country":
-                entry["country"] = text_of(child)
+        entry: Fields = {_GRANT[child.tag]: text_of(child) for child in grant if child.tag in _GRANT}
         if entry:
             found.append(entry)
 
@@ -447,16 +438,8 @@ def _corrections(element: Any, fields: Fields) -> None:
         kind = entry.get("RefType")
         if not kind or kind == "Cites":
             continue
-        correction: Fields = {"kind": kind, "citation": ""}
-        for child in entry:
-            tag = child.tag
-            if tag == "RefSource":
-                correction["citation"] = text_of(child)
-            elif tag == "PMID":
-                correction["pmid"] = text_of(child)
-            elif tag == "Note":
-                correction["note"] = text_of(child)
-        found.append(correction)
+        said = {_CORRECTION[child.tag]: text_of(child) for child in entry if child.tag in _CORRECTION}
+        found.append({"kind": kind, "citation": "", **said})
     if found:
         fields["corrections"] = found
 

@@ -202,7 +202,7 @@ class _Plain:
         try:
             if last - first <= HUGE_BYTES:
                 elements, terms = self._without_lists(data, spans)
-                if _names(elements) == [name for name, _, _ in spans]:
+                if [element.tag.encode() for element in elements] == [name for name, _, _ in spans]:
                     return [
                         Found(element, data[start:end], mesh=headings)
                         for element, headings, (_, start, end) in zip(elements, terms, spans, strict=True)
@@ -241,10 +241,6 @@ class _Plain:
             cited.append(_CLOSING)
             etree.XML(b"".join(cited), self._checker)
         return list(etree.XML(b"".join(kept), self._parser)), terms
-
-
-def _names(elements: list[Any]) -> list[bytes]:
-    return [element.tag.encode() for element in elements]
 
 
 def _find_list(data: bytes, opening: bytes, closing: bytes, start: int, end: int) -> tuple[int, int] | None:
