@@ -1,7 +1,6 @@
 """RELATIONSHIPS: similar, citing and cited articles, the network around an article, or the article as a citation."""
 
 from entrez_kit.errors import EntityNotFound, NotConfigured, RateLimited, UpstreamError
-from entrez_kit.model import Warn
 from entrez_kit.operation import Operation
 from entrez_kit.relationships.around import look_around, not_found
 from entrez_kit.relationships.described import describe
