@@ -12,6 +12,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "embeddings": ("model2vec", "numpy"),
     "openai": ("openai", "numpy"),
     "weaviate": ("weaviate",),
+    "pandas": ("pandas",),
     "parquet": ("pyarrow",),
     "otel": ("opentelemetry.sdk", "opentelemetry.exporter"),
 }

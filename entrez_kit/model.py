@@ -1,7 +1,7 @@
 """What requests and results are made of: Request, Result, sparse fields, and how a model says what is wrong."""
 
-from collections.abc import Mapping
-from typing import Any, Final, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 from pydantic.alias_generators import to_camel
@@ -9,6 +9,9 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
 from entrez_kit.errors import EntrezKitError
+
+if TYPE_CHECKING:
+    import pandas
 
 WRONG: Final = "wrong_argument"
 
@@ -76,6 +79,39 @@ class Result(BaseModel):
     """Base of every result and of the records inside: closed, so a document says what its schema says."""
 
     model_config = ConfigDict(extra="forbid")
+
+    RECORDS: ClassVar[str] = ""
+    """The field that holds the records; without one a result is a record itself."""
+
+    def records_inside(self) -> Sequence[Any]:
+        """Return the records that this result holds: what ``to_dataframe`` has a row for."""
+        if not self.RECORDS:
+            return [self]
+        records = getattr(self, self.RECORDS) or []
+        return [{self.RECORDS.removesuffix("s"): one} if isinstance(one, str) else one for one in records]
+
+    def to_dataframe(self) -> "pandas.DataFrame":
+        """Return the records as a data frame, one row a record, under the names that ``--fields`` takes.
+
+        A field of an object inside is a column of its own (``journal_info.title``); lists stay lists.
+
+        Raises:
+            NotConfigured: pandas is not installed; the hint is the line that installs it.
+        """
+        from entrez_kit.tables import data_frame, models_in
+
+        field = type(self).model_fields.get(self.RECORDS)
+        return data_frame(self.records_inside(), models_in(field.annotation) if field else [])
+
+    def __repr_args__(self) -> Iterator[tuple[str, Any]]:
+        from entrez_kit.tables import facts_of
+
+        yield from facts_of(self)
+
+    def _repr_html_(self) -> str:
+        from entrez_kit.tables import html_table
+
+        return html_table(repr(self), self.records_inside())
 
     def remarks(self) -> list[str]:
         """Return what a reader has to know beside a document whose form is closed."""

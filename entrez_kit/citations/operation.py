@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from pydantic import Field, field_validator
 
@@ -48,6 +48,8 @@ class FormattedCitation(Result):
 
 class CitationsResult(Warned):
     """Citations in the order of the inputs; ``outcomes`` is present when anything was not found."""
+
+    RECORDS: ClassVar = "citations"
 
     citations: list[FormattedCitation]
     total_submitted: int

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import ClassVar, Final
 
 from pydantic import Field
 
@@ -45,6 +45,8 @@ class EntrezFetchResult(Result):
 
     Records that took several requests stand in one content; of XML the frame is NCBI's first one.
     """
+
+    RECORDS: ClassVar = "ids"
 
     db: str
     ids: list[str]

@@ -95,6 +95,12 @@ class InfoResult(Warned):
     counts: list[TermCount] | None = Field(default=None, exclude_if=lambda value: value is None)
     counts_source: str | None = sparse()
 
+    def records_inside(self) -> list[Any]:
+        """Return the counts, the fields of the database, or the names of all."""
+        if self.counts is not None:
+            return [*self.counts]
+        return [*self.database.fields] if self.database else [{"name": name} for name in self.databases or []]
+
     def shortfall(self) -> EntrezKitError | None:
         """Report databases that could not be counted."""
         failed = [count for count in self.counts or [] if count.count is None]

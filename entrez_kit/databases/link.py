@@ -74,6 +74,10 @@ class LinkResult(Result):
     linksets: list[LinkSet]
     warnings: list[LinkWarning] = sparse([])
 
+    def records_inside(self) -> list[Any]:
+        """Return a record for every link, with the source it belongs to."""
+        return [{"source_id": one.source_id, **found.model_dump()} for one in self.linksets for found in one.links]
+
     def shortfall(self) -> EntrezKitError | None:
         """Report sources that do not exist or were not answered."""
         missing = [item for item in self.linksets if item.status in ("not_found", "invalid", "error")]

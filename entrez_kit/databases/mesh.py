@@ -1,7 +1,7 @@
 """Look up MeSH: descriptors, qualifiers and supplementary concepts with their place in the tree."""
 
 import re
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field, field_validator
 
@@ -51,6 +51,8 @@ class MeshRecord(Result):
 
 class MeshResult(Warned):
     """MeSH records; the heading that the query names stands first. ``next_offset`` is absent on the last page."""
+
+    RECORDS: ClassVar = "results"
 
     query: str
     total_found: int

@@ -1,7 +1,7 @@
 """Search any Entrez database."""
 
 from functools import partial
-from typing import Final, Self
+from typing import ClassVar, Final, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -65,6 +65,8 @@ class EntrezSearchResult(Result):
     ``query_broadened`` is true where NCBI dropped a part that the query requires; ``strict_total`` is what the query as
     written would find.
     """
+
+    RECORDS: ClassVar = "ids"
 
     db: str
     term: str

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -45,6 +45,8 @@ class SummaryResult(Warned):
 
     ``outcomes`` is present when anything was not found.
     """
+
+    RECORDS: ClassVar = "summaries"
 
     db: str
     ids: list[str]

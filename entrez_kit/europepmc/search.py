@@ -1,7 +1,7 @@
 """Search Europe PMC: what PubMed holds, and preprints, patents and more besides; page by page, or as far as wanted."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, Field, field_validator
 
@@ -103,6 +103,8 @@ class EuropePMCResult(Result):
     ``effective_query`` is what was sent. ``next_cursor`` is absent when there is no further page. Records without a
     PMID, preprints above all, are named by ``source`` and ``epmc_id``.
     """
+
+    RECORDS: ClassVar = "articles"
 
     query: str
     effective_query: str

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
@@ -119,6 +119,8 @@ def _identifier(text: str, kind: IdKind) -> Identifier:
 
 class FulltextResult(Result):
     """Articles in the order of the ids; every id without one is in ``unavailable``, with what every source answered."""
+
+    RECORDS: ClassVar = "articles"
 
     articles: list[FulltextArticle]
     total_returned: int

@@ -1,6 +1,6 @@
 """The documents of the gene operations: candidates, genes, their cross-references, and links to PubMed."""
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field, PrivateAttr, SerializerFunctionWrapHandler, model_serializer
 
@@ -162,6 +162,8 @@ class GenePage(Result):
     written would find.
     """
 
+    RECORDS: ClassVar = "items"
+
     query_broadened: bool | None = sparse()
     strict_total: int | None = sparse()
     items: list[GeneSearchCandidate]
@@ -185,6 +187,8 @@ class PubMedLinks(Result):
 
     ``replaced_by`` is the id to use instead of one that was merged.
     """
+
+    RECORDS: ClassVar = "pmids"
 
     entrez_id: GeneId
     replaced_by: GeneId | None = sparse()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -59,6 +59,8 @@ class Conversion(Result):
 
 class ConvertResult(Result):
     """One record per input, in the order of the inputs."""
+
+    RECORDS: ClassVar = "records"
 
     records: list[Conversion]
     total_converted: int

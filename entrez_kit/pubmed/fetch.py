@@ -1,6 +1,6 @@
 """Fetch PubMed records: request and result models, and the operation over the streaming retrieval."""
 
-from typing import Any, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -92,6 +92,8 @@ class FetchResult(Result):
     ``outcomes``, which is present when anything was not found. With output_format raw_text, ``content`` and
     ``articles_returned`` stand in place of ``articles``.
     """
+
+    RECORDS: ClassVar = "articles"
 
     requested_pmids: list[str] | None = sparse()
     articles: list[Article | CitationData | FullXmlArticle | MedlineArticle] | None = Field(

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from pydantic import Field, field_validator
 
@@ -108,6 +108,8 @@ class CitationMatch(Result):
 
 class MatchResult(Warned):
     """One result per reference, in the order of the references."""
+
+    RECORDS: ClassVar = "results"
 
     results: list[CitationMatch]
     total_matched: int

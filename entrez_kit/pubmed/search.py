@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
@@ -203,6 +203,8 @@ class SearchResult(Result):
     credentials.
     """
 
+    RECORDS: ClassVar = "pmids"
+
     search_parameters: SearchParameters
     effective_esearch_term: str
     query_translation: str
@@ -218,6 +220,11 @@ class SearchResult(Result):
     certificate: Certificate | None = sparse()
     esearch_url: str
     esummary_url: str | None = sparse()
+
+    def records_inside(self) -> list[Any]:
+        """Return a record for every PMID, with title and authors where there is a summary."""
+        summaries = {summary.pmid: summary for summary in self.brief_summaries}
+        return [summaries.get(pmid, {"pmid": pmid}) for pmid in self.pmids]
 
     def shortfall(self) -> EntrezKitError | None:
         """Report fewer PMIDs than NCBI counted, or a certificate with something missing."""

@@ -1,6 +1,6 @@
 """What is asked about the relations of an article, and what comes back."""
 
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
@@ -144,6 +144,8 @@ class RelationshipsResult(Result):
     ``total_found`` counts what there is, ``retrieved_count`` what is listed.
     """
 
+    RECORDS: ClassVar = "related_articles"
+
     source_pmid: str
     relationship_type: RelationshipType
     related_articles: list[RelatedArticle] = Field(default_factory=list)
@@ -154,6 +156,10 @@ class RelationshipsResult(Result):
     snowball: Snowball | None = sparse()
     elink_url: str | None = sparse()
     warnings: list[Warn] = Field(default_factory=list)
+
+    def records_inside(self) -> list[Any]:
+        """Return the related articles, or the citations as one record."""
+        return [*self.related_articles] or ([self.citations] if self.citations else [])
 
     def shortfall(self) -> EntrezKitError | None:
         """Report a service that did not answer, so that there may be more than is shown."""

@@ -7,7 +7,7 @@ or by its title. An identifier that exists proves nothing: made-up references of
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, get_args
+from typing import Any, ClassVar, Final, Literal, get_args
 
 from pydantic import Field
 
@@ -107,6 +107,8 @@ class CheckResult(Result):
 
     ``changes`` are those of the corrected file, whether it was written or not.
     """
+
+    RECORDS: ClassVar = "references"
 
     references: list[CheckedReference]
     total: int

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from pydantic import Field, PrivateAttr, field_validator
 
@@ -64,6 +64,8 @@ class RagHit(Result):
 
 class RagSearchResult(Result):
     """Hits, best first: each record once, under its best passage."""
+
+    RECORDS: ClassVar = "results"
 
     results: list[RagHit]
     _problem: EntrezKitError | None = PrivateAttr(default=None)
