@@ -43,7 +43,7 @@ def _runs_whole(method: Callable[P, R]) -> Callable[P, R]:
     return cast("Callable[P, R]", run)
 
 
-# Written by tests/kit_signatures.py from here on
+# Written by tests/support/kit_signatures.py from here on
 
 if TYPE_CHECKING:
     from entrez_kit.citations.operation import CitationsResult

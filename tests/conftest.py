@@ -1,4 +1,8 @@
-"""Fixtures for every test: no network but loopback, no settings from outside, folders of its own."""
+"""Fixtures for every test: no network but loopback, no settings from outside, folders of its own; and the lanes.
+
+A test stands in the lane of its folder: `unit` (no process, no socket, no wait), `flows` (in this process, against
+servers on loopback) or `process` (programs, terminals, real time). The mark `process` puts a single test there.
+"""
 
 import os
 import signal
@@ -18,7 +22,43 @@ if TYPE_CHECKING:
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+LANES = ("unit", "flows", "process")
 LOOPBACK = {"127.0.0.1", "::1", "localhost", "0.0.0.0", "::"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what the README's line runs as `fast`: all of two lanes but what takes long, and a smoke test a command."""
+    for item in items:
+        if "real_data" in getattr(item, "fixturenames", ()):
+            item.add_marker("recorded")
+        slow = lane_of(item) == "process" or any(item.get_closest_marker(name) for name in ("long", "recorded"))
+        if not slow or item.get_closest_marker("smoke"):
+            item.add_marker("fast")
+
+
+def lane_of(item: pytest.Item) -> str:
+    """Return the lane a test stands in."""
+    folder = item.path.relative_to(Path(__file__).parent).parts[0]
+    return "process" if item.get_closest_marker("process") or folder not in LANES else folder
+
+
+@pytest.fixture(autouse=True)
+def _own_lane(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hold a test to its lane: programs are started in `process` alone, and `unit` neither talks nor waits."""
+    lane = lane_of(request.node)
+
+    def refuse(what: str) -> Callable[..., None]:
+        def refused(*_: Any, **__: Any) -> None:
+            raise AssertionError(f"a test of the lane `{lane}` {what}; move it, or mark it `process`")
+
+        return refused
+
+    if lane != "process":
+        monkeypatch.setattr("subprocess.Popen.__init__", refuse("starts a program"))
+        monkeypatch.setattr("multiprocessing.process.BaseProcess.start", refuse("starts a process"))
+    if lane == "unit":
+        monkeypatch.setattr("socketserver.TCPServer.server_bind", refuse("starts a server"))
+        monkeypatch.setattr(socket, "create_connection", refuse("opens a connection"))
 
 
 @pytest.fixture(autouse=True)
@@ -73,15 +113,20 @@ def sandbox() -> "Iterator[Sandbox]":
 
 
 @pytest.fixture
-def kit_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> "Iterator[Callable[..., EntrezKit]]":
-    """Build kits that talk to a sandbox (or to port 9, for mocked replies) and wait neither for slots nor to retry."""
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait neither for slots nor to ask again."""
+    monkeypatch.setattr("entrez_kit.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
+    monkeypatch.setattr("entrez_kit.transport.retry.Backoff.seconds", lambda self, failures, asked: 0.001)
+    monkeypatch.setattr("entrez_kit.batches.PROBE_WAITS", (0.001, 0.001, 0.001))
+
+
+@pytest.fixture
+def kit_for(no_waiting: None, tmp_path: Path) -> "Iterator[Callable[..., EntrezKit]]":
+    """Build kits that talk to a sandbox (or to port 9, for mocked replies) and do not wait."""
     from dataclasses import replace
 
     from entrez_kit import EntrezKit, load_settings
 
-    monkeypatch.setattr("entrez_kit.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
-    monkeypatch.setattr("entrez_kit.transport.retry.Backoff.seconds", lambda self, failures, asked: 0.001)
-    monkeypatch.setattr("entrez_kit.batches.PROBE_WAITS", (0.001, 0.001, 0.001))
     with ExitStack() as stack:
 
         def build(sandbox: "Sandbox | None", **overrides: Any) -> EntrezKit:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlsplit
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured
-from entrez_kit.fulltext.html import WebPage, html_to_markdown, unreadable
+from entrez_kit.fulltext.html import Page, html_to_markdown, unreadable
 from entrez_kit.fulltext.pdf import pdf_to_text
 from entrez_kit.services import Services
 from entrez_kit.services.unpaywall import (
@@ -22,7 +22,7 @@ from entrez_kit.services.unpaywall import (
     Version,
     read_open_access,
 )
-from entrez_kit.transport.download.addresses import AddressGuard
+from entrez_kit.transport.download.addresses import Guard
 
 if TYPE_CHECKING:
     from entrez_kit.transport.download.guard import Downloaded
@@ -66,7 +66,7 @@ class NoCopy:
     error: EntrezKitError | None = None
 
 
-def fetch_open_access(services: Services, doi: str, guard: AddressGuard | None = None) -> OpenAccessCopy | NoCopy:
+def fetch_open_access(services: Services, doi: str, guard: Guard | None = None) -> OpenAccessCopy | NoCopy:
     """Fetch an open-access copy of an article: the PDF of the best one first, then its page, then further ones.
 
     Args:
@@ -91,20 +91,20 @@ def fetch_open_access(services: Services, doi: str, guard: AddressGuard | None =
         return NoCopy("no-oa", NO_COPY)
     if not any(location.url_for_pdf or location.url or location.landing_page for location in known.locations):
         return NoCopy("no-oa", NO_ADDRESS)
-    return _CopySearch(services, guard or AddressGuard.of(services.settings)).run(known)
+    return _Search(services, guard or Guard.of(services.settings)).run(known)
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     url: str
     location: Location
-    guard: AddressGuard | None = None
+    guard: Guard | None = None
 
 
-class _CopySearch:
+class _Search:
     """Try the copies of one article, one after the other."""
 
-    def __init__(self, services: Services, guard: AddressGuard) -> None:
+    def __init__(self, services: Services, guard: Guard) -> None:
         self._settings = services.settings
         self._guard = guard
         self._limit = services.settings.unpaywall_timeout_ms / 1000
@@ -197,7 +197,7 @@ class _CopySearch:
             return fetched.url
         return re.sub(r"^(https?://[^/:]+):[0-9]+", r"\1", fetched.url)
 
-    def _page(self, fetched: "Downloaded") -> WebPage:
+    def _page(self, fetched: "Downloaded") -> Page:
         if fetched.kind != "html":
             said = fetched.content_type.partition(";")[0].strip()[:60]
             raise unreadable("is neither a PDF nor a page" + (f" (it is called {said})" if said else ""))

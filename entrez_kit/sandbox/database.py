@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from entrez_kit.sandbox.replies import SandboxReply
+from entrez_kit.sandbox.replies import Reply
 
 
 class BadRequest(Exception):
@@ -16,7 +16,7 @@ class BadRequest(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class SearchCall:
+class SearchRequest:
     """An ESearch request without its paging. ``history`` returns the ids of ``#n``, or None."""
 
     term: str
@@ -90,7 +90,7 @@ class LinkInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class FetchCall:
+class FetchRequest:
     """What EFetch asks of a database: ids as given, and the form wanted."""
 
     ids: Sequence[str]
@@ -127,7 +127,7 @@ class Database(ABC):
         """Number of records."""
 
     @abstractmethod
-    def search(self, request: SearchCall) -> SearchOutcome:
+    def search(self, request: SearchRequest) -> SearchOutcome:
         """Find records.
 
         Raises:
@@ -147,7 +147,7 @@ class Database(ABC):
         return None if summary is None else [_as_item(name, value) for name, value in summary.items()]
 
     @abstractmethod
-    def fetch(self, request: FetchCall) -> SandboxReply:
+    def fetch(self, request: FetchRequest) -> Reply:
         """Return the full records.
 
         Raises:

@@ -61,7 +61,7 @@ def scope_of(operation: AnyOperation) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _ToolEntry:
+class _Entry:
     """An operation as a tool: the name it is listed under, and the two schemas."""
 
     name: str
@@ -227,11 +227,11 @@ def not_allowed(operation: AnyOperation) -> NotConfigured:
     )
 
 
-def _entry(operation: AnyOperation, names: Names) -> _ToolEntry:
+def _entry(operation: AnyOperation, names: Names) -> _Entry:
     inner = capped(operation)
     name = operation.aliases[0] if names == "contract" and operation.aliases else operation.name
     shown = closed_output_schema if operation.closed else output_schema
-    return _ToolEntry(name, inner, input_schema(inner.request), shown(operation.result))
+    return _Entry(name, inner, input_schema(inner.request), shown(operation.result))
 
 
 def _unpacked(arguments: Mapping[str, Any], inputs: Schema) -> dict[str, Any]:

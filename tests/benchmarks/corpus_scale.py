@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "corpus"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 from abstracts import SIZES, Abstract, Abstracts, Question
 

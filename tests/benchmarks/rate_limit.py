@@ -19,7 +19,7 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "transport"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 from arrivals import arrival_server, clients, most_in_a_second
 

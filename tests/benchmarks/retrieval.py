@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "corpus"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 from judged import Collection, Judged, cystic_fibrosis, medlars, ndcg, recall
 

@@ -16,7 +16,7 @@ from entrez_kit.batches import in_batches
 from entrez_kit.citations.check.comparing import FieldDifference, FieldName, differences, same_work, title_agrees
 from entrez_kit.citations.check.written import compare_text
 from entrez_kit.citations.csl import Item, csl_item
-from entrez_kit.citations.files.references import FieldUpdate, Reference, csl_text_of
+from entrez_kit.citations.files.references import Correction, Reference, csl_text_of
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.identifiers import IdKind
 from entrez_kit.markup import on_the_line
@@ -452,13 +452,13 @@ def _without_record(reference: Reference, candidates: _Candidates, base: dict[st
 
 def corrections_of(
     references: Sequence[Reference], checked: Sequence[CheckedReference], articles: Mapping[int, Article]
-) -> dict[int, FieldUpdate]:
+) -> dict[int, Correction]:
     """Return what to change in references whose record is certain: fields that differ, and a note of a retraction.
 
     What was not found, and what has the title, the authors or the identifier of another work, is left as it is: its
     author must look at it.
     """
-    found: dict[int, FieldUpdate] = {}
+    found: dict[int, Correction] = {}
     for number, outcome in enumerate(checked):
         article = articles.get(number)
         if article is None or outcome.status in UNCERTAIN:
@@ -469,7 +469,7 @@ def corrections_of(
             fields["pmid"] = article.pmid
         note = outcome.notice if outcome.status in ("retracted", "concern") else None
         if fields or note:
-            found[number] = FieldUpdate(fields, note, short=item.get("container-title-short"))
+            found[number] = Correction(fields, note, short=item.get("container-title-short"))
     return found
 
 
@@ -487,7 +487,7 @@ def _value(difference: FieldDifference, item: Item, article: Article) -> Any:
             return difference.record
 
 
-def changes_of(references: Sequence[Reference], corrections: Mapping[int, FieldUpdate]) -> list[Change]:
+def changes_of(references: Sequence[Reference], corrections: Mapping[int, Correction]) -> list[Change]:
     """Return what corrections change, field by field: the old text and the new one."""
     changes: list[Change] = []
     for number, correction in corrections.items():

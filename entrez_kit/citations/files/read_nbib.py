@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from entrez_kit.citations.files.references import (
-    FieldUpdate,
+    Correction,
     RefAuthor,
     Reference,
     divided_name,
@@ -46,7 +46,7 @@ class NbibFile:
         if fields:
             self.references.append(_reference(fields, start))
 
-    def corrected(self, corrections: Mapping[int, FieldUpdate]) -> str:
+    def corrected(self, corrections: Mapping[int, Correction]) -> str:
         """Refuse: PubMed's own records are fetched anew instead."""
         raise InvalidInput(
             "A MEDLINE file is not corrected.",

@@ -7,7 +7,7 @@ from typing import Final
 
 from entrez_kit.citations.csl import one_line
 from entrez_kit.citations.files.references import (
-    FieldUpdate,
+    Correction,
     Reference,
     divided_name,
     identifier_of,
@@ -30,7 +30,7 @@ _WITH_JOURNAL: Final = ("JOUR", "EJOUR", "JFULL", "ABST", "INPR", "MGZN", "NEWS"
 
 
 @dataclass(slots=True)
-class _TaggedLine:
+class _Line:
     """A line of the file, with its tag where it has one, and its line end."""
 
     tag: str
@@ -129,7 +129,7 @@ class RisFile:
             pmcid=identifiers_in(self._one(record, "C2")).get("pmcid") or other.get("pmcid"),
         )
 
-    def corrected(self, corrections: Mapping[int, FieldUpdate]) -> str:
+    def corrected(self, corrections: Mapping[int, Correction]) -> str:
         """Return the text with references changed, by their number."""
         replaced: dict[int, list[str]] = {}
         for number, correction in corrections.items():
@@ -139,7 +139,7 @@ class RisFile:
             for number, line in enumerate(self._lines)
         )
 
-    def _correct(self, record: _Record, correction: FieldUpdate, replaced: dict[int, list[str]]) -> None:
+    def _correct(self, record: _Record, correction: Correction, replaced: dict[int, list[str]]) -> None:
         end = self._lines[record.start].end or "\n"
 
         def put(tags: tuple[str, ...], values: list[str], *, every: bool = False) -> None:
@@ -192,7 +192,7 @@ class RisFile:
                 yield number
 
 
-def _line(part: str) -> _TaggedLine:
+def _line(part: str) -> _Line:
     text = part.rstrip("\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
     match = _TAG.fullmatch(text.lstrip("\ufeff"))
-    return _TaggedLine(match[1] if match else "", (match[2] or "") if match else "", text, part[len(text) :])
+    return _Line(match[1] if match else "", (match[2] or "") if match else "", text, part[len(text) :])

@@ -29,7 +29,7 @@ _INHERITED: Final[list[sqlite3.Connection]] = []
 """Connections that a forked child got from its parent: it must neither use nor close them."""
 
 
-class CorpusFile:
+class Database:
     """One SQLite file, lent out a connection at a time; safe for threads and for forked children.
 
     In WAL mode a reader is never blocked, and whoever writes waits only for other writers. A file that is not there yet

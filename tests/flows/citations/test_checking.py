@@ -1,0 +1,542 @@
+"""Checking references: what is found, what differs, what is left alone."""
+
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+from places import DATA
+
+from entrez_kit import EntrezKit
+from entrez_kit.citations.check.comparing import differences, same_journal, same_work
+from entrez_kit.citations.check.operation import (
+    CheckedReference,
+    CheckRequest,
+    CheckResult,
+    check_references,
+    checked_with_records,
+    corrections_of,
+)
+from entrez_kit.citations.files.entries import FILES, file_text
+from entrez_kit.citations.files.reference_files import reference_file
+from entrez_kit.citations.files.references import RefAuthor, Reference, divided_name
+from entrez_kit.errors import RateLimited, UpstreamError
+from entrez_kit.pubmed.likeness import same_pages
+from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.xml.records import iter_records
+from entrez_kit.sandbox.server import Sandbox
+
+TRIAL = {
+    "title": "Ex vivo base-edited progenitor cells for an invented haemoglobin disorder: a randomised, sham-controlled "
+    "phase 2 trial (EDIT-HB)",
+    "journal": "J Invent Results (Demo)",
+    "year": "2024",
+    "volume": "12",
+    "issue": "3",
+    "pages": "201-12",
+}
+TRIALISTS = (
+    *("Okpara-Lindgren C", "Thistlewood WA", "Petrosyan-Vale A", "Fenwick-Achebe I"),
+    *("EDIT-HB Imaginary Trial Group", "Marrowby TJ"),
+)
+
+
+def people(*names: str) -> list[RefAuthor]:
+    return [divided_name(name) for name in names]
+
+
+def reference(**fields: Any) -> Reference:
+    return Reference(**{"key": "r", **fields})
+
+
+def article(*authors: dict[str, str], **fields: Any) -> Article:
+    given = {"pmid": "1", "title": "A title.", "url": "u", "authors": list(authors), **fields}
+    return Article.model_validate(given)
+
+
+def check(kit: EntrezKit, *references: Reference) -> CheckResult:
+    return check_references(kit.services, CheckRequest(references=list(references)))
+
+
+def only(kit: EntrezKit, **fields: Any) -> CheckedReference:
+    return check(kit, reference(**fields)).references[0]
+
+
+@pytest.fixture
+def kit(kit_for: Any, sandbox: Sandbox) -> EntrezKit:
+    built: EntrezKit = kit_for(sandbox)
+    return built
+
+
+def records() -> Iterator[Article]:
+    demo = [path for path in (files("entrez_kit.fixtures") / "pubmed").iterdir() if path.name.endswith(".xml")]
+    for path in [DATA / "records.xml", *demo]:
+        yield from (record.article() for record in iter_records(path.read_bytes()) if record.kind != "deleted")
+
+
+# What we write ourselves is verified by us
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("style", FILES)
+def test_every_record_agrees_with_the_files_made_of_it(style: str) -> None:
+    articles = list(records())
+
+    read = reference_file(file_text(style, articles), "refs", {"bibtex": "bibtex"}.get(style, style)).references
+
+    for one, record in zip(read, articles, strict=True):
+        assert differences(one, record) == [], record.pmid
+        assert same_work(one, record), record.pmid
+        assert (one.pmid, (one.doi or "").lower()) == (record.pmid, (record.doi or "").lower())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("style", FILES)
+def test_recorded_articles_agree_with_the_files_made_of_them(real_data: Path, style: str) -> None:
+    count = 0
+    for path in sorted((real_data / "efetch_pubmed").glob("*.xml")):
+        try:
+            articles = [record.article() for record in iter_records(path.read_bytes()) if record.kind != "deleted"]
+        except UpstreamError:
+            continue
+        if articles:
+            read = reference_file(file_text(style, articles), "refs", style).references
+            assert [differences(one, record) for one, record in zip(read, articles, strict=True)] == [[]] * len(read)
+            count += len(read)
+    assert count > 100
+
+
+# Pain 46: made-up references
+
+
+def test_an_existing_doi_under_another_title_is_another_work_and_never_verified(kit: EntrezKit) -> None:
+    found = only(
+        kit,
+        title="Deep learning detects imaginary tumours from space",
+        authors=people("Smith J", "Jones M"),
+        journal="Nature Medicine",
+        year="2021",
+        doi="10.5555/ekit.2019.0001",
+    )
+
+    assert (found.status, found.same_work, found.pmid) == ("another_work", False, "99000001")
+    assert "Base editing of a cryptic splice site" in (found.citation or "")
+    assert {one.field for one in found.differences} == {"title", "authors", "journal", "year"}
+    assert "another work" in (found.detail or "")
+
+
+def test_a_real_title_under_the_doi_of_another_article_is_found_and_the_doi_named(kit: EntrezKit) -> None:
+    found = only(kit, **TRIAL, authors=people(*TRIALISTS), doi="10.5555/ekit.2019.0001")
+
+    assert (found.status, found.pmid, found.same_work) == ("mismatch", "99000004", None)
+    (difference,) = found.differences
+    assert (difference.field, difference.record) == ("doi", "10.5555/ekit.2024.0004")
+
+
+def test_a_title_and_a_doi_that_nobody_has_are_not_found(kit: EntrezKit) -> None:
+    found = only(kit, title="Wholly invented words about absent zebrafish", doi="10.5555/nowhere", year="2020")
+
+    assert found.status == "not_found"
+    assert "10.5555/nowhere" in (found.detail or "")
+
+
+@pytest.mark.parametrize(
+    ("names", "detail"),
+    [
+        (TRIALISTS[:-1], "missing: Marrowby, Tamsin J"),
+        ((*TRIALISTS, "Nobody N"), "added: Nobody, N"),
+        (
+            (TRIALISTS[0], "Thistelwood WA", *TRIALISTS[2:]),
+            "misspelt: Thistelwood, WA (record: Thistlewood, Wanjiru A)",
+        ),
+        ((TRIALISTS[1], TRIALISTS[0], *TRIALISTS[2:]), "the order is another"),
+        ((*TRIALISTS[:4], TRIALISTS[5]), "missing: EDIT-HB Imaginary Trial Group"),
+        ((*TRIALISTS[:5], "Marrowby XQ"), "misspelt: Marrowby, XQ (record: Marrowby, Tamsin J)"),
+    ],
+)
+def test_every_author_counts_not_only_the_first(kit: EntrezKit, names: tuple[str, ...], detail: str) -> None:
+    found = only(kit, **TRIAL, authors=people(*names), pmid="99000004")
+
+    assert found.status == "mismatch"
+    assert [(one.field, one.detail) for one in found.differences] == [("authors", detail)]
+
+
+def test_and_others_stands_for_the_authors_that_are_left_out(kit: EntrezKit) -> None:
+    assert only(kit, **TRIAL, authors=people(*TRIALISTS[:2]), more_authors=True, pmid="99000004").status == "verified"
+    wrong = only(kit, **TRIAL, authors=people(TRIALISTS[0], "Wrong P"), more_authors=True, pmid="99000004")
+    assert wrong.status == "mismatch"
+
+
+# What people rightly write otherwise (pains 22, 28, 29)
+
+
+@pytest.mark.parametrize(
+    ("author", "written"),
+    [
+        ({"last_name": "Müller", "first_name": "Hans Jürgen"}, "Mueller, H.J."),
+        ({"last_name": "Müller", "first_name": "Hans Jürgen"}, "Muller HJ"),
+        ({"last_name": "Mueller", "first_name": "Hans"}, "Müller, H."),
+        ({"last_name": "Weiß", "first_name": "Anna"}, "Weiss A"),
+        ({"last_name": "Ørsted", "first_name": "Hans C"}, "Orsted, HC"),
+        ({"last_name": "Łukasiewicz", "first_name": "Jan"}, "Lukasiewicz J"),
+        ({"last_name": "van der Berg", "first_name": "Willem"}, "Berg, W"),
+        ({"last_name": "García-Márquez", "first_name": "Gabriel"}, "GARCIA MARQUEZ, G."),
+        ({"last_name": "Li", "first_name": "Xiao-Ming", "initials": "XM"}, "Li, Xiaoming"),
+        ({"last_name": "O'Neil", "first_name": "Ann"}, "O’Neil A"),
+        ({"collective_name": "The Hay Fever Study Group."}, "Hay Fever Study Group"),
+        ({"collective_name": "Ear, Nose and Throat Society"}, "Ear, Nose and Throat Society"),
+        ({"collective_name": "Group A, Group B, and Group C"}, "Group A, Group B, and Group C"),
+        ({"last_name": "Doe", "first_name": "Jane Amelia"}, "Jane Amelia Doe"),
+        ({"last_name": "Doe", "initials": "JA"}, "Doe, J."),
+    ],
+)
+def test_spellings_of_one_name_are_the_same(author: dict[str, str], written: str) -> None:
+    other = {"last_name": "Second", "first_name": "B"}
+
+    assert differences(reference(authors=people(written, "Second B")), article(author, other)) == []
+
+
+@pytest.mark.parametrize(
+    ("author", "written"),
+    [
+        ({"last_name": "Bauer", "first_name": "A"}, "Baur A"),
+        ({"last_name": "Smith", "first_name": "John"}, "Smith, Jane"),
+        ({"last_name": "Smith", "first_name": "John"}, "Smith, P."),
+        ({"last_name": "Li", "first_name": "Wei"}, "Wei, Li"),
+        ({"collective_name": "Group A"}, "Group B"),
+    ],
+)
+def test_other_names_are_not(author: dict[str, str], written: str) -> None:
+    (difference,) = differences(reference(authors=people(written)), article(author))
+
+    assert difference.field == "authors"
+
+
+@pytest.mark.parametrize(
+    ("record", "written"),
+    [
+        ("Effects of TGF-β1 on <5 μm cells: a study.", "Effects of TGF-beta1 on &lt;5 mum Cells - A Study"),
+        ("RETRACTED: Sleep and moonlight.", "Sleep and moonlight"),
+        ("Sleep & moonlight.", "Sleep and Moonlight"),
+        ("[Über Schlaf.]", "Uber Schlaf"),
+        ("CO₂ in H2O.", "<i>CO2</i> in H<sub>2</sub>O"),
+    ],
+)
+def test_spellings_of_one_title_are_the_same(record: str, written: str) -> None:
+    written = written.replace("&lt;", "<")
+    assert differences(reference(title=written), article(title=record)) == []
+
+
+@pytest.mark.parametrize(
+    ("title", "short", "written", "same"),
+    [
+        ("The New England journal of medicine", "N Engl J Med", "New Engl. J. Med.", True),
+        ("Lancet (London, England)", "Lancet", "The Lancet", True),
+        ("Proceedings of the National Academy of Sciences of the United States of America", None, "PNAS", True),
+        ("BMJ (Clinical research ed.)", "BMJ", "BMJ", True),
+        ("Nature communications", "Nat Commun", "Nature Communications", True),
+        ("Nature communications", "Nat Commun", "Nature", False),
+        ("Journal of chromatography. A", "J Chromatogr A", "J. Chromatogr. A", True),
+        ("Cell", "Cell", "Cell Reports", False),
+    ],
+)
+def test_journals_may_be_abbreviated(title: str, short: str | None, written: str, same: bool) -> None:
+    assert same_journal(written, article(journal_info={"title": title, "iso_abbreviation": short})) is same
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "same"),
+    [
+        ("737--8", "737-738", True),
+        ("737", "737-738", True),
+        ("pp. 737–738", "737-738", True),
+        ("737-739", "737-738", False),
+        ("1019", "e1019", True),
+        ("S12--9", "S12-S19", True),
+        ("4002.e26", "4002.e26", True),
+        ("104512", "104513", False),
+    ],
+)
+def test_pages_are_compared_whole(mine: str, theirs: str, same: bool) -> None:
+    assert same_pages(mine, theirs) is same
+
+
+def test_the_year_may_be_that_of_the_issue_or_of_the_electronic_publication() -> None:
+    record = article(
+        journal_info={"title": "J", "publication_date": {"year": 2020}},
+        article_dates=[{"type": "Electronic", "year": 2019}],
+    )
+
+    assert [differences(reference(year=year), record) for year in ("2020", "2019")] == [[], []]
+    assert [one.record for one in differences(reference(year="2018"), record)] == ["2020"]
+
+
+# Pain 40: retractions
+
+
+def test_a_retracted_article_is_reported_whatever_its_fields(kit: EntrezKit) -> None:
+    found = only(kit, pmid="99000050")
+
+    assert (found.status, found.retraction_status) == ("retracted", "retracted")
+    assert (found.notice or "").startswith("[Retracted: ")
+
+
+def test_an_expression_of_concern_is_a_finding_but_no_retraction(kit: EntrezKit) -> None:
+    concern = next(record for record in records() if record.retraction_status == "expression_of_concern")
+    corrected = next(
+        record
+        for record in records()
+        if record.retraction_status == "none" and any(one.kind == "ErratumIn" for one in record.corrections)
+    )
+
+    outcomes = check(kit, reference(pmid=concern.pmid), reference(pmid=corrected.pmid)).references
+
+    assert [one.status for one in outcomes] == ["concern", "verified"]
+
+
+# Finding
+
+
+def test_a_reference_without_identifier_is_found_by_place_or_by_title(kit: EntrezKit) -> None:
+    by_place = {name: value for name, value in TRIAL.items() if name != "title"}
+
+    found = check(
+        kit,
+        reference(**by_place, authors=people(*TRIALISTS)),
+        reference(title=TRIAL["title"]),
+        reference(title="EX VIVO BASE EDITED PROGENITOR CELLS FOR AN INVENTED HAEMOGLOBIN DISORDER"),
+    ).references
+
+    assert [one.pmid for one in found] == ["99000004"] * 3
+    assert [one.status for one in found] == ["verified", "verified", "mismatch"]
+
+
+def test_a_title_that_two_records_have_is_ambiguous_until_more_is_said(kit: EntrezKit) -> None:
+    title = "Moonlight exposure doubles overnight memory in shift workers"
+
+    found = check(kit, reference(title=title), reference(title=title, year="2019")).references
+
+    assert [one.status for one in found] == ["ambiguous", "retracted"]
+    assert set(found[0].candidate_pmids) == {"99000050", "99000052"}
+
+
+def test_a_note_that_names_another_work_is_not_taken_for_the_reference() -> None:
+    text = "@article{a, title={T}, note={Retraction in: J. 2021;1:2. doi: 10.5555/notice PMID: 5}}\n"
+    text += "@article{b, title={T}, note={PMID: 7; PMCID: PMC8}}"
+
+    first, second = reference_file(text, "x", "bibtex").references
+
+    assert (first.doi, first.pmid) == (None, None)
+    assert (second.pmid, second.pmcid) == ("7", "PMC8")
+
+
+def test_what_has_nothing_to_look_for_is_said_so(kit: EntrezKit) -> None:
+    found = only(kit, year="2020")
+
+    detail = "nothing was looked up: it has neither an identifier nor a title"
+    assert (found.status, found.detail) == ("unreadable", detail)
+
+
+def test_hostile_titles_are_words_to_pubmed_and_not_syntax(kit: EntrezKit) -> None:
+    titles = ['crispr"[Title] OR cancer[Title] (', "((((", "[[[ ]]] AND NOT OR", "a" * 5000, "\x00\x1b[31m 日本語 הכל"]
+
+    found = check(kit, *(reference(title=title) for title in titles)).references
+
+    assert {one.status for one in found} == {"not_found"}
+
+
+def test_a_service_that_does_not_answer_leaves_references_unchecked(kit_for: Any) -> None:
+    with pytest.raises(UpstreamError):
+        check(kit_for(None), reference(pmid="99000001"), reference(title="Some title of four words"))
+
+
+def test_one_failing_service_is_never_not_found(kit: EntrezKit, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_: Any) -> Any:
+        raise RateLimited("busy")
+
+    monkeypatch.setattr(kit.services.eutils, "esearch", refuse)
+
+    found = check(kit, reference(pmid="99000001"), reference(title="Nobody wrote these words")).references
+
+    assert [one.status for one in found] == ["verified", "unchecked"]
+    assert found[1].detail == "not checked: busy"
+
+
+def test_hundreds_of_references_take_a_bounded_number_of_requests(kit: EntrezKit, sandbox: Sandbox) -> None:
+    known = [record for record in records() if record.pmid.startswith("99")][:60]
+    references = [reference(key=f"p{one.pmid}", pmid=one.pmid) for one in known]
+    references += [reference(key=f"d{one.pmid}", doi=one.doi) for one in known if one.doi]
+    references += [reference(key=f"n{number}", title=f"Nobody wrote number {number} of these") for number in range(80)]
+
+    result = check(kit, *references[:200])
+
+    assert sandbox.requests() <= 40
+    assert result.total == len(references[:200])
+    assert result.counts["mismatch"] == 0
+
+
+# Corrections
+
+
+def fixed(kit: EntrezKit, text: str, kind: str) -> tuple[str, list[CheckedReference]]:
+    """Return a file corrected, and what was found in it."""
+    file = reference_file(text, "refs", kind)
+    checked, articles = checked_with_records(kit.services, file.references)
+    return file.corrected(corrections_of(file.references, checked, articles)), checked
+
+
+BIBTEX = """% references of the thesis
+@string{jir = "Nature Dreams"}
+@Comment{ keep, me }
+@article{trial,
+\tauthor    = "Okpara-Lindgren, C and Nobody, N",
+\ttitle     = "{Ex vivo base-edited progenitor cells for an invented haemoglobin disorder:
+    a randomised, sham-controlled phase 2 trial (EDIT-HB)}",
+\tjournal   = jir,
+\tyear      = 2023,
+\tnumber    = {3},   volume={12},
+\tpages     = {201--299},
+\tmykeyword = {a, b {c} "d"},
+\tdoi       = {10.5555/ekit.2024.0004}
+}
+stray words
+@article{other, title = {Wholly invented words about absent zebrafish}, doi = {10.5555/ekit.2019.0001}, year = 1999}
+@article{moon, title = {Moonlight exposure doubles overnight memory in shift workers}, note={My note},pmid=99000050}
+"""
+
+
+def test_fixing_bibtex_changes_wrong_fields_and_nothing_else(kit: EntrezKit) -> None:
+    text, checked = fixed(kit, BIBTEX, "bibtex")
+
+    assert [one.status for one in checked] == ["mismatch", "another_work", "retracted"]
+    before, after = BIBTEX.splitlines(), text.splitlines()
+    assert len(before) == len(after)
+    changed = [(old.split("=")[0].strip(), new) for old, new in zip(before, after, strict=True) if old != new]
+    assert [name for name, _ in changed] == ["author", "journal", "year", "pages", "@article{moon, title"]
+    assert changed[0][1].startswith('\tauthor    = "Okpara-Lindgren, Chidinma and Thistlewood, Wanjiru A and ')
+    assert changed[2][1] == "\tyear      = 2024,"
+    assert changed[3][1] == "\tpages     = {201--212},"
+    assert "note={My note. [Retracted: " in changed[4][1]
+    again, rechecked = fixed(kit, text, "bibtex")
+    assert [one.status for one in rechecked] == ["verified", "another_work", "retracted"]
+    assert again == text
+
+
+def test_biblatex_is_read_in_its_own_fields(kit: EntrezKit) -> None:
+    text = """@article{x,
+  author = {family=Okpara-Lindgren, given=Chidinma and others},
+  title = {Ex vivo base-edited progenitor cells for an invented haemoglobin disorder},
+  subtitle = {a randomised trial},
+  journaltitle = {J. Invent. Results (Demo)},
+  date = {2023-03-14},
+  eprint = {99000004}, eprinttype = {pubmed},
+}"""
+
+    file = reference_file(text, "x", "bibtex")
+    corrected, checked = fixed(kit, text, "bibtex")
+
+    (one,) = file.references
+    assert (one.pmid, one.year, one.journal) == ("99000004", "2023", "J. Invent. Results (Demo)")
+    assert one.authors == [RefAuthor(family="Okpara-Lindgren", given="Chidinma")]
+    assert {difference.field for difference in checked[0].differences} == {"title", "year"}
+    assert "eprint = {99000004}, eprinttype = {pubmed}," in corrected
+    assert "  date = {2024-03-14}," in corrected
+
+
+RIS = """TY  - JOUR\r
+ID  - trial\r
+AU  - Okpara-Lindgren, C.\r
+AU  - Nobody, N.\r
+T1  - Ex vivo base-edited progenitor cells for an invented haemoglobin disorder:\r
+  a randomised, sham-controlled phase 2 trial (EDIT-HB)\r
+JO  - Nature Dreams\r
+Y1  - 2023/03/14/\r
+SP  - 201\r
+EP  - 299\r
+U1  - mine\r
+DO  - 10.5555/ekit.2024.0004\r
+ER  - \r
+\r
+TY  - JOUR\r
+TI  - Moonlight exposure doubles overnight memory in shift workers\r
+PY  - 2019\r
+ER  - \r
+"""
+
+
+def test_fixing_ris_changes_wrong_lines_and_nothing_else(kit: EntrezKit) -> None:
+    text, checked = fixed(kit, RIS, "ris")
+
+    assert [one.status for one in checked] == ["mismatch", "retracted"]
+    lines = text.split("\r\n")
+    assert [line for line in lines if line.startswith("AU  - ")][:2] == [
+        "AU  - Okpara-Lindgren, Chidinma",
+        "AU  - Thistlewood, Wanjiru A",
+    ]
+    for kept in ("ID  - trial", "U1  - mine", "SP  - 201", "  a randomised, sham-controlled phase 2 trial (EDIT-HB)"):
+        assert kept in lines
+    for new in ("JO  - Journal of Invented Results (demo)", "Y1  - 2024/03/14/", "EP  - 212"):
+        assert new in lines
+    assert any(line.startswith("N1  - [Retracted: ") for line in lines[-5:])
+    assert "\n" not in text.replace("\r\n", "")
+    assert fixed(kit, text, "ris")[0] == text
+
+
+def test_fixing_csl_json_keeps_order_and_unknown_fields(kit: EntrezKit) -> None:
+    import json
+
+    items: list[dict[str, Any]] = [
+        {
+            "zzz": {"mine": 1},
+            "id": "a",
+            "type": "article-journal",
+            "title": TRIAL["title"],
+            "volume": 13,
+            "PMID": "99000004",
+        },
+        {"id": "b", "type": "webpage", "title": "A page of nobody at all"},
+    ]
+
+    text, checked = fixed(kit, json.dumps(items, indent=4), "csl")
+
+    assert [one.status for one in checked] == ["mismatch", "not_found"]
+    after = json.loads(text)
+    assert list(after[0]) == list(items[0])
+    assert after == [{**items[0], "volume": 12}, items[1]]
+    assert text.startswith('[\n    {\n        "zzz"')
+
+
+@pytest.mark.parametrize(
+    ("pages", "number", "given", "said"),
+    [
+        (None, "9966", "9966", None),
+        (None, "9966", "e9966", None),
+        (None, "9966", "9967", "9966"),
+        (None, "9966", "1-12", "9966"),
+        (None, "e01408-19", "e01408-19", None),
+        (None, "e01408-19", "e01409-19", "e01408-19"),
+        (None, "E874", "874", None),
+        (None, "E874", "E875", "E874"),
+        ("201-12", "9966", "201-212", None),
+        ("201-12", "9966", "9966", None),
+        ("201-12", "9966", "9967", "201-212 or 9966"),
+        (None, None, "5", None),
+    ],
+)
+def test_article_numbers_are_tested_like_pages(
+    pages: str | None, number: str | None, given: str, said: str | None
+) -> None:
+    journal = {"title": "J", "volume": "12", "pages": pages, "article_number": number}
+
+    found = differences(reference(pages=given), article(journal_info=journal))
+
+    assert [(one.field, one.record) for one in found] == ([] if said is None else [("pages", said)])
+
+
+def test_pages_of_thousands_of_digits_are_compared_as_text() -> None:
+    long = "1" * 5_000 + "-" + "2" * 5_000
+
+    assert [one.field for one in differences(reference(pages=long), article(journal_info={"pages": "1-2"}))] == [
+        "pages"
+    ]

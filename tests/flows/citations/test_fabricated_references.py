@@ -1,0 +1,200 @@
+"""Made-up and mixed references: none is verified, and none is turned into another paper's."""
+
+from collections.abc import Callable
+from importlib.resources import files
+from typing import Any
+
+import pytest
+
+from entrez_kit import EntrezKit
+from entrez_kit.citations.check.operation import CheckRequest, check_references, checked_with_records, corrections_of
+from entrez_kit.citations.check.written import compare_text, divided
+from entrez_kit.citations.files.references import RefAuthor, Reference
+from entrez_kit.citations.operation import citations_of
+from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.xml.records import iter_records
+from entrez_kit.sandbox.server import Sandbox
+
+INVENTED = (
+    "Deep learning sees imaginary tumours from low orbit",
+    "Statins and the sleep of lighthouse keepers: a sham-controlled trial",
+    "A meta-analysis of meta-analyses that were never carried out",
+    "Gene drives in paper aeroplanes",
+)
+NOBODIES = [RefAuthor(family="Nobodyson", given="Q"), RefAuthor(family="Vapourware", given="Z X")]
+
+
+def demo() -> list[Article]:
+    paths = [path for path in (files("entrez_kit.fixtures") / "pubmed").iterdir() if path.name.endswith(".xml")]
+    found = [
+        record.article() for path in paths for record in iter_records(path.read_bytes()) if record.kind == "article"
+    ]
+    wanted = [one for one in found if one.doi and len(one.authors) > 1 and one.retraction_status == "none"]
+    return sorted((one for one in wanted if all(who.last_name for who in one.authors)), key=lambda one: one.pmid)[:12]
+
+
+ARTICLES = demo()
+
+
+def true(article: Article, **changed: Any) -> Reference:
+    journal = article.journal_info
+    assert journal is not None
+    assert journal.publication_date is not None
+    return Reference(
+        **{
+            "key": article.pmid,
+            "title": article.title,
+            "authors": [RefAuthor(family=who.last_name, given=who.initials) for who in article.authors],
+            "journal": journal.iso_abbreviation,
+            "year": str(journal.publication_date.year),
+            "volume": journal.volume,
+            "issue": journal.issue,
+            "pages": journal.pages,
+            "pmid": article.pmid,
+            "doi": article.doi,
+            **changed,
+        }
+    )
+
+
+def vancouver(article: Article, **changed: str) -> str:
+    """Return a reference as it is pasted; parts of it may be said otherwise."""
+    journal = article.journal_info
+    assert journal is not None
+    assert journal.publication_date is not None
+    said = {
+        "authors": ", ".join(f"{who.last_name} {who.initials or ''}".strip() for who in article.authors),
+        "title": article.title.rstrip("."),
+        "journal": journal.iso_abbreviation or "",
+        "year": str(journal.publication_date.year),
+        "volume": journal.volume or "",
+        "issue": journal.issue or "",
+        "pages": journal.pages or "",
+        "pmid": f"PMID: {article.pmid}",
+        **changed,
+    }
+    issue = f"({said['issue']})" if said["issue"] else ""
+    place = f"{said['year']};{said['volume']}{issue}:{said['pages']}"
+    return f"{said['authors']}. {said['title']}. {said['journal']}. {place}. {said['pmid']}."
+
+
+def stranger(article: Article) -> Article:
+    """Return another article by other people."""
+    own = {who.last_name for who in article.authors}
+    return next(one for one in reversed(ARTICLES) if not own & {who.last_name for who in one.authors})
+
+
+PAIRS = [(article, stranger(article)) for article in ARTICLES]
+STRUCTURED: dict[str, Callable[[Article, Article], Reference]] = {
+    "an invented title": lambda one, _: true(one, title=INVENTED[int(one.pmid) % 4]),
+    "invented authors": lambda one, _: true(one, authors=NOBODIES),
+    "another's title": lambda one, other: true(one, title=other.title),
+    "another's authors": lambda one, other: true(one, authors=true(other).authors),
+    "all invented under a true doi": lambda one, _: Reference(
+        key="x", title=INVENTED[int(one.pmid) % 4], authors=NOBODIES, journal="Nature", year="2021", doi=one.doi
+    ),
+    "invented authors, no identifier": lambda one, _: true(one, authors=NOBODIES, doi=None, pmid=None),
+    "an invented title at a true place": lambda one, _: true(one, title=INVENTED[0], doi=None, pmid=None),
+}
+WRITTEN: dict[str, Callable[[Article, Article], str]] = {
+    "an invented title": lambda one, _: vancouver(one, title=INVENTED[int(one.pmid) % 4]),
+    "invented authors": lambda one, _: vancouver(one, authors="Nobodyson Q, Vapourware ZX"),
+    "another's title": lambda one, other: vancouver(one, title=other.title),
+    "one author more": lambda one, _: vancouver(one).replace(".", ", Nobodyson Q.", 1),
+    "one author less": lambda one, _: vancouver(one, authors=f"{one.authors[0].last_name} {one.authors[0].initials}"),
+    "another year": lambda one, _: vancouver(one, year="1971"),
+    "another volume": lambda one, _: vancouver(one, volume="987"),
+    "other pages": lambda one, _: vancouver(one, pages="98765-98799"),
+    "another journal": lambda one, _: vancouver(one, journal="Proc Inst Nowhere"),
+    "numbers alone": lambda one, _: f"Nobodyson Q. {INVENTED[0]}. J Nowhere. 2021;2022:1-{int(one.pmid) % 100}.",
+}
+
+
+@pytest.fixture
+def kit(kit_for: Any, sandbox: Sandbox) -> EntrezKit:
+    built: EntrezKit = kit_for(sandbox)
+    return built
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("made", STRUCTURED)
+def test_the_title_or_the_authors_of_another_work_make_it_another_work_and_nothing_is_changed(
+    kit: EntrezKit, made: str
+) -> None:
+    references = [STRUCTURED[made](one, other) for one, other in PAIRS]
+
+    checked, records = checked_with_records(kit.services, references)
+
+    statuses = {one.status for one in checked}
+    assert statuses == {"another_work"} or (made.endswith("place") and statuses == {"another_work", "not_found"})
+    assert all(f"PMID {one.pmid}" in (one.citation or "") for one in checked if one.status == "another_work")
+    assert corrections_of(references, checked, records) == {}
+
+
+@pytest.mark.parametrize("made", WRITTEN)
+def test_a_pasted_reference_that_says_anything_else_than_its_record_is_not_verified(kit: EntrezKit, made: str) -> None:
+    text = "\n".join(f"{number}. {WRITTEN[made](*pair)}" for number, pair in enumerate(PAIRS, start=1))
+
+    checked = check_references(kit.services, CheckRequest(references=divided(text))).references
+
+    assert len(checked) == len(PAIRS)
+    assert not [one for one in checked if one.status == "verified"]
+    if made in ("an invented title", "invented authors", "another's title"):
+        assert {one.status for one in checked} == {"another_work"}
+    if made == "numbers alone":
+        assert {(one.status, one.pmid) for one in checked} == {("unreadable", None)}
+
+
+def test_there_are_more_than_forty_of_them() -> None:
+    assert len(PAIRS) * (len(STRUCTURED) + len(WRITTEN)) > 100
+
+
+def test_true_references_are_verified_structured_and_pasted(kit: EntrezKit) -> None:
+    pasted = divided("\n\n".join(vancouver(one) for one in ARTICLES))
+
+    result = check_references(kit.services, CheckRequest(references=[*map(true, ARTICLES), *pasted]))
+
+    assert result.counts["verified"] == 2 * len(ARTICLES), [
+        one for one in result.references if one.status != "verified"
+    ]
+
+
+@pytest.mark.process
+def test_citations_in_the_styles_of_journals_agree_with_their_records() -> None:
+    for style in ("vancouver", "apa", "ama", "nature"):
+        for article, texts in zip(ARTICLES, citations_of(ARTICLES, [style]), strict=True):
+            (reference,) = divided(f"{texts[style]} PMID: {article.pmid}")
+            agreement = compare_text(reference, article)
+            assert (agreement.same, agreement.differences, agreement.left) == (True, [], []), texts[style]
+
+
+@pytest.mark.parametrize(
+    ("text", "starts"),
+    [
+        ("1. A b\n2. C d\n", [1, 2]),
+        ("[1] A b\n c d\n[2] E\n", [1, 3]),
+        ("A b c\n  d e\nF g\n", [1, 3]),
+        ("A b\nc d\n\nE f\n", [1, 4]),
+        ("- A b\n- C d\n", [1, 2]),
+        ("2021\nA b\n", [1, 2]),
+    ],
+)
+def test_a_pasted_list_is_divided_into_its_references(text: str, starts: list[int]) -> None:
+    assert [one.line for one in divided(text)] == starts
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("A. PMID: 12345. PMCID: PMC77", ("12345", "PMC77", None)),
+        ("A 2021 (2022) [2023] 12345 :2024 =5 Med:7", (None, None, None)),
+        ("A (doi: 10.5555/a(1)b).", (None, None, "10.5555/a(1)b")),
+        ("A https://doi.org/10.5555/x, B", (None, None, "10.5555/x")),
+        ("A pubmed.ncbi.nlm.nih.gov/5 B", (None, None, None)),
+        ("A https://pubmed.ncbi.nlm.nih.gov/5/ B", ("5", None, None)),
+    ],
+)
+def test_only_identifiers_in_explicit_form_are_taken_from_text(text: str, found: tuple[str | None, ...]) -> None:
+    (reference,) = divided(text)
+
+    assert (reference.pmid, reference.pmcid, reference.doi) == found

@@ -1,0 +1,474 @@
+"""The program as a whole: help, options anywhere, errors of usage, and every way to end."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from terminal import (
+    Cli,
+    Done,
+    Module,
+    Program,
+)
+
+from entrez_kit.settings import DEMO_WARNING
+
+HEAVY = ("requests", "requests_cache", "Bio", "lxml", "mcp", "numpy", "pyrate_limiter", "entrez_kit.pubmed")
+
+
+def envelope(done: Done) -> dict[str, Any]:
+    """Return the error of the one line on stderr."""
+    assert done.err.count("\n") == 1, done.err
+    document = json.loads(done.err)
+    assert document["success"] is False
+    error: dict[str, Any] = document["error"]
+    assert {"code", "message", "recovery_hint", "invalid_input"} <= set(error)
+    return error
+
+
+def loaded_by(code: str) -> list[str]:
+    """Return which heavy libraries a piece of code loads in a fresh interpreter."""
+    script = f"import sys\n{code}\nprint([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, encoding="utf-8")
+    return list(json.loads(done.stderr.strip().splitlines()[-1].replace("'", '"')))
+
+
+# Help and version
+
+
+@pytest.mark.process
+def test_version_is_answered_before_anything_is_imported(program: Program) -> None:
+    code = "import sys; sys.argv = ['entrez-kit', '--version']; from entrez_kit.__main__ import main; main()"
+    code += "; print([name for name in sys.modules if name.startswith('entrez_kit')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, encoding="utf-8")
+
+    assert done.stdout.splitlines()[0] == "entrez-kit 0.1.0"
+    assert "commands" not in done.stdout
+    assert program("--version").out == program("-q", "--version").out == "entrez-kit 0.1.0\n"
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("argument", ["--help", "-h"])
+def test_help_loads_no_heavy_library(argument: str) -> None:
+    code = f"sys.argv = ['entrez-kit', {argument!r}]; from entrez_kit.__main__ import main; main()"
+
+    assert loaded_by(code) == []
+
+
+@pytest.mark.process
+def test_help_of_a_command_loads_no_heavy_library() -> None:
+    code = "sys.argv = ['entrez-kit', 'search', '--help']; from entrez_kit.__main__ import main; main()"
+
+    assert set(loaded_by(code)) <= {"entrez_kit.pubmed"}
+
+
+def test_help_lists_every_command_with_its_line(alone: Cli, module: Module) -> None:
+    done = alone("--help")
+
+    assert done.status == 0
+    assert done.err == ""
+    for name, entry in module("_app").COMMANDS.items():
+        assert re.search(rf"^│ {name} +{re.escape(entry.help[:40])}", done.out, re.MULTILINE), name
+
+
+@pytest.mark.long
+def test_every_command_has_a_module_help_and_the_options_of_all(alone: Cli, module: Module) -> None:
+    for name in module("_app").COMMANDS:
+        command = module("_app").load_command(name)
+        leaves = list(getattr(command, "commands", {}).values()) or [command]
+        for leaf in leaves:
+            assert leaf.help, f"{name} {leaf.name} has no help"
+            options = {option for parameter in leaf.params for option in parameter.opts}
+            wanted = {"-f", "--json", "--fields", "-o", "--demo", "--offline", "--refresh", "--no-cache", "-q", "-v"}
+            assert wanted | {"--color", "--config"} <= options, f"{name} {leaf.name}"
+        done = alone(name, "--help")
+        assert done.status == 0
+        assert "Usage: entrez-kit" in done.out
+
+
+def test_help_says_which_formats_a_command_prints(alone: Cli) -> None:
+    assert "table, json, jsonl, csv, tsv, ids, md" in " ".join(alone("search", "--help").out.replace("│", " ").split())
+
+
+@pytest.mark.process
+def test_help_fits_the_columns_it_is_given(program: Program) -> None:
+    for columns in (60, 80, 200):
+        out = program("search", "--help", COLUMNS=str(columns)).out
+        assert max(len(line) for line in out.splitlines()) <= columns
+        assert "crispr AND review[pt]" in " ".join(out.replace("│", " ").split())
+
+
+# Usage
+
+
+def test_without_a_command_a_machine_gets_an_envelope(alone: Cli) -> None:
+    done = alone()
+
+    assert done.status == 2
+    assert done.out == ""
+    assert envelope(done)["message"] == "Missing command."
+
+
+def test_an_unknown_command_names_the_near_one(alone: Cli) -> None:
+    error = envelope(done := alone("serch", "crispr"))
+
+    assert done.status == 2
+    assert error["code"] == "INVALID_INPUT"
+    assert "'search'" in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("search",), "Missing argument 'QUERY'"),
+        (("search", "crispr", "--fromat", "csv"), "--format"),
+        (("search", "crispr", "-n", "many"), "--max-results"),
+        (("search", "crispr", "--color", "pink"), "--color"),
+        (("search", "crispr", "-f", "xml"), "--format xml"),
+        (("search", "crispr", "-f", "nonsense"), "--format nonsense"),
+        (("search", "crispr", "--json", "-f", "csv"), "contradict"),
+        (("fetch",), "No identifiers"),
+        (("fetch", "1", "--detail", "everything"), "--detail"),
+    ],
+)
+def test_bad_usage_ends_with_2_and_says_what_is_wrong(alone: Cli, arguments: tuple[str, ...], words: str) -> None:
+    done = alone(*arguments)
+
+    assert done.status == 2
+    assert done.out == ""
+    error = envelope(done)
+    assert words in error["message"]
+    assert error["recovery_hint"]
+
+
+def test_people_get_a_message_and_a_hint(alone: Cli) -> None:
+    done = alone("search", "ab", "-f", "table")
+
+    assert done.status == 2
+    assert done.err.splitlines()[0] == "Error: QUERY: String should have at least 3 characters"
+    assert done.err.splitlines()[1].startswith("Hint: ")
+
+
+def test_people_read_the_names_of_flags_and_machines_those_of_fields(alone: Cli) -> None:
+    assert alone("search", "crispr", "--sort", "size", "-f", "table").err.startswith("Error: --sort: ")
+    assert envelope(alone("search", "crispr", "--sort", "size"))["invalid_input"] == "sort_by=size"
+
+
+def test_options_are_accepted_before_and_after_the_command(cli: Cli) -> None:
+    for arguments in (
+        ("-q", "-f", "ids", "search", "crispr", "-n", "2"),
+        ("search", "crispr", "-n", "2", "-q", "-f", "ids"),
+        ("-f", "json", "search", "crispr", "-n", "2", "--format", "ids"),
+    ):
+        done = cli(*arguments)
+        assert done.status == 0, done.err
+        assert len(done.out.split()) == 2
+
+
+def test_options_have_variables(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ENTREZ_KIT_FORMAT", "ids")
+    assert cli("search", "crispr", "-n", "1").out.strip().isdigit()
+    assert cli("search", "crispr", "-n", "1", "--json").out.startswith("{")
+
+    monkeypatch.setenv("ENTREZ_KIT_FORMAT", "nbib")  # which search does not print: a preference is no order
+    assert cli("search", "crispr", "-n", "1").out.startswith("{")
+
+    monkeypatch.delenv("ENTREZ_KIT_FORMAT")
+    config = tmp_path / "my.toml"
+    config.write_text('format = "ids"\n', encoding="utf-8")
+    assert cli("search", "crispr", "-n", "1", "--config", str(config)).out.strip().isdigit()
+
+
+def test_a_setting_that_cannot_be_used_ends_with_8(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NCBI_MAX_RETRIES", "many")
+
+    done = cli("search", "crispr")
+
+    assert done.status == 8
+    assert envelope(done)["code"] == "NOT_CONFIGURED"
+    assert "NCBI_MAX_RETRIES" in envelope(done)["message"]
+
+
+def test_a_defect_is_reported_with_a_request_id_and_no_internals(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: object, **kwargs: object) -> None:
+        raise ZeroDivisionError("internal detail")
+
+    monkeypatch.setattr("entrez_kit.pubmed.search.parse_esearch", broken)
+    done = cli("search", "crispr")
+
+    assert done.status == 1
+    error = envelope(done)
+    assert error["code"] == "INTERNAL_ERROR"
+    assert error["details"]["request_id"]
+    assert "internal detail" not in done.err
+    assert "internal detail" in cli("search", "crispr", "-v").err
+
+
+def test_a_defect_of_the_door_itself_is_reported_the_same_way(
+    cli: Cli, module: Module, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*args: object, **kwargs: object) -> None:
+        raise ZeroDivisionError("internal detail")
+
+    monkeypatch.setattr(module("_run"), "presenter", broken)
+    done = cli("search", "crispr")
+
+    assert done.status == 1
+    assert envelope(done)["code"] == "INTERNAL_ERROR"
+    assert "internal detail" not in done.err
+
+
+def test_verbose_tells_requests_cache_and_time_on_stderr(cli: Cli) -> None:
+    first = cli("search", "crispr", "-v").err
+    second = cli("search", "crispr", "-v").err
+
+    assert re.search(r"Request: [0-9a-f]{12}, 1 exchange \(0 from the cache\), 1 attempt, \d+ ms", first)
+    assert re.search(r"1 exchange \(1 from the cache\), 0 attempts", second)
+    assert cli("search", "crispr", "-v").out == cli("search", "crispr").out
+
+
+# Logs
+
+
+def test_logs_are_json_lines_that_only_their_owner_can_read(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("LOGS_DIR", str(tmp_path / "logs"))
+    monkeypatch.setenv("NCBI_API_KEY", "canary-0123456789abcdef")
+
+    def broken(*args: object, **kwargs: object) -> None:
+        raise ZeroDivisionError("api_key=canary-0123456789abcdef")
+
+    monkeypatch.setattr("entrez_kit.pubmed.search.parse_esearch", broken)
+    done = cli("search", "crispr", "-v")
+
+    file = tmp_path / "logs" / "entrez-kit.log"
+    entries = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert entries[-1]["level"] == "error"
+    assert "ZeroDivisionError" in entries[-1]["traceback"]
+    assert "canary" not in file.read_text(encoding="utf-8") + done.err + done.out
+
+
+def test_a_log_folder_that_cannot_be_written_costs_a_note(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    monkeypatch.setenv("LOGS_DIR", str(tmp_path / "file" / "logs"))
+
+    done = cli("search", "crispr", "-f", "ids")
+
+    assert done.status == 0
+    assert done.err.startswith("Note: LOGS_DIR")
+
+
+# Secrets
+
+
+def test_keys_and_addresses_appear_nowhere(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NCBI_API_KEY", "canary0123456789abcdef0123456789abcd")
+    monkeypatch.setenv("NCBI_ADMIN_EMAIL", "canary.bird@example.org")
+    monkeypatch.setenv("LOGS_DIR", str(tmp_path / "logs"))
+    monkeypatch.setenv("ENTREZ_KIT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("MCP_LOG_LEVEL", "debug")
+    said = ""
+    for arguments in (
+        ("search", "crispr", "-v", "--history"),
+        ("search", "crispr", "-f", "table", "-v", "--refresh"),
+        ("search", "((", "-v"),
+        ("fetch", "99000001", "12", "PMC99000001", "-v"),
+        ("fetch", "99000001", "-f", "jsonl", "-o", str(tmp_path / "out.jsonl")),
+        ("show", "99000001", "-f", "table", "-v"),
+        ("fetch", "99000001", "--offline", "--no-cache"),
+        ("config", "show"),
+        ("cache", "info"),
+    ):
+        done = cli(*arguments)
+        said += done.out + done.err
+    for file in tmp_path.rglob("*"):
+        if file.is_file():
+            said += file.read_bytes().decode("latin-1")
+
+    assert "canary" not in said
+    assert "crispr" in said
+
+
+# Shell completion
+
+
+def complete(program: Program, words: str) -> list[str]:
+    count = len(words.split()) - (0 if words.endswith(" ") else 1)
+    done = program(_ENTREZ_KIT_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(count))
+    assert done.status == 0, done.err
+    return done.out.split()
+
+
+@pytest.mark.process
+def test_shells_complete_commands_options_and_values(program: Program) -> None:
+    assert complete(program, "entrez-kit sea") == ["search"]
+    assert "--mesh" in complete(program, "entrez-kit search --me")
+    assert complete(program, "entrez-kit search --sort pub") == ["pub_date"]
+    assert complete(program, "entrez-kit fetch -f nb") == ["nbib"]
+    assert complete(program, "entrez-kit search -f nb") == []
+    assert "clear" in complete(program, "entrez-kit cache c")
+
+
+@pytest.mark.process
+def test_the_completion_script_is_shown(program: Program) -> None:
+    done = program("--show-completion", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="")
+
+    assert done.status in (0, 1)  # 1 where no shell is found
+    for shell in ("bash", "zsh", "fish"):
+        script = program("--show-completion", shell, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
+        assert script.status == 0
+        assert "entrez-kit" in script.out
+
+
+# Streams and signals
+
+
+@pytest.mark.process
+def test_a_console_of_another_encoding_is_no_obstacle(program: Program) -> None:
+    done = program("--demo", "fetch", "99000031", "-f", "md", PYTHONIOENCODING="cp1252", PYTHONUTF8="0")
+
+    assert done.status == 0, done.err
+    assert "Δ133p53α" in done.out
+
+
+@pytest.mark.process
+def test_arguments_that_are_no_text_do_not_crash(program: Program) -> None:
+    done = subprocess.run(
+        [sys.executable.encode(), b"-m", b"entrez_kit", b"--demo", b"search", b"caf\xe9 crispr"],
+        capture_output=True,
+        env={**os.environ},
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode in (0, 2), done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def pipe(command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command.replace('entrez-kit', f'{sys.executable} -m entrez_kit')}"],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ},
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.process
+def test_a_reader_that_leaves_ends_the_pipe_quietly() -> None:
+    for command in (
+        "entrez-kit --help | head -1",
+        "entrez-kit --demo search crispr | head -1",
+        "entrez-kit --demo search crispr -f ids | entrez-kit --demo fetch - -f jsonl | head -1",
+        "entrez-kit --demo fetch $(seq 99000001 99000060) -f xml | head -1",
+        "entrez-kit --demo fetch $(seq 99000001 99000060) -f table | head -1",
+    ):
+        done = pipe(command)
+        assert set(done.stderr.splitlines()) <= {f"Warning: {DEMO_WARNING}"}, command
+        assert done.returncode == 0, command
+        assert done.stdout.strip() or "help" in command
+
+
+@pytest.mark.process
+def test_a_closed_standard_output_does_not_crash() -> None:
+    done = pipe("entrez-kit --demo search crispr -f ids >&-")
+
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.process
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_ends_with_9() -> None:
+    for form in ("json", "table", "jsonl"):
+        done = pipe(f"entrez-kit --demo search crispr -f {form} >/dev/full")
+        assert done.returncode == 9, done.stderr
+        assert "standard output cannot be written" in done.stderr
+        assert "Traceback" not in done.stderr
+        assert "ignored" not in done.stderr
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_signals_end_the_program_without_a_trace_of_half_done_work(
+    number: signal.Signals, status: int, tmp_path: Path
+) -> None:
+    reader, writer = os.pipe()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "entrez_kit", "--demo", "fetch", "-", "-f", "jsonl", "-o", str(tmp_path / "out.jsonl")],
+        stdin=reader,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ},
+    )
+    time.sleep(1.5)  # it waits for identifiers now
+    process.send_signal(number)
+    _, err = process.communicate(timeout=30)
+    os.close(writer)
+    os.close(reader)
+
+    assert process.returncode == status
+    assert err == (b"Interrupted.\n" if number == signal.SIGINT else b"")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ((), "Interrupted. Running the same command again goes on from here.\n"),
+        (("--no-cache",), "Interrupted.\n"),
+        (("-q",), ""),
+    ],
+)
+def test_an_interrupt_at_work_says_how_to_go_on(
+    alone: Cli, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...], said: str
+) -> None:
+    def interrupt(*arguments: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("entrez_kit.operation.Operation.run", interrupt)
+    done = alone("spell", "asthma", *more)
+
+    assert done.status == 130
+    assert (done.out, done.err) == ("", said)
+
+
+@pytest.mark.process
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("command", ["--help", "search --help", "guide output"])
+def test_help_on_a_full_disk_ends_with_9(command: str) -> None:
+    done = pipe(f"entrez-kit {command} >/dev/full")
+
+    assert done.returncode == 9, done.stderr
+    assert done.stderr.count("standard output cannot be written") == 1
+    assert "INTERNAL_ERROR" not in done.stderr
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("config set", "config show", "config unset", "config path", "doctor", "guide", "sandbox"),
+        *("cache info", "cache clear", "cache prune", "gene search", "gene get", "gene pubmed"),
+    ],
+)
+def test_help_shows_an_example_on_a_line_of_its_own(alone: Cli, command: str) -> None:
+    shown = [line.strip() for line in alone(*command.split(), "--help").out.splitlines()]
+
+    examples = [line for line in shown if line.startswith(f"entrez-kit {command}")]
+    assert examples
+    assert not examples[0].endswith(".")

@@ -1,0 +1,279 @@
+"""`entrez-kit check`: whole flows over the demo corpus, and files that are not what they should be."""
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from terminal import Cli, Done
+
+from entrez_kit.sandbox.server import Sandbox
+
+GOOD = (
+    "@article{good, title = {Base editing of a cryptic splice site restores mucus transport in human airway cells}}\n"
+)
+MADE_UP = (
+    "@article{madeup, title = {Deep learning sees imaginary tumours}, doi = {10.5555/ekit.2019.0001}, year = 1999}\n"
+)
+WRONG = "@article{wrong, pmid = {99000001}, title = {Base editing of a cryptic splice site restores mucus transport in human airway cells}, year = 1999}\n"  # noqa: E501  # one line each
+RETRACTED = (
+    "@article{moon, pmid = {99000050}, title = {Moonlight exposure doubles overnight memory in shift workers}}\n"
+)
+NOBODY = "@article{nobody, title = {Nobody wrote any of these seven words}}\n"
+
+
+def envelope(done: Done) -> dict[str, Any]:
+    error: dict[str, Any] = json.loads(done.err.strip().splitlines()[-1])["error"]
+    return error
+
+
+@pytest.fixture
+def bib(tmp_path: Path) -> Path:
+    """Return a file with a reference of every kind."""
+    file = tmp_path / "refs.bib"
+    file.write_text(GOOD + MADE_UP + WRONG + RETRACTED + NOBODY, encoding="utf-8")
+    return file
+
+
+def test_the_status_is_0_when_all_are_verified_and_4_on_any_finding(cli: Cli, bib: Path, tmp_path: Path) -> None:
+    good = tmp_path / "good.bib"
+    good.write_text(GOOD, encoding="utf-8")
+
+    assert cli("check", str(good)).status == 0
+    done = cli("check", str(bib))
+
+    assert done.status == 4
+    statuses = {one["key"]: one["status"] for one in json.loads(done.out)["references"]}
+    assert statuses == {
+        "good": "verified",
+        "madeup": "another_work",
+        "wrong": "mismatch",
+        "moon": "retracted",
+        "nobody": "not_found",
+    }
+
+
+def test_every_format_has_every_reference_in_order(cli: Cli, bib: Path) -> None:
+    keys = ["good", "madeup", "wrong", "moon", "nobody"]
+
+    rows = list(csv.DictReader(io.StringIO(cli("check", str(bib), "-f", "csv").out)))
+    lines = [json.loads(line) for line in cli("check", str(bib), "-f", "jsonl").out.splitlines()]
+    table = cli("check", str(bib), "-f", "table").out
+
+    assert [row["key"] for row in rows] == [line["key"] for line in lines] == keys
+    assert rows[2]["findings"] == "year: 1999 → 2019"
+    assert rows[1]["findings"].startswith("the identifier belongs to another work")
+    assert "1 of 5 verified, 1 mismatch, 1 another work, 1 retracted, 1 not found" in table
+    assert [table.index(key) for key in keys] == sorted(table.index(key) for key in keys)
+
+
+def test_fix_writes_a_corrected_copy_beside_the_file_and_names_what_is_left(cli: Cli, bib: Path) -> None:
+    before = bib.read_bytes()
+
+    done = cli("check", str(bib), "--fix")
+
+    assert done.status == 4
+    fixed = bib.with_name("refs.fixed.bib")
+    assert bib.read_bytes() == before
+    assert json.loads(done.out)["fixed"] == str(fixed)
+    text = fixed.read_text(encoding="utf-8")
+    assert text.startswith(GOOD + MADE_UP)
+    assert text.endswith(NOBODY)
+    assert "{99000001}, title" in text
+    assert "year = 2019}" in text
+    assert "[Retracted: " in text
+    assert f"2 references corrected in {fixed}" in done.err
+    assert "wrong (line 3): year: 1999 -> 2019" in done.err
+    assert "moon (line 4): note: (nothing) -> [Retracted: " in done.err
+    assert [one["key"] for one in json.loads(done.out)["changes"]] == ["wrong", "moon"]
+    assert "Left as they were: madeup (another work), nobody (not found)." in done.err
+
+
+def test_a_dry_run_says_every_change_and_writes_nothing(cli: Cli, bib: Path) -> None:
+    bib.with_name("refs.fixed.bib").write_text("mine", encoding="utf-8")
+
+    done = cli("check", str(bib), "--fix", "--dry-run")
+    found = json.loads(done.out)
+
+    assert done.status == 4
+    assert bib.with_name("refs.fixed.bib").read_text(encoding="utf-8") == "mine"
+    assert "wrong (line 3): year: 1999 -> 2019" in done.err
+    assert "2 references would be corrected; no file was written" in done.err
+    assert "fixed" not in found
+    assert found["changes"][0] == {"key": "wrong", "line": 3, "field": "year", "old": "1999", "new": "2019"}
+    assert cli("check", str(bib), "--dry-run").out == done.out
+
+
+def test_every_change_of_a_fixed_file_is_told(cli: Cli, tmp_path: Path) -> None:
+    """What differs between the two files is what stderr and the document say, and nothing else."""
+    file = tmp_path / "refs.ris"
+    text = cli("fetch", "99000001", "99000004", "99000031", "-f", "ris").out
+    file.write_text(text.replace("PY  - 2024", "PY  - 2020").replace("VL  - ", "VL  - 9"), encoding="utf-8")
+
+    done = cli("check", str(file), "--fix")
+    before, after = (file.with_name(name).read_text("utf-8").splitlines() for name in ("refs.ris", "refs.fixed.ris"))
+    changed = [(old[6:], new[6:]) for old, new in zip(before, after, strict=True) if old != new]
+    changes = json.loads(done.out)["changes"]
+
+    assert sorted(changed) == sorted((one["old"], one["new"]) for one in changes if one["new"] != one["old"])
+    assert len(changed) > 2
+    assert all(f"{one['field']}: {one['old']} -> {one['new']}" in done.err for one in changes)
+
+
+def test_fix_never_overwrites_what_it_wrote_before_unless_told(cli: Cli, bib: Path, sandbox: Sandbox) -> None:
+    fixed = bib.with_name("refs.fixed.bib")
+    fixed.write_text("mine", encoding="utf-8")
+
+    done = cli("check", str(bib), "--fix")
+
+    assert done.status == 2
+    assert "exists already" in envelope(done)["message"]
+    assert fixed.read_text(encoding="utf-8") == "mine"
+    assert sandbox.requests() == 0
+    assert cli("check", str(bib), "--fix", "--force").status == 4
+    assert fixed.read_text(encoding="utf-8") != "mine"
+
+
+def test_nothing_to_fix_writes_nothing(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "good.bib"
+    file.write_text(GOOD + NOBODY, encoding="utf-8")
+
+    done = cli("check", str(file), "--fix")
+
+    assert "no file was written" in done.err
+    assert [path.name for path in tmp_path.glob("*.bib")] == ["good.bib"]
+
+
+@pytest.mark.parametrize("form", ["ris", "bibtex", "csl", "nbib"])
+def test_what_fetch_writes_is_verified(cli: Cli, tmp_path: Path, form: str) -> None:
+    ids = ("99000001", "99000004", "99000031", "99000070")
+    content = cli("fetch", *ids, "-f", form).out
+
+    done = cli("check", "-", stdin=content)
+
+    found = json.loads(done.out)
+    assert [one["pmid"] for one in found["references"]] == list(ids)
+    assert found["counts"]["verified"] == 4, found
+    assert done.status == 0
+
+
+def test_lists_of_identifiers_are_checked_for_existence_and_retraction(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "ids.txt"
+    file.write_text("99000001 # mine\nPMC99000002\n10.5555/ekit.2024.0004, 99000050\n12\nnonsense\n", encoding="utf-8")
+
+    found = json.loads(cli("check", str(file)).out)["references"]
+
+    assert [(one["key"], one["status"]) for one in found] == [
+        ("99000001", "verified"),
+        ("PMC99000002", "verified"),
+        ("10.5555/ekit.2024.0004", "verified"),
+        ("99000050", "retracted"),
+        ("12", "not_found"),
+        ("nonsense", "unreadable"),
+    ]
+    assert cli("check", str(file), "--fix").status == 2
+    assert cli("check", "-", stdin="99000001").status == 0
+
+
+def test_a_key_used_twice_is_reported_and_both_are_checked(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "twice.bib"
+    file.write_text(GOOD + GOOD, encoding="utf-8")
+
+    found = json.loads(cli("check", str(file)).out)
+
+    assert [one["status"] for one in found["references"]] == ["verified", "verified"]
+    assert found["warnings"][0] == {"code": "duplicate_key", "message": "The key good is used 2 times (lines 1, 2)."}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.bib", b"", "the file is empty"),
+        ("a.bib", b" \n\t\n", "the file is empty"),
+        ("a.bib", b"no entries at all", "there is no reference"),
+        ("a.bib", GOOD.encode() + b"@article{x,\n  title = {open\n\n@article{y, title={T}}\n", "line 2: this entry"),
+        ("a.bib", b"\x00\x01\x02", "this is no text"),
+        ("a.ris", b"TY  - JOUR\nTI  - a\nTY  - JOUR\nER  - \n", "line 3: a record begins before"),
+        ("a.ris", b"TY  - JOUR\nTI  - a\n", "line 1: this record does not end"),
+        ("a.ris", b"\n\nTI  - a\n", "line 3: TI stands outside"),
+        ("a.json", b'[{"id": "x", "type": "book"},\n {]', "line 2: this is no JSON"),
+        ("a.json", b"[1, 2]", "item 1 is no reference"),
+        ("a.json", b"[" * 100_000, "no JSON"),
+        ("a.json", b'{"a": 1}', "item 1 is no reference"),
+        ("a.json", b"[]", "there is no reference"),
+        ("a.nbib", b"PMID- 1\nTI  - a\nwrong\n", "line 3: this line belongs to no field"),
+        ("a.docx", b"PK\x03\x04 binary", "no kind of reference file"),
+        ("a.xyz", b"hello", "no kind of reference file"),
+        ("a.txt", b"\n# only a comment\n", ""),
+    ],
+)
+def test_a_file_that_cannot_be_read_ends_with_2_and_names_the_place(
+    alone: Cli, tmp_path: Path, name: str, content: bytes, said: str
+) -> None:
+    file = tmp_path / name
+    file.write_bytes(content)
+
+    done = alone("check", str(file), "--json")
+
+    assert done.status == 2, done.err
+    assert done.out == ""
+    assert str(file) in envelope(done)["message"]
+    assert said in envelope(done)["message"] or "nested too deep" in envelope(done)["message"]
+
+
+def test_a_file_that_is_missing_or_a_folder_ends_with_2(alone: Cli, tmp_path: Path) -> None:
+    for path in (tmp_path / "none.bib", tmp_path):
+        done = alone("check", str(path))
+        assert done.status == 2
+        assert "cannot be read" in envelope(done)["message"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission_ends_with_2(alone: Cli, bib: Path) -> None:
+    bib.chmod(0)
+
+    assert alone("check", str(bib)).status == 2
+
+
+@pytest.mark.long
+def test_nothing_that_could_be_checked_ends_with_5_and_says_nothing_of_not_found(alone: Cli, bib: Path) -> None:
+    done = alone("check", str(bib), "--json")
+
+    assert done.status == 5
+    assert done.out == ""
+    assert envelope(done)["code"] == "UPSTREAM_ERROR"
+    assert not bib.with_name("refs.fixed.bib").exists()
+
+
+def test_old_encodings_are_read_and_written_back(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "old.bib"
+    text = WRONG.replace("year", "mynote = {Über Größe},\r\nyear")
+    file.write_bytes(text.encode("cp1252"))
+
+    assert cli("check", str(file), "--fix").status == 4
+    assert file.with_name("old.fixed.bib").read_bytes() == text.replace("1999", "2019").encode("cp1252")
+
+
+def test_control_characters_of_a_file_never_reach_the_terminal(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "evil.bib"
+    file.write_text("@article{\x1b[31mkey\x07, title = {\x1b]0;owned\x07 Words of nobody here}}\n", encoding="utf-8")
+
+    done = cli("check", str(file), "-f", "table")
+
+    assert "\x1b]" not in done.out
+    assert "\x07" not in done.out + done.err
+
+
+@pytest.mark.process
+def test_check_works_in_the_demo(program: Any, tmp_path: Path) -> None:
+    file = tmp_path / "refs.bib"
+    file.write_text(GOOD + MADE_UP, encoding="utf-8")
+
+    done = program("--demo", "check", str(file), "-f", "jsonl")
+
+    assert done.status == 4
+    assert [json.loads(line)["status"] for line in done.out.splitlines()] == ["verified", "another_work"]

@@ -1,0 +1,58 @@
+"""A corpus file with flipped bits is read as it is or refused as damaged; it is never taken for a defect of ours."""
+
+import json
+import random
+import sqlite3
+
+import pytest
+from terminal import Cli
+
+from entrez_kit import load_settings
+from entrez_kit.settings import CORPUS_FILE
+
+COMMANDS = (
+    ("search", "base editing", "--json"),
+    ("get", "99000001", "--json"),
+    ("list", "--json"),
+    ("export", "--all", "-f", "jsonl"),
+    ("diff", "k", "--since", "2000-01-01", "--json"),
+)
+
+
+@pytest.mark.long
+def test_flipped_bits_are_read_or_refused(cli: Cli) -> None:
+    assert cli("corpus", "sync", "k", "crispr").status == 0
+    file = load_settings().data_dir / CORPUS_FILE
+    connection = sqlite3.connect(file)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    whole = file.read_bytes()
+    chance = random.Random(2)
+    refused = 0
+
+    for _ in range(16):
+        content = bytearray(whole)
+        for _ in range(chance.choice([1, 4, 20])):
+            content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+        for part in file.parent.glob(f"{CORPUS_FILE}*"):
+            part.unlink()
+        file.write_bytes(content)
+        for command in COMMANDS:
+            done = cli("corpus", *command)
+            assert done.status in (0, 3, 9), (command, done.err)
+            if done.status == 9:
+                refused += 1
+                error = json.loads(done.err.splitlines()[-1])["error"]
+                assert error["details"]["reason"] == "corrupt", (command, done.err)
+    assert refused
+
+
+def test_a_record_without_its_versions_is_damage(cli: Cli) -> None:
+    assert cli("corpus", "sync", "k", "crispr").status == 0
+    with sqlite3.connect(load_settings().data_dir / CORPUS_FILE) as connection:
+        connection.execute("DELETE FROM versions")
+
+    done = cli("corpus", "diff", "k", "--since", "2000-01-01", "--json")
+
+    assert done.status == 9
+    assert json.loads(done.err.splitlines()[-1])["error"]["details"]["reason"] == "corrupt"

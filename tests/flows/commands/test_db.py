@@ -1,0 +1,346 @@
+"""`entrez-kit db`: any Entrez database in the terminal."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from terminal import Cli, Done, Module
+
+from entrez_kit import EntrezKit
+from entrez_kit.databases.fetch import FETCH
+from entrez_kit.databases.info import INFO
+from entrez_kit.databases.link import LINK
+from entrez_kit.databases.search import SEARCH
+from entrez_kit.databases.summary import SUMMARY
+from entrez_kit.operation import Operation
+from entrez_kit.sandbox.server import Sandbox
+
+KitFor = Callable[..., EntrezKit]
+IDS = ("672", "999999", "7157", "TP53", "672")
+
+
+def envelope(done: Done) -> dict[str, Any]:
+    """Return the error of the last line on stderr."""
+    error: dict[str, Any] = json.loads(done.err.strip().splitlines()[-1])["error"]
+    return error
+
+
+def lines(done: Done) -> list[dict[str, Any]]:
+    """Return the documents of JSON lines."""
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+def rows(done: Done, delimiter: str = ",") -> list[dict[str, str]]:
+    """Return the rows of a table of text."""
+    return list(csv.DictReader(io.StringIO(done.out), delimiter=delimiter))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("words", "operation", "arguments"),
+    [
+        (("db", "info"), INFO, {}),
+        (("db", "info", "mesh"), INFO, {"db": "mesh"}),
+        (("db", "info", "--term", "TP53"), INFO, {"term": "TP53"}),
+        (("db", "search", "mesh", "diabetes", "mellitus"), SEARCH, {"db": "mesh", "term": "diabetes mellitus"}),
+        (
+            ("db", "search", "mesh", "qqzz", "-n", "5", "--offset", "0"),
+            SEARCH,
+            {"db": "mesh", "term": "qqzz", "max_results": 5},
+        ),
+        (("db", "summary", "gene", *IDS), SUMMARY, {"db": "gene", "ids": list(IDS)}),
+        (
+            ("db", "fetch", "nuccore", "ZZ900001.1", "ZZ1.1", "--rettype", "fasta", "--retmode", "text"),
+            FETCH,
+            {"db": "nuccore", "ids": ["ZZ900001.1", "ZZ1.1"], "rettype": "fasta", "retmode": "text"},
+        ),
+        (
+            ("db", "link", *IDS, "--from", "gene", "--to", "pubmed"),
+            LINK,
+            {"ids": list(IDS), "source": "gene", "target": "pubmed"},
+        ),
+        (
+            ("db", "link", "99000001", "--to", "pubmed", "--link-name", "pubmed_pubmed", "--scores", "--verify"),
+            LINK,
+            {
+                "ids": ["99000001"],
+                "target": "pubmed",
+                "link_name": "pubmed_pubmed",
+                "scores": True,
+                "verify": True,
+            },
+        ),
+    ],
+)
+def test_json_is_the_document_python_returns(
+    cli: Cli, sandbox: Sandbox, kit_for: KitFor, words: tuple[str, ...], operation: Operation[Any, Any], arguments: Any
+) -> None:
+    done = cli(*words, "--json")
+
+    expected = operation.run(kit_for(sandbox).services, arguments)
+    assert json.loads(done.out) == expected.model_dump(mode="json")
+    assert done.status == (4 if expected.shortfall() else 0)
+
+
+def test_lines_come_one_per_id_in_order(cli: Cli) -> None:
+    summaries, links = (
+        cli("db", "summary", "gene", *IDS, "-f", "jsonl"),
+        cli(*("db", "link", *IDS, "--from", "gene", "--to", "pubmed", "-f", "jsonl")),
+    )
+
+    assert summaries.status == links.status == 4
+    for done, key in ((summaries, "uid"), (links, "source_id")):
+        found = lines(done)
+        assert [line.get(key) or (line["input"], line["status"], line["error"]["code"]) for line in found] == [
+            "672",
+            ("999999", "not_found", "ENTITY_NOT_FOUND"),
+            "7157",
+            ("TP53", "invalid", "INVALID_INPUT"),
+            "672",
+        ]
+
+
+@pytest.mark.parametrize(("form", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_rows_hold_what_was_found_and_stderr_names_the_rest(cli: Cli, form: str, delimiter: str) -> None:
+    summaries = cli("db", "summary", "gene", *IDS, "-f", form)
+    links = cli("db", "link", *IDS, "--from", "gene", "--to", "pubmed", "-f", form)
+
+    assert [(row["uid"], row["title"]) for row in rows(summaries, delimiter)] == [
+        ("672", "BRCA1"),
+        ("7157", "TP53"),
+        ("672", "BRCA1"),
+    ]
+    assert [(row["source_id"], row["id"]) for row in rows(links, delimiter)][:4] == [
+        ("672", "99000033"),
+        ("672", "99000032"),
+        ("672", "99000030"),
+        ("7157", "99000034"),
+    ]
+    for done in (summaries, links):
+        assert [item["id"] for item in envelope(done)["details"]["missing"]] == ["999999", "TP53"]
+
+
+@pytest.mark.long
+def test_fields_of_a_database_can_be_named(cli: Cli) -> None:
+    done = cli("db", "summary", "taxonomy", "9606", "5", "-f", "csv", "--fields", "uid,scientificname,rank")
+    failed = lines(cli("db", "summary", "taxonomy", "9606", "5", "-f", "jsonl", "--fields", "uid,rank"))
+
+    assert done.out == "uid,scientificname,rank\n9606,Homo sapiens,species\n"
+    assert failed[0] == {"uid": "9606", "rank": "species"}
+    assert (failed[1]["input"], failed[1]["status"]) == ("5", "not_found")
+    assert json.loads(cli("db", "info", "mesh", "--json", "--fields", "name,term_count").out)["database"]["fields"][0]
+    for words in (("search", "mesh", "x"), ("link", "7157", "--from", "gene"), ("info",), ("info", "mesh")):
+        for form in ("json", "jsonl", "csv", "table"):
+            assert cli("db", *words, "-f", form, "--fields", "nonsense").status == 2, (words, form)
+    assert cli("db", "search", "mesh", "heart attack", "-f", "jsonl", "--fields", "id").out == '{"id":"68009203"}\n'
+
+
+def test_ids_feed_the_next_command(cli: Cli) -> None:
+    found = cli("db", "search", "nuccore", "human[orgn]", "-f", "ids")
+    linked = cli("db", "link", "-", "--from", "nuccore", "--to", "gene", "-f", "ids", stdin=found.out)
+    pmids = cli("db", "link", "-", "--from", "gene", "--to", "pubmed", "-f", "ids", stdin=linked.out)
+    fetched = cli("fetch", "-", "-f", "ids", stdin=pmids.out)
+
+    assert found.out.split() == ["990000101", "990000102"]
+    assert linked.out.split() == ["7157", "672"]
+    assert fetched.out == pmids.out
+    document = cli("db", "search", "nuccore", "human[orgn]", "--json")
+    assert cli("db", "summary", "nuccore", "-", "-f", "ids", stdin=document.out).out == found.out
+
+
+def test_ids_come_from_files_and_arguments_together(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "ids.txt"
+    path.write_text("7157, 672 # two genes\nNCBIGene:22059\n", encoding="utf-8")
+
+    assert cli("db", "summary", "gene", "1", "-i", str(path), "-f", "ids").out.split() == ["1", "7157", "672", "22059"]
+
+
+def test_a_search_without_hits_before_us_in_the_pipe_is_no_failure(cli: Cli) -> None:
+    for words, empty in (
+        (("db", "summary", "gene", "-"), {"db": "gene", "ids": [], "summaries": [], "not_found_ids": []}),
+        (("db", "link", "-"), {"source": "pubmed", "target": "pmc", "linksets": []}),
+    ):
+        done = cli(*words, stdin="")
+        assert done.status == 0
+        assert json.loads(done.out) == empty
+        assert "nothing was asked for" in done.err
+    assert cli("db", "fetch", "gene", "-", "-f", "text", stdin="").out == ""
+    nothing = cli("db", "summary", "gene")
+    assert nothing.status == 2
+    assert envelope(nothing)["details"]["reason"] == "no_identifiers"
+
+
+# fetch
+
+
+def test_text_is_ncbis_own_in_a_pipe_and_in_a_file(cli: Cli, tmp_path: Path) -> None:
+    words = ("db", "fetch", "nuccore", "ZZ900001.1", "--rettype", "fasta")
+    piped = cli(*words, "-f", "text")
+    path = tmp_path / "x.fasta"
+    filed = cli(*words, "-o", str(path))
+
+    assert piped.out.startswith(">ZZ900001.1 Homo sapiens")
+    assert filed.status == 0
+    assert filed.out == ""
+    assert path.read_text(encoding="utf-8") == piped.out == json.loads(cli(*words).out)["content"]
+    as_json = tmp_path / "x.json"
+    cli(*words, "-o", str(as_json))
+    assert json.loads(as_json.read_text(encoding="utf-8"))["rettype"] == "fasta"
+
+
+@pytest.mark.parametrize("suffix", [".fa", ".gb", ".xml", ".txt", ""])
+def test_whatever_the_suffix_a_file_holds_ncbis_text(cli: Cli, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"record{suffix}"
+    cli("db", "fetch", "taxonomy", "9606", "--retmode", "xml", "-o", str(path))
+
+    assert path.read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_a_part_is_written_and_what_is_missing_is_named(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "part.fa"
+    done = cli("db", "fetch", "nuccore", "ZZ900001.1", "990000999", "--rettype", "fasta", "-o", str(path))
+
+    assert done.status == 4
+    assert path.read_text(encoding="utf-8").count(">") == 1
+    assert [item["id"] for item in envelope(done)["details"]["missing"]] == ["990000999"]
+
+
+def test_nothing_found_leaves_the_file_as_it_was(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "kept.fa"
+    path.write_text("mine\n", encoding="utf-8")
+    done = cli("db", "fetch", "nuccore", "990000999", "--rettype", "fasta", "-o", str(path))
+
+    assert done.status == 3
+    assert done.out == ""
+    assert path.read_text(encoding="utf-8") == "mine\n"
+
+
+def test_text_has_no_fields(cli: Cli) -> None:
+    done = cli("db", "fetch", "taxonomy", "9606", "-f", "text", "--fields", "content")
+
+    assert done.status == 2
+    assert json.loads(cli("db", "fetch", "taxonomy", "9606", "--json", "--fields", "content").out).keys() == {"content"}
+
+
+# statuses
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("words", "status", "code"),
+    [
+        (("db", "info", "nosuchdb"), 3, "ENTITY_NOT_FOUND"),
+        (("db", "search", "nosuchdb", "x"), 2, "INVALID_INPUT"),
+        (("db", "search", "gene", " "), 2, "INVALID_INPUT"),
+        (("db", "search", "gene", "x", "-n", "0"), 2, "INVALID_INPUT"),
+        (("db", "search", "gene", "x", "--min-date", "2020"), 2, "INVALID_INPUT"),
+        (("db", "summary", "gene", "999999"), 3, "ENTITY_NOT_FOUND"),
+        (("db", "summary", "gene", "TP53"), 2, "INVALID_INPUT"),
+        (("db", "summary", "gene", "7157", "999999"), 4, "ENTITY_NOT_FOUND"),
+        (("db", "fetch", "gene", "999999"), 3, "ENTITY_NOT_FOUND"),
+        (("db", "fetch", "nuccore", "990000101", "--rettype", "fastq", "-f", "text"), 2, "INVALID_INPUT"),
+        (("db", "link", "999999", "--from", "gene", "--to", "pubmed"), 3, "ENTITY_NOT_FOUND"),
+        (("db", "link", "7157", "--from", "genes"), 2, "INVALID_INPUT"),
+        (("db", "link", "7157", "--link-name", "a b"), 2, "INVALID_INPUT"),
+    ],
+)
+def test_each_failure_has_its_status_and_envelope(cli: Cli, words: tuple[str, ...], status: int, code: str) -> None:
+    done = cli(*words)
+
+    assert done.status == status
+    assert envelope(done)["code"] == code
+
+
+@pytest.mark.parametrize(
+    ("words", "endpoint"),
+    [
+        (("db", "info"), "einfo"),
+        (("db", "search", "gene", "x"), "esearch"),
+        (("db", "summary", "gene", "7157"), "esummary"),
+        (("db", "fetch", "gene", "7157"), "efetch"),
+        (("db", "link", "7157", "--from", "gene", "--to", "pubmed"), "elink"),
+    ],
+)
+def test_an_outage_ends_with_5_and_prints_no_data(
+    cli: Cli, sandbox: Sandbox, words: tuple[str, ...], endpoint: str
+) -> None:
+    sandbox.take_down(endpoint)
+    done = cli(*words)
+
+    assert done.status == 5
+    assert done.out == ""
+    assert envelope(done)["code"] == "UPSTREAM_ERROR"
+
+
+def test_warnings_are_in_the_document_or_on_stderr(cli: Cli) -> None:
+    piped = cli("db", "search", "mesh", "diabetes[foo]", "-f", "ids")
+    document = cli("db", "search", "mesh", "diabetes[foo]", "--json")
+    unknown = cli("db", "link", "7157", "--from", "gene", "--to", "mesh", "-f", "csv")
+
+    assert "There is no search field 'foo'" in piped.err
+    assert json.loads(document.out)["warnings"][0]["code"] == "field_not_found"
+    assert document.err == ""
+    assert "no links from gene to mesh" in unknown.err
+
+
+# tables, in a process of their own
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("columns", ["80", "200"])
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (("info",), ["pubmed", "nuccore", "databases"]),
+        (("info", "gene"), ["GENE", "gene_pubmed"]),
+        (("info", "--term", "TP53"), ["pubmed", "nuccore"]),
+        (("search", "mesh", "diabetes"), ["68003924", "1–6 of 6 in mesh", "NCBI searched for"]),
+        (("summary", "taxonomy", "9606"), ["taxonomy 9606", "Homo sapiens"]),
+        (("link", "7157", "22059", "--from", "gene", "--to", "pubmed"), ["gene_pubmed", "99000034", "nothing linked"]),
+    ],
+)
+def test_tables_fit_the_terminal(
+    process: Callable[..., Done], words: tuple[str, ...], shown: list[str], columns: str
+) -> None:
+    done = process("db", *words, "-f", "table", COLUMNS=columns)
+
+    assert done.status == 0, done.err
+    assert max(map(len, done.out.splitlines())) <= int(columns)
+    squeezed = " ".join(done.out.split())
+    for text in shown:
+        assert text in squeezed
+
+
+@pytest.mark.process
+def test_a_process_of_its_own_ends_like_one_in_ours(process: Callable[..., Done]) -> None:
+    fasta = process("db", "fetch", "nuccore", "ZZ900001.1", "--rettype", "fasta", "-f", "text")
+    missing = process("db", "summary", "taxonomy", "9606", "5")
+
+    assert fasta.out.startswith(">ZZ900001.1")
+    assert (fasta.status, len(fasta.err.splitlines())) == (0, 1)
+    assert fasta.err.startswith("Warning: Demo")
+    assert missing.status == 4
+    assert json.loads(missing.out)["not_found_ids"] == ["5"]
+    assert envelope(missing)["details"]["partial"] is True
+
+
+def test_help_shows_examples_and_every_flag(cli: Cli, module: Module) -> None:
+    for name in ("info", "search", "summary", "fetch", "link"):
+        done = cli("db", name, "--help")
+        assert done.status == 0
+        assert "entrez-kit db" in done.out
+    assert "NCBI's own text" in cli("db", "fetch", "--help").out
+    assert module("db").app.info.help
+
+
+def test_what_was_dropped_is_told_above_the_uids_and_what_is_left_out_is_noted(cli: Cli) -> None:
+    out = cli("db", "search", "nuccore", "human[orgn] AND qqqzz[foo]", "-f", "table").out
+    more = cli("db", "search", "mesh", "diabetes", "-n", "2", "-f", "ids")
+
+    assert "Warning: " in out
+    assert out.index("Warning: ") == 0
+    assert "Note: 4 more: add --offset 2" in more.err

@@ -1,0 +1,134 @@
+"""`entrez-kit doctor`: the report in every form, and the status it ends with."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from local_program import Program, on_terminal
+
+from entrez_kit.settings import DEMO_WARNING
+
+needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+
+
+@pytest.fixture
+def program(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
+    return Program(capsys, monkeypatch)
+
+
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Point every service at a port where nobody listens."""
+    monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", "http://127.0.0.1:9/entrez/eutils")
+
+
+def test_the_demo_is_healthy(program: Program) -> None:
+    ended = program("doctor", "--demo")
+
+    assert (ended.status, ended.err) == (0, f"Warning: {DEMO_WARNING}\n")
+    assert ended.document["healthy"] is True
+    assert {check["status"] for check in ended.document["checks"]} == {"ok", "skipped"}
+    assert [check["name"] for check in ended.document["checks"] if check["status"] == "skipped"] == ["tls"]
+
+
+def test_the_demo_is_healthy_for_every_service(program: Program) -> None:
+    ended = program("doctor", "--network", "--demo", "-f", "jsonl")
+
+    assert ended.status == 0
+    services = [json.loads(line).get("service") for line in ended.out.splitlines()]
+    assert list(dict.fromkeys(services)) == [
+        None,
+        "E-utilities",
+        "ID Converter",
+        "Europe PMC",
+        "Unpaywall",
+        "PMC open data",
+    ]
+
+
+@pytest.mark.usefixtures("nowhere")
+def test_a_hop_that_fails_ends_with_5_the_report_and_the_envelope(program: Program) -> None:
+    ended = program("doctor")
+
+    assert ended.status == 5
+    assert ended.document["healthy"] is False
+    (failed,) = [check for check in ended.document["checks"] if check["status"] == "failed"]
+    assert (failed["name"], failed["service"]) == ("tcp", "E-utilities")
+    assert ended.error["code"] == "UPSTREAM_ERROR"
+    assert ended.error["details"] == {"reason": "tcp_failed", "failed": ["E-utilities tcp"]}
+    assert ended.error["recovery_hint"] == failed["hint"]
+
+
+def test_a_setting_that_cannot_be_used_ends_with_8(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NCBI_TIMEOUT_MS", "soon")
+    ended = program("doctor")
+
+    assert (ended.status, ended.out) == (8, "")
+    assert "NCBI_TIMEOUT_MS" in ended.error["message"]
+
+
+def test_a_cache_that_cannot_be_written_ends_with_9(
+    program: Program, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("", encoding="utf-8")
+    monkeypatch.setenv("ENTREZ_KIT_CACHE_DIR", str(file))
+    ended = program("doctor", "--offline")
+
+    assert ended.status == 9
+    assert ended.error["code"] == "STORE_ERROR"
+
+
+def test_offline_only_this_machine_is_looked_at(program: Program) -> None:
+    ended = program("doctor", "--offline")
+
+    assert ended.status == 0
+    assert {check["status"] for check in ended.document["checks"] if "service" in check} == {"skipped"}
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="those systems know the home without HOME")
+def test_warnings_alone_end_with_4_and_without_an_envelope(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/nonexistent")
+    ended = program("doctor", "--offline")
+
+    assert ended.status == 4
+    assert ended.document["healthy"] is True
+    assert '"success"' not in ended.err
+
+
+@pytest.mark.usefixtures("nowhere")
+def test_no_secret_is_shown(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NCBI_API_KEY", "canary0123456789abcdef")
+    monkeypatch.setenv("NCBI_ADMIN_EMAIL", "canary.person@example.org")
+    monkeypatch.setenv("HTTPS_PROXY", "http://me:hunter2-canary@127.0.0.1:9")
+    monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", "https://eutils.ncbi.nlm.nih.gov/entrez/eutils")
+    ended = program("doctor", "-v")
+
+    assert ended.status == 5
+    assert "canary" not in ended.out + ended.err
+    assert "127.0.0.1 port 9" in ended.out
+
+
+@pytest.mark.long
+@needs_terminal
+@pytest.mark.usefixtures("nowhere")
+@pytest.mark.parametrize("columns", [80, 200])
+def test_a_terminal_gets_a_table_with_what_to_do(columns: int) -> None:
+    ended = on_terminal("doctor", columns=columns)
+
+    assert ended.status == 5
+    assert "Connection (TCP)" in ended.out
+    assert "Failed: Connection (TCP) of the way to E-utilities." in ended.out
+    assert "connection refused" in ended.out
+    assert "Error:" not in ended.out
+    assert max(len(line.rsplit("\r", 1)[-1]) for line in ended.out.splitlines()) <= columns
+
+
+@pytest.mark.long
+@needs_terminal
+def test_a_healthy_machine_is_told_so_on_a_terminal() -> None:
+    ended = on_terminal("doctor", "--demo")
+
+    assert ended.status == 0
+    assert "All is well." in ended.out

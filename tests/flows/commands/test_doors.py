@@ -1,0 +1,189 @@
+"""Every operation of the catalogue has its doors, and they agree."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from examples import CORPUS, EXAMPLES
+from terminal import Cli, Module
+
+from entrez_kit import EntrezKit
+from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.model import is_absent
+from entrez_kit.operation import Operation
+
+TERMINAL_ONLY = {"show", "check", "sandbox", "serve", "doctor", "cache", "config", "guide"}
+"""Commands that are no operation."""
+EVERYWHERE = {
+    *("format", "json", "fields", "output"),
+    *("demo", "offline", "refresh", "no_cache", "quiet", "verbose", "color", "config_file", "help"),
+}
+"""Parameters of every command."""
+FLAGS_ONLY = {
+    "pubmed_search_articles": {"strict", "retrieve_all", "min_date", "max_date", "date_type"},
+    "pubmed_fetch_contents": {"input"},
+    "get_gene": {"input"},
+    "pubmed_format_citations": {"input"},
+    "europepmc_search": {"max_results", "preprints"},
+    "pubmed_convert_ids": {"input"},
+    "pubmed_fetch_fulltext": {"ids", "input"},
+    "entrez_summary": {"input"},
+    "entrez_fetch": {"input"},
+    "entrez_link": {"input"},
+    "pubmed_sync_delta": {"replace_term", "dry_run"},
+    "corpus_checkpoint_set": {"why"},
+    "pubmed_lookup_citation": {
+        *("files", "journal", "year", "volume", "issue", "first_page", "last_page", "author_name", "title", "key")
+    },
+}
+"""Parameters that are no field: what the terminal adds, and the three flags of date_range."""
+FIELDS_ONLY = {
+    "pubmed_search_articles": {"date_range"},
+    "pubmed_fetch_contents": {"output_format"},
+    "pubmed_fetch_fulltext": {"pmids", "pmcids", "dois"},
+    "pubmed_lookup_citation": {"citations"},
+}
+"""Fields without a flag of their name: date_range has three, raw_text is -f xml and -f nbib, ids say what they are."""
+OTHER_DEFAULTS = {
+    ("pubmed_search_articles", "fetch_brief_summaries"),  # tables ask for titles, json does not
+    ("pubmed_sync_delta", "term"),  # a key remembers its own
+}
+SEVERAL_IDS = {
+    ("pubmed_fetch_contents", "pmids"),
+    ("pubmed_format_citations", "pmids"),
+    ("get_gene", "entrez_id"),
+    ("pubmed_convert_ids", "ids"),
+    ("entrez_summary", "ids"),
+    ("entrez_fetch", "ids"),
+    ("entrez_link", "ids"),
+}
+"""Identifiers: the terminal takes several, and from files and pipes, so its parser requires none."""
+
+FROM_RUN_TO_RUN = {"pubmed_sync_delta": {"job_id"}}
+"""Members of a document that tell when it was made."""
+
+operations = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+
+
+def stable(operation: Operation[Any, Any], document: dict[str, Any]) -> dict[str, Any]:
+    """Return what has to be the same from run to run."""
+    return {name: value for name, value in document.items() if name not in FROM_RUN_TO_RUN.get(operation.name, ())}
+
+
+def command_of(module: Module, operation: Operation[Any, Any]) -> Any:
+    """Return the command of an operation."""
+    name, *rest = operation.command
+    command = module("_app").load_command(name)
+    for inner in rest:
+        command = command.commands[inner]
+    return command
+
+
+@operations
+def test_every_operation_has_a_method_of_the_kit(operation: Operation[Any, Any]) -> None:
+    assert callable(getattr(EntrezKit, operation.method))
+    assert getattr(EntrezKit, operation.method).__doc__
+
+
+@operations
+def test_every_command_has_the_fields_and_defaults_of_its_request(
+    module: Module, operation: Operation[Any, Any]
+) -> None:
+    command = command_of(module, operation)
+    parameters = {parameter.name: parameter for parameter in command.params if parameter.name not in EVERYWHERE}
+    fields = operation.request.model_fields
+
+    assert set(parameters) - FLAGS_ONLY.get(operation.name, set()) == set(fields) - FIELDS_ONLY.get(
+        operation.name, set()
+    )
+    for name, parameter in parameters.items():
+        if name not in fields or (operation.name, name) in OTHER_DEFAULTS | SEVERAL_IDS:
+            continue
+        default = fields[name].get_default(call_default_factory=True)
+        if fields[name].is_required():
+            assert parameter.required, name
+        elif is_absent(default):
+            assert is_absent(parameter.default), name
+        else:
+            assert parameter.default == default, name
+
+
+@operations
+def test_every_flag_is_explained_by_the_model(module: Module, operation: Operation[Any, Any]) -> None:
+    command = command_of(module, operation)
+    for parameter in command.params:
+        assert parameter.help, f"{operation.name} {parameter.name}"
+        field = operation.request.model_fields.get(parameter.name)
+        if field is not None and (operation.name, parameter.name) not in SEVERAL_IDS:
+            assert str(field.description).replace("[", "\\[") in parameter.help
+
+
+@pytest.mark.process
+@operations
+def test_the_terminal_and_python_give_the_same_document(
+    cli: Cli, kit_for: Any, sandbox: Any, operation: Operation[Any, Any]
+) -> None:
+    kit = kit_for(sandbox)
+    assert operation.name in EXAMPLES, f"{operation.name} has no example here"
+    if operation.toolset == "corpus":
+        kit.sync_delta(**CORPUS)
+        assert cli("corpus", "sync", *CORPUS.values()).status == 0
+    for arguments, fields in EXAMPLES[operation.name]:
+        printed = json.loads(cli(*operation.command, *arguments, "--json").out)
+        returned = getattr(kit, operation.method)(**fields).model_dump(mode="json")
+
+        assert stable(operation, printed) == stable(operation, returned), arguments
+
+
+@pytest.mark.long
+@operations
+def test_the_terminal_and_python_give_the_same_error(
+    cli: Cli, kit_for: Any, sandbox: Any, operation: Operation[Any, Any]
+) -> None:
+    from entrez_kit.errors import EntrezKitError
+
+    wrong: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+        "pubmed_search_articles": (("crispr", "--sort", "size"), {"query_term": "crispr", "sort_by": "size"}),
+        "pubmed_fetch_contents": (("1", "--retmax", "5"), {"pmids": ["1"], "retmax": 5}),
+        "europepmc_search": (("x", "--page-size", "1001"), {"query": "x", "page_size": 1001}),
+        "pubmed_fetch_fulltext": (("1", "--max-sections", "0"), {"pmids": ["1"], "max_sections": 0}),
+        "pubmed_article_relationships": (("12",), {"source_pmid": "12"}),
+        "pubmed_format_citations": (("1", "--style", "harvard"), {"pmids": ["1"], "citation_styles": ["harvard"]}),
+        "search_genes": (("TP53", "--page-size", "0"), {"query": "TP53", "page_size": 0}),
+        "get_gene": (("TP53",), {"entrez_id": "TP53"}),
+        "get_pubmed_links": (("7157",), {"entrez_id": "7157"}),
+        "pubmed_lookup_citation": (("--year", "24"), {"citations": [{"year": "24"}]}),
+        "pubmed_convert_ids": (("1", "--id-type", "isbn"), {"ids": ["1"], "id_type": "isbn"}),
+        "pubmed_lookup_mesh": (("x", "-n", "51"), {"query": "x", "max_results": 51}),
+        "pubmed_spell_check": (("x",), {"query": "x"}),
+        "pubmed_sync_delta": (("k", "(crispr"), {"query_key": "k", "term": "(crispr"}),
+        "rag_search": (("x", "-n", "101"), {"query": "x", "top_k": 101}),
+        "rag_get": (("pmid:12",), {"doc_id": "pmid:12"}),
+        "corpus_checkpoint_get": (("",), {"query_key": ""}),
+        "corpus_checkpoint_set": (("k", "soon"), {"query_key": "k", "last_edat": "soon"}),
+        "entrez_info": (("nosuchdb",), {"db": "nosuchdb"}),
+        "entrez_search": (("gene", "x", "--offset", "-1"), {"db": "gene", "term": "x", "offset": -1}),
+        "entrez_summary": (("no db", "1"), {"db": "no db", "ids": ["1"]}),
+        "entrez_fetch": (("gene", "999999"), {"db": "gene", "ids": ["999999"]}),
+        "entrez_link": (("1", "--to", "nosuchdb"), {"ids": ["1"], "target": "nosuchdb"}),
+    }
+    arguments, fields = wrong[operation.name]
+    with pytest.raises(EntrezKitError) as caught:
+        getattr(kit_for(sandbox), operation.method)(**fields)
+
+    printed = json.loads(cli(*operation.command, *arguments, "--json").err)
+    assert printed == json.loads(json.dumps(operation.error_document(caught.value)))
+
+
+def test_every_command_is_an_operation_or_listed_as_the_terminals_own(module: Module) -> None:
+    commands = set(module("_app").COMMANDS)
+
+    assert commands == TERMINAL_ONLY | {operation.command[0] for operation in OPERATIONS}
+
+
+def test_every_listed_command_has_its_module(module: Module) -> None:
+    folder = Path(module("_app").__file__).parent
+
+    for name, entry in module("_app").COMMANDS.items():
+        assert (folder / f"{entry.module}.py").is_file(), name

@@ -1,0 +1,273 @@
+"""`entrez-kit guide`: the texts, and that what they say is so: their examples run, their tables are complete."""
+
+import json
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from local_program import Program, on_terminal
+from places import ROOT
+
+from entrez_kit import errors
+from entrez_kit.errors import EntrezKitError, Exit
+from entrez_kit.guides import TOPICS, read_guide, topics
+from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.settings import SETTINGS, Setting, bounds_of, default_of
+from entrez_kit.transport.policy import DAY, HOUR, NOT_FOUND_TTL, TTL, WEEK
+
+needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+
+
+@pytest.fixture
+def program(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
+    return Program(capsys, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def shared_sandbox() -> Iterator[Sandbox]:
+    """Run one sandbox for all examples; starting one for each would take most of the time."""
+    with Sandbox(enforce_limits=False) as running:
+        yield running
+
+
+@pytest.fixture
+def answering(shared_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Send requests to the sandbox, wait for no slot, and work in an empty folder."""
+    monkeypatch.setattr("entrez_kit.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
+    monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{shared_sandbox.url}/entrez/eutils")
+    monkeypatch.setenv("ENTREZ_KIT_IDCONV_URL", f"{shared_sandbox.url}/idconv")
+    monkeypatch.setenv("ENTREZ_KIT_EUROPEPMC_URL", f"{shared_sandbox.url}/europepmc")
+    monkeypatch.setenv("ENTREZ_KIT_PMC_OA_URL", f"{shared_sandbox.url}/pmc-oa")
+    monkeypatch.chdir(tmp_path)
+
+
+def blocks(topic: str, language: str) -> list[str]:
+    """Return the code blocks of a guide in one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", read_guide(topic).text, flags=re.DOTALL | re.MULTILINE)
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+# The command
+
+
+def test_without_a_topic_all_guides_are_listed(program: Program) -> None:
+    ended = program("guide", "--json")
+
+    assert ended.status == 0
+    assert [guide["topic"] for guide in ended.document] == list(TOPICS)
+    assert all(guide["title"] and guide["summary"] for guide in ended.document)
+    assert program("guide").out.count("\n- `") == len(TOPICS)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_pipe_gets_markdown_and_json_on_request(program: Program, topic: str) -> None:
+    text = program("guide", topic).out
+    document = program("guide", topic, "--json").document
+
+    assert text.startswith("# ")
+    assert document == {"topic": topic, "title": text.split("\n")[0][2:], "text": text}
+    assert program("guide", topic, "-f", "md").out == text
+
+
+def test_a_topic_may_be_shortened_and_spelled_freely(program: Program) -> None:
+    for name in ("exit-codes", "exit", "Exit Codes", "exit_codes"):
+        assert program("guide", name).out.startswith("# Exit codes")
+
+
+def test_an_unknown_topic_is_refused_with_the_one_that_was_meant(program: Program) -> None:
+    ended = program("guide", "exitcode")
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.error["recovery_hint"] == "Did you mean exit-codes?"
+
+    assert "getting-started" in program("guide", "xyz").error["recovery_hint"]
+    assert program("guide", "").status == 2
+    assert program("guide", "se").status == 2  # searching or settings
+
+
+def test_a_guide_can_be_written_to_a_file(program: Program, tmp_path: Path) -> None:
+    program("guide", "cache", "-o", str(tmp_path / "cache.md"))
+    program("guide", "cache", "-o", str(tmp_path / "cache"))
+    program("guide", "cache", "-o", str(tmp_path / "cache.json"))
+
+    assert (tmp_path / "cache.md").read_text(encoding="utf-8") == read_guide("cache").text
+    assert (tmp_path / "cache").read_text(encoding="utf-8") == read_guide("cache").text
+    assert json.loads((tmp_path / "cache.json").read_text(encoding="utf-8"))["topic"] == "cache"
+
+
+def test_guides_are_there_when_nothing_else_works(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NCBI_TIMEOUT_MS", "soon")
+
+    assert program("guide", "settings").status == 0
+
+
+@pytest.mark.long
+@needs_terminal
+@pytest.mark.parametrize("columns", [80, 200])
+def test_a_terminal_gets_the_text_rendered_and_not_too_wide(columns: int) -> None:
+    ended = on_terminal("guide", "exit-codes", columns=columns)
+
+    assert ended.status == 0
+    assert "|---|" not in ended.out
+    assert "a defect of entrez-kit" in ended.out
+    assert max(len(line.rstrip()) for line in ended.out.splitlines()) <= min(columns, 100)
+
+
+# The texts
+
+
+def test_every_text_is_a_heading_a_sentence_and_more() -> None:
+    for guide in topics():
+        assert re.match(r"# [A-Z][\w -]+\n\n[A-Z]", guide.text), guide.topic
+        assert guide.text.endswith("\n")
+        assert guide.summary.endswith(".")
+        assert len(guide.summary) < 120
+        assert all(len(line) <= 100 for line in guide.text.splitlines())
+
+
+def test_every_file_is_a_topic() -> None:
+    folder = ROOT / "entrez_kit" / "guides"
+
+    assert {path.stem for path in folder.glob("*.md")} == set(TOPICS)
+
+
+def test_commands_that_are_mentioned_exist() -> None:
+    known = {
+        "search",
+        "related",
+        "cite",
+        "fetch",
+        "fulltext",
+        "show",
+        "cache",
+        "config",
+        "doctor",
+        "guide",
+        "sandbox",
+        "serve",
+        "europepmc",
+        "corpus",
+        "check",
+    }
+    for guide in topics():
+        for name in re.findall(r"(?:^|`|\| )entrez-kit (?:--[\w-]+ )*([a-z]+)\b", guide.text, re.MULTILINE):
+            assert name in known, f"{guide.topic}: {name}"
+
+
+def test_guides_that_are_mentioned_exist() -> None:
+    for guide in topics():
+        for name in re.findall(r"entrez-kit guide ([a-z-]+)", guide.text):
+            assert name in TOPICS
+
+
+def test_the_guide_says_of_no_setting_that_nothing_uses_it() -> None:
+    assert "do not use them" not in read_guide("settings").text
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
+def test_the_settings_are_all_there_with_name_bounds_and_default(setting: Setting) -> None:
+    entries = [flat(entry) for entry in re.split(r"^- ", read_guide("settings").text, flags=re.MULTILINE)]
+    (entry,) = [entry for entry in entries if entry.startswith(f"`{setting.variable}`")]
+    default = default_of(setting.name)
+
+    assert f"(`{setting.name}`): {setting.help}" in entry
+    assert all(f"`{alias}`" in entry for alias in setting.aliases)
+    assert bounds_of(setting) in entry
+    if setting.kind == "flag":
+        assert entry.split(" ## ")[0].endswith(f"Accepts true or false. Default {str(default).lower()}.")
+    elif setting.kind != "path" and default is not None and setting.name != "ncbi_tool_identifier":
+        assert f"Default {default}." in entry
+
+
+def test_the_exit_codes_are_all_there() -> None:
+    listed = [int(number) for number in re.findall(r"^\| (\d+) \|", read_guide("exit-codes").text, flags=re.MULTILINE)]
+
+    assert listed == sorted(Exit)
+
+
+def test_the_error_codes_are_all_there_with_their_status() -> None:
+    def kinds(kind: type[EntrezKitError]) -> Iterator[type[EntrezKitError]]:
+        yield kind
+        for below in kind.__subclasses__():
+            if below.__module__ == errors.__name__:
+                yield from kinds(below)
+
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \|", read_guide("errors").text, flags=re.MULTILINE)
+    assert {(code, int(status)) for code, status in rows} == {
+        (kind.code, int(kind.exit_code)) for kind in kinds(EntrezKitError)
+    }
+
+
+def test_the_times_of_the_cache_are_the_real_ones() -> None:
+    rows = dict(re.findall(r"^\| (.+?) \| (.+?) \|$", read_guide("cache").text, flags=re.MULTILINE))
+
+    assert rows["records (efetch), converted ids, MeSH"] == "7 days"
+    assert TTL["efetch"] == TTL["idconv"] == TTL["mesh"] == WEEK
+    assert rows["summaries, database information"] == "24 hours"
+    assert TTL["esummary"] == TTL["einfo"] == DAY
+    assert rows["Europe PMC searches and citations"] == "24 hours"
+    assert TTL["europepmc_search"] == TTL["europepmc_citations"] == DAY
+    assert rows["Europe PMC full text"] == "7 days"
+    assert TTL["europepmc_fulltext"] == WEEK
+    assert rows["searches, spelling"] == rows["replies that lack some of the records asked for"] == "1 hour"
+    assert TTL["esearch"] == TTL["espell"] == NOT_FOUND_TTL == HOUR
+    assert rows['"no such record"'] == "never"
+
+
+# The examples
+
+EXAMPLES = [(topic, block) for topic in TOPICS for block in blocks(topic, "sh")]
+
+
+@pytest.mark.process
+@pytest.mark.usefixtures("answering")
+@pytest.mark.parametrize(("topic", "block"), EXAMPLES, ids=[f"{topic}-{n}" for n, (topic, _) in enumerate(EXAMPLES)])
+def test_examples_run_and_find_something(program: Program, topic: str, block: str) -> None:
+    for line in block.splitlines():
+        output = b""
+        for call in line.split(" | "):
+            words = shlex.split(call)
+            if words[0] == "head":
+                break
+            assert words[0] == "entrez-kit", f"{topic}: only entrez-kit can be run here: {line}"
+            ended = program(*(word for word in words[1:] if word != "--demo"), stdin=output)
+            assert (ended.status, ended.err) == (0, ""), f"{topic}: {call}"
+            if "-o" not in words:
+                assert ended.out, f"{topic}: {call} printed nothing"
+            output = ended.out.encode()
+            if words[1] == "search" and "--json" in words:
+                assert ended.document["total_found"] > 0, f"{topic}: {call} finds nothing"
+            if "-f" in words and words[words.index("-f") + 1] == "ids" and "-o" not in words:
+                assert ended.out.strip(), f"{topic}: {call} finds nothing"
+
+
+def test_examples_in_demo_mode_run_as_they_stand(program: Program) -> None:
+    (block,) = [block for block in blocks("getting-started", "sh") if "--demo" in block]
+    for line in block.splitlines():
+        ended = program(*shlex.split(line)[1:])
+
+        assert ended.status == 0
+        assert "99000001" in ended.out
+
+
+@pytest.mark.usefixtures("answering")
+@pytest.mark.parametrize("block", blocks("python", "python"))
+def test_python_examples_run(block: str, capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(block, "python.md", "exec"), {})
+
+    assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.usefixtures("answering")
+def test_examples_that_end_otherwise_end_as_the_guides_say(program: Program) -> None:
+    assert program("search", "editing[nosuchfield]", "--strict").status == 2
+    ended = program("fetch", "99000001", "99999999", "-f", "jsonl")
+    assert ended.status == 4
+    assert [json.loads(line).get("status", "found") for line in ended.out.splitlines()] == ["found", "not_found"]
+    assert program("fetch", "99999999").status == 3

@@ -1,0 +1,292 @@
+"""`entrez-kit mesh`, `spell`, `convert` and `match` in the terminal."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from terminal import Cli, Done
+
+from entrez_kit import EntrezKit
+from entrez_kit.databases.mesh import MESH
+from entrez_kit.databases.spell import SPELL
+from entrez_kit.operation import Operation
+from entrez_kit.pubmed.convert import CONVERT
+from entrez_kit.pubmed.match import LOOKUP_CITATION
+from entrez_kit.sandbox.server import Sandbox
+
+KitFor = Callable[..., EntrezKit]
+MIXED = ("99000001", "12", "PMC99000002", "nonsense", "10.5555/ekit.2025.0006", "99000001")
+CITED = {"journal": "Ann Imaginary Genome Ed (Demo)", "year": "2019", "volume": "3", "first_page": "101"}
+BIB = """@article{good, author={Marrowby, Tom J and Luo, Q}, title={Base editing of a cryptic splice site},
+  journal={Ann Imaginary Genome Ed (Demo)}, year=2019, volume=3, pages={101--12}}
+@article{bad, author={Nobody, X}, journal={No Such Journal}, year=2019, volume=3, pages={1}}
+@misc{thin, author={Nobody, X}, howpublished={by pigeon}}
+"""
+
+
+def envelope(done: Done) -> dict[str, Any]:
+    """Return the error of the last line on stderr."""
+    error: dict[str, Any] = json.loads(done.err.strip().splitlines()[-1])["error"]
+    return error
+
+
+def lines(done: Done) -> list[dict[str, Any]]:
+    """Return the documents of JSON lines."""
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+def rows(done: Done) -> list[dict[str, str]]:
+    """Return the rows of a table of text."""
+    return list(csv.DictReader(io.StringIO(done.out)))
+
+
+@pytest.fixture(name="bib")
+def bib_fixture(tmp_path: Path) -> Path:
+    """Write three references: one that exists, one that does not, one of which too little is known."""
+    path = tmp_path / "refs.bib"
+    path.write_text(BIB, encoding="utf-8")
+    return path
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("words", "operation", "arguments"),
+    [
+        (("mesh", "heart", "attack"), MESH, {"query": "heart attack"}),
+        (("mesh", "diabetes", "-n", "2", "--offset", "2"), MESH, {"query": "diabetes", "max_results": 2, "offset": 2}),
+        (("mesh", "D000077594", "--no-details"), MESH, {"query": "D000077594", "include_details": False}),
+        (("spell", "crisper", "editng"), SPELL, {"query": "crisper editng"}),
+        (("spell", "diabtes", "--db", "mesh"), SPELL, {"query": "diabtes", "db": "mesh"}),
+        (("convert", *MIXED), CONVERT, {"ids": list(MIXED)}),
+        (("convert", "99000001", "--id-type", "pmcid"), CONVERT, {"ids": ["99000001"], "id_type": "pmcid"}),
+        (
+            (
+                *("match", "--journal", CITED["journal"], "--year", "2019", "--volume", "3", "--page", "101"),
+                *("--author", "Luo Q", "--title", "Base editing of a cryptic splice site", "--key", "mine"),
+            ),
+            LOOKUP_CITATION,
+            {
+                "citations": [
+                    {
+                        **CITED,
+                        "author_name": "Luo Q",
+                        "title": "Base editing of a cryptic splice site",
+                        "key": "mine",
+                    }
+                ]
+            },
+        ),
+    ],
+)
+def test_json_is_the_document_python_returns(
+    cli: Cli, sandbox: Sandbox, kit_for: KitFor, words: tuple[str, ...], operation: Operation[Any, Any], arguments: Any
+) -> None:
+    done = cli(*words, "--json")
+
+    expected = operation.run(kit_for(sandbox).services, arguments)
+    assert json.loads(done.out) == expected.model_dump(mode="json")
+    assert done.status == (4 if expected.shortfall() else 0)
+
+
+# mesh and spell
+
+
+def test_headings_come_as_lines_rows_and_ids(cli: Cli) -> None:
+    assert lines(cli("mesh", "diabetes mellitus", "-f", "jsonl"))[0]["ui"] == "D003920"
+    assert rows(cli("mesh", "D009203", "-f", "csv")) == [
+        {
+            "ui": "D009203",
+            "name": "Myocardial Infarction",
+            "kind": "descriptor",
+            "tree_numbers": "C14.280.647.500; C14.907.585.500",
+            "entry_terms": "Heart Attack",
+            "scope_note": "Death of heart muscle whose supply of blood is cut off. (Note written for entrez-kit.)",
+        }
+    ]
+    assert cli("mesh", "heart attack", "-f", "ids").out == "D009203\n"
+    nothing = cli("mesh", "qqqzzz", "-f", "ids")
+    assert (nothing.status, nothing.out) == (0, "")
+
+
+def test_a_suggestion_comes_in_every_format(cli: Cli) -> None:
+    assert rows(cli("spell", "crisper", "-f", "csv")) == [
+        {"original": "crisper", "corrected": "crispr", "has_suggestion": "true"}
+    ]
+    assert lines(cli("spell", "crispr", "-f", "jsonl")) == [
+        {"original": "crispr", "corrected": "crispr", "has_suggestion": False}
+    ]
+    assert json.loads(cli("spell", "crisper", "--json", "--fields", "corrected").out) == {"corrected": "crispr"}
+
+
+# convert
+
+
+def test_conversions_come_one_per_id_in_order(cli: Cli) -> None:
+    done = cli("convert", *MIXED, "-f", "jsonl")
+
+    assert done.status == 4
+    assert [line.get("pmid") or (line["input"], line["status"], line["error"]["code"]) for line in lines(done)] == [
+        "99000001",
+        ("12", "not_found", "ENTITY_NOT_FOUND"),
+        "99000002",
+        ("nonsense", "invalid", "INVALID_INPUT"),
+        "99000006",
+        "99000001",
+    ]
+
+
+def test_rows_and_ids_hold_what_was_found(cli: Cli) -> None:
+    table = cli("convert", *MIXED, "-f", "csv")
+    listed = cli("convert", *MIXED, "-f", "ids")
+
+    assert [row["requested_id"] for row in rows(table)] == [MIXED[0], MIXED[2], MIXED[4], MIXED[5]]
+    assert set(rows(table)[0]) == {"requested_id", "pmid", "pmcid", "doi", "note", "standing"}
+    assert listed.out.split() == ["99000001", "99000002", "99000006", "99000001"]
+    assert [item["requested_id"] for item in envelope(table)["details"]["missing"]] == ["12", "nonsense"]
+
+
+def test_ids_to_convert_come_from_files_and_pipes_like_those_to_fetch(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "dois.txt"
+    path.write_text(
+        "https://doi.org/10.5555/ekit.2019.0001\n# comment\ndoi: 10.5555/ekit.2025.0006\n", encoding="utf-8"
+    )
+
+    assert cli("convert", "-i", str(path), "-f", "ids").out.split() == ["99000001", "99000006"]
+    assert cli("convert", "-", "-f", "ids", stdin='{"pmid": "99000001"}\n').out.split() == ["99000001"]
+    empty = cli("convert", "-", stdin="")
+    assert empty.status == 0
+    assert json.loads(empty.out) == {"records": [], "total_converted": 0, "total_submitted": 0}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("words", "status", "code"),
+    [
+        (("convert", "12", "PMC1"), 3, "ENTITY_NOT_FOUND"),
+        (("convert", "TP53"), 2, "INVALID_INPUT"),
+        (("convert",), 2, "INVALID_INPUT"),
+        (("convert", "1", "--id-type", "isbn"), 2, "INVALID_INPUT"),
+        (("match",), 2, "INVALID_INPUT"),
+        (("match", "no such file.bib"), 2, "INVALID_INPUT"),
+        (("match", "--author", "Doe J"), 2, "INVALID_INPUT"),
+        (("match", "--journal", "J", "--year", "24"), 2, "INVALID_INPUT"),
+        (("match", "--journal", "No Such Journal", "--year", "2024"), 3, "ENTITY_NOT_FOUND"),
+        (("mesh", " "), 2, "INVALID_INPUT"),
+        (("mesh", "x", "-n", "51"), 2, "INVALID_INPUT"),
+        (("spell", "x"), 2, "INVALID_INPUT"),
+        (("spell", "xyz", "--db", "nosuchdb"), 2, "INVALID_INPUT"),
+    ],
+)
+def test_each_failure_has_its_status_and_envelope(cli: Cli, words: tuple[str, ...], status: int, code: str) -> None:
+    done = cli(*words)
+
+    assert done.status == status
+    assert envelope(done)["code"] == code
+
+
+@pytest.mark.parametrize(
+    ("words", "endpoints"),
+    [
+        (("mesh", "x"), ("esearch",)),
+        (("spell", "xyz"), ("espell",)),
+        (("convert", "99000001"), ("idconv", "efetch")),
+        (("match", "--journal", "J", "--year", "2020"), ("ecitmatch",)),
+    ],
+)
+def test_an_outage_ends_with_5_and_prints_no_data(
+    cli: Cli, sandbox: Sandbox, words: tuple[str, ...], endpoints: tuple[str, ...]
+) -> None:
+    sandbox.take_down(*endpoints)
+    done = cli(*words)
+
+    assert (done.status, done.out) == (5, "")
+    assert envelope(done)["code"] == "UPSTREAM_ERROR"
+
+
+# match
+
+
+def test_a_bibliography_is_matched_in_order(cli: Cli, bib: Path) -> None:
+    done = cli("match", str(bib), "-f", "jsonl")
+    found = lines(done)
+
+    assert done.status == 4
+    assert (found[0]["key"], found[0]["pmid"], found[0]["status"]) == ("good", "99000001", "matched")
+    assert [(line["input"], line["status"], line["error"]["code"]) for line in found[1:]] == [
+        ("bad", "not_found", "ENTITY_NOT_FOUND"),
+        ("thin", "invalid", "INVALID_INPUT"),
+    ]
+    assert [row["key"] for row in rows(cli("match", str(bib), "-f", "csv"))] == ["good"]
+    assert cli("match", str(bib), "-f", "ids").out == "99000001\n"
+
+
+def test_a_warning_stands_in_the_row(cli: Cli) -> None:
+    words = [part for name, value in CITED.items() for part in (f"--{name.removeprefix('first_')}", value)]
+    row = rows(cli("match", *words, "--author", "Husain M", "-f", "csv"))[0]
+
+    assert row["pmid"] == "99000001"
+    assert "'Husain M' is none of the" in row["warnings"]
+
+
+def test_references_come_from_standard_input_as_bibtex_or_csv(cli: Cli, bib: Path) -> None:
+    as_csv = "key,journal,year,volume,page,author\nr1,Ann Imaginary Genome Ed (Demo),2019,3,101-12,Luo Q\n"
+
+    assert cli("match", "-", "-f", "ids", stdin=BIB).out == "99000001\n"
+    assert lines(cli("match", "-", "-f", "jsonl", stdin=as_csv))[0]["key"] == "r1"
+    assert cli("match", "-", stdin=b"\xff\xfe").status == 2
+    together = cli(
+        "match", str(bib), "--title", "Base editing of a cryptic splice site", "--key", "first", "-f", "jsonl"
+    )
+    assert [line.get("key") or line["input"] for line in lines(together)] == ["first", "good", "bad", "thin"]
+
+
+def test_candidates_are_shown_where_several_records_fit(cli: Cli) -> None:
+    done = cli("match", "--journal", CITED["journal"], "--author", "Luo Q", "--key", "k", "-f", "jsonl")
+    line = lines(done)[0]
+
+    assert done.status == 3
+    assert (line["input"], line["status"], line["error"]["code"]) == ("k", "ambiguous", "AMBIGUOUS_QUERY")
+    assert len(line["candidate_pmids"]) >= 2
+
+
+# tables, in a process of their own
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("columns", ["80", "200"])
+@pytest.mark.parametrize(
+    ("words", "status", "shown"),
+    [
+        (("mesh", "heart", "attack"), 0, ["Myocardial Infarction D009203", "C14.280.647.500", "Also: Heart Attack"]),
+        (("mesh", "qqqzzz"), 0, ["Nothing found."]),
+        (("spell", "crisper"), 0, ["Did you mean: crispr"]),
+        (("spell", "crispr"), 0, ["No suggestion for: crispr"]),
+        (("convert", *MIXED), 4, ["PMC99000005", "not a PMID", "4 of 6 found"]),
+    ],
+)
+def test_tables_fit_the_terminal(
+    process: Callable[..., Done], words: tuple[str, ...], status: int, shown: list[str], columns: str
+) -> None:
+    done = process(*words, "-f", "table", COLUMNS=columns)
+
+    assert done.status == status, done.err
+    assert max(map(len, done.out.splitlines())) <= int(columns)
+    squeezed = " ".join(done.out.split())
+    for text in shown:
+        assert text in squeezed
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("columns", ["80", "200"])
+def test_a_table_of_references_says_what_became_of_each(process: Callable[..., Done], bib: Path, columns: str) -> None:
+    done = process("match", str(bib), "-f", "table", COLUMNS=columns)
+
+    assert done.status == 4
+    assert max(map(len, done.out.splitlines())) <= int(columns)
+    assert "99000001" in done.out
+    assert "1 of 3 matched" in done.out
+    assert "bad, thin" in done.err

@@ -1,0 +1,229 @@
+"""Files that appear whole or not at all, and what reaches a terminal."""
+
+import io
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from terminal import Cli, Module
+
+from entrez_kit.errors import StoreError
+
+
+class Terminal(io.TextIOWrapper):
+    """A standard output that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_file_appears_whole_with_the_mode_of_this_user(module: Module, tmp_path: Path) -> None:
+    target = tmp_path / "out.json"
+    mask = os.umask(0o027)
+    try:
+        with module("_output").Sink(target) as sink:
+            sink.data("half")
+            assert not target.exists()
+            sink.data(b" and half")
+    finally:
+        os.umask(mask)
+
+    assert target.read_text(encoding="utf-8") == "half and half"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_replaced_file_keeps_its_mode(module: Module, tmp_path: Path) -> None:
+    target = tmp_path / "out.json"
+    target.write_text("old", encoding="utf-8")
+    target.chmod(0o600)
+
+    with module("_output").Sink(target) as sink:
+        sink.data("new")
+
+    assert target.read_text(encoding="utf-8") == "new"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, RuntimeError])
+def test_a_failure_leaves_what_was_there_and_nothing_else(
+    module: Module, tmp_path: Path, failure: type[BaseException]
+) -> None:
+    target = tmp_path / "out.json"
+    target.write_text("old", encoding="utf-8")
+
+    def write() -> None:
+        with module("_output").Sink(target) as sink:
+            sink.data("new")
+            raise failure
+
+    with pytest.raises(failure):
+        write()
+
+    assert target.read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.process
+def test_what_a_killed_run_left_is_removed_by_the_next_and_what_a_living_one_writes_is_not(
+    module: Module, tmp_path: Path
+) -> None:
+    target = tmp_path / "out.json"
+    other = tmp_path / ".other.json.0123456789ab.part"
+    other.touch()
+    script = (
+        "import sys, time; from pathlib import Path; from entrez_kit.commands._output import Sink\n"
+        "with Sink(Path(sys.argv[1])) as sink:\n"
+        "    sink.data('half'); sink.flush(); print('ready', flush=True); time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script, str(target)], stdout=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == b"ready\n"
+        (part,) = tmp_path.glob(".out.json.*.part")
+        with module("_output").Sink(target) as sink:
+            sink.data("first")
+        assert part.exists()
+        running.kill()  # SIGKILL: nothing of the program runs any more
+    assert part.exists()
+
+    with module("_output").Sink(target) as sink:
+        sink.data("second")
+
+    assert sorted(tmp_path.iterdir()) == sorted([target, other])
+    assert target.read_text(encoding="utf-8") == "second"
+
+
+def test_a_result_that_never_came_leaves_the_file_alone(module: Module, tmp_path: Path) -> None:
+    target = tmp_path / "out.json"
+    target.write_text("old", encoding="utf-8")
+
+    with module("_output").Sink(target) as sink:
+        sink.discard()
+
+    assert target.read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_link_stays_a_link(module: Module, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    real = tmp_path / "data" / "real.json"
+    real.write_text("old", encoding="utf-8")
+    link = tmp_path / "link.json"
+    link.symlink_to(real)
+
+    with module("_output").Sink(link) as sink:
+        sink.data("new")
+
+    assert link.is_symlink()
+    assert real.read_text(encoding="utf-8") == "new"
+
+
+def test_a_pipe_is_written_directly(module: Module, tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(fifo.read_text(encoding="utf-8")))
+    reader.start()
+
+    with module("_output").Sink(fifo) as sink:
+        sink.data("through")
+    reader.join(10)
+
+    assert read == ["through"]
+    assert stat.S_ISFIFO(fifo.stat().st_mode)
+
+
+def test_two_writers_do_not_mix(module: Module, tmp_path: Path) -> None:
+    target = tmp_path / "out.txt"
+    with module("_output").Sink(target) as first, module("_output").Sink(target) as second:
+        first.data("1" * 100_000)
+        second.data("2" * 100_000)
+
+    assert set(target.read_text(encoding="utf-8")) in ({"1"}, {"2"})
+
+
+def test_a_file_that_cannot_be_made_is_an_error_of_the_store(module: Module, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="cannot be written: File name too long"):
+        module("_output").Sink(tmp_path / ("x" * 300)).__enter__()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_an_error_of_the_store(module: Module) -> None:
+    def write() -> None:
+        with module("_output").Sink(Path("/dev/full")) as sink:
+            sink.data("x" * 1_000_000)
+
+    with pytest.raises(StoreError, match="No space left"):
+        write()
+
+
+def test_no_record_steers_a_terminal(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
+    nasty = "a\x1b[2Jb\x9b31mc\x07d\r\ne\tf\u202eg"
+    for terminal in (True, False):
+        raw = io.BytesIO()
+        stream = (Terminal if terminal else io.TextIOWrapper)(raw, encoding="utf-8")
+        monkeypatch.setattr(sys, "stdout", stream)
+        with module("_output").Sink(None) as sink:
+            sink.data(nasty)
+            sink.data(nasty.encode())
+        expected = "a[2Jb31mcd\ne\tfg" if terminal else nasty
+        assert raw.getvalue().decode() == expected * 2
+
+
+# The option
+
+
+def test_the_suffix_chooses_the_format(cli: Cli, tmp_path: Path) -> None:
+    beginnings = {"hits.json": "{", "hits.jsonl": '{"pmid"', "hits.txt": "99", "hits": "{", "hits.ids.JSON": "{"}
+    for name, beginning in beginnings.items():
+        done = cli("search", "crispr", "-n", "3", "-o", str(tmp_path / name))
+        assert done.status == 0, done.err
+        assert done.out == ""
+        assert (tmp_path / name).read_text(encoding="utf-8").startswith(beginning), name
+
+
+def test_the_flag_goes_before_the_suffix(cli: Cli, tmp_path: Path) -> None:
+    assert cli("search", "crispr", "-f", "ids", "-o", str(tmp_path / "hits.json")).status == 0
+    assert (tmp_path / "hits.json").read_text(encoding="utf-8").split()[0].isdigit()
+
+
+def test_a_suffix_of_a_format_the_command_lacks_is_refused(cli: Cli, tmp_path: Path) -> None:
+    done = cli("search", "crispr", "-o", str(tmp_path / "hits.xml"))
+
+    assert done.status == 2
+    assert "a .xml file" in done.err
+    assert list(tmp_path.glob("hits*")) == []
+
+
+def test_a_folder_is_refused(cli: Cli, tmp_path: Path) -> None:
+    assert cli("search", "crispr", "-o", str(tmp_path)).status == 2
+    assert cli("search", "crispr", "-o", str(tmp_path / "none" / "hits.json")).status == 2
+
+
+def test_a_dash_is_standard_output(cli: Cli) -> None:
+    assert cli("search", "crispr", "-f", "ids", "-n", "1", "-o", "-").out.strip().isdigit()
+
+
+def test_an_error_leaves_no_file(cli: Cli, tmp_path: Path) -> None:
+    for form in ("json", "jsonl", "csv", "xml"):
+        done = cli("fetch", "nonsense", "-f", form, "-o", str(tmp_path / f"out.{form}"), "--offline", "--no-cache")
+        assert done.status != 0
+    assert cli("search", "((", "-o", str(tmp_path / "search.json")).status == 2
+    assert not (tmp_path / "search.json").exists()
+    assert list(tmp_path.glob(".*part")) == []
+
+
+def test_a_pipe_is_written_by_the_name_it_was_given(module: Module) -> None:
+    """What /dev/fd/N leads to has no path of its own."""
+    reader, writer = os.pipe()
+    try:
+        with module("_output").Sink(Path(f"/dev/fd/{writer}")) as sink:
+            sink.data("through")
+        assert os.read(reader, 100) == b"through"
+    finally:
+        os.close(reader)
+        os.close(writer)

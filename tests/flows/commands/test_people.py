@@ -1,0 +1,247 @@
+"""What people see and machines do not: a real terminal, notes, advice, progress."""
+
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from fcntl import ioctl
+from pathlib import Path
+from termios import TIOCSWINSZ
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+from terminal import Cli, Module
+
+from entrez_kit.errors import EntityNotFound, RateLimited
+from entrez_kit.settings import Settings
+
+ESCAPES = re.compile(r"\x1b\][^\x1b\x07]*(?:\x1b\\|\x07)|\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def in_terminal(*arguments: str, columns: int = 80, term: str = "xterm-256color") -> tuple[int, str]:
+    """Run the program in a pseudo-terminal of its own; return status and everything it showed."""
+    main, inner = pty.openpty()
+    ioctl(inner, TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "entrez_kit", *arguments],
+        stdin=inner,
+        stdout=inner,
+        stderr=inner,
+        env={**os.environ, "TERM": term},
+        start_new_session=True,
+    )
+    os.close(inner)
+    shown = b""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        ready, _, _ = select.select([main], [], [], 0.2)
+        if ready:
+            try:
+                piece = os.read(main, 65536)
+            except OSError:  # the other side is closed
+                break
+            if not piece:
+                break
+            shown += piece
+        elif process.poll() is not None:
+            break
+    os.close(main)
+    return process.wait(10), shown.decode("utf-8").replace("\r\n", "\n")
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("columns", [80, 200])
+def test_a_terminal_gets_tables_that_fit(columns: int) -> None:
+    for arguments in (("search", "sleep OR moonlight"), ("fetch", "99000050", "99000001"), ("show", "99000050")):
+        status, shown = in_terminal("--demo", *arguments, columns=columns)
+
+        assert status == 0, shown
+        assert "Moonlight exposure doubles overnight" in " ".join(ESCAPES.sub("", shown).split())
+        assert "RETRACTED" in shown
+        assert "\x1b[" in shown
+        assert max(cell_len(line) for line in ESCAPES.sub("", shown).splitlines()) <= columns
+
+
+@pytest.mark.process
+def test_a_dumb_terminal_gets_plain_text() -> None:
+    status, shown = in_terminal("--demo", "show", "99000050", term="dumb")
+
+    assert status == 0
+    assert "\x1b" not in shown
+    assert "https://pubmed.ncbi.nlm.nih.gov/99000050/" in shown
+
+
+@pytest.mark.process
+def test_errors_on_a_terminal_are_for_people() -> None:
+    status, shown = in_terminal("--demo", "search", "((")
+
+    assert status == 2
+    assert "\nError: " in ESCAPES.sub("", shown).replace("\r", "")
+    assert "Hint: " in ESCAPES.sub("", shown)
+    assert in_terminal("--demo", "search", "((", "--json")[1].splitlines()[-1].startswith('{"success": false')
+
+
+@pytest.mark.process
+def test_a_missing_command_shows_the_help() -> None:
+    status, shown = in_terminal()
+
+    assert status == 2
+    assert "Usage: entrez-kit" in ESCAPES.sub("", shown)
+
+
+@pytest.mark.process
+def test_a_file_is_confirmed_to_people(tmp_path: Path) -> None:
+    _, shown = in_terminal("--demo", "search", "crispr", "-o", str(tmp_path / "hits.csv"))
+
+    assert "Note: Written to" in ESCAPES.sub("", shown)
+    assert (tmp_path / "hits.csv").read_text(encoding="utf-8").startswith("pmid,")
+
+
+# Errors
+
+
+class Shown:
+    """A state as errors and notes see it."""
+
+    def __init__(self, module: Module, **flags: Any) -> None:
+        self.state = module("_state").State()
+        self.state.flags.update(flags)
+
+
+def test_people_read_a_message_a_hint_and_under_verbose_the_request(
+    module: Module, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = module("_report").report_error
+    error = RateLimited("NCBI refused.", details={"reason": "too_many"})
+
+    report(Shown(module, format="table").state, error, "abc123")
+    assert capsys.readouterr().err.splitlines() == [
+        "Error: NCBI refused.",
+        f"Hint: {error.recovery_hint}",
+    ]
+    report(Shown(module, format="table", verbose=True).state, error, "abc123")
+    assert capsys.readouterr().err.splitlines()[-1] == "Request: abc123 (RATE_LIMITED)"
+
+
+def test_an_error_cannot_steer_a_terminal(module: Module, capsys: pytest.CaptureFixture[str]) -> None:
+    error = EntityNotFound("PubMed has no record of \x1b[2Jx\x9b31m.", invalid_input="\x1b[2J")
+
+    for flags in ({"format": "table"}, {"json": True}):
+        module("_report").report_error(Shown(module, **flags).state, error)
+        err = capsys.readouterr().err
+        assert not set(err) & {"\x1b", "\x9b"}
+
+
+def test_a_closed_stderr_is_no_second_error(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+
+    module("_report").report_error(Shown(module).state, EntityNotFound("x"))
+    module("_report").note(Shown(module).state, "x")
+
+
+# Notes
+
+
+def test_a_home_that_cannot_be_written_costs_one_note(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME")
+
+    done = cli("search", "crispr", "-f", "ids")
+
+    assert done.status == 0
+    assert done.err.count("Note: ") == 1
+    assert "home" in done.err
+    assert cli("search", "crispr", "-f", "ids", "-q").err == ""
+
+
+def advised(module: Module, settings: Settings, monkeypatch: pytest.MonkeyPatch, **flags: Any) -> bool:
+    """Tell whether a call with these settings gives the advice, on a terminal."""
+    monkeypatch.setattr(module("_report"), "is_terminal", lambda stream: True)
+    monkeypatch.setattr(module("_console"), "print_line", lambda text, style, color: said.append(text))
+    said: list[str] = []
+    state = module("_state").State()
+    state.flags.update(flags)
+    state.__dict__["settings"] = settings
+    state.__dict__["services"] = type("Services", (), {})()
+    state.services.__dict__["transport"] = object()
+    module("_report").report_notices(state)
+    return any("NCBI_API_KEY" in text for text in said)
+
+
+def test_the_advice_about_keys_comes_once_a_day_to_those_without(
+    module: Module, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from pydantic import SecretStr
+
+    settings = Settings(cache_dir=tmp_path / "cache")
+
+    assert not advised(module, replace(settings, ncbi_api_key=SecretStr("k" * 36)), monkeypatch)
+    assert not advised(module, replace(settings, ncbi_admin_email=SecretStr("a@b.org")), monkeypatch)
+    assert not advised(module, replace(settings, demo=True), monkeypatch)
+    assert not advised(module, replace(settings, eutils_url="http://127.0.0.1:9/entrez/eutils"), monkeypatch)
+    assert not advised(module, settings, monkeypatch, quiet=True)
+    assert advised(module, settings, monkeypatch)
+    assert not advised(module, settings, monkeypatch)
+    (tmp_path / "cache" / module("_report").ADVICE_STAMP).write_text("2001-01-01", encoding="utf-8")
+    assert advised(module, settings, monkeypatch)
+
+
+def test_no_advice_where_it_could_not_be_remembered(
+    module: Module, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+
+    assert not advised(module, Settings(cache_dir=tmp_path / "file" / "cache"), monkeypatch)
+
+
+# Progress
+
+
+def test_progress_is_for_people_alone(module: Module, capsys: pytest.CaptureFixture[str]) -> None:
+    with module("_progress").progress(Shown(module).state, "Fetching", total=10) as advance:
+        advance(5, 10)
+
+    assert capsys.readouterr().err == ""
+
+
+def test_a_terminal_sees_how_far_long_work_is(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
+    from io import StringIO
+
+    screen = StringIO()
+    monkeypatch.setattr(screen, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    with module("_progress").progress(Shown(module).state, "Fetching", total=10) as advance:
+        advance(5, 0)
+        time.sleep(0.2)
+
+    assert "Fetching" in screen.getvalue()
+    assert "5/10" in screen.getvalue()
+    quiet = Shown(module, quiet=True).state
+    before = len(screen.getvalue())
+    with module("_progress").progress(quiet, "Fetching", total=10) as advance:
+        advance(5, 10)
+    assert len(screen.getvalue()) == before
+
+
+def test_many_requests_are_announced_with_their_time(cli: Cli, module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module("fetch"), "MANY_REQUESTS", 0)
+
+    err = cli("fetch", "99000001", "-f", "ids").err
+
+    assert err.startswith("Note: 1 record takes 1 request: at least 1 minute.")
+    assert "weekends" in err
+
+
+def test_a_document_too_large_for_memory_is_announced(
+    cli: Cli, module: Module, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module("fetch"), "MANY_RECORDS", 1)
+
+    assert "jsonl streams them" in cli("fetch", "99000001", "99000002", "--json").err
+    assert cli("fetch", "99000001", "99000002", "-f", "jsonl").err == ""

@@ -1,0 +1,441 @@
+"""`entrez-kit search` over the demo corpus."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from terminal import Cli, Done, Module
+
+from entrez_kit.model import Warn
+from entrez_kit.pubmed.models import BriefSummary
+from entrez_kit.pubmed.search import Certificate, SearchParameters, SearchResult, Slice
+from entrez_kit.sandbox.server import Sandbox
+
+
+def envelope(done: Done) -> dict[str, Any]:
+    """Return the error of the last line on stderr."""
+    error: dict[str, Any] = json.loads(done.err.strip().splitlines()[-1])["error"]
+    return error
+
+
+def document(done: Done) -> dict[str, Any]:
+    """Return the document on stdout."""
+    assert done.status == 0, done.err
+    found: dict[str, Any] = json.loads(done.out)
+    return found
+
+
+def test_a_pipe_gets_the_document(cli: Cli) -> None:
+    done = cli("search", "crispr", "-n", "3")
+
+    found = document(done)
+    assert found["retrieved_pmid_count"] == len(found["pmids"]) == 3
+    assert "brief_summaries" not in found
+    assert done.err == ""
+
+
+def test_words_need_no_quotes(cli: Cli) -> None:
+    assert document(cli("search", "base", "editing"))["search_parameters"]["query_term"] == "base editing"
+
+
+def test_a_query_may_come_from_standard_input(cli: Cli) -> None:
+    found = document(cli("search", "-", stdin="crispr\n  AND review[pt]\n"))
+
+    assert found["search_parameters"]["query_term"] == "crispr AND review[pt]"
+    assert cli("search", "-", stdin=b"\xff\xfe\xff").status == 2
+    assert cli("search", "-", stdin="").status == 2
+
+
+def test_every_flag_reaches_the_request(cli: Cli) -> None:
+    found = document(
+        cli(
+            *("search", "crispr", "-n", "5", "--offset", "1", "--sort", "pub_date"),
+            *("--min-date", "2019", "--max-date", "2025/06", "--date-type", "edat"),
+            *("--type", "Review", "--type", "Journal Article", "--author", "Luo Q", "--journal", "Nobody"),
+            *("--mesh", "Humans", "--mesh", "Mice", "--language", "english", "--species", "humans"),
+            *("--free-full-text", "--has-abstract", "--summaries", "2", "--history"),
+        )
+    )
+
+    assert found["search_parameters"] == {
+        "query_term": "crispr",
+        "max_results": 5,
+        "offset": 1,
+        "sort_by": "pub_date",
+        "date_range": {"min_date": "2019", "max_date": "2025/06", "date_type": "edat"},
+        "filter_by_publication_types": ["Review", "Journal Article"],
+        "author": "Luo Q",
+        "journal": "Nobody",
+        "mesh_terms": ["Humans", "Mice"],
+        "language": "english",
+        "species": "humans",
+        "has_abstract": True,
+        "free_full_text": True,
+        "fetch_brief_summaries": 2,
+        "use_history": True,
+    }
+    assert found["web_env"]
+    assert found["query_key"]
+
+
+def test_ids_are_one_per_line(cli: Cli) -> None:
+    listed = cli("search", "crispr", "-f", "ids")
+
+    assert listed.out.split() == document(cli("search", "crispr"))["pmids"]
+
+
+def test_json_lines_have_a_pmid_each_with_or_without_summaries(cli: Cli) -> None:
+    bare = [json.loads(line) for line in cli("search", "crispr", "-f", "jsonl", "-n", "3").out.splitlines()]
+    full = cli("search", "crispr", "-f", "jsonl", "-n", "3", "--summaries", "1").out.splitlines()
+
+    assert [set(line) for line in bare] == [{"pmid"}] * 3
+    assert json.loads(full[0])["title"]
+    assert set(json.loads(full[1])) == {"pmid"}
+
+
+@pytest.mark.parametrize(("form", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_tables_of_text_have_titles(cli: Cli, form: str, delimiter: str) -> None:
+    done = cli("search", "crispr", "-f", form)
+
+    rows = list(csv.DictReader(io.StringIO(done.out), delimiter=delimiter))
+    assert len(rows) == len(cli("search", "crispr", "-f", "ids").out.split())
+    assert all(row["title"] and row["authors"] and row["source"] for row in rows)
+    assert {"pmid", "title", "authors", "source", "doi", "pmcid", "retraction_status"} <= set(rows[0])
+
+
+def test_rows_beyond_the_summaries_are_there_and_explained(cli: Cli) -> None:
+    done = cli("search", "crispr", "-f", "csv", "--summaries", "2")
+
+    rows = list(csv.DictReader(io.StringIO(done.out)))
+    assert [bool(row["title"]) for row in rows][:4] == [True, True, False, False]
+    assert done.err.startswith("Note: Titles stand in the first 2 rows")
+    assert cli("search", "crispr", "-f", "csv", "--summaries", "2", "-q").err == ""
+
+
+def test_markdown_is_a_list_with_links(cli: Cli) -> None:
+    done = cli("search", "moonlight memory shift", "-f", "md")
+
+    assert "- **RETRACTED** Moonlight exposure" in done.out
+    assert "[PMID 99000050](<https://pubmed.ncbi.nlm.nih.gov/99000050/>)" in done.out
+
+
+def test_fields_are_projected_in_every_format(cli: Cli) -> None:
+    found = document(cli("search", "crispr", "-n", "2", "--summaries", "2", "--fields", "total_found,pmid,title"))
+    assert set(found) == {"total_found", "brief_summaries"}
+    assert [set(record) for record in found["brief_summaries"]] == [{"pmid", "title"}] * 2
+
+    assert cli("search", "crispr", "-n", "2", "-f", "csv", "--fields", "title,pmid").out.startswith("title,pmid\n")
+    line = cli("search", "crispr", "-n", "1", "-f", "jsonl", "--fields", "pmid", "--fields", "doi").out
+    assert set(json.loads(line)) == {"pmid", "doi"}
+    assert "Moonlight" in cli("search", "moonlight memory", "-f", "table", "--fields", "pmid,title").out
+
+
+def test_an_unknown_field_is_refused_before_anything_is_asked(cli: Cli, sandbox: Sandbox) -> None:
+    for form in ("json", "jsonl", "csv", "table"):
+        assert cli("search", "crispr", "-f", form, "--fields", "pmid,colour").status == 2
+    assert cli("search", "crispr", "-f", "ids", "--fields", "pmid").status == 2
+    assert sandbox.requests() == 0
+
+
+# Warnings
+
+
+@pytest.mark.long
+def test_a_dropped_phrase_is_a_warning_on_stderr_that_quiet_does_not_hide(cli: Cli) -> None:
+    for form in ("ids", "csv", "jsonl", "md"):
+        done = cli("search", "crispr OR qqqzzz[foo]", "-q", "-f", form)
+        assert done.status == 0
+        assert done.err.startswith("Warning: ")
+    done = cli("search", "crispr OR qqqzzz[foo]")
+    assert json.loads(done.out)["warnings"]
+    assert done.err == ""  # the document says it
+    assert "Warning: " in cli("search", "crispr OR qqqzzz[foo]", "-f", "table").out
+
+
+def test_warnings_survive_projection(cli: Cli) -> None:
+    found = document(cli("search", "crispr OR qqqzzz[foo]", "--fields", "pmids"))
+
+    assert set(found) == {"pmids", "warnings"}
+
+
+def test_a_dropped_part_is_told_above_the_table(cli: Cli) -> None:
+    out = cli("search", "crispr AND qqqzzz", "-n", "2", "-f", "table").out
+
+    assert out.startswith("Warning: No record contains the phrase 'qqqzzz'")
+    assert "as written finds 0" in " ".join(out.split())
+    assert out.index("Warning: ") < out.index("PMID")
+    kept = document(cli("search", "crispr AND qqqzzz", "--fields", "pmids"))
+    assert list(kept) == ["query_broadened", "strict_total", "warnings", "pmids"]
+
+
+def test_a_table_of_chosen_fields_loses_no_warning(cli: Cli) -> None:
+    done = cli("search", "crispr AND qqqzzz", "-f", "table", "--fields", "pmid,title")
+
+    assert "Warning: No record contains the phrase 'qqqzzz'" in done.err
+
+
+def test_warnings_name_flags_in_the_terminal_and_fields_in_the_document(cli: Cli) -> None:
+    arguments = ("search", "crispr", "--journal", "Nobody", "--species", "humans", "--min-date", "2000")
+
+    for shown in (cli(*arguments, "-f", "table").out, cli(*arguments, "-f", "ids").err):
+        text = " ".join(shown.split())
+        assert "without --journal 7 would be left" in text
+        assert "`" not in text
+    hidden = cli("search", "crispr", "--species", "humans", "-f", "ids").err
+    assert "cannot match --species" in hidden
+    messages = " ".join(warning["message"] for warning in document(cli(*arguments))["warnings"])
+    assert "without `journal` 7 would be left" in messages
+    dated = cli("search", "crispr", "--max-date", "1900", "-f", "table").out
+    assert "--min-date/--max-date leaves none of them" in " ".join(dated.split())
+
+
+@pytest.mark.parametrize("form", ["table", "ids", "csv", "tsv", "jsonl", "md"])
+def test_what_a_page_leaves_out_is_noted_in_every_format(cli: Cli, form: str) -> None:
+    assert "Note: 11 more: add --offset 3" in cli("search", "crispr", "-n", "3", "-f", form).err
+
+
+def test_strict_ends_with_2_and_still_prints_the_document(cli: Cli) -> None:
+    done = cli("search", "crispr OR qqqzzz[foo]", "--strict")
+
+    assert done.status == 2
+    assert json.loads(done.out)["pmids"]
+    error = envelope(done)
+    assert error["code"] == "INVALID_INPUT"
+    assert error["details"]["reason"] == "strict"
+    assert error["details"]["warnings"]
+    assert cli("search", "crispr", "--strict").status == 0
+
+
+def test_nothing_found_is_done_and_says_so(cli: Cli) -> None:
+    assert document(cli("search", "crisper"))["pmids"] == []
+    assert "Nothing found." in cli("search", "crisper", "-f", "table").out
+    assert cli("search", "crisper", "-f", "ids").out == ""
+
+
+def test_too_many_results_name_the_way_to_all(cli: Cli) -> None:
+    done = cli("search", "crispr", "-n", "10000")
+
+    assert done.status == 2
+    assert "--all" in envelope(done)["message"]
+
+
+# All
+
+
+def test_all_retrieves_everything_with_a_certificate(cli: Cli) -> None:
+    found = document(cli("search", "crispr OR sleep", "--all"))
+
+    assert found["certificate"]["count"] == found["certificate"]["retrieved"] == len(found["pmids"])
+    assert found["certificate"]["missing"] == 0
+    assert "sha256" in cli("search", "crispr OR sleep", "--all", "-f", "table").out
+    assert len(cli("search", "crispr OR sleep", "--all", "-f", "ids").out.split()) == len(found["pmids"])
+
+
+def test_all_and_pages_contradict_each_other(cli: Cli) -> None:
+    assert cli("search", "crispr", "--all", "-n", "5").status == 2
+    assert cli("search", "crispr", "--all", "--offset", "5").status == 2
+
+
+# The table
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("columns", [60, 80, 120, 200])
+def test_a_table_fits_and_cuts_nothing(cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    titles = [line for line in cli("search", "sleep", "-f", "csv", "--fields", "title").out.splitlines()[1:] if line]
+
+    done = cli("search", "sleep", "-f", "table")
+
+    assert max(len(line) for line in done.out.splitlines()) <= columns
+    flat = "".join(done.out.split())
+    for title in titles:
+        words = title.strip('"').replace('""', '"').split()
+        assert all(word in flat for word in words), title
+
+
+def test_a_table_marks_what_is_retracted_without_colour(cli: Cli) -> None:
+    out = cli("search", "moonlight memory shift", "-f", "table").out
+
+    assert "RETRACTED Moonlight exposure" in out
+    assert "\x1b" not in out
+
+
+def test_colour_and_links_are_there_when_asked_for(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    out = cli("search", "moonlight memory shift", "-f", "table", "--color", "always").out
+    assert "\x1b]8;" in out
+    assert "https://pubmed.ncbi.nlm.nih.gov/99000050/" in out
+
+    monkeypatch.setenv("TERM", "dumb")
+    assert "\x1b" not in cli("search", "sleep", "-f", "table", "--color", "always").out
+    monkeypatch.setenv("TERM", "xterm-256color")
+    assert "\x1b" not in cli("search", "sleep", "-f", "table", "--color", "never").out
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[" in cli("search", "sleep", "-f", "table").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[31" not in cli("search", "sleep", "-f", "table").out
+
+
+def test_a_table_says_how_many_there_are_and_how_to_go_on(cli: Cli) -> None:
+    done = cli("search", "crispr", "-n", "3", "-f", "table")
+
+    assert "1–3 of 14" in done.out
+    assert "PubMed searched for:" in done.out
+    assert done.err == "Note: 11 more: add --offset 3\n"
+    assert "4–5 of 14" in cli("search", "crispr", "-n", "2", "--offset", "3", "-f", "table").out
+
+
+def result(titles: list[str], **more: Any) -> SearchResult:
+    """Return a search result with these titles."""
+    pmids = [str(number) for number in range(1, len(titles) + 1)]
+    return SearchResult(
+        search_parameters=SearchParameters(
+            query_term="x", max_results=20, offset=0, sort_by="relevance", fetch_brief_summaries=20
+        ),
+        effective_esearch_term="x",
+        query_translation="x[All Fields]",
+        total_found=len(titles),
+        retrieved_pmid_count=len(titles),
+        pmids=pmids,
+        brief_summaries=[
+            BriefSummary(pmid=pmid, title=title, authors="Doe J, Roe R, Poe P, Moe M", source="J. 2024;1:2")
+            for pmid, title in zip(pmids, titles, strict=True)
+        ],
+        esearch_url="https://example.org",
+        **more,
+    )
+
+
+def shown(module: Module, found: SearchResult, width: int = 80) -> str:
+    from rich.console import Console
+
+    console = Console(width=width, file=io.StringIO(), markup=False, highlight=False, emoji=False)
+    console.print(module("_render").search_table(found, console))
+    text = console.file.getvalue()  # type: ignore[attr-defined]  # a StringIO
+    assert isinstance(text, str)
+    return text
+
+
+def test_titles_are_data_and_not_markup(module: Module) -> None:
+    out = shown(module, result(["[bold]Not bold[/bold] :smile: [link=x]y[/link]", "P<0.001 \x1b[31mred\x9b2J"]))
+
+    assert "[bold]Not bold[/bold] :smile: [link=x]y[/link]" in out
+    assert "P<0.001 [31mred2J" in out
+
+
+def test_authors_are_shortened_and_titles_never(module: Module) -> None:
+    long = "A very long title " * 20 + "end."
+
+    assert "Doe J, Roe R, et al." in shown(module, result(["T"]))
+    assert "Doe J, Roe R, Poe P, et al." in " ".join(shown(module, result(["T"]), 200).split())
+    assert "end." in shown(module, result([long]))
+
+
+def test_an_incomplete_certificate_is_told(module: Module) -> None:
+    proof = Certificate(
+        count=5,
+        retrieved=3,
+        missing=2,
+        duplicates=0,
+        slices=[Slice(clause="", count=5, retrieved=3)],
+        query_translation="x",
+        sha256="0" * 64,
+    )
+    found = result(["T"], certificate=proof, warnings=[Warn(code="count_changed", message="It changed.")])
+
+    out = " ".join(shown(module, found).split())
+    assert "3 of 5 PMIDs, 2 missing, 1 slice" in out
+    assert "Warning: It changed." in out
+
+
+def test_a_file_gets_the_same_table(cli: Cli, tmp_path: Path) -> None:
+    assert cli("search", "crispr", "-f", "table", "-o", str(tmp_path / "hits.text")).status == 0
+    assert "PubMed searched for:" in (tmp_path / "hits.text").read_text(encoding="utf-8")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("form", ["table", "ids", "md", "csv", "tsv", "jsonl"])
+def test_where_a_result_set_is_kept_is_said_on_stderr(cli: Cli, form: str) -> None:
+    done = cli("search", "crispr", "-n", "2", "--history", "-f", form)
+
+    said = [line for line in done.err.splitlines() if line.startswith("Note: Kept at NCBI: entrez-kit fetch ")]
+    assert len(said) == 1
+    *_, key, _, place = said[0].split()
+    fetched = cli("fetch", "--query-key", key, "--web-env", place, "--retmax", "2", "-f", "ids")
+    assert len(fetched.out.split()) == 2
+
+
+def test_json_holds_where_a_result_set_is_kept_and_needs_no_note(cli: Cli) -> None:
+    done = cli("search", "crispr", "-n", "2", "--history", "--json")
+
+    assert document(done)["web_env"]
+    assert done.err == ""
+
+
+@pytest.mark.parametrize(("columns", "widest"), [("0", 80), ("5", 20), ("1000000", 1000)])
+def test_no_width_makes_a_table_vanish_or_endless(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: str, widest: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    done = cli("search", "crispr", "-n", "2", "-f", "table")
+
+    assert done.status == 0
+    assert "99000" in done.out
+    assert max(len(line) for line in done.out.splitlines()) <= widest
+
+
+def test_a_table_in_a_file_has_no_trailing_blanks(cli: Cli, tmp_path: Path) -> None:
+    target = tmp_path / "table.out"
+    piped = cli("search", "crispr", "-n", "3", "-f", "table")
+    assert cli("search", "crispr", "-n", "3", "-f", "table", "-o", str(target)).status == 0
+
+    for text in (piped.out, target.read_text(encoding="utf-8")):
+        assert len(text.splitlines()) > 3
+        assert [line for line in text.splitlines() if line != line.rstrip(" ")] == []
+
+
+def test_fields_of_summaries_ask_for_summaries(cli: Cli) -> None:
+    lines = [
+        json.loads(line)
+        for line in cli("search", "crispr", "-n", "2", "-f", "jsonl", "--fields", "title").out.splitlines()
+    ]
+    whole = document(cli("search", "crispr", "-n", "2", "--json", "--fields", "pmid,title"))
+
+    assert [list(line) for line in lines] == [["title"], ["title"]]
+    assert [list(item) for item in whole["brief_summaries"]] == [["pmid", "title"]] * 2
+
+
+def test_rows_without_a_summary_keep_their_pmid_and_a_note_says_so(cli: Cli) -> None:
+    done = cli("search", "crispr", "-n", "3", "--summaries", "1", "-f", "jsonl", "--fields", "title")
+
+    assert [list(json.loads(line)) for line in done.out.splitlines()] == [["title"], ["pmid"], ["pmid"]]
+    assert "Only the first 1 records hold more than a pmid" in done.err
+
+
+def test_pmids_alone_ask_for_no_summaries(cli: Cli, sandbox: Sandbox) -> None:
+    before = sandbox.requests()
+    assert cli("search", "crispr", "-n", "2", "-f", "jsonl", "--fields", "pmid", "--no-cache").status == 0
+
+    assert sandbox.requests() == before + 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["x.pdf", "x.csv.gz", "x.xlsx"])
+def test_a_suffix_that_is_no_format_is_refused_unless_the_format_is_named(cli: Cli, tmp_path: Path, name: str) -> None:
+    done = cli("search", "crispr", "-o", str(tmp_path / name))
+
+    assert done.status == 2
+    assert ".csv (csv)" in envelope(done)["recovery_hint"]
+    assert ".txt (ids)" in envelope(done)["recovery_hint"]
+    assert list(tmp_path.iterdir()) == []
+    assert cli("search", "crispr", "-f", "csv", "-o", str(tmp_path / name)).status == 0
+
+
+def test_dev_stdout_is_standard_output(cli: Cli) -> None:
+    done = cli("search", "crispr", "-n", "1", "-f", "ids", "-o", "/dev/stdout")
+
+    assert (done.status, len(done.out.split())) == (0, 1)

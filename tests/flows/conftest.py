@@ -1,0 +1,25 @@
+"""What tests share that run whole flows in this process, against servers on loopback."""
+
+from doctor_bench import home_fixture, settings_fixture
+from gene_bench import genes_fixture, genes_of_fixture
+from serving import anyio_backend_fixture, era_fixture, host_for_fixture, services_fixture, services_for_fixture
+from settings_sources import sources_fixture
+from terminal import alone_fixture, cli_fixture, module_fixture, process_fixture, program_fixture
+
+__all__ = [
+    "alone_fixture",
+    "anyio_backend_fixture",
+    "cli_fixture",
+    "era_fixture",
+    "genes_fixture",
+    "genes_of_fixture",
+    "home_fixture",
+    "host_for_fixture",
+    "module_fixture",
+    "process_fixture",
+    "program_fixture",
+    "services_fixture",
+    "services_for_fixture",
+    "settings_fixture",
+    "sources_fixture",
+]

@@ -1,0 +1,379 @@
+"""Providers of embeddings: what is asked of them, what of their answers is accepted, and what is said of failures."""
+
+import json
+import math
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tiny_model import tiny_model
+
+from entrez_kit import load_settings
+from entrez_kit.corpus.embeddings import (
+    BATCH,
+    OPENAI_MODEL,
+    Embedder,
+    SentenceModelEmbeddings,
+    StaticModelEmbeddings,
+    embedder_of,
+    is_static,
+    name_of,
+)
+from entrez_kit.errors import EmbeddingsError, Exit, LocalEmbeddingsError, NotConfigured
+from entrez_kit.settings import Settings
+
+KEY = "sk-canary-0123456789abcdef"
+
+needs_openai = pytest.mark.skipif(find_spec("openai") is None, reason="the package openai is not installed")
+needs_model2vec = pytest.mark.skipif(find_spec("model2vec") is None, reason="the package model2vec is not installed")
+
+
+# What is accepted
+
+
+class Given:
+    """A provider that returns what it was given."""
+
+    name = "test:given"
+
+    def __init__(self, *answers: Any) -> None:
+        self.answers = list(answers)
+        self.asked: list[Sequence[str]] = []
+
+    def raw(self, texts: Sequence[str]) -> Any:
+        self.asked.append(texts)
+        return self.answers.pop(0)
+
+
+def test_vectors_come_back_in_order_with_length_1() -> None:
+    embedder = Embedder(Given([[3.0, 4.0], [0.0, -2.0]]))
+
+    assert embedder.embed(["a", "b"]) == [pytest.approx([0.6, 0.8]), pytest.approx([0.0, -1.0])]
+    assert embedder.dim == 2
+
+
+def test_the_dimension_is_found_out_where_nothing_was_embedded_yet() -> None:
+    assert Embedder(Given([[1.0, 2.0, 3.0]])).dim == 3
+
+
+def test_texts_go_in_batches_and_none_goes_empty() -> None:
+    provider = Given(*([[1.0, 0.0]] * number for number in (BATCH, BATCH, 7)))
+    texts = [f"text {number}" for number in range(2 * BATCH + 6)]
+
+    assert len(Embedder(provider).embed(iter(["", *texts]))) == 2 * BATCH + 7
+    assert [len(batch) for batch in provider.asked] == [BATCH, BATCH, 7]
+    assert provider.asked[0][0] == " "
+
+
+def test_nothing_is_asked_for_no_texts() -> None:
+    assert Embedder(Given()).embed([]) == []
+
+
+def test_a_text_that_points_nowhere_still_gets_a_vector_of_length_1() -> None:
+    (vector,) = Embedder(Given([[0.0, 0.0, 0.0]])).embed(["zzz"])
+
+    assert math.hypot(*vector) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        ([[1.0, 0.0]], "1 vectors for 2 texts"),
+        ([[1.0, 0.0]] * 3, "3 vectors for 2 texts"),
+        ([], "0 vectors for 2 texts"),
+        ([[1.0, 0.0], [1.0]], "different dimensions"),
+        ([[], []], "0 dimensions"),
+        ([1.0, 2.0], "0 dimensions"),
+        ([[1.0, float("nan")], [1.0, 0.0]], "not made of numbers"),
+        ([[1.0, float("inf")], [1.0, 0.0]], "not made of numbers"),
+        ([[1.0, 1e300], [1.0, 0.0]], "not made of numbers"),
+        ([[1.0, None], [1.0, 0.0]], "not made of numbers"),
+        ([["a", "b"], ["c", "d"]], "not made of numbers"),
+    ],
+)
+def test_answers_that_cannot_be_used_are_refused(answer: Any, problem: str) -> None:
+    with pytest.raises(EmbeddingsError, match=problem) as caught:
+        Embedder(Given(answer)).embed(["a", "b"])
+
+    assert caught.value.reason == "invalid_response"
+
+
+def test_a_dimension_that_changes_on_the_way_is_refused() -> None:
+    embedder = Embedder(Given([[1.0, 0.0]], [[1.0, 0.0, 0.0]]))
+    embedder.embed(["a"])
+
+    with pytest.raises(EmbeddingsError, match="3 dimensions where 2 were due"):
+        embedder.embed(["b"])
+
+
+# OpenAI
+
+
+class OpenAI:
+    """What stands at OpenAI's address: answers as scripted, then properly; remembers what it was sent."""
+
+    def __init__(self) -> None:
+        self.script: list[Callable[[dict[str, Any]], tuple[int, Any]]] = []
+        self.requests: list[dict[str, Any]] = []
+        self.keys: set[str | None] = set()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.requests.append({"path": self.path, **body})
+                outer.keys.add(self.headers["Authorization"])
+                status, answer = outer.script.pop(0)(body) if outer.script else (200, proper(body))
+                content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *args: Any) -> None:
+                """Say nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def refuses(self, status: int, times: int = 1) -> None:
+        """Refuse so many requests, the key in the answer as OpenAI sometimes has it."""
+        error = {"error": {"message": f"Incorrect API key provided: {KEY}", "code": "nope"}}
+        self.script += [lambda body: (status, error)] * times
+
+    def says(self, change: Callable[[dict[str, Any]], Any]) -> None:
+        """Answer one request with a changed answer."""
+        self.script.append(lambda body: (200, change(proper(body))))
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def proper(body: dict[str, Any]) -> dict[str, Any]:
+    """Answer as OpenAI does, the entries in no particular order."""
+    texts = body["input"]
+    data = [
+        {"object": "embedding", "index": place, "embedding": [float(len(text)), 1.0, 0.0]}
+        for place, text in enumerate(texts)
+    ]
+    usage = {"prompt_tokens": 1, "total_tokens": 1}
+    return {"object": "list", "data": data[::-1], "model": body["model"], "usage": usage}
+
+
+@pytest.fixture
+def openai() -> Iterator[OpenAI]:
+    """Run a service at OpenAI's address on this machine."""
+    running = OpenAI()
+    yield running
+    running.close()
+
+
+def settings_for(openai: OpenAI | None = None, **overrides: Any) -> Settings:
+    given = {"embeddings": "openai", "openai_api_key": KEY, "ncbi_max_retries": 0, **overrides}
+    return load_settings({**given, "openai_url": openai.url} if openai else given)
+
+
+def embedder_for(settings: Settings) -> Embedder:
+    embedder = embedder_of(settings)
+    assert embedder is not None
+    return embedder
+
+
+@pytest.mark.long
+@needs_openai
+def test_openai_is_asked_for_a_batch_and_its_answer_put_in_order(openai: OpenAI) -> None:
+    embedder = embedder_for(settings_for(openai))
+    first, second = embedder.embed(["a", "three words here"])
+
+    assert embedder.name == f"openai:{OPENAI_MODEL}"
+    assert first[0] < second[0]
+    assert embedder.dim == 3
+    assert math.hypot(*second) == pytest.approx(1)
+    (request,) = openai.requests
+    assert (request["path"], request["model"]) == ("/v1/embeddings", OPENAI_MODEL)
+    assert request["input"] == ["a", "three words here"]
+    assert openai.keys == {f"Bearer {KEY}"}
+
+
+@needs_openai
+def test_another_model_is_asked_for_by_its_name(openai: OpenAI) -> None:
+    embedder = embedder_for(settings_for(openai, embeddings_model="text-embedding-3-large"))
+    embedder.embed(["a"])
+
+    assert embedder.name == "openai:text-embedding-3-large"
+    assert openai.requests[0]["model"] == "text-embedding-3-large"
+
+
+@pytest.mark.long
+@needs_openai
+@pytest.mark.parametrize(
+    ("status", "reason", "retryable"),
+    [
+        (429, "rate_limited", True),
+        (500, "failed", True),
+        (503, "failed", True),
+        (401, "refused", False),
+        (403, "refused", False),
+        (404, "refused", False),
+        (400, "refused", False),
+    ],
+)
+def test_what_openai_refuses_is_a_typed_error_without_the_key(
+    openai: OpenAI, status: int, reason: str, retryable: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    openai.refuses(status)
+    with pytest.raises(EmbeddingsError) as caught:
+        embedder_for(settings_for(openai)).embed(["a"])
+
+    error = caught.value
+    assert (error.reason, error.retryable, error.exit_code) == (reason, retryable, Exit.UPSTREAM)
+    assert (error.__cause__, error.__context__) == (None, None)
+    assert KEY not in json.dumps(error.envelope()) + caplog.text
+
+
+@needs_openai
+def test_openai_is_asked_again_as_often_as_the_settings_allow(openai: OpenAI, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("openai._base_client.BaseClient._calculate_retry_timeout", lambda *args, **more: 0.01)
+    openai.refuses(500)
+    openai.refuses(429)
+
+    assert len(embedder_for(settings_for(openai, ncbi_max_retries=2)).embed(["a"])) == 1
+    assert len(openai.requests) == 3
+
+
+@pytest.mark.long
+@needs_openai
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda answer: {**answer, "data": answer["data"][:1]}, "1 vectors for 2 texts"),
+        (lambda answer: {**answer, "data": []}, "0 vectors for 2 texts"),
+        (lambda answer: {"object": "list"}, "cannot be read"),
+        (
+            lambda answer: b'{"data": [{"index": 0, "embedding": [NaN, 1]}, {"index": 1, "embedding": [0, 1]}]}',
+            "numbers",
+        ),
+        (lambda answer: b'{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [0, 1]}]}', "dimensions"),
+        (lambda answer: b"<html>Bad gateway</html>", "cannot be read"),
+        (lambda answer: b"", "cannot be read"),
+    ],
+)
+def test_what_openai_answers_is_checked(openai: OpenAI, change: Callable[[Any], Any], problem: str) -> None:
+    openai.says(change)
+    with pytest.raises(EmbeddingsError, match=problem) as caught:
+        embedder_for(settings_for(openai)).embed(["a", "b"])
+
+    assert caught.value.reason == "invalid_response"
+
+
+@needs_openai
+def test_openai_out_of_reach_is_said_so(openai: OpenAI) -> None:
+    settings = settings_for(openai)
+    openai.close()
+    with pytest.raises(EmbeddingsError, match="cannot be reached") as caught:
+        embedder_for(settings).embed(["a"])
+
+    assert caught.value.reason == "openai_unreachable"
+
+
+def test_without_a_key_nothing_is_sent_anywhere(openai: OpenAI) -> None:
+    with pytest.raises(NotConfigured, match="OPENAI_API_KEY"):
+        embedder_of(settings_for(openai, openai_api_key=""))
+
+    assert not openai.requests
+
+
+@needs_openai
+def test_the_key_goes_to_openai_and_to_this_machine_only() -> None:
+    for url in ("https://proxy.example.org/v1", "http://api.openai.com/v1", "https://openai.com.example.org/v1"):
+        with pytest.raises(NotConfigured) as caught:
+            embedder_for(settings_for(openai_url=url)).embed(["a"])
+        assert KEY not in str(caught.value.envelope())
+
+
+def test_offline_asks_nobody(openai: OpenAI) -> None:
+    with pytest.raises(LocalEmbeddingsError, match="offline"):
+        embedder_of(settings_for(openai, offline=True))
+
+    assert not openai.requests
+
+
+def test_a_package_that_is_not_there_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("entrez_kit.extras.is_installed", lambda name: False)
+    for embeddings, extra in (("openai", "entrez-kit[openai]"), ("hf", "entrez-kit[embeddings]")):
+        with pytest.raises(NotConfigured) as caught:
+            embedder_of(settings_for(embeddings=embeddings))
+        assert caught.value.reason == "extra_missing"
+        assert extra in caught.value.recovery_hint
+
+
+def test_without_a_provider_there_is_no_embedder() -> None:
+    assert embedder_of(load_settings({})) is None
+
+
+# Models on this machine
+
+
+@needs_model2vec
+def test_a_static_model_is_read_from_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tiny_model(tmp_path / "tiny")
+    embedder = embedder_for(load_settings({"embeddings": "hf", "embeddings_model": str(folder)}))
+    fish, danio, heart = embedder.embed(["Zebrafish", "danio fish", "cardiac muscle"])
+
+    assert is_static(str(folder))
+    assert embedder.dim == 3
+    assert sum(a * b for a, b in zip(fish, danio, strict=True)) == pytest.approx(1)
+    assert sum(a * b for a, b in zip(fish, heart, strict=True)) == pytest.approx(0)
+    monkeypatch.chdir(tmp_path)
+    assert embedder.name == name_of("tiny") == name_of("./tiny") == f"hf:{folder.resolve()}"
+
+
+@needs_model2vec
+@pytest.mark.parametrize("offline", [True, False])
+def test_a_model_that_cannot_be_had_is_named(tmp_path: Path, offline: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: Any, **more: Any) -> Any:
+        assert offline is more.get("local_files_only", False)
+        raise OSError("no network")
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", refuse)
+    monkeypatch.setattr("model2vec.persistence.persistence.huggingface_hub.snapshot_download", refuse)
+    with pytest.raises(LocalEmbeddingsError, match="nobody/nothing") as caught:
+        StaticModelEmbeddings("nobody/nothing", offline=offline)
+
+    assert caught.value.reason == "model_unavailable"
+    assert caught.value.__context__ is None
+
+
+def test_sentence_transformers_are_used_where_they_are_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "site" / "sentence_transformers"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        "class SentenceTransformer:\n"
+        "    def __init__(self, name, local_files_only):\n"
+        "        self.name, self.local = name, local_files_only\n"
+        "    def encode(self, texts, show_progress_bar):\n"
+        "        assert not show_progress_bar\n"
+        "        return [[float(len(text)), 2.0] for text in texts]\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(package.parent)
+    monkeypatch.delitem(sys.modules, "sentence_transformers", raising=False)
+    try:
+        embedder = embedder_for(load_settings({"embeddings": "hf", "embeddings_model": "someone/some-model"}))
+
+        assert isinstance(embedder._provider, SentenceModelEmbeddings)
+        assert embedder.name == "hf:someone/some-model"
+        assert embedder.embed(["ab"]) == [pytest.approx([2**-0.5, 2**-0.5])]
+    finally:
+        sys.modules.pop("sentence_transformers", None)

@@ -1,0 +1,146 @@
+"""`entrez-kit corpus` with a Weaviate server beside it."""
+
+import json
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("weaviate", reason="the extra entrez-kit[weaviate] is not installed")
+
+from weaviate_double import WeaviateDouble
+
+if TYPE_CHECKING:
+    from entrez_kit.sandbox.server import Sandbox
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def double(monkeypatch: pytest.MonkeyPatch) -> Iterator[WeaviateDouble]:
+    with WeaviateDouble() as running:
+        monkeypatch.setenv("WEAVIATE_URL", running.url)
+        monkeypatch.setenv("WEAVIATE_GRPC_PORT", str(running.grpc_port))
+        yield running
+
+
+@pytest.fixture
+def run(sandbox: "Sandbox", monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Call the program in this process, without waiting."""
+    monkeypatch.setattr("entrez_kit.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
+    monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")
+    main = import_module("entrez_kit.commands._app").main
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        status = main(list(arguments))
+        return (status, *capsys.readouterr())
+
+    return call
+
+
+def _envelope(stderr: str) -> dict[str, Any]:
+    error: dict[str, Any] = json.loads(stderr.strip().splitlines()[-1])["error"]
+    return error
+
+
+def test_a_sync_delivers_and_a_search_asks_there(run: Run, double: WeaviateDouble) -> None:
+    status, out, _ = run("corpus", "sync", "k", "all[sb]")
+    assert status == 0
+    assert not [one for one in json.loads(out)["warnings"] if "Weaviate" in one]
+    (held,) = double.collections.values()
+    assert len(held.objects) > 70
+
+    status, out, _ = run("corpus", "search", "--index", "weaviate", "randomized", "trial", "-n", "3", "--corpus", "k")
+
+    hits = json.loads(out)["results"]
+    assert status == 0
+    assert len(hits) == 3
+    assert {hit["uuid"] for hit in hits} <= held.objects.keys()
+    assert all(set(hit) == {"doc_id", "uuid", "sim", "bm25", "quality", "score"} for hit in hits)
+
+
+def test_a_sync_beside_a_server_that_is_down_ends_well_with_a_warning(
+    run: Run, double: WeaviateDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEAVIATE_URL", "http://127.0.0.1:9")
+
+    status, out, _ = run("corpus", "sync", "k", "all[sb]")
+
+    assert status == 0
+    assert [one for one in json.loads(out)["warnings"] if "Weaviate" in one]
+
+    status, out, err = run("corpus", "search", "--index", "weaviate", "trial")
+    assert (status, out) == (5, "")
+    assert _envelope(err)["code"] == "WEAVIATE"
+
+
+@pytest.mark.long
+def test_a_search_says_what_is_missing(run: Run, double: WeaviateDouble, monkeypatch: pytest.MonkeyPatch) -> None:
+    status, _, err = run("corpus", "search", "--index", "weaviate", "trial")
+    assert status == 9
+    assert "reindex --index weaviate" in _envelope(err)["details"]["recovery_hint"]
+
+    monkeypatch.delenv("WEAVIATE_URL")
+    status, _, err = run("corpus", "search", "--index", "weaviate", "trial")
+    assert status == 8
+    assert "WEAVIATE_URL" in _envelope(err)["details"]["recovery_hint"]
+    assert run("corpus", "reindex", "--index", "weaviate")[0] == 8
+
+
+@pytest.mark.long
+def test_a_reindex_rebuilds_the_index_there(run: Run, double: WeaviateDouble) -> None:
+    run("corpus", "sync", "k", "all[sb]")
+    (held,) = double.collections.values()
+    number = len(held.objects)
+    held.objects.clear()
+
+    status, out, _ = run("corpus", "reindex", "--index", "weaviate", "-f", "json")
+
+    assert status == 0
+    assert json.loads(out) == {"collection": "PubMedChunk", "written": number, "deleted": 0, "waiting": 0}
+    assert len(held.objects) == number
+    assert (
+        f"PubMedChunk: {number} passages written, 0 deleted."
+        in run("corpus", "reindex", "--index", "weaviate", "-f", "table")[1]
+    )
+
+
+def test_a_reindex_that_was_not_taken_in_full_says_so(run: Run, double: WeaviateDouble) -> None:
+    run("corpus", "sync", "k", "all[sb]")
+    (held,) = double.collections.values()
+    unloved = min(held.objects)
+    double.fail_objects = lambda uuid: "no room" if uuid == unloved else None
+
+    status, out, err = run("corpus", "reindex", "--index", "weaviate", "-f", "json")
+
+    assert status == 4
+    assert json.loads(out)["waiting"] == 1
+    assert _envelope(err)["details"]["refused"] == {unloved: "no room"}
+
+
+@pytest.mark.long
+def test_python_and_agents_ask_there_too(run: Run, double: WeaviateDouble) -> None:
+    from entrez_kit import EntrezKit
+    from entrez_kit.catalogue import OPERATIONS
+    from entrez_kit.server.tools import Toolbox
+
+    run("corpus", "sync", "k", "all[sb]")
+    printed = json.loads(run("corpus", "search", "--index", "weaviate", "randomized", "trial", "--corpus", "k")[1])
+    asked: dict[str, Any] = {"query": "randomized trial", "index": "weaviate", "corpus": "k"}
+
+    with EntrezKit() as kit:
+        assert kit.rag_search(**asked).model_dump(mode="json") == printed
+        answer = Toolbox(OPERATIONS).call(kit.services, "rag_search", asked)
+    assert answer.structured_content == printed
+    assert printed["results"]
+    (held,) = double.collections.values()
+    assert {hit["uuid"] for hit in printed["results"]} <= held.objects.keys()
+
+
+def test_an_empty_name_of_a_corpus_is_not_all_of_them(run: Run) -> None:
+    status, out, err = run("corpus", "search", "trial", "--corpus", "")
+
+    assert (status, out) == (3, "")
+    assert _envelope(err)["code"] == "NOT_FOUND"

@@ -1,0 +1,168 @@
+"""Fetching whole records of any database in NCBI's formats."""
+
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from database_bench import Canned, KitFor, call, run, summaries_json
+
+from entrez_kit.databases.fetch import FETCH
+from entrez_kit.errors import EntityNotFound, InvalidInput, UpstreamError
+from entrez_kit.sandbox.server import Sandbox
+
+
+def outcomes(result: Any) -> list[tuple[str, str]]:
+    return [(outcome.id, outcome.status) for outcome in result.outcomes]
+
+
+def test_fasta_is_ncbis_own_text(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    result = call(kit, FETCH, db="nuccore", ids=["990000101", "ZZ900002.2"], rettype="fasta", retmode="text")
+
+    own = kit.eutils.efetch(db="nuccore", ids=["990000101", "ZZ900002.2"], rettype="fasta", retmode="text")
+    assert result.content.encode() == own.content
+    assert result.content.startswith(">ZZ900001.1 Homo sapiens")
+    assert result.model_dump(mode="json") == {
+        "db": "nuccore",
+        "ids": ["990000101", "ZZ900002.2"],
+        "rettype": "fasta",
+        "retmode": "text",
+        "content": result.content,
+    }
+
+
+@pytest.mark.parametrize(
+    ("db", "ids", "rettype", "retmode", "start"),
+    [
+        ("nuccore", ["990000101"], "gb", "text", "LOCUS       ZZ900001"),
+        ("nuccore", ["990000101"], "gb", "xml", "<?xml"),
+        ("taxonomy", ["txid9606"], None, "xml", "<?xml"),
+        ("gene", ["NCBIGene:7157"], None, "xml", "<?xml"),
+        ("mesh", ["D009203"], None, "text", "\n1: Myocardial Infarction"),
+        ("pubmed", ["99000001"], "medline", "text", "\nPMID- 99000001"),
+        ("pmc", ["PMC99000001"], None, "xml", "<?xml"),
+    ],
+)
+def test_each_database_has_formats_of_its_own(
+    sandbox: Sandbox, kit_for: KitFor, db: str, ids: list[str], rettype: str | None, retmode: str, start: str
+) -> None:
+    result = call(kit_for(sandbox), FETCH, db=db, ids=ids, rettype=rettype, retmode=retmode)
+
+    assert result.content.startswith(start)
+    assert result.shortfall() is None
+
+
+def test_ids_without_a_record_are_named_and_the_others_fetched(sandbox: Sandbox, kit_for: KitFor) -> None:
+    ids = ["990000102", "990000999", "ZZ900001.1", "ZZ999999.9", "no id!", "990000102"]
+    result = call(kit_for(sandbox), FETCH, db="nuccore", ids=ids, rettype="acc", retmode="text")
+
+    assert result.content.split() == ["ZZ900002.2", "ZZ900001.1"]
+    assert outcomes(result) == list(
+        zip(ids, ["found", "not_found", "found", "not_found", "invalid", "found"], strict=True)
+    )
+    assert result.not_found_ids == ["990000999", "ZZ999999.9"]
+    shortfall = result.shortfall()
+    assert isinstance(shortfall, EntityNotFound)
+    assert shortfall.details["partial"] is True
+
+
+def test_an_accession_that_only_efetch_knows_is_fetched() -> None:
+    """SRA runs, for instance, have no summary under their accession."""
+
+    def efetch(ids: list[str], **_: object) -> bytes:
+        return "".join(f"<{uid}>\n" for uid in ids).encode()
+
+    def esummary(ids: list[str], **_: object) -> bytes:
+        if ids != ["1"]:
+            raise EntityNotFound("Invalid uid")
+        return summaries_json(ids)
+
+    services = Canned(einfo=UpstreamError("down"), esummary=esummary, efetch=efetch)
+    result = run(services, FETCH, db="sra", ids=["SRR000001", "1"])
+
+    assert result.content == "<SRR000001>\n<1>\n"
+    assert result.outcomes == []
+
+
+def test_an_accession_that_efetch_denies_and_esummary_describes_is_a_failure_and_not_missing() -> None:
+    services = Canned(
+        esummary=lambda ids, **_: summaries_json(["8"], caption="ZZ900001", accessionversion="ZZ900001.1"),
+        efetch=EntityNotFound("Empty id list"),
+    )
+    with pytest.raises(UpstreamError) as caught:
+        run(services, FETCH, db="nuccore", ids=["ZZ900001.1"], rettype="fasta", retmode="text")
+
+    assert caught.value.reason == "contradiction"
+
+
+def test_nothing_found_raises_and_names_every_id(sandbox: Sandbox, kit_for: KitFor) -> None:
+    with pytest.raises(EntityNotFound) as caught:
+        call(kit_for(sandbox), FETCH, db="taxonomy", ids=["999999", "999998"])
+
+    assert [item["id"] for item in caught.value.details["missing"]] == ["999999", "999998"]
+    assert sandbox.requests("efetch") == 0
+    with pytest.raises(InvalidInput):
+        call(kit_for(sandbox), FETCH, db="taxonomy", ids=["mouse"])
+
+
+def test_a_format_that_does_not_exist_is_bad_input(sandbox: Sandbox, kit_for: KitFor) -> None:
+    with pytest.raises(InvalidInput, match="rettype"):
+        call(kit_for(sandbox), FETCH, db="nuccore", ids=["990000101"], rettype="fastq", retmode="text")
+    with pytest.raises(InvalidInput, match="rettype"):
+        FETCH.build({"db": "nuccore", "ids": ["1"], "rettype": "fa sta&x=1"})
+
+
+@pytest.mark.long
+def test_many_records_are_one_content_in_the_order_of_the_ids(kit_for: KitFor) -> None:
+    with Sandbox(records=650, enforce_limits=False) as big:
+        kit = kit_for(big)
+        ids = list(reversed(kit.search_articles(query_term="all[sb]", max_results=650).pmids))
+        xml = call(kit, FETCH, db="pubmed", ids=ids, retmode="xml")
+        text = call(kit, FETCH, db="pubmed", ids=ids, rettype="uilist", retmode="text")
+
+    root = ElementTree.fromstring(xml.content)
+    assert [element.findtext("MedlineCitation/PMID") for element in root] == ids
+    assert text.content.split() == ids
+    assert xml.warnings == []
+
+
+def test_records_that_cannot_be_had_are_errors_and_keep_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("entrez_kit.batches.time.sleep", lambda seconds: None)
+    ids = [str(number) for number in range(1, 401)]
+
+    def efetch(ids: list[str], **_: object) -> bytes:
+        if {"7", "200"} & set(ids):
+            raise UpstreamError("broke")
+        return b"".join(b"x\n" for _ in ids)
+
+    services = Canned(esummary=lambda ids, **_: summaries_json(ids), efetch=efetch)
+    result = run(services, FETCH, db="gene", ids=ids, retmode="text")
+
+    assert result.content.count("x") == 398
+    assert [outcome.id for outcome in result.outcomes if outcome.status == "error"] == ["7", "200"]
+    assert isinstance(result.shortfall(), UpstreamError)
+
+
+def test_when_efetch_does_not_answer_at_all_that_is_raised() -> None:
+    services = Canned(esummary=summaries_json(["1"]), efetch=UpstreamError("down"))
+
+    with pytest.raises(UpstreamError, match="down"):
+        run(services, FETCH, db="gene", ids=["1"])
+
+
+def test_without_summaries_all_is_fetched_and_that_nothing_was_checked_is_said() -> None:
+    services = Canned(esummary=UpstreamError("down"), efetch=b"records\n")
+    result = run(services, FETCH, db="gene", ids=["1", "2"])
+
+    assert result.content == "records\n"
+    assert [warning.code for warning in result.warnings] == ["not_verified"]
+    assert result.shortfall() is None
+
+
+def test_text_in_another_encoding_keeps_every_character() -> None:
+    latin = '<?xml version="1.0" encoding="ISO-8859-1"?><R>Müller</R>'.encode("latin-1")
+    services = Canned(esummary=summaries_json(["1"]), efetch=latin)
+
+    assert "Müller" in run(services, FETCH, db="gene", ids=["1"]).content
+    broken = Canned(esummary=summaries_json(["1"]), efetch=b"caf\xe9\n")
+    assert run(broken, FETCH, db="gene", ids=["1"]).content == "café\n"

@@ -1,0 +1,187 @@
+"""Links between databases: one linkset per source, in the order of the sources."""
+
+from typing import Any
+
+import pytest
+from database_bench import Canned, KitFor, call, einfo_xml, elink_xml, linkset, run, summaries_json
+
+from entrez_kit.databases.link import LINK
+from entrez_kit.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.sandbox.server import Sandbox
+
+
+def statuses(result: Any) -> list[tuple[str, str]]:
+    return [(item.source_id, item.status) for item in result.linksets]
+
+
+def linked(result: Any) -> dict[str, list[str]]:
+    return {item.source_id: [link.id for link in item.links] for item in result.linksets}
+
+
+def test_each_source_has_a_linkset_of_its_own_in_the_order_given(sandbox: Sandbox, kit_for: KitFor) -> None:
+    ids = ["672", "7157", "999999", "22059", "TP53", "NCBIGene:7157", "672"]
+    result = call(kit_for(sandbox), LINK, ids=ids, source="gene", target="pubmed")
+
+    assert statuses(result) == list(
+        zip(ids, ["linked", "linked", "not_found", "no_links", "invalid", "linked", "linked"], strict=True)
+    )
+    assert result.linksets[0].links[0].model_dump() == {"id": "99000033", "link_name": "gene_pubmed"}
+    assert linked(result)["NCBIGene:7157"] == linked(result)["7157"] == ["99000034", "99000031"]
+    assert sandbox.entries("elink")[0].params.count(("id", "672")) == 1
+    shortfall = result.shortfall()
+    assert isinstance(shortfall, EntityNotFound)
+    assert shortfall.details["partial"] is True
+    assert [item["id"] for item in shortfall.details["missing"]] == ["999999", "TP53"]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "source_id", "expected"),
+    [
+        ("pubmed", "pmc", "99000001", ["99000001"]),
+        ("pmc", "pubmed", "PMC99000001", ["99000001", "99000007"]),
+        ("gene", "pubmed", "672", ["99000033", "99000032", "99000030"]),
+        ("nuccore", "gene", "ZZ900001.1", ["7157"]),
+        ("nuccore", "taxonomy", "990000103", ["10090"]),
+    ],
+)
+def test_links_lead_from_any_database_to_any_other(
+    sandbox: Sandbox, kit_for: KitFor, source: str, target: str, source_id: str, expected: list[str]
+) -> None:
+    result = call(kit_for(sandbox), LINK, ids=[source_id], source=source, target=target)
+
+    assert linked(result) == {source_id: expected}
+
+
+def test_link_sets_may_come_in_any_order_and_some_not_at_first() -> None:
+    services = Canned(
+        elink=[elink_xml(linkset("3", "30"), linkset("1", "10", "11")), elink_xml(linkset("2", "20"))],
+        esummary=summaries_json(["1", "2", "3"]),
+    )
+    result = run(services, LINK, ids=["1", "2", "3"], source="gene", target="pubmed")
+
+    assert linked(result) == {"1": ["10", "11"], "2": ["20"], "3": ["30"]}
+    assert [parameters["ids"] for parameters in services.requests("elink")] == [["1", "2", "3"], ["2"]]
+
+
+def test_a_source_that_ncbi_never_answers_is_an_error_and_not_without_links() -> None:
+    services = Canned(elink=elink_xml(linkset("1", "10")), esummary=summaries_json(["2"]))
+    result = run(services, LINK, ids=["1", "2"], source="gene", target="pubmed")
+
+    assert statuses(result) == [("1", "linked"), ("2", "error")]
+    assert isinstance(result.shortfall(), UpstreamError)
+
+
+def test_an_invalid_id_does_not_shift_the_others() -> None:
+    services = Canned(elink=elink_xml(linkset(""), linkset("1", "10"), linkset("2")), esummary=summaries_json(["2"]))
+    result = run(services, LINK, ids=["1", "2"], source="gene", target="pubmed")
+
+    assert statuses(result) == [("1", "linked"), ("2", "no_links")]
+
+
+def test_invented_ids_with_links_are_found_out_on_request() -> None:
+    def services() -> Canned:
+        return Canned(
+            elink=elink_xml(linkset("1", "10"), linkset("2", "20")), esummary=summaries_json(["1"], absent=["2"])
+        )
+
+    assert statuses(run(services(), LINK, ids=["1", "2"], source="gene", target="pubmed")) == [
+        ("1", "linked"),
+        ("2", "linked"),
+    ]
+    checked = run(services(), LINK, ids=["1", "2"], source="gene", target="pubmed", verify=True)
+    assert statuses(checked) == [("1", "linked"), ("2", "not_found")]
+    assert checked.linksets[1].links == []
+
+
+def test_merged_link_sets_are_refused_and_not_guessed_at() -> None:
+    body = b"<eLinkResult><LinkSet><DbFrom>gene</DbFrom><IdList><Id>1</Id><Id>2</Id></IdList></LinkSet></eLinkResult>"
+
+    with pytest.raises(UpstreamError, match="merged"):
+        run(Canned(elink=body), LINK, ids=["1", "2"], source="gene", target="pubmed")
+
+
+def test_scores_are_ncbis_own(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = call(kit_for(sandbox), LINK, ids=["99000001"], target="pubmed", link_name="pubmed_pubmed", scores=True)
+    links = result.linksets[0].links
+
+    assert all(link.score > 0 for link in links)
+    assert [link.score for link in links] == sorted((link.score for link in links), reverse=True)
+    assert {link.link_name for link in links} == {"pubmed_pubmed"}
+
+
+def test_scores_that_do_not_come_in_time_are_done_without() -> None:
+    def elink(cmd: str, deadline_ms: int | None, ids: list[str], **_: object) -> bytes:
+        if cmd == "neighbor_score":
+            assert deadline_ms == 10_000
+            raise UpstreamError("no answer in time", details={"reason": "deadline_exceeded"})
+        return elink_xml(*(linkset(uid, "10") for uid in ids))
+
+    services = Canned(elink=elink)
+    ids = [str(number) for number in range(150)][1:]
+    result = run(services, LINK, ids=ids, source="gene", target="pubmed", scores=True)
+
+    assert {item.status for item in result.linksets} == {"linked"}
+    assert [warning.code for warning in result.warnings] == ["scores_unavailable"]
+    assert [parameters["cmd"] for parameters in services.requests("elink")] == [
+        "neighbor_score",
+        "neighbor",
+        "neighbor",
+    ]
+
+
+def test_a_link_that_does_not_exist_is_said_and_not_taken_for_no_links(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    elsewhere = call(kit, LINK, ids=["99000001"], link_name="pubmed_pubmed_refs")
+    nowhere = call(kit, LINK, ids=["7157"], source="gene", target="mesh")
+    unknown = call(kit, LINK, ids=["7157"], source="gene", target="pubmed", link_name="gene_pubmed_all")
+
+    assert [warning.code for result in (elsewhere, nowhere, unknown) for warning in result.warnings] == [
+        "unknown_link"
+    ] * 3
+    assert "leads to pubmed" in elsewhere.warnings[0].message
+    assert "but to: pubmed" in nowhere.warnings[0].message
+    assert "not in NCBI's list" in unknown.warnings[0].message
+    assert "gene_pubmed" in unknown.warnings[0].message
+
+
+def test_unknown_databases_are_refused_by_the_argument_that_names_them() -> None:
+    for field in ("source", "target"):
+        services = Canned(einfo=einfo_xml("pubmed", "clinvar"), elink=elink_xml(linkset("1")))
+        with pytest.raises(InvalidInput) as caught:
+            run(services, LINK, ids=["1"], **{"source": "pubmed", "target": "pubmed", field: "clinvarr"})
+        assert caught.value.invalid_input == f"{field}=clinvarr"
+
+
+@pytest.mark.parametrize("error", [UpstreamError("down"), RateLimited("too fast")])
+def test_when_nothing_answers_the_error_is_raised(error: Exception) -> None:
+    with pytest.raises(type(error)):
+        run(Canned(elink=error), LINK, ids=["1"], source="gene", target="pubmed")
+
+
+def test_a_source_whose_existence_cannot_be_checked_is_an_error() -> None:
+    services = Canned(elink=elink_xml(linkset("1", "10"), linkset("2")), esummary=UpstreamError("down"))
+    result = run(services, LINK, ids=["1", "2"], source="gene", target="pubmed")
+
+    assert statuses(result) == [("1", "linked"), ("2", "error")]
+
+
+def test_all_sources_missing_is_not_found_and_none_valid_bad_input(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    missing = call(kit, LINK, ids=["999", "998"], source="gene", target="pubmed").shortfall()
+    invalid = call(kit, LINK, ids=["TP53"], source="gene", target="pubmed").shortfall()
+
+    assert isinstance(missing, EntityNotFound)
+    assert missing.details["partial"] is False
+    assert isinstance(invalid, InvalidInput)
+
+
+@pytest.mark.long
+def test_five_hundred_sources_survive_every_fault(kit_for: KitFor) -> None:
+    faults = {"429": 0.05, "500": 0.05, "truncate": 0.05, "html": 0.1, "error200": 0.1, "cut": 0.05}
+    with Sandbox(records=500, enforce_limits=False, faults=faults, seed=5) as faulty:
+        kit = kit_for(faulty)
+        ids = kit.search_articles(query_term="all[sb]", max_results=500).pmids
+        result = call(kit, LINK, ids=ids)
+
+    assert [item.source_id for item in result.linksets] == ids
+    assert {item.status for item in result.linksets} == {"linked", "no_links"}

@@ -1,0 +1,155 @@
+"""Searching any database."""
+
+from typing import Any
+
+import pytest
+from database_bench import Canned, KitFor, call, esearch_xml, run
+
+from entrez_kit.databases.search import SEARCH
+from entrez_kit.errors import InvalidInput, UpstreamError
+from entrez_kit.sandbox.server import Sandbox
+
+
+def test_uids_come_with_ncbis_reading_of_the_query(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = call(kit_for(sandbox), SEARCH, db="nuccore", term="human[orgn] NOT BRCA1[gene]")
+
+    assert result.ids == ["990000101"]
+    assert (result.total_found, result.retrieved_count) == (1, 1)
+    assert result.query_translation == "human[Organism] NOT BRCA1[Gene Name]"
+    assert "esearch.fcgi?db=nuccore" in result.esearch_url
+    assert result.warnings == []
+
+
+def test_zero_hits_are_no_error_and_dropped_words_are_named(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = call(kit_for(sandbox), SEARCH, db="mesh", term="qqqzz AND diabetes[foo]")
+
+    assert result.ids == []
+    assert {warning.code for warning in result.warnings} == {"phrase_not_found", "field_not_found"}
+    assert result.shortfall() is None
+
+
+def test_pages_neither_overlap_nor_leave_a_gap(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    every = call(kit, SEARCH, db="mesh", term="diabetes OR breast", max_results=100).ids
+    pages = [
+        uid
+        for offset in range(0, len(every) + 2, 2)
+        for uid in call(kit, SEARCH, db="mesh", term="diabetes OR breast", max_results=2, offset=offset).ids
+    ]
+
+    assert pages == every
+    assert len(set(every)) == len(every) > 6
+    past = call(kit, SEARCH, db="mesh", term="diabetes", offset=50)
+    assert [warning.code for warning in past.warnings] == ["offset_beyond_results"]
+
+
+def test_history_gives_handles_that_another_search_can_use(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    result = call(kit, SEARCH, db="mesh", term="diabetes", use_history=True)
+
+    assert result.web_env
+    assert result.query_key == "1"
+    kept = kit.eutils.esummary(db="mesh", webenv=result.web_env, query_key=result.query_key)
+    assert kept.content.count(b"<DocumentSummary ") == 6
+
+
+def test_more_than_ncbi_gives_out_at_a_time_is_fetched_page_by_page() -> None:
+    every = [str(number) for number in range(25_000)]
+
+    def esearch(retstart: int, retmax: int, **_: object) -> bytes:
+        assert retmax <= 10_000
+        return esearch_xml(len(every), every[retstart : retstart + retmax])
+
+    services = Canned(esearch=esearch)
+    result = run(services, SEARCH, db="nuccore", term="x", max_results=22_000, offset=1_000)
+
+    assert result.ids == every[1_000:23_000]
+    assert result.shortfall() is None
+    assert [parameters["retstart"] for parameters in services.requests("esearch")] == [1_000, 11_000, 21_000]
+
+
+def test_pages_that_break_off_are_a_shortfall() -> None:
+    bodies = (esearch_xml(25_000, map(str, range(10_000))), esearch_xml(25_000))
+    result = run(Canned(esearch=bodies), SEARCH, db="nuccore", term="x", max_results=20_000)
+
+    assert result.retrieved_count == 10_000
+    shortfall = result.shortfall()
+    assert isinstance(shortfall, UpstreamError)
+    assert shortfall.details == {"reason": "incomplete", "partial": True, "missing": 10_000}
+
+
+def test_what_pubmed_does_not_show_is_said(kit_for: KitFor) -> None:
+    with Sandbox(records=12_000, enforce_limits=False) as big:
+        kit = kit_for(big)
+        result = call(kit, SEARCH, db="pubmed", term="all[sb]", max_results=100_000)
+
+        assert result.total_found == 12_000
+        assert result.retrieved_count == len(result.ids) == 9_999
+        assert [warning.code for warning in result.warnings] == ["results_beyond_reach"]
+        assert result.shortfall() is None
+        last = call(kit, SEARCH, db="pubmed", term="all[sb]", offset=9_990, max_results=20)
+        assert last.ids == result.ids[9_990:]
+        sent = big.requests()
+        with pytest.raises(InvalidInput, match="first 9,999") as caught:
+            call(kit, SEARCH, db="pubmed", term="all[sb]", offset=9_999)
+        assert "search --all" in caught.value.recovery_hint
+        assert big.requests() == sent
+
+
+def test_both_date_bounds_go_out_whichever_is_given() -> None:
+    services = Canned(esearch=esearch_xml(0))
+    run(services, SEARCH, db="gene", term="x", min_date="2020-5", date_type="mdat")
+
+    sent = services.requests("esearch")[0]
+    assert (sent["datetype"], sent["mindate"], sent["maxdate"]) == ("mdat", "2020/05", "3000")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"term": " "}, "term"),
+        ({"max_results": 0}, "max_results"),
+        ({"max_results": 100_001}, "max_results"),
+        ({"offset": -1}, "offset"),
+        ({"min_date": "last year", "date_type": "pdat"}, "min_date"),
+        ({"min_date": "2020"}, "date_type"),
+        ({"date_type": "pdat"}, "min_date"),
+        ({"retmax": 5}, "retmax"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused_by_name(arguments: dict[str, Any], named: str) -> None:
+    with pytest.raises(InvalidInput, match=named):
+        SEARCH.build({"db": "gene", "term": "x", **arguments})
+
+
+def test_empty_optional_arguments_count_as_absent() -> None:
+    assert SEARCH.build({"db": "gene", "term": "x", "sort": "", "minDate": "", "date_type": ""}).sort is None
+
+
+def test_a_dropped_required_part_is_told_before_the_uids(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = call(kit_for(sandbox), SEARCH, db="nuccore", term="human[orgn] AND BRCA1[foo]")
+    document = result.model_dump(mode="json")
+
+    assert result.ids
+    assert (document["query_broadened"], document["strict_total"]) == (True, 0)
+    assert list(document).index("query_broadened") < list(document).index("ids")
+    assert "as written finds 0" in result.warnings[0].message
+
+
+def test_a_part_that_stays_in_the_translation_is_not_said_to_be_left_out(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = call(kit_for(sandbox), SEARCH, db="nuccore", term="human[orgn] OR qqqzz[gene]")
+
+    assert "qqqzz" in result.query_translation
+    assert [warning.code for warning in result.warnings] == ["phrase_not_found"]
+    assert "left it out" not in result.warnings[0].message
+    assert result.query_broadened is None
+
+
+def test_a_search_emptied_by_its_dates_says_so(sandbox: Sandbox, kit_for: KitFor) -> None:
+    found = call(kit_for(sandbox), SEARCH, db="pubmed", term="crispr")
+    empty = call(kit_for(sandbox), SEARCH, db="pubmed", term="crispr", max_date="1900", date_type="pdat")
+
+    assert empty.ids == []
+    assert [warning.message for warning in empty.warnings] == [
+        f"Without `min_date` and `max_date` the query finds {found.total_found} records."
+    ]

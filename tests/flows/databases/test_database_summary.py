@@ -1,0 +1,157 @@
+"""Document summaries: N ids in, N outcomes out."""
+
+import pytest
+from database_bench import Canned, KitFor, call, run, summaries_json
+
+from entrez_kit.databases.documents import parse_documents
+from entrez_kit.databases.summary import SUMMARY
+from entrez_kit.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.sandbox.server import Sandbox
+
+
+def outcomes(result: object) -> list[tuple[str, str]]:
+    return [(outcome.id, outcome.status) for outcome in result.outcomes]  # type: ignore[attr-defined]
+
+
+def test_summaries_come_in_the_order_of_the_ids_each_as_often_as_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = call(kit_for(sandbox), SUMMARY, db="taxonomy", ids=["10090", "9606", "10090"])
+
+    assert [summary["scientificname"] for summary in result.summaries] == [
+        "Mus musculus",
+        "Homo sapiens",
+        "Mus musculus",
+    ]
+    assert result.outcomes == []
+    assert result.shortfall() is None
+    assert sandbox.entries("esummary")[0].get("id") == "10090,9606"
+
+
+def test_every_id_has_an_outcome_in_its_place(sandbox: Sandbox, kit_for: KitFor) -> None:
+    ids = ["7157", "999", "TP53", "NCBIGene:672", "7157"]
+    result = call(kit_for(sandbox), SUMMARY, db="gene", ids=ids)
+
+    assert outcomes(result) == list(zip(ids, ["found", "not_found", "invalid", "found", "found"], strict=True))
+    assert [summary["name"] for summary in result.summaries] == ["TP53", "BRCA1", "TP53"]
+    assert result.not_found_ids == ["999"]
+    shortfall = result.shortfall()
+    assert isinstance(shortfall, EntityNotFound)
+    assert shortfall.details["partial"] is True
+    assert [item["id"] for item in shortfall.details["missing"]] == ["999", "TP53"]
+
+
+def test_accessions_are_found_under_the_names_they_were_asked_by(sandbox: Sandbox, kit_for: KitFor) -> None:
+    ids = ["ZZ900002.2", "zz900001", "990000103", "ZZ999999.1", "ZZ900002"]
+    result = call(kit_for(sandbox), SUMMARY, db="nuccore", ids=ids)
+
+    assert outcomes(result) == list(zip(ids, ["found", "found", "found", "not_found", "found"], strict=True))
+    assert [summary["uid"] for summary in result.summaries] == ["990000102", "990000101", "990000103", "990000102"]
+
+
+def test_an_accession_that_ncbi_refuses_does_not_take_the_others_with_it(sandbox: Sandbox, kit_for: KitFor) -> None:
+    bad = [f"ZZ99{number}.1" for number in range(3)]
+    ids = [f"ZZ90000{number}.{2 if number == 2 else 1}" for number in range(1, 7)]
+    result = call(kit_for(sandbox), SUMMARY, db="nuccore", ids=[bad[0], *ids[:3], bad[1], *ids[3:], bad[2]])
+
+    assert len(result.summaries) == 6
+    assert result.not_found_ids == bad
+    before = len(sandbox.entries("esummary"))
+    numbers = call(kit_for(sandbox, no_cache=True), SUMMARY, db="nuccore", ids=["990000101", "ZZ1.1", "990000102"])
+    asked = [entry.get("id") for entry in sandbox.entries("esummary")][before:]
+    assert asked == ["990000101,990000102", *["ZZ1.1"] * 3]  # what NCBI refuses is heard again before it is believed
+    assert len(numbers.summaries) == 2
+
+
+def test_only_unknown_ids_are_not_found_and_only_invalid_ones_bad_input(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    unknown = call(kit, SUMMARY, db="taxonomy", ids=["999999", "999998"]).shortfall()
+    invalid = call(kit, SUMMARY, db="taxonomy", ids=["mouse"]).shortfall()
+
+    assert isinstance(unknown, EntityNotFound)
+    assert unknown.details["partial"] is False
+    assert isinstance(invalid, InvalidInput)
+    assert not isinstance(invalid, EntityNotFound)
+
+
+@pytest.mark.long
+def test_more_ids_than_esummary_takes_go_out_in_batches(kit_for: KitFor) -> None:
+    with Sandbox(records=1_300, enforce_limits=False) as big:
+        kit = kit_for(big)
+        ids = kit.search_articles(query_term="all[sb]", max_results=1_300).pmids
+        result = call(kit, SUMMARY, db="pubmed", ids=ids)
+
+        sent = [(entry.method, len((entry.get("id") or "").split(","))) for entry in big.entries("esummary")]
+    assert [summary["uid"] for summary in result.summaries] == ids
+    assert sent == [("POST", 200)] * 6 + [("GET", 100)]
+
+
+def test_an_id_that_ncbi_leaves_out_is_asked_for_again_and_then_an_error() -> None:
+    services = Canned(esummary=[summaries_json(["1", "3"]), summaries_json(["2"])])
+    assert run(services, SUMMARY, db="gene", ids=["1", "2", "3"]).outcomes == []
+
+    services = Canned(esummary=summaries_json(["1", "3"]))
+    result = run(services, SUMMARY, db="gene", ids=["1", "2", "3"])
+    assert outcomes(result) == [("1", "found"), ("2", "error"), ("3", "found")]
+    assert isinstance(result.shortfall(), UpstreamError)
+
+
+def test_a_lost_batch_is_an_error_for_its_ids_only() -> None:
+    first, second = [str(n) for n in range(1, 201)], [str(n) for n in range(201, 301)]
+    services = Canned(esummary=[UpstreamError("broke"), summaries_json(second)])
+    result = run(services, SUMMARY, db="gene", ids=[*first, *second])
+
+    assert len(result.summaries) == 100
+    assert {outcome.status for outcome in result.outcomes[:200]} == {"error"}
+    shortfall = result.shortfall()
+    assert isinstance(shortfall, UpstreamError)
+    assert shortfall.details["partial"] is True
+
+
+@pytest.mark.parametrize("error", [UpstreamError("down"), RateLimited("too fast")])
+def test_when_nothing_answers_the_error_is_raised(error: Exception) -> None:
+    with pytest.raises(type(error)):
+        run(Canned(esummary=error), SUMMARY, db="gene", ids=["1", "2"])
+
+
+def test_faults_on_the_way_change_nothing(kit_for: KitFor) -> None:
+    faults = {"429": 0.1, "500": 0.1, "truncate": 0.1, "html": 0.1, "error200": 0.1, "cut": 0.1}
+    with Sandbox(enforce_limits=False, faults=faults, seed=3) as faulty:
+        result = call(kit_for(faulty), SUMMARY, db="taxonomy", ids=["9606", "5", "10090"])
+
+    assert outcomes(result) == [("9606", "found"), ("5", "not_found"), ("10090", "found")]
+
+
+@pytest.mark.parametrize("arguments", [{"ids": []}, {"ids": ["1"] * 10_001}, {"ids": "1"}, {}])
+def test_a_number_of_ids_that_cannot_be_is_refused(arguments: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput, match="ids"):
+        SUMMARY.build({"db": "gene", **arguments})
+
+
+def test_complaints_in_xml_are_filed_under_the_id_they_are_about() -> None:
+    version_1 = (
+        b"<eSummaryResult><DocSum><Id>1</Id></DocSum><ERROR>UID=2: cannot get document summary</ERROR>"
+        b"<ERROR>Invalid uid abc at position= 4</ERROR><ERROR>something else</ERROR></eSummaryResult>"
+    )
+    version_2 = (
+        b'<eSummaryResult><DocumentSummarySet status="OK"><ERROR>Invalid uid abc at position= 0</ERROR>'
+        b'<DocumentSummary uid="5"><error>cannot get document summary</error></DocumentSummary>'
+        b"</DocumentSummarySet></eSummaryResult>"
+    )
+
+    assert list(parse_documents(version_1).problems) == ["2", "abc", "#2"]
+    assert parse_documents(version_2).problems == {
+        "5": "cannot get document summary",
+        "abc": "Invalid uid abc at position= 0",
+    }
+
+
+@pytest.mark.parametrize("body", [b"{}", b'{"result": []}', b"[1]", b"{broken", b"<x/>", b""])
+def test_a_reply_that_is_no_summary_is_an_upstream_error(body: bytes) -> None:
+    with pytest.raises(UpstreamError):
+        parse_documents(body)
+
+
+def test_mixed_text_of_a_summary_keeps_exponents() -> None:
+    reply = b"""<eSummaryResult><DocumentSummarySet><DocumentSummary uid="1"><Note>at 10<sup>6</sup> <i>E. coli</i>
+    </Note></DocumentSummary></DocumentSummarySet></eSummaryResult>"""
+
+    assert parse_documents(reply).documents["1"]["Note"]["#text"] == "at 10⁶ E. coli"

@@ -1,0 +1,259 @@
+"""What NCBI itself answers, the other services, and the report as a whole."""
+
+import socket
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from doctor_bench import (
+    CANARY,
+    DATABASES,
+    Handle,
+    answer,
+    at,
+    found,
+    free_port,
+    listening,
+    look,
+    read_head,
+    saying,
+    silent,
+    statuses,
+)
+
+from entrez_kit.doctor import DoctorReport
+from entrez_kit.errors import NotConfigured, RateLimited, UpstreamError
+from entrez_kit.settings import Settings
+
+# NCBI itself
+
+
+def asked(settings: Settings, asker: Callable[[Settings], bytes]) -> DoctorReport:
+    with listening(silent) as port:
+        return look(at(settings, f"http://127.0.0.1:{port}"), asker=asker)
+
+
+def keyed(settings: Settings) -> Settings:
+    from pydantic import SecretStr
+
+    return replace(settings, ncbi_api_key=SecretStr(CANARY))
+
+
+class Recorder:
+    """Answers, and remembers with which settings it was asked."""
+
+    def __init__(self) -> None:
+        self.seen: list[Settings] = []
+
+    def __call__(self, settings: Settings) -> bytes:
+        self.seen.append(settings)
+        return DATABASES
+
+
+def refusing(settings: Settings) -> bytes:
+    if settings.ncbi_api_key is not None:
+        raise NotConfigured("NCBI does not accept the API key.", details={"reason": "bad_api_key"})
+    return DATABASES
+
+
+def test_a_service_that_answers_nonsense_is_ncbi_itself(settings: Settings) -> None:
+    def html(_: Settings) -> bytes:
+        raise UpstreamError("NCBI sent a web page.", details={"reason": "invalid_response"})
+
+    report = asked(settings, html)
+
+    assert statuses(report)["tcp"] == "ok"
+    assert found(report, "ncbi").detail == "NCBI sent a web page."
+    assert report.exit_status == 5
+
+
+def test_a_rate_limit_ends_with_its_own_status(settings: Settings) -> None:
+    def busy(_: Settings) -> bytes:
+        raise RateLimited("too many requests")
+
+    report = asked(settings, busy)
+
+    assert found(report, "ncbi").code == "RATE_LIMITED"
+    assert report.exit_status == 7
+
+
+def test_a_list_of_databases_without_pubmed_is_no_answer(settings: Settings) -> None:
+    report = asked(settings, lambda _: b"<eInfoResult><DbList/></eInfoResult>")
+
+    assert "does not list PubMed" in found(report, "ncbi").detail
+
+
+def test_an_accepted_key_is_said_to_be_accepted_and_not_shown(settings: Settings) -> None:
+    report = asked(keyed(settings), answer)
+
+    assert found(report, "api_key").detail == "accepted by NCBI: 10 requests per second"
+    assert CANARY not in report.model_dump_json()
+    assert found(report, "rate_limit").detail.startswith("10 requests per second")
+
+
+def test_a_rejected_key_is_told_from_a_service_that_fails(settings: Settings) -> None:
+    report = asked(keyed(settings), refusing)
+
+    assert statuses(report)["ncbi"] == "ok"
+    assert found(report, "api_key").status == "failed"
+    assert (found(report, "api_key").code, report.exit_status) == ("NOT_CONFIGURED", 8)
+
+
+def test_a_key_is_not_judged_by_a_service_that_fails(settings: Settings) -> None:
+    def down(_: Settings) -> bytes:
+        raise UpstreamError("down")
+
+    report = asked(keyed(settings), down)
+
+    assert statuses(report)["api_key"] == "skipped"
+    assert report.exit_status == 5
+
+
+def test_a_key_that_is_kept_from_a_foreign_address_is_a_warning(settings: Settings) -> None:
+    with listening(silent) as port:
+        report = look(keyed(at(settings, f"http://mirror.test:{port}")))
+
+    assert found(report, "api_key").status == "warning"
+    assert report.exit_status == 4
+
+
+def test_the_one_request_is_neither_cached_nor_repeated(settings: Settings) -> None:
+    recorder = Recorder()
+    asked(replace(settings, refresh=True), recorder)
+
+    (given,) = recorder.seen
+    assert (given.no_cache, given.refresh, given.ncbi_max_retries) == (True, False, 0)
+    assert given.ncbi_total_deadline_ms == 15_000
+
+
+def test_a_shorter_deadline_of_the_users_own_is_kept(settings: Settings) -> None:
+    recorder = Recorder()
+    asked(replace(settings, ncbi_timeout_ms=700, ncbi_total_deadline_ms=900), recorder)
+
+    assert (recorder.seen[0].ncbi_timeout_ms, recorder.seen[0].ncbi_total_deadline_ms) == (700, 900)
+
+
+HTML = b"<!DOCTYPE html><html><title>Server Error</title><body>maintenance</body></html>"
+BAD_KEY = b'{"error":"API key invalid","api-key":"' + CANARY.encode() + b'","type":"ip"}'
+TOO_FAST = b'{"error":"API rate limit exceeded","api-key":"' + CANARY.encode() + b'","count":"4","limit":"3"}'
+EINFO = b'<?xml version="1.0" encoding="UTF-8" ?><eInfoResult><DbList><DbName>pubmed</DbName></DbList></eInfoResult>'
+
+
+@pytest.mark.parametrize(
+    ("reply", "check", "code", "status"),
+    [
+        (saying(body=HTML), "ncbi", "UPSTREAM_ERROR", 5),
+        (saying(body=b"bad gateway", status="502 Bad Gateway"), "ncbi", "UPSTREAM_ERROR", 5),
+        (saying(body=TOO_FAST, status="429 Too Many Requests"), "ncbi", "RATE_LIMITED", 7),
+        (silent, "ncbi", "UPSTREAM_ERROR", 5),
+        (lambda connection: None, "ncbi", "UPSTREAM_ERROR", 5),
+        (saying(body=EINFO), "ncbi", None, 0),
+    ],
+    ids=["html", "502", "429", "silence", "cut", "answer"],
+)
+def test_the_real_transport_tells_what_ncbi_answered(
+    settings: Settings, reply: Handle, check: str, code: str | None, status: int
+) -> None:
+    from entrez_kit.doctor.diagnosis import ask_for_databases
+
+    quick = replace(keyed(settings), ncbi_timeout_ms=1000, ncbi_total_deadline_ms=2500)
+    with listening(reply) as port:
+        report = look(at(quick, f"http://127.0.0.1:{port}"), asker=ask_for_databases)
+
+    assert (found(report, check).code, report.exit_status) == (code, status)
+    assert CANARY not in report.model_dump_json()
+
+
+def test_a_key_that_ncbi_rejects_is_found_by_the_real_transport(settings: Settings) -> None:
+    from entrez_kit.doctor.diagnosis import ask_for_databases
+
+    def handle(connection: socket.socket) -> None:
+        head = read_head(connection)
+        body, status = (BAD_KEY, "400 Bad Request") if CANARY.encode() in head else (EINFO, "200 OK")
+        connection.sendall(
+            f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode("ascii") + body
+        )
+
+    with listening(handle) as port:
+        report = look(at(keyed(settings), f"http://127.0.0.1:{port}"), asker=ask_for_databases)
+
+    assert statuses(report)["ncbi"] == "ok"
+    assert statuses(report)["api_key"] == "failed"
+    assert report.exit_status == 8
+    assert CANARY not in report.model_dump_json()
+
+
+# Other services
+
+
+def test_other_services_are_looked_at_on_request_and_fail_on_their_own(settings: Settings) -> None:
+    with listening(silent) as port:
+        report = look(
+            replace(
+                at(settings, f"http://127.0.0.1:{port}"),
+                idconv_url=f"http://127.0.0.1:{port}/idconv",
+                europepmc_url=f"http://127.0.0.1:{free_port()}/europepmc",
+                pmc_oa_url=f"http://127.0.0.1:{port}",
+            ),
+            all_services=True,
+        )
+
+    assert {check.service for check in report.checks} == {
+        None,
+        "E-utilities",
+        "ID Converter",
+        "Europe PMC",
+        "PMC open data",
+    }
+    assert found(report, "ncbi").status == "ok"
+    assert found(report, "tcp", "Europe PMC").status == "failed"
+    assert found(report, "tls", "Europe PMC").status == "skipped"
+    assert found(report, "tcp", "PMC open data").status == "ok"
+    assert report.exit_status == 5
+
+
+def test_services_that_are_switched_off_are_left_alone(settings: Settings) -> None:
+    with listening(silent) as port:
+        here = f"http://127.0.0.1:{port}"
+        report = look(
+            replace(at(settings, here), idconv_url=here, pmc_oa_url=here, europepmc_enabled=False), all_services=True
+        )
+
+    assert {check.service for check in report.checks} == {None, "E-utilities", "ID Converter", "PMC open data"}
+
+
+def test_offline_nothing_is_looked_at_beyond_this_machine(settings: Settings) -> None:
+    def never(*_: Any) -> Any:
+        raise AssertionError
+
+    offline = replace(settings, offline=True, origins={"offline": "flag"})
+    report = look(offline, resolver=never, connector=never, asker=never, find_route=never)
+
+    assert set(statuses(report).values()) == {"skipped"}
+    assert report.exit_status == 0
+
+
+# The report
+
+
+def test_the_first_failure_decides_how_it_ends(settings: Settings, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("", encoding="utf-8")
+    report = look(replace(settings, cache_dir=file), resolver=lambda host, port: [])
+
+    assert [check.label for check in report.failed] == ["cache", "E-utilities dns"]
+    assert report.exit_status == 9
+    problem = report.problem()
+    assert problem is not None
+    assert problem.details == {"reason": "cache_failed", "failed": ["cache", "E-utilities dns"]}
+    assert problem.recovery_hint == found(report, "cache").hint
+
+
+def test_every_failure_and_warning_says_what_to_do_and_how_long_it_took(settings: Settings) -> None:
+    report = look(at(settings, f"https://eutils.test:{free_port()}"), free_space=lambda folder: 10**8)
+
+    assert [check.name for check in report.checks if check.status in ("failed", "warning")] == ["disk", "tcp"]
+    assert all(check.hint for check in report.checks if check.status in ("failed", "warning"))
+    assert all(check.seconds >= 0 for check in report.checks)

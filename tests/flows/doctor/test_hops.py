@@ -1,0 +1,267 @@
+"""Name, connection and encryption: each made to fail on loopback."""
+
+import socket
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from doctor_bench import (
+    CERTIFICATES,
+    PATIENCE,
+    SHORT,
+    Handle,
+    answer,
+    at,
+    found,
+    free_port,
+    listening,
+    look,
+    silent,
+    statuses,
+)
+
+from entrez_kit.doctor import Check, diagnose
+from entrez_kit.doctor.hops import Route, bounded, connect, resolve
+from entrez_kit.settings import Settings
+
+# The way to NCBI
+
+
+def test_a_machine_where_all_is_well_is_told_so(settings: Settings) -> None:
+    with listening(silent, "loopback.pem") as port:
+        report = look(
+            at(settings, f"https://eutils.test:{port}"),
+            find_route=lambda url: Route(ca_bundle=str(CERTIFICATES / "loopback.pem")),
+        )
+
+    names = ["versions", "configuration", "disk", "cache", "rate_limit", "dns", "tcp", "tls", "ncbi", "api_key"]
+    assert [(check.name, check.status) for check in report.checks] == [(name, "ok") for name in names]
+    assert (report.healthy, report.exit_status, report.problem()) == (True, 0, None)
+    assert "valid until 2120-01-01" in found(report, "tls").detail
+    assert found(report, "ncbi").detail == "answered, and lists 2 databases"
+
+
+def test_a_name_that_does_not_resolve_is_the_dns_and_the_rest_is_skipped(settings: Settings) -> None:
+    def unknown(host: str, port: int) -> Sequence[str]:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    def never(_: Settings) -> bytes:
+        raise AssertionError
+
+    report = look(settings, resolver=unknown, asker=never)
+
+    assert statuses(report) == {
+        "dns": "failed",
+        "tcp": "skipped",
+        "tls": "skipped",
+        "ncbi": "skipped",
+        "api_key": "skipped",
+    }
+    check = found(report, "dns")
+    assert check.detail == "eutils.ncbi.nlm.nih.gov cannot be resolved: Name or service not known"
+    assert check.hint is not None
+    assert "HTTPS_PROXY" in check.hint
+    assert (report.healthy, report.exit_status) == (False, 5)
+    problem = report.problem()
+    assert problem is not None
+    assert (problem.code, problem.reason) == ("UPSTREAM_ERROR", "dns_failed")
+    assert problem.message.startswith("E-utilities dns: eutils.ncbi.nlm.nih.gov cannot be resolved")
+
+
+def test_a_name_server_that_never_answers_costs_a_bounded_time(settings: Settings) -> None:
+    release = threading.Event()
+
+    def stuck(host: str, port: int) -> Sequence[str]:
+        release.wait(30)
+        return []
+
+    began = time.monotonic()
+    report = look(settings, resolver=stuck, patience=SHORT)
+    took = time.monotonic() - began
+    release.set()
+
+    assert "no name server answered" in found(report, "dns").detail
+    assert took < SHORT + 3
+
+
+@pytest.mark.parametrize("problem", [UnicodeError("label too long"), OSError(5, "Input/output error")])
+def test_whatever_a_resolver_raises_is_a_dns_finding(settings: Settings, problem: Exception) -> None:
+    def broken(host: str, port: int) -> Sequence[str]:
+        raise problem
+
+    assert found(look(settings, resolver=broken), "dns").status == "failed"
+
+
+def test_a_name_without_addresses_is_a_dns_finding(settings: Settings) -> None:
+    assert "has no address" in found(look(settings, resolver=lambda host, port: []), "dns").detail
+
+
+def test_an_address_by_number_needs_no_name_server(settings: Settings) -> None:
+    def unused(host: str, port: int) -> Sequence[str]:
+        raise AssertionError
+
+    with listening(silent) as port:
+        report = look(at(settings, f"http://127.0.0.1:{port}"), resolver=unused)
+
+    assert found(report, "dns").status == "ok"
+    assert found(report, "tls").detail == "the address is http, without encryption"
+    assert report.exit_status == 0
+
+
+def test_the_systems_own_resolver_and_connector_are_used_unless_told_otherwise(settings: Settings) -> None:
+    with listening(silent) as port:
+        report = diagnose(at(settings, f"http://localhost:{port}"), asker=answer, patience=5)
+
+    assert found(report, "dns").status == "ok"
+    assert found(report, "tcp").status == "ok"
+    assert "127.0.0.1" in resolve("localhost", 80) or "::1" in resolve("localhost", 80)
+
+
+def test_a_refused_port_is_the_connection(settings: Settings) -> None:
+    report = look(at(settings, f"https://eutils.test:{free_port()}"))
+
+    assert statuses(report)["tcp"] == "failed"
+    assert statuses(report)["tls"] == "skipped"
+    assert "connection refused" in found(report, "tcp").detail
+    assert report.exit_status == 5
+
+
+def test_an_address_that_swallows_packets_is_the_connection(settings: Settings) -> None:
+    def hole(address: str, port: int, seconds: float) -> socket.socket:
+        raise TimeoutError("timed out")
+
+    report = look(settings, connector=hole)
+
+    assert found(report, "tcp").detail == "127.0.0.1 port 443: no answer in time"
+    assert report.exit_status == 5
+
+
+def test_an_address_family_that_costs_every_request_time_is_a_warning(settings: Settings) -> None:
+    def only_v4(address: str, port: int, seconds: float) -> socket.socket:
+        if ":" in address:
+            raise TimeoutError("timed out")
+        return connect(address, port, seconds)
+
+    with listening(silent) as port:
+        report = look(
+            at(settings, f"http://eutils.test:{port}"),
+            resolver=lambda host, port: ["2001:db8::1", "127.0.0.1"],
+            connector=only_v4,
+        )
+
+    check = found(report, "tcp")
+    assert check.status == "warning"
+    assert check.hint is not None
+    assert "IPv6" in check.hint
+    assert found(report, "ncbi").status == "ok"
+    assert (report.healthy, report.exit_status) == (True, 4)
+
+
+def test_an_address_family_that_fails_at_once_is_no_matter(settings: Settings) -> None:
+    def only_v4(address: str, port: int, seconds: float) -> socket.socket:
+        if ":" in address:
+            raise OSError(101, "Network is unreachable")
+        return connect(address, port, seconds)
+
+    with listening(silent) as port:
+        report = look(
+            at(settings, f"http://eutils.test:{port}"),
+            resolver=lambda host, port: [*(f"2001:db8::{number}" for number in range(9)), "127.0.0.1"],
+            connector=only_v4,
+        )
+
+    assert found(report, "tcp").status == "ok"
+    assert report.exit_status == 0
+
+
+# Encryption
+
+
+def tls_check(
+    settings: Settings, handle: Handle, certificate: str | None, trusted: str | None = None, patience: float = PATIENCE
+) -> Check:
+    route = Route(ca_bundle=str(CERTIFICATES / trusted) if trusted else None)
+    with listening(handle, certificate) as port:
+        report = look(at(settings, f"https://eutils.test:{port}"), find_route=lambda url: route, patience=patience)
+    assert statuses(report)["tcp"] == "ok"
+    assert (statuses(report)["ncbi"], report.exit_status) == ("skipped", 5)
+    return found(report, "tls")
+
+
+def test_a_server_that_accepts_and_never_answers_is_told_within_the_time_limit(settings: Settings) -> None:
+    began = time.monotonic()
+    check = tls_check(settings, silent, None, patience=SHORT)
+
+    assert "did not answer within 0.6 s" in check.detail
+    assert time.monotonic() - began < SHORT + 3
+
+
+def test_a_server_without_encryption_is_told_from_one_with_a_bad_certificate(settings: Settings) -> None:
+    def plain(connection: socket.socket) -> None:
+        connection.recv(4096)
+        connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    assert "does not speak TLS" in tls_check(settings, plain, None).detail
+
+
+def test_a_certificate_signed_by_a_stranger_points_to_the_bundle(settings: Settings) -> None:
+    check = tls_check(settings, silent, "loopback.pem")
+
+    assert "is not trusted" in check.detail
+    assert check.hint is not None
+    assert "REQUESTS_CA_BUNDLE" in check.hint
+
+
+@pytest.mark.parametrize(("certificate", "text"), [("expired.pem", "has expired"), ("future.pem", "is not valid yet")])
+def test_a_certificate_out_of_time_points_to_the_clock(settings: Settings, certificate: str, text: str) -> None:
+    check = tls_check(settings, silent, certificate, trusted=certificate)
+
+    assert text in check.detail
+    assert check.hint is not None
+    assert "clock" in check.hint
+
+
+def test_a_certificate_for_another_name_is_said_to_be_one(settings: Settings) -> None:
+    with listening(silent, "loopback.pem") as port:
+        report = look(
+            at(settings, f"https://other.test:{port}"),
+            find_route=lambda url: Route(ca_bundle=str(CERTIFICATES / "loopback.pem")),
+        )
+
+    assert "a certificate for another name" in found(report, "tls").detail
+
+
+def test_a_connection_cut_during_the_handshake_is_said_to_be_cut(settings: Settings) -> None:
+    def cut(connection: socket.socket) -> None:
+        connection.recv(10)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
+
+    assert found_text(tls_check(settings, cut, None), "cut during the handshake", "unexpected eof")
+
+
+def found_text(check: Check, *texts: str) -> bool:
+    return any(text in check.detail for text in texts)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no certificate"])
+def test_a_certificate_bundle_that_cannot_be_read_is_a_matter_of_configuration(
+    settings: Settings, tmp_path: Path, content: bytes | None
+) -> None:
+    bundle = tmp_path / "bundle.pem"
+    if content is not None:
+        bundle.write_bytes(content)
+    with listening(silent, "loopback.pem") as port:
+        report = look(at(settings, f"https://eutils.test:{port}"), find_route=lambda url: Route(ca_bundle=str(bundle)))
+
+    assert found(report, "tls").code == "NOT_CONFIGURED"
+    assert report.exit_status == 8
+
+
+def test_bounded_gives_back_what_the_function_gives_or_raises() -> None:
+    assert bounded(lambda: 5, 5) == 5
+    with pytest.raises(ZeroDivisionError):
+        bounded(lambda: 1 // 0, 5)
+    with pytest.raises(TimeoutError):
+        bounded(lambda: time.sleep(1), 0.05)

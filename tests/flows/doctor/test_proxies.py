@@ -1,0 +1,194 @@
+"""The way through a proxy: one that connects, and every way in which one does not."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from doctor_bench import (
+    CERTIFICATES,
+    PASSWORD,
+    PATIENCE,
+    SHORT,
+    at,
+    found,
+    free_port,
+    listening,
+    look,
+    read_head,
+    silent,
+    statuses,
+)
+
+from entrez_kit.doctor import DoctorReport
+from entrez_kit.doctor.hops import Route, find_route
+from entrez_kit.settings import Settings
+
+
+@contextmanager
+def proxy(reply: bytes, *, tunnel_to: int | None = None, heads: list[bytes] | None = None) -> Iterator[int]:
+    """Run a proxy that answers CONNECT with a fixed reply, and passes on what follows where it is told to."""
+
+    def handle(connection: socket.socket) -> None:
+        head = read_head(connection)
+        if heads is not None:
+            heads.append(head)
+        connection.sendall(reply)
+        if tunnel_to is not None:
+            with socket.create_connection(("127.0.0.1", tunnel_to)) as beyond:
+                back = threading.Thread(target=pump, args=(beyond, connection), daemon=True)
+                back.start()
+                pump(connection, beyond)
+
+    with listening(handle) as port:
+        yield port
+
+
+def pump(source: socket.socket, sink: socket.socket) -> None:
+    with suppress(OSError):
+        while data := source.recv(4096):
+            sink.sendall(data)
+
+
+def proxied(settings: Settings, url: str, route: Route, patience: float = PATIENCE) -> DoctorReport:
+    report = look(at(settings, url), find_route=lambda _: route, patience=patience)
+    assert PASSWORD not in report.model_dump_json()
+    assert PASSWORD not in repr(report)
+    return report
+
+
+def test_a_proxy_that_connects_is_looked_through(settings: Settings) -> None:
+    heads: list[bytes] = []
+    with (
+        listening(silent, "loopback.pem") as beyond,
+        proxy(b"HTTP/1.1 200 OK\r\nVia: x\r\n\r\n", tunnel_to=beyond, heads=heads) as port,
+    ):
+        report = proxied(
+            settings,
+            "https://eutils.test",
+            Route(f"http://me%40x:{PASSWORD}@127.0.0.1:{port}", str(CERTIFICATES / "loopback.pem")),
+        )
+
+    assert [check.name for check in report.checks if check.service] == ["dns", "tcp", "proxy", "tls", "ncbi", "api_key"]
+    assert report.exit_status == 0
+    assert f"http://127.0.0.1:{port} connects to eutils.test:443" in found(report, "proxy").detail
+    assert heads[0].startswith(b"CONNECT eutils.test:443 HTTP/1.1\r\n")
+    assert b"Proxy-Authorization: Basic bWVAeDpodW50ZXIyLWNhbmFyeQ==" in heads[0]
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        (b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", "it wants a name and a password"),
+        (b"HTTP/1.1 403 Forbidden\r\n\r\n", "does not let this machine reach eutils.test:443"),
+        (b"HTTP/1.0 502 Bad Gateway\r\n\r\n", "it cannot reach eutils.test:443"),
+        (b"HTTP/1.1 503 \r\n\r\n", "it cannot reach eutils.test:443"),
+        (b"SSH-2.0-OpenSSH_9.9\r\n\r\n", "does not answer like a proxy"),
+        (b"x" * 70_000, "does not answer like a proxy"),
+        (b"", "cut the connection"),
+    ],
+)
+def test_a_proxy_that_refuses_is_the_hop_that_fails(settings: Settings, reply: bytes, text: str) -> None:
+    with proxy(reply) as port:
+        report = proxied(settings, "https://eutils.test", Route(f"http://me:{PASSWORD}@127.0.0.1:{port}"))
+
+    assert statuses(report) == {
+        "dns": "ok",
+        "tcp": "ok",
+        "proxy": "failed",
+        "tls": "skipped",
+        "ncbi": "skipped",
+        "api_key": "skipped",
+    }
+    assert text in found(report, "proxy").detail
+    assert report.exit_status == 5
+
+
+def test_a_proxy_that_says_nothing_costs_a_bounded_time(settings: Settings) -> None:
+    began = time.monotonic()
+    with listening(silent) as port:
+        report = proxied(settings, "https://eutils.test", Route(f"http://127.0.0.1:{port}"), SHORT)
+
+    assert "did not answer within" in found(report, "proxy").detail
+    assert time.monotonic() - began < SHORT + 3
+
+
+def test_a_proxy_that_is_not_there_points_to_the_proxy_settings(settings: Settings) -> None:
+    report = proxied(settings, "https://eutils.test", Route(f"http://me:{PASSWORD}@127.0.0.1:{free_port()}"))
+
+    check = found(report, "tcp")
+    assert check.status == "failed"
+    assert check.hint is not None
+    assert "Is the proxy running?" in check.hint
+
+
+def test_a_proxy_whose_name_is_unknown_is_named(settings: Settings) -> None:
+    def unknown(host: str, port: int) -> Sequence[str]:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    report = look(settings, resolver=unknown, find_route=lambda url: Route("http://proxy.test:3128"))
+
+    assert found(report, "dns").detail.startswith("the proxy proxy.test cannot be resolved")
+
+
+@pytest.mark.parametrize("address", ["http://", f"http://me:{PASSWORD}@proxy.test:port", "http://proxy.test:99999"])
+def test_a_proxy_address_that_makes_no_sense_is_a_matter_of_configuration(settings: Settings, address: str) -> None:
+    report = proxied(settings, "https://eutils.test", Route(address))
+
+    assert found(report, "dns").code == "NOT_CONFIGURED"
+    assert report.exit_status == 8
+
+
+def test_a_socks_proxy_is_connected_to_and_not_looked_into(settings: Settings) -> None:
+    with listening(silent) as port:
+        report = proxied(settings, "https://eutils.test", Route(f"socks5h://127.0.0.1:{port}"))
+
+    assert statuses(report) == {
+        "dns": "ok",
+        "tcp": "ok",
+        "proxy": "skipped",
+        "tls": "skipped",
+        "ncbi": "ok",
+        "api_key": "ok",
+    }
+
+
+def test_a_proxy_for_plain_http_is_only_connected_to(settings: Settings) -> None:
+    with listening(silent) as port:
+        report = proxied(settings, "http://eutils.test", Route(f"http://me:{PASSWORD}@127.0.0.1:{port}"))
+
+    assert found(report, "proxy").detail == f"requests go through http://127.0.0.1:{port}"
+    assert report.exit_status == 0
+
+
+def test_the_route_is_the_one_that_requests_take(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTPS_PROXY", "proxy.test:3128")
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "bundle.pem"))
+    assert find_route("https://eutils.test/entrez/eutils") == Route(
+        "http://proxy.test:3128", str(tmp_path / "bundle.pem")
+    )
+    assert find_route("https://127.0.0.1:8080/entrez/eutils").proxy is None
+
+    monkeypatch.setenv("NO_PROXY", ".test")
+    monkeypatch.delenv("REQUESTS_CA_BUNDLE")
+    plain = find_route("https://eutils.test/entrez/eutils")
+    assert plain.proxy is None
+    assert plain.ca_bundle is not None
+    assert Path(plain.ca_bundle).is_file()
+
+
+def test_a_route_that_cannot_be_found_out_does_not_end_the_report(settings: Settings) -> None:
+    def broken(url: str) -> Route:
+        raise ValueError(PASSWORD)
+
+    with listening(silent) as port:
+        report = look(at(settings, f"http://eutils.test:{port}"), find_route=broken)
+
+    assert found(report, "proxy").status == "skipped"
+    assert found(report, "ncbi").status == "ok"
+    assert PASSWORD not in report.model_dump_json()

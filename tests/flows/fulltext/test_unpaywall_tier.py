@@ -1,0 +1,330 @@
+"""The last tier of full text: which copy is taken, and what is said when none can be."""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import pytest
+from papers import encrypted, pdf_of, prose
+
+from entrez_kit import EntrezKit
+from entrez_kit.fulltext import unpaywall_tier as module
+from entrez_kit.fulltext.unpaywall_tier import NoCopy, OpenAccessCopy, fetch_open_access
+from entrez_kit.sandbox.replies import HTML, JSON, Reply
+from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.services.unpaywall import Location, OpenAccess
+from entrez_kit.transport.download.guard import Downloaded, download
+
+KitFor = Callable[..., EntrezKit]
+DOI = "10.5555/tier.1"
+PDF = pdf_of(prose(120), title="Title of the file")
+PARAGRAPHS = "".join(f"<p>{' '.join(prose(60, 60 * number))}.</p>" for number in range(20))
+PAGE = (
+    f"<html><head><title>T</title></head><body><article><h1>T</h1><h2>Introduction</h2>{PARAGRAPHS}</article>".encode()
+)
+WALL = b"<html><head><title>Just a moment...</title></head><body><p>Please enable JavaScript and cookies.</p></body>"
+LANDING = (
+    '<html><head><meta name="citation_pdf_url" content="named.pdf"></head><body><article><h2>Abstract</h2>'
+    f"<p>{' '.join(prose(150))}</p></article></body></html>"
+).encode()
+
+
+class Publisher:
+    """Unpaywall and a publisher at the sandbox: locations by name, and what each name answers."""
+
+    def __init__(self, sandbox: Sandbox, answers: Mapping[str, Reply | bytes]) -> None:
+        self.answers = answers
+        self.asked: list[str] = []
+        self.sandbox = sandbox
+        self.record: dict[str, Any] = {"doi": DOI, "is_oa": True, "title": "Title at Unpaywall"}
+        sandbox.route("/unpaywall", "unpaywall", self._unpaywall)
+        sandbox.route("/publisher", "publisher", self._page)
+
+    def locate(self, *locations: Mapping[str, str]) -> None:
+        """Say where copies lie; names stand for addresses."""
+        keys = ("url", "url_for_pdf", "url_for_landing_page")
+        listed = [
+            {
+                key: f"{self.sandbox.url}/publisher/{value}" if key in keys and "://" not in value else value
+                for key, value in one.items()
+            }
+            for one in locations
+        ]
+        self.record |= {"best_oa_location": listed[0] if listed else None, "oa_locations": listed}
+
+    def _unpaywall(self, request: Request, state: State) -> Reply:
+        return Reply(json.dumps(self.record).encode(), JSON)
+
+    def _page(self, request: Request, state: State) -> Reply:
+        self.asked.append(request.rest)
+        answer = self.answers.get(request.rest, Reply(b"no", HTML, 404))
+        return Reply(answer, HTML) if isinstance(answer, bytes) else answer
+
+
+def fetched(kit: EntrezKit) -> OpenAccessCopy:
+    """Return the copy there must be."""
+    found = fetch_open_access(kit.services, DOI)
+    assert isinstance(found, OpenAccessCopy), found
+    return found
+
+
+def missed(kit: EntrezKit, doi: str = DOI) -> NoCopy:
+    """Return why there is no copy."""
+    found = fetch_open_access(kit.services, doi)
+    assert isinstance(found, NoCopy), found
+    return found
+
+
+def test_the_pdf_of_the_best_copy_is_read_first(sandbox: Sandbox, kit_for: KitFor) -> None:
+    publisher = Publisher(sandbox, {"a.pdf": Reply(PDF, "application/pdf"), "a": PAGE})
+    publisher.locate(
+        {
+            "url_for_pdf": "a.pdf",
+            "url": "a",
+            "license": "cc-by",
+            "host_type": "publisher",
+            "version": "publishedVersion",
+        }
+    )
+    found = fetched(kit_for(sandbox))
+
+    assert found.content.split() == [f"word{number}x" for number in range(120)]
+    assert found == OpenAccessCopy(
+        doi=DOI,
+        source_url=f"{sandbox.url}/publisher/a.pdf",
+        content_format="pdf-text",
+        content=found.content,
+        title="Title at Unpaywall",
+        word_count=120,
+        total_pages=1,
+        license="cc-by",
+        host_type="publisher",
+        version="publishedVersion",
+    )
+    assert publisher.asked == ["a.pdf"]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        Reply(b"no", HTML, 403),
+        Reply(PDF[:200], "application/pdf"),
+        Reply(encrypted(PDF, user="x", algorithm="RC4-128"), "application/pdf"),
+        Reply(WALL, "application/pdf"),
+        Reply(b'{"error": "not found"}', "application/pdf"),
+        Reply(b"PK\x03\x04" + b"\x00" * 99, "application/pdf"),
+        Reply(b"", "application/pdf"),
+        Reply(b"", HTML, 302, (("Location", "http://169.254.169.254/latest/"),)),
+    ],
+)
+def test_a_pdf_that_is_none_makes_way_for_the_page(sandbox: Sandbox, kit_for: KitFor, broken: Reply) -> None:
+    publisher = Publisher(sandbox, {"a.pdf": broken, "a": PAGE})
+    publisher.locate({"url_for_pdf": "a.pdf", "url": "a.pdf", "url_for_landing_page": "a"})
+    found = fetched(kit_for(sandbox))
+
+    assert (found.content_format, found.word_count) == ("html-markdown", 1202)
+    assert "word1199x" in found.content
+    assert publisher.asked == ["a.pdf", "a"]
+
+
+def test_what_was_wrong_with_a_pdf_is_recorded(sandbox: Sandbox, kit_for: KitFor) -> None:
+    publisher = Publisher(sandbox, {"a.pdf": Reply(b'{"error": 1}', "application/pdf"), "b.pdf": Reply(WALL, HTML)})
+    publisher.locate({"url_for_pdf": "a.pdf"}, {"url_for_pdf": "b.pdf"})
+    found = missed(kit_for(sandbox))
+
+    assert found.outcome == "parse-failed"
+    assert "/publisher/a.pdf is neither a PDF nor a page (it is called application/pdf)" in found.detail
+    assert "/publisher/b.pdf is a page that keeps programs out, not the article" in found.detail
+
+
+def test_an_article_at_the_address_of_a_pdf_is_read_as_the_page_it_is(sandbox: Sandbox, kit_for: KitFor) -> None:
+    publisher = Publisher(sandbox, {"a.pdf": Reply(PAGE, "application/pdf")})
+    publisher.locate({"url_for_pdf": "a.pdf"})
+
+    assert fetched(kit_for(sandbox)).content_format == "html-markdown"
+
+
+def test_a_pdf_at_the_address_of_a_page_is_read_as_the_pdf_it_is(sandbox: Sandbox, kit_for: KitFor) -> None:
+    publisher = Publisher(sandbox, {"a": Reply(PDF, HTML)})
+    publisher.locate({"url": "a"})
+
+    assert fetched(kit_for(sandbox)).content_format == "pdf-text"
+
+
+def test_further_copies_are_tried_with_their_own_licence(sandbox: Sandbox, kit_for: KitFor) -> None:
+    publisher = Publisher(sandbox, {"c.pdf": Reply(PDF, "application/pdf")})
+    publisher.locate(
+        {"url_for_pdf": "a.pdf", "url": "a", "license": "cc-by"},
+        {"url_for_pdf": "c.pdf", "license": "cc-by-nc", "host_type": "repository", "version": "acceptedVersion"},
+    )
+    found = fetched(kit_for(sandbox))
+
+    assert publisher.asked == ["a.pdf", "a", "c.pdf"]
+    assert (found.license, found.host_type, found.version) == ("cc-by-nc", "repository", "acceptedVersion")
+
+
+def test_no_more_than_four_addresses_are_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
+    publisher = Publisher(sandbox, {})
+    publisher.locate(*({"url_for_pdf": f"{name}.pdf", "url": name} for name in "abcdef"))
+    found = missed(kit_for(sandbox))
+
+    assert publisher.asked == ["a.pdf", "a", "b.pdf", "b"]
+    assert found.outcome == "fetch-failed"
+    assert found.detail.count("status 404") == 4
+
+
+def test_a_page_about_the_article_leads_to_the_pdf_it_names(sandbox: Sandbox, kit_for: KitFor) -> None:
+    publisher = Publisher(sandbox, {"a": LANDING, "named.pdf": Reply(PDF, "application/pdf")})
+    publisher.locate({"url": "a", "license": "cc0"}, {"url": "b"})
+    found = fetched(kit_for(sandbox))
+
+    assert publisher.asked == ["a", "named.pdf"]
+    assert (found.content_format, found.license) == ("pdf-text", "cc0")
+
+
+def test_a_public_page_does_not_lead_to_a_service_on_this_machine(
+    sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unpaywall may run on this machine; a page of the public network that names a PDF there is not believed."""
+    publisher = Publisher(sandbox, {"named.pdf": Reply(PDF, "application/pdf")})
+    publisher.locate({"url": "https://publisher.example/a"})
+    asked: list[str] = []
+
+    def fetch(url: str, **options: Any) -> Downloaded:
+        asked.append(url)
+        if url.startswith("https://publisher.example/"):
+            named = LANDING.replace(b"named.pdf", f"{sandbox.url}/publisher/named.pdf".encode())
+            return Downloaded(url, named, "text/html", "html")
+        return download(url, **options)
+
+    monkeypatch.setattr("entrez_kit.transport.download.guard.download", fetch)
+    found = missed(kit_for(sandbox, unpaywall_email="ada@example.org"))
+
+    assert len(asked) == 2
+    assert publisher.asked == []
+    assert found.outcome == "parse-failed"
+
+
+def test_an_abstract_is_not_passed_off_as_the_article(sandbox: Sandbox, kit_for: KitFor) -> None:
+    publisher = Publisher(sandbox, {"a": LANDING})
+    publisher.locate({"url": "a"})
+    found = missed(kit_for(sandbox))
+
+    assert found.outcome == "parse-failed"
+    assert "is a page about the article (151 words), not the article" in found.detail
+    assert "named.pdf gave no page: status 404" in found.detail
+
+
+def test_pmcs_own_pages_are_asked_last(sandbox: Sandbox, kit_for: KitFor) -> None:
+    publisher = Publisher(sandbox, {"a": PAGE})
+    publisher.locate({"url": "https://www.ncbi.nlm.nih.gov/pmc/articles/1"}, {"url": "a"})
+
+    assert fetched(kit_for(sandbox)).source_url.endswith("/publisher/a")
+
+
+@pytest.mark.parametrize(
+    ("record", "detail"),
+    [
+        ({"is_oa": False}, "No open-access copy indexed"),
+        ({"is_oa": False, "oa_locations": [{"url": "http://x.example"}]}, "No open-access copy indexed"),
+        ({"is_oa": True, "oa_locations": []}, "OA flagged but no usable location URL"),
+        ({"is_oa": True, "best_oa_location": {"license": "cc-by"}}, "OA flagged but no usable location URL"),
+    ],
+)
+def test_an_article_without_a_copy_says_so(
+    sandbox: Sandbox, kit_for: KitFor, record: dict[str, Any], detail: str
+) -> None:
+    publisher = Publisher(sandbox, {})
+    publisher.record = {"doi": DOI, **record}
+
+    assert missed(kit_for(sandbox)) == NoCopy("no-oa", detail)
+
+
+def test_what_unpaywall_does_not_know_or_take_is_no_copy(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+
+    assert missed(kit, "10.5555/unknown.1") == NoCopy("no-oa", "DOI unknown to Unpaywall")
+    assert missed(kit, "11.5555/no.doi") == NoCopy("no-oa", "Invalid DOI format")
+
+
+def test_a_tier_without_an_email_is_not_attempted(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    object.__setattr__(kit.settings, "unpaywall_email", None)
+    found = missed(kit)
+
+    assert (found.outcome, found.detail) == ("not-attempted", "UNPAYWALL_EMAIL is not set")
+    assert sandbox.requests() == 0
+
+
+def test_an_unpaywall_that_is_down_is_a_service_error_that_may_pass(sandbox: Sandbox, kit_for: KitFor) -> None:
+    sandbox.fail_next("500", "unpaywall", times=20)
+    found = missed(kit_for(sandbox, ncbi_max_retries=1))
+
+    assert found.outcome == "service-error"
+    assert found.error is not None
+    assert found.error.retryable
+    assert "Unpaywall" in found.detail
+
+
+def test_an_email_unpaywall_refuses_is_a_service_error_that_stays(sandbox: Sandbox, kit_for: KitFor) -> None:
+    found = missed(kit_for(sandbox, unpaywall_email="me@example.com"), "10.5555/ekit.2025.0010")
+
+    assert (found.outcome, found.detail) == (
+        "service-error",
+        "Unpaywall does not accept the address in UNPAYWALL_EMAIL",
+    )
+    assert found.error is not None
+    assert not found.error.retryable
+
+
+def test_copies_inside_are_not_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
+    publisher = Publisher(sandbox, {})
+    publisher.locate({"url": "http://127.0.0.1:1/"}, {"url": "file:///etc/passwd"}, {"url": "http://10.0.0.1/a.pdf"})
+    found = missed(kit_for(sandbox))
+
+    assert found.outcome == "fetch-failed"
+    assert found.detail.count("is not asked") == 3
+
+
+def test_all_copies_together_have_one_time_limit(
+    sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(request: Request, state: State) -> Reply:
+        time.sleep(0.4)
+        return Reply(b"no", HTML, 404)
+
+    publisher = Publisher(sandbox, {})
+    publisher.locate(*({"url": name} for name in "abcd"))
+    sandbox.route("/publisher", "publisher", slow)
+    kit = kit_for(sandbox)
+    object.__setattr__(kit.settings, "unpaywall_timeout_ms", 100)
+    started = time.monotonic()
+    found = missed(kit)
+
+    assert found.outcome == "fetch-failed"
+    assert time.monotonic() - started < 2
+    assert publisher.asked == []
+
+
+def test_offline_nothing_is_fetched(sandbox: Sandbox, kit_for: KitFor) -> None:
+    publisher = Publisher(sandbox, {"a": PAGE})
+    publisher.locate({"url": "a"})
+    fetched(kit_for(sandbox))
+    found = missed(kit_for(sandbox, offline=True))
+
+    assert found.outcome == "fetch-failed"
+    assert "--offline" in found.detail
+
+
+def test_the_candidates_are_each_named_once() -> None:
+    known = OpenAccess(
+        DOI,
+        True,
+        None,
+        (Location("p", "p", "l"), Location("q", "l", "l"), Location(None, None, "m")),
+    )
+    urls: Iterable[str] = [one.url for one in module._candidates(known)]
+
+    assert list(urls) == ["p", "l", "q", "l", "m"]

@@ -1,0 +1,149 @@
+"""The genes that ship with the kit, and the sandbox that serves them."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gene_bench import Genes
+from lxml import etree
+from places import ROOT
+
+from entrez_kit.gene.records import parse_genes
+from entrez_kit.sandbox.gene_records import demo_genes
+
+FOLDER = ROOT / "fixtures" / "gene"
+FIRST_INVENTED = 990_000_001
+
+
+def _elements() -> Iterator[Any]:
+    for file in sorted(FOLDER.glob("*.xml")):
+        yield from etree.parse(file).getroot().iterfind("Entrezgene")
+
+
+def _number(element: Any) -> int:
+    return int(element.findtext("Entrezgene_track-info/Gene-track/Gene-track_geneid"))
+
+
+def test_the_genes_are_those_that_were_agreed() -> None:
+    genes = {gene.id: gene for file in FOLDER.glob("*.xml") for gene in parse_genes(file.read_bytes())}
+
+    assert 14 <= len(genes) <= 20
+    assert genes["NCBIGene:7157"].symbol == "TP53"
+    assert genes["NCBIGene:672"].symbol == "BRCA1"
+    assert {gene.taxon_id for gene in genes.values()} >= {9606, 10090, 559292, 511145}
+    assert {gene.status for gene in genes.values()} == {"live", "discontinued", "replaced"}
+    assert "NCBIGene:999999999" not in genes
+
+
+def test_every_gene_has_a_source_beside_it() -> None:
+    sources = (FOLDER / "SOURCES.txt").read_text(encoding="utf-8")
+
+    for element in _elements():
+        assert re.search(rf"\b{_number(element)}\b", sources), _number(element)
+
+
+def test_invented_genes_say_so_and_are_out_of_the_way_of_real_ones() -> None:
+    for element in _elements():
+        text = " ".join(element.itertext())
+        assert (_number(element) >= FIRST_INVENTED) == ("invented gene" in text), _number(element)
+        summary = element.findtext("Entrezgene_summary")
+        assert summary is None or summary.endswith("[Summary written for the entrez-kit demo.]")
+
+
+def test_fixtures_use_no_element_that_ncbi_does_not_send(real_data: Path) -> None:
+    known = {"Gene-ref_locus-tag", "Gene-track_current-id", "Error"}
+    for file in (real_data / "efetch_gene").iterdir():
+        known |= {str(element.tag) for element in etree.parse(file).getroot().iter()}
+
+    used = {str(element.tag) for top in _elements() for element in top.iter() if isinstance(element.tag, str)}
+    assert used <= known
+
+
+def test_links_lead_from_existing_genes_to_existing_articles() -> None:
+    links = json.loads((FOLDER / "links.json").read_text(encoding="utf-8"))["gene_pubmed"]
+    articles = "".join(file.read_text(encoding="utf-8") for file in (FOLDER.parent / "pubmed").glob("*.xml"))
+
+    assert set(links) <= {str(_number(element)) for element in _elements()}
+    for number, pmids in links.items():
+        symbol = next(gene.shown_symbol for gene in demo_genes() if gene.uid == number)
+        for pmid in pmids:
+            body = re.search(
+                rf"<PubmedArticle>(?:(?!</PubmedArticle>).)*>{pmid}</PMID>.*?</PubmedArticle>", articles, re.S
+            )
+            assert body, pmid
+            assert symbol in body[0], (symbol, pmid)
+
+
+def _found(genes: Genes, term: str, **more: Any) -> list[str]:
+    body = genes.kit.eutils.esearch(db="gene", term=term, retmax=100, **more).content
+    return [element.text or "" for element in etree.fromstring(body).iterfind("IdList/Id")]
+
+
+@pytest.mark.parametrize(
+    ("term", "ids"),
+    [
+        ('"tp53"[Preferred Symbol]', ["7157"]),
+        ("TRP53[sym]", ["22059", "7157"]),
+        ("TRP53[Gene Name]", ["22059", "7157"]),
+        ("BRCA1[gene] AND txid9606[Organism]", ["672"]),
+        ("BRCA1[gene] AND human[orgn]", ["672"]),
+        ("BRCA1[gene] AND 10090[tid]", ["12189"]),
+        ("txid4932[Organism]", ["1466426", "851229"]),
+        ("txid4932[Organism:noexp]", []),
+        ("PARK4[sym] AND alive[property]", ["6622"]),
+        ("PARK4[sym] AND alive[prop]", ["6622"]),
+        ('PARK4[sym] AND "current only"[filter]', ["6622"]),
+        ("PARK4[sym] NOT alive[prop]", ["60454"]),
+        ("thr*[sym]", ["944742", "945803"]),
+        ("human breast cancer", ["672"]),
+        ('"breast cancer"[All Fields] AND 11[chr]', ["12189"]),
+        ("7157[uid] OR 672[uid]", ["672", "7157"]),
+        ("191170[mim]", ["7157"]),
+        ("NM_006158[accn]", ["4747"]),
+        ("(TP53 OR BRCA1) AND human[orgn]", ["672", "7157"]),
+    ],
+)
+def test_the_sandbox_searches_gene_in_its_own_fields(genes: Genes, term: str, ids: list[str]) -> None:
+    assert sorted(_found(genes, term)) == ids
+
+
+def test_the_sandbox_says_what_it_does_not_know(genes: Genes) -> None:
+    body = genes.kit.eutils.esearch(db="gene", term='"qq"[sym] OR x[nosuchfield] OR zzz[sym]').content.decode()
+
+    assert "<QuotedPhraseNotFound>&quot;" in body or "QuotedPhraseNotFound" in body
+    assert "<FieldNotFound>nosuchfield</FieldNotFound>" in body
+    assert "<PhraseNotFound>zzz[sym]</PhraseNotFound>" in body
+
+
+def test_the_sandbox_answers_like_ncbi_for_summaries_records_and_links(genes: Genes) -> None:
+    eutils = genes.kit.eutils
+    summary = etree.fromstring(eutils.esummary(db="gene", ids=["7157"]).content)
+    document = summary.find("DocumentSummarySet/DocumentSummary")
+    assert document is not None
+    assert document.get("uid") == "7157"
+    assert [child.tag for child in document][:6] == [
+        "Name",
+        "Description",
+        "Status",
+        "CurrentID",
+        "Chromosome",
+        "GeneticSource",
+    ]
+    assert document.findtext("Organism/TaxID") == "9606"
+    assert b"<Gene-ref_locus>TP53</Gene-ref_locus>" in eutils.efetch(db="gene", ids=["7157"], retmode="xml").content
+    assert b"Official Symbol: TP53" in eutils.efetch(db="gene", ids=["7157"], retmode="text").content
+    assert b"<LinkName>gene_pubmed</LinkName>" in eutils.elink(dbfrom="gene", db="pubmed", ids=["7157"]).content
+    assert b"<FullName>Preferred Symbol</FullName>" in eutils.einfo(db="gene").content
+
+
+def test_the_sandbox_knows_organisms_by_name_and_number(genes: Genes) -> None:
+    eutils = genes.kit.eutils
+
+    assert b"<Id>9606</Id>" in eutils.esearch(db="taxonomy", term='"human"[All Names]').content
+    assert b"<Count>2</Count>" in eutils.esearch(db="taxonomy", term="Echinacea").content
+    assert b"PhraseNotFound" in eutils.esearch(db="taxonomy", term="klingon").content
+    assert b"Homo sapiens" in eutils.esummary(db="taxonomy", ids=["9606"]).content
+    assert b"<ParentTaxId>562</ParentTaxId>" in eutils.efetch(db="taxonomy", ids=["83333"], retmode="xml").content

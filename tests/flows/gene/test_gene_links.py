@@ -1,0 +1,143 @@
+"""get_pubmed_links: articles about a gene, and the difference between none and no such gene."""
+
+import pytest
+from gene_bench import Canned, Genes, docsum, esummary_xml
+
+from entrez_kit.errors import AmbiguousQuery, EntityNotFound, UnresolvedEntity, UpstreamError
+from entrez_kit.gene.links import GET_PUBMED_LINKS, parse_links
+from entrez_kit.gene.models import PubMedLinks
+
+
+def _linkset(*pmids: object, source: object = 7157, name: str = "gene_pubmed") -> bytes:
+    links = "".join(f"<Link><Id>{pmid}</Id></Link>" for pmid in pmids)
+    group = f"<LinkSetDb><DbTo>pubmed</DbTo><LinkName>{name}</LinkName>{links}</LinkSetDb>" if pmids else ""
+    return (
+        f"<eLinkResult><LinkSet><DbFrom>gene</DbFrom><IdList><Id>{source}</Id></IdList>{group}</LinkSet></eLinkResult>"
+    ).encode()
+
+
+def _run(services: Canned, **arguments: object) -> PubMedLinks:
+    return GET_PUBMED_LINKS.run(services, {"entrez_id": "NCBIGene:7157", **arguments})  # type: ignore[arg-type]
+
+
+def test_us3_scenario_1_an_id_gives_the_pmids_of_its_articles(genes: Genes) -> None:
+    links = genes.links("NCBIGene:7157")
+
+    assert links.model_dump() == {"entrez_id": "NCBIGene:7157", "pmids": ["99000034", "99000031"], "total_count": 2}
+
+
+def test_us3_scenario_2_at_most_limit_pmids_are_returned_and_all_are_counted() -> None:
+    services = Canned(esummary=[esummary_xml(docsum(7157, "TP53"))], elink=[_linkset(*range(1, 201))])
+    links = _run(services, limit=10)
+
+    assert links.pmids == [str(number) for number in range(1, 11)]
+    assert links.total_count == 200
+
+
+def test_get_pubmed_links_takes_an_id_and_a_limit_of_ten() -> None:
+    services = Canned(esummary=[esummary_xml(docsum(7157, "TP53"))], elink=[_linkset(*range(1, 201))])
+
+    assert len(_run(services).pmids) == 10
+    assert services.asked[-1] == (
+        "elink",
+        {"ids": ["7157"], "dbfrom": "gene", "db": "pubmed", "cmd": "neighbor", "linkname": "gene_pubmed"},
+    )
+
+
+@pytest.mark.parametrize("limit", [0, 100_001, -1, "many"])
+def test_a_limit_out_of_bounds_is_refused(genes: Genes, limit: object) -> None:
+    with pytest.raises(AmbiguousQuery) as caught:
+        genes.links("NCBIGene:7157", limit=limit)
+    assert caught.value.invalid_input == f"limit={limit}"
+
+
+def test_pmids_are_digits_each_once_in_ncbi_s_order() -> None:
+    body = _linkset(30, 10, 30, 0, "x", 20)
+
+    assert parse_links(body, "7157") == ["30", "10", "20"]
+
+
+def test_links_of_another_kind_are_not_mixed_in() -> None:
+    assert parse_links(_linkset(1, 2, name="gene_pubmed_rif"), "7157") == []
+
+
+def test_edge_case_a_gene_without_links_gives_an_empty_list(genes: Genes) -> None:
+    assert genes.links("NCBIGene:1").model_dump() == {"entrez_id": "NCBIGene:1", "pmids": [], "total_count": 0}
+
+
+def test_an_id_without_a_gene_is_not_found_and_not_empty(genes: Genes) -> None:
+    with pytest.raises(EntityNotFound):
+        genes.links("NCBIGene:999999999")
+
+
+def test_links_of_an_invented_id_are_not_believed() -> None:
+    missing = '<DocumentSummary uid="7157"><error>cannot get document summary</error></DocumentSummary>'
+    services = Canned(esummary=[esummary_xml(missing)], elink=[_linkset(1, 2, 3)])
+
+    with pytest.raises(EntityNotFound):
+        _run(services)
+
+
+def test_a_link_server_that_does_not_know_a_gene_that_exists_gave_no_answer() -> None:
+    services = Canned(esummary=[esummary_xml(docsum(7157, "TP53"))], elink=[EntityNotFound("nothing")])
+
+    with pytest.raises(UpstreamError, match="which exists"):
+        _run(services)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html/>",
+        _linkset(1, source=672),
+        b"<eLinkResult><LinkSet><ERROR>Couldn't resolve #exLinkSrv2</ERROR></LinkSet></eLinkResult>",
+        b"<eLinkResult><ERROR>TXCLIENT</ERROR></eLinkResult>",
+    ],
+)
+def test_what_is_no_answer_about_this_gene_is_upstream_error(body: bytes) -> None:
+    with pytest.raises(UpstreamError):
+        parse_links(body, "7157")
+
+
+def test_a_symbol_in_place_of_an_id_is_unresolved(genes: Genes) -> None:
+    with pytest.raises(UnresolvedEntity) as caught:
+        genes.links("BRCA1")
+    assert 'search_genes(query="BRCA1")' in caught.value.recovery_hint
+
+
+def test_all_articles_can_be_reached_page_by_page_or_at_once() -> None:
+    def services() -> Canned:
+        return Canned(esummary=[esummary_xml(docsum(7157, "TP53"))], elink=[_linkset(*range(1, 251))])
+
+    every = _run(services(), limit=250).pmids
+    pages = [_run(services(), limit=100, offset=offset).pmids for offset in (0, 100, 200, 300)]
+
+    assert len(every) == 250
+    assert [pmid for page in pages for pmid in page] == every
+    past = _run(services(), offset=300)
+    assert (past.pmids, past.total_count) == ([], 250)
+    assert [warning.code for warning in past.warnings] == ["offset_beyond_results"]
+
+
+def test_mcp_calls_alone_are_capped() -> None:
+    from entrez_kit.server.schemas import capped
+
+    services = Canned(esummary=[esummary_xml(docsum(7157, "TP53"))], elink=[_linkset(*range(1, 251))])
+    assert len(_run(services, limit=101).pmids) == 101
+    with pytest.raises(AmbiguousQuery) as caught:
+        capped(GET_PUBMED_LINKS).build({"entrez_id": "NCBIGene:7157", "limit": 101})
+    assert "up to 100" in caught.value.recovery_hint
+
+
+def test_a_merged_gene_names_its_successor_with_or_without_links() -> None:
+    merged = (
+        '<DocumentSummary uid="7157"><Name>OLD1</Name><Status>1</Status><CurrentID>672</CurrentID>'
+        "<Organism><ScientificName>Homo sapiens</ScientificName></Organism></DocumentSummary>"
+    )
+    for linked in ((), (1, 2)):
+        links = _run(Canned(esummary=[esummary_xml(merged)], elink=[_linkset(*linked)]))
+
+        assert links.total_count == len(linked)
+        assert links.replaced_by == "NCBIGene:672"
+        assert "merged into NCBIGene:672" in links.warnings[0].message

@@ -1,0 +1,214 @@
+"""get_gene: one id, one gene, and nothing but ids."""
+
+import re
+
+import pytest
+from gene_bench import Canned, Genes, entrezgene, gene_set
+
+from entrez_kit.errors import EntityNotFound, UnresolvedEntity, UpstreamError
+from entrez_kit.gene.batch import GET_GENES, GeneBatch
+from entrez_kit.gene.errors import read_gene_id
+from entrez_kit.gene.lookup import GET_GENE
+from entrez_kit.gene.models import CURIE_PATTERN
+from entrez_kit.operation import execute
+
+NO_CURIES = [
+    "TP53",
+    "7157",
+    "",
+    "NCBIGene:",
+    "NCBIGene:TP53",
+    "NCBIGene:7157\n",
+    " NCBIGene:7157",
+    "NCBIGene: 7157",
+    "ncbigene:7157",
+    "NCBIGENE:7157",
+    "NCBIGene:٧١٥٧",
+    "NCBIGene:7157;672",
+    "NCBIGene:-1",
+    "GeneID:7157",
+    "HGNC:11998",
+    "NCBIGene:7157 OR 1",
+    "NCBIGene:7157&db=pubmed",
+]
+
+
+def test_us2_scenario_1_an_id_gives_the_complete_gene(genes: Genes) -> None:
+    gene = genes.get("NCBIGene:7157")
+
+    assert gene.symbol == "TP53"
+    assert gene.summary
+    assert gene.map_location == "17p13.1"
+    assert gene.aliases == ["P53", "BCC7", "LFS1", "BMFS5", "TRP53"]
+    assert gene.cross_references.model_dump() == {
+        "hgnc": "HGNC:11998",
+        "ensembl_gene": "ENSG00000141510",
+        "uniprot": ["P04637"],
+        "entrez": "7157",
+        "refseq": ["NM_000546", "NM_001127233"],
+        "omim": "191170",
+    }
+
+
+def test_get_gene_accepts_ids(genes: Genes) -> None:
+    assert genes.get("NCBIGene:672").symbol == "BRCA1"
+    assert genes.get("NCBIGene:000672").id == "NCBIGene:672"
+
+
+@pytest.mark.parametrize("text", NO_CURIES)
+def test_only_the_whole_pattern_is_an_id(text: str) -> None:
+    assert read_gene_id(text) is None
+    schema = GET_GENE.request.model_json_schema()["properties"]["entrezId"]
+    assert schema["pattern"] == CURIE_PATTERN
+    assert re.fullmatch(CURIE_PATTERN.strip("^$"), text, re.ASCII) is None
+
+
+@pytest.mark.parametrize("text", NO_CURIES)
+def test_anything_else_is_unresolved_without_asking_ncbi(genes: Genes, text: str) -> None:
+    for call in (genes.get, genes.links):
+        with pytest.raises(UnresolvedEntity):
+            call(text)
+    assert genes.sandbox.requests() == 0
+
+
+@pytest.mark.parametrize("value", [None, 7157, 7157.0, ["NCBIGene:7157"], {"id": 7157}, True])
+def test_other_types_than_text_are_unresolved_too(genes: Genes, value: object) -> None:
+    with pytest.raises(UnresolvedEntity):
+        genes.get(value)
+
+
+def test_us2_scenario_2_a_symbol_gets_unresolved_entity_that_points_to_search_genes(genes: Genes) -> None:
+    with pytest.raises(UnresolvedEntity) as caught:
+        genes.get("TP53")
+
+    assert caught.value.message == "The input 'TP53' is not a valid NCBIGene CURIE."
+    assert 'Call search_genes(query="TP53") to resolve the identifier first' in caught.value.recovery_hint
+    assert caught.value.invalid_input == "TP53"
+
+
+def test_a_bare_number_gets_the_exact_next_call(genes: Genes) -> None:
+    with pytest.raises(UnresolvedEntity) as caught:
+        genes.get("7157")
+    assert caught.value.recovery_hint.startswith('Call get_gene(entrez_id="NCBIGene:7157") ')
+
+    with pytest.raises(UnresolvedEntity) as caught:
+        genes.links("GeneID:7157")
+    assert caught.value.recovery_hint.startswith('Call get_pubmed_links(entrez_id="NCBIGene:7157") ')
+
+
+def test_us2_scenario_3_an_id_without_a_gene_gets_entity_not_found(genes: Genes) -> None:
+    with pytest.raises(EntityNotFound) as caught:
+        genes.get("NCBIGene:999999999")
+
+    assert caught.value.invalid_input == "NCBIGene:999999999"
+    assert "search_genes" in caught.value.recovery_hint
+
+
+@pytest.mark.parametrize("number", ["0", "00", "99999999999", "9" * 400])
+def test_numbers_no_gene_can_have_are_not_found_without_asking(genes: Genes, number: str) -> None:
+    for call in (genes.get, genes.links):
+        with pytest.raises(EntityNotFound):
+            call(f"NCBIGene:{number}")
+    assert genes.sandbox.requests() == 0
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        b"<Entrezgene-Set></Entrezgene-Set>",
+        b"<Entrezgene-Set><Error>GeneId 5 not found.</Error></Entrezgene-Set>",
+        EntityNotFound("NCBI has no such record."),
+    ],
+)
+def test_every_way_ncbi_says_no_is_entity_not_found(reply: bytes | Exception) -> None:
+    with pytest.raises(EntityNotFound) as caught:
+        GET_GENE.run(Canned(efetch=[reply]), {"entrez_id": "NCBIGene:5"})  # type: ignore[arg-type]
+    assert caught.value.invalid_input == "NCBIGene:5"
+
+
+def test_the_record_of_another_gene_is_an_error_and_not_an_answer() -> None:
+    services = Canned(efetch=[gene_set(entrezgene(6, "F"))])
+
+    with pytest.raises(UpstreamError):
+        GET_GENE.run(services, {"entrez_id": "NCBIGene:5"})  # type: ignore[arg-type]
+
+
+def test_a_slim_gene_has_id_symbol_name_and_organism(genes: Genes) -> None:
+    assert genes.get("NCBIGene:7157", slim=True).model_dump() == {
+        "id": "NCBIGene:7157",
+        "symbol": "TP53",
+        "name": "tumor protein p53",
+        "organism": "Homo sapiens",
+    }
+
+
+def test_a_replaced_gene_is_returned_with_the_id_to_use_instead(genes: Genes) -> None:
+    gene = genes.get("NCBIGene:60454")
+
+    assert gene.status == "replaced"
+    assert gene.replaced_by is not None
+    assert genes.get(gene.replaced_by).symbol == "SNCA"
+    assert genes.get("NCBIGene:990000001").status == "discontinued"
+
+
+def test_sc_003_genes_of_other_species_have_their_cross_references_too(genes: Genes) -> None:
+    assert genes.get("NCBIGene:22059").cross_references.ensembl_gene == "ENSMUSG00000059552"
+    assert genes.get("NCBIGene:945803").cross_references.uniprot == ["P00561"]
+    assert genes.get("NCBIGene:851229").cross_references.refseq == ["NM_001180043"]
+
+
+def test_sc_004_search_select_get_and_literature_work_without_help(genes: Genes) -> None:
+    candidate = genes.search("TP53", organism="human").items[0]
+    gene = genes.get(candidate.id)
+    links = genes.links(gene.id)
+
+    assert gene.symbol == "TP53"
+    assert links.pmids
+    assert genes.kit.fetch_contents(pmids=links.pmids).not_found_pmids == []
+
+
+def _batch(genes: Genes, *ids: str) -> GeneBatch:
+    return GET_GENES.run(genes.kit.services, {"entrez_ids": list(ids)})
+
+
+def test_several_ids_give_one_outcome_each_in_order(genes: Genes) -> None:
+    batch = _batch(genes, "NCBIGene:672", "TP53", "NCBIGene:999999999", "NCBIGene:7157", "NCBIGene:672")
+
+    assert [gene.symbol for gene in batch.genes] == ["BRCA1", "TP53", "BRCA1"]
+    assert [(item.input, item.status) for item in batch.outcomes] == [
+        ("NCBIGene:672", "found"),
+        ("TP53", "invalid"),
+        ("NCBIGene:999999999", "not_found"),
+        ("NCBIGene:7157", "found"),
+        ("NCBIGene:672", "found"),
+    ]
+    error = batch.shortfall()
+    assert isinstance(error, EntityNotFound)
+    assert error.details["partial"] is True
+    assert genes.sandbox.requests("efetch") == 5  # "not found" is heard three times before it is believed
+
+
+def test_a_complete_batch_has_no_outcomes_to_report(genes: Genes) -> None:
+    batch = _batch(genes, "NCBIGene:7157", "NCBIGene:672")
+
+    assert batch.shortfall() is None
+    assert set(batch.model_dump()) == {"genes"}
+
+
+def test_one_failing_id_does_not_sink_the_others_but_nothing_at_all_is_an_error() -> None:
+    failing = Canned(efetch=[UpstreamError("busy"), gene_set(entrezgene(6, "F"))])
+    batch = GET_GENES.run(failing, {"entrez_ids": ["NCBIGene:5", "NCBIGene:6"]})  # type: ignore[arg-type]
+    assert [gene.symbol for gene in batch.genes] == ["F"]
+    assert isinstance(batch.shortfall(), UpstreamError)
+
+    silent = Canned(efetch=[UpstreamError("busy")])
+    outcome = execute(GET_GENES, silent, {"entrez_ids": ["NCBIGene:5", "TP53"]})  # type: ignore[arg-type]
+    assert outcome.result is None
+    assert isinstance(outcome.error, UpstreamError)
+
+
+def test_a_batch_of_nothing_but_symbols_is_unresolved(genes: Genes) -> None:
+    error = _batch(genes, "TP53", "BRCA1").shortfall()
+
+    assert isinstance(error, UnresolvedEntity)
+    assert "search_genes" in error.recovery_hint

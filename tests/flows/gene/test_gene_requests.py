@@ -1,0 +1,104 @@
+"""How gene tools treat NCBI: never too fast, patient when refused, and one request where many ask the same."""
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gene_bench import Genes, record, serve_genes
+
+from entrez_kit import EntrezKit, load_settings
+from entrez_kit.sandbox.server import Sandbox
+
+INVENTED = [record(number, f"ABC{number}") for number in range(990_000_100, 990_000_120)]
+IDS = [f"NCBIGene:{gene.uid}" for gene in INVENTED]
+
+
+@pytest.fixture(name="strict")
+def _strict(tmp_path: Path) -> Callable[..., Any]:
+    """Serve invented genes from a sandbox that enforces NCBI's limits, to a kit that really waits."""
+
+    @contextmanager
+    def build(**overrides: Any) -> Iterator[Genes]:
+        with Sandbox(enforce_limits=True) as sandbox:
+            serve_genes(sandbox, INVENTED)
+            settings = load_settings({"home": tmp_path / "home", **overrides}).with_sandbox(sandbox.url)
+            with EntrezKit(replace(settings, state_dir=tmp_path / "state")) as kit:
+                yield Genes(kit, sandbox)
+
+    return build
+
+
+def _busiest_second(genes: Genes) -> int:
+    times = sorted(entry.at for entry in genes.sandbox.entries())
+    # A tenth of a second is left for the way from the limiter to the server on a busy machine.
+    return max(sum(1 for other in times if 0 <= other - start < 0.9) for start in times)
+
+
+def _get_all(genes: Genes, ids: list[str]) -> list[str]:
+    with ThreadPoolExecutor(len(ids)) as pool:
+        return [gene.id for gene in pool.map(genes.get, ids)]
+
+
+@pytest.mark.long
+def test_at_most_three_requests_a_second_without_a_key(strict: Callable[..., Any]) -> None:
+    with strict() as genes:
+        assert _get_all(genes, IDS[:7]) == IDS[:7]
+        assert _busiest_second(genes) <= 3
+        assert {entry.status for entry in genes.sandbox.entries()} == {200}
+
+
+@pytest.mark.long
+def test_and_sc_002_at_most_ten_a_second_with_a_key_and_no_429(strict: Callable[..., Any]) -> None:
+    with strict(ncbi_api_key="a-key-of-the-test") as genes:
+        started = time.monotonic()
+        assert _get_all(genes, IDS) == IDS
+        assert time.monotonic() - started < len(IDS) / 3  # faster than without a key
+        assert _busiest_second(genes) <= 10
+        assert all(entry.keyed for entry in genes.sandbox.entries())
+        assert {entry.status for entry in genes.sandbox.entries()} == {200}
+
+
+def test_a_429_is_answered_with_growing_waits(genes: Genes, monkeypatch: pytest.MonkeyPatch) -> None:
+    from entrez_kit.transport.retry import Backoff
+
+    asked: list[int] = []
+
+    def noted(self: Backoff, failures: int, wait: float | None) -> float:
+        asked.append(failures)
+        return 0.001
+
+    monkeypatch.setattr(Backoff, "seconds", noted)
+    genes.sandbox.fail_next("429", "efetch", times=3)
+
+    assert genes.get("NCBIGene:7157").symbol == "TP53"
+    assert asked == [1, 2, 3]
+    assert genes.sandbox.requests("efetch") == 4
+
+
+def test_many_callers_of_the_same_gene_make_one_request(genes: Genes) -> None:
+    with ThreadPoolExecutor(12) as pool:
+        found = list(pool.map(genes.get, ["NCBIGene:7157"] * 12))
+
+    assert {gene.symbol for gene in found} == {"TP53"}
+    assert genes.sandbox.requests("efetch") == 1
+
+
+def test_what_was_asked_before_is_not_asked_again(genes: Genes) -> None:
+    first = genes.search("TP53", organism="human")
+    before = genes.sandbox.requests()
+
+    assert genes.search("TP53", organism="human") == first
+    assert genes.sandbox.requests() == before
+
+
+def test_sc_001_a_search_takes_four_requests_and_a_lookup_one(genes: Genes) -> None:
+    genes.search("TP53", organism="human")
+    assert genes.sandbox.requests() == 4
+
+    genes.get("NCBIGene:7157")
+    assert genes.sandbox.requests() == 5

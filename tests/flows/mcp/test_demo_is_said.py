@@ -1,0 +1,67 @@
+"""Whoever asked for the demo is told that it answers: in the document, beside closed ones, on stderr."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from examples import CORPUS, EXAMPLES
+from serving import ServicesFor
+from terminal import Cli
+
+from entrez_kit import EntrezKit, Settings
+from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.corpus.operations import SYNC
+from entrez_kit.operation import Operation
+from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.server.tools import Toolbox
+from entrez_kit.settings import DEMO_WARNING, load_settings
+
+CLOSED = {"rag_search", "rag_get", "corpus_checkpoint_get", "corpus_checkpoint_set"}
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("asked", [True, False])
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_an_answer_of_the_demo_says_so_in_the_document_or_beside_a_closed_one(
+    services_for: ServicesFor, sandbox: Sandbox, operation: Operation[Any, Any], asked: bool
+) -> None:
+    services = services_for(sandbox)
+    if operation.toolset == "corpus":
+        SYNC.run(services, CORPUS)
+    if asked:
+        services.settings = replace(services.settings, demo=True, origins={"demo": "flag"})
+
+    for _, arguments in EXAMPLES[operation.name]:
+        answer = Toolbox([operation]).call(services, operation.name, arguments)
+
+        has_place = not answer.is_error and operation.name not in CLOSED
+        assert (DEMO_WARNING in json.dumps((answer.structured_content or {}).get("warnings"))) is (asked and has_place)
+        assert ((answer.meta or {}).get("demo") == DEMO_WARNING) is asked
+        assert any(DEMO_WARNING in getattr(part, "text", "") for part in answer.content) is asked
+
+
+def test_only_who_asked_for_the_demo_is_told() -> None:
+    url = "http://127.0.0.1:1"
+
+    assert Settings().with_sandbox(url).demo_warning is None
+    assert load_settings({"demo": False}, environ={}).with_sandbox(url).demo_warning is None
+    assert load_settings({}, environ={"ENTREZ_KIT_DEMO": "1"}).with_sandbox(url).demo_warning == DEMO_WARNING
+    assert Settings(demo=True).with_sandbox(url).demo_warning == DEMO_WARNING
+
+
+def test_python_is_told_too_whether_a_page_or_all_was_asked_for() -> None:
+    with EntrezKit(demo=True) as kit:
+        found = kit.search_articles(query_term="crispr")
+        whole = kit.search_all(query_term="crispr")
+
+    assert [warning.message for warning in found.warnings].count(DEMO_WARNING) == 1
+    assert [warning.message for warning in whole.warnings].count(DEMO_WARNING) == 1
+
+
+def test_stderr_says_it_once_whatever_quiet_says(alone: Cli) -> None:
+    for form in ("table", "csv", "json", "jsonl"):
+        done = alone("--demo", "-q", "search", "crispr", "-n", "1", "-f", form)
+
+        assert done.err.splitlines() == [f"Warning: {DEMO_WARNING}"], form
+        assert (DEMO_WARNING in done.out) is (form == "json"), form

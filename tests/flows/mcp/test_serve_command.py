@@ -1,0 +1,136 @@
+"""`entrez-kit serve` as a command: its check, its tokens, its flags."""
+
+import json
+
+import anyio
+import pytest
+from serving import SECRET
+from terminal import Cli, Program
+
+from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.server.auth import Verifier
+
+
+def test_the_check_lists_what_is_offered_without_asking_ncbi(alone: Cli) -> None:
+    done = alone("serve", "--check")
+    document = json.loads(done.out)
+
+    assert done.status == 0
+    assert done.err == ""
+    assert (document["server_name"], document["transport"]) == ("entrez-kit", "stdio")
+    assert [tool["name"] for tool in document["tools"]] == [
+        operation.name for operation in OPERATIONS if operation.toolset != "entrez"
+    ]
+    assert document["tools_list_bytes"] < 24_000
+    assert {"pubmed-connect://info", "pubmed-connect://stats/pubmed"} <= set(document["resources"])
+    assert "literature_review" in document["prompts"]
+
+
+def test_the_check_can_be_read_by_people(alone: Cli) -> None:
+    done = alone("serve", "--check", "-f", "table")
+
+    assert "ready to serve over stdio" in done.out
+    assert "Search PubMed" in done.out
+
+
+def test_the_check_tries_what_http_needs(alone: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = alone("serve", "--check", "--transport", "http", "--port", "0")
+    monkeypatch.setenv("MCP_AUTH_SECRET_KEY", SECRET)
+    done = alone("serve", "--check", "--transport", "http", "--port", "0")
+
+    assert refused.status == 8
+    assert "MCP_AUTH_SECRET_KEY" in refused.err
+    assert json.loads(done.out)["url"].startswith("http://127.0.0.1:")
+
+
+def test_flags_go_before_the_environment(alone: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MCP_TRANSPORT_TYPE", "http")
+    monkeypatch.setenv("MCP_AUTH_SECRET_KEY", SECRET)
+    monkeypatch.setenv("MCP_HTTP_PORT", "0")
+
+    assert json.loads(alone("serve", "--check").out)["transport"] == "http"
+    assert json.loads(alone("serve", "--check", "--transport", "stdio").out)["transport"] == "stdio"
+
+
+def test_toolsets_and_names_can_be_chosen(alone: Cli) -> None:
+    done = alone("serve", "--check", "--toolset", "gene", "--toolset", "pubmed", "--tool-names", "contract")
+    names = [tool["name"] for tool in json.loads(done.out)["tools"]]
+
+    assert "searchPubMedArticles" in names
+    assert "get_gene" in names
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--toolset", "everything"),
+        ("--transport", "carrier-pigeon"),
+        ("--port", "70000"),
+        ("--tool-names", "mine"),
+        ("--frobnicate",),
+        ("nothing",),
+    ],
+)
+def test_wrong_flags_are_refused_before_anything_starts(alone: Cli, arguments: tuple[str, ...]) -> None:
+    done = alone("serve", *arguments)
+
+    assert done.status == 2
+    assert done.out == ""
+    assert json.loads(done.err)["error"]["code"] == "INVALID_INPUT"
+
+
+# Tokens
+
+
+def test_a_token_is_printed_alone_for_a_shell(alone: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MCP_AUTH_SECRET_KEY", SECRET)
+    done = alone("serve", "token", "--subject", "alice", "--ttl", "2h", "--scope", "gene", "--scope", "pubmed")
+    found = anyio.run(Verifier(SECRET).verify_token, done.out.strip())
+
+    assert done.status == 0
+    assert done.err == ""
+    assert done.out.count("\n") == 1
+    assert found is not None
+    assert (found.subject, found.scopes) == ("alice", ["entrez-kit:pubmed", "entrez-kit:gene"])
+
+
+def test_a_token_comes_with_its_terms_on_request(alone: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MCP_AUTH_SECRET_KEY", SECRET)
+    document = json.loads(alone("serve", "token", "--subject", "alice", "--json").out)
+
+    assert set(document) == {"token", "subject", "scopes", "expires_at"}
+    assert "entrez-kit:corpus.write" not in document["scopes"]
+    assert len(document["scopes"]) == 4
+    assert document["expires_at"].endswith("Z")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "secret", "status"),
+    [
+        (("--subject", "a"), "", 8),
+        (("--subject", "a"), "tooshort", 8),
+        ((), SECRET, 2),
+        (("--subject", " "), SECRET, 2),
+        (("--subject", "a", "--ttl", "forever"), SECRET, 2),
+        (("--subject", "a", "--scope", "root"), SECRET, 2),
+    ],
+)
+def test_a_token_that_makes_no_sense_is_not_issued(
+    alone: Cli, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], secret: str, status: int
+) -> None:
+    monkeypatch.setenv("MCP_AUTH_SECRET_KEY", secret)
+    done = alone("serve", "token", *arguments)
+
+    assert done.status == status
+    assert done.out == ""
+    assert not secret or secret not in done.err
+
+
+@pytest.mark.process
+def test_help_explains_both_without_loading_the_server(program: Program) -> None:
+    done = program("serve", "--help")
+
+    assert done.status == 0
+    assert "--transport" in done.out
+    assert "token" in done.out
+    assert "--subject" in program("serve", "token", "--help").out

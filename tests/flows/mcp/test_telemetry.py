@@ -1,0 +1,282 @@
+"""Spans: one below the other from message to request, with outcome, duration and error code."""
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from serving import ServicesFor, connected, error_of
+
+from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.server import logs
+from entrez_kit.server.telemetry import set_up_exporter
+from entrez_kit.settings import load_settings
+
+pytest.importorskip("opentelemetry.sdk", reason="the extra `otel` is not installed")
+
+from opentelemetry import trace
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
+
+
+@pytest.fixture(scope="module")
+def exporter() -> InMemorySpanExporter:
+    """Record spans; there is one provider per process, and it stays."""
+    provider = trace.get_tracer_provider()
+    if not isinstance(provider, TracerProvider):
+        provider = TracerProvider(shutdown_on_exit=False)
+        trace.set_tracer_provider(provider)
+    kept = InMemorySpanExporter()
+    provider.add_span_processor(SimpleSpanProcessor(kept))
+    return kept
+
+
+@pytest.fixture
+def spans(exporter: InMemorySpanExporter) -> Iterator[InMemorySpanExporter]:
+    """Record the spans of one test."""
+    exporter.clear()
+    yield exporter
+    exporter.clear()
+
+
+def named(exporter: InMemorySpanExporter, name: str) -> ReadableSpan:
+    """Return the only server or client span of a name."""
+    found = [span for span in exporter.get_finished_spans() if span.name == name]
+    assert len(found) == 1, [span.name for span in exporter.get_finished_spans()]
+    return found[0]
+
+
+def attributes(span: ReadableSpan) -> dict[str, Any]:
+    return dict(span.attributes or {})
+
+
+@pytest.mark.long
+@pytest.mark.anyio
+async def test_requests_to_ncbi_are_spans_below_the_tools(
+    services_for: ServicesFor, sandbox: Sandbox, spans: InMemorySpanExporter, era: str
+) -> None:
+    arguments = {"query_term": "crispr", "fetch_brief_summaries": 2}
+    async with connected(services_for(sandbox), era=era) as client:
+        spans.clear()
+        result = await client.call_tool("pubmed_search_articles", arguments)
+        first = {name: named(spans, name) for name in ("eutils esearch", "eutils esummary")}
+        tool = named(spans, "tools/call pubmed_search_articles")
+        spans.clear()
+        await client.call_tool("pubmed_search_articles", arguments)
+        cached = attributes(named(spans, "eutils esearch"))
+
+    assert result.meta is not None
+    assert tool.context is not None
+    for span in first.values():
+        assert span.parent is not None
+        assert span.context is not None
+        assert span.parent.span_id == tool.context.span_id
+        assert span.context.trace_id == tool.context.trace_id
+        found = attributes(span)
+        assert found["entrez_kit.success"] is True
+        assert found["entrez_kit.duration_ms"] > 0
+        assert (found["entrez_kit.from_cache"], found["entrez_kit.attempts"]) == (False, 1)
+        assert found["http.response.status_code"] == 200
+    whole = attributes(tool)
+    assert whole["entrez_kit.success"] is True
+    assert whole["entrez_kit.duration_ms"] >= attributes(first["eutils esearch"])["entrez_kit.duration_ms"]
+    assert whole["entrez_kit.request_id"] == result.meta["request_id"]
+    assert (cached["entrez_kit.from_cache"], cached["entrez_kit.attempts"]) == (True, 0)
+
+
+@pytest.mark.anyio
+async def test_handled_errors_are_recorded_on_the_spans(
+    services_for: ServicesFor, spans: InMemorySpanExporter, era: str
+) -> None:
+    with Sandbox(faults={"500": 1.0}, enforce_limits=False) as failing:
+        async with connected(services_for(failing, ncbi_max_retries=1), era=era) as client:
+            spans.clear()
+            error = error_of(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
+
+    for name in ("tools/call pubmed_search_articles", "eutils esearch"):
+        span = named(spans, name)
+        found = attributes(span)
+        assert span.status.status_code is StatusCode.ERROR
+        assert (found["entrez_kit.success"], found["entrez_kit.error.code"]) == (False, "UPSTREAM_ERROR")
+        assert found["entrez_kit.duration_ms"] > 0
+        (event,) = [event for event in span.events if event.name == "exception"]
+        assert "UpstreamError" in str((event.attributes or {})["exception.type"])
+    assert error["code"] == "UPSTREAM_ERROR"
+
+
+@pytest.mark.anyio
+async def test_wrong_arguments_are_recorded_as_well(
+    services_for: ServicesFor, sandbox: Sandbox, spans: InMemorySpanExporter
+) -> None:
+    async with connected(services_for(sandbox)) as client:
+        await client.call_tool("pubmed_search_articles", {})
+        await client.call_tool("nothing", {})
+
+    for name, reason in (("pubmed_search_articles", "invalid_arguments"), ("nothing", "unknown_tool")):
+        span = named(spans, f"tools/call {name}")
+        assert span.status.status_code is StatusCode.ERROR
+        assert attributes(span)["entrez_kit.error.reason"] == reason
+
+
+@pytest.mark.anyio
+async def test_the_callers_trace_goes_on_in_ours(
+    services_for: ServicesFor, sandbox: Sandbox, spans: InMemorySpanExporter
+) -> None:
+    meta: Any = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
+    async with connected(services_for(sandbox), era="2025-11-25") as client:
+        await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}, meta=meta)
+
+    context = named(spans, "eutils esearch").context
+    assert context is not None
+    own = named(spans, "MCP send tools/call pubmed_search_articles").context
+    assert own is not None
+    assert context.trace_id in (own.trace_id, 0x0AF7651916CD43DD8448EB211C80319C)
+
+
+@pytest.mark.anyio
+async def test_log_lines_name_the_spans(
+    services_for: ServicesFor, sandbox: Sandbox, spans: InMemorySpanExporter, tmp_path: Path
+) -> None:
+    stream = io.StringIO()
+    with logs.logging_to(load_settings({"mcp_log_level": "debug"}), stream):
+        async with connected(services_for(sandbox)) as client:
+            await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
+    entries = [json.loads(line) for line in stream.getvalue().splitlines()]
+    tool, request = named(spans, "tools/call pubmed_search_articles").context, named(spans, "eutils esearch").context
+    assert tool is not None
+    assert request is not None
+
+    (answered,) = [entry for entry in entries if "tool" in entry]
+    (message,) = [entry for entry in entries if entry.get("method") == "tools/call"]
+    (sent,) = [entry for entry in entries if "esearch answered" in entry["message"]]
+    assert answered["trace_id"] == message["trace_id"] == sent["trace_id"] == trace.format_trace_id(tool.trace_id)
+    assert answered["span_id"] == message["span_id"] == trace.format_span_id(tool.span_id)
+    assert sent["span_id"] == trace.format_span_id(request.span_id)
+
+
+@pytest.mark.anyio
+async def test_spans_hold_no_secrets(services_for: ServicesFor, sandbox: Sandbox, spans: InMemorySpanExporter) -> None:
+    canaries = {"ncbi_api_key": "canary-key-1234", "ncbi_admin_email": "canary@example.org"}
+    services = services_for(sandbox, ncbi_max_retries=0, **canaries)
+    async with connected(services) as client:
+        await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
+        sandbox.stop()
+        await client.call_tool("pubmed_search_articles", {"query_term": "insulin"})
+    everything = "".join(span.to_json() for span in spans.get_finished_spans())
+
+    assert "exception" in everything
+    assert "canary" not in everything
+
+
+# The exporter
+
+
+class Collector:
+    """Takes spans as an OTLP collector does."""
+
+    def __init__(self) -> None:
+        received: list[tuple[str, bytes]] = []
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                received.append((self.path, self.rfile.read(int(self.headers["Content-Length"]))))
+                self.send_response(200)
+                self.end_headers()
+
+            def log_message(self, *arguments: object) -> None:
+                """Say nothing."""
+
+        self.received = received
+        self._server = HTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self) -> "Collector":
+        Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.mark.process
+def test_the_real_program_sends_its_spans_before_it_ends(sandbox: Sandbox) -> None:
+    pytest.importorskip("opentelemetry.exporter.otlp.proto.http", reason="the extra `otel` is not installed")
+    from serving import Host, environment_for, program
+
+    with Collector() as collector:
+        host = Host.start(program("serve"), environment_for(sandbox, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url))
+        try:
+            host.greet()
+            host.call("pubmed_search_articles", {"query_term": "crispr"})
+            status, seconds = host.leave()
+        finally:
+            host.close()
+
+    assert (status, seconds < 2) == (0, True)
+    (path, body) = collector.received[0]
+    assert path == "/v1/traces"
+    for word in (b"entrez-kit", b"tools/call pubmed_search_articles", b"eutils esearch", b"entrez_kit.success"):
+        assert word in body
+
+
+@pytest.mark.process
+def test_a_collector_out_of_reach_holds_nothing_up(sandbox: Sandbox) -> None:
+    from serving import Host, environment_for, program
+
+    host = Host.start(program("serve"), environment_for(sandbox, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9"))
+    try:
+        host.greet()
+        host.call("pubmed_search_articles", {"query_term": "crispr"})
+        status, seconds = host.leave()
+    finally:
+        host.close()
+
+    assert (status, seconds < 2) == (0, True)
+
+
+@pytest.mark.process
+def test_without_an_endpoint_nothing_is_set_up() -> None:
+    code = (
+        "from entrez_kit.server.telemetry import set_up_exporter\n"
+        "from entrez_kit.settings import load_settings\n"
+        "from opentelemetry import trace\n"
+        "import sys\n"
+        "assert set_up_exporter(load_settings(environ={'HOME': '/nonexistent'})) is None\n"
+        "assert type(trace.get_tracer_provider()).__name__ == 'ProxyTracerProvider'\n"
+        "assert 'mcp' not in sys.modules\n"
+        "assert 'opentelemetry.sdk' not in sys.modules\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, encoding="utf-8")
+
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.process
+def test_without_the_extra_there_is_a_remark() -> None:
+    code = (
+        "import sys\n"
+        "sys.modules['opentelemetry.exporter'] = None\n"
+        "from entrez_kit.server.telemetry import set_up_exporter\n"
+        "from entrez_kit.settings import load_settings\n"
+        "print(set_up_exporter(load_settings({'otel_exporter_otlp_endpoint': 'http://127.0.0.1:9'})))\n"
+        "print(set_up_exporter(load_settings({'otel_exporter_otlp_endpoint': 'collector'})))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, encoding="utf-8")
+
+    assert "entrez-kit[otel]" in done.stdout.splitlines()[0]
+    assert "no http or https address" in done.stdout.splitlines()[1]
+
+
+def test_a_provider_that_is_there_stays(exporter: InMemorySpanExporter) -> None:
+    before = trace.get_tracer_provider()
+    assert set_up_exporter(load_settings({"otel_exporter_otlp_endpoint": "http://127.0.0.1:9"})) is None
+    assert trace.get_tracer_provider() is before

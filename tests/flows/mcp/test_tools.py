@@ -1,0 +1,450 @@
+"""Tools are the catalogue, listed small, called by any of their names, and answered in one form."""
+
+import json
+import re
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]  # it comes with mcp, its stubs do not
+import pytest
+from examples import CORPUS, EXAMPLES
+from mcp_types import ListToolsResult
+from serving import (
+    ERAS,
+    Json,
+    ServicesFor,
+    connected,
+    error_of,
+    structured,
+)
+
+from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.corpus.operations import SYNC
+from entrez_kit.errors import InvalidInput
+from entrez_kit.gene.lookup import GET_GENE
+from entrez_kit.model import Warned
+from entrez_kit.operation import Operation, execute
+from entrez_kit.pubmed.search import SEARCH_ARTICLES
+from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.server.app import Options
+from entrez_kit.server.clients import ServerServices
+from entrez_kit.server.schemas import capped, input_schema, output_schema
+from entrez_kit.server.tools import DEFAULT_TOOLSETS, TOOLSETS, Toolbox, read_toolsets
+
+MAX_LISTING = 24_000
+
+pytestmark = pytest.mark.anyio
+
+operations = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+
+
+def all_of_them(**options: Any) -> Options:
+    return Options(toolsets=TOOLSETS, **options)
+
+
+def schemas_in(schema: Any) -> list[Json]:
+    """Return a schema and every schema inside it."""
+    found: list[Json] = []
+    if isinstance(schema, dict):
+        found.append(schema)
+        inner = [*schema.get("properties", {}).values(), schema.get("items"), *schema.get("anyOf", [])]
+        for part in inner:
+            found += schemas_in(part)
+    return found
+
+
+# The list
+
+
+async def test_every_operation_is_listed_in_the_order_of_the_catalogue(services: ServerServices, era: str) -> None:
+    async with connected(services, all_of_them(), era=era) as client:
+        listed = (await client.list_tools()).tools
+
+    assert [tool.name for tool in listed] == [operation.name for operation in OPERATIONS]
+
+
+async def test_a_tool_says_what_it_is_and_that_it_only_reads(services: ServerServices, era: str) -> None:
+    async with connected(services, all_of_them(), era=era) as client:
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+
+    for operation in OPERATIONS:
+        tool = listed[operation.name]
+        hints = tool.annotations
+        assert hints is not None
+        assert tool.description is not None
+        assert (tool.title or hints.title) == operation.title
+        assert hints.read_only_hint is operation.read_only
+        # Left out, these two mean what is so: who only reads neither destroys nor does it twice.
+        assert (hints.destructive_hint, hints.idempotent_hint) == (
+            (None, None) if operation.read_only else (False, True)
+        )
+        assert hints.open_world_hint is None
+        assert tool.description.startswith(operation.description.split("\n")[0])
+        assert "Raises" not in tool.description
+        assert "\n" not in tool.description
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_the_list_of_the_default_toolsets_is_small(era: str) -> None:
+    listed = Toolbox(OPERATIONS).listing(scopes=None, protocol_version=era)
+    sent = ListToolsResult(tools=listed).model_dump_json(by_alias=True, exclude_none=True)
+
+    assert len(sent.encode()) < MAX_LISTING
+
+
+@operations
+def test_a_description_says_what_a_tool_is_for_and_gives_an_example(operation: Operation[Any, Any]) -> None:
+    assert len(operation.description) < 700
+    assert re.search(r"Use it|use it", operation.description), operation.description
+    assert re.search(r"[Ee]xample|e\.g\.", operation.description), operation.description
+
+
+def test_names_suit_every_host() -> None:
+    for operation in OPERATIONS:
+        assert re.fullmatch(r"[A-Za-z0-9_]{1,64}", operation.name)
+
+
+async def test_toolsets_choose_what_is_listed_and_not_what_can_be_called(services: ServerServices) -> None:
+    options = Options(toolsets=("gene",))
+    async with connected(services, options) as client:
+        listed = [tool.name for tool in (await client.list_tools()).tools]
+        result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
+
+    assert listed == ["search_genes", "get_gene", "get_pubmed_links"]
+    assert structured(result)["total_found"] > 0
+
+
+def test_toolsets_are_read_from_a_list() -> None:
+    assert read_toolsets(None) == read_toolsets(" , ") == DEFAULT_TOOLSETS == ("pubmed", "gene", "corpus")
+    assert read_toolsets("entrez, Pubmed") == ("pubmed", "entrez")
+    with pytest.raises(InvalidInput, match="'genes'") as caught:
+        read_toolsets("pubmed,genes")
+    assert "pubmed, gene, corpus, entrez" in caught.value.recovery_hint
+
+
+# Names
+
+
+@pytest.mark.long
+@operations
+def test_every_name_of_an_operation_leads_to_it(operation: Operation[Any, Any]) -> None:
+    toolbox = Toolbox(OPERATIONS)
+
+    for name in (operation.name, *operation.aliases):
+        found = toolbox.find(name)
+        assert found is not None
+        assert found.name == operation.name
+
+
+async def test_an_alias_can_be_called_in_any_era(services: ServerServices, era: str) -> None:
+    async with connected(services, era=era) as client:
+        result = await client.call_tool("searchPubMedArticles", {"queryTerm": "crispr", "maxResults": 1})
+
+    assert structured(result)["retrieved_pmid_count"] == 1
+
+
+async def test_contract_names_are_listed_on_demand_and_used_throughout(services: ServerServices) -> None:
+    async with connected(services, all_of_them(names="contract")) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        prompt = (await client.get_prompt("literature_review", {"topic": "base editing"})).messages[0]
+        missing = await client.call_tool("fetchArticleDetails", {"pmids": ["12"]})
+        by_own_name = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
+        hint = error_of(await client.call_tool("serchPubMedArticles", {}))["recovery_hint"]
+        instructions = client.instructions
+
+    assert {"searchPubMedArticles", "fetchArticleDetails"} <= set(tools)
+    assert "pubmed_search_articles" not in json.dumps([tool.description for tool in tools.values()])
+    assert "searchPubMedArticles" in str(prompt.content)
+    assert "searchPubMedArticles" in str(instructions)
+    assert "searchPubMedArticles" in hint
+    assert "searchPubMedArticles" in missing.meta["incomplete"]["recovery_hint"]  # type: ignore[index]
+    assert not by_own_name.is_error
+
+
+# Input schemas
+
+
+@operations
+def test_an_input_schema_is_flat_closed_and_without_noise(operation: Operation[Any, Any]) -> None:
+    schema = input_schema(capped(operation).request)
+
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["type"] == "object"
+    assert schema["additionalProperties"] is False
+    assert list(schema["properties"]) == list(operation.request.model_fields)
+    assert set(schema.get("required", [])) == {
+        name for name, info in operation.request.model_fields.items() if info.is_required()
+    }
+    for part in schemas_in(schema):
+        assert not {"$ref", "$defs", "title"} & set(part)
+        assert part.get("type") != "null"
+        assert part.get("default", 1) not in (None, "", [], {})
+        assert part.get("default") is not False
+
+
+@operations
+def test_every_parameter_is_described_in_one_line(operation: Operation[Any, Any]) -> None:
+    for part in schemas_in(input_schema(operation.request)):
+        for name, inner in part.get("properties", {}).items():
+            description = inner.get("description", "")
+            assert 6 < len(description) < 220, f"{operation.name}.{name}: {description!r}"
+            assert "\n" not in description
+
+
+@operations
+def test_caps_stand_in_the_schema_and_hold(operation: Operation[Any, Any], services: ServerServices) -> None:
+    schema = input_schema(capped(operation).request)
+    for name, cap in operation.mcp_caps.items():
+        part = schema["properties"][name]
+        too_many: Any = ["1"] * (cap + 1) if part["type"] == "array" else cap + 1
+        assert part["maxItems" if part["type"] == "array" else "maximum"] == cap
+        assert not [number for number in re.findall(r"(?<= to )\d+", part["description"]) if int(number) > cap]
+        result = Toolbox([operation]).call(services, operation.name, {name: too_many})
+        error = error_of(result)
+        assert name in [problem["field"] for problem in error["details"]["errors"]]
+        assert f"up to {cap}" in error["recovery_hint"]
+        assert f"entrez-kit {' '.join(operation.command)}" in error["recovery_hint"]
+
+
+def test_a_cap_leaves_the_operation_itself_as_it_is(services: ServerServices) -> None:
+    outcome = execute(SEARCH_ARTICLES, services, {"query_term": "crispr", "max_results": 1_001})
+
+    assert outcome.error is None
+    assert capped(SEARCH_ARTICLES).request is not SEARCH_ARTICLES.request
+    assert capped(GET_GENE) is GET_GENE
+
+
+def test_the_names_in_camel_case_are_capped_as_well(services: ServerServices) -> None:
+    error = error_of(
+        Toolbox([SEARCH_ARTICLES]).call(services, "searchPubMedArticles", {"queryTerm": "crispr", "maxResults": 1_001})
+    )
+
+    assert "up to 1000" in error["recovery_hint"]
+
+
+# Output schemas
+
+
+@operations
+def test_an_output_schema_is_shallow_and_admits_the_envelope(operation: Operation[Any, Any]) -> None:
+    schema = output_schema(operation.result)
+    validator = jsonschema.Draft202012Validator(schema)
+
+    validator.check_schema(schema)
+    assert set(schema) == {"type", "properties"}
+    assert schema["type"] == "object"
+    unlisted = {"warnings"} if issubclass(operation.result, Warned) else set()
+    assert set(schema["properties"]) == set(operation.result.model_fields) - unlisted
+    assert all(set(part) <= {"type"} for part in schema["properties"].values())
+    assert validator.is_valid(InvalidInput("no").envelope())
+    wrong = {name: object() for name, part in schema["properties"].items() if part}
+    assert not validator.is_valid(wrong)
+
+
+@pytest.mark.process
+@operations
+def test_results_fit_the_output_schema(operation: Operation[Any, Any], services: ServerServices) -> None:
+    toolbox, schema = Toolbox([operation]), output_schema(operation.result)
+    if operation.toolset == "corpus":
+        SYNC.run(services, CORPUS)
+    results = [toolbox.call(services, operation.name, arguments) for _, arguments in EXAMPLES[operation.name]]
+
+    assert any(not result.is_error for result in results)
+    for result in results:
+        jsonschema.validate(structured(result), schema)
+
+
+def test_both_forms_of_a_gene_fit_its_output_schema(services: ServerServices) -> None:
+    for slim in (True, False):
+        document = structured(
+            Toolbox([GET_GENE]).call(services, "get_gene", {"entrez_id": "NCBIGene:7157", "slim": slim})
+        )
+        assert ("summary" in document) is not slim
+        jsonschema.validate(document, output_schema(GET_GENE.result))
+
+
+# Arguments
+
+
+@pytest.mark.long
+async def test_empty_optional_arguments_count_as_absent(services: ServerServices, era: str) -> None:
+    empty: Json = {"date_range": {}, "author": "", "mesh_terms": [], "species": "", "sort_by": None}
+    nested = {"date_range": {"min_date": "", "max_date": ""}, "language": ""}
+    async with connected(services, era=era) as client:
+        plain = structured(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
+        for more in (empty, nested):
+            result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr", **more})
+            assert structured(result) == plain
+
+
+async def test_lists_and_objects_that_a_host_sent_as_texts_are_unpacked(services: ServerServices) -> None:
+    async with connected(services) as client:
+        fetched = await client.call_tool("pubmed_fetch_contents", {"pmids": '["99000001"]'})
+        found = await client.call_tool(
+            "pubmed_search_articles", {"queryTerm": "[crispr]", "dateRange": '{"minDate": "2019"}'}
+        )
+        refused = await client.call_tool("pubmed_fetch_contents", {"pmids": "99000001"})
+
+    assert structured(fetched)["requested_pmids"] == ["99000001"]
+    assert structured(found)["search_parameters"]["query_term"] == "[crispr]"
+    assert structured(found)["search_parameters"]["date_range"]["min_date"] == "2019"
+    assert error_of(refused)["invalid_input"] == "pmids=99000001"
+
+
+# Errors
+
+WRONG: list[tuple[str, Json, str, str | None]] = [
+    ("pubmed_search_articles", {"query_term": 7}, "INVALID_INPUT", "query_term=7"),
+    ("pubmed_search_articles", {"query_term": "crispr", "max_results": "many"}, "INVALID_INPUT", "max_results=many"),
+    ("pubmed_search_articles", {}, "INVALID_INPUT", None),
+    ("pubmed_search_articles", {"query_term": ""}, "INVALID_INPUT", "query_term="),
+    ("pubmed_search_articles", {"query_term": "crispr", "limit": 5}, "INVALID_INPUT", "limit=5"),
+    ("pubmed_search_articles", {"query_term": "(crispr"}, "INVALID_INPUT", None),
+    ("pubmed_fetch_contents", {"pmids": [True]}, "INVALID_INPUT", "pmids.0=True"),
+    ("pubmed_fetch_contents", {"pmids": ["1"], "query_key": "1", "web_env": "x"}, "INVALID_INPUT", None),
+    ("get_gene", {"entrez_id": "7157"}, "UNRESOLVED_ENTITY", "7157"),
+    ("get_gene", {"entrez_id": "NCBIGene:0"}, "ENTITY_NOT_FOUND", "NCBIGene:0"),
+    ("get_gene", {}, "UNRESOLVED_ENTITY", ""),
+    ("get_gene", {"entrez_id": "NCBIGene:7157", "foo": 1}, "AMBIGUOUS_QUERY", "foo=1"),
+    ("get_pubmed_links", {"entrez_id": "NCBIGene:7157", "limit": 0}, "AMBIGUOUS_QUERY", "limit=0"),
+    ("search_genes", {"query": "x"}, "AMBIGUOUS_QUERY", "query=x"),
+    ("search_genes", {"query": "TP53", "organism": "unicorn"}, "AMBIGUOUS_QUERY", "organism=unicorn"),
+]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("tool", "arguments", "code", "invalid_input"), WRONG)
+async def test_what_a_caller_gets_wrong_comes_back_as_an_envelope(
+    services: ServerServices, tool: str, arguments: Json, code: str, invalid_input: str | None
+) -> None:
+    async with connected(services, all_of_them()) as client:
+        error = error_of(await client.call_tool(tool, arguments))
+
+    assert error["code"] == code
+    assert error["recovery_hint"]
+    if invalid_input is not None:
+        assert error["invalid_input"] == invalid_input
+
+
+@pytest.mark.long
+async def test_an_unknown_tool_comes_back_as_an_envelope_that_names_the_near_one(
+    services: ServerServices, era: str
+) -> None:
+    async with connected(services, era=era) as client:
+        error = error_of(await client.call_tool("pubmed_serch_articles", {"query_term": "crispr"}))
+
+    assert error["code"] == "INVALID_INPUT"
+    assert error["invalid_input"] == "pubmed_serch_articles"
+    assert "pubmed_search_articles" in error["recovery_hint"]
+    assert error["details"]["reason"] == "unknown_tool"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("faults", "code"), [({"500": 1.0}, "UPSTREAM_ERROR"), ({"429": 1.0}, "RATE_LIMITED"), ({"html": 1.0}, None)]
+)
+async def test_what_ncbi_gets_wrong_comes_back_as_an_envelope(
+    services_for: ServicesFor, faults: dict[str, float], code: str | None, era: str
+) -> None:
+    with Sandbox(faults=faults, enforce_limits=False) as failing:
+        async with connected(services_for(failing, ncbi_max_retries=1), era=era) as client:
+            result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
+
+    error = error_of(result)
+    assert error["code"] == code or (code is None and error["code"] in ("UPSTREAM_ERROR", "RATE_LIMITED"))
+    assert result.meta is not None
+    assert result.meta["timings"]["requests"][0]["attempts"] == 2
+
+
+async def test_a_defect_of_ours_shows_a_request_id_and_no_internals(
+    services: ServerServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*arguments: object, **parameters: object) -> None:
+        raise RuntimeError("the inner secret")
+
+    monkeypatch.setattr(type(services.eutils), "esearch", broken)
+    async with connected(services) as client:
+        result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
+
+    error = error_of(result)
+    assert error["code"] == "INTERNAL_ERROR"
+    assert result.meta is not None
+    assert error["details"]["request_id"] == result.meta["request_id"]
+    assert "inner secret" not in json.dumps(result.model_dump(mode="json"))
+
+
+async def test_half_a_character_does_not_bring_down_the_connection(services: ServerServices) -> None:
+    async with connected(services) as client:
+        result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr", "\ud800": "\udc00"})
+        again = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
+
+    assert error_of(result)["code"] == "INVALID_INPUT"
+    json.dumps(result.structured_content, ensure_ascii=False).encode()
+    assert not again.is_error
+
+
+async def test_malformed_parameters_are_explained_in_the_protocol_error() -> None:
+    from mcp_types import CallToolRequestParams
+    from pydantic import ValidationError
+
+    from entrez_kit.server.app import _malformed
+
+    with pytest.raises(ValidationError) as caught:
+        CallToolRequestParams.model_validate({"name": 7, "arguments": ["secret"]})
+    envelope = _malformed("tools/call", caught.value).envelope()
+    assert envelope["error"]["details"]["reason"] == "malformed_message"
+    assert "arguments" in envelope["error"]["message"]
+    assert "secret" not in json.dumps(envelope)
+
+
+# Results
+
+
+@pytest.mark.long
+async def test_null_and_empty_members_reach_the_client(services: ServerServices, era: str) -> None:
+    async with connected(services, all_of_them(), era=era) as client:
+        page = structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))
+
+    assert page["pagination"]["cursor"] is None
+
+
+async def test_meta_says_what_differs_from_run_to_run(services: ServerServices) -> None:
+    async with connected(services) as client:
+        first = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
+        second = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
+
+    assert structured(first) == structured(second)
+    assert first.meta is not None
+    assert second.meta is not None
+    assert (first.meta["from_cache"], second.meta["from_cache"]) == (False, True)
+    assert first.meta["request_id"] != second.meta["request_id"]
+    assert first.meta["timings"]["total_ms"] >= first.meta["timings"]["requests"][0]["ms"]
+    assert first.meta["timings"]["requests"][0]["endpoint"] == "esearch"
+
+
+async def test_a_partial_result_is_a_result_and_says_in_meta_what_it_lacks(services: ServerServices) -> None:
+    async with connected(services) as client:
+        result = await client.call_tool("pubmed_fetch_contents", {"pmids": ["99000001", "12"]})
+
+    document = structured(result)
+    assert result.is_error is False
+    assert document["not_found_pmids"] == ["12"]
+    assert result.meta is not None
+    assert result.meta["incomplete"]["code"] == "ENTITY_NOT_FOUND"
+
+
+async def test_the_text_is_compact(services: ServerServices) -> None:
+    async with connected(services) as client:
+        result = await client.call_tool("pubmed_fetch_contents", {"pmids": ["99000001"]})
+
+    (block,) = result.content
+    assert block.type == "text"
+    assert block.text == json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
+
+
+async def test_identifiers_that_arrive_as_numbers_are_taken_for_what_they_are(services: ServerServices) -> None:
+    async with connected(services) as client:
+        as_numbers = await client.call_tool("pubmed_fetch_contents", {"pmids": [99000001, 99000002]})
+        as_texts = await client.call_tool("pubmed_fetch_contents", {"pmids": ["99000001", "99000002"]})
+
+    assert as_numbers.is_error is False
+    assert as_numbers.structured_content == as_texts.structured_content

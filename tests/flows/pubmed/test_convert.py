@@ -1,0 +1,410 @@
+"""PMID, PMCID and DOI into each other: one ordered outcome per input."""
+
+import json
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from entrez_kit import EntrezKit
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
+from entrez_kit.pubmed.convert import CONVERT, ConvertResult
+from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.resolution import parse_converted
+from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.services import Services
+
+KitFor = Callable[..., EntrezKit]
+
+
+def convert(kit: EntrezKit, *ids: str, **arguments: Any) -> ConvertResult:
+    return CONVERT.run(kit.services, {"ids": list(ids), **arguments})
+
+
+def rows(result: ConvertResult) -> list[tuple[str, str, str | None, str | None]]:
+    return [(one.requested_id, one.status, one.pmid, one.pmcid) for one in result.records]
+
+
+def test_mixed_kinds_come_back_in_order_one_outcome_each(sandbox: Sandbox, kit_for: KitFor) -> None:
+    ids = ["10.5555/ekit.2025.0006", "99000001", "nonsense", "12", "PMC99000002", "99000001"]
+    result = convert(kit_for(sandbox), *ids)
+
+    assert rows(result) == [
+        ("10.5555/ekit.2025.0006", "found", "99000006", "PMC99000005"),
+        ("99000001", "found", "99000001", "PMC99000001"),
+        ("nonsense", "invalid", None, None),
+        ("12", "not_found", None, None),
+        ("PMC99000002", "found", "99000002", "PMC99000002"),
+        ("99000001", "found", "99000001", "PMC99000001"),
+    ]
+    assert (result.total_converted, result.total_submitted) == (4, 6)
+    assert [one.id_type for one in result.records] == ["doi", "pmid", None, "pmid", "pmcid", "pmid"]
+    shortfall = result.shortfall()
+    assert isinstance(shortfall, EntityNotFound)
+    assert shortfall.details["partial"] is True
+    assert [item["requested_id"] for item in shortfall.details["missing"]] == ["nonsense", "12"]
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "99000001",
+        "PMID:99000001",
+        "pmc99000001",
+        "PMC99000001.2",
+        "doi:10.5555/ekit.2019.0001",
+        "https://doi.org/10.5555/EKIT.2019.0001",
+        "https://pubmed.ncbi.nlm.nih.gov/99000001/",
+    ],
+)
+def test_every_spelling_leads_to_the_same_article(sandbox: Sandbox, kit_for: KitFor, spelling: str) -> None:
+    record = convert(kit_for(sandbox), spelling).records[0]
+
+    assert (record.requested_id, record.pmid, record.pmcid, record.doi) == (
+        spelling,
+        "99000001",
+        "PMC99000001",
+        "10.5555/ekit.2019.0001",
+    )
+
+
+def test_dois_that_differ_in_case_are_one_and_asked_for_once(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = convert(kit_for(sandbox), "10.5555/ekit.2019.0001", "10.5555/EKIT.2019.0001")
+
+    assert [record.pmid for record in result.records] == ["99000001", "99000001"]
+    assert [record.requested_id for record in result.records] == ["10.5555/ekit.2019.0001", "10.5555/EKIT.2019.0001"]
+    assert [entry.get("ids") for entry in sandbox.entries("idconv")] == ["10.5555/ekit.2019.0001"]
+    assert sandbox.requests("efetch") == 0
+
+
+def articles(kit: EntrezKit, *ids: str) -> list[Article]:
+    return [one for one in kit.fetch_contents(pmids=list(ids)).articles or [] if isinstance(one, Article)]
+
+
+def outside_pmc(kit: EntrezKit) -> Article:
+    found = kit.search_articles(query_term='all[sb] NOT "pubmed pmc"[sb]', max_results=60).pmids
+    return next(article for article in articles(kit, *found) if article.doi)
+
+
+def test_not_in_pmc_does_not_mean_that_it_does_not_exist(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    article = outside_pmc(kit)
+    result = convert(kit, article.pmid, (article.doi or "").upper())
+
+    assert [(one.status, one.pmid, one.doi, one.pmcid, one.note) for one in result.records] == [
+        ("found", article.pmid, article.doi, None, "in PubMed, not in PMC")
+    ] * 2
+
+
+def test_an_outage_of_the_converter_is_bridged_by_pubmed(sandbox: Sandbox, kit_for: KitFor) -> None:
+    sandbox.take_down("idconv")
+    result = convert(kit_for(sandbox), "99000001", "PMC99000002", "10.5555/ekit.2025.0006")
+
+    assert [(one.pmid, one.pmcid) for one in result.records] == [
+        ("99000001", "PMC99000001"),
+        ("99000002", "PMC99000002"),
+        ("99000006", "PMC99000005"),
+    ]
+    assert sandbox.requests("idconv") == 1
+
+
+def test_what_only_pmc_might_have_is_unknown_while_the_converter_is_down(sandbox: Sandbox, kit_for: KitFor) -> None:
+    sandbox.take_down("idconv")
+    result = convert(kit_for(sandbox), "99000001", "12", "PMC1", "10.5555/nothing")
+
+    assert [one.status for one in result.records] == ["found", "not_found", "error", "error"]
+    assert isinstance(result.shortfall(), UpstreamError)
+
+
+def test_when_neither_answers_that_is_an_error(sandbox: Sandbox, kit_for: KitFor) -> None:
+    sandbox.take_down("idconv", "efetch", "esearch")
+
+    with pytest.raises(UpstreamError):
+        convert(kit_for(sandbox), "99000001", "PMC1")
+
+
+def test_only_invalid_inputs_are_bad_input_and_only_unknown_ones_not_found(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+
+    invalid = convert(kit, "TP53", "").shortfall()
+    assert isinstance(invalid, InvalidInput)
+    unknown = convert(kit, "12", "PMC1").shortfall()
+    assert isinstance(unknown, EntityNotFound)
+    assert unknown.details["partial"] is False
+
+
+@pytest.mark.parametrize(
+    ("id_type", "given", "status"),
+    [
+        ("pmcid", "99000001", "found"),
+        ("pmcid", "PMC99000001", "found"),
+        ("pmid", "PMC99000001", "invalid"),
+        ("doi", "99000001", "invalid"),
+        ("pmid", "99000001", "found"),
+    ],
+)
+def test_the_kind_can_be_said(sandbox: Sandbox, kit_for: KitFor, id_type: str, given: str, status: str) -> None:
+    assert convert(kit_for(sandbox), given, id_type=id_type).records[0].status == status
+
+
+def test_faults_on_the_way_change_nothing(kit_for: KitFor) -> None:
+    faults = {"429": 0.1, "500": 0.1, "truncate": 0.1, "html": 0.1, "cut": 0.1}
+    with Sandbox(enforce_limits=False, faults=faults, seed=11) as faulty:
+        result = convert(kit_for(faulty), "99000001", "PMC99000002", "12", "10.5555/ekit.2025.0006")
+
+    assert [one.status for one in result.records] == ["found", "found", "not_found", "found"]
+
+
+@pytest.mark.long
+def test_more_ids_than_the_converter_takes_go_out_in_batches(kit_for: KitFor) -> None:
+    with Sandbox(records=450, enforce_limits=False) as big:
+        kit = kit_for(big)
+        ids = kit.search_articles(query_term="all[sb]", max_results=450).pmids
+        result = convert(kit, *ids)
+
+        sent = big.entries("idconv")
+        assert [len((entry.get("ids") or "").split(",")) for entry in sent] == [150, 150, 150]
+        assert {entry.status for entry in sent} == {200}
+    assert [one.pmid for one in result.records] == ids
+
+
+# Replies the sandbox does not give
+
+
+class Prepared:
+    """A converter with prepared records, and a PubMed that has nothing."""
+
+    def __init__(self, answer: Callable[[list[str], str], list[Mapping[str, Any]]]) -> None:
+        self.answer = answer
+        self.asked: list[tuple[str, list[str]]] = []
+        self.idconv = SimpleNamespace(convert=self.convert)
+        self.eutils = SimpleNamespace(
+            esummary=self.esummary,
+            esearch=lambda **_: SimpleNamespace(content=b"<eSearchResult><Count>0</Count><IdList/></eSearchResult>"),
+            efetch=self.efetch,
+            known_uids=lambda db, ids: set(),
+        )
+
+    def convert(self, ids: list[str], idtype: str, **_: Any) -> SimpleNamespace:
+        self.asked.append((idtype, list(ids)))
+        return SimpleNamespace(content=json.dumps({"records": self.answer(list(ids), idtype)}).encode())
+
+    def esummary(self, ids: list[str], **_: Any) -> SimpleNamespace:
+        return SimpleNamespace(content=json.dumps({"result": {"uids": ids, **{one: {} for one in ids}}}).encode())
+
+    def efetch(self, ids: list[str], **_: Any) -> SimpleNamespace:
+        raise EntityNotFound("none of the ids")
+
+    def run(self, *ids: str) -> ConvertResult:
+        return CONVERT.function(self, CONVERT.build({"ids": list(ids)}))  # type: ignore[arg-type]
+
+
+def record(pmid: str, *, doi: str = "", pmc: str = "", invalid: str = "") -> str:
+    located = f'<ELocationID EIdType="doi" ValidYN="N">{invalid}</ELocationID>' if invalid else ""
+    ids = f'<ArticleId IdType="pubmed">{pmid}</ArticleId>'
+    ids += f'<ArticleId IdType="doi">{doi}</ArticleId>' if doi else ""
+    ids += f'<ArticleId IdType="pmc">{pmc}</ArticleId>' if pmc else ""
+    return (
+        f"<PubmedArticle><MedlineCitation><PMID>{pmid}</PMID><Article><ArticleTitle>T</ArticleTitle>{located}</Article>"
+        f"</MedlineCitation><PubmedData><ArticleIdList>{ids}</ArticleIdList></PubmedData></PubmedArticle>"
+    )
+
+
+class Library(Prepared):
+    """A converter with prepared records, and a PubMed that finds its records by their DOIs."""
+
+    def __init__(self, answer: Callable[[list[str], str], list[Mapping[str, Any]]], **records: dict[str, str]) -> None:
+        super().__init__(answer)
+        self.records = {name.lstrip("p"): fields for name, fields in records.items()}
+        self.eutils = SimpleNamespace(
+            esearch=self.esearch, efetch=self.efetch, esummary=self.esummary, known_uids=lambda db, ids: set()
+        )
+
+    def esearch(self, term: str, **_: Any) -> SimpleNamespace:
+        wanted = term.lower()
+        found = [
+            pmid
+            for pmid, fields in self.records.items()
+            if any(f'"{value.lower()}"' in wanted for value in fields.values())
+        ]
+        listed = "".join(f"<Id>{pmid}</Id>" for pmid in found)
+        content = f"<eSearchResult><Count>{len(found)}</Count><IdList>{listed}</IdList></eSearchResult>"
+        return SimpleNamespace(content=content.encode())
+
+    def efetch(self, ids: list[str], **_: Any) -> SimpleNamespace:
+        found = "".join(record(pmid, **self.records[pmid]) for pmid in ids if pmid in self.records)
+        return SimpleNamespace(
+            content=f"<PubmedArticleSet>{found}</PubmedArticleSet>".encode(), url="http://127.0.0.1/", method="GET"
+        )
+
+    def esummary(self, ids: list[str], **_: Any) -> SimpleNamespace:
+        documents: dict[str, Any] = {"uids": ids}
+        for pmid in ids:
+            fields = self.records.get(pmid)
+            listed = [
+                {"idtype": kind, "value": (fields or {}).get(name)}
+                for kind, name in (("doi", "doi"), ("pmc", "pmc"))
+                if fields and fields.get(name)
+            ]
+            documents[pmid] = (
+                {"uid": pmid, "articleids": [{"idtype": "pubmed", "value": pmid}, *listed], "title": "T"}
+                if fields
+                else {"uid": pmid, "error": "cannot get document summary"}
+            )
+        return SimpleNamespace(content=json.dumps({"result": documents}).encode())
+
+
+def test_a_doi_that_pubmed_marks_as_invalid_is_converted_with_a_note() -> None:
+    library = Library(lambda ids, _: [], p99000001={"doi": "10.5555/right", "invalid": "10.5555/Wrong"})
+
+    found = library.run("10.5555/wrong").records[0]
+
+    assert (found.status, found.pmid, found.doi) == ("found", "99000001", "10.5555/right")
+    assert "PubMed marks this DOI as invalid" in (found.note or "")
+
+
+def test_a_converter_that_answers_about_another_id_is_told_and_not_believed() -> None:
+    library = Library(
+        lambda ids, kind: [{"requested-id": one, kind: "10.5555/b", "pmid": 99000002, "pmcid": "PMC2"} for one in ids],
+        p99000001={"doi": "10.5555/a"},
+    )
+
+    known, unknown = library.run("10.5555/a", "10.5555/c").records
+
+    assert (known.status, known.pmid) == ("found", "99000001")
+    assert "the ID Converter answered about 10.5555/b instead" in (known.note or "")
+    assert unknown.status == "not_found"
+    assert unknown.message == "PubMed has no record of 10.5555/c; the ID Converter answered about 10.5555/b instead"
+
+
+@pytest.mark.parametrize(
+    ("asked", "records", "pmid", "said"),
+    [
+        ("10.5555/a", {"p99000007": {"doi": "10.5555/z"}, "p99000001": {"doi": "10.5555/a"}}, "99000001", "10.5555/z"),
+        ("10.5555/a", {"p99000007": {"doi": "10.5555/z"}}, "99000007", "10.5555/z"),
+        ("99000007", {"p99000007": {"doi": "10.5555/z", "pmc": "PMC8"}}, "99000007", "DOI 10.5555/a, PubMed 10.5555/z"),
+        ("99000007", {"p99000007": {"doi": "10.5555/a", "pmc": "PMC8"}}, "99000007", "PMCID PMC7, PubMed PMC8"),
+        ("10.5555/a", {"p99000001": {"doi": "10.5555/a"}}, "99000001", "PMID 99000007, which PubMed does not have"),
+    ],
+)
+def test_what_the_converter_says_is_compared_with_the_record_it_names(
+    asked: str, records: dict[str, dict[str, str]], pmid: str, said: str
+) -> None:
+    library = Library(
+        lambda ids, _: [{"requested-id": one, "pmid": 99000007, "pmcid": "PMC7", "doi": "10.5555/a"} for one in ids],
+        **records,
+    )
+
+    found = library.run(asked).records[0]
+
+    assert (found.status, found.pmid) == ("found", pmid)
+    assert said in (found.note or "")
+
+
+def test_only_those_who_were_asked_are_said_not_to_know_an_id() -> None:
+    def answer(ids: list[str], kind: str) -> list[Mapping[str, Any]]:
+        raise InvalidInput("400")
+
+    refused, comma = Library(answer).run("10.5555/x", "10.5555/a,b").records
+
+    assert refused.message == "PubMed has no record of 10.5555/x; the ID Converter does not take it"
+    assert comma.status == "not_found"
+    assert "Neither" not in (comma.message or "")
+
+
+def test_an_input_that_is_no_identifier_is_not_said_to_be_unknown(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+
+    partial, mixed = convert(kit, "99000001", "nonsense").shortfall(), convert(kit, "12", "nonsense").shortfall()
+
+    assert partial is not None
+    assert mixed is not None
+    assert partial.details["partial"] is True
+    assert partial.message == "Not an identifier of an article: nonsense."
+    assert mixed.message == "Neither PMC nor PubMed knows 12."
+
+
+def test_a_doi_with_a_quotation_mark_is_looked_up() -> None:
+    library = Library(lambda ids, _: [])
+    terms: list[str] = []
+
+    def esearch(term: str, **_: Any) -> SimpleNamespace:
+        terms.append(term)
+        return library.esearch(term)
+
+    library.eutils.esearch = esearch
+    library.run('10.5555/a"b')
+
+    assert terms == ['"10.5555/a b"[aid]']
+
+
+def test_an_article_that_only_pmc_has_has_no_pmid_and_says_so() -> None:
+    services = Prepared(lambda ids, _: [{"requested-id": one, "pmcid": one, "doi": "10.5/x"} for one in ids])
+    record = services.run("PMC7").records[0]
+
+    assert record.model_dump() == {
+        "requested_id": "PMC7",
+        "id_type": "pmcid",
+        "status": "found",
+        "pmcid": "PMC7",
+        "doi": "10.5/x",
+        "note": "in PMC, not in PubMed",
+    }
+
+
+def test_one_id_that_the_converter_refuses_does_not_take_the_others_with_it() -> None:
+    def answer(ids: list[str], kind: str) -> list[Mapping[str, Any]]:
+        if "10.5555/odd;one" in ids:
+            raise InvalidInput("400")
+        return [{"requested-id": one.upper(), "pmid": 7, "pmcid": "PMC7.1", "doi": one} for one in ids]
+
+    result = Prepared(answer).run("10.5555/a", "10.5555/odd;one", "10.5555/b", "10.5555/c")
+
+    assert [(one.status, one.pmid, one.pmcid) for one in result.records] == [
+        ("found", "7", "PMC7"),
+        ("not_found", None, None),
+        ("found", "7", "PMC7"),
+        ("found", "7", "PMC7"),
+    ]
+
+
+def test_records_are_matched_by_what_was_asked_and_not_by_their_place() -> None:
+    services = Prepared(lambda ids, _: [{"requested-id": one, "pmcid": f"PMC{one}", "pmid": int(one)} for one in "31"])
+
+    assert [(one.pmid, one.pmcid) for one in services.run("1", "2", "3").records] == [
+        ("1", "PMC1"),
+        (None, None),
+        ("3", "PMC3"),
+    ]
+
+
+def test_fetching_by_many_dois_asks_the_converter_in_addresses_it_takes(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    known = articles(kit, *kit.search_articles(query_term="all[sb]", max_results=70).pmids)
+    dois = [article.doi for article in known if article.doi]
+    fetched = articles(kit, *dois)
+
+    assert len(dois) > 40
+    assert [article.doi for article in fetched] == dois
+    assert {entry.status for entry in sandbox.entries("idconv")} == {200}
+
+
+def test_fetching_by_dois_that_differ_in_case_asks_the_converter_for_one(sandbox: Sandbox, kit_for: KitFor) -> None:
+    fetched = articles(kit_for(sandbox), "10.5555/EKIT.2019.0001", "10.5555/ekit.2019.0001")
+
+    assert [article.pmid for article in fetched] == ["99000001", "99000001"]
+    assert [entry.get("ids") for entry in sandbox.entries("idconv")] == ["10.5555/EKIT.2019.0001"]
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"<html/>", b"{}", b'{"records": null}', b'{"records": {}}', b"[]", b'{"records": "x"}']
+)
+def test_a_reply_without_records_is_an_upstream_error(body: bytes) -> None:
+    with pytest.raises(UpstreamError):
+        parse_converted(body, "pmid")
+
+
+def test_every_error_is_of_the_tree(sandbox: Sandbox, kit_for: KitFor) -> None:
+    with pytest.raises(EntrezKitError):
+        CONVERT.run(Services(kit_for(sandbox).settings), {"ids": []})

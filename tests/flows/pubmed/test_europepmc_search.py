@@ -1,0 +1,399 @@
+"""europepmc_search over the sandbox: queries that stay apart, pages to the end, and honesty about what is missing."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entrez_kit import EntrezKit
+from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured, UpstreamError
+from entrez_kit.europepmc.query import build_query
+from entrez_kit.europepmc.search import EUROPEPMC_SEARCH, EuropePMCRequest, Walk, search_many
+from entrez_kit.operation import execute
+from entrez_kit.sandbox.replies import Reply, document
+from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.server import Sandbox
+
+KitFor = Callable[..., EntrezKit]
+
+
+@pytest.fixture
+def kit(kit_for: KitFor, sandbox: Sandbox) -> EntrezKit:
+    return kit_for(sandbox)
+
+
+@pytest.fixture
+def many() -> Iterator[Sandbox]:
+    """Serve 2,500 generated records."""
+    with Sandbox(records=2_500, enforce_limits=False) as running:
+        yield running
+
+
+def keys(result: Any) -> list[str]:
+    return [article.key for article in result.articles]
+
+
+# What is found
+
+
+def test_a_search_finds_articles_and_preprints(kit: EntrezKit) -> None:
+    found = kit.europepmc_search(query="crispr")
+
+    assert found.total_found == found.retrieved_count == len(found.articles)
+    assert {"MED", "PPR", "PMC"} == {article.source for article in found.articles}
+    assert found.next_cursor is None
+    assert found.effective_query == "(crispr) AND (SRC:MED OR SRC:PMC OR SRC:PPR)"
+    assert "AND+%28SRC%3AMED" in found.search_url
+    assert "PAT" not in {article.source for article in found.articles}
+
+
+def test_an_article_is_the_same_as_pubmeds(kit: EntrezKit) -> None:
+    theirs = kit.europepmc_search(query="EXT_ID:99000001", sources=["MED"]).articles[0]
+    articles = kit.fetch_contents(pmids=["99000001"], include_grant_info=True).articles
+    assert articles is not None
+    ours = articles[0]
+
+    for name in ("pmid", "pmcid", "title", "languages", "publication_types", "keywords", "retraction_status"):
+        assert getattr(theirs, name) == getattr(ours, name), name
+    for name in ("last_name", "first_name", "initials", "orcid", "affiliations"):
+        assert [getattr(author, name) for author in theirs.authors] == [
+            getattr(author, name)
+            for author in getattr(ours, "authors")  # noqa: B009
+        ]
+
+
+@pytest.mark.parametrize("given", [["PPR"], ["preprints"], "PPR", ["ppr", "Preprint"]])
+def test_sources_have_short_names(kit: EntrezKit, given: Any) -> None:
+    found = kit.europepmc_search(query="crispr OR wheat", sources=given)
+
+    assert found.effective_query == "(crispr OR wheat) AND SRC:PPR"
+    assert {article.source for article in found.articles} == {"PPR"}
+    assert all(article.pmid is None for article in found.articles)
+
+
+def test_brief_records_have_the_shape_of_full_ones(kit: EntrezKit) -> None:
+    brief = kit.europepmc_search(query="crispr", detail_level="brief")
+    full = kit.europepmc_search(query="crispr")
+
+    assert keys(brief) == keys(full)
+    assert [article.title for article in brief.articles] == [article.title for article in full.articles]
+    assert [[author.last_name for author in article.authors] for article in brief.articles] == [
+        [author.last_name for author in article.authors] for article in full.articles
+    ]
+    assert all(article.abstract_text is None for article in brief.articles)
+    assert any(article.abstract_text for article in full.articles)
+
+
+def test_dates_of_preprints_decide_where_preprints_are_sorted_by_date(kit: EntrezKit) -> None:
+    found = kit.europepmc_search(query="crispr OR wheat OR sleep", sources=["PPR"], sort_by="date")
+    dates = [article.first_publication_date for article in found.articles]
+
+    assert dates == sorted(dates, key=str, reverse=True)
+    assert [warning.code for warning in found.warnings] == ["sorted_by_first_date"]
+    assert "sort=FIRST_PDATE_D+desc" in found.search_url
+
+
+def test_without_preprints_the_print_date_is_sorted_by(kit: EntrezKit) -> None:
+    found = kit.europepmc_search(query="crispr", sources=["MED"], sort_by="date")
+
+    assert "sort=P_PDATE_D+desc" in found.search_url
+    assert not found.warnings
+
+
+def test_sorted_by_citations_the_most_cited_come_first(kit: EntrezKit) -> None:
+    counts = [article.cited_by_count for article in kit.europepmc_search(query="crispr", sort_by="cited").articles]
+
+    assert counts == sorted(counts, key=lambda count: -(count or 0))
+    assert counts[0]
+
+
+def test_no_hits_are_no_error(kit: EntrezKit) -> None:
+    found = kit.europepmc_search(query="nosuchwordanywhere")
+
+    assert (found.total_found, found.articles, found.next_cursor) == (0, [], None)
+
+
+# Queries
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "crispr OR wheat",
+        "SRC:PAT OR crispr",
+        "crispr NOT (SRC:MED)",
+        '"base editing" OR SRC:AGR',
+        "a\\) OR SRC:PAT",
+    ],
+)
+def test_an_or_cannot_get_past_the_sources(kit: EntrezKit, query: str) -> None:
+    try:
+        found = kit.europepmc_search(query=query, sources=["MED", "PPR"])
+    except InvalidInput:
+        return
+    assert {article.source for article in found.articles} <= {"MED", "PPR"}
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["a) OR (b", "(a", "a)", 'a "b', '\\") OR (SRC:PAT "', "a\\", 'a\\"', "(a\\)"],
+)
+def test_a_query_that_does_not_hold_together_is_refused_before_it_is_sent(
+    kit: EntrezKit, sandbox: Sandbox, query: str
+) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        kit.europepmc_search(query=query)
+
+    assert caught.value.invalid_input is not None
+    assert caught.value.invalid_input.startswith("query=")
+    assert sandbox.requests() == 0
+
+
+@pytest.mark.parametrize("query", ["", "  ", "()", '""', "* ?"])
+def test_a_query_without_a_word_is_refused(kit: EntrezKit, query: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        kit.europepmc_search(query=query)
+    assert "query" in caught.value.message
+
+
+def test_quoted_ids_are_unquoted_since_they_would_find_nothing(kit: EntrezKit) -> None:
+    found = kit.europepmc_search(query='EXT_ID:"99000001" OR PMCID:"PMC99000002"')
+
+    assert sorted(keys(found)) == ["99000001", "99000002"]
+    assert [warning.code for warning in found.warnings] == ["ids_unquoted"]
+    assert found.query == 'EXT_ID:"99000001" OR PMCID:"PMC99000002"'
+
+
+def test_a_pmcid_is_found_without_asking_the_pmc_only_corpus(kit: EntrezKit) -> None:
+    assert keys(kit.europepmc_search(query="PMCID:PMC99000002")) == ["99000002"]
+    assert keys(kit.europepmc_search(query="PMCID:PMC99000002", sources=["PMC"])) == []
+
+
+def test_a_doi_is_found_in_quotes(kit: EntrezKit) -> None:
+    assert keys(kit.europepmc_search(query='DOI:"10.5555/ekit.preprint.2025.0004"')) == ["PPR:PPR99000004"]
+
+
+def test_pubmeds_field_tags_are_warned_about() -> None:
+    assert [warning.code for warning in build_query("crispr[ti] AND x", ["MED"]).warnings] == ["pubmed_syntax"]
+    assert build_query("array[1] AND PUB_YEAR:[2020 TO 2024]", ["MED"]).warnings == []
+
+
+# Arguments
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"query": "x", "page_size": 0}, "page_size=0"),
+        ({"query": "x", "page_size": 1001}, "page_size=1001"),
+        ({"query": "x", "cursor": "no cursor!"}, "cursor=no cursor!"),
+        ({"query": "x", "sources": ["NOPE"]}, "sources.0=NOPE"),
+        ({"query": "x", "sort_by": "size"}, "sort_by=size"),
+        ({"query": "x", "pagesize": 5}, "pagesize=5"),
+    ],
+)
+def test_wrong_arguments_are_named(kit: EntrezKit, sandbox: Sandbox, arguments: dict[str, Any], named: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        kit.europepmc_search(**arguments)
+
+    assert caught.value.invalid_input == named
+    assert sandbox.requests() == 0
+
+
+def test_empty_optional_arguments_are_absent() -> None:
+    request = EuropePMCRequest.model_validate(
+        {"query": "x", "cursor": "", "sources": [], "sortBy": "", "pageSize": None}
+    )
+
+    assert request == EuropePMCRequest(query="x")
+
+
+def test_switched_off_it_says_so(kit_for: KitFor, sandbox: Sandbox) -> None:
+    with pytest.raises(NotConfigured) as caught:
+        kit_for(sandbox, europepmc_enabled=False).europepmc_search(query="x")
+
+    assert caught.value.reason == "europepmc_disabled"
+
+
+def test_a_cursor_of_another_search_is_an_error_that_names_it(kit: EntrezKit) -> None:
+    cursor = kit.europepmc_search(query="crispr", page_size=2).next_cursor
+    assert cursor is not None
+    with pytest.raises(InvalidInput) as caught:
+        kit.europepmc_search(query="wheat", page_size=2, cursor=cursor)
+
+    assert caught.value.invalid_input == f"cursor={cursor}"
+    assert "next_cursor" in caught.value.recovery_hint
+
+
+# Pages
+
+
+def test_cursors_lead_through_every_page_once(kit: EntrezKit) -> None:
+    whole = keys(kit.europepmc_search(query="crispr"))
+    paged: list[str] = []
+    cursor: str | None = "*"
+    while cursor is not None:
+        page = kit.europepmc_search(query="crispr", page_size=4, cursor=cursor)
+        paged += keys(page)
+        cursor = page.next_cursor
+
+    assert paged == whole
+
+
+@pytest.mark.long
+def test_so_many_records_take_as_many_pages_as_needed(kit_for: KitFor, many: Sandbox) -> None:
+    kit = kit_for(many)
+    request = EuropePMCRequest(query="PUB_YEAR:[1900 TO 2100]", page_size=1000, detail_level="brief")
+    result = search_many(kit.services, request, 2_200)
+
+    assert len(set(keys(result))) == result.retrieved_count == 2_200
+    assert [entry.get("pageSize") for entry in many.entries("europepmc_search")] == ["1000", "1000", "200"]
+    assert result.next_cursor
+    assert result.shortfall() is None
+    rest = search_many(kit.services, request.model_copy(update={"cursor": result.next_cursor}), 9_999)
+    assert len(set(keys(rest)) | set(keys(result))) == result.total_found
+    assert rest.next_cursor is None
+    assert rest.shortfall() is None
+
+
+@pytest.mark.long
+def test_the_end_is_reached_through_every_kind_of_fault(kit_for: KitFor) -> None:
+    faults = {"429": 0.05, "500": 0.05, "truncate": 0.1, "html": 0.1, "error200": 0.1, "cut": 0.1}
+    with Sandbox(records=900, faults=faults, seed=7, enforce_limits=False) as troubled:
+        kit = kit_for(troubled, europepmc_max_retries=10)
+        request = EuropePMCRequest(query="PUB_YEAR:[1900 TO 2100]", page_size=25, detail_level="brief")
+        result = search_many(kit.services, request, 5_000)
+
+        assert result.retrieved_count == len(set(keys(result))) == result.total_found >= 900
+        assert result.shortfall() is None
+        assert len(troubled.faults.struck) == len(faults)
+        assert not troubled.defects
+
+
+@pytest.mark.long
+def test_a_walk_holds_one_page_at_a_time(kit_for: KitFor, many: Sandbox) -> None:
+    request = EuropePMCRequest(query="PUB_YEAR:[1900 TO 2100]", page_size=100, detail_level="brief")
+    walk = Walk(kit_for(many).services, request, 1_000)
+    pages = walk.pages()
+    next(pages)
+
+    assert many.requests("europepmc_search") == 1
+    assert sum(len(page) for page in pages) == 900
+
+
+# Honesty
+
+
+class Told:
+    """Answers searches with what it is told to, then with empty pages."""
+
+    def __init__(self, *pages: dict[str, Any]) -> None:
+        self.pages = list(pages)
+
+    def __call__(self, request: Request, state: State) -> Reply:
+        page = self.pages.pop(0) if self.pages else {"hitCount": 0, "resultList": {"result": []}}
+        return document({"version": "6.9", **page})
+
+
+def told(sandbox: Sandbox, *pages: dict[str, Any]) -> None:
+    sandbox.route("/europepmc/search", "europepmc_search", Told(*pages))
+
+
+def some(count: int, start: int = 1) -> dict[str, Any]:
+    return {"result": [{"id": str(number), "source": "MED"} for number in range(start, start + count)]}
+
+
+def test_fewer_records_than_counted_are_partial_and_not_silence(kit: EntrezKit, sandbox: Sandbox) -> None:
+    told(sandbox, {"hitCount": 2, "nextCursorMark": "AoI=", "resultList": some(1)})
+    outcome = execute(EUROPEPMC_SEARCH, kit.services, {"query": "x"})
+
+    assert outcome.result is not None
+    assert outcome.result.retrieved_count == 1
+    assert outcome.error is not None
+    assert outcome.error.details["partial"] is True
+    assert outcome.error.details["missing"] == 1
+    assert "1 of 2" in outcome.error.message
+
+
+def test_promised_records_that_never_come_are_an_error(kit: EntrezKit, sandbox: Sandbox) -> None:
+    told(sandbox, *[{"hitCount": 7, "resultList": {"result": []}}] * 4)
+    outcome = execute(EUROPEPMC_SEARCH, kit.services, {"query": "x"})
+
+    assert outcome.error is not None
+    assert outcome.error.code == "UPSTREAM_ERROR"
+    assert outcome.error.details["attempts"] == 4
+
+
+def test_a_short_page_is_filled_from_the_next(kit: EntrezKit, sandbox: Sandbox) -> None:
+    told(
+        sandbox,
+        {"hitCount": 5, "nextCursorMark": "AoI=", "resultList": some(3)},
+        {"hitCount": 5, "nextCursorMark": "AoJ=", "resultList": some(2, 4)},
+    )
+    found = kit.europepmc_search(query="x")
+
+    assert keys(found) == ["1", "2", "3", "4", "5"]
+    assert found.next_cursor is None
+    assert found.shortfall() is None
+
+
+def test_a_cursor_that_leads_nowhere_new_ends_the_walk(kit: EntrezKit, sandbox: Sandbox) -> None:
+    told(sandbox, *({"hitCount": 50, "nextCursorMark": f"Ao{n}=", "resultList": some(3)} for n in range(9)))
+    found = kit.europepmc_search(query="x")
+
+    assert keys(found) == ["1", "2", "3"]
+    assert found.shortfall() is not None
+    assert sandbox.requests() == 2
+
+
+def test_a_failure_on_the_way_keeps_what_came_and_says_where_to_go_on(kit: EntrezKit, sandbox: Sandbox) -> None:
+    whole = kit.europepmc_search(query="crispr", page_size=2)
+    sandbox.fail_next("500", "europepmc_search", times=50)
+    request = EuropePMCRequest(query="crispr", page_size=2)
+    result = search_many(kit.services, request, 10)
+    error = result.shortfall()
+
+    assert keys(result) == keys(whole)
+    assert isinstance(error, UpstreamError)
+    assert error.details["partial"] is True
+    assert error.details["next_cursor"] == result.next_cursor == whole.next_cursor
+    assert str(whole.next_cursor) in error.recovery_hint
+
+
+def test_a_failure_at_once_is_an_error(kit: EntrezKit, sandbox: Sandbox) -> None:
+    sandbox.fail_next("500", "europepmc_search", times=50)
+    with pytest.raises(UpstreamError):
+        kit.europepmc_search(query="crispr")
+
+
+def test_the_noise_of_europe_pmc_is_retried_and_never_no_hits(kit: EntrezKit, sandbox: Sandbox) -> None:
+    sandbox.fail_next("error200", "europepmc_search", times=2)
+
+    assert kit.europepmc_search(query="crispr").total_found > 0
+    assert sandbox.requests("europepmc_search") == 3
+
+
+def test_the_second_time_nothing_is_sent(kit: EntrezKit, sandbox: Sandbox) -> None:
+    first, second = kit.europepmc_search(query="crispr"), kit.europepmc_search(query="crispr")
+
+    assert first == second
+    assert sandbox.requests("europepmc_search") == 1
+
+
+def test_a_recorded_reply_goes_through_the_operation(kit: EntrezKit, sandbox: Sandbox, real_data: Path) -> None:
+    recorded = json.loads((real_data / "europepmc" / "pyEuropePMC__search_cancer_core.json").read_bytes())
+    sandbox.route("/europepmc/search", "europepmc_search", lambda request, state: document(recorded))
+    found = kit.europepmc_search(query="cancer")
+
+    assert (found.total_found, found.retrieved_count) == (5_059_039, 25)
+    assert found.next_cursor == "AoIIP4ZawSg1MzEyODI1MA=="
+    assert found.shortfall() is None
+
+
+def test_errors_of_the_request_have_one_code(kit: EntrezKit) -> None:
+    with pytest.raises(EntrezKitError) as caught:
+        kit.europepmc_search(query="x", cursor="AoIIP4ZawSg1MzEyODI1MA==")
+
+    assert caught.value.code == "INVALID_INPUT"

@@ -1,0 +1,400 @@
+"""Searching PubMed over the real transport, against the sandbox."""
+
+from collections.abc import Callable
+from typing import Any
+from xml.sax.saxutils import escape
+
+import pytest
+import responses
+
+from entrez_kit import EntrezKit
+from entrez_kit.errors import InvalidInput, UpstreamError
+from entrez_kit.pubmed.search import SearchResult
+from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.services.esearch_reply import DROPPED
+
+KitFor = Callable[..., EntrezKit]
+
+
+def test_a_search_returns_pmids_and_how_ncbi_read_the_query(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = kit_for(sandbox).search_articles(query_term="crispr", max_results=5)
+
+    assert result.total_found >= 5
+    assert len(result.pmids) == result.retrieved_pmid_count == 5
+    assert "crispr" in result.query_translation.lower()
+    assert result.effective_esearch_term == "crispr"
+    assert result.brief_summaries == []
+    assert result.warnings == []
+    assert result.shortfall() is None
+
+
+def test_summaries_come_in_the_order_of_the_pmids(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = kit_for(sandbox).search_articles(query_term="crispr", max_results=6, fetch_brief_summaries=4)
+
+    assert [summary.pmid for summary in result.brief_summaries] == result.pmids[:4]
+    assert all(summary.title for summary in result.brief_summaries)
+    assert result.esummary_url
+
+
+def test_pages_join_without_gap_or_overlap(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    whole = kit.search_articles(query_term="humans[mh]", max_results=15).pmids
+    pages = [kit.search_articles(query_term="humans[mh]", max_results=5, offset=start).pmids for start in (0, 5, 10)]
+
+    assert [pmid for page in pages for pmid in page] == whole
+
+
+@pytest.mark.parametrize("sort", ["relevance", "pub_date", "author", "journal_name"])
+def test_every_sort_order_reaches_ncbi_under_its_own_name(sandbox: Sandbox, kit_for: KitFor, sort: str) -> None:
+    result = kit_for(sandbox).search_articles(query_term="humans[mh]", sort_by=sort)
+
+    assert result.warnings == []
+    names = {"relevance": "relevance", "pub_date": "pub_date", "author": "Author", "journal_name": "JournalName"}
+    assert f"sort={names[sort]}" in result.esearch_url
+
+
+def test_a_dropped_field_or_phrase_is_always_a_warning(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = kit_for(sandbox).search_articles(query_term="crispr[nosuchfield] OR qqzzxxy")
+
+    assert {warning.code for warning in result.warnings} & DROPPED
+    assert any("nosuchfield" in warning.message for warning in result.warnings)
+
+
+def test_a_lone_date_bound_filters_and_both_are_sent(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    every = kit.search_articles(query_term="humans[mh]", max_results=100)
+    recent = kit.search_articles(query_term="humans[mh]", max_results=100, date_range={"min_date": "2022"})
+
+    assert 0 < recent.total_found < every.total_found
+    assert "mindate=2022" in recent.esearch_url
+    assert "maxdate=3000" in recent.esearch_url
+    assert "datetype=pdat" in recent.esearch_url
+    assert recent.search_parameters.date_range == {"min_date": "2022", "max_date": "3000", "date_type": "pdat"}
+
+
+def test_filters_narrow_a_query_with_alternatives_as_a_whole(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    either = kit.search_articles(query_term="crispr OR malaria", max_results=100)
+    reviews = kit.search_articles(
+        query_term="crispr OR malaria", max_results=100, filter_by_publication_types=["Review"]
+    )
+
+    assert reviews.total_found < either.total_found
+    assert set(reviews.pmids) <= set(either.pmids)
+    assert reviews.effective_esearch_term == '(crispr OR malaria) AND "Review"[Publication Type]'
+
+
+def test_no_hits_is_no_error_and_carries_the_spelling_suggestion(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = kit_for(sandbox).search_articles(query_term="crisprr")
+
+    assert result.total_found == 0
+    assert result.pmids == []
+    suggestions = [warning for warning in result.warnings if warning.code == "spelling_suggestion"]
+    assert suggestions
+    assert "crispr" in suggestions[0].message
+    assert result.shortfall() is None
+
+
+def test_history_gives_a_key_that_fetch_accepts(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    found = kit.search_articles(query_term="crispr", max_results=3, use_history=True)
+    fetched = kit.fetch_contents(query_key=found.query_key, web_env=found.web_env, retmax=3)
+
+    assert fetched.articles is not None
+    assert [article.pmid for article in fetched.articles] == found.pmids
+    assert fetched.requested_pmids is None
+
+
+def test_without_history_no_key_is_shown(sandbox: Sandbox, kit_for: KitFor) -> None:
+    document = kit_for(sandbox).search_articles(query_term="crispr").model_dump(mode="json")
+
+    assert "web_env" not in document
+    assert "query_key" not in document
+
+
+def test_an_offset_past_the_results_says_so(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = kit_for(sandbox).search_articles(query_term="crispr", offset=500)
+
+    assert result.pmids == []
+    assert "offset_beyond_results" in {warning.code for warning in result.warnings}
+    assert result.shortfall() is None
+
+
+def test_more_than_pubmed_shows_is_said_and_search_all_retrieves_it(kit_for: KitFor) -> None:
+    with Sandbox(records=25_000, enforce_limits=False) as big:
+        kit = kit_for(big)
+        first = kit.search_articles(query_term="all[sb]", max_results=9_999)
+        steps: list[tuple[int, int]] = []
+        everything = kit.search_all(query_term="all[sb]", progress=lambda done, total: steps.append((done, total)))
+
+    assert first.total_found == 25_000
+    assert len(first.pmids) == 9_999
+    assert "results_capped" in {warning.code for warning in first.warnings}
+    certificate = everything.certificate
+    assert certificate is not None
+    assert (certificate.count, certificate.retrieved, certificate.missing) == (25_000, 25_000, 0)
+    assert len(set(everything.pmids)) == 25_000
+    assert sum(piece.retrieved for piece in certificate.slices) - certificate.duplicates == 25_000
+    assert all(piece.count <= 9_999 for piece in certificate.slices)
+    assert everything.shortfall() is None
+    assert steps[-1] == (25_000, 25_000)
+
+
+def test_the_certificate_hash_can_be_checked_with_sort_and_sha256sum(sandbox: Sandbox, kit_for: KitFor) -> None:
+    import hashlib
+
+    result = kit_for(sandbox).search_all(query_term="crispr")
+
+    lines = "".join(f"{pmid}\n" for pmid in sorted(result.pmids, key=int))
+    assert result.certificate is not None
+    assert result.certificate.sha256 == hashlib.sha256(lines.encode()).hexdigest()
+
+
+def test_search_all_refuses_an_offset(sandbox: Sandbox, kit_for: KitFor) -> None:
+    with pytest.raises(InvalidInput, match="offset"):
+        kit_for(sandbox).search_all(query_term="crispr", offset=5)  # type: ignore[call-arg]
+
+
+def _esearch_xml(body: str) -> bytes:
+    return f'<?xml version="1.0"?><eSearchResult>{body}</eSearchResult>'.encode()
+
+
+@responses.activate
+def test_an_error_with_status_200_is_never_zero_hits(kit_for: KitFor) -> None:
+    message = escape("Search Backend failed: Exception: Position 15000 is out of acceptable range [9999,9998]")
+    responses.add(
+        responses.GET, "http://127.0.0.1:9/entrez/eutils/esearch.fcgi", body=_esearch_xml(f"<ERROR>{message}</ERROR>")
+    )
+
+    with pytest.raises((InvalidInput, UpstreamError)):
+        kit_for(None).search_articles(query_term="asthma")
+
+
+@responses.activate
+def test_fewer_pmids_than_counted_is_a_shortfall(kit_for: KitFor) -> None:
+    responses.add(
+        responses.GET,
+        "http://127.0.0.1:9/entrez/eutils/esearch.fcgi",
+        body=_esearch_xml("<Count>3</Count><RetMax>3</RetMax><RetStart>0</RetStart><IdList><Id>1</Id></IdList>"),
+    )
+
+    shortfall = kit_for(None).search_articles(query_term="asthma").shortfall()
+
+    assert shortfall is not None
+    assert shortfall.details["missing"] == 2
+    assert shortfall.details["partial"] is True
+
+
+@responses.activate
+def test_the_exact_request_is_what_ncbi_documents(kit_for: KitFor) -> None:
+    responses.add(
+        responses.GET,
+        "http://127.0.0.1:9/entrez/eutils/esearch.fcgi",
+        body=_esearch_xml("<Count>0</Count><RetMax>0</RetMax><RetStart>0</RetStart><IdList/>"),
+        match=[
+            responses.matchers.query_param_matcher(
+                {
+                    "db": "pubmed",
+                    "term": '(asthma OR copd) AND "Doe J"[Author]',
+                    "retmax": "7",
+                    "retstart": "2",
+                    "sort": "pub_date",
+                    "datetype": "edat",
+                    "mindate": "2020/01/01",
+                    "maxdate": "3000",
+                    "retmode": "xml",
+                },
+                strict_match=False,
+            )
+        ],
+    )
+    responses.add(
+        responses.GET,
+        "http://127.0.0.1:9/entrez/eutils/espell.fcgi",
+        body=b"<eSpellResult><Query>x</Query><CorrectedQuery></CorrectedQuery><ERROR/></eSpellResult>",
+    )
+
+    result = kit_for(None).search_articles(
+        query_term="asthma OR copd",
+        max_results=7,
+        offset=2,
+        sort_by="pub_date",
+        author="Doe J",
+        date_range={"min_date": "2020/01/01", "date_type": "edat"},
+    )
+
+    assert result.total_found == 0
+
+
+# What must be known before the results are read
+
+
+def said(result: SearchResult, code: str) -> str:
+    """Return the message of a warning, or nothing."""
+    return next((warning.message for warning in result.warnings if warning.code == code), "")
+
+
+def test_a_dropped_required_part_is_told_before_the_pmids(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = kit_for(sandbox).search_articles(query_term="crispr AND qqqzzz")
+    document = result.model_dump(mode="json")
+
+    assert (document["query_broadened"], document["strict_total"]) == (True, 0)
+    assert document["total_found"] > 0
+    names = list(document)
+    assert all(names.index(name) < names.index("pmids") for name in ("query_broadened", "strict_total", "warnings"))
+    assert "as written finds 0" in said(result, "phrase_not_found")
+
+
+@pytest.mark.parametrize("term", ["crispr", "crispr OR qqqzzz", "crispr NOT qqqzzz", "(qqqzzz OR sickle) AND crispr"])
+def test_an_alternative_nobody_has_broadens_nothing(sandbox: Sandbox, kit_for: KitFor, term: str) -> None:
+    document = kit_for(sandbox).search_articles(query_term=term).model_dump(mode="json")
+
+    assert not {"query_broadened", "strict_total"} & set(document)
+
+
+def test_where_the_query_as_written_finds_something_it_is_counted_with_one_more_request(
+    sandbox: Sandbox, kit_for: KitFor
+) -> None:
+    kit = kit_for(sandbox)
+    result = kit.search_articles(query_term="(crispr AND qqqzzz) OR sickle", date_range={"min_date": "2000"})
+
+    assert sandbox.requests("esearch") == 2
+    assert result.query_broadened
+    assert result.strict_total == kit.search_articles(query_term="sickle").total_found > 0
+
+
+def test_search_all_tells_the_same(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    result = kit.search_all(query_term="crispr AND qqqzzz", species="humans")
+    alone = kit.search_articles(query_term="crispr AND qqqzzz", species="humans", max_results=100)
+
+    assert (result.query_broadened, result.strict_total) == (True, 0)
+    assert result.warnings == alone.warnings
+    assert said(kit.search_all(query_term="crispr", journal="Nobody"), "filters_emptied")
+
+
+def test_a_phrase_that_stays_in_the_translation_is_not_said_to_be_left_out(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = kit_for(sandbox).search_articles(query_term="qqqzzz[tiab] AND crispr")
+
+    assert "qqqzzz" in result.query_translation
+    assert "left it out" not in said(result, "phrase_not_found")
+    assert result.query_broadened is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"species": "humans"}, "`species`"),
+        ({"mesh_terms": ["Humans"]}, "`mesh_terms`"),
+        ({"species": "humans", "mesh_terms": ["Gene Editing"]}, "`species` and `mesh_terms`"),
+        ({"query_term": "crispr AND humans[MeSH Terms]"}, "a MeSH term of the query"),
+        ({"query_term": "crispr AND humans[mh]"}, "a MeSH term of the query"),
+    ],
+)
+def test_what_rests_on_mesh_tells_how_many_records_have_none(
+    sandbox: Sandbox, kit_for: KitFor, arguments: dict[str, Any], named: str
+) -> None:
+    kit = kit_for(sandbox)
+    without = [
+        article.pmid
+        for article in kit.fetch_contents(
+            pmids=kit.search_articles(query_term="crispr", max_results=100).pmids
+        ).articles  # type: ignore[union-attr]
+        if not article.mesh_terms  # type: ignore[union-attr]
+    ]
+    before = sandbox.requests("esearch")
+
+    result = kit.search_articles(**({"query_term": "crispr"} | arguments))
+
+    assert without
+    assert said(result, "without_mesh") == (
+        f"{len(without)} records that match otherwise have no MeSH terms, or none yet, and cannot match {named}."
+    )
+    assert sandbox.requests("esearch") == before + 2
+
+
+def test_where_mesh_is_all_there_is_its_words_are_counted(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = kit_for(sandbox).search_articles(query_term='"gene editing"[mh]')
+
+    assert "1 record with the same words has no MeSH terms" in said(result, "without_mesh")
+
+
+def test_a_count_that_fails_never_fails_the_search(sandbox: Sandbox, kit_for: KitFor) -> None:
+    from entrez_kit.pubmed import search
+
+    kit = kit_for(sandbox, ncbi_max_retries=0)
+    sound = kit.search_articles(query_term="sleep", species="humans")
+    kit = kit_for(sandbox, ncbi_max_retries=0)
+
+    def fail(*_: object) -> int:
+        raise UpstreamError("NCBI did not answer.")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "_count", fail)
+        result = kit.search_articles(query_term="sleep", species="humans")
+        empty = kit.search_articles(query_term="sleep", journal="Nobody")
+
+    assert result.pmids == sound.pmids
+    assert said(result, "without_mesh_uncounted")
+    assert empty.total_found == 0
+    assert result.shortfall() is empty.shortfall() is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "requests"),
+    [
+        ({"journal": "Nobody"}, "The query alone finds 14 records; `journal` leaves none of them.", 2),
+        (
+            {"journal": "Nobody", "has_abstract": True},
+            "The query alone finds 14 records, the filters leave none: without `journal` 14 would be left.",
+            4,
+        ),
+        (
+            {"author": "Nemo X", "journal": "Nobody"},
+            "The query alone finds 14 records; `author` or `journal` alone leaves none of them.",
+            6,
+        ),
+        (
+            {"date_range": {"min_date": "1900", "max_date": "1901"}},
+            "The query alone finds 14 records; `date_range` leaves none of them.",
+            2,
+        ),
+    ],
+)
+def test_a_search_emptied_by_filters_names_the_one(
+    sandbox: Sandbox, kit_for: KitFor, arguments: dict[str, Any], message: str, requests: int
+) -> None:
+    result = kit_for(sandbox).search_articles(query_term="crispr", **arguments)
+
+    assert said(result, "filters_emptied") == message
+    assert sandbox.requests("esearch") <= requests
+    assert sandbox.requests("espell") == 0  # the query is spelled well
+
+
+def test_a_query_that_finds_nothing_itself_gets_a_spelling_and_no_blame_for_filters(
+    sandbox: Sandbox, kit_for: KitFor
+) -> None:
+    result = kit_for(sandbox).search_articles(query_term="crisprr", journal="Nobody")
+
+    assert said(result, "spelling_suggestion")
+    assert not said(result, "filters_emptied")
+
+
+def test_filters_that_leave_nothing_only_together_say_so(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    types = ("Review", "Randomized Controlled Trial")
+    languages = ("german", "french", "spanish")
+    pairs = [
+        (kind, language)
+        for kind in types
+        for language in languages
+        if not kit.search_articles(query_term="all[sb]", filter_by_publication_types=[kind], language=language).pmids
+        and kit.search_articles(query_term="all[sb]", language=language).pmids
+    ]
+    kind, language = pairs[0]
+
+    result = kit.search_articles(query_term="all[sb]", filter_by_publication_types=[kind], language=language)
+
+    message = said(result, "filters_emptied")
+    assert "without `filter_by_publication_types`" in message
+    assert "without `language`" in message

@@ -1,0 +1,225 @@
+"""Generated records: valid, labelled, the same for a seed, and indexed as if they had been parsed."""
+
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from datetime import date
+
+import pytest
+from lxml import etree
+from shelf import Client, biopython_reads, dtd, medline_records, serving
+
+from entrez_kit.sandbox.bits import numbers
+from entrez_kit.sandbox.corpus import ParsedCorpus
+from entrez_kit.sandbox.fields import FIELDS
+from entrez_kit.sandbox.generate import FIRST_PMID, GeneratedCorpus
+from entrez_kit.sandbox.lookup import Lookup
+from entrez_kit.sandbox.query import PubMedQuery
+
+COUNT = 700
+
+
+@pytest.fixture(scope="module")
+def generated() -> GeneratedCorpus:
+    return GeneratedCorpus(COUNT, seed=3)
+
+
+@pytest.fixture(scope="module")
+def parsed(generated: GeneratedCorpus) -> ParsedCorpus:
+    """Read the generated records as if they came from a file."""
+    return ParsedCorpus((generated.pmid(number), generated.raw(number)) for number in range(COUNT))
+
+
+@pytest.fixture(scope="module")
+def many() -> Iterator[Client]:
+    with serving(records=20_000) as client:
+        yield client
+
+
+def test_records_are_valid_by_the_dtd_of_pubmed(generated: GeneratedCorpus) -> None:
+    judge = dtd("pubmed_250101.dtd")
+    for number in range(COUNT):
+        assert judge.validate(etree.fromstring(generated.raw(number))), judge.error_log
+
+
+def test_records_say_that_they_are_invented(generated: GeneratedCorpus) -> None:
+    for number in range(0, COUNT, 7):
+        root = ElementTree.fromstring(generated.raw(number))
+        assert "invented" in "".join(root.find(".//ArticleTitle").itertext())  # type: ignore[union-attr]
+        assert root.findtext(".//PMID") == str(FIRST_PMID + number)
+
+
+def test_the_seed_decides_everything(generated: GeneratedCorpus) -> None:
+    again, other = GeneratedCorpus(COUNT, seed=3), GeneratedCorpus(COUNT, seed=4)
+
+    assert all(again.raw(number) == generated.raw(number) for number in range(0, COUNT, 50))
+    assert any(other.raw(number) != generated.raw(number) for number in range(0, COUNT, 50))
+
+
+def test_records_are_varied(parsed: ParsedCorpus) -> None:
+    documents = [parsed.document(number) for number in range(COUNT)]
+
+    assert {document.status for document in documents} == {"MEDLINE", "PubMed-not-MEDLINE", "Publisher", "In-Process"}
+    assert len({document.journal_ta for document in documents}) > 8
+    assert {len(document.abstract) for document in documents} == {0, 1, 4}
+    assert any(document.authors[-1].group for document in documents)
+    assert any(document.vernacular_title for document in documents)
+    assert any("-" in document.publication_date.text for document in documents)
+    assert any("Summer" in document.publication_date.text for document in documents)
+    assert {document.pmcid != "" for document in documents} == {True, False}
+    years = {document.event("pubmed").number // 10000 for document in documents}
+    assert years == set(range(2010, 2025))
+
+
+QUERIES = (
+    "asthma",
+    "breast cancer",
+    '"breast cancer"[ti]',
+    '"cancer among"[ti]',
+    '"record was invented"[ab]',
+    "invented",
+    "immun*",
+    "covid-19[ti] OR melanoma[mh]",
+    "parkinson's disease",
+    "rheumatoid arthritis[mh] AND aged[mh]",
+    "asthma[majr]",
+    "musculus[ti]",
+    "machine learning[ti] NOT review[pt]",
+    "meta-analysis[pt]",
+    "müller[au]",
+    "vega jp[au]",
+    "vega j[1au]",
+    "o'brien[lastau]",
+    '"Vega J"[au]',
+    "vega jean-pierre[fau]",
+    "invented consortium for examples[cn]",
+    "loopback[ad]",
+    "fict genet[ta]",
+    "9990-0003[ta]",
+    "french[la]",
+    "titre[tt]",
+    "reproducibility[ot]",
+    "screening[tiab]",
+    "NIXX[gr]",
+    "hasabstract",
+    "free full text[filter]",
+    "full text[sb]",
+    "medline[sb]",
+    "humans[filter]",
+    "retracted publication[pt]",
+    "retracted publication[filter]",
+    "2015[dp]",
+    "2014/06:2016/02[dp]",
+    "2013/03/05[edat]",
+    "2016:2018[mdat]",
+    "2012[dcom]",
+    "2019[epdat]",
+    "2019[ppdat]",
+    "2011:2013[mhda]",
+    "99100010:99100020[uid]",
+    "99100010",
+    "10.5555/invented.99100011[doi]",
+    "10.5555/invented.99100011",
+    "PMC99100012[aid]",
+    "PMC99100012",
+    "12[vi] AND 5[ip]",
+    "nowhere[pl]",
+    "0000-0009-0003-0002[auid]",
+    "quality of life",
+    '"quality of life"',
+    "quality zzqq",
+    "all[sb]",
+    "lindqvist ab",
+)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("term", QUERIES)
+def test_the_index_without_parsing_agrees_with_the_parsed_one(
+    generated: GeneratedCorpus, parsed: ParsedCorpus, term: str
+) -> None:
+    here, there = (PubMedQuery(Lookup(corpus.index)).run(term) for corpus in (generated, parsed))
+
+    assert numbers(here.bits) == numbers(there.bits)
+    assert here.translation == there.translation
+    assert here.phrases_not_found == there.phrases_not_found
+
+
+@pytest.mark.parametrize("order", ["", "pub_date", "Author", "JournalName"])
+def test_the_order_agrees_with_that_of_parsed_records(
+    generated: GeneratedCorpus, parsed: ParsedCorpus, order: str
+) -> None:
+    some = range(0, COUNT, 3)
+
+    assert generated.index.ranked(some, order) == parsed.index.ranked(some, order)
+
+
+def test_every_list_of_words_and_values_agrees(generated: GeneratedCorpus, parsed: ParsedCorpus) -> None:
+    numbered = {"pmid", "aid", "lid", "volume", "issue", "page"}
+    for source in {
+        source for field in FIELDS for source in field.sources if field.kind in ("text", "value")
+    } - numbered:
+        for word in parsed.index.known_words(source):
+            assert generated.index.word(source, word) == parsed.index.word(source, word), (source, word)
+        for value in parsed.index.known_values(source):
+            assert generated.index.value(source, value) == parsed.index.value(source, value), (source, value)
+
+
+def test_citations_and_neighbours_agree(generated: GeneratedCorpus, parsed: ParsedCorpus) -> None:
+    for number in range(0, COUNT, 60):
+        pmid = generated.pmid(number)
+        assert list(generated.cited_by(pmid)) == list(parsed.cited_by(pmid))
+        assert generated.related(number) == parsed.related(number)
+
+
+def test_twenty_thousand_records_can_be_searched_and_fetched(many: Client) -> None:
+    assert many.search("all[sb]")["count"] == "20000"
+    found = many.search("asthma AND humans[mh]", retmax=9_999)
+    body = many.post("efetch", db="pubmed", id=",".join(found["idlist"])).content
+
+    root = ElementTree.fromstring(body)
+    assert [one.findtext("MedlineCitation/PMID") for one in root] == found["idlist"]
+    assert len(found["idlist"]) == int(found["count"]) > 100
+
+
+def test_slices_by_date_add_up(many: Client) -> None:
+    whole = many.search("asthma", mindate="2010", maxdate="2024", datetype="edat")
+    slices = [
+        many.search("asthma", mindate=f"{year}/01/01", maxdate=f"{year}/12/31", datetype="edat", retmax=9_999)
+        for year in range(2010, 2025)
+    ]
+
+    listed = [pmid for found in slices for pmid in found["idlist"]]
+    assert len(listed) == len(set(listed)) == int(whole["count"])
+
+
+def test_biopython_reads_generated_records(many: Client) -> None:
+    ids = ",".join(str(FIRST_PMID + place) for place in range(0, 20_000, 400))
+    records = biopython_reads(many.post("efetch", db="pubmed", id=ids).content)["PubmedArticle"]
+    texts = medline_records(many.post("efetch", db="pubmed", id=ids, rettype="medline").text)
+
+    assert len(records) == len(texts) == 50
+    for record, text in zip(records, texts, strict=True):
+        citation = record["MedlineCitation"]
+        assert str(citation["PMID"]) == text["PMID"]
+        assert len(citation["Article"]["AuthorList"]) == len(text.get("AU", [])) + len(text.get("CN", []))
+
+
+def test_no_records_at_all_can_be_served() -> None:
+    with serving(records=0) as client:
+        assert client.search("asthma")["count"] == "0"
+        assert client.search("2020[dp]")["count"] == "0"
+        assert client.search("1:2[uid] OR all[sb]")["count"] == "0"
+        assert len(client.xml("efetch", db="pubmed", id="99100001")) == 0
+
+
+def test_the_newest_record_is_not_from_the_future() -> None:
+    corpus = GeneratedCorpus(5_000)
+
+    assert corpus.entered(0) == date(2010, 1, 1)
+    assert corpus.entered(4_999) <= date(2024, 12, 31)
+
+
+def test_all_records_can_be_put_on_one_day() -> None:
+    with serving(records=10_500, days=1) as client:
+        assert client.search("2010/01/01[edat]")["count"] == "10500"
+        assert client.search("2010/01/02:3000[edat]")["count"] == "0"

@@ -1,0 +1,244 @@
+"""The sandbox's PubMed query language, one line a rule."""
+
+from collections.abc import Iterator
+
+import pytest
+from shelf import Client, serving, write_shelf
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with serving(corpus=[write_shelf(tmp_path_factory.mktemp("shelf"))]) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("term", "pmids"),
+    [
+        # words, phrases, truncation
+        ("asthma", "101 103 104"),
+        ("ASTHMA children", "101 104"),
+        ('"heart attack"', "103"),
+        ("heart attack", "103 104"),
+        ('"heart attack"[ti]', "103"),
+        ('"attack heart"[ti:~3]', "103 104"),
+        ('"attack heart"[ti:~0]', "103"),
+        ("immun*", "101 102"),
+        ("immun*[ti]", "102"),
+        ('"airway immun*"[ab]', "101"),
+        ("imm*", ""),
+        ("covid-19", "102"),
+        ("mus musculus", "102"),
+        ("muller", "101"),
+        ("MÜLLER", "101"),
+        ("o'brien", "102"),
+        ("of the asthma", "101 103 104"),
+        # operators go from left to right
+        ("mice OR asthma AND review[pt]", "101"),
+        ("mice OR (asthma AND review[pt])", "101 102"),
+        ("asthma NOT children", "103"),
+        ("heart OR mice NOT asthma", "102"),
+        ("asthma and children", "101 104"),
+        ("((asthma) AND (heart))", "103 104"),
+        ("NOT asthma", "102"),
+        ("asthma heart OR mice", "102 103 104"),
+        # fields
+        ("asthma[ti]", "101 103"),
+        ("asthma[Title]", "101 103"),
+        ("asthma[tiab]", "101 103 104"),
+        ("asthma[Title/Abstract]", "101 103 104"),
+        ("children[ab]", "104"),
+        ("steroids[ot]", "101"),
+        ("steroids[tw]", "101"),
+        ("wheezing[ad]", "103"),
+        ("wheezing[all]", "101 103"),
+        ("wheezing[All Fields]", "101 103"),
+        ("HL777[gr]", "103"),
+        ("smith[au]", "101 102"),
+        ("smith j[au]", "101 102"),
+        ("smith ja[Author]", "101"),
+        ('"smith j"[au]', "102"),
+        ("smith john a[au]", "101"),
+        ("smith ja", "101"),
+        ("smith[1au]", "101 102"),
+        ("smith[lastau]", ""),
+        ("Consortium for Testing[cn]", "104"),
+        ("Consortium for Testing[au]", "104"),
+        ("J Tests[ta]", "101 103 104"),
+        ("Journal of tests[journal]", "101 103 104"),
+        ('"Ann Mice"[jour]', "102"),
+        ("1234-5678[ta]", "101 102 103 104"),
+        ("9000002[ta]", "102"),
+        ("humans[mh]", "101 103 104"),
+        ("humans[MeSH Terms:noexp]", "101 103 104"),
+        ("asthma[majr]", "101"),
+        ("child[majr]", ""),
+        ("rheumatoid arthritis[mh]", "103"),
+        ('"arthritis, rheumatoid"[mesh]', "103"),
+        ("rheumatoid arthritis", "103"),
+        ("randomized controlled trial[pt]", "103"),
+        ("review[Publication Type] OR rct[pt]", "101 103"),
+        ("french[la]", "103"),
+        ("fre[lang]", "103"),
+        ("eng[language] AND heart", "104"),
+        ("101[pmid]", "101"),
+        ("101,103[uid]", "101 103"),
+        ("101:103[uid]", "101 102 103"),
+        ("104", "104"),
+        ("10.1000/one[doi]", "101"),
+        ("10.1000/FOUR[aid]", "104"),
+        ("https://doi.org/10.1000/two[doi]", "102"),
+        ("10.1000/two", "102"),
+        ("S1[aid]", "101"),
+        ("PMC504[pmc]", "104"),
+        ("8[vi] AND 100[pg]", "104"),
+        # dates
+        ("2019[dp]", "101"),
+        ("2019:2020[dp]", "101 102"),
+        ("2021[dp]", "103 104"),
+        ("2022[dp]", "104"),
+        ("2021/01[pdat]", "103"),
+        ("2020/06/15[dp]", "102"),
+        ('"2020/01/01"[edat] : "2021/06"[edat]', "102 103"),
+        ("2020/01/01:3000[edat]", "102 103 104"),
+        ('("2021"[Date - Entry] : "3000"[Date - Entry])', "103 104"),
+        ("2021[crdt]", "103 104"),
+        ("2021/01/02[mdat]", "101 102 103 104"),
+        ("2021/01/02[lr]", "101 102 103 104"),
+        ("2021[epdat]", "104"),
+        ("asthma 2021:2022[dp]", "103 104"),
+        # filters
+        ("hasabstract", "101 102 104"),
+        ("hasabstract[text]", "101 102 104"),
+        ("heart AND hasabstract[sb]", "104"),
+        ("free full text[filter]", "101 104"),
+        ('"free full text"[sb]', "101 104"),
+        ("full text[sb]", "101 102 104"),
+        ("humans[filter]", "101 103 104"),
+        ("medline[sb]", "101 102 103 104"),
+        ("all[sb]", "101 102 103 104"),
+        # what does not add up is forgiven
+        ("((asthma", "101 103 104"),
+        ("asthma)", "101 103 104"),
+        ('asthma "heart', "103 104"),
+        ("asthma AND", "101 103 104"),
+        ("AND OR asthma", "101 103 104"),
+        ("asthma[", "101 103 104"),
+        ("[ti] asthma", "101 103 104"),
+    ],
+)
+def test_a_query_finds_what_pubmed_would(shelf: Client, term: str, pmids: str) -> None:
+    assert shelf.pmids(term) == set(pmids.split())
+
+
+@pytest.mark.parametrize(
+    ("term", "translation"),
+    [
+        ("wheezing", '"wheezing"[All Fields]'),
+        ("wheezing registries", '"wheezing"[All Fields] AND "registries"[All Fields]'),
+        ("asthma", '"asthma"[MeSH Terms] OR "asthma"[All Fields]'),
+        ("asthma heart", '("asthma"[MeSH Terms] OR "asthma"[All Fields]) AND "heart"[All Fields]'),
+        ("wheezing[tiab] AND immun*[ti]", '"wheezing"[Title/Abstract] AND "immun*"[Title]'),
+        (
+            "heart OR mice[ab] AND review[pt]",
+            '("heart"[All Fields] OR "mice"[Abstract]) AND "review"[Publication Type]',
+        ),
+        (
+            "heart OR (mice[ab] AND review[pt])",
+            '"heart"[All Fields] OR ("mice"[Abstract] AND "review"[Publication Type])',
+        ),
+        ("heart NOT mice[ab]", '"heart"[All Fields] NOT "mice"[Abstract]'),
+        ("2020:2024[dp]", "2020/01/01:2024/12/31[Date - Publication]"),
+        ("2024/02[edat]", "2024/02/01:2024/02/29[Date - Entry]"),
+        ('"2020/01/01"[crdt] : "3000"[crdt]', "2020/01/01:3000/12/31[Date - Create]"),
+        ("smith j[au]", "smith j[Author]"),
+        ('"smith ja"[au]', '"smith ja"[Author]'),
+        ("hasabstract", "hasabstract[All Fields]"),
+        ("free full text[filter]", '"free full text"[Filter]'),
+        ("101[pmid]", "101[UID]"),
+    ],
+)
+def test_the_translation_is_in_pubmeds_form(shelf: Client, term: str, translation: str) -> None:
+    assert shelf.search(term)["querytranslation"] == translation
+
+
+def test_mapped_terms_are_listed_with_what_they_became(shelf: Client) -> None:
+    found = shelf.search("rheumatoid arthritis")
+
+    assert [entry["from"] for entry in found["translationset"]] == ["rheumatoid arthritis"]
+    assert found["translationset"][0]["to"] == found["querytranslation"]
+
+
+def test_an_unknown_field_is_named_and_everything_is_searched_instead(shelf: Client) -> None:
+    found = shelf.search("asthma[NoSuchField]")
+
+    assert found["errorlist"]["fieldsnotfound"] == ["NoSuchField"]
+    assert found["idlist"] == shelf.search("asthma[all]")["idlist"]
+    assert found["querytranslation"] == '"asthma"[All Fields]'
+
+
+def test_an_unknown_word_is_dropped_and_named(shelf: Client) -> None:
+    found = shelf.search("asthma qqzzxx")
+
+    assert found["errorlist"]["phrasesnotfound"] == ["qqzzxx"]
+    assert set(found["idlist"]) == shelf.pmids("asthma")
+
+
+@pytest.mark.parametrize(
+    "term", ["qqzzxx", "qqzzxx yyqqzz", "qqzzxx[ti] AND asthma", '"no such heading"[mh] AND asthma']
+)
+def test_a_query_of_nothing_known_finds_nothing(shelf: Client, term: str) -> None:
+    found = shelf.search(term)
+
+    assert found["count"] == "0"
+    assert found["idlist"] == []
+    assert "No items found." in found["warninglist"]["outputmessages"]
+
+
+def test_an_unknown_quoted_phrase_is_named_and_its_words_are_searched(shelf: Client) -> None:
+    found = shelf.search('"children asthma"')
+
+    assert found["warninglist"]["quotedphrasesnotfound"] == ['"children asthma"']
+    assert set(found["idlist"]) == {"101", "104"}
+
+
+def test_an_unknown_tagged_phrase_is_named_with_its_tag(shelf: Client) -> None:
+    assert shelf.search('"asthma children"[tiab]')["warninglist"]["quotedphrasesnotfound"] == [
+        '"asthma children"[tiab]'
+    ]
+    assert shelf.search('"no such heading"[mh]')["warninglist"]["quotedphrasesnotfound"] == ['"no such heading"[mh]']
+    assert shelf.search("qqzzxx[ti]")["errorlist"]["phrasesnotfound"] == ["qqzzxx[ti]"]
+
+
+def test_a_stop_word_alone_is_ignored_and_said_to_be(shelf: Client) -> None:
+    found = shelf.search("with")
+
+    assert found["count"] == "0"
+    assert found["warninglist"]["phrasesignored"] == ["with"]
+
+
+def test_unbalanced_signs_are_remarked_on(shelf: Client) -> None:
+    assert shelf.search('asthma "')["warninglist"]["outputmessages"] == ["Unmatched double quote ignored."]
+    assert shelf.search("(asthma")["warninglist"]["outputmessages"] == ["Unmatched parenthesis ignored."]
+
+
+def test_a_clean_query_has_no_lists_of_complaints(shelf: Client) -> None:
+    found = shelf.search("asthma AND humans[mh]")
+
+    assert "errorlist" not in found
+    assert "warninglist" not in found
+
+
+def test_the_field_parameter_limits_untagged_words_only(shelf: Client) -> None:
+    assert shelf.pmids("asthma", field="title") == {"101", "103"}
+    assert shelf.pmids("asthma AND left[ab]", field="tiab") == {"104"}
+    assert shelf.pmids("smith ja", field="author") == {"101"}
+    assert shelf.search("asthma", field="nonsense")["errorlist"]["fieldsnotfound"] == ["nonsense"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "term", ["(" * 5000 + "asthma" + ")" * 5000, "asthma " * 5000, "(((" * 300, "]]]", "\x00\x01", '"']
+)
+def test_strange_queries_are_answered(shelf: Client, term: str) -> None:
+    assert int(shelf.search(term)["count"]) in (0, 3)

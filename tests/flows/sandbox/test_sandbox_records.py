@@ -1,0 +1,293 @@
+"""The sandbox's ESummary and EFetch, judged by readers that are not ours."""
+
+import gzip
+import html
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from shelf import SHELF, Client, article, article_set, biopython_reads, medline_records, serving, write_shelf
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with serving(corpus=[write_shelf(tmp_path_factory.mktemp("shelf"))]) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def many() -> Iterator[Client]:
+    with serving(records=12_000) as client:
+        yield client
+
+
+def as_plain(element: ElementTree.Element) -> Any:
+    """Turn summary XML into what its JSON looks like."""
+    if not len(element):
+        return element.text or ""
+    if len({child.tag for child in element}) == 1 and element.tag not in ("Author", "Reference"):
+        return [as_plain(child) for child in element]
+    return {child.tag.lower(): as_plain(child) for child in element}
+
+
+def test_summaries_in_xml_and_json_say_the_same(shelf: Client) -> None:
+    root = shelf.xml("esummary", db="pubmed", id="101,102,103,104", version="2.0")
+    found = json.loads(shelf.post("esummary", db="pubmed", id="101,102,103,104", retmode="json").content)["result"]
+
+    assert found["uids"] == ["101", "102", "103", "104"]
+    for summary in root.iterfind("DocumentSummarySet/DocumentSummary"):
+        entry = found[summary.get("uid", "")]
+        assert [child.tag.lower() for child in summary] == list(entry)[1:]
+        for child in summary:
+            value = as_plain(child)
+            listed = entry[child.tag.lower()]
+            if isinstance(listed, list):
+                value = [] if value.__class__ is str else value
+                assert len(value) == len(listed), child.tag
+            else:
+                assert str(value) == str(listed), child.tag
+
+
+def test_a_summary_has_what_pubmed_puts_there(shelf: Client) -> None:
+    found = shelf.get("esummary", db="pubmed", id="101,104", retmode="json").json()["result"]
+    entry = found["101"]
+
+    assert [author["name"] for author in entry["authors"]] == ["Smith JA", "Müller E"]
+    assert entry["title"] == "Asthma in children"
+    assert (entry["source"], entry["volume"], entry["pages"]) == ("J Tests", "7", "10-9")
+    assert (entry["pubdate"], entry["sortpubdate"]) == ("2019 May", "2019/05/01 00:00")
+    assert entry["pubtype"] == ["Journal Article", "Review"]
+    assert {(one["idtype"], one["value"]) for one in entry["articleids"]} >= {
+        ("pubmed", "101"),
+        ("doi", "10.1000/one"),
+        ("pmc", "PMC501"),
+    }
+    assert entry["attributes"] == ["Has Abstract"]
+    assert entry["pmcrefcount"] == 2
+    assert found["104"]["epubdate"] == "2021 Dec 30"
+    assert found["104"]["authors"] == [
+        {"name": "Consortium for Testing", "authtype": "CollectiveName", "clusterid": ""}
+    ]
+
+
+def test_titles_in_summaries_keep_their_markup_as_text(shelf: Client) -> None:
+    root = shelf.xml("esummary", db="pubmed", id="102", version="2.0")
+
+    title = root.findtext("DocumentSummarySet/DocumentSummary/Title") or ""
+    assert html.unescape(title) == "Covid-19 and <i>Mus musculus</i>: an immunity model"
+
+
+def test_biopython_reads_version_1_summaries(shelf: Client) -> None:
+    body = shelf.get("esummary", db="pubmed", id="101,103").content
+
+    first, second = biopython_reads(body)
+
+    assert first["Title"] == "Asthma in children"
+    assert list(first["AuthorList"]) == ["Smith JA", "Müller E"]
+    assert first["ArticleIds"]["doi"] == first["DOI"] == "10.1000/one"
+    assert list(second["LangList"]) == ["French"]
+    assert "DOI" not in second
+
+
+def test_each_unknown_id_has_an_error_in_its_place(shelf: Client) -> None:
+    root = shelf.xml("esummary", db="pubmed", id="101,999", version="2.0")
+    found = shelf.get("esummary", db="pubmed", id="101,999", retmode="json").json()["result"]
+    old = shelf.xml("esummary", db="pubmed", id="101,999")
+
+    assert root.findtext("DocumentSummarySet/DocumentSummary[@uid='999']/error") == "cannot get document summary"
+    assert found["999"] == {"uid": "999", "error": "cannot get document summary"}
+    assert old.findtext("ERROR") == "UID=999: cannot get document summary"
+
+
+def test_an_id_that_is_none_is_named_with_its_position(shelf: Client) -> None:
+    found = shelf.get("esummary", db="pubmed", id="101,abc", retmode="json").json()
+
+    assert found["error"] == "Invalid uid abc at position= 4"
+    assert found["result"]["uids"] == ["101"]
+    assert shelf.xml("esummary", db="pubmed", id="abc").findtext("ERROR") == "Invalid uid abc at position= 0"
+
+
+@pytest.mark.long
+def test_json_summaries_are_limited_to_500(many: Client) -> None:
+    ids = [str(99_100_001 + place) for place in range(501)]
+
+    refused = many.post("esummary", db="pubmed", id=",".join(ids), retmode="json").json()
+    served = many.post("esummary", db="pubmed", id=",".join(ids[:500]), retmode="json").json()
+
+    assert refused["error"] == "Too many UIDs in request. Maximum number of UIDs is 500 for JSON format output."
+    assert "result" not in refused
+    assert served["result"]["uids"] == ids[:500]
+    assert len(many.xml("esummary", db="pubmed", id=",".join(ids), version="2.0")[0].findall("DocumentSummary")) == 501
+
+
+def test_summaries_of_a_history_page(many: Client) -> None:
+    found = many.search("asthma", usehistory="y", retmax=30)
+    history = {"WebEnv": found["webenv"], "query_key": found["querykey"]}
+
+    page = many.post("esummary", db="pubmed", retmode="json", retstart=10, retmax=5, **history).json()
+
+    assert page["result"]["uids"] == found["idlist"][10:15]
+
+
+def test_summaries_without_ids_are_refused(shelf: Client) -> None:
+    assert shelf.xml("esummary", db="pubmed").findtext("ERROR") == "Empty id list - nothing todo"
+
+
+# efetch
+
+
+def test_records_are_sent_as_they_are_in_the_corpus(shelf: Client) -> None:
+    body = shelf.get("efetch", db="pubmed", id="103,101", retmode="xml").text
+
+    sent = re.findall(r"<PubmedArticle>.*?</PubmedArticle>", body, re.DOTALL)
+    kept = {
+        re.findall(r">([0-9]+)</PMID>", one)[0]: one for one in re.findall(r"<PubmedArticle>.*?</PubmedArticle>", SHELF)
+    }
+    assert sent == [kept["103"], kept["101"]]
+    assert body.startswith('<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC')
+
+
+def test_unknown_ids_are_left_out_and_known_ones_come_once(shelf: Client) -> None:
+    root = shelf.xml("efetch", db="pubmed", id="999,102,999999999,102,00101")
+
+    assert [one.text for one in root.iterfind("PubmedArticle/MedlineCitation/PMID")] == ["102", "101"]
+    assert len(shelf.xml("efetch", db="pubmed", id="999")) == 0
+
+
+@pytest.mark.parametrize("bad", ["abc", "0", "99999999999999999999999"])
+def test_ids_that_are_none_are_a_bad_request(shelf: Client, bad: str) -> None:
+    response = shelf.get("efetch", db="pubmed", id=bad)
+
+    assert response.status_code == 400
+    assert ElementTree.fromstring(response.content).findtext("ERROR", "").startswith("ID list is empty!")
+
+
+def test_no_ids_at_all_is_an_error_with_http_200(shelf: Client) -> None:
+    response = shelf.get("efetch", db="pubmed", id="")
+
+    assert response.status_code == 200
+    assert ElementTree.fromstring(response.content).findtext("ERROR") == "Supplied id parameter is empty."
+
+
+def test_an_unknown_database_is_a_bad_request(shelf: Client) -> None:
+    assert shelf.get("efetch", db="fleegle", id="1").status_code == 400
+
+
+def test_medline_text_reads_back_in_biopython(shelf: Client) -> None:
+    body = shelf.get("efetch", db="pubmed", id="101,102,104", rettype="medline", retmode="text").text
+
+    first, second, third = medline_records(body)
+
+    assert (first["PMID"], first["TI"]) == ("101", "Asthma in children")
+    assert first["FAU"] == ["Smith, John A", "Müller, Eva"]
+    assert first["AU"] == ["Smith JA", "Müller E"]
+    assert sorted(first["MH"]) == ["*Asthma", "Child", "Humans"]
+    assert (first["DP"], first["VI"], first["IP"], first["PG"]) == ("2019 May", "7", "2", "10-9")
+    assert first["OT"] == ["inhaled steroids"]
+    assert first["AID"] == ["10.1000/one [doi]", "S1 [pii]"]
+    assert first["PMC"] == "PMC501"
+    assert first["EDAT"] == "2019/05/01 00:00"
+    assert first["SO"] == "J Tests. 2019 May;7(2):10-9."
+    assert second["TI"] == "Covid-19 and Mus musculus: an immunity model"
+    assert second["AB"] == "Mice were immunized. P<0.05 was seen."
+    assert third["CN"] == ["Consortium for Testing"]
+    assert third["DEP"] == "20211230"
+    assert "AU" not in third
+
+
+def test_medline_lines_are_wrapped_and_joined_again(tmp_path: Path) -> None:
+    words = " ".join(f"word{number}" for number in range(80))
+    text = article_set(article(7, "T" * 200, abstract=words))
+    with serving(corpus=[write_shelf(tmp_path, text)]) as client:
+        body = client.get("efetch", db="pubmed", id="7", rettype="medline", retmode="text").text
+
+    assert max(map(len, body.splitlines())) <= 87
+    (record,) = medline_records(body)
+    assert record["AB"] == words
+    assert record["TI"].replace(" ", "") == "T" * 200
+
+
+def test_lists_and_abstracts_in_text(shelf: Client) -> None:
+    assert shelf.get("efetch", db="pubmed", id="102,101", rettype="uilist", retmode="text").text == "102\n101\n"
+    listed = shelf.xml("efetch", db="pubmed", id="102,999,101", rettype="uilist", retmode="xml")
+    assert [one.text for one in listed.iterfind("Id")] == ["102", "101"]
+    text = shelf.get("efetch", db="pubmed", id="101,102", rettype="abstract", retmode="text").text
+    assert text.startswith("1. J Tests. 2019 May;7(2):10-9.\n\nAsthma in children\n\nSmith JA, Müller E.\n")
+    assert "\n2. Ann Mice. 2020 Jun 15;7(2):10-9.\n" in text
+    assert "PMCID: PMC501\nPMID: 101 [Indexed for MEDLINE]\n" in text
+
+
+def test_a_history_page_holds_exactly_its_records(many: Client) -> None:
+    found = many.search("asthma", usehistory="y", retmax=100)
+    history = {"WebEnv": found["webenv"], "query_key": found["querykey"], "db": "pubmed"}
+
+    root = many.xml("efetch", retstart=20, retmax=30, **history)
+
+    assert [one.findtext("MedlineCitation/PMID") for one in root] == found["idlist"][20:50]
+
+
+def test_history_beyond_the_ceiling_is_refused_and_the_page_across_it_is_cut(many: Client) -> None:
+    found = many.search("all[sb]", usehistory="y", retmax=0)
+    history = {"WebEnv": found["webenv"], "query_key": found["querykey"], "db": "pubmed", "rettype": "uilist"}
+
+    across = many.post("efetch", retstart=9_990, retmax=500, retmode="text", **history)
+    beyond = many.post("efetch", retstart=9_999, retmax=500, retmode="text", **history)
+
+    assert len(across.text.split()) == 9
+    assert beyond.status_code == 400
+    assert "'retstart' cannot be larger than 9998" in beyond.text
+
+
+def test_an_expired_history_is_an_error(tmp_path: Path) -> None:
+    with serving(corpus=[write_shelf(tmp_path)]) as client:
+        found = client.search("asthma", usehistory="y")
+        history = {"WebEnv": found["webenv"], "query_key": found["querykey"], "db": "pubmed"}
+        assert client.post("efetch", **history).status_code == 200
+        client.sandbox.expire_history()
+        refused = client.post("efetch", **history)
+        summaries = client.post("esummary", **history)
+
+    assert refused.status_code == 400
+    assert ElementTree.fromstring(refused.content).findtext("ERROR") == "Unable to obtain query #1"
+    assert ElementTree.fromstring(summaries.content).findtext("ERROR") == "Unable to obtain query #1"
+
+
+def test_at_most_10000_records_come_at_once(many: Client) -> None:
+    ids = ",".join(str(99_100_001 + place) for place in range(10_500))
+
+    assert len(many.post("efetch", db="pubmed", id=ids, rettype="uilist", retmode="text").text.split()) == 10_000
+
+
+@pytest.mark.long
+def test_recorded_records_come_back_byte_for_byte(real_data: Path) -> None:
+    folder = real_data / "efetch_pubmed"
+    with serving(corpus=[folder]) as client:
+        corpus = client.sandbox.corpus
+        ids = [corpus.pmid(number) for number in range(corpus.size)]
+        body = client.post("efetch", db="pubmed", id=",".join(ids)).content
+        texts = client.post("efetch", db="pubmed", id=",".join(ids), rettype="medline", retmode="text").text
+        summaries = client.xml("esummary", db="pubmed", id=",".join(ids), version="2.0")
+
+    source = b"".join(path.read_bytes() for path in folder.glob("*.xml"))
+    source += b"".join(gzip.decompress(path.read_bytes()) for path in folder.glob("*.xml.gz"))
+    found = ElementTree.fromstring(body)
+    assert len(found) == len(ids) > 100
+    sent = re.findall(rb"<Pubmed(?:Book)?Article>.*?</Pubmed(?:Book)?Article>", body, re.DOTALL)
+    assert all(record in source for record in sent)
+    assert [record["PMID"] for record in medline_records(texts)] == ids
+    assert [one.get("uid") for one in summaries.iterfind("DocumentSummarySet/DocumentSummary")] == ids
+    assert summaries.find(".//error") is None
+
+
+def test_medline_text_and_searches_keep_exponents(tmp_path: Path) -> None:
+    text = article_set(article(7, "Growth at 10<sup>6</sup> cells", abstract="CO<sub>2</sub> and T<sub>H</sub>17."))
+    with serving(corpus=[write_shelf(tmp_path, text)]) as client:
+        (record,) = medline_records(client.get("efetch", db="pubmed", id="7", rettype="medline", retmode="text").text)
+        found = [client.search(term)["idlist"] for term in ("106[ti]", "co2", "TH17")]
+
+    assert (record["TI"].rstrip("."), record["AB"]) == ("Growth at 10⁶ cells", "CO₂ and T_(H)17.")
+    assert found == [["7"], ["7"], ["7"]]

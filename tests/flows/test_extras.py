@@ -1,0 +1,94 @@
+"""What is not in the plain install says which extra brings it."""
+
+import json
+import tomllib
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import pytest
+from places import ROOT
+
+from entrez_kit import EntrezKit
+from entrez_kit.errors import NotConfigured
+from entrez_kit.extras import EXTRAS, is_installed
+from entrez_kit.sandbox.server import Sandbox
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+KitFor = Callable[..., EntrezKit]
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no extra be installed, nor pandoc by other ways."""
+    import_module("entrez_kit.citations.style.processor").program.cache_clear()
+    import_module("entrez_kit.citations.style.adaptation").adapted.cache_clear()
+    monkeypatch.setattr("entrez_kit.extras.find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setenv("PATH", "")
+
+
+def test_the_extras_are_those_that_can_be_installed() -> None:
+    offered = set(PROJECT["optional-dependencies"]) - {"all", "dev"}
+
+    assert set(EXTRAS) == offered
+    assert PROJECT["optional-dependencies"]["all"] == [f"entrez-kit[{','.join(sorted(offered))}]"]
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_an_extra_that_is_installed_is_known_to_be(extra: str) -> None:
+    if extra == "pandas":
+        pytest.importorskip("pandas")
+    assert is_installed(extra), "the extras of development hold all the others"
+
+
+def test_the_plain_install_has_nothing_of_an_extra() -> None:
+    plain = " ".join(PROJECT["dependencies"]).lower()
+
+    for package in [
+        "pandoc",
+        "citeproc",
+        "trafilatura",
+        "pypdf",
+        "numpy",
+        "model2vec",
+        "weaviate",
+        "pandas",
+        "pyarrow",
+    ]:
+        assert package not in plain
+
+
+@pytest.mark.usefixtures("bare")
+def test_a_style_without_its_extra_names_the_line_that_installs_it(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    with pytest.raises(NotConfigured) as caught:
+        kit.format_citations(pmids=["99000001"], citation_styles=["apa"])
+
+    assert "pip install 'entrez-kit[cite]'" in caught.value.recovery_hint
+    assert kit.format_citations(pmids=["99000001"], citation_styles=["ris", "csl"]).citations
+
+
+@pytest.mark.usefixtures("bare")
+def test_full_text_without_its_extra_has_what_pmc_has_and_says_what_was_not_tried(
+    sandbox: Sandbox, kit_for: KitFor
+) -> None:
+    found = kit_for(sandbox, unpaywall_email="reader@entrez-kit.invalid").fetch_fulltext(pmids=["99000001", "99000006"])
+
+    assert [article.source for article in found.articles] == ["pmc"]
+    tried = {tier.tier: tier for tier in found.unavailable[0].tried_tiers}
+    assert tried["unpaywall"].outcome == "not-attempted"
+    assert "pip install 'entrez-kit[fulltext]'" in str(tried["unpaywall"].detail)
+
+
+@pytest.mark.usefixtures("bare")
+def test_the_terminal_ends_with_the_status_of_what_is_not_configured(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")
+    status = import_module("entrez_kit.commands._app").main(["cite", "99000001", "--style", "apa", "--json"])
+    envelope: dict[str, Any] = json.loads(capsys.readouterr().err.splitlines()[-1])
+
+    assert status == 8
+    assert envelope["error"]["code"] == "NOT_CONFIGURED"
+    assert envelope["error"]["details"]["extra"] == "cite"

@@ -1,0 +1,209 @@
+"""PMC's open-data bucket."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lxml import etree
+
+from entrez_kit import EntrezKit
+from entrez_kit.errors import EntityNotFound, InvalidInput, UpstreamError
+from entrez_kit.sandbox.replies import JSON, XML, Reply
+from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.server import Sandbox
+
+KitFor = Callable[..., EntrezKit]
+ARTICLE = b'<?xml version="1.0"?><!DOCTYPE article PUBLIC "-//NLM//DTD" "JATS.dtd"><article><body/></article>'
+NAME = "PMC9984800.1"
+S3 = f"s3://pmc-oa-opendata/{NAME}/{NAME}.xml?md5=ca72ed62a792cc584d96f49666288a78"
+
+
+def listing(*names: str, form: str = "<CommonPrefixes><Prefix>{}/</Prefix></CommonPrefixes>") -> bytes:
+    """Return a list of versions as S3 writes it."""
+    found = "".join(form.format(name) for name in names)
+    return f'<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">{found}</ListBucketResult>'.encode()
+
+
+def bucket(sandbox: Sandbox, files: Mapping[str, Any], listed: bytes) -> list[str]:
+    """Let the sandbox serve a bucket with these files; return the list of what is asked of it."""
+    asked: list[str] = []
+
+    def endpoint(request: Request, state: State) -> Reply:
+        asked.append(request.rest or request.get("prefix"))
+        if not request.rest:
+            return Reply(listed, XML)
+        body = files.get(request.rest)
+        if body is None:
+            return Reply(b"<Error><Code>NoSuchKey</Code><Message>no such key</Message></Error>", XML, 404)
+        return Reply(body, XML) if isinstance(body, bytes) else Reply(json.dumps(body).encode(), JSON)
+
+    sandbox.route("/pmc-oa", "pmc_oa", endpoint)
+    return asked
+
+
+def test_the_latest_version_is_found_and_fetched_from_the_bucket(sandbox: Sandbox, kit_for: KitFor) -> None:
+    files = {f"metadata/{NAME}.json": {"pmcid": "PMC9984800", "xml_url": S3}, f"{NAME}/{NAME}.xml": ARTICLE}
+    asked = bucket(sandbox, files, listing(NAME))
+    reply = kit_for(sandbox).services.pmc_oa.article_xml("9984800")
+
+    assert reply.content == ARTICLE
+    assert asked == ["PMC9984800.", f"metadata/{NAME}.json", f"{NAME}/{NAME}.xml"]
+    assert "md5" not in reply.url
+
+
+def test_recorded_lists_name_their_versions(sandbox: Sandbox, kit_for: KitFor, real_data: Path) -> None:
+    files = sorted((real_data / "pmc_oa").glob("*versions.xml"))
+    assert files
+    for file in files:
+        pmcid = file.name.split("__")[1].split("-")[0].upper()
+        bucket(sandbox, {}, file.read_bytes())
+        assert kit_for(sandbox).services.pmc_oa.latest_version(pmcid) == f"{pmcid}.1"
+
+
+@pytest.mark.parametrize(
+    ("names", "latest"),
+    [
+        (["PMC7.1", "PMC7.2", "PMC7.10"], "PMC7.10"),
+        (["PMC7.9", "PMC7.10", "PMC7.2"], "PMC7.10"),
+        (["PMC77.3", "PMC7.1"], "PMC7.1"),
+    ],
+)
+def test_versions_are_numbers_and_not_words(sandbox: Sandbox, kit_for: KitFor, names: list[str], latest: str) -> None:
+    bucket(sandbox, {}, listing(*names))
+    assert kit_for(sandbox, no_cache=True).services.pmc_oa.latest_version("PMC7") == latest
+    bucket(sandbox, {}, listing(*names, form="<Contents><Key>{}/a.xml</Key></Contents>"))
+    assert kit_for(sandbox, no_cache=True).services.pmc_oa.latest_version("PMC7") == latest
+
+
+def test_an_article_that_is_not_in_the_bucket_is_not_found(sandbox: Sandbox, kit_for: KitFor) -> None:
+    bucket(sandbox, {}, listing())
+    with pytest.raises(EntityNotFound) as caught:
+        kit_for(sandbox).services.pmc_oa.article_xml("PMC3040717")
+
+    assert caught.value.reason == "not_in_bucket"
+
+
+def test_an_article_without_xml_is_not_found(sandbox: Sandbox, kit_for: KitFor) -> None:
+    bucket(sandbox, {f"metadata/{NAME}.json": {"pmcid": "PMC9984800", "text_url": S3}}, listing(NAME))
+    with pytest.raises(EntityNotFound) as caught:
+        kit_for(sandbox).services.pmc_oa.article_xml("PMC9984800")
+
+    assert caught.value.reason == "no_xml"
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({}, "invalid_response"),
+        ({f"metadata/{NAME}.json": {"xml_url": S3}}, "invalid_response"),
+        ({f"metadata/{NAME}.json": {"xml_url": S3}, f"{NAME}/{NAME}.xml": b"<html>Sorry</html>"}, "invalid_response"),
+        ({f"metadata/{NAME}.json": {"xml_url": S3}, f"{NAME}/{NAME}.xml": ARTICLE[:-9]}, "invalid_response"),
+    ],
+)
+def test_a_bucket_that_fails_is_told_from_one_without_the_article(
+    sandbox: Sandbox, kit_for: KitFor, files: dict[str, Any], reason: str
+) -> None:
+    bucket(sandbox, files, listing(NAME))
+    with pytest.raises(UpstreamError) as caught:
+        kit_for(sandbox, ncbi_max_retries=1).services.pmc_oa.article_xml("PMC9984800")
+
+    assert caught.value.reason == reason
+
+
+def test_a_wrong_base_address_is_no_missing_article(sandbox: Sandbox, kit_for: KitFor) -> None:
+    sandbox.take_down("pmc_oa")
+    with pytest.raises(UpstreamError) as caught:
+        kit_for(sandbox).services.pmc_oa.article_xml("PMC99000001")
+
+    assert caught.value.reason == "no_such_address"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        S3,
+        f"s3://pmc-oa-opendata/{NAME}/{NAME}.xml",
+        f"https://pmc-oa-opendata.s3.amazonaws.com/{NAME}/{NAME}.xml?md5=0",
+        f"https://s3.amazonaws.com/pmc-oa-opendata/{NAME}/{NAME}.xml",
+        f"{NAME}/{NAME}.xml",
+    ],
+)
+def test_the_file_is_fetched_from_the_bucket_however_its_record_writes_the_address(
+    sandbox: Sandbox, kit_for: KitFor, address: str
+) -> None:
+    bucket(sandbox, {f"metadata/{NAME}.json": {"xml_url": address}, f"{NAME}/{NAME}.xml": ARTICLE}, listing(NAME))
+
+    assert kit_for(sandbox).services.pmc_oa.article_xml("PMC9984800").content == ARTICLE
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "s3://another-bucket/a.xml",
+        "https://elsewhere.example/a.xml",
+        "https://pmc-oa-opendata.s3.amazonaws.com.elsewhere.example/a.xml",
+        "http://127.0.0.1:1/a.xml",
+        "file:///etc/passwd",
+        "s3://pmc-oa-opendata/../../etc/passwd",
+        "s3://pmc-oa-opendata/a/%2e%2e/%2e%2e/b.xml",
+        "s3://pmc-oa-opendata/",
+        "s3://user@pmc-oa-opendata/a.xml",
+        "//elsewhere.example/a.xml",
+    ],
+)
+def test_a_record_cannot_lead_out_of_the_bucket(sandbox: Sandbox, kit_for: KitFor, address: str) -> None:
+    asked = bucket(sandbox, {f"metadata/{NAME}.json": {"xml_url": address}}, listing(NAME))
+    with pytest.raises(UpstreamError, match="outside"):
+        kit_for(sandbox).services.pmc_oa.article_xml("PMC9984800")
+
+    assert len(asked) == 2
+
+
+def test_a_record_beside_the_article_will_do(sandbox: Sandbox, kit_for: KitFor) -> None:
+    files = {f"{NAME}/{NAME}.json": {"xml_url": S3}, f"{NAME}/{NAME}.xml": ARTICLE}
+    bucket(sandbox, files, listing(NAME))
+
+    assert kit_for(sandbox).services.pmc_oa.article_xml("PMC9984800").content == ARTICLE
+
+
+@pytest.mark.parametrize("pmcid", ["", "PMC", "PMC0", "12x", "../PMC1", "PMC1/../2"])
+def test_what_is_no_pmcid_is_refused(sandbox: Sandbox, kit_for: KitFor, pmcid: str) -> None:
+    with pytest.raises(InvalidInput):
+        kit_for(sandbox).services.pmc_oa.article_xml(pmcid)
+
+
+def test_an_article_is_fetched_once_and_each_has_its_own_place_in_the_cache(sandbox: Sandbox, kit_for: KitFor) -> None:
+    bucket_client = kit_for(sandbox).services.pmc_oa
+    first, other = bucket_client.article_xml("PMC99000001"), bucket_client.article_xml("PMC99000002")
+    before = sandbox.requests("pmc_oa")
+    again = bucket_client.article_xml("PMC99000001")
+
+    assert first.content != other.content
+    assert (again.from_cache, again.content) == (True, first.content)
+    assert sandbox.requests("pmc_oa") == before
+
+
+@pytest.mark.parametrize("kind", ["429", "500", "truncate", "html", "cut", "503"])
+def test_what_fails_once_is_asked_again(sandbox: Sandbox, kit_for: KitFor, kind: str) -> None:
+    sandbox.fail_next(kind, "pmc_oa")
+    reply = kit_for(sandbox).services.pmc_oa.article_xml("PMC99000001")
+
+    assert etree.fromstring(reply.content).tag == "article"
+
+
+def test_the_bucket_of_the_sandbox_has_most_articles_in_up_to_two_versions(sandbox: Sandbox, kit_for: KitFor) -> None:
+    client = kit_for(sandbox).services.pmc_oa
+    article = etree.fromstring(client.article_xml("PMC99000002").content)
+
+    assert client.latest_version("PMC99000002") == "PMC99000002.2"
+    assert client.latest_version("PMC99000001") == "PMC99000001.1"
+    assert [node.text for node in article.iterfind("body/sec/title")] == [
+        "Introduction",
+        "Methods",
+        "Results",
+        "Discussion",
+    ]
+    with pytest.raises(EntityNotFound):
+        client.article_xml("PMC99000005")

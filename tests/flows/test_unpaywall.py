@@ -1,0 +1,219 @@
+"""The Unpaywall client and the reading of its answers."""
+
+import gzip
+import json
+import logging
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entrez_kit import EntrezKit
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
+from entrez_kit.fulltext.unpaywall_tier import fetch_open_access
+from entrez_kit.sandbox.replies import JSON, Reply
+from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.services.unpaywall import Location, read_open_access
+from entrez_kit.settings import Settings
+
+KitFor = Callable[..., EntrezKit]
+CANARY = "canary.address+tag@university-of-birds.edu"
+DOI = "10.5555/ekit.2025.0010"
+FOUND = {"doi": DOI, "is_oa": True, "best_oa_location": {"url": "https://x.example/a", "url_for_pdf": None}}
+
+
+def answering(body: Any, status: int = 200) -> Callable[[Request, State], Reply]:
+    """Return an endpoint that always answers the same."""
+    return lambda request, state: Reply(json.dumps(body).encode(), JSON, status)
+
+
+def test_the_doi_goes_out_in_the_path_and_the_email_with_it(sandbox: Sandbox, kit_for: KitFor) -> None:
+    asked: list[Request] = []
+
+    def endpoint(request: Request, state: State) -> Reply:
+        asked.append(request)
+        return Reply(json.dumps({**FOUND, "doi": request.rest}).encode(), JSON)
+
+    sandbox.route("/unpaywall", "unpaywall", endpoint)
+    kit = kit_for(sandbox, unpaywall_email=CANARY)
+    reply = kit.services.unpaywall.location("https://doi.org/10.1002/(SICI)1096<67::AID-X>3.0.CO;2-A")
+
+    assert asked[0].rest == "10.1002/(sici)1096<67::aid-x>3.0.co;2-a"
+    assert asked[0].params == (("email", CANARY),)
+    assert reply.url.endswith("/unpaywall/10.1002/(sici)1096%3C67::aid-x%3E3.0.co%3B2-a")
+
+
+def test_each_doi_has_its_own_answer_and_is_asked_for_once(sandbox: Sandbox, kit_for: KitFor) -> None:
+    services = kit_for(sandbox).services
+    first = services.unpaywall.location(DOI)
+    other = services.unpaywall.location("10.5555/ekit.2021.0017")
+    again = services.unpaywall.location(f"doi:{DOI.upper()}")
+
+    assert json.loads(first.content)["doi"] == DOI
+    assert json.loads(other.content)["doi"] == "10.5555/ekit.2021.0017"
+    assert (again.from_cache, again.content) == (True, first.content)
+    assert sandbox.requests("unpaywall") == 2
+
+
+def test_without_an_email_nobody_is_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    object.__setattr__(kit.settings, "unpaywall_email", None)
+    with pytest.raises(NotConfigured) as caught:
+        kit.services.unpaywall.location(DOI)
+
+    assert caught.value.message == "UNPAYWALL_EMAIL is not set"
+    assert caught.value.reason == "unpaywall_disabled"
+    assert sandbox.requests("unpaywall") == 0
+
+
+def test_a_doi_unpaywall_does_not_know_twice_is_not_found(sandbox: Sandbox, kit_for: KitFor) -> None:
+    unpaywall = kit_for(sandbox).services.unpaywall
+    with pytest.raises(EntityNotFound, match="DOI unknown to Unpaywall"):
+        unpaywall.location("10.5555/nobody.knows")
+
+    assert sandbox.requests("unpaywall") == 2
+
+
+@pytest.mark.parametrize(
+    "doi", ["", "no doi", "11.1000/x", "10.1000/../../v2/other", "10.1000/a b", "10.1000/" + "a" * 600]
+)
+def test_what_is_no_doi_is_refused_before_it_is_sent(sandbox: Sandbox, kit_for: KitFor, doi: str) -> None:
+    with pytest.raises(InvalidInput, match="Invalid DOI format"):
+        kit_for(sandbox).services.unpaywall.location(doi)
+
+    assert sandbox.requests("unpaywall") == 0
+
+
+def test_a_refused_doi_and_a_refused_email_are_told_apart(sandbox: Sandbox, kit_for: KitFor) -> None:
+    unpaywall = kit_for(sandbox, unpaywall_email="me@example.com").services.unpaywall
+    with pytest.raises(NotConfigured) as refused:
+        unpaywall.location(DOI)
+    sandbox.route("/unpaywall", "unpaywall", answering({"error": True, "message": "'10.5/x' is an invalid doi."}, 422))
+    with pytest.raises(InvalidInput, match="Invalid DOI format") as invalid:
+        unpaywall.location(DOI)
+
+    assert refused.value.reason == "bad_email"
+    assert invalid.value.reason == "invalid_doi"
+
+
+@pytest.mark.parametrize("kind", ["429", "500", "truncate", "html", "error200", "cut", "reset", "503", "prolog"])
+def test_what_fails_once_is_asked_again(sandbox: Sandbox, kit_for: KitFor, kind: str) -> None:
+    sandbox.fail_next(kind, "unpaywall")
+    reply = kit_for(sandbox).services.unpaywall.location(DOI)
+
+    assert read_open_access(reply.content).is_oa
+    assert sandbox.requests("unpaywall") == 2
+
+
+def test_the_email_appears_nowhere(
+    sandbox: Sandbox, kit_for: KitFor, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    told: list[str] = []
+
+    def endpoint(request: Request, state: State) -> Reply:
+        email = request.get("email")
+        told.append(email)
+        if request.rest.endswith("refused"):
+            return Reply(json.dumps({"error": True, "message": f"{email} is refused"}).encode(), JSON, 422)
+        if request.rest.endswith("unknown"):
+            return Reply(json.dumps({"error": True, "message": f"unknown to {email}"}).encode(), JSON, 404)
+        if request.rest.endswith("broken"):
+            return Reply(f"<html><title>{email}</title></html>".encode(), JSON, 500)
+        url = f"{sandbox.url}/publisher/none?email={email}"
+        return Reply(json.dumps({**FOUND, "best_oa_location": {"url": url}, "asked_by": email}).encode(), JSON)
+
+    sandbox.route("/unpaywall", "unpaywall", endpoint)
+    kit = kit_for(sandbox, unpaywall_email=CANARY, ncbi_max_retries=1)
+    shown: list[str] = []
+    for name in ("found", "refused", "unknown", "broken"):
+        doi = f"10.5555/{name}"
+        try:
+            reply = kit.services.unpaywall.location(doi)
+            shown += [reply.content.decode(), repr(reply)]
+        except EntrezKitError as exc:
+            shown += [str(exc.envelope()), repr(exc), "".join(traceback.format_exception(exc))]
+        shown.append(repr(fetch_open_access(kit.services, doi)))
+    kit.close()
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    text = "\n".join([*shown, caplog.text, repr(kit.settings), *(record.getMessage() for record in caplog.records)])
+
+    assert set(told) == {CANARY}
+    assert len(shown) >= 12
+    assert files
+    for spelling in (CANARY, "canary.address", "canary", CANARY.replace("@", "%40")):
+        assert spelling not in text
+        assert not any(spelling.encode() in file.read_bytes() for file in files), spelling
+
+
+# Reading --------------------------------------------------------------------------------------------------------------
+
+
+def test_recorded_answers_are_read(real_data: Path) -> None:
+    files = sorted((real_data / "unpaywall").glob("*doi_search*.json"))
+    assert files
+    for file in files:
+        raw = json.loads(file.read_bytes())
+        found = read_open_access(file.read_bytes())
+        assert (found.doi, found.is_oa) == (raw["doi"], raw["is_oa"])
+        assert bool(found.locations) == bool(raw["oa_locations"])
+        if raw["best_oa_location"]:
+            assert found.locations[0].url == raw["best_oa_location"]["url"]
+            assert len(found.locations) == len(raw["oa_locations"])
+
+
+def test_every_line_of_a_recorded_snapshot_is_read(real_data: Path) -> None:
+    with gzip.open(real_data / "unpaywall" / "biblio-glutton__unpaywall_sample.json.gz") as lines:
+        found = [read_open_access(line) for line in lines]
+    open_ones = [one for one in found if one.is_oa]
+
+    assert len(found) == 1000
+    assert 20 < len(open_ones) < 100
+    assert all(one.locations and (one.locations[0].url or one.locations[0].url_for_pdf) for one in open_ones)
+    assert not any(one.locations for one in found if not one.is_oa)
+
+
+def test_recorded_results_of_a_title_search_hold_the_same_records(real_data: Path) -> None:
+    for file in sorted((real_data / "unpaywall").glob("*title_search*.json")):
+        for result in json.loads(file.read_bytes())["results"]:
+            found = read_open_access(json.dumps(result["response"]).encode())
+            assert found.doi == result["response"]["doi"]
+            urls = [(one.url_for_pdf, one.url) for one in found.locations]
+            assert len(set(urls)) == len(urls)
+
+
+def test_the_best_copy_comes_first_and_none_comes_twice() -> None:
+    best = {"url": "https://b.example/p", "url_for_pdf": "https://b.example/p.pdf", "license": "cc-by"}
+    other = {"url": "https://a.example/", "host_type": "repository", "version": "acceptedVersion"}
+    body = {"doi": DOI, "is_oa": True, "best_oa_location": best, "oa_locations": [other, best, dict(other), None, "x"]}
+
+    assert read_open_access(json.dumps(body).encode()).locations == (
+        Location("https://b.example/p.pdf", "https://b.example/p", license="cc-by"),
+        Location(None, "https://a.example/", host_type="repository", version="acceptedVersion"),
+    )
+
+
+def test_odd_values_of_a_copy_are_left_out() -> None:
+    place = {"url": " https://a.example/ ", "host_type": "moon", "version": "draft", "license": "", "url_for_pdf": 7}
+    body = {"doi": DOI, "is_oa": True, "best_oa_location": place, "oa_locations": None, "title": None}
+
+    assert read_open_access(json.dumps(body).encode()).locations == (Location(None, "https://a.example/"),)
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"doi": null, "is_oa": true}', b"<html>", b"null"])
+def test_what_is_no_answer_is_an_error_and_no_closed_article(content: bytes) -> None:
+    with pytest.raises(UpstreamError) as caught:
+        read_open_access(content)
+
+    assert caught.value.reason == "invalid_response"
+
+
+def test_the_sandbox_brings_an_email_of_its_own_and_replaces_none() -> None:
+    demo = Settings().with_sandbox("http://127.0.0.1:1")
+    assert demo.unpaywall_email is not None
+    assert demo.unpaywall_email.get_secret_value().endswith(".invalid")
+    assert "invalid" not in repr(demo.unpaywall_email)
+    assert Settings().unpaywall_email is None

@@ -1,0 +1,241 @@
+"""The guarded fetch against servers that lie: where a redirect leads, how long a reply is, how it is packed."""
+
+import gzip
+import threading
+import time
+import tracemalloc
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+from internet import HTML, Answer, Internet, Site, internet, redirect, spoken
+
+from entrez_kit.errors import EntrezKitError
+from entrez_kit.settings import Settings
+from entrez_kit.transport.download.guard import download
+
+__all__ = ["internet"]
+
+HOST = "publisher.example"
+ADDRESS = "93.184.216.34"
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+
+
+def reason(internet: Internet, url: str = f"http://{HOST}/a", *, deadline_s: float = 3.0, max_bytes: int = 0) -> str:
+    """Return why a download failed, which must be soon."""
+    started = time.monotonic()
+    with pytest.raises(EntrezKitError) as caught:
+        download(
+            url, settings=Settings(), guard=internet.guard, deadline_s=deadline_s, max_bytes=max_bytes or 1_000_000
+        )
+    assert time.monotonic() - started < deadline_s + 1
+    return str(caught.value.reason)
+
+
+def answered(internet: Internet, start: bytes, drip: bytes = b"", deadline_s: float = 3.0) -> str:
+    """Return why there is no page when a server says this, byte for byte."""
+    with spoken(start, drip) as port:
+        internet.names[HOST] = [ADDRESS]
+        internet.servers[ADDRESS, 80] = port
+        return reason(internet, deadline_s=deadline_s)
+
+
+# Where a redirect leads
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "http://[::ffff:169.254.169.254]/latest/meta-data/",
+        "http://[0:0:0:0:0:ffff:a9fe:a9fe]/",
+        "http://[64:ff9b::169.254.169.254]/",
+        "http://[fd00:ec2::254]/",
+        "http://[::1%25lo]/",
+        "http://0x7f.1/",
+        "http://0177.0.0.1/",
+        "http://127.1/",
+        "http://2852039166/",
+        "http://169.254.169.254.:80/",
+        "http://①⑥⑨.②⑤④.①⑥⑨.②⑤④/",
+        "http://127。0。0。1/",
+        "http://127\uff0e0\uff0e0\uff0e1/",
+        "http://ⓛⓞⓒⓐⓛⓗⓞⓢⓣ/",
+        "http://metadata.google.internal/",
+        "http://publisher.example@169.254.169.254/",
+        "http://169.254.169.254#@publisher.example/",
+        "http://169.254.169.254?@publisher.example/",
+        "http://publisher.example\\@169.254.169.254/",
+        "http:\\\\169.254.169.254\\",
+        "//169.254.169.254/",
+        "///169.254.169.254/",
+        "http:///169.254.169.254/",
+        "http://169.254.169.254:80:80/",
+        "http://publisher.example:22/",
+        "http://publisher.example:6379/",
+        "http://publisher.example:/../x:99999/",
+        "http://publisher.example:0/",
+        "http://publisher.example:65536/",
+        "http://publisher.example:٨٠/",
+        "gopher://publisher.example/_x",
+        "file:///etc/passwd",
+        "ftp://publisher.example/x",
+        "javascript:alert(1)",
+        "data:text/html,<html>hello",
+        "unix:///var/run/docker.sock",
+        "http://xn--/",
+        "http://a..b/",
+        "http://%31%36%39.254.169.254/",
+        "http://169.254.169.254%00.publisher.example/",
+    ],
+)
+def test_a_redirect_leads_nowhere_inside_whatever_it_looks_like(internet: Internet, location: str) -> None:
+    with Site({"/a": redirect(location.encode().decode("latin-1"))}) as site:
+        internet.add(HOST, site, ADDRESS)
+        assert reason(internet)
+
+    assert {host for host, _ in internet.connected} == {ADDRESS}
+    assert set(internet.lookups) <= {HOST}
+
+
+def test_a_location_over_several_lines_adds_no_line_to_the_next_request(internet: Internet) -> None:
+    said = b"HTTP/1.1 302 Found\r\nLocation: /b\r\n X-Evil: 1\r\n\tHost: inside\r\nContent-Length: 0\r\n\r\n"
+    heard: list[bytes] = []
+    with spoken(said, heard=heard) as port:
+        internet.names[HOST] = [ADDRESS]
+        internet.servers[ADDRESS, 80] = port
+        assert reason(internet, deadline_s=1) == "too_many_redirects"
+
+    assert len(heard) == 6
+    assert not any(b"\nX-Evil" in request or b"\nHost: inside" in request for request in heard)
+
+
+def test_of_two_locations_none_is_followed_inside(internet: Internet) -> None:
+    said = (
+        b"HTTP/1.1 302 Found\r\nLocation: http://publisher.example/b\r\nLocation: http://169.254.169.254/\r\n"
+        b"Content-Length: 0\r\n\r\n"
+    )
+
+    assert answered(internet, said)
+    assert {host for host, _ in internet.connected} == {ADDRESS}
+
+
+def test_a_name_that_resolves_inside_at_the_second_look_is_asked_at_the_first(internet: Internet) -> None:
+    """A name whose answer changes from hop to hop is refused at the hop where it is bad."""
+    answers = iter([[ADDRESS], ["127.0.0.1"]])
+    with Site({"/a": redirect(f"http://{HOST}/b")}) as site:
+        internet.add(HOST, site, ADDRESS)
+        internet.resolve = lambda host, port: next(answers)  # type: ignore[method-assign]
+        assert reason(internet) == "forbidden_address"
+
+    assert [host for host, _ in internet.connected] == [ADDRESS]
+
+
+def test_a_page_that_asks_the_browser_to_go_on_is_not_obeyed(internet: Internet) -> None:
+    page = b'<html><meta http-equiv="refresh" content="0; url=http://169.254.169.254/"><p>words</p></html>'
+    with Site({"/a": Answer(page, 200, {"Content-Type": "text/html", "Refresh": "0; url=http://127.0.0.1/"})}) as site:
+        internet.add(HOST, site, ADDRESS)
+        found = download(f"http://{HOST}/a", settings=Settings(), guard=internet.guard)
+
+    assert found.content == page
+    assert [host for host, _ in internet.connected] == [ADDRESS]
+
+
+# How a reply is written
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (b"\x16\x03\x01\x02\x00garbage\r\n\r\n", "invalid_response"),
+        (b"<html>HTTP/0.9 has neither status nor headers</html>", "invalid_response"),
+        (b"HTTP/1.1 999999 No\r\n\r\n", "invalid_response"),
+        (b"HTTP/1.1 200 OK\r\n" + b"X-Many: 1\r\n" * 200 + b"\r\n<html>", "invalid_response"),
+        (b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 100_000 + b"\r\n\r\n<html>", "invalid_response"),
+        (b"HTTP/1.1 204 No Content\r\n\r\n", "unexpected_status"),
+        (b"HTTP/1.1 206 Partial Content\r\nContent-Length: 6\r\n\r\n<html>", "unexpected_status"),
+        (b"HTTP/1.1 199 What\r\n\r\n", "unexpected_status"),
+        (OK + b"Transfer-Encoding: chunked\r\n\r\n-5\r\n<html>\r\n0\r\n\r\n", "broke_off"),
+        (OK + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n<html>\r\n0\r\n\r\n", "broke_off"),
+        (OK + b"Transfer-Encoding: chunked\r\n\r\n" + b"f" * 40 + b"\r\n<html>", "broke_off"),
+        (OK + b"Transfer-Encoding: chunked\r\n\r\n6;x=" + b"y" * 100_000 + b"\r\n<html>\r\n0\r\n\r\n", "broke_off"),
+        (OK + b"Transfer-Encoding: chunked\r\n\r\n6\r\n<html>", "broke_off"),
+        (OK + b"Content-Length: 99\r\n\r\n<html>", "broke_off"),
+        (OK + b"Content-Length: 0\r\n\r\n<html>", "not_a_page"),
+        (OK + b"Content-Length: 99999999999999999999\r\n\r\n<html>", "too_large"),
+    ],
+)
+def test_a_reply_that_is_no_proper_http_is_no_page(internet: Internet, said: bytes, expected: str) -> None:
+    assert answered(internet, said) == expected
+
+
+@pytest.mark.parametrize("length", [b"-1", b"abc", b"1e9", b"6, 7"])
+def test_a_length_that_is_none_does_no_harm(internet: Internet, length: bytes) -> None:
+    with spoken(OK + b"Content-Length: " + length + b"\r\n\r\n" + HTML) as port:
+        internet.names[HOST] = [ADDRESS]
+        internet.servers[ADDRESS, 80] = port
+        with suppress(EntrezKitError):
+            found = download(f"http://{HOST}/a", settings=Settings(), guard=internet.guard, deadline_s=3)
+            assert found.content == HTML
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "drip", [b"HTTP/1.1 100 Continue\r\n\r\n", b"X-More: 1\r\n", b"X-Long: " + b"y" * 1000, b"\r\n"]
+)
+def test_what_never_comes_to_the_point_ends_with_the_time(internet: Internet, drip: bytes) -> None:
+    start = b"HTTP/1.1 100 Continue\r\n\r\n" if drip.startswith(b"HTTP") else b"HTTP/1.1 200 OK\r\n"
+
+    assert answered(internet, start, drip, deadline_s=0.6) in ("too_slow", "invalid_response", "not_a_page")
+
+
+@pytest.mark.long
+def test_a_storm_of_interim_replies_ends_with_the_time(internet: Internet) -> None:
+    storm = b"HTTP/1.1 100 Continue\r\nX: y\r\n\r\n" * 20_000
+
+    assert answered(internet, storm, storm, deadline_s=1.0) == "too_slow"
+    assert threading.active_count() < 50
+
+
+# How a body is packed
+
+
+def _bomb(coding: str, megabytes: int) -> bytes:
+    bits = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS, "raw deflate": -zlib.MAX_WBITS}[coding]
+    packer = zlib.compressobj(9, zlib.DEFLATED, bits)
+    return b"".join((*(packer.compress(b"0" * 1_000_000) for _ in range(megabytes)), packer.flush()))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "raw deflate"])
+def test_what_unpacks_to_very_much_is_not_kept_in_memory(internet: Internet, coding: str) -> None:
+    bomb = _bomb(coding, 200)
+    headers = {"Content-Type": "text/html", "Content-Encoding": coding.split()[-1]}
+    with Site({"/a": Answer(bomb, 200, headers)}) as site:
+        internet.add(HOST, site, ADDRESS)
+        tracemalloc.start()
+        found = reason(internet, deadline_s=20, max_bytes=5_000_000)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+
+    assert found == "too_large"
+    assert peak < 40_000_000
+
+
+@pytest.mark.parametrize("coding", ["br", "zstd", "compress", "gzip, br", "x-bomb", "gzip, gzip"])
+def test_a_packing_that_was_not_asked_for_is_not_unpacked(internet: Internet, coding: str) -> None:
+    with Site({"/a": Answer(b"packed", 200, {"Content-Type": "text/html", "Content-Encoding": coding})}) as site:
+        internet.add(HOST, site, ADDRESS)
+        assert reason(internet) == "invalid_response"
+
+
+def test_what_follows_a_packed_page_is_no_second_one(internet: Internet) -> None:
+    def members() -> Iterator[bytes]:
+        one = gzip.compress(b"x" * 100_000)
+        while True:
+            yield one
+
+    headers = {"Content-Type": "text/html", "Content-Encoding": "gzip"}
+    with Site({"/a": Answer(b"", 200, headers, pieces=members)}) as site:
+        internet.add(HOST, site, ADDRESS)
+        assert reason(internet) == "too_large"

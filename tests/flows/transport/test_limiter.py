@@ -1,0 +1,368 @@
+"""The rate limiter, with real processes, real threads and a real server wherever the promise is about them.
+
+What happens to its file is in test_limiter_file.py.
+"""
+
+import heapq
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from arrivals import arrival_server, clients, most_in_a_second
+from waiting import STALLED_SECONDS, acquire_before, run_in_threads, saved_state, whole_number
+
+from entrez_kit.transport import limiter as module
+from entrez_kit.transport.limiter import RateLimiter, SlotUnavailable
+
+
+@pytest.fixture
+def state_file(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "eutils"
+
+
+@pytest.fixture
+def no_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail whoever waits."""
+
+    def refuse(seconds: float) -> None:
+        raise AssertionError(f"waited {seconds} s")
+
+    monkeypatch.setattr(time, "sleep", refuse)
+
+
+def _wait_until(condition: Callable[[], bool], what: str) -> None:
+    give_up = time.monotonic() + STALLED_SECONDS
+    while not condition():
+        assert time.monotonic() < give_up, f"{what} did not happen"
+        time.sleep(0.01)
+
+
+# Processes against a server
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(("processes", "threads", "per_second"), [(1, 4, 10), (4, 1, 10), (16, 1, 10), (2, 2, 3)])
+def test_no_window_of_a_second_sees_more_requests_than_allowed(
+    state_file: Path, processes: int, threads: int, per_second: int
+) -> None:
+    options = {"state_file": str(state_file), "per_second": per_second, "seconds": 2, "threads": threads}
+    with arrival_server() as server, clients(processes, server, **options) as started:
+        for client in started:
+            client.go()
+        for client in started:
+            client.finish(STALLED_SECONDS)
+
+        assert most_in_a_second(server.times) <= per_second
+        # the limit is used, not only kept; the benchmark measures how much of it
+        assert len(server.times) >= 2 * per_second * 0.8
+        fair_share = processes * threads / per_second
+        assert max(wait for client in started for wait in client.waits) < 4 * fair_share
+
+
+@pytest.mark.process
+def test_processes_killed_at_any_moment_stall_nobody(state_file: Path) -> None:
+    options = {"state_file": str(state_file), "per_second": 10, "seconds": 60}
+    chance = random.Random(7)
+    with arrival_server() as server, clients(6, server, **options) as started:
+        for client in started:
+            client.go()
+        _wait_until(lambda: len(server.times) >= 6, "sending")
+        for client in started[:4]:
+            time.sleep(chance.uniform(0.05, 0.3))
+            client.kill()
+        survivors = {"4", "5"}
+        killed_at = time.monotonic()
+
+        def sent_since(name: str) -> int:
+            return sum(arrival.client == name and arrival.at > killed_at for arrival in server.arrivals)
+
+        _wait_until(lambda: all(sent_since(name) >= 4 for name in survivors), "sending by the survivors")
+        took = time.monotonic() - killed_at
+
+        assert most_in_a_second(server.times) <= 10
+        assert took < 4, f"eight requests of the survivors took {took:.1f} s"
+
+
+@pytest.mark.process
+def test_a_process_killed_while_it_holds_the_lock_stalls_nobody(state_file: Path) -> None:
+    RateLimiter(state_file, per_second=10).acquire()
+    hold = (
+        "import os, sys, time; from filelock import lock_descriptor\n"
+        "lock_descriptor(os.open(sys.argv[1], os.O_RDWR)); print('held', flush=True); time.sleep(60)"
+    )
+    command = [sys.executable, "-c", hold, str(state_file)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8") as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        limiter = RateLimiter(state_file, per_second=10)
+        waiting = threading.Thread(target=limiter.acquire)
+        waiting.start()
+        time.sleep(0.1)
+        assert waiting.is_alive(), "the lock was not respected"
+        os.kill(holder.pid, signal.SIGKILL)
+        waiting.join(STALLED_SECONDS)
+
+    assert not waiting.is_alive()
+    assert limiter.problem() is None
+
+
+def test_a_process_stopped_while_it_holds_the_lock_stalls_nobody(
+    state_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limiter = RateLimiter(state_file, per_second=10)
+    limiter.acquire()
+    monkeypatch.setattr(module, "LOCK_PATIENCE_SECONDS", 0.2)
+    with module._locked(state_file):
+        times = []
+        for _ in range(3):
+            limiter.acquire()
+            times.append(time.monotonic())
+
+        assert times[2] - times[0] >= 0.2, "requests of this process are still spaced"
+        assert "lock" in (limiter.problem() or "")
+    assert limiter.problem() is None, "the file is used again when it can be"
+
+
+def test_a_file_removed_while_others_wait_for_it_is_given_up(state_file: Path) -> None:
+    waiting = threading.Thread(target=RateLimiter(state_file, per_second=10).problem)
+    with module._locked(state_file):
+        waiting.start()
+        time.sleep(0.1)
+        state_file.unlink()
+    waiting.join(STALLED_SECONDS)
+
+    assert not waiting.is_alive()
+    assert state_file.exists(), "the state is where those who come now look for it"
+
+
+# Threads, and limiters that share a file
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("shared", [True, False])
+def test_threads_share_the_limit_with_one_limiter_or_with_one_each(state_file: Path, shared: bool) -> None:
+    one = RateLimiter(state_file, per_second=10)
+    times: list[float] = []
+
+    def work() -> None:
+        own = one if shared else RateLimiter(state_file, per_second=10)
+        for _ in range(3):
+            own.acquire()
+            times.append(time.monotonic())
+
+    run_in_threads(6, work)
+
+    assert len(times) == 18
+    assert most_in_a_second(times) <= 10
+
+
+def test_threads_get_their_slots_in_the_order_they_came(state_file: Path) -> None:
+    limiter = RateLimiter(state_file, per_second=20)
+    limiter.acquire()
+    served: list[int] = []
+
+    def work(number: int) -> None:
+        limiter.acquire()
+        served.append(number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+        time.sleep(0.005)
+    for thread in threads:
+        thread.join(STALLED_SECONDS)
+
+    assert served == sorted(served)
+
+
+def test_a_process_with_many_threads_holds_one_slot_at_a_time(state_file: Path) -> None:
+    limiter = RateLimiter(state_file, per_second=10)
+    limiter.acquire()
+    threads = [threading.Thread(target=acquire_before, args=(limiter, time.monotonic() + 1.5)) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.05)
+    ahead = whole_number(saved_state(state_file)["free_us"]) / 1_000_000 - time.monotonic()
+    for thread in threads:
+        thread.join(STALLED_SECONDS)
+
+    assert ahead < 3 * 0.106, "a killed process would leave a long gap"
+
+
+@pytest.mark.process
+def test_a_forked_child_gets_slots_although_its_parent_was_waiting(state_file: Path) -> None:
+    script = """
+import os, sys, threading, time, warnings
+from pathlib import Path
+from entrez_kit.transport.limiter import RateLimiter
+warnings.simplefilter("ignore")  # newer Pythons warn of forking with threads, which is the point here
+limiter = RateLimiter(Path(sys.argv[1]), per_second=3)
+limiter.acquire()
+for _ in range(3):
+    threading.Thread(target=limiter.acquire).start()
+time.sleep(0.1)
+child = os.fork()
+if not child:
+    limiter.acquire()
+    os._exit(7)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    command = [sys.executable, "-c", script, str(state_file)]
+    assert subprocess.run(command, timeout=STALLED_SECONDS, check=False).returncode == 7
+
+
+# Waiting, deadlines, interruptions
+
+
+@pytest.mark.usefixtures("no_sleep")
+def test_a_call_after_a_pause_does_not_wait(state_file: Path) -> None:
+    RateLimiter(state_file, per_second=3).acquire()
+    time_of_another_process = threading.Event()
+    time_of_another_process.wait(0.4)
+    RateLimiter(state_file, per_second=3).acquire()
+
+
+def test_a_slot_after_the_deadline_is_refused_at_once_and_not_used_up(state_file: Path) -> None:
+    limiter = RateLimiter(state_file, per_second=1)
+    limiter.acquire()
+    before = state_file.read_bytes()
+    for _ in range(50):
+        asked = time.monotonic()
+        with pytest.raises(SlotUnavailable) as refused:
+            limiter.acquire(asked + 0.1)
+        assert 0.1 < refused.value.wait_seconds < 1.1
+    assert state_file.read_bytes() == before
+    assert time.monotonic() - asked < 0.1
+
+    limiter.acquire(time.monotonic() + 5)
+
+
+def test_threads_behind_others_are_refused_at_once_when_there_is_no_hope(state_file: Path) -> None:
+    limiter = RateLimiter(state_file, per_second=2)
+    limiter.acquire()
+    first = threading.Thread(target=limiter.acquire)
+    first.start()
+    time.sleep(0.05)
+    asked = time.monotonic()
+    with pytest.raises(SlotUnavailable) as refused:
+        limiter.acquire(asked + 0.6)  # the thread in front has the slot after 0.5 s, the next comes after 1 s
+    assert time.monotonic() - asked < 0.3
+    assert refused.value.wait_seconds > 0.6
+    first.join(STALLED_SECONDS)
+
+
+@pytest.mark.long
+def test_a_thread_whose_deadline_passes_in_the_queue_is_refused(state_file: Path) -> None:
+    limiter = RateLimiter(state_file, per_second=2)
+    limiter.acquire()
+    other = RateLimiter(state_file, per_second=2, min_interval_ms=1500)  # needs longer than the queue can know
+    first = threading.Thread(target=other.acquire)
+    first.start()
+    time.sleep(0.05)
+    with pytest.raises(SlotUnavailable):
+        limiter.acquire(time.monotonic() + 1.1)
+    first.join(STALLED_SECONDS)
+    limiter.acquire(time.monotonic() + STALLED_SECONDS)
+
+
+def test_an_endless_deadline_is_a_deadline(state_file: Path) -> None:
+    limiter = RateLimiter(state_file, per_second=50)
+    run_in_threads(3, lambda: limiter.acquire(float("inf")))
+
+
+def test_an_interrupted_wait_loses_its_slot_and_nothing_else(state_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limiter = RateLimiter(state_file, per_second=10)
+    limiter.acquire()
+
+    def interrupt(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "sleep", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            limiter.acquire()
+
+    limiter.acquire(time.monotonic() + 1)
+
+
+@pytest.mark.long
+def test_a_least_pause_slows_down_and_never_speeds_up(state_file: Path, tmp_path: Path) -> None:
+    slow = RateLimiter(state_file, per_second=10, min_interval_ms=300)
+    times = []
+    for _ in range(4):
+        slow.acquire()
+        times.append(time.monotonic())
+    gaps = [later - earlier for earlier, later in pairwise(times)]
+    assert min(gaps) >= 0.29
+
+    quick = RateLimiter(tmp_path / "other", per_second=5, min_interval_ms=50)
+    times = []
+    for _ in range(7):
+        quick.acquire()
+        times.append(time.monotonic())
+    assert most_in_a_second(times) <= 5
+
+
+def test_a_rate_may_be_a_fraction(state_file: Path) -> None:
+    limiter = RateLimiter(state_file, per_second=2.5)
+    times = []
+    for _ in range(4):
+        limiter.acquire()
+        times.append(time.monotonic())
+
+    assert times[3] - times[0] >= 3 / 2.5
+
+    RateLimiter(state_file.with_name("slow"), per_second=0.1).acquire()
+    with pytest.raises(SlotUnavailable) as refused:
+        RateLimiter(state_file.with_name("slow"), per_second=0.1).acquire(time.monotonic() + 1)
+    assert 9 < refused.value.wait_seconds < 11
+
+
+@pytest.mark.parametrize("per_second", [0, -1, float("nan"), float("inf")])
+def test_a_rate_that_allows_nothing_is_refused(per_second: float) -> None:
+    with pytest.raises(ValueError, match="per_second"):
+        RateLimiter(None, per_second=per_second)
+
+
+@pytest.mark.parametrize("latest_ms", [0, 20, 120, 800])
+def test_callers_that_wake_late_never_break_the_window(state_file: Path, latest_ms: int) -> None:
+    """Simulate 16 processes with a clock of their own, each woken late by chance."""
+    chance = random.Random(latest_ms)
+    limiter = RateLimiter(state_file, per_second=10)
+    state = module._State()
+    leaving: list[int] = []
+    waits: list[int] = []
+    # (time, tie-break, when it began to wait, whether it has a slot)
+    events = [(1000 + number, number, 1000 + number, False) for number in range(16)]
+    heapq.heapify(events)
+    while len(leaving) < 600:
+        now_ms, number, begun, has_slot = heapq.heappop(events)
+        if not has_slot:
+            state, due_ms = limiter._reserve(state, now_ms, deadline=None)
+        else:
+            state, due_ms = limiter._leave(state, now_ms, deadline=None)
+            if not due_ms:
+                leaving.append(now_ms)
+                waits.append(now_ms - begun)
+                heapq.heappush(events, (now_ms + 5, number, now_ms + 5, False))
+                continue
+        late_ms = chance.randint(0, latest_ms) if chance.random() < 0.3 else 0
+        heapq.heappush(events, (due_ms + late_ms, number, begun, True))
+
+    assert most_in_a_second([moment / 1000 for moment in leaving]) <= 10
+    assert max(waits) < 4 * 1600
+    span_seconds = (leaving[-1] - leaving[0]) / 1000
+    assert len(leaving) / span_seconds > 9.3 or latest_ms > 100
+
+
+def test_the_helper_counts_half_open_windows() -> None:
+    assert most_in_a_second([0.0, 0.5, 1.0]) == 2
+    assert most_in_a_second([0.0, 0.5, 0.999]) == 3

@@ -1,0 +1,636 @@
+"""Whole calls over a real loopback server: what is retried, what is final, how long it takes, where it may lead."""
+
+import gzip
+import socket
+import ssl
+import threading
+import time
+from dataclasses import replace
+from email.utils import formatdate
+from pathlib import Path
+
+import pytest
+import requests
+import urllib3
+from loopback import ESEARCH, HTML, RATE_LIMIT, Answer, Fault, Loopback
+from urllib3.connectionpool import HTTPConnectionPool
+from workbench import EMAIL, KEY, Bench, CountingLimiter, free_port, opened, settings_for, with_secrets, workbench
+
+from entrez_kit import tracing
+from entrez_kit.errors import (
+    EntrezKitError,
+    InvalidInput,
+    NotConfigured,
+    RateLimited,
+    UpstreamError,
+)
+from entrez_kit.transport import faults, redirects
+from entrez_kit.transport.call import Call, Expect
+from entrez_kit.transport.retry import Backoff
+
+BACKEND_ERROR = b"<eSearchResult><ERROR>Search Backend failed: try again</ERROR></eSearchResult>"
+
+
+def search(bench: Bench, term: str = "asthma") -> bytes:
+    """Search and return the reply's bytes."""
+    return bench.eutils.esearch(db="pubmed", term=term).content
+
+
+# What passes when asked again
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        pytest.param(Answer(status=500, body=HTML), id="500"),
+        pytest.param(Answer(status=502, body=b""), id="502"),
+        pytest.param(Answer(status=503, body=HTML), id="503"),
+        pytest.param(Answer(status=429, body=RATE_LIMIT), id="429"),
+        pytest.param(Answer(status=200, body=RATE_LIMIT), id="429 body with 200"),
+        pytest.param(Answer(status=400, body=b""), id="blank 400"),
+        pytest.param(Answer(status=400, body=BACKEND_ERROR), id="400 with backend text"),
+        pytest.param(Answer(body=HTML), id="HTML with 200"),
+        pytest.param(Answer(body=BACKEND_ERROR), id="ERROR with 200"),
+        pytest.param(Answer(body=b""), id="empty"),
+        pytest.param(Answer(fault="cut"), id="connection cut"),
+        pytest.param(Answer(fault="truncate"), id="shorter than Content-Length"),
+        pytest.param(Answer(fault="chunked_cut"), id="cut between chunks"),
+        pytest.param(Answer(fault="unmarked_cut"), id="cut without any length"),
+        pytest.param(Answer(fault="truncate", compressed=True), id="cut gzip"),
+        pytest.param(Answer(body=b"no gzip", headers={"Content-Encoding": "gzip"}), id="no gzip"),
+    ],
+)
+def test_a_failed_attempt_is_repeated_and_each_attempt_costs_a_slot(bad: Answer, tmp_path: Path) -> None:
+    with workbench(tmp_path) as bench:
+        bench.server.then(bad, bad)
+
+        reply = bench.eutils.esearch(db="pubmed", term="asthma")
+
+        assert reply.content == ESEARCH
+        assert reply.attempts == 3
+        assert len(bench.server.seen) == 3
+        assert bench.limiter.taken == 3
+
+
+def test_four_bad_batches_of_many_do_not_stop_the_others(tmp_path: Path) -> None:
+    with workbench(tmp_path) as bench:
+        for number in range(40):
+            if number % 10 == 3:
+                bench.server.then(Answer(status=400, body=b"<html><title>Bad Request</title></html>"))
+            assert search(bench, f"batch {number}") == ESEARCH
+
+
+def test_a_compressed_reply_arrives_byte_for_byte(tmp_path: Path) -> None:
+    with workbench(tmp_path, always=Answer(compressed=True)) as bench:
+        assert search(bench) == ESEARCH
+        assert search(bench) == ESEARCH
+        assert len(bench.server.seen) == 1
+
+
+def test_retry_after_in_seconds_is_honoured(tmp_path: Path) -> None:
+    with workbench(tmp_path) as bench:
+        bench.server.then(Answer(status=429, body=RATE_LIMIT, headers={"Retry-After": "1"}))
+        search(bench)
+
+        first, second = bench.server.seen
+        assert 1.0 <= second.at - first.at < 2.5
+
+
+@pytest.mark.long
+def test_retry_after_as_a_date_is_honoured(tmp_path: Path) -> None:
+    with workbench(tmp_path) as bench:
+        date = formatdate(time.time() + 2, usegmt=True)
+        bench.server.then(Answer(status=503, headers={"Retry-After": date}))
+        search(bench)
+
+        first, second = bench.server.seen
+        assert 0.8 <= second.at - first.at < 4
+
+
+# What is final
+
+
+def test_after_the_last_attempt_the_error_says_what_happened(tmp_path: Path) -> None:
+    with workbench(tmp_path, always=Answer(body=HTML)) as bench, pytest.raises(UpstreamError) as caught:
+        search(bench)
+
+    assert caught.value.details == {
+        "service": "eutils", "endpoint": "esearch", "status": 200, "reason": "invalid_response", "attempts": 4,
+    }  # fmt: skip
+    assert "HTML page" in caught.value.message
+    assert "4 attempts" in caught.value.message
+
+
+def test_a_rate_limit_that_lasts_is_rate_limited(tmp_path: Path) -> None:
+    with workbench(tmp_path, always=Answer(status=429, body=RATE_LIMIT)) as bench:
+        with pytest.raises(RateLimited) as caught:
+            search(bench)
+        assert len(bench.server.seen) == 4
+
+    assert caught.value.reason == "rate_limited"
+    assert caught.value.details["attempts"] == 4
+    assert "203.0.113.7" not in str(caught.value.envelope())
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (Answer(status=400, body=b'{"error":"API key invalid"}'), NotConfigured),
+        (Answer(body=b"<eSearchResult><ERROR>Invalid term value</ERROR></eSearchResult>"), InvalidInput),
+        (Answer(status=404, body=HTML), UpstreamError),
+        (Answer(status=403, body=HTML), UpstreamError),
+    ],
+)
+def test_what_asking_again_cannot_mend_is_asked_once(
+    answer: Answer, kind: type[EntrezKitError], tmp_path: Path
+) -> None:
+    with workbench(tmp_path, always=answer, **with_secrets()) as bench:
+        with pytest.raises(kind) as caught:
+            search(bench)
+        assert len(bench.server.seen) == 1
+    assert caught.value.details.get("attempts", 1) == 1
+
+
+def test_the_number_of_retries_is_a_setting(tmp_path: Path) -> None:
+    with workbench(tmp_path, always=Answer(status=500), ncbi_max_retries=0) as bench:
+        with pytest.raises(UpstreamError) as caught:
+            search(bench)
+        assert len(bench.server.seen) == 1
+    assert caught.value.reason == "ncbi_unreachable"
+
+
+def test_a_body_larger_than_the_cap_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("entrez_kit.transport.wire.MAX_BODY_BYTES", 100_000)
+    huge = b"<eSearchResult><Count>1</Count>" + b" " * 200_000 + b"</eSearchResult>"
+    with workbench(tmp_path, always=Answer(body=huge, compressed=True)) as bench:
+        with pytest.raises(UpstreamError) as caught:
+            search(bench)
+        assert len(bench.server.seen) == 1
+    assert caught.value.reason == "too_large"
+
+
+# Time limits
+
+
+def test_the_deadline_ends_a_call_whose_next_attempt_would_come_too_late(tmp_path: Path) -> None:
+    always = Answer(status=500)
+    options = {"backoff": Backoff(first=0.4, cap=0.4, spread=0)}
+    with workbench(tmp_path, always=always, options=options, ncbi_total_deadline_ms=1000, ncbi_max_retries=9) as bench:
+        started = time.monotonic()
+        with pytest.raises(UpstreamError) as caught:
+            search(bench)
+        took = time.monotonic() - started
+
+    assert took < 1.5
+    assert caught.value.reason == "deadline_exceeded"
+    assert caught.value.details["last_failure"] == "ncbi_unreachable"
+    assert caught.value.details["attempts"] == 3
+
+
+def test_a_long_retry_after_ends_the_call_at_once_when_there_is_no_time_for_it(tmp_path: Path) -> None:
+    always = Answer(status=429, body=RATE_LIMIT, headers={"Retry-After": "3600"})
+    with workbench(tmp_path, always=always, ncbi_total_deadline_ms=2000) as bench:
+        started = time.monotonic()
+        with pytest.raises(RateLimited) as caught:
+            search(bench)
+        assert time.monotonic() - started < 1.5
+    assert caught.value.reason == "deadline_exceeded"
+
+
+@pytest.mark.parametrize("fault", ["drip", "hang"])
+def test_a_slow_body_ends_with_the_deadline(fault: str, tmp_path: Path) -> None:
+    slow = Answer(fault="drip" if fault == "drip" else "hang")
+    with workbench(tmp_path, always=slow, ncbi_total_deadline_ms=800) as bench:
+        started = time.monotonic()
+        with pytest.raises(UpstreamError) as caught:
+            search(bench)
+        took = time.monotonic() - started
+
+    assert 0.5 < took < 1.8
+    assert caught.value.reason == "deadline_exceeded"
+    assert caught.value.details["last_failure"] == "timeout"
+
+
+def test_the_time_limit_of_a_request_leaves_time_for_another(tmp_path: Path) -> None:
+    with workbench(tmp_path, ncbi_timeout_ms=300) as bench:
+        bench.server.then(Answer(delay=1.0), Answer(fault="drip"), Answer(fault="hang"))
+
+        assert search(bench) == ESEARCH
+        assert len(bench.server.seen) == 4
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "shown"), [(500, "0.5 s"), (50, "0.05 s"), (1_500, "1.5 s"), (30_000, "30 s")]
+)
+def test_a_time_limit_is_shown_as_it_was_set(milliseconds: int, shown: str) -> None:
+    call = Call("eutils", "esearch", "http://127.0.0.1/", (), Expect("xml"))
+
+    error = faults.explain(requests.exceptions.ReadTimeout("read timed out"), call, "127.0.0.1", milliseconds / 1000)
+
+    assert f"did not answer within {shown}" in str(error)
+
+
+def test_a_call_may_have_a_deadline_of_its_own(tmp_path: Path) -> None:
+    with workbench(tmp_path, always=Answer(delay=2.0)) as bench:
+        started = time.monotonic()
+        with pytest.raises(UpstreamError) as caught:
+            bench.eutils.elink(dbfrom="pubmed", db="pubmed", ids=["1"], cmd="neighbor_score", deadline_ms=300)
+        assert time.monotonic() - started < 1.5
+    assert caught.value.reason == "deadline_exceeded"
+
+
+def test_a_slot_that_comes_too_late_is_a_rate_limit_and_nothing_is_sent(tmp_path: Path) -> None:
+    limiter = CountingLimiter(refuse_seconds=99.0)
+    with workbench(tmp_path, options={"limiters": lambda settings, service: limiter}) as bench:
+        with pytest.raises(RateLimited) as caught:
+            search(bench)
+        assert bench.server.seen == []
+    assert caught.value.reason == "deadline_exceeded"
+    assert caught.value.details["attempts"] == 0
+
+
+def test_the_real_limiter_holds_the_pace(tmp_path: Path) -> None:
+    with Loopback() as server:
+        from entrez_kit.transport.gate import shared_limiter
+
+        with opened(server, settings_for(server, tmp_path), limiters=shared_limiter) as bench:
+            for number in range(5):
+                search(bench, str(number))
+            times = [seen.at for seen in server.seen]
+            assert times[3] - times[0] > 0.95
+            assert times[4] - times[1] > 0.95
+            assert list((tmp_path / "state").iterdir()) != []
+
+
+# Where connections fail
+
+
+def test_a_port_nobody_listens_on_is_tried_few_times(tmp_path: Path) -> None:
+    nobody = f"http://127.0.0.1:{free_port()}/entrez/eutils"
+    with workbench(tmp_path, ncbi_max_retries=9) as bench, bench.another(eutils_url=nobody) as other:
+        with pytest.raises(UpstreamError) as caught:
+            search(other)
+        assert other.limiter.taken == 3
+    assert caught.value.reason == "connection"
+    assert caught.value.details["host"] == "127.0.0.1"
+    assert "doctor" in caught.value.recovery_hint
+
+
+def test_a_name_that_does_not_resolve_is_a_dns_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_such_name(*_: object, **__: object) -> None:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr("socket.getaddrinfo", no_such_name)
+    with (
+        workbench(tmp_path) as bench,
+        bench.another(eutils_url="https://eutils.ncbi.nlm.nih.gov/entrez/eutils") as other,
+        pytest.raises(UpstreamError) as caught,
+    ):
+        search(other)
+    assert caught.value.reason == "dns"
+
+
+def test_a_proxy_that_does_not_answer_is_a_proxy_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{free_port()}")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    with (
+        workbench(tmp_path) as bench,
+        bench.another(eutils_url="https://eutils.ncbi.nlm.nih.gov/entrez/eutils") as other,
+        pytest.raises(UpstreamError) as caught,
+    ):
+        search(other)
+    assert caught.value.reason == "proxy"
+
+
+def test_a_proxy_is_not_told_what_goes_to_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{free_port()}")
+    with workbench(tmp_path) as bench:
+        assert search(bench) == ESEARCH
+
+
+def test_a_server_that_speaks_no_tls_is_a_tls_failure(tmp_path: Path) -> None:
+    with (
+        workbench(tmp_path) as bench,
+        bench.another(eutils_url=bench.server.eutils_url.replace("http:", "https:")) as other,
+        pytest.raises(UpstreamError) as caught,
+    ):
+        search(other)
+    assert caught.value.reason == "tls"
+    assert "REQUESTS_CA_BUNDLE" in caught.value.recovery_hint
+
+
+def test_a_certificate_that_cannot_be_verified_is_not_tried_again() -> None:
+    refused = ssl.SSLCertVerificationError(1, "certificate verify failed: self-signed certificate")
+    wrapped = requests.exceptions.SSLError(
+        urllib3.exceptions.MaxRetryError(HTTPConnectionPool("x"), "/secret", urllib3.exceptions.SSLError(refused))
+    )
+    call = Call("eutils", "esearch", "https://eutils.ncbi.nlm.nih.gov/x", (), Expect("any"))
+
+    error = faults.explain(wrapped, call, "eutils.ncbi.nlm.nih.gov", 30)
+
+    assert isinstance(error, UpstreamError)
+    assert error.reason == "tls"
+    assert "/secret" not in str(error.envelope())
+
+
+def test_a_server_that_never_answers_is_a_timeout(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent, workbench(tmp_path) as bench:
+        port = silent.getsockname()[1]
+        changes = {"eutils_url": f"http://127.0.0.1:{port}/entrez/eutils", "ncbi_timeout_ms": 100}
+        with bench.another(**changes) as other, pytest.raises(UpstreamError) as caught:
+            search(other)
+    assert caught.value.reason == "timeout"
+    assert caught.value.details["attempts"] == 4
+
+
+def _summaries(*uids: str) -> Answer:
+    documents = "".join(f'<DocumentSummary uid="{uid}"><Title>T</Title></DocumentSummary>' for uid in uids)
+    return Answer(
+        body=f"<eSummaryResult><DocumentSummarySet>{documents}</DocumentSummarySet></eSummaryResult>".encode()
+    )
+
+
+def test_summaries_left_out_in_silence_are_asked_for_again(tmp_path: Path) -> None:
+    with workbench(tmp_path, always=_summaries("1", "2")) as bench:
+        bench.server.then(_summaries("1"))
+
+        assert b'uid="2"' in bench.eutils.esummary(db="pubmed", ids=["1", "2"]).content
+        assert len(bench.server.seen) == 2
+
+
+def test_summaries_that_stay_left_out_are_not_remembered_so(tmp_path: Path) -> None:
+    with workbench(tmp_path, always=_summaries("1")) as bench:
+        assert b'uid="1"' in bench.eutils.esummary(db="pubmed", ids=["1", "2"]).content
+        bench.server.always = _summaries("1", "2")
+
+        assert b'uid="2"' in bench.eutils.esummary(db="pubmed", ids=["1", "2"]).content
+
+
+def test_a_search_that_lists_many_ids_has_sent_none_of_them(tmp_path: Path) -> None:
+    words = b"<eSearchResult><ERROR>Too many UIDs in request. Maximum number of UIDs is 500.</ERROR></eSearchResult>"
+    with workbench(tmp_path, always=Answer(body=words)) as bench, pytest.raises(UpstreamError):
+        bench.eutils.esearch(db="pubmed", term="x", retmax=9999)
+
+
+# Redirects
+
+
+def test_a_redirect_on_the_same_loopback_host_is_followed_with_its_parameters(tmp_path: Path) -> None:
+    with workbench(tmp_path, **with_secrets()) as bench:
+        bench.server.then(Answer(status=301, headers={"Location": "/moved/esearch.fcgi?db=pubmed&api_key=old&term=x"}))
+        search(bench)
+
+        first, second = bench.server.seen
+        assert (first.params["api_key"], second.params["api_key"]) == (KEY, KEY)
+        assert second.raw.count("api_key=") == 1
+        assert second.path == "/moved/esearch.fcgi"
+        assert bench.limiter.taken == 2
+
+
+def test_a_redirect_to_another_port_takes_no_key_along(tmp_path: Path) -> None:
+    with workbench(tmp_path, **with_secrets()) as bench, workbench(tmp_path / "other") as other:
+        bench.server.then(
+            Answer(status=307, headers={"Location": f"{other.server.root}/esearch.fcgi?db=pubmed&term=x"})
+        )
+        search(bench)
+
+        assert KEY in bench.server.seen[0].raw
+        assert "api_key" not in other.server.seen[0].raw
+        assert "email" not in other.server.seen[0].raw
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        ("https://eutils.ncbi.nlm.nih.gov:443/x", True),
+        ("https://eutils.ncbi.nlm.nih.gov/other", True),
+        ("http://eutils.ncbi.nlm.nih.gov/x", False),
+        ("https://eutils.ncbi.nlm.nih.gov:8443/x", False),
+        ("https://www.ncbi.nlm.nih.gov/x", False),
+    ],
+)
+def test_the_same_origin_is_the_same_scheme_host_and_port(other: str, same: bool) -> None:
+    assert redirects.same_origin("https://eutils.ncbi.nlm.nih.gov/x", other) is same
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirected_post_stays_a_post(status: int, tmp_path: Path) -> None:
+    with workbench(tmp_path) as bench:
+        bench.server.then(Answer(status=status, headers={"Location": "/moved/esearch.fcgi"}))
+        search(bench, "x" * 3000)
+
+        assert [seen.method for seen in bench.server.seen] == ["POST", "POST"]
+        assert bench.server.seen[1].params["term"] == "x" * 3000
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "https://example.org/esearch.fcgi",
+        "//example.org/x",
+        "http://192.0.2.1/x",
+        "ftp://127.0.0.1/x",
+        "http://a:b@127.0.0.1/",
+    ],
+)
+def test_a_redirect_elsewhere_is_refused(location: str, tmp_path: Path) -> None:
+    with workbench(tmp_path, always=Answer(status=302, headers={"Location": location}), **with_secrets()) as bench:
+        with pytest.raises(UpstreamError) as caught:
+            search(bench)
+        assert len(bench.server.seen) == 1
+    assert caught.value.reason == "redirected"
+    assert KEY not in str(caught.value)
+
+
+def test_redirects_in_a_circle_end(tmp_path: Path) -> None:
+    with workbench(tmp_path, always=Answer(status=302, headers={"Location": "/esearch.fcgi?term=asthma"})) as bench:
+        with pytest.raises(UpstreamError) as caught:
+            search(bench)
+        assert len(bench.server.seen) == 4
+    assert caught.value.reason == "redirected"
+
+
+@pytest.mark.parametrize(("status", "term"), [(301, "x"), (302, "x"), (303, "x"), (308, "x"), (303, "x" * 3000)])
+@pytest.mark.parametrize("location", ["/esearch.fcgi", "?again=1", "/login?next=esearch"])
+def test_a_redirect_that_loses_the_arguments_is_refused_and_what_it_answers_is_not_read(
+    status: int, term: str, location: str, tmp_path: Path
+) -> None:
+    with workbench(tmp_path) as bench:
+        bench.server.then(Answer(status=status, headers={"Location": location}))
+        with pytest.raises(UpstreamError) as caught:
+            search(bench, term)
+        assert len(bench.server.seen) == 1
+    assert caught.value.reason == "redirected"
+
+
+# Bulk
+
+
+def bulk_call(bench: Bench, expect: Expect) -> Call:
+    """Return a call for a large file."""
+    return Call("eutils", "baseline", f"{bench.server.root}/baseline.xml", (), expect)
+
+
+LARGE = b"<PubmedArticleSet>" + b"<PubmedArticle/>" * 50_000 + b"</PubmedArticleSet>\n"
+LARGE_EXPECTED = Expect("xml", frozenset({"PubmedArticleSet"}))
+
+
+def test_a_stream_yields_the_whole_body_past_the_cache_and_costs_a_slot(tmp_path: Path) -> None:
+    with workbench(tmp_path, always=Answer(body=LARGE)) as bench:
+        for _ in range(2):
+            with bench.transport.stream(bulk_call(bench, LARGE_EXPECTED)) as pieces:
+                assert b"".join(pieces) == LARGE
+        assert bench.limiter.taken == 2
+        assert not bench.settings.cache_dir.exists()
+
+
+@pytest.mark.parametrize("fault", ["truncate", "chunked_cut", "unmarked_cut"])
+def test_a_stream_that_breaks_off_is_an_error_and_not_the_end(fault: str, tmp_path: Path) -> None:
+    faults = {"truncate": Answer(LARGE, fault="truncate"), "chunked_cut": Answer(LARGE, fault="chunked_cut")}
+    answer = faults.get(fault, Answer(LARGE, fault="unmarked_cut"))
+    with (
+        workbench(tmp_path, always=answer) as bench,
+        bench.transport.stream(bulk_call(bench, LARGE_EXPECTED)) as pieces,
+        pytest.raises(UpstreamError) as caught,
+    ):
+        b"".join(pieces)
+    assert caught.value.reason == "invalid_response"
+
+
+def test_opening_a_stream_is_retried(tmp_path: Path) -> None:
+    with workbench(tmp_path, always=Answer(body=LARGE)) as bench:
+        bench.server.then(Answer(status=503), Answer(body=HTML), Answer(fault="cut"))
+        with bench.transport.stream(bulk_call(bench, LARGE_EXPECTED)) as pieces:
+            assert sum(map(len, pieces)) == len(LARGE)
+        assert len(bench.server.seen) == 4
+
+
+def test_a_stream_that_is_left_early_gives_its_connection_back(tmp_path: Path) -> None:
+    with workbench(tmp_path, always=Answer(body=LARGE)) as bench:
+        for _ in range(3):
+            with bench.transport.stream(bulk_call(bench, LARGE_EXPECTED)) as pieces:
+                next(pieces)
+        assert search_is_possible(bench)
+
+
+def search_is_possible(bench: Bench) -> bool:
+    """Tell whether an ordinary call still works."""
+    bench.server.always = Answer()
+    return search(bench) == ESEARCH
+
+
+# What is told about a call
+
+
+def test_the_trace_holds_every_exchange(tmp_path: Path) -> None:
+    with workbench(tmp_path) as bench:
+        bench.server.then(Answer(status=500))
+        with tracing.trace() as trace:
+            search(bench)
+            search(bench)
+            bench.server.always = Answer(status=404)
+            with pytest.raises(UpstreamError):
+                search(bench, "other")
+
+    told = [(exchange.endpoint, exchange.from_cache, exchange.attempts, exchange.size) for exchange in trace.exchanges]
+    assert told == [
+        ("esearch", False, 2, len(ESEARCH)),
+        ("esearch", True, 0, len(ESEARCH)),
+        ("esearch", False, 1, 0),
+    ]
+
+
+def test_without_a_key_or_email_none_is_invented(tmp_path: Path) -> None:
+    with workbench(tmp_path) as bench:
+        search(bench)
+        params = bench.server.seen[0].params
+
+    assert "email" not in params
+    assert "api_key" not in params
+    assert params["tool"].startswith("entrez-kit/")
+
+
+def test_who_asks_is_told_to_each_service_as_its_policy_says(tmp_path: Path) -> None:
+    with workbench(tmp_path, **with_secrets()) as bench:
+        search(bench)
+        bench.server.always = Answer(body=b'{"status":"ok","records":[]}')
+        bench.transport.send(Call("idconv", "idconv", bench.server.idconv_url, (("ids", "1"),), Expect("json")))
+        bench.transport.send(Call("europepmc", "search", bench.server.root, (("query", "1"),), Expect("json")))
+        eutils, idconv, europepmc = (seen.params for seen in bench.server.seen)
+
+    assert (eutils["api_key"], eutils["email"]) == (KEY, EMAIL)
+    assert "api_key" not in idconv
+    assert idconv["email"] == EMAIL
+    assert set(europepmc) == {"query"}
+
+
+def test_a_service_that_limits_requests_in_flight_gets_no_more(tmp_path: Path) -> None:
+    flying, most, lock = [0], [0], threading.Lock()
+
+    class Watcher:
+        def acquire(self, deadline: float | None = None) -> None:
+            with lock:
+                flying[0] += 1
+                most[0] = max(most[0], flying[0])
+
+    always = Answer(body=b"{}", delay=0.05)
+    with workbench(tmp_path, always=always, options={"limiters": lambda settings, service: Watcher()}) as bench:
+
+        def ask(number: int) -> None:
+            bench.transport.send(Call("europepmc", "search", bench.server.root, (("q", str(number)),), Expect("json")))
+            with lock:
+                flying[0] -= 1
+
+        threads = [threading.Thread(target=ask, args=(number,)) for number in range(12)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    assert len(bench.server.seen) == 12
+    assert most[0] <= 5  # four in flight, and one whose place was given back before this test counted it
+
+
+# The whole exchange
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fault", ["drip_headers", "endless_headers", "continues"])
+def test_the_deadline_bounds_the_headers_too(fault: Fault, tmp_path: Path) -> None:
+    started = time.monotonic()
+    with (
+        workbench(tmp_path, always=Answer(fault=fault), ncbi_total_deadline_ms=1000) as bench,
+        pytest.raises(UpstreamError) as caught,
+    ):
+        search(bench)
+
+    assert time.monotonic() - started < 3
+    assert caught.value.exit_code == 5
+
+
+@pytest.mark.parametrize("share", [0.3, 0.7, 0.99])
+def test_half_a_compressed_stream_is_no_answer_even_when_http_says_it_is_complete(share: float, tmp_path: Path) -> None:
+    whole = gzip.compress(ESEARCH)
+    half = Answer(body=whole[: int(len(whole) * share)], headers={"Content-Encoding": "gzip"})
+    with workbench(tmp_path, always=half) as bench:
+        with pytest.raises(UpstreamError, match="breaks off"):
+            search(bench)
+        assert len(bench.server.seen) == 4
+        bench.server.always = Answer(compressed=True)
+        assert search(bench) == ESEARCH
+
+
+def test_a_content_length_that_is_too_small_cuts_text_and_is_seen(tmp_path: Path) -> None:
+    record = b"\nPMID- 99000001\nTI  - A title\nSO  - J Inv Res. 2024;1(1):1.\n\nPMID- 99000002\nTI  - Two\nSO  - K.\n"
+    with workbench(tmp_path) as bench:
+        for length in range(1, len(record)):
+            bench.server.by_endpoint["efetch"] = Answer(body=record[:length])
+            with opened(bench.server, replace(bench.settings, ncbi_max_retries=0, no_cache=True)) as once:
+                try:
+                    once.eutils.efetch(db="pubmed", ids=["99000001", "99000002"], rettype="medline", retmode="text")
+                except UpstreamError:
+                    continue
+            # What passes is whole: a record with its last field, and a line that ends.
+            assert record[:length].endswith((b"1(1):1.\n", b"1(1):1.\n\n")) or length < 7, record[:length]

@@ -1,0 +1,335 @@
+"""Pain 39: an api key and an e-mail address must not appear anywhere. Every failure there is, grepped for both."""
+
+import io
+import json
+import logging
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote, quote_plus
+
+import pytest
+from loopback import ESEARCH, HTML, RATE_LIMIT, Answer
+from pydantic import SecretStr
+from workbench import EMAIL, KEY, Bench, free_port, with_secrets, workbench
+
+from entrez_kit.errors import EntrezKitError
+from entrez_kit.services.id_converter import IdConverter
+from entrez_kit.settings import Settings
+from entrez_kit.transport.call import Call, Expect
+from entrez_kit.transport.gate import shared_limiter
+from entrez_kit.transport.policy import POLICIES, credentials_for, limiter_file
+from entrez_kit.transport.redaction import LogGuard, Redactor
+
+CANARIES = sorted({form for secret in (KEY, EMAIL) for form in (secret, quote(secret), quote_plus(secret))})
+ECHO = (
+    f'{{"error":"odd thing with {KEY} and {EMAIL} and api_key={KEY}&email={quote(EMAIL)}","api-key":"{KEY}"}}'.encode()
+)
+
+
+def reveals(text: str | bytes) -> list[str]:
+    """Return the canaries found in a text."""
+    text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    return [canary for canary in CANARIES if canary.lower() in text.lower()]
+
+
+def every_text_of(error: BaseException) -> str:
+    """Return everything an error can be made to say, along with all it hangs on to, locals of frames included."""
+    parts = []
+    pending: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while pending:
+        exc = pending.pop()
+        if exc is None or id(exc) in seen:
+            continue
+        seen.add(id(exc))
+        parts += [str(exc), repr(exc), repr(exc.args), repr(vars(exc))]
+        parts += traceback.format_exception(exc)
+        stack = traceback.TracebackException.from_exception(exc, capture_locals=True)
+        parts += list(stack.format())
+        pending += [exc.__cause__, exc.__context__]
+        if isinstance(exc, EntrezKitError):
+            parts.append(json.dumps(exc.envelope(), default=str))
+    return "\n".join(parts)
+
+
+@contextmanager
+def every_log_record() -> Iterator[io.StringIO]:
+    """Collect what all loggers say at DEBUG level."""
+    sink = io.StringIO()
+    handler = logging.StreamHandler(sink)
+    handler.setFormatter(logging.Formatter("%(name)s %(levelname)s %(message)s"))
+    root = logging.getLogger()
+    before = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    try:
+        yield sink
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(before)
+
+
+def _search(bench: Bench) -> object:
+    return bench.eutils.esearch(db="pubmed", term="asthma")
+
+
+def _long_search(bench: Bench) -> object:
+    return bench.eutils.esearch(db="pubmed", term="x" * 3000)
+
+
+def _convert(bench: Bench) -> object:
+    return IdConverter(bench.transport, bench.settings).convert(["1"], idtype="pmid")
+
+
+def _stream(bench: Bench) -> object:
+    call = Call("eutils", "file", f"{bench.server.root}/file", (), Expect("any"))
+    with bench.transport.stream(call) as pieces:
+        return b"".join(pieces)
+
+
+FAILURES: dict[str, Answer] = {
+    "429": Answer(status=429, body=RATE_LIMIT.replace(b"203.0.113.7", KEY.encode())),
+    "bad key": Answer(status=400, body=ECHO.replace(b"odd thing", b"API key invalid")),
+    "500 with echo": Answer(status=500, body=ECHO),
+    "400 with echo": Answer(status=400, body=b"<eSearchResult><ERROR>Unknown parameter " + ECHO + b"</ERROR></eSearchResult>"),  # noqa: E501
+    "403 with echo": Answer(status=403, body=ECHO),
+    "404": Answer(status=404, body=HTML),
+    "200 with ERROR": Answer(body=b"<eSearchResult><ERROR>" + KEY.encode() + b"</ERROR></eSearchResult>"),
+    "ids unknown": Answer(body=b"<eFetchResult><ERROR>ID list is empty! " + ECHO + b"</ERROR></eFetchResult>"),
+    "HTML": Answer(body=HTML.replace(b"NCBI -", f"api_key={KEY}".encode())),
+    "wrong root": Answer(body=f"<{KEY}></{KEY}>".encode()),
+    "empty": Answer(body=b""),
+    "cut": Answer(fault="cut"),
+    "truncate": Answer(fault="truncate"),
+    "chunked_cut": Answer(fault="chunked_cut"),
+    "no gzip": Answer(headers={"Content-Encoding": "gzip"}),
+    "drip": Answer(body=ESEARCH[:20], fault="drip"),
+    "bad header": Answer(headers={"Content-Length": "5, 6"}),
+    "redirect elsewhere": Answer(status=302, headers={"Location": f"https://example.org/?api_key={KEY}&email={EMAIL}"}),
+    "redirect to nonsense": Answer(status=302, headers={"Location": f"http://[::1/{KEY}"}),
+    "redirect in a circle": Answer(status=307, headers={"Location": f"/x?api_key={KEY}"}),
+    "too large": Answer(body=b"<eSearchResult>" + b" " * 300_000),
+}  # fmt: skip
+
+
+# urllib3 leaves the socket of a reply with unreadable headers to the garbage collector.
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("ask", [_search, _long_search, _convert, _stream])
+@pytest.mark.parametrize("failure", FAILURES)
+def test_no_failure_reveals_who_asks(
+    failure: str, ask: Callable[[Bench], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("entrez_kit.transport.wire.MAX_BODY_BYTES", 200_000)
+    changes = {**with_secrets(), "ncbi_max_retries": 1, "ncbi_total_deadline_ms": 500}
+    with every_log_record() as log, workbench(tmp_path, always=FAILURES[failure], **changes) as bench:
+        said = ""
+        try:
+            ask(bench)
+        except EntrezKitError as exc:
+            said = every_text_of(exc)
+        if ask is not _stream:
+            assert said, "a failure was taken for an answer"
+        assert bench.server.seen[0].params["email"] == EMAIL  # it was told, so it could have been revealed
+        logged = log.getvalue()
+
+        assert reveals(said) == []
+        assert reveals(logged) == []
+        assert reveals(bench.cache_bytes()) == []
+    assert "urllib3.connectionpool" in logged
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: {"eutils_url": f"http://127.0.0.1:{free_port()}/entrez/eutils"},
+        lambda: {"eutils_url": "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"},
+        lambda: {"eutils_url": "http://user@127.0.0.1:99999/entrez/eutils"},
+        lambda: {"eutils_url": "http://127.0.0.1:bad/entrez/eutils"},
+    ],
+)
+def test_no_failed_connection_reveals_who_asks(
+    make: Callable[[], dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{free_port()}")
+    with every_log_record() as log, workbench(tmp_path, ncbi_max_retries=1, **with_secrets()) as bench:
+        for ask in (_search, _long_search):
+            with bench.another(**make()) as other, pytest.raises(EntrezKitError) as caught:
+                ask(other)
+            assert reveals(every_text_of(caught.value)) == []
+        assert reveals(log.getvalue()) == []
+
+
+def test_no_success_reveals_who_asks(tmp_path: Path) -> None:
+    options = {"limiters": shared_limiter}
+    with every_log_record() as log, workbench(tmp_path, options=options, **with_secrets()) as bench:
+        assert bench.cache_bytes() == b""
+        replies = [bench.eutils.esearch(db="pubmed", term=term) for term in ("a", "a", "x" * 3000)]
+        bench.server.then(Answer(status=307, headers={"Location": f"/x?api_key={KEY}&email={EMAIL}&term=b"}))
+        replies.append(bench.eutils.esearch(db="pubmed", term="b"))
+
+        assert [reveals(repr(reply)) for reply in replies] == [[]] * 4
+        assert reveals(log.getvalue()) == []
+        assert b"sent_ms" in bench.cache_bytes()  # the limiter's state is among what is looked through
+        assert reveals(bench.cache_bytes()) == []
+        assert reveals(str(sorted(tmp_path.rglob("*")))) == []
+        assert bench.server.seen[0].params["api_key"] == KEY
+
+
+def test_a_service_that_repeats_the_request_in_its_reply_reveals_nothing(tmp_path: Path) -> None:
+    body = (
+        f'{{"status":"ok","request":{{"email":"{EMAIL}","echo":"email={quote(EMAIL)}&tool=x"}},'
+        f'"records":[{{"pmid":1,"requested-id":"1","pmcid":"PMC1"}}]}}'
+    )
+    with workbench(tmp_path, always=Answer(body=body.encode()), **with_secrets()) as bench:
+        converter = IdConverter(bench.transport, bench.settings)
+        first, second = converter.convert(["1"], idtype="pmid"), converter.convert(["1"], idtype="pmid")
+
+        assert second.from_cache
+        assert first.content == second.content
+        assert json.loads(first.content)["records"][0]["pmcid"] == "PMC1"
+        assert reveals(first.content) == []
+        assert reveals(bench.cache_bytes()) == []
+
+
+def test_an_address_in_an_article_is_data_even_when_it_is_the_users_own(tmp_path: Path) -> None:
+    body = f"<PubmedArticleSet><PubmedArticle><Affiliation>{EMAIL}</Affiliation></PubmedArticle></PubmedArticleSet>"
+    with workbench(tmp_path, always=Answer(body=body.encode()), **with_secrets()) as bench:
+        assert bench.eutils.efetch(db="pubmed", ids=["1"], retmode="xml").content == body.encode()
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("https://eutils.ncbi.nlm.nih.gov/entrez/eutils", {"tool", "email", "api_key"}),
+        ("https://EUTILS.NCBI.NLM.NIH.GOV/entrez/eutils", {"tool", "email", "api_key"}),
+        ("http://127.0.0.1:8000/entrez/eutils", {"tool", "email", "api_key"}),
+        ("http://[::1]:8000/entrez/eutils", {"tool", "email", "api_key"}),
+        ("http://localhost/entrez/eutils", {"tool", "email", "api_key"}),
+        ("http://eutils.ncbi.nlm.nih.gov/entrez/eutils", set()),
+        ("https://mirror.example.org/entrez/eutils", set()),
+        ("https://ncbi.nlm.nih.gov.example.org/entrez/eutils", set()),
+        ("https://evilncbi.nlm.nih.gov/entrez/eutils", set()),
+        ("https://eutils.ncbi.nlm.nih.gov@example.org/entrez/eutils", set()),
+        ("http://10.0.0.1/entrez/eutils", set()),
+        ("http://127.0.0.1.example.org/entrez/eutils", set()),
+    ],
+)
+def test_credentials_go_to_ncbi_over_https_and_to_this_machine_only(url: str, told: set[str]) -> None:
+    settings = Settings(
+        ncbi_api_key=SecretStr(KEY), ncbi_admin_email=SecretStr(EMAIL), unpaywall_email=SecretStr(EMAIL)
+    )
+
+    assert {name for name, _ in credentials_for(settings, "eutils", url)} == told
+    assert {name for name, _ in credentials_for(settings, "idconv", url)} == told - {"api_key"}
+    assert credentials_for(settings, "europepmc", url) == ()
+
+
+def test_a_key_that_is_not_sent_does_not_raise_the_limit() -> None:
+    keyed = Settings(ncbi_api_key=SecretStr(KEY))
+    mirrored = Settings(ncbi_api_key=SecretStr(KEY), eutils_url="https://mirror.example.org/entrez/eutils")
+
+    assert limiter_file(keyed, "eutils") != limiter_file(Settings(), "eutils")
+    assert limiter_file(mirrored, "eutils") == limiter_file(
+        Settings(eutils_url="https://mirror.example.org/entrez/eutils"), "eutils"
+    )
+    assert limiter_file(mirrored, "eutils") != limiter_file(Settings(), "eutils")
+    assert reveals(str(limiter_file(keyed, "eutils"))) == []
+    assert POLICIES["eutils"].per_second(True) == 10
+    assert POLICIES["eutils"].per_second(False) == 3
+
+
+# The redactor
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"https://x/?db=pubmed&api_key={KEY}&term=x",
+        f"https://x/?email={quote_plus(EMAIL)}",
+        f"https%3A%2F%2Fx%3Fapi_key%3D{KEY}",
+        f'{{"api-key": "{KEY}", "email" : "{EMAIL}"}}',
+        f"{KEY.upper()} {EMAIL.upper()}",
+        f"mail to <{EMAIL}>, please",
+    ],
+)
+def test_known_secrets_are_found_in_any_spelling(text: str) -> None:
+    cleaned = Redactor([KEY, EMAIL]).text(text)
+
+    assert reveals(cleaned) == []
+    assert "[hidden]" in cleaned
+
+
+def test_unknown_secrets_are_found_by_their_names() -> None:
+    text = 'GET /x?db=pubmed&api_key=abc123&email=me%40x.org&term=y {"api-key":"10.1.2.3"}'
+    cleaned = Redactor([]).text(text)
+
+    assert cleaned == 'GET /x?db=pubmed&api_key=[hidden]&email=[hidden]&term=y {"api-key":"[hidden]"}'
+
+
+def test_a_secret_is_found_in_a_member_that_was_cut_or_holds_escaped_quotes() -> None:
+    redactor = Redactor([])
+
+    assert redactor.text('{"api_key": "abc') == '{"api_key": "[hidden]"'
+    assert redactor.text(r'{"email": "a\"b@x.org", "n": 1}') == '{"email": "[hidden]", "n": 1}'
+    assert redactor.text("{'email': 'a\"b@x.org', 'n': 1}") == "{'email': \"[hidden]\", 'n': 1}"
+
+
+@pytest.mark.process
+def test_no_text_of_a_service_keeps_the_redactor_busy() -> None:
+    code = (
+        "import time\nfrom entrez_kit.transport.redaction import Redactor\n"
+        r"""for start in ('"email": "', "'api_key':'", "\"email\":'", "email=", "x"):"""
+        "\n"
+        r"""    for run in ("\\", '\\"', "\\'", " ", '"email":', "\\x", "%3Demail", "\\\n"):"""
+        "\n        Redactor(['a secret']).quoted(start + run * 60_000)\n"
+        "print(time.process_time())"
+    )
+    # In a process of its own: a regular expression that goes wrong cannot be interrupted otherwise.
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+
+    assert float(told.stdout) < 20, "40 texts of up to 480,000 characters, the start of the program included"
+
+
+def test_a_short_secret_does_not_blank_out_every_letter() -> None:
+    assert Redactor(["a"]).text("an apple, api_key=a") == "an apple, api_key=[hidden]"
+
+
+def test_the_filter_rewrites_records_of_http_libraries_and_lets_others_be() -> None:
+    guard = LogGuard(Redactor([KEY]))
+    logger = logging.getLogger("urllib3.connectionpool")
+    with every_log_record() as log:
+        guard.install()
+        try:
+            logger.debug('"%s %s" %d', "GET", f"/x?api_key={KEY}", 200)
+            logger.debug("broken %d", "record of somebody else") if False else None
+            try:
+                raise ValueError(f"secret {KEY}")
+            except ValueError:
+                logger.warning("it failed", exc_info=True)
+            logger.debug("nothing to hide: %s", "db=pubmed")
+        finally:
+            guard.remove()
+
+    assert reveals(log.getvalue()) == []
+    assert "ValueError: secret [hidden]" in log.getvalue()
+    assert "nothing to hide: db=pubmed" in log.getvalue()
+    assert logger.filters == []
+
+
+def test_closing_a_transport_takes_its_filters_off(tmp_path: Path) -> None:
+    logger = logging.getLogger("urllib3.connectionpool")
+    with workbench(tmp_path, **with_secrets()) as bench:
+        threads = [threading.Thread(target=_search, args=(bench,)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(logger.filters) == 1
+    assert logger.filters == []
+    assert ESEARCH

@@ -1,0 +1,20 @@
+"""What tests share that start programs, servers and terminals, or wait in real time."""
+
+from http_serving import http_host_fixture, http_host_for_fixture
+from serving import anyio_backend_fixture, era_fixture, host_for_fixture, services_fixture, services_for_fixture
+from terminal import alone_fixture, cli_fixture, module_fixture, process_fixture, program_fixture
+
+__all__ = [
+    "alone_fixture",
+    "anyio_backend_fixture",
+    "cli_fixture",
+    "era_fixture",
+    "host_for_fixture",
+    "http_host_fixture",
+    "http_host_for_fixture",
+    "module_fixture",
+    "process_fixture",
+    "program_fixture",
+    "services_fixture",
+    "services_for_fixture",
+]

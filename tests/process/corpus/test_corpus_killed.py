@@ -1,0 +1,162 @@
+"""A sync that is killed at any statement loses nothing; two syncs at once lose nothing either."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from corpus_bench import contents, rows, series, write
+from places import SUPPORT
+
+from entrez_kit import EntrezKit
+from entrez_kit.corpus.store.store import Store
+from entrez_kit.corpus.sync import SyncRequest, sync_delta
+from entrez_kit.sandbox.server import Sandbox, parse_faults
+
+MIX = "429=.05,500=.02,truncate=.05,html=.1,error200=.05,cut=.02"
+
+
+def _killed(folder: Path, *arguments: str) -> dict[str, object]:
+    done = subprocess.run(
+        [sys.executable, str(SUPPORT / "killed_sync.py"), str(folder), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_first_sync_killed_at_any_statement_loses_nothing(tmp_path: Path) -> None:
+    path = write(tmp_path / "pubmed", series(60))
+    with Sandbox(corpus=[path], enforce_limits=False) as sandbox:
+        found = _killed(tmp_path / "killed", sandbox.url)
+
+    assert found["problems"] == []
+    assert isinstance(found["tried"], int)
+    assert found["tried"] >= 24
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_later_sync_killed_at_any_statement_loses_nothing(tmp_path: Path) -> None:
+    papers = series(60)
+    changed = [
+        *(paper.but(title=f"Revised {paper.pmid}", revised="2026-01-04") for paper in papers[:9]),
+        papers[9].but(retracted_in="J. 2026", revised="2026-01-04"),
+        *papers[10:57],
+        papers[58].but(abstract=[("AIM", "Zebrafish swim. " * 60), ("RESULTS", "They do. " * 60)]),
+        papers[59],
+        *series(20, first="2024-03-01", pmid=2001),
+    ]
+    before = write(tmp_path / "before", papers)
+    after = write(tmp_path / "after", changed)
+    with Sandbox(corpus=[before], enforce_limits=False) as old, Sandbox(corpus=[after], enforce_limits=False) as new:
+        found = _killed(tmp_path / "killed", new.url, old.url)
+
+    assert found["problems"] == []
+    assert isinstance(found["tried"], int)
+    assert found["tried"] >= 24
+
+
+# two at once
+
+SYNC = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from entrez_kit import EntrezKit, load_settings
+from entrez_kit.corpus import sync
+from entrez_kit.errors import StoreError
+from entrez_kit.transport import limiter
+limiter.RateLimiter.acquire = lambda self, deadline=None: None
+sync.BATCH = 10
+folder, url, key = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+settings = load_settings({"home": folder}).with_sandbox(url)
+settings = replace(settings, demo=False, data_dir=folder, state_dir=folder / "state", no_cache=True)
+with EntrezKit(settings) as kit:
+    try:
+        result = sync.sync_delta(kit.services, sync.SyncRequest(query_key=key, term="zebrafish"))
+        print("done", result.inserted + result.updated + result.skipped)
+    except StoreError as exc:
+        print("refused", exc.reason)
+"""
+
+
+def _at_once(folder: Path, sandbox: Sandbox, keys: list[str]) -> list[str]:
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", SYNC, str(folder), sandbox.url, key],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for key in keys
+    ]
+    outcomes = [process.communicate(timeout=120) for process in running]
+    assert [errors for _, errors in outcomes] == [""] * len(keys)
+    return [output.strip() for output, _ in outcomes]
+
+
+def test_two_processes_that_sync_the_same_key_lose_nothing_and_one_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "pubmed", series(120))
+    with Sandbox(corpus=[path], enforce_limits=False, latency_ms=40) as sandbox:
+        outcomes = _at_once(tmp_path / "data", sandbox, ["fish", "fish"])
+
+        assert sorted(outcomes) == ["done 120", "refused sync_running"]
+        assert _at_once(tmp_path / "data", sandbox, ["fish"]) == ["done 6"]
+    store = Store(tmp_path / "data" / "corpus.db")
+    assert rows(store, "SELECT count(*), max(version) FROM documents") == [(120, 1)]
+    store.close()
+
+
+def test_two_processes_sync_different_keys_side_by_side(tmp_path: Path) -> None:
+    path = write(tmp_path / "pubmed", series(120))
+    with Sandbox(corpus=[path], enforce_limits=False) as sandbox:
+        assert _at_once(tmp_path / "data", sandbox, ["a", "b", "c"]) == ["done 120"] * 3
+    store = Store(tmp_path / "data" / "corpus.db")
+    assert rows(store, "SELECT count(*), max(version) FROM documents") == [(120, 1)]
+    assert rows(store, "SELECT query_key, count(*) FROM membership GROUP BY 1") == [("a", 120), ("b", 120), ("c", 120)]
+    assert rows(store, "SELECT count(*) FROM versions") == [(120,)]
+    store.close()
+
+
+# the whole thing under faults
+
+
+def test_twelve_thousand_records_arrive_whole_from_a_failing_service_and_stay_as_they_are(
+    kit_for: Callable[..., EntrezKit],
+) -> None:
+    with Sandbox(records=12_000, faults=parse_faults(MIX), enforce_limits=False, seed=1) as sandbox:
+        kit = kit_for(sandbox)
+        store = kit.services.corpus
+        request = SyncRequest(query_key="all", term="all[sb]")
+        first = sync_delta(kit.services, request)
+
+        assert (first.inserted, first.updated, first.skipped) == (12_000, 0, 0)
+        assert first.shortfall() is None
+        assert [one.split(":")[0] for one in first.warnings] == ["New and retracted"]
+        before = contents(store)
+        second = sync_delta(kit.services, request)
+        assert second.pmids_processed == second.skipped > 0
+        assert contents(store) == before
+        assert sandbox.faults.struck.total() > 20
+
+
+def test_records_looked_at_again_under_faults_do_not_change(kit_for: Callable[..., EntrezKit]) -> None:
+    with Sandbox(records=1_500, faults=parse_faults(MIX), enforce_limits=False, seed=1) as sandbox:
+        kit = kit_for(sandbox)
+        request = SyncRequest(query_key="all", term="all[sb]")
+        sync_delta(kit.services, request)
+        before = contents(kit.services.corpus)
+        kit.services.corpus.set_checkpoint("all", "2010-01-01")
+
+        again = sync_delta(kit.services, request)
+
+        assert (again.inserted, again.updated, again.skipped) == (0, 0, 1_500)
+        assert contents(kit.services.corpus) == before

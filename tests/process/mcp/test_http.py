@@ -1,0 +1,490 @@
+"""The real program over HTTP: chains in every era, every refusal, sessions, and quick ends."""
+
+import json
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import jwt
+import pytest
+from http_serving import (
+    HttpHost,
+    HttpHostFor,
+    bearer,
+    claims,
+)
+from serving import (
+    ERAS,
+    SECRET,
+    Json,
+    ServicesFor,
+    Silent,
+    environment_for,
+    error_of,
+    program,
+    structured,
+)
+
+from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.sandbox.server import Sandbox
+
+QUICK = 2.0
+MODERN: dict[str, str] = {"Mcp_Protocol_Version": "2026-07-28"}
+
+
+def modern(method: str, params: Json | None = None) -> tuple[Json, dict[str, str]]:
+    """Return the body and the headers of a request of the newest era."""
+    prefix = "io.modelcontextprotocol/"
+    meta = {
+        f"{prefix}protocolVersion": "2026-07-28",
+        f"{prefix}clientInfo": {"name": "tests", "version": "1"},
+        f"{prefix}clientCapabilities": {},
+    }
+    named = (params or {}).get("name") or (params or {}).get("uri")
+    headers = {**MODERN, "Mcp_Method": method, **({"Mcp_Name": named} if named else {})}
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**(params or {}), "_meta": meta}}, headers
+
+
+def ask(host: HttpHost, method: str, params: Json | None = None, **headers: str | None) -> Any:
+    body, own = modern(method, params)
+    sent: dict[str, Any] = {**own, **headers}
+    return host.request(body=body, **sent)
+
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "tests", "version": "1"},
+    },
+}
+
+
+# Chains
+
+
+@pytest.mark.anyio
+async def test_search_and_fetch_by_the_sdks_client_in_every_era(http_host_for: HttpHostFor, era: str) -> None:
+    async with http_host_for().connected(era) as client:
+        await client.list_tools()
+        found = structured(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
+        fetched = structured(await client.call_tool("pubmed_fetch_contents", {"pmids": found["pmids"][:2]}))
+        wrong = error_of(await client.call_tool("pubmed_fetch_contents", {"pmids": "?"}))
+
+    assert [article["pmid"] for article in fetched["articles"]] == found["pmids"][:2]
+    assert wrong["code"] == "INVALID_INPUT"
+
+
+@pytest.mark.anyio
+async def test_from_a_symbol_to_articles_by_the_sdks_client_in_every_era(http_host_for: HttpHostFor, era: str) -> None:
+    async with http_host_for().connected(era) as client:
+        await client.list_tools()
+        page = structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))
+        gene = structured(await client.call_tool("get_gene", {"entrez_id": page["items"][0]["id"]}))
+        links = structured(await client.call_tool("get_pubmed_links", {"entrez_id": gene["id"], "limit": 3}))
+
+    assert page["pagination"]["cursor"] is None
+    assert gene["symbol"] == "TP53"
+    assert links["pmids"]
+
+
+@pytest.mark.anyio
+async def test_progress_reaches_the_client_in_every_era(http_host_for: HttpHostFor, era: str) -> None:
+    seen: list[float] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        seen.append(progress)
+
+    with Sandbox(records=600, enforce_limits=False) as sandbox:
+        async with http_host_for(at=sandbox).connected(era) as client:
+            found = structured(
+                await client.call_tool("pubmed_search_articles", {"query_term": "all[sb]", "use_history": True})
+            )
+            arguments = {"query_key": found["query_key"], "web_env": found["web_env"], "retmax": 600}
+            arguments["detail_level"] = "citation_data"  # the SDK's client takes a megabyte and no more
+            await client.call_tool("pubmed_fetch_contents", arguments, progress_callback=note)
+
+    assert seen == [0, 200, 400]
+
+
+@pytest.mark.anyio
+async def test_a_client_that_hangs_up_stops_its_call(http_host_for: HttpHostFor, era: str) -> None:
+    with Sandbox(records=1_000, latency_ms=400, enforce_limits=False) as sandbox:
+        host = http_host_for(at=sandbox)
+        async with host.connected(era) as client:
+            found = structured(
+                await client.call_tool("pubmed_search_articles", {"query_term": "all[sb]", "use_history": True})
+            )
+            arguments = {"query_key": found["query_key"], "web_env": found["web_env"], "retmax": 1_000}
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(client.call_tool, "pubmed_fetch_contents", arguments)
+                with anyio.fail_after(10):
+                    while sandbox.requests("efetch") < 1:
+                        await anyio.sleep(0.02)
+                tasks.cancel_scope.cancel()
+            await anyio.sleep(2.0)
+            assert sandbox.requests("efetch") <= 3, "of five requests"
+            assert not (await client.call_tool("pubmed_search_articles", {"query_term": "all[sb]"})).is_error
+
+
+# Refused: who asks
+
+
+def unsigned() -> str:
+    return f"Bearer {jwt.encode(claims(), '', algorithm='none')}"
+
+
+BAD_TOKENS: dict[str, Any] = {
+    "none": lambda: None,
+    "another scheme": lambda: "Basic dXNlcjpwYXNz",
+    "an empty one": lambda: "Bearer ",
+    "garbage": lambda: "Bearer not.a.token",
+    "a giant": lambda: "Bearer " + "x" * 9_000,
+    "expired": lambda: bearer(exp=int(time.time()) - 1),
+    "not valid yet": lambda: bearer(nbf=int(time.time()) + 300),
+    "alg=none": unsigned,
+    "HS512": lambda: bearer(SECRET * 2, "HS512"),
+    "HS512 with our secret": lambda: bearer(algorithm="HS512"),
+    "another secret": lambda: bearer("another-secret-that-is-well-over-32-bytes"),
+    "no exp": lambda: bearer(exp=None),
+    "no iss": lambda: bearer(iss=None),
+    "no aud": lambda: bearer(aud=None),
+    "no sub": lambda: bearer(sub=None),
+    "a blank sub": lambda: bearer(sub="  "),
+    "another audience": lambda: bearer(aud="somebody-else"),
+    "another issuer": lambda: bearer(iss="somebody-else"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_TOKENS)
+@pytest.mark.filterwarnings("ignore::jwt.warnings.InsecureKeyLengthWarning")
+def test_a_token_that_is_not_good_gets_401(http_host: HttpHost, kind: str) -> None:
+    for method in ("POST", "GET", "DELETE"):
+        reply = http_host.request(method, body=INITIALIZE, Authorization=BAD_TOKENS[kind]())
+        assert reply.status == 401, f"{method} {reply.body!r}"
+        assert reply.headers["www-authenticate"].startswith("Bearer ")
+        assert "mcp-session-id" not in reply.headers
+
+
+def test_a_good_token_gets_an_answer(http_host: HttpHost) -> None:
+    reply = http_host.request(body=INITIALIZE)
+
+    assert reply.status == 200
+    assert reply.message["result"]["serverInfo"]["name"] == "entrez-kit"
+
+
+@pytest.mark.parametrize("scope", ["", "openid profile", None, 7])
+def test_a_token_without_any_of_our_scopes_gets_403(http_host: HttpHost, scope: Any) -> None:
+    reply = ask(http_host, "tools/list", Authorization=bearer(scope=scope))
+
+    assert reply.status == 403
+    assert 'error="insufficient_scope"' in reply.headers["www-authenticate"]
+
+
+@pytest.mark.parametrize(
+    ("granted", "params", "needed"),
+    [
+        ("entrez-kit:gene", {"name": "pubmed_search_articles", "arguments": {}}, "entrez-kit:pubmed"),
+        ("entrez-kit:gene", {"name": "searchPubMedArticles", "arguments": {}}, "entrez-kit:pubmed"),
+        ("entrez-kit:pubmed", {"name": "get_gene", "arguments": {}}, "entrez-kit:gene"),
+    ],
+)
+def test_a_call_beyond_the_scopes_gets_403_in_every_era(
+    http_host: HttpHost, granted: str, params: Json, needed: str
+) -> None:
+    authorization = bearer(scope=granted)
+    session = http_host.request(body=INITIALIZE, Authorization=authorization).headers["mcp-session-id"]
+    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}
+    replies = [
+        http_host.request(body=call, Authorization=authorization, Mcp_Session_Id=session),
+        ask(http_host, "tools/call", params, Authorization=authorization),
+    ]
+    for reply in replies:
+        assert reply.status == 403
+        assert f'scope="{needed}"' in reply.headers["www-authenticate"]
+
+
+def test_statistics_need_the_scope_of_pubmed(http_host: HttpHost) -> None:
+    params = {"uri": "pubmed-connect://stats/pubmed"}
+    refused = ask(http_host, "resources/read", params, Authorization=bearer(scope="entrez-kit:gene"))
+    allowed = ask(
+        http_host, "resources/read", {"uri": "pubmed-connect://info"}, Authorization=bearer(scope="entrez-kit:gene")
+    )
+
+    assert refused.status == 403
+    assert allowed.status == 200
+
+
+def test_a_token_sees_the_tools_it_may_call(http_host: HttpHost) -> None:
+    names = {}
+    for scope in ("entrez-kit:pubmed", "entrez-kit:gene"):
+        reply = ask(http_host, "tools/list", Authorization=bearer(scope=scope))
+        names[scope] = {tool["name"] for tool in reply.message["result"]["tools"]}
+
+    for toolset in ("pubmed", "gene"):
+        expected = {operation.name for operation in OPERATIONS if operation.toolset == toolset}
+        assert names[f"entrez-kit:{toolset}"] == expected
+
+
+def test_a_session_belongs_to_whoever_opened_it(http_host: HttpHost) -> None:
+    session = http_host.request(body=INITIALIZE).headers["mcp-session-id"]
+    ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+
+    assert http_host.request(body=ping, Mcp_Session_Id=session).status == 200
+    assert http_host.request(body=ping, Mcp_Session_Id=session, Authorization=bearer(sub="mallory")).status == 404
+    assert http_host.request(body=ping, Mcp_Session_Id="0" * 32).status == 404
+
+
+# Refused: where from, whereto, how much
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["https://evil.example", "null", "http://127.0.0.1.evil.example", "file://", "http://localhost@evil.example", "https://evil.example:443/x"],
+)  # fmt: skip
+@pytest.mark.parametrize("path", ["/mcp", "/healthz", "/nowhere"])
+def test_a_page_from_elsewhere_gets_403_before_anything_else(http_host: HttpHost, origin: str, path: str) -> None:
+    for authorization in (bearer(), None):
+        for method in ("POST", "GET", "OPTIONS"):
+            reply = http_host.request(method, path, Origin=origin, Authorization=authorization)
+            assert reply.status == 403
+            assert "access-control-allow-origin" not in reply.headers
+
+
+@pytest.mark.parametrize("origin", ["http://localhost:6274", "http://127.0.0.1:1", "https://localhost"])
+def test_a_page_of_this_machine_may_call(http_host: HttpHost, origin: str) -> None:
+    reply = http_host.request(body=INITIALIZE, Origin=origin)
+    preflight = http_host.request(
+        "OPTIONS",
+        Origin=origin,
+        Authorization=None,
+        Access_Control_Request_Method="POST",
+        Access_Control_Request_Headers="authorization, mcp-protocol-version, mcp-session-id",
+    )
+
+    assert reply.status == 200
+    assert reply.headers["access-control-allow-origin"] == origin
+    assert "mcp-session-id" in reply.headers["access-control-expose-headers"].lower()
+    assert preflight.status == 200
+    assert "authorization" in preflight.headers["access-control-allow-headers"].lower()
+
+
+def test_origins_can_be_listed_and_only_these_may_call(http_host_for: HttpHostFor) -> None:
+    host = http_host_for(MCP_ALLOWED_ORIGINS="https://App.example.org, http://localhost:6274/")
+
+    assert host.request(body=INITIALIZE, Origin="https://app.example.org").status == 200
+    assert host.request(body=INITIALIZE, Origin="http://localhost:6274").status == 200
+    assert host.request(body=INITIALIZE, Origin="http://localhost:6275").status == 403
+    assert host.request(body=INITIALIZE, Host="app.example.org").status == 200, "its own name, through a proxy"
+
+
+@pytest.mark.parametrize("name", ["evil.example", "evil.example:3010", "10.0.0.1", "localhost.evil.example", "", "a b"])
+@pytest.mark.parametrize("path", ["/mcp", "/healthz"])
+def test_a_request_for_another_host_gets_421_before_authentication(http_host: HttpHost, name: str, path: str) -> None:
+    for authorization in (bearer(), None):
+        assert http_host.request(path=path, Host=name, Authorization=authorization).status in (400, 421)
+
+
+def test_a_host_that_nobody_resolves_to_us_by_accident_gets_421(http_host: HttpHost) -> None:
+    assert http_host.request(body=INITIALIZE, Host="evil.example").status == 421
+    assert http_host.request(body=INITIALIZE, Host="[::1]:3010").status == 200
+    assert http_host.request(body=INITIALIZE, Host="LOCALHOST").status == 200
+
+
+def test_an_oversized_body_gets_413(http_host: HttpHost) -> None:
+    big = json.dumps({**INITIALIZE, "padding": "x" * 1_100_000}).encode()
+
+    assert http_host.request(body=big).status == 413
+    assert http_host.request(body=b"", Content_Length=str(10**12)).status == 413
+    assert http_host.request(body=big, Authorization=None).status == 401
+
+
+def test_what_is_no_message_gets_a_protocol_error(http_host: HttpHost) -> None:
+    for body in (b"", b"{", b"[]", b"null", b'{"method": 7}', b"[" * 5_000):
+        for headers in ({}, MODERN):
+            reply = http_host.request(body=body, **headers)
+            assert reply.status in (400, 406), f"{body!r} {reply.status}"
+            assert b"Traceback" not in reply.body
+
+
+@pytest.mark.anyio
+async def test_sessions_have_a_cap(services_for: ServicesFor, monkeypatch: pytest.MonkeyPatch) -> None:
+    import httpx2
+
+    from entrez_kit.server import http
+    from entrez_kit.server.app import EntrezServer
+
+    monkeypatch.setattr(http, "MAX_SESSIONS", 2)
+    services = services_for(None, mcp_auth_secret_key=SECRET)
+    handlers = EntrezServer(services)
+    app = http.build_app(handlers.build(), handlers.toolbox, services.settings)
+    headers = {"Authorization": bearer(), "Accept": "application/json, text/event-stream"}
+    async with (
+        alive(app),
+        httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost", headers=headers) as client,
+    ):
+        replies = [await client.post("/mcp", json=INITIALIZE) for _ in range(3)]
+        await client.delete("/mcp", headers={"Mcp-Session-Id": replies[0].headers["mcp-session-id"]})
+        again = await client.post("/mcp", json=INITIALIZE)
+
+    assert [reply.status_code for reply in replies] == [200, 200, 503]
+    assert again.status_code == 200
+
+
+@asynccontextmanager
+async def alive(app: Any) -> AsyncIterator[None]:
+    """Tell an application that it starts and, at the end, that it ends."""
+    send, receive = anyio.create_memory_object_stream[dict[str, str]](2)
+    answered, answers = anyio.create_memory_object_stream[Any](2)
+    async with anyio.create_task_group() as tasks, send, receive, answered, answers:
+        tasks.start_soon(app, {"type": "lifespan", "asgi": {"version": "3.0"}}, receive.receive, answered.send)
+        for kind in ("startup", "shutdown"):
+            await send.send({"type": f"lifespan.{kind}"})
+            assert (await answers.receive())["type"] == f"lifespan.{kind}.complete"
+            if kind == "startup":
+                yield
+
+
+# Elsewhere
+
+
+def test_health_needs_no_token(http_host: HttpHost) -> None:
+    reply = http_host.request("GET", "/healthz", Authorization=None)
+
+    assert reply.status == 200
+    assert json.loads(reply.body)["status"] == "ok"
+    assert http_host.request("POST", "/healthz").status == 405
+
+
+def test_there_is_nothing_else(http_host: HttpHost) -> None:
+    for path in ("/", "/mcp/x", "/docs", "/.well-known/oauth-protected-resource", "/sse"):
+        assert http_host.request("GET", path).status == 404
+    assert "server" not in http_host.request("GET", "/healthz").headers
+
+
+def test_refusals_are_logged_without_tokens(http_host: HttpHost) -> None:
+    secret_looking = bearer("another-secret-that-is-well-over-32-bytes")
+    http_host.request(body=INITIALIZE, Authorization=secret_looking)
+    http_host.request(body=INITIALIZE, Origin="https://evil.example")
+    http_host.wait_for("token refused: InvalidSignatureError")
+    http_host.wait_for("Origin not allowed")
+
+    text = json.dumps(http_host.entries)
+    assert secret_looking.removeprefix("Bearer ") not in text
+
+
+# Starting
+
+
+@pytest.mark.parametrize(
+    ("secret", "word"),
+    [("", "is not set"), ("x" * 31, "31 bytes"), ("ä" * 15, "MCP_AUTH_SECRET_KEY")],
+    ids=["unset", "short", "not ASCII"],
+)
+def test_without_a_proper_secret_it_refuses_to_start(secret: str, word: str) -> None:
+    done = subprocess.run(
+        program("serve", "--transport", "http", "--port", "0"),
+        env=environment_for(None, MCP_AUTH_SECRET_KEY=secret),
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+    error = json.loads(done.stderr.splitlines()[-1])["error"]
+
+    assert done.returncode == 8
+    assert done.stdout == b""
+    assert error["code"] == "NOT_CONFIGURED"
+    assert word in error["message"]
+    assert not secret or secret not in done.stderr.decode()
+
+
+def test_a_secret_of_32_bytes_is_enough(http_host_for: HttpHostFor) -> None:
+    secret = "x" * 32
+    host = http_host_for(MCP_AUTH_SECRET_KEY=secret)
+
+    assert host.request(body=INITIALIZE, Authorization=bearer(secret)).status == 200
+
+
+@pytest.mark.parametrize("origins", ["*", "example.org", "https://a.example/path", "ftp://a.example"])
+def test_an_allowed_origin_that_is_none_is_refused_at_the_start(origins: str) -> None:
+    done = subprocess.run(
+        program("serve", "--transport", "http", "--port", "0"),
+        env=environment_for(None, MCP_AUTH_SECRET_KEY=SECRET, MCP_ALLOWED_ORIGINS=origins),
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+
+    assert done.returncode == 8
+    assert b"MCP_ALLOWED_ORIGINS" in done.stderr
+
+
+def test_a_port_that_is_taken_is_refused_at_the_start() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            program("serve", "--transport", "http", "--port", str(port)),
+            env=environment_for(None, MCP_AUTH_SECRET_KEY=SECRET),
+            capture_output=True,
+            timeout=30,
+            check=False,
+        )
+
+    assert done.returncode == 8
+    assert f"port {port}" in json.loads(done.stderr.splitlines()[-1])["error"]["message"]
+
+
+def test_beyond_this_machine_addresses_are_accepted_and_names_are_not(http_host_for: HttpHostFor) -> None:
+    host = http_host_for("--host", "0.0.0.0")
+    port = host.url.rpartition(":")[2].removesuffix("/mcp")
+    host.url = f"http://127.0.0.1:{port}/mcp"
+
+    host.wait_for("TLS")
+    assert host.request(body=INITIALIZE, Host=f"192.168.7.7:{port}").status == 200
+    assert host.request(body=INITIALIZE, Host=f"rebound.example:{port}").status == 421
+    assert host.request(body=INITIALIZE, Origin="http://localhost:6274").status == 403
+    assert host.request(body=INITIALIZE, Authorization=None).status == 401
+
+
+# Ends
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)], ids=str)
+def test_a_signal_ends_it(http_host_for: HttpHostFor, number: signal.Signals, status: int) -> None:
+    host = http_host_for()
+    host.request(body=INITIALIZE)
+    ended, seconds = host.kill(number)
+
+    assert (ended, seconds < QUICK) == (status, True)
+    assert host.other in ([], ["Interrupted.\n"])
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("era", ERAS[1:])
+async def test_a_call_under_way_and_open_streams_do_not_hold_up_the_end(http_host_for: HttpHostFor, era: str) -> None:
+    with Silent() as silent:
+        host = http_host_for(at=silent)
+        ended: list[tuple[int, float]] = []
+        with anyio.CancelScope() as scope:
+            async with host.connected(era) as client, anyio.create_task_group() as tasks:
+
+                async def call() -> None:
+                    try:
+                        await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
+                    except Exception:  # however the SDK says that the connection is gone
+                        return
+
+                tasks.start_soon(call)
+                await anyio.to_thread.run_sync(silent.wait_for_caller)
+                ended.append(await anyio.to_thread.run_sync(host.kill))
+                scope.cancel()
+
+    assert ended[0][1] < QUICK

@@ -1,0 +1,76 @@
+"""The official inspector, written in TypeScript, as a second opinion; only where npx has it at hand."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from http_serving import HttpHostFor, bearer
+from serving import environment_for
+
+from entrez_kit.sandbox.server import Sandbox
+
+HOME = os.environ.get("HOME", "")
+"""Where npm keeps packages; the tests have a home of their own."""
+INSPECTOR = ("--no-install", "@modelcontextprotocol/inspector", "--cli")
+
+
+def inspector(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    """Run the inspector that npm has already, or skip."""
+    npx = shutil.which("npx")
+    if npx is None:
+        pytest.skip("npx is not installed")
+    done = subprocess.run(
+        [npx, *INSPECTOR, *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=90,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "HOME": HOME, "npm_config_offline": "true"},
+    )
+    if "npm error" in done.stderr or "npm ERR!" in done.stderr:
+        pytest.skip("npm does not have the inspector")
+    return done
+
+
+def given(environment: dict[str, str]) -> list[str]:
+    """Return the flags that hand an environment down to the server."""
+    wanted = ("ENTREZ_KIT_EUTILS_URL", "ENTREZ_KIT_IDCONV_URL", "HOME", "TMPDIR", "PYTHONPATH")
+    return [part for name in wanted if name in environment for part in ("-e", f"{name}={environment[name]}")]
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_the_inspector_lists_searches_and_fetches(sandbox: Sandbox, http_host_for: HttpHostFor, transport: str) -> None:
+    script = Path(sys.executable).with_name("entrez-kit")
+    if not script.exists():
+        pytest.skip("the program is not installed beside Python")
+    flags, target = given(environment_for(sandbox)), [str(script), "serve"]
+    if transport == "http":
+        if "--header" not in inspector("--help").stdout:
+            pytest.skip("this inspector cannot send a token")
+        flags, target = ["--header", f"Authorization: {bearer()}", "--transport", "http"], [http_host_for().url]
+
+    def ask(*arguments: str) -> Any:
+        done = inspector(*target, *arguments, *flags)
+        assert done.stdout.strip(), done.stderr
+        return json.loads(done.stdout)
+
+    def call(tool: str, *arguments: str) -> Any:
+        pairs = [part for argument in arguments for part in ("--tool-arg", argument)]
+        return ask("--method", "tools/call", "--tool-name", tool, *pairs)
+
+    listed = ask("--method", "tools/list")["tools"]
+    found = call("pubmed_search_articles", "query_term=crispr", "mesh_terms=[]", "max_results=2")
+    fetched = call("pubmed_fetch_contents", f"pmids={json.dumps(found['structuredContent']['pmids'])}")
+    wrong = call("pubmed_search_articles", "query_term=(")
+
+    assert {"pubmed_search_articles", "pubmed_fetch_contents"} <= {tool["name"] for tool in listed}
+    assert len(fetched["structuredContent"]["articles"]) == 2
+    assert wrong["isError"] is True
+    assert wrong["structuredContent"]["error"]["code"] == "INVALID_INPUT"

@@ -1,0 +1,268 @@
+"""The real program over standard input and output: lines are messages, chains complete, ends are quick."""
+
+import json
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from serving import (
+    Host,
+    HostFor,
+    Silent,
+    environment_for,
+    mode_of,
+    program,
+    speaking,
+    structured,
+)
+
+from entrez_kit._version import __version__
+from entrez_kit.sandbox.server import Sandbox
+
+QUICK = 2.0
+
+
+# The SDK's own client
+
+
+@pytest.mark.anyio
+async def test_search_and_fetch_by_the_sdks_client_in_every_era(sandbox: Sandbox, era: str) -> None:
+    from mcp import Client, StdioServerParameters
+
+    command, *arguments = program("serve")
+    server = StdioServerParameters(command=command, args=arguments, env=environment_for(sandbox))
+    with speaking(era):
+        async with Client(server, mode=mode_of(era)) as client:
+            assert client.protocol_version == era
+            assert client.server_info is not None
+            assert (client.server_info.name, client.server_info.version) == ("entrez-kit", __version__)
+            await client.list_tools()
+            found = structured(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
+            fetched = structured(await client.call_tool("pubmed_fetch_contents", {"pmids": found["pmids"][:2]}))
+
+    assert [article["pmid"] for article in fetched["articles"]] == found["pmids"][:2]
+
+
+@pytest.mark.anyio
+async def test_from_a_symbol_to_articles_by_the_sdks_client_in_every_era(sandbox: Sandbox, era: str) -> None:
+    from mcp import Client, StdioServerParameters
+
+    command, *arguments = program("serve")
+    server = StdioServerParameters(command=command, args=arguments, env=environment_for(sandbox))
+    with speaking(era):
+        async with Client(server, mode=mode_of(era)) as client:
+            await client.list_tools()
+            page = structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))
+            gene = structured(await client.call_tool("get_gene", {"entrez_id": page["items"][0]["id"]}))
+            links = structured(await client.call_tool("get_pubmed_links", {"entrez_id": gene["id"], "limit": 3}))
+
+    assert gene["symbol"] == "TP53"
+    assert links["pmids"]
+
+
+# The wire
+
+
+def test_every_line_is_a_message_whatever_is_called(host_for: HostFor) -> None:
+    host = host_for(MCP_LOG_LEVEL="debug")
+    host.greet()
+    host.ask("tools/list")
+    host.call("pubmed_search_articles", {"query_term": "crispr"})
+    host.call("pubmed_search_articles", {"query_term": "("})
+    host.call("nothing", {})
+    host.write("this is no message")
+    host.write('{"jsonrpc": "2.0", "id": "\\ud800", "method": "ping"}')
+    assert host.ask("ping")["result"] == {}
+    status, _ = host.leave()
+
+    assert status == 0
+    assert len(host.lines) >= 6
+    assert all(isinstance(entry["message"], str) for entry in host.log())
+
+
+def test_what_libraries_print_never_reaches_the_wire(host_for: HostFor, tmp_path: Path) -> None:
+    script = tmp_path / "noisy.py"
+    script.write_text(
+        "import atexit, os, subprocess, sys\n"
+        "from entrez_kit.__main__ import main\n"
+        "from entrez_kit.services.eutils import EUtils\n"
+        "plain = EUtils.esearch\n"
+        "def noisy(self, **parameters):\n"
+        "    print('printed noise', end='')\n"
+        "    sys.__stdout__.write('held noise')\n"
+        "    os.write(1, b'raw noise')\n"
+        "    subprocess.run([sys.executable, '-c', 'print(\"noise of a child\")'])\n"
+        "    assert sys.stdin.read() == ''\n"
+        "    return plain(self, **parameters)\n"
+        "EUtils.esearch = noisy\n"
+        "atexit.register(print, 'noise at exit')\n"
+        "sys.argv = ['entrez-kit', 'serve']\n"
+        "sys.exit(main())\n",
+        encoding="utf-8",
+    )
+    host = host_for(command=[sys.executable, str(script)])
+    host.greet()
+    result = host.call("pubmed_search_articles", {"query_term": "crispr"})
+    status, _ = host.leave()
+
+    assert result["isError"] is False
+    assert status == 0
+    errors = host.errors()
+    for noise in ("printed noise", "held noise", "raw noise", "noise of a child", "noise at exit"):
+        assert noise in errors
+
+
+def test_a_message_may_be_long_and_in_any_script(host_for: HostFor) -> None:
+    host = host_for()
+    host.greet()
+    result = host.call("pubmed_search_articles", {"query_term": "β-каротин 漢字 " + "x" * 200_000})
+
+    assert "β-каротин 漢字" in json.dumps(result, ensure_ascii=False)
+    assert host.leave()[0] == 0
+
+
+def test_malformed_parameters_get_the_envelope_as_data(host_for: HostFor) -> None:
+    host = host_for()
+    host.greet()
+    error = host.ask("tools/call", {"name": "pubmed_search_articles", "arguments": ["secret"]})["error"]
+
+    assert error["code"] == -32602
+    assert error["data"]["error"]["code"] == "INVALID_INPUT"
+    assert "arguments" in error["message"]
+    assert "secret" not in json.dumps(error)
+
+
+# Ends
+
+
+def test_the_end_of_input_ends_the_program(host_for: HostFor) -> None:
+    host = host_for()
+    host.greet()
+    status, seconds = host.leave()
+
+    assert (status, seconds < QUICK) == (0, True)
+    assert "the client has left" in [entry["message"].removeprefix("ending: ") for entry in host.log()]
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 0), (signal.SIGHUP, 0)], ids=str)
+def test_a_signal_ends_the_program_while_its_input_is_open(
+    host_for: HostFor, number: signal.Signals, status: int
+) -> None:
+    host = host_for()
+    host.greet()
+    ended, seconds = host.kill(number)
+
+    assert (ended, seconds < QUICK) == (status, True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, None], ids=str)
+def test_a_call_under_way_does_not_hold_up_the_end(host_for: HostFor, number: signal.Signals | None) -> None:
+    with Silent() as silent:
+        host = host_for(at=silent)
+        host.greet()
+        for term in ("crispr", "insulin", "malaria"):
+            host.send("tools/call", {"name": "pubmed_search_articles", "arguments": {"query_term": term}})
+        silent.wait_for_caller()
+        _, seconds = host.leave() if number is None else host.kill(number)
+
+    assert seconds < QUICK
+
+
+def test_a_host_that_stops_reading_does_not_hold_up_the_end(host_for: HostFor) -> None:
+    host = host_for()
+    host.greet()
+    for _ in range(60):  # more than a pipe holds
+        host.send("tools/list")
+    time.sleep(1.0)
+    assert host.process.stdout is not None
+    started = time.monotonic()
+    host.process.send_signal(signal.SIGTERM)
+    host.process.wait(10)
+
+    assert time.monotonic() - started < QUICK
+
+
+def test_a_host_that_is_gone_ends_the_program(host_for: HostFor) -> None:
+    host = host_for()
+    host.greet()
+    assert host.process.stdout is not None
+    host.process.stdout.close()
+    host.send("tools/list")
+    started = time.monotonic()
+    host.process.wait(10)
+
+    assert host.process.returncode == 0
+    assert time.monotonic() - started < QUICK + 1
+    assert "Traceback" not in host.errors()
+
+
+# Starting
+
+
+def test_the_demo_is_served_without_a_network(host_for: HostFor) -> None:
+    host = host_for("--demo", at=None)
+    host.greet()
+    found = host.call("pubmed_search_articles", {"query_term": "crispr"})
+
+    assert found["structuredContent"]["total_found"] > 0
+    assert host.leave()[0] == 0
+
+
+def test_flags_choose_tools_and_names(host_for: HostFor) -> None:
+    host = host_for("--toolset", "pubmed", "--tool-names", "contract")
+    host.greet("2025-03-26")
+    names = [tool["name"] for tool in host.ask("tools/list")["result"]["tools"]]
+
+    assert names[:2] == ["searchPubMedArticles", "fetchArticleDetails"]
+    assert "search_genes" not in names
+    assert host.leave()[0] == 0
+
+
+def test_the_transport_may_come_from_the_environment(host_for: HostFor) -> None:
+    host = host_for(MCP_TRANSPORT_TYPE="http")
+    host.process.wait(10)
+
+    assert host.process.returncode == 8
+    assert "MCP_AUTH_SECRET_KEY" in host.errors()
+
+
+def test_secrets_stay_out_of_everything(sandbox: Sandbox, tmp_path: Path) -> None:
+    canaries = {
+        "NCBI_API_KEY": "canary-key-5f1c9d",
+        "NCBI_ADMIN_EMAIL": "canary@example.org",
+        "MCP_AUTH_SECRET_KEY": "canary-secret-" + "x" * 32,
+        "OPENAI_API_KEY": "canary-openai-77",
+    }
+    environment = environment_for(sandbox, MCP_LOG_LEVEL="debug", LOGS_DIR=str(tmp_path / "logs"), **canaries)
+    host = Host.start(program("serve"), environment)
+    try:
+        host.greet()
+        host.call("pubmed_search_articles", {"query_term": "crispr"})
+        host.ask("resources/read", {"uri": "pubmed-connect://info"})
+        sandbox.stop()
+        host.call("pubmed_search_articles", {"query_term": "insulin"})
+        host.leave()
+        everything = host.errors() + b"".join(host.lines).decode()
+        everything += "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "logs").iterdir())
+    finally:
+        host.close()
+
+    assert "crispr" in everything
+    for canary in canaries.values():
+        assert canary not in everything
+
+
+def test_the_answers_of_one_session_come_while_another_call_waits(host_for: HostFor) -> None:
+    with Silent() as silent:
+        host = host_for(at=silent)
+        host.greet()
+        host.send("tools/call", {"name": "pubmed_search_articles", "arguments": {"query_term": "crispr"}})
+        started = time.monotonic()
+        answer: dict[str, Any] = host.ask("ping")
+        host.leave()
+
+    assert answer["result"] == {}
+    assert time.monotonic() - started < QUICK + 1

@@ -1,0 +1,270 @@
+"""Every regular expression of the project takes time in proportion to the text, whatever the text.
+
+Patterns are collected from the source: what is compiled in a module, and every pattern that is handed to `re`.
+"""
+
+import ast
+import importlib
+import json
+import pkgutil
+import re
+import subprocess
+import sys
+import threading
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+from pathological import Pattern, verdict
+from places import SUPPORT
+
+import entrez_kit
+
+STUCK_SECONDS: Final = 120
+WORKER: Final = SUPPORT / "pathological.py"
+USES: Final = frozenset(("match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"))
+ANYWHERE: Final = USES - {"match", "fullmatch"}
+
+
+@cache
+def modules() -> tuple[ModuleType, ...]:
+    names = [name for _, name, _ in pkgutil.walk_packages(entrez_kit.__path__, "entrez_kit.") if "__main__" not in name]
+    return tuple(importlib.import_module(name) for name in names)
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    return {
+        module.__name__: ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+        for module in modules()
+        if module.__file__
+    }
+
+
+def calls(tree: ast.AST) -> Iterator[tuple[ast.expr, str, ast.Call]]:
+    """Return the calls of methods patterns have: what they are called on, the method, the call."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            yield node.func.value, node.func.attr, node
+
+
+@cache
+def methods() -> dict[tuple[str, str], set[str]]:
+    """Return how a pattern is used, by module and name; a public name in whatever module it is used in."""
+    found: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for module, tree in trees().items():
+        for owner, method, _ in calls(tree):
+            while isinstance(owner, ast.Subscript):
+                owner = owner.value
+            name = owner.id if isinstance(owner, ast.Name) else owner.attr if isinstance(owner, ast.Attribute) else None
+            if method in USES and name:
+                found[module if name.startswith("_") else "", name].add(method)
+    return found
+
+
+def compiled_in(module: ModuleType) -> Iterator[tuple[str, "re.Pattern[Any]"]]:
+    """Return the patterns a module holds, those in its tables and classes too."""
+
+    def within(name: str, value: object, depth: int = 0) -> Iterator[tuple[str, "re.Pattern[Any]"]]:
+        if isinstance(value, re.Pattern):
+            yield name, value
+        elif isinstance(value, dict) and depth < 4:
+            for one in (*value.keys(), *value.values()):
+                yield from within(name, one, depth + 1)
+        elif isinstance(value, (tuple, list, set, frozenset)) and depth < 4:
+            for one in value:
+                yield from within(name, one, depth + 1)
+        elif isinstance(value, type) and value.__module__ == module.__name__ and depth < 2:
+            for one in vars(value).values():
+                yield from within(name, one, depth + 1)
+
+    for name, value in vars(module).items():
+        yield from within(name, value)
+
+
+def handed_to_re(module: ModuleType) -> Iterator[tuple[str, "re.Pattern[Any] | None"]]:
+    """Return the patterns a module hands to `re`; None where one is made of what only the running code knows."""
+    at_once = {id(owner): used for owner, used, _ in calls(trees()[module.__name__]) if used in USES}
+    for owner, method, call in calls(trees()[module.__name__]):
+        if not (isinstance(owner, ast.Name) and owner.id == "re" and method in USES | {"compile"}):
+            continue
+        flags = next((k.value for k in call.keywords if k.arg == "flags"), None)
+        position = {"compile": 1, "sub": 4, "subn": 4, "split": 3}.get(method, 2)
+        if flags is None and len(call.args) > position:
+            flags = call.args[position]
+        source = ast.unparse(call.args[0])
+        try:
+            arguments = [eval(ast.unparse(one), vars(module)) for one in (call.args[0], *((flags,) if flags else ()))]
+            yield f"{at_once.get(id(call), method)} {source}", re.compile(*arguments)
+        except NameError:
+            yield f"{at_once.get(id(call), method)} {source}", None
+
+
+# Patterns that are made of words at run time, with words they may be made of.
+MADE_OF_WORDS: Final[dict[tuple[str, str], str]] = {
+    ("citations.files.read_bibtex", r"search f'{re.escape(field.key)}\\s*=\\s*'"): r"title\s*=\s*",
+    ("citations.style.casing", "finditer re.escape(name)"): r"Homo sapiens",
+    ("databases.names", r"compile f'(?:{prefixes})\\s*([0-9]+)'"): r"(?:rs|refsnp)\s*([0-9]+)",
+    ("services.pmc_cloud", "findall pattern"): r"<(?:Prefix|Key)>\s*PMC1\.([0-9]{1,4})/",
+    (
+        "server.tools",
+        """compile f"\\\\b(?:{'|'.join(map(re.escape, shown))})\\\\b\"""",
+    ): r"\b(?:search_genes|get_gene)\b",
+    ("transport.redaction", "compile alternatives"): r"key\-of\-someone|me@x\.org",
+    ("transport.redaction", "compile alternatives.encode()"): r"key\-of\-someone|me@x\.org",
+    ("transport.refusals", r"search f'\\b({names})\\b|\\[hidden\\]'"): r"\b(term|id)\b|\[hidden\]",
+    ("transport.replies", "search must_hold[0]"): r"<Count>\s*\d+\s*</Count>",
+    ("transport.replies", "findall expect.record.encode()"): r"<Id>",
+}
+HELD_BY_THE_MODULE: Final = {
+    ("corpus.sections", r"compile f'\\b(?:{words})\\b'"),
+    ("gene.cross_references", "compile pattern.strip('^$')"),
+    ("transport.refusals", "compile '|'.join(alternatives)"),
+}
+"""Made of words, and collected as what the module then holds."""
+
+
+AT_THE_BEGINNING: Final = {"citations.files.reference_files _SIGNS"}
+"""Tables of patterns that are matched one by one, which no name in the source tells."""
+EXCUSED: Final = {
+    "pubmed.xml.slicer _TOKEN": "its reader stops at the first thing that does not end (test_record_slicer)",
+    "sandbox.pmc_text _TEXT": "it reads the demo's own texts",
+    "transport.replies _ENDS_ELEMENT": "it sees the last 1,024 bytes of a reply",
+}
+
+
+@cache
+def patterns() -> dict[str, Pattern]:
+    found: dict[str, Pattern] = {}
+    unknown: list[str] = []
+
+    def add(where: str, pattern: "re.Pattern[Any]", how: set[str]) -> None:
+        kinds = {"search" if one in ANYWHERE else one for one in how & USES} or {"search"}
+        source = pattern.pattern
+        text = source.decode("latin-1") if isinstance(source, bytes) else source
+        for kind in kinds:
+            found[f"{text} {pattern.flags} {kind}"] = Pattern(
+                where, text, isinstance(source, bytes), pattern.flags, kind
+            )
+
+    for module in modules():
+        short = module.__name__.removeprefix("entrez_kit.")
+        at_hand = set()
+        for name, pattern in compiled_in(module):
+            at_hand.add(pattern.pattern)
+            how = (
+                {"match"}
+                if f"{short} {name}" in AT_THE_BEGINNING
+                else methods().get((module.__name__ if name.startswith("_") else "", name), set())
+            )
+            add(f"{short} {name}", pattern, how)
+        for what, made in handed_to_re(module):
+            if made is None and (example := MADE_OF_WORDS.get((short, what))):
+                made = re.compile(example)
+            if made is None and (short, what) not in HELD_BY_THE_MODULE:
+                unknown.append(f"{short}: {what}")
+            elif made is not None and not (what.startswith("compile") and made.pattern in at_hand):
+                add(f"{short} {what.split()[0]}", made, {what.split()[0]})
+    assert not unknown, f"give an example in MADE_OF_WORDS: {unknown}"
+    return found
+
+
+def judged(wanted: list[Pattern]) -> dict[str, str]:
+    """Return what is wrong with patterns, judged by a process that can be ended."""
+    wrong: dict[str, str] = {}
+    while wanted:
+        with subprocess.Popen(
+            [sys.executable, str(WORKER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
+        ) as process:
+            assert process.stdin
+            assert process.stdout
+            json.dump([asdict(one) for one in wanted], process.stdin)
+            process.stdin.close()
+            for one in tuple(wanted):
+                watch = threading.Timer(STUCK_SECONDS, process.kill)
+                watch.start()
+                line = process.stdout.readline()
+                watch.cancel()
+                found = json.loads(line) if line else "never ends"
+                if found:
+                    wrong[f"{one.where}: {one.source!r} [{one.method}]"] = found
+                wanted = wanted[1:]
+                if not line:
+                    break
+    return wrong
+
+
+def test_the_judge_tells_linear_from_worse() -> None:
+    def wrong(source: str, method: str = "search") -> str | None:
+        return verdict(Pattern("here", source, False, 0, method))
+
+    assert wrong(r"[a-z]++!") is not None, "every place looked at again"
+    assert wrong(r"([a-z]+)*!", "match") is not None, "exponential"
+    assert wrong(r"\s*x?\s*y", "fullmatch") is not None
+    assert wrong(r"<!--.*?-->") is not None
+    assert wrong(r'"(?:\\.|[^"])*"', "match") is not None, "a backslash read two ways"
+    assert wrong(r'"(?:\\.|[^"\\])*+"?') is None
+    assert wrong(r"<[^<>]*>") is None
+    assert wrong(r"(?<![a-z])[a-z]++!") is None
+
+
+def test_every_pattern_is_linear() -> None:
+    wanted = [one for one in patterns().values() if one.where not in EXCUSED]
+    wrong = judged(wanted)
+    assert not wrong, "\n".join(f"{name}\n    {found}" for name, found in wrong.items())
+
+
+HOSTILE: Final = """
+import time
+from entrez_kit.errors import EntrezKitError
+from entrez_kit.gene.errors import unresolved
+from entrez_kit.identifiers import read_identifier
+from entrez_kit.pubmed.encoded_markup import abstract_parts, plain_text
+from entrez_kit.pubmed.xml.slicer import Slicer
+from entrez_kit.transport.call import Call, Expect
+from entrez_kit.transport.redaction import Redactor
+from entrez_kit.transport.replies import Incoming, check
+from entrez_kit.transport.retry import Retryable
+
+def checked(text):
+    body = text.encode()
+    for root in ("ePostResult", "eSearchResult", ""):
+        roots = frozenset({root}) if root else frozenset()
+        root = root or "PubmedArticleSet"
+        call = Call("eutils", "epost", "https://x.org/epost", (), Expect("xml", roots))
+        for reply in (b"<%b>%b</%b>" % (root.encode(), body, root.encode()), body):
+            try:
+                check(call, Incoming(200, {}, reply), Redactor([]))
+            except (EntrezKitError, Retryable):
+                pass
+
+def sliced(text):
+    slicer = Slicer()
+    for start in range(0, len(text), 65536):
+        slicer.add(text[start : start + 65536])
+
+pieces = (
+    "<!--", "<!-- -->", "<![CDATA[", "<h1>", "<h1>a</h2>", "<title>", "<i ", "<i a='", "<", "<p", "</i>", "<math",
+    "<math>", "&amp;", "&", "&#38;", " ", "(", "#", "pmid ", "gene ", "10.1", "<QueryKey>1</QueryKey>", "<WebEnv>",
+    "<Count>", "<Count>1", "<Id>1</Id>", "<a/>", "<?xml version='1.0'?><a/>",
+)
+for read in (plain_text, abstract_parts, read_identifier, lambda text: unresolved(text, "get_gene"), checked, sliced):
+    for piece in pieces:
+        for before, after in (("", ""), ("gene", "!"), ("<PubmedArticleSet><PubmedArticle>", "x")):
+            start = time.thread_time()
+            try:
+                read(before + piece * (200_000 // len(piece)) + after)
+            except EntrezKitError:
+                pass
+            taken = time.thread_time() - start
+            assert taken < 3, (read, piece, taken)
+"""
+
+
+def test_no_text_of_200000_characters_takes_a_reader_longer_than_three_seconds() -> None:
+    told = subprocess.run([sys.executable, "-c", HOSTILE], capture_output=True, text=True, timeout=300)
+    assert told.returncode == 0, told.stderr[-2000:]

@@ -1,0 +1,86 @@
+"""The README and the guides say what is so."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from places import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def _run(line: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    import os
+
+    command = [sys.executable, "-m", "entrez_kit", *shlex.split(line)[1:]]
+    return subprocess.run(
+        command, capture_output=True, text=True, encoding="utf-8", env={**os.environ, **environment}, check=False
+    )
+
+
+def test_the_picture_in_the_readme_is_what_the_command_prints() -> None:
+    block = re.search(r"```console\n\$ (.*?)\n(.*?)```", README, re.DOTALL)
+    assert block is not None
+
+    shown = _run(f"{block[1]} -f table", COLUMNS="78")
+
+    assert [line.rstrip() for line in shown.stdout.splitlines()] == block[2].splitlines()
+
+
+def _examples() -> list[str]:
+    blocks = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    return [line for block in blocks for line in block.splitlines() if line.startswith("entrez-kit ")]
+
+
+@pytest.mark.parametrize("line", _examples())
+def test_every_example_runs_in_the_demo(line: str, tmp_path: Path) -> None:
+    import os
+
+    shell = line.replace("entrez-kit ", f"{shlex.quote(sys.executable)} -m entrez_kit --demo ")
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", shell],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=tmp_path,
+        env=dict(os.environ),
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_python_example_runs_against_the_sandbox() -> None:
+    from entrez_kit.sandbox.server import Sandbox
+
+    block = re.search(r"```python\n(.*?)```", README, re.DOTALL)
+    assert block is not None
+    with Sandbox(enforce_limits=False) as sandbox:
+        done = subprocess.run(
+            [sys.executable, "-c", block[1]],
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            env={"PATH": "", "HOME": str(Path.home()), "ENTREZ_KIT_EUTILS_URL": f"{sandbox.url}/entrez/eutils"},
+            check=False,
+        )
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+
+
+def test_every_subcommand_is_in_the_readme() -> None:
+    listed = set(re.findall(r"^│ ([a-z]+)  ", _run("entrez-kit --help", COLUMNS="100").stdout, re.MULTILINE))
+    assert {"search", "fetch", "show", "guide"} <= listed
+    for name in listed:
+        assert f"`{name}" in README, name
+
+
+def test_the_gate_finds_both_lines_in_the_readme() -> None:
+    for mark in ("demo-line", "test-line"):
+        block = re.search(rf"<!-- {mark} -->\n```sh\n(.+)\n```\n<!-- /{mark} -->", README)
+        assert block is not None
+        assert "\n" not in block[1]

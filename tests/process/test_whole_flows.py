@@ -1,0 +1,214 @@
+"""Whole flows through the real program: secrets, faults, start-up, pipes."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.settings import DEMO_WARNING
+
+KEY = "c4narykey0123456789abcdefc4narykey01"
+EMAIL = "canary.person@example.org"
+MIX = {"429": 0.05, "500": 0.02, "truncate": 0.05, "html": 0.10, "error200": 0.05, "cut": 0.05}
+
+
+def _program(*arguments: str, environment: dict[str, str], stdin: bytes = b"") -> tuple[int, bytes, bytes]:
+    done = subprocess.run(
+        [sys.executable, "-m", "entrez_kit", *arguments],
+        input=stdin,
+        capture_output=True,
+        env={**os.environ, **environment},
+        timeout=240,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def _at(sandbox: Sandbox) -> dict[str, str]:
+    return {
+        "ENTREZ_KIT_EUTILS_URL": f"{sandbox.url}/entrez/eutils",
+        "ENTREZ_KIT_IDCONV_URL": f"{sandbox.url}/idconv",
+        "ENTREZ_KIT_EUROPEPMC_URL": f"{sandbox.url}/europepmc",
+    }
+
+
+def _files(*folders: Path) -> Iterator[Path]:
+    for folder in folders:
+        yield from (path for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize(
+    ("fault", "statuses"),
+    [
+        ({}, {0}),
+        ({"429": 1.0}, {7}),
+        ({"500": 1.0}, {5}),
+        ({"html": 1.0}, {5}),
+        ({"truncate": 1.0}, {5}),
+        ({"error200": 1.0}, {5}),
+        ({"cut": 1.0}, {5}),
+    ],
+    ids=["healthy", "429", "500", "html", "truncate", "error200", "cut"],
+)
+def test_key_and_email_appear_nowhere(fault: dict[str, float], statuses: set[int], tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    environment = {
+        "NCBI_API_KEY": KEY,
+        "NCBI_ADMIN_EMAIL": EMAIL,
+        "LOGS_DIR": str(logs),
+        "MCP_LOG_LEVEL": "debug",
+        "NCBI_MAX_RETRIES": "1",
+        "ENTREZ_KIT_HOME": str(tmp_path / "kit"),
+    }
+    with Sandbox(faults=fault, enforce_limits=False) as sandbox:
+        outputs = [
+            _program(*command, environment=environment | _at(sandbox))
+            for command in (
+                ("search", "crispr", "--summaries", "3", "--history", "-v"),
+                ("fetch", "99000001", "PMC99000002", "10.5555/no.such", "-v"),
+                ("fetch", "99000001", "-f", "table", "-v"),
+            )
+        ]
+        keyed = [entry.keyed for entry in sandbox.log]
+        outputs.append(_program("config", "show", "-v", environment=environment | _at(sandbox)))
+        outputs.append(_program("cache", "info", "-v", environment=environment | _at(sandbox)))
+
+    assert outputs[0][0] in statuses
+    assert any(keyed), "the key never reached the service, so the test proves nothing"
+    written = [path.read_bytes() for path in _files(tmp_path, Path(os.environ["TMPDIR"]))]
+    assert written
+    for text in [part for _, out, err in outputs for part in (out, err)] + written:
+        for secret in (KEY, EMAIL, EMAIL.replace("@", "%40")):
+            assert secret.encode() not in text
+
+
+def test_the_program_returns_every_record_or_names_what_is_missing(tmp_path: Path) -> None:
+    asked = [str(number) for number in range(99_100_001, 99_102_001)]
+    with Sandbox(records=2_000, enforce_limits=False, faults=MIX, seed=3) as faulty:
+        status, out, err = _program(
+            "fetch",
+            "-",
+            "-f",
+            "jsonl",
+            "--detail",
+            "citation_data",
+            stdin="\n".join(asked).encode(),
+            environment={"NCBI_API_KEY": KEY, "ENTREZ_KIT_HOME": str(tmp_path), **_at(faulty)},
+        )
+        struck = sum(faulty.faults.struck.values())
+
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert struck, "no fault struck, so the test proves nothing"
+    assert [line.get("pmid") or line["input"] for line in lines] == asked
+    failed = [line["input"] for line in lines if line.get("status")]
+    if failed:
+        assert status == 4
+        assert [entry["input"] for entry in json.loads(err)["error"]["details"]["missing"]] == failed
+    else:
+        assert (status, err) == (0, b"")
+
+
+def test_nothing_invalid_is_ever_cached(tmp_path: Path) -> None:
+    with Sandbox(records=200, enforce_limits=False, faults=MIX, seed=5) as faulty:
+        environment = {"NCBI_API_KEY": KEY, "ENTREZ_KIT_HOME": str(tmp_path), **_at(faulty)}
+        asked = [str(number) for number in range(99_100_001, 99_100_201)]
+        for start in range(0, 200, 20):
+            _program("fetch", *asked[start : start + 20], "-f", "ids", environment=environment)
+        before = faulty.requests()
+        offline = [
+            _program("--offline", "fetch", *asked[start : start + 20], "-f", "ids", environment=environment)
+            for start in range(0, 200, 20)
+        ]
+        assert faulty.requests() == before
+
+    returned = Counter(line for status, out, _ in offline if status == 0 for line in out.decode().split())
+    assert all(status in (0, 5) for status, _, _ in offline)
+    assert set(returned) <= set(asked)
+    assert sum(returned.values()) == 20 * sum(status == 0 for status, _, _ in offline)
+    assert len(returned) >= 150
+
+
+def test_the_second_call_comes_from_the_cache_with_the_same_document(sandbox: Sandbox, tmp_path: Path) -> None:
+    environment = {"ENTREZ_KIT_HOME": str(tmp_path), **_at(sandbox)}
+    first = _program("search", "crispr", "--summaries", "5", environment=environment)
+    requests = sandbox.requests()
+    second = _program("search", "crispr", "--summaries", "5", environment=environment)
+
+    assert first == second
+    assert sandbox.requests() == requests
+
+
+def test_help_loads_none_of_the_heavy_libraries() -> None:
+    code = (
+        "import sys; from importlib import import_module; main = import_module('entrez_kit.commands._app').main\n"
+        "try: main(['--help'])\nexcept SystemExit: pass\n"
+        "heavy = {'requests', 'Bio', 'lxml', 'mcp', 'numpy', 'requests_cache', 'pyrate_limiter'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, encoding="utf-8")
+
+    assert done.stderr.strip() == "[]"
+    assert "search" in done.stdout
+
+
+def test_version_is_answered_before_anything_is_imported() -> None:
+    code = (
+        "import sys; sys.argv = ['entrez-kit', '--version']\nfrom entrez_kit.__main__ import main\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "print(sorted(name for name in sys.modules if name.split('.')[0] in ('typer', 'pydantic', 'rich', 'tomllib')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, encoding="utf-8")
+
+    assert done.stdout.splitlines()[0].startswith("entrez-kit ")
+    assert done.stdout.splitlines()[1] == "[]"
+
+
+def test_a_pipeline_with_head_works_and_ends_quietly() -> None:
+    program = f"{sys.executable} -m entrez_kit --demo"
+    done = subprocess.run(
+        [
+            "bash",
+            "-c",
+            f"{program} search crispr -f ids | {program} fetch - -f jsonl | head -1; echo ${{PIPESTATUS[*]}}",
+        ],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
+
+    line, statuses = done.stdout.splitlines()
+    assert json.loads(line)["pmid"].startswith("99")
+    assert statuses == "0 0 0"
+    assert set(done.stderr.splitlines()) == {f"Warning: {DEMO_WARNING}"}
+
+
+def test_the_demo_keeps_to_its_own_folders_and_leaves_no_trace_of_itself_in_the_users(tmp_path: Path) -> None:
+    status, _, _ = _program("--demo", "search", "crispr", environment={"ENTREZ_KIT_HOME": str(tmp_path)})
+
+    assert status == 0
+    assert {path.relative_to(tmp_path).parts[:2] for path in _files(tmp_path)} == {("cache", "demo")}
+
+
+def test_processes_at_once_stay_under_the_limit_of_the_sandbox() -> None:
+    with Sandbox(records=200) as strict:
+        running = [
+            subprocess.Popen(
+                [sys.executable, "-m", "entrez_kit", "--no-cache", "fetch", str(99_100_001 + index), "-f", "ids"],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={**os.environ, **_at(strict)},
+            )
+            for index in range(8)
+        ]
+        results = [(process.communicate(timeout=120), process.returncode) for process in running]
+        refused = [entry for entry in strict.log if entry.status == 429]
+
+    assert [status for _, status in results] == [0] * 8
+    assert refused == []

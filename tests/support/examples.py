@@ -1,0 +1,157 @@
+"""Calls of every operation, as the terminal takes them and as its request has them."""
+
+from typing import Any
+
+EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
+    "pubmed_search_articles": [
+        (("crispr",), {"query_term": "crispr"}),
+        (
+            ("crispr OR qqqzzz[foo]", "-n", "3", "--summaries", "2", "--min-date", "2019", "--type", "Review"),
+            {
+                "query_term": "crispr OR qqqzzz[foo]",
+                "max_results": 3,
+                "fetch_brief_summaries": 2,
+                "date_range": {"min_date": "2019"},
+                "filter_by_publication_types": ["Review"],
+            },
+        ),
+        (("crisper",), {"query_term": "crisper"}),
+    ],
+    "pubmed_fetch_contents": [
+        (("99000001", "99000050"), {"pmids": ["99000001", "99000050"]}),
+        (("12", "PMC99000001", "x"), {"pmids": ["12", "PMC99000001", "x"]}),
+        (("99000001", "--detail", "citation_data"), {"pmids": ["99000001"], "detail_level": "citation_data"}),
+        (("99000070", "--detail", "full_xml"), {"pmids": ["99000070"], "detail_level": "full_xml"}),
+        (("99000001", "--detail", "medline_text"), {"pmids": ["99000001"], "detail_level": "medline_text"}),
+        (
+            ("99000001", "--no-mesh", "--grants"),
+            {
+                "pmids": ["99000001"],
+                "include_mesh_terms": False,
+                "include_grant_info": True,
+            },
+        ),
+    ],
+    "europepmc_search": [
+        (("crispr",), {"query": "crispr"}),
+        (
+            ("crispr", "OR", "wheat", "--source", "preprints", "--sort", "date", "--page-size", "3", "--synonyms"),
+            {"query": "crispr OR wheat", "sources": ["PPR"], "sort_by": "date", "page_size": 3, "synonyms": True},
+        ),
+        (("AUTH:Luo", "--detail", "brief"), {"query": "AUTH:Luo", "detail_level": "brief"}),
+        (("nosuchword",), {"query": "nosuchword"}),
+    ],
+    "pubmed_article_relationships": [
+        (("99000001",), {"source_pmid": "99000001"}),
+        (
+            ("99000004", "--type", "references", "--depth", "2", "-n", "7", "--budget", "5"),
+            {
+                "source_pmid": "99000004",
+                "relationship_type": "references",
+                "depth": 2,
+                "max_related_results": 7,
+                "budget": 5,
+            },
+        ),
+        (("99000003", "--type", "references"), {"source_pmid": "99000003", "relationship_type": "pubmed_references"}),
+        (("99000004", "--type", "formats"), {"source_pmid": "99000004", "relationship_type": "citation_formats"}),
+        (
+            ("99000004", "--type", "formats", "--style", "bibtex,mla_string", "--style", "nbib"),
+            {
+                "source_pmid": "99000004",
+                "relationship_type": "citation_formats",
+                "citation_styles": ["bibtex", "mla_string", "nbib"],
+            },
+        ),
+    ],
+    "pubmed_format_citations": [
+        (("99000001", "99000050"), {"pmids": ["99000001", "99000050"]}),
+        (
+            ("12", "PMC99000001", "x", "--style", "mla_string,vancouver", "--style", "csl"),
+            {"pmids": ["12", "PMC99000001", "x"], "citation_styles": ["mla", "vancouver", "csl"]},
+        ),
+        (
+            ("99000050", "--style", "ris,bibtex,nbib"),
+            {"pmids": ["99000050"], "citation_styles": ["ris", "bibtex", "nbib"]},
+        ),
+    ],
+    "pubmed_fetch_fulltext": [
+        (("PMC99000001", "PMC99000002"), {"pmcids": ["PMC99000001", "PMC99000002"]}),
+        (
+            ("99000001", "99000007", "12", "--references", "--section", "methods", "--max-characters", "200"),
+            {
+                "pmids": ["99000001", "99000007", "12"],
+                "include_references": True,
+                "sections": ["methods"],
+                "max_characters": 200,
+            },
+        ),
+        (
+            ("10.5555/ekit.2019.0050", "--max-sections", "2", "--overflow", "outline"),
+            {"dois": ["10.5555/ekit.2019.0050"], "max_sections": 2, "overflow_mode": "outline"},
+        ),
+    ],
+    "search_genes": [
+        (("TP53",), {"query": "TP53"}),
+        (("TP53", "--organism", "mouse", "--page-size", "2"), {"query": "TP53", "organism": "mouse", "page_size": 2}),
+        (("nosuchgene123",), {"query": "nosuchgene123"}),
+    ],
+    "get_gene": [
+        (("NCBIGene:7157",), {"entrez_id": "NCBIGene:7157"}),
+        (("NCBIGene:7157", "--slim"), {"entrez_id": "NCBIGene:7157", "slim": True}),
+    ],
+    "get_pubmed_links": [
+        (("NCBIGene:7157", "--limit", "3"), {"entrez_id": "NCBIGene:7157", "limit": 3}),
+    ],
+    "pubmed_lookup_citation": [
+        (
+            ("--title", "Base editing of a cryptic splice site"),
+            {"citations": [{"title": "Base editing of a cryptic splice site"}]},
+        ),
+        (("--journal", "J", "--year", "2020"), {"citations": [{"journal": "J", "year": "2020"}]}),
+    ],
+    "pubmed_convert_ids": [
+        (("99000001", "12", "PMC99000002"), {"ids": ["99000001", "12", "PMC99000002"]}),
+    ],
+    "pubmed_lookup_mesh": [(("heart", "attack"), {"query": "heart attack"})],
+    "pubmed_spell_check": [(("crisper",), {"query": "crisper"})],
+    "pubmed_sync_delta": [
+        (("editing", "crispr"), {"query_key": "editing", "term": "crispr"}),
+        (
+            ("trials", "placebo", "OR", "sham", "--overlap-days", "9"),
+            {"query_key": "trials", "term": "placebo OR sham", "overlap_days": 9},
+        ),
+        (("none", "nosuchword"), {"query_key": "none", "term": "nosuchword"}),
+    ],
+    "rag_search": [
+        (("base", "editing"), {"query": "base editing"}),
+        (
+            ("zebrafish", "-n", "3", "--no-quality"),
+            {"query": "zebrafish", "top_k": 3, "quality_bias": False},
+        ),
+        (("base", "--corpus", "c", "--index", "local"), {"query": "base", "corpus": "c", "index": "local"}),
+        (("nosuchword",), {"query": "nosuchword"}),
+    ],
+    "rag_get": [(("99000001",), {"doc_id": "pmid:99000001"})],
+    "corpus_checkpoint_get": [(("c",), {"query_key": "c"}), (("unknown",), {"query_key": "unknown"})],
+    "corpus_checkpoint_set": [
+        (
+            ("c", "2025-01-01T00:00:00Z", "--note", "backfill"),
+            {"query_key": "c", "last_edat": "2025-01-01T00:00:00Z"},
+        ),
+    ],
+    "entrez_info": [((), {}), (("mesh",), {"db": "mesh"}), (("--term", "TP53"), {"term": "TP53"})],
+    "entrez_search": [(("mesh", "diabetes"), {"db": "mesh", "term": "diabetes"})],
+    "entrez_summary": [(("gene", "7157", "999999", "TP53"), {"db": "gene", "ids": ["7157", "999999", "TP53"]})],
+    "entrez_fetch": [
+        (("nuccore", "ZZ900001.1", "--rettype", "fasta"), {"db": "nuccore", "ids": ["ZZ900001.1"], "rettype": "fasta"}),
+    ],
+    "entrez_link": [
+        (
+            ("7157", "999999", "--from", "gene", "--to", "pubmed"),
+            {"ids": ["7157", "999999"], "source": "gene", "target": "pubmed"},
+        ),
+    ],
+}
+CORPUS = {"query_key": "c", "term": "crispr OR editing"}
+"""What both doors sync before they read from their corpora."""

@@ -1,0 +1,214 @@
+"""Write the methods of ``EntrezKit`` from the operations: ``python tests/support/kit_signatures.py``.
+
+What stands above the marker in ``entrez_kit/kit_methods.py`` is written by hand and stays.
+"""
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from textwrap import TextWrapper
+from types import MappingProxyType, NoneType, UnionType
+from typing import Any, Final, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, BeforeValidator
+from pydantic.fields import FieldInfo
+
+from entrez_kit import catalogue
+from entrez_kit.operation import Operation
+
+MODULE: Final = Path(catalogue.__file__).with_name("kit_methods.py")
+MARKER: Final = "# Written by tests/support/kit_signatures.py from here on\n"
+WIDTH: Final = 120
+UNKNOWN: Final = "an argument is unknown, missing or out of bounds"
+PAGING: Final = frozenset({"max_results", "offset", "use_history"})
+PROGRESS: Final = "called with the number of PMIDs retrieved so far and the number counted."
+
+AnyOperation = Operation[Any, Any]
+
+
+def module_text() -> str:
+    """Return the whole module as it should be."""
+    by_hand = MODULE.read_text(encoding="utf-8").partition(MARKER)[0]
+    operations = catalogue.OPERATIONS
+    parts = [
+        by_hand + MARKER,
+        "if TYPE_CHECKING:",
+        *_imports(operations),
+        "\n",
+        "class Methods:",
+        '    """One method an operation; arguments that are left out are not sent."""',
+        "",
+        '    services: "Services"',
+        "",
+    ]
+    for operation in operations:
+        parts += _method(operation)
+        if operation.method == "search_articles":
+            parts += _search_all(operation)
+    return "\n".join(parts)
+
+
+def _imports(operations: tuple[AnyOperation, ...]) -> Iterator[str]:
+    homes = {"entrez_kit.pubmed.search_all": {"Progress"}, "entrez_kit.services": {"Services"}}
+    for operation in operations:
+        fields = operation.request.model_fields.values()
+        for model in (
+            operation.result,
+            *filter(_is_model, chain.from_iterable(_inside(one.annotation) for one in fields)),
+        ):
+            homes.setdefault(model.__module__, set()).add(model.__name__)
+    yield from (f"    from {module} import {', '.join(sorted(homes[module]))}" for module in sorted(homes))
+
+
+def _method(operation: AnyOperation) -> Iterator[str]:
+    yield f'    @_runs("{_home(operation)}")'
+    yield f"    def {operation.method}("
+    yield from _parameters(operation)
+    yield f'    ) -> "{operation.result.__name__}":'
+    yield from _docstring(_said(operation), operation)
+    yield ""
+
+
+def _search_all(operation: AnyOperation) -> Iterator[str]:
+    yield "    @_runs_whole"
+    yield "    def search_all("
+    yield from _parameters(operation, 'progress: "Progress | None" = None,', without=PAGING)
+    yield f'    ) -> "{operation.result.__name__}":'
+    said = "Retrieve every PMID of a search, however many, with a certificate that nothing is missing."
+    yield from _docstring(said, operation, {"progress": PROGRESS}, without=PAGING)
+    yield ""
+
+
+def _parameters(operation: AnyOperation, *first: str, without: Collection[str] = ()) -> Iterator[str]:
+    yield from (f"        {word}" for word in ("self,", *first, "*,"))
+    for name, field in _fields(operation, without):
+        default = "" if field.is_required() else f" = {_default(field)}"
+        yield f"        {name}: {_annotation(name, field, operation.request)}{default},"
+
+
+def _default(field: FieldInfo) -> str:
+    default = field.get_default(call_default_factory=True)
+    return repr(tuple(default) if isinstance(default, list) else default)
+
+
+def _annotation(name: str, field: FieldInfo, request: type[BaseModel]) -> str:
+    """Return what a caller may give; numbers for ids, mappings for models, any sequence for a list, other spellings."""
+    names = [
+        one.info.fields
+        for one in request.__pydantic_decorators__.field_validators.values()
+        if one.info.mode == "before"
+    ]
+    is_read_first = any(isinstance(one, BeforeValidator) for one in field.metadata) or any(name in one for one in names)
+    more = ["int"] if name == "ids" or name.endswith(("pmid", "pmids")) else ["str"] if is_read_first else []
+    kinds = [*_kinds(field.annotation, more), *(["str"] if is_read_first else [])]
+    text = " | ".join(dict.fromkeys(kinds))
+    return f'"{text}"' if any(map(_is_model, _inside(field.annotation))) else text
+
+
+def _kinds(kind: Any, more: Sequence[str]) -> Iterator[str]:
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        for one in inner:
+            yield from _kinds(one, more)
+    elif origin is list:
+        yield f"Sequence[{' | '.join(dict.fromkeys(_kinds(inner[0], more)))}]"
+    elif origin is Literal:
+        yield f"Literal[{', '.join(repr(one) for one in inner)}]"
+        yield from more
+    elif origin is not None:  # Annotated
+        yield from _kinds(inner[0], more)
+    elif _is_model(kind):
+        yield from (kind.__name__, "Mapping[str, Any]")
+    elif kind is NoneType:
+        yield "None"
+    else:
+        yield kind.__name__
+        yield from more if kind is str else ()
+
+
+def _is_model(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
+
+
+def _inside(kind: Any) -> Iterator[Any]:
+    yield kind
+    for inner in get_args(kind):
+        yield from _inside(inner)
+
+
+def _fields(operation: AnyOperation, without: Collection[str]) -> Iterator[tuple[str, FieldInfo]]:
+    yield from ((name, field) for name, field in operation.request.model_fields.items() if name not in without)
+
+
+def _docstring(
+    said: str, operation: AnyOperation, first: Mapping[str, str] = MappingProxyType({}), without: Collection[str] = ()
+) -> Iterator[str]:
+    summary, _, rest = said.partition("\n\n")
+    yield _wrapped(f'"""{summary}', "        ")
+    if rest:
+        yield ""
+        yield _wrapped(rest, "        ")
+    fields = {name: _plain(field.description or "") for name, field in _fields(operation, without)}
+    yield from _section("Args", {**first, **fields})
+    yield "\n        Returns:"
+    yield _wrapped(_plain(_doc(operation.result)).partition("\n\n")[0], " " * 12)
+    yield from _section("Raises", _raises(operation))
+    yield '        """'
+
+
+def _section(title: str, entries: Mapping[str, str]) -> Iterator[str]:
+    yield f"\n        {title}:"
+    yield from (_wrapped(f"{name}: {text}", " " * 12, hanging=" " * 16) for name, text in entries.items())
+
+
+def _wrapped(text: str, margin: str, hanging: str | None = None) -> str:
+    words = " ".join(text.split())
+    lines = TextWrapper(WIDTH, margin, hanging or margin, break_long_words=False, break_on_hyphens=False)
+    return lines.fill(words)
+
+
+def _doc(thing: object) -> str:
+    return inspect.cleandoc(thing.__doc__ or "")
+
+
+def _said(operation: AnyOperation) -> str:
+    """Return what an operation does, with the kit's names in place of the tools'."""
+    text = _doc(operation.function)
+    return _plain(re.split(r"\n\n(?:Args|Returns|Raises|Source):", text)[0])
+
+
+def _plain(text: str) -> str:
+    for operation in catalogue.OPERATIONS:
+        text = re.sub(rf"\b{operation.name}\b", operation.method, text)
+    return text.replace("\\", "\\\\")
+
+
+def _raises(operation: AnyOperation) -> Mapping[str, str]:
+    """Return the errors and when they are raised, as the operation's function has it."""
+    _, _, text = _doc(operation.function).partition("Raises:\n")
+    entries = re.findall(r"^    (\w+): (.+(?:\n {8}.+)*)", text.partition("\n\n")[0], re.MULTILINE)
+    found = {name: " ".join(when.split()) for name, when in entries}
+    if operation.argument_error is not None:
+        return found
+    own = found.pop("InvalidInput", None)
+    return {"InvalidInput": f"{UNKNOWN}; {own}" if own else f"{UNKNOWN}.", **found}
+
+
+def _home(operation: AnyOperation) -> str:
+    """Return module and name of the constant, as the catalogue imports it."""
+    for node in ast.parse(inspect.getsource(catalogue)).body:
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                if getattr(catalogue, alias.name) is operation:
+                    return f"{node.module}.{alias.name}"
+    raise LookupError(operation.name)
+
+
+if __name__ == "__main__":
+    MODULE.write_text(module_text(), encoding="utf-8")
+    subprocess.run([sys.executable, "-m", "ruff", "format", "-q", str(MODULE)], check=True)

@@ -1,0 +1,99 @@
+"""The terminal door in tests: in this process over a sandbox, or as the real program in a process of its own."""
+
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from entrez_kit.sandbox.server import Sandbox
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a call of the program ended."""
+
+    status: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Done]
+Program = Callable[..., Done]
+Module = Callable[[str], Any]
+
+
+@pytest.fixture(name="cli")
+def cli_fixture(
+    sandbox: "Sandbox",
+    no_waiting: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsysbinary: pytest.CaptureFixture[bytes],
+) -> Cli:
+    """Call the program in this process, its requests going to the sandbox over the demo corpus, without waiting."""
+    monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")
+    monkeypatch.setenv("ENTREZ_KIT_IDCONV_URL", f"{sandbox.url}/idconv")
+    monkeypatch.setenv("ENTREZ_KIT_EUROPEPMC_URL", f"{sandbox.url}/europepmc")
+    monkeypatch.setenv("ENTREZ_KIT_PMC_OA_URL", f"{sandbox.url}/pmc-oa")
+    monkeypatch.setenv("ENTREZ_KIT_UNPAYWALL_URL", f"{sandbox.url}/unpaywall")
+    monkeypatch.setenv("UNPAYWALL_EMAIL", "reader@entrez-kit.invalid")
+    return caller(monkeypatch, capsysbinary)
+
+
+@pytest.fixture(name="alone")
+def alone_fixture(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Cli:
+    """Call the program in this process without anything to talk to."""
+    monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", "http://127.0.0.1:9/entrez/eutils")
+    return caller(monkeypatch, capsysbinary)
+
+
+def caller(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Cli:
+    """Return a function that calls the program in this process."""
+    main = import_module("entrez_kit.commands._app").main
+
+    def call(*arguments: str, stdin: bytes | str = b"") -> Done:
+        content = stdin.encode() if isinstance(stdin, str) else stdin
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content), encoding="utf-8"))
+        capsysbinary.readouterr()
+        status = main(list(arguments))
+        out, err = capsysbinary.readouterr()
+        return Done(status, out.decode("utf-8"), err.decode("utf-8"))
+
+    return call
+
+
+@pytest.fixture(name="program")
+def program_fixture(_own_environment: Any) -> Callable[..., Done]:
+    """Call the program in a process of its own."""
+
+    def call(*arguments: str, stdin: bytes | None = None, **environment: str) -> Done:
+        done = subprocess.run(
+            [sys.executable, "-m", "entrez_kit", *arguments],
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            env={**os.environ, **environment},
+            timeout=60,
+            check=False,
+        )
+        return Done(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
+
+    return call
+
+
+@pytest.fixture(name="process")
+def process_fixture(program: Program) -> Program:
+    """Call the program in a process of its own, over the demo."""
+    return lambda *arguments, **more: program("--demo", *arguments, **more)
+
+
+@pytest.fixture(name="module")
+def module_fixture() -> Callable[[str], Any]:
+    """Import a module of the terminal door under the name it is installed by."""
+    return lambda name: import_module(f"entrez_kit.commands.{name}")

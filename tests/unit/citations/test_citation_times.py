@@ -1,0 +1,120 @@
+"""No text that a service could send keeps a citation waiting: every step is linear in its length."""
+
+import time
+
+import pytest
+
+from entrez_kit.citations import csl, names, titles
+from entrez_kit.citations.check.comparing import differences
+from entrez_kit.citations.files.references import Reference
+from entrez_kit.citations.files.write_bibtex import bibtex_entry
+from entrez_kit.citations.files.write_nbib import nbib_record
+from entrez_kit.citations.files.write_ris import ris_record
+from entrez_kit.citations.style import casing, preparation
+from entrez_kit.citations.style import entries as styles
+from entrez_kit.citations.style.entries import STYLES, format_citation
+from entrez_kit.pubmed import pages
+from entrez_kit.pubmed.models import Article
+
+LENGTH = 40_000
+SECONDS = 20.0  # quadratic steps take minutes; the machine may be busy
+PIECES = (
+    *(
+        "<i ",
+        "<i>",
+        "<sub>",
+        "</",
+        "<",
+        "'",
+        "'a ",
+        "‘a ",
+        "“a ",
+        "”",
+        "’.”",
+        "‘’a",
+        '"',
+        "(",
+        "[a] ",
+        "{",
+        ")",
+        "[In A",
+    ),
+    *(
+        "a",
+        "a ",
+        "A. aa ",
+        "A ",
+        "a-",
+        "a/",
+        "Escherichia coli ",
+        "in vivo ",
+        " : ",
+        "; ",
+        ". ",
+        " ",
+        "!",
+        "é",
+        "\u2028",
+    ),
+    *("suppl ", "pt ", "pt. 1", "0", "1-1,", "1-", "1''", "; 1", "e00000-", "Retraction in: ", "a, b. ", "A B. ", "\\"),
+)
+
+
+def made_of(piece: str) -> str:
+    return (piece * LENGTH)[:LENGTH]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("piece", PIECES)
+def test_each_step_of_a_citation_takes_any_text_in_time(piece: str) -> None:
+    text = made_of(piece)
+    item: csl.Item = {"type": "article-journal", "container-title-short": text, "note": f"Retracted. {text}"}
+    for name in ("title", "container-title", "volume", "issue", "page", "publisher", "publisher-place", "edition"):
+        item[name] = text
+    item["author"] = [{"family": text, "given": text, "initials": text}, {"literal": text}]
+    started = time.perf_counter()
+
+    for style in STYLES.values():
+        preparation.prepared(item, style.wants)
+    preparation.standing_note({"note": f"[Retracted: {text}"})
+    styles._mended_text(f"“{text}”")
+    titles.journal_title(text)
+    titles.article_title(text, f"{text}b")
+    casing.taxa([text])
+    pages.expanded(text)
+    pages.is_article_number(text)
+    names.divided(text)
+    csl.edition(text)
+
+    assert time.perf_counter() - started < SECONDS
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("piece", PIECES)
+def test_records_of_any_text_are_written_as_files_and_compared_in_time(piece: str) -> None:
+    text = made_of(piece)
+    author = {"last_name": text, "first_name": text}
+    journal = {"title": text, "volume": text, "pages": text}
+    article = Article.model_validate(
+        {"pmid": "1", "title": text, "url": "https://x.org", "authors": [author], "journal_info": journal}
+    )
+    started = time.perf_counter()
+
+    for write in (ris_record, bibtex_entry, nbib_record):
+        write(article)
+    differences(Reference(key="1", title=text, journal=text, volume=text, pages=text), article)
+
+    assert time.perf_counter() - started < SECONDS
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("piece", ["<i>", "<i ", "‘a ", "“a ", "'a ", '"a ', "<span "])
+@pytest.mark.parametrize("field", ["title", "container-title", "publisher"])
+def test_the_processor_is_not_held_up_by_markup_or_quotes_that_never_close(piece: str, field: str) -> None:
+    item: csl.Item = {"type": "book", "title": "T", field: piece * 60}
+    started = time.perf_counter()
+
+    cited = format_citation(item, "apa")
+
+    assert time.perf_counter() - started < SECONDS
+    assert cited.count("<") == (60 if "<" in piece else 0)  # text is shown as it is

@@ -1,0 +1,606 @@
+"""RIS, BibTeX and MEDLINE files: what independent readers get back is what the records hold."""
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import nbib
+import pytest
+import RISparser
+import rispy
+from bibtexparser.entrypoint import parse_string as parse_bibtex
+from bibtexparser.middlewares import SeparateCoAuthors, SplitNameParts
+from places import DATA
+from pybtex.database import Person, parse_string
+from pylatexenc.latex2text import LatexNodes2Text
+
+from entrez_kit.citations.csl import csl_item, notes
+from entrez_kit.citations.files.entries import FILES, file_pieces, file_text
+from entrez_kit.citations.files.read_bibtex import BibtexFile
+from entrez_kit.citations.files.read_ris import RisFile
+from entrez_kit.citations.files.reference_files import kind_of, reference_file
+from entrez_kit.citations.files.write_bibtex import bibtex_entry, default_key, verbatim_doi
+from entrez_kit.citations.files.write_nbib import nbib_record
+from entrez_kit.citations.files.write_ris import ris_record
+from entrez_kit.citations.names import Name, csl_names
+from entrez_kit.errors import InvalidInput, UpstreamError
+from entrez_kit.europepmc.models import EuropePMCArticle
+from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.xml.records import iter_records
+
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+
+def articles_of(paths: Iterator[Any] | list[Any]) -> list[Article]:
+    """Return the articles of files, each once; files that hold no records are passed over."""
+    found: dict[str, Article] = {}
+    for path in paths:
+        try:
+            for record in iter_records(path.read_bytes()):
+                if record.kind != "deleted":
+                    found.setdefault(record.pmid, record.article())
+        except UpstreamError:
+            continue
+    return list(found.values())
+
+
+@pytest.fixture(scope="module")
+def difficult() -> list[Article]:
+    """Return the difficult records and those of the demo corpus."""
+    demo = [path for path in (files("entrez_kit.fixtures") / "pubmed").iterdir() if path.name.endswith(".xml")]
+    found = articles_of([DATA / "records.xml", *demo])
+    assert len(found) > 80
+    return found
+
+
+@pytest.fixture(scope="module")
+def recorded(real_data: Path) -> list[Article]:
+    """Return every article of the recordings."""
+    found = articles_of(sorted((real_data / "efetch_pubmed").glob("*.xml")))
+    assert len(found) > 100
+    return found
+
+
+def article(**fields: Any) -> Article:
+    """Return a record with these fields."""
+    given = {"pmid": "1", "title": "A title.", "url": "https://pubmed.ncbi.nlm.nih.gov/1/", **fields}
+    return Article.model_validate(given)
+
+
+def line(text: Any) -> str:
+    """Return text on one line; NLM's records hold a stray control character here and there."""
+    return " ".join(re.sub("[\x7f-\x84\x86-\x9f]", "", str(text or "")).split())
+
+
+def keywords(record: Article) -> list[str]:
+    words = [*record.keywords, *(term.descriptor_name for term in record.mesh_terms)]
+    return list(dict.fromkeys(line(word) for word in words))
+
+
+# RIS
+
+
+def expected_ris(record: Article) -> dict[str, Any]:
+    """Return what rispy must read of a record."""
+    item = csl_item(record)
+    chapter, journal = item["type"] == "chapter", item["type"] in ("article-journal", "article-newspaper")
+    page = str(item.get("page") or "")
+    names = [_flat(name) for name in item.get("author", ())]
+    editors = [_flat(name) for name in item.get("editor", ())]
+    dates = item.get("issued", {}).get("date-parts", [[]])
+    # "Own title [English title]" of the styles; both titles are lines of their own here.
+    title = re.fullmatch(r"(.+) \[(.+)\]", item.get("title", "")) if record.vernacular_title else None
+    both = (title[2], title[1]) if title else None
+    found: dict[str, Any] = {
+        "authors": names,
+        "secondary_authors": editors if chapter else [],
+        "tertiary_authors": [] if chapter else editors,
+        "title": item.get("title") if both is None else both[0],
+        "translated_title": both and both[1],
+        "secondary_title": item.get("container-title") if chapter or journal else item.get("collection-title"),
+        "alternate_title1": item.get("container-title-short") if journal else None,
+        "volume": item.get("volume"),
+        "number": item.get("issue"),
+        "start_page": page.partition("-")[0] or (item.get("number") if item["type"] != "report" else None),
+        "end_page": page.partition("-")[2] or None,
+        "year": str(dates[0][0]) if dates[0] else None,
+        "doi": record.doi,
+        "accession_number": record.pmid,
+        "custom2": record.pmcid if not chapter else None,
+        "abstract": line(record.abstract_text),
+        "keywords": keywords(record),
+        "publisher": item.get("publisher"),
+        "language": item.get("language"),
+    }
+    return {name: _lined(value) for name, value in found.items() if value}
+
+
+def _lined(value: Any) -> Any:
+    return [line(part) for part in value] if isinstance(value, list) else line(value)
+
+
+def _flat(name: Name) -> str:
+    family = " ".join(part for part in (name.get("non-dropping-particle"), name.get("family")) if part)
+    return name.get("literal") or ", ".join(part for part in (family, name.get("given"), name.get("suffix")) if part)
+
+
+def check_ris(records: list[Article]) -> None:
+    text = file_text("ris", records)
+    read = rispy.loads(text)
+    other = list(RISparser.read(text.splitlines()))
+    assert len(read) == len(other) == len(records)
+    for record, entry, second in zip(records, read, other, strict=True):
+        wanted = expected_ris(record)
+        assert {name: entry.get(name) for name in wanted} == wanted, record.pmid
+        assert {name: second.get(name) for name in wanted} == wanted, record.pmid
+        known = {*wanted, "type_of_reference", "urls", "notes", "date", "alternate_title2", "alternate_title3"}
+        known |= {"name_of_database", "edition", "issn", "place_published", "section", "type_of_work", "tertiary_title"}
+        assert set(entry) <= known, record.pmid
+        assert [note for note in entry.get("notes", ()) if not note.startswith("Authors of the book")] == notes(record)
+        assert entry["urls"][-1 if not record.pmcid else -2] == record.url
+    assert "unknown_tag" not in text
+
+
+def test_ris_is_read_back_whole_by_two_readers(difficult: list[Article]) -> None:
+    check_ris(difficult)
+
+
+def test_recorded_articles_as_ris_are_read_back_whole(recorded: list[Article]) -> None:
+    check_ris(recorded)
+
+
+@pytest.mark.parametrize(
+    ("title", "own", "lines"),
+    [
+        ("[Bread and sleep].", "Pain et sommeil.", ["TI  - Bread and sleep", "TT  - Pain et sommeil"]),
+        ("[Not Available].", "Pain et sommeil.", ["TI  - Pain et sommeil"]),
+        ("[Bread and sleep].", None, ["TI  - [Bread and sleep]"]),
+        ("Bread and sleep.", "Bread and Sleep", ["TI  - Bread and sleep"]),
+    ],
+)
+def test_ris_has_the_english_title_and_the_own_one_on_lines_of_their_own(
+    title: str, own: str | None, lines: list[str]
+) -> None:
+    text = ris_record(article(title=title, vernacular_title=own))
+
+    assert [written for written in text.split("\n") if written.startswith(("TI", "TT"))] == lines
+    (reference,) = RisFile(text, "refs.ris").references
+    assert reference.title == lines[0][6:]
+
+
+def test_medline_text_gives_an_abstract_in_another_language_as_ncbi_does() -> None:
+    text = nbib_record(article(abstract_text="El gasto.", abstract_language="spa"))
+
+    assert [written for written in text.split("\n") if written[:3] in ("AB ", "OAB")] == [
+        "OAB - El gasto.",
+        "OABL- spa",
+    ]
+
+
+def test_a_ris_record_has_no_line_that_is_not_a_tag(difficult: list[Article]) -> None:
+    for record in difficult:
+        lines = ris_record(record).split("\n")
+        assert all(re.match(r"[A-Z][A-Z0-9]  - ", text) for text in lines)
+        assert lines[0].startswith("TY  - ")
+        assert [text for text in lines if text.startswith("ER")] == ["ER  - "]
+
+
+def test_an_abstract_of_several_paragraphs_stays_one_ris_line() -> None:
+    record = article(abstract_text="BACKGROUND: One.\n\nTY  - JOUR\r\nER  - \n\x0b\u2028end")
+
+    (entry,) = rispy.loads(ris_record(record))
+
+    assert entry["abstract"] == "BACKGROUND: One. TY - JOUR ER - end"
+
+
+@pytest.mark.parametrize(
+    ("pages", "first", "last"),
+    [
+        ("737-8", "737", "738"),
+        ("1639-41", "1639", "1641"),
+        ("S12-9", "S12", "S19"),
+        ("e1019", "e1019", None),
+        ("e1000097", "e1000097", None),
+        ("104512", "104512", None),
+        ("4002.e26", "4002.e26", None),
+        ("345", "345", None),
+        ("101-5; discussion 106-8", "101", "105; discussion 106-108"),
+    ],
+)
+def test_pages_in_ris_are_whole(pages: str, first: str, last: str | None) -> None:
+    (entry,) = rispy.loads(ris_record(article(journal_info={"title": "J", "pages": pages})))
+
+    assert (entry["start_page"], entry.get("end_page")) == (first, last)
+
+
+@pytest.mark.parametrize(
+    ("date", "year", "written"),
+    [
+        ({"year": 2003, "month": 1, "day": 5, "precision": "day"}, "2003", "2003/01/05/"),
+        (
+            {"year": 2003, "month": 1, "medline_date": "2003 Jan-Feb", "precision": "range"},
+            "2003",
+            "2003/01//2003 Jan-Feb",
+        ),
+        ({"year": 2003, "medline_date": "2003 Winter", "precision": "season"}, "2003", "2003///2003 Winter"),
+        ({"medline_date": "19 century"}, None, "///19 century"),
+    ],
+)
+def test_dates_in_ris_are_as_exact_as_pubmed_is(date: dict[str, Any], year: str | None, written: str) -> None:
+    (entry,) = rispy.loads(ris_record(article(journal_info={"title": "J", "publication_date": date})))
+
+    assert (entry.get("year"), entry["date"]) == (year, written)
+
+
+def test_a_preprint_has_its_server_as_publisher_and_no_journal() -> None:
+    record = article(publication_types=["Preprint"], journal_info={"title": "bioRxiv"})
+
+    (entry,) = rispy.loads(ris_record(record))
+
+    assert (entry["type_of_reference"], entry["publisher"]) == ("UNPB", "bioRxiv")
+    assert "secondary_title" not in entry
+    assert bibtex_entry(record).startswith("@misc{")
+
+
+# BibTeX
+
+LATEX = LatexNodes2Text(keep_braced_groups=False)
+
+
+def plain(value: Any) -> str:
+    r"""Return what LaTeX prints for a value."""
+    braces = {r"\textbraceleft{}": "\ue000", r"\textbraceright{}": "\ue001"}  # which the library does not know
+    text = str(value)
+    for macro, mark in braces.items():
+        text = text.replace(macro, mark)
+    return line(LATEX.latex_to_text(text)).replace("\ue000", "{").replace("\ue001", "}").replace("ˆ", "^")
+
+
+def expected_bibtex(record: Article) -> dict[str, str]:
+    """Return the fields a reader must find, names and verbatim fields apart."""
+    item = csl_item(record)
+    kind = item["type"]
+    dates = item.get("issued", {}).get("date-parts", [[]])
+    month = MONTHS[dates[0][1] - 1] if len(dates[0]) > 1 and "season" not in item["issued"] else None
+    container = "journal" if kind in ("article-journal", "article-newspaper") else "booktitle"
+    found = {
+        "title": item.get("title"),
+        container: item.get("container-title") if kind != "article" else None,
+        "volume": item.get("volume"),
+        "number": item.get("issue") if kind != "report" else item.get("number"),
+        "pages": re.sub(r"(?<=\w)-(?=\w)", "–", str(item.get("page") or item.get("number") or ""))
+        if kind != "report"
+        else None,
+        "year": dates[0][0] if dates[0] else item.get("issued", {}).get("literal"),
+        "month": month,
+        "pmid": record.pmid,
+        "pmcid": record.pmcid,
+        "keywords": "; ".join(keywords(record)),
+        "abstract": record.abstract_text,
+        "note": " ".join(notes(record)).removesuffix("."),
+    }
+    return {name: plain_text(value) for name, value in found.items() if value}
+
+
+def plain_text(value: Any) -> str:
+    """Return text as LaTeX sets it: its ligatures are the only change."""
+    text = line(value)
+    for two, one in (("---", "—"), ("--", "–"), ("``", "“"), ("''", "”")):
+        text = text.replace(two, one)
+    return text
+
+
+def person_of(name: Name) -> tuple[str, str, str, str]:
+    """Return particle, family name, suffix and given names, without regard to how they are divided by spaces."""
+    if "literal" in name:
+        return "", line(name["literal"]), "", ""
+    parts = (name.get(part, "") for part in ("non-dropping-particle", "family", "suffix", "given"))
+    particle, family, suffix, given = (line(part) for part in parts)
+    return particle, family, suffix, given
+
+
+def joined(parts: list[str]) -> str:
+    return plain(" ".join(parts))
+
+
+def same_name(read: tuple[str, str, str, str], name: Name) -> bool:
+    wanted = person_of(name)
+    return tuple(plain_text(part) for part in wanted) == tuple(part.replace("~", " ") for part in read)
+
+
+def pybtex_names(persons: list[Person]) -> list[tuple[str, str, str, str]]:
+    return [
+        (
+            joined(person.prelast_names),
+            joined(person.last_names),
+            joined(person.lineage_names),
+            joined(person.first_names + person.middle_names),
+        )
+        for person in persons
+    ]
+
+
+def check_bibtex(records: list[Article]) -> None:
+    text = file_text("bibtex", records)
+    library = parse_bibtex(text, append_middleware=[SeparateCoAuthors(), SplitNameParts()])
+    assert library.failed_blocks == []
+    other = parse_string(text, "bibtex").entries
+    assert len(library.entries) == len(other) == len(records)
+    for record, entry in zip(records, library.entries, strict=True):
+        item, second = csl_item(record), other[default_key(record)]
+        assert entry.key == default_key(record)
+        wanted = expected_bibtex(record)
+        values = {name: field.value for name, field in entry.fields_dict.items()}
+        assert {name: plain(values.get(name, "")) for name in wanted} == wanted, record.pmid
+        assert {name: plain(second.fields.get(name, "")) for name in wanted} == {
+            **wanted,
+            **({"month": plain(second.fields["month"])} if "month" in wanted else {}),
+        }, record.pmid
+        if "month" in wanted:
+            assert second.fields["month"].lower().startswith(wanted["month"])
+        read_dois = [values.get("doi"), second.fields.get("doi")]
+        assert read_dois == [verbatim_doi(record.doi) or None] * 2
+        assert unquote(read_dois[0] or "") == (record.doi or "")
+        for role, field in (("author", "author"), ("editor", "editor"), ("container-author", "bookauthor")):
+            names = item.get(role, [])
+            if field != "bookauthor":
+                read = pybtex_names(second.persons.get(field, []))
+                assert len(read) == len(names), record.pmid
+                for one, name in zip(read, names, strict=True):
+                    assert same_name(one, name), (record.pmid, one, name)
+                mine = [
+                    (joined(part.von), joined(part.last), joined(part.jr), joined(part.first))
+                    for part in values.get(field, [])
+                ]
+                assert mine == read, record.pmid
+
+
+@pytest.mark.long
+def test_bibtex_is_read_back_whole_by_two_readers(difficult: list[Article]) -> None:
+    check_bibtex(difficult)
+
+
+@pytest.mark.long
+def test_recorded_articles_as_bibtex_are_read_back_whole(recorded: list[Article]) -> None:
+    check_bibtex(recorded)
+
+
+HOSTILE = "50% of A&B cost $5 #1 in a_b {open} ~x^2 \\alpha } and { \"quoted\" @article{x, 'single' α<β"
+
+
+def test_characters_of_latex_survive_and_break_nothing() -> None:
+    record = article(title=HOSTILE, abstract_text=f"@book{{evil,\n{HOSTILE}", keywords=[HOSTILE, "a, b", "c; d"])
+
+    check_bibtex([record, article(pmid="2")])
+    check_ris([record])
+
+
+@pytest.mark.parametrize(
+    "author",
+    [
+        {"collective_name": "Barnes and Noble Group, Ltd"},
+        {"collective_name": "R & D {Group} 100%"},
+        {"last_name": "Ramón y Cajal", "first_name": "Santiago"},
+        {"last_name": "van der Berg", "first_name": "Willem"},
+        {"last_name": "d'Artagnan", "first_name": "Charles"},
+        {"last_name": "O'Neil", "first_name": "Ann-Marie", "suffix": "Jr"},
+        {"last_name": "de Souza e Silva", "first_name": "J"},
+        {"last_name": "Smith", "first_name": "John and Mary"},
+        {"last_name": "Li, Wei", "first_name": "X"},
+        {"last_name": "al-Haddad"},
+        {"last_name": "de", "first_name": "B"},
+        {"last_name": "山田", "first_name": "太郎"},
+        {"first_name": "Madonna"},
+        {"last_name": "And", "first_name": "A"},
+        {"last_name": "Müller", "initials": "HJ", "suffix": "3rd"},
+    ],
+)
+def test_names_of_all_kinds_come_back_in_their_parts(author: dict[str, str]) -> None:
+    check_bibtex([article(authors=[author, {"last_name": "Doe", "first_name": "Jane"}])])
+
+
+def test_group_authors_are_never_divided() -> None:
+    record = article(authors=[{"collective_name": "GBD 2019 Diseases and Injuries Collaborators"}])
+
+    (person,) = parse_string(bibtex_entry(record), "bibtex").entries["pmid1"].persons["author"]
+
+    assert (person.first_names, len(person.last_names)) == ([], 1)
+    assert "AU  - GBD 2019 Diseases and Injuries Collaborators\n" in ris_record(record)
+
+
+def test_a_heading_with_a_comma_stays_one_keyword() -> None:
+    record = article(
+        keywords=["trust, but verify"],
+        mesh_terms=[{"descriptor_name": "Databases, Protein"}, {"descriptor_name": "Humans"}],
+    )
+
+    assert "keywords = {trust, but verify; Databases, Protein; Humans}," in bibtex_entry(record)
+    assert rispy.loads(ris_record(record))[0]["keywords"] == ["trust, but verify", "Databases, Protein", "Humans"]
+
+
+def test_titles_and_notes_end_without_a_full_stop_that_styles_would_double() -> None:
+    record = article(
+        title="Does it work?",
+        retraction_status="retracted",
+        corrections=[{"kind": "RetractionIn", "citation": "J Inv. 2020;1:2."}],
+    )
+
+    entry = bibtex_entry(record)
+
+    assert "title = {{Does it work?}}" in entry
+    assert "note = {[Retracted: J Inv. 2020;1:2]}" in entry
+    assert "title = {{A title}}" in bibtex_entry(article())
+
+
+def test_two_addresses_are_two_lines_and_the_free_one_is_the_link_of_bibtex() -> None:
+    record = article(pmcid="PMC7")
+
+    assert rispy.loads(ris_record(record))[0]["urls"] == [
+        "https://pubmed.ncbi.nlm.nih.gov/1/",
+        "https://pmc.ncbi.nlm.nih.gov/articles/PMC7/",
+    ]
+    assert "url = {https://pmc.ncbi.nlm.nih.gov/articles/PMC7/}" in bibtex_entry(record)
+
+
+# MEDLINE
+
+
+def expected_nbib(record: Article) -> dict[str, Any]:
+    journal = record.journal_info
+    found = {
+        "pubmed_id": int(record.pmid),
+        "title": line(record.title),
+        "abstract": line(record.abstract_text) if not record.abstract_language else None,
+        "pages": journal.pages if journal else None,
+        "journal": journal.title if journal else None,
+        "doi": record.doi,
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def check_nbib(records: list[Article]) -> None:
+    read = nbib.read(file_text("nbib", records))
+    assert len(read) == len(records)
+    for record, entry in zip(records, read, strict=True):
+        wanted = expected_nbib(record)
+        assert {name: entry.get(name) for name in wanted} == wanted, record.pmid
+        people = [author for author in record.authors if not author.collective_name]
+        assert [line(author.last_name) for author in people] == [
+            str(author["author"]).split(",")[0] for author in entry.get("authors", ()) if "author" in author
+        ], record.pmid
+
+
+def test_medline_text_is_read_back_by_an_independent_reader(difficult: list[Article]) -> None:
+    check_nbib(difficult)
+
+
+def test_a_preprint_without_pmid_is_written_in_every_format() -> None:
+    preprint = EuropePMCArticle(
+        source="PPR",
+        epmc_id="PPR123",
+        title="A preprint.",
+        url="https://europepmc.org/article/PPR/PPR123",
+        doi="10.5555/p",
+        publication_types=["Preprint"],
+        journal_info={"title": "bioRxiv"},
+    )
+
+    assert "AN  - PPR:PPR123\n" in ris_record(preprint)
+    assert bibtex_entry(preprint).startswith("@misc{PPR123,")
+    assert "pmid" not in bibtex_entry(preprint)
+    text = nbib_record(preprint)
+    assert text.startswith("OWN - Europe PMC\n")
+    assert "AID - PPR123 [epmc]" in text
+    assert "PMID" not in text
+
+
+def test_long_lines_of_medline_text_are_folded_as_ncbi_folds_them() -> None:
+    text = nbib_record(article(abstract_text="word " * 100))
+
+    assert max(len(part) for part in text.split("\n")) <= 87
+    assert all(re.match(r"[A-Z ]{4}- |      \S", part) for part in text.split("\n"))
+
+
+# All
+
+
+@pytest.mark.parametrize("style", FILES)
+def test_a_file_in_pieces_is_the_file(style: str, difficult: list[Article]) -> None:
+    assert "".join(file_pieces(style, iter(difficult))) == file_text(style, difficult)
+    assert file_text(style, difficult).endswith("\n")
+
+
+def test_suffixes_and_groups_are_names_of_csl(difficult: list[Article]) -> None:
+    kinds = {key for record in difficult for name in csl_names(record.authors) for key in name}
+
+    assert {"literal", "suffix", "non-dropping-particle"} <= kinds  # so the tests above have met them
+
+
+HOSTILE_BEGINNINGS = {
+    "bar of hashes": ("", "#" * 100_000),
+    "bars of hashes": ("", ("#" * 70 + "\n") * 2_000 + "x"),
+    "percent signs": ("", "%" * 100_000),
+    "comments": ("", "% \n" * 50_000),
+    "blanks": ("", " \n" * 100_000 + "x"),
+    "open objects": ("", "{" * 100_000),
+    "quotes": ("", '[{"' * 50_000),
+    "digits": ("", "1" * 200_000 + "x"),
+}
+HOSTILE_FILES = {
+    "braces.bib": "@article{a, title = " + "{" * 1_000 + "x" + "}" * 1_000 + "}",
+    "open braces.bib": "@article{a, title = " + "{" * 20_000,
+    "many braces.bib": "@article{a, title = {" + "{x}" * 5_000 + "}}",
+    "strings.bib": '@string{s0 = "x"}\n'
+    + "".join(f"@string{{s{n} = s{n - 1} # s{n - 1}}}\n" for n in range(1, 60))
+    + "@article{a, title = s59}",
+    "nested strings.bib": "@string{a = " * 3_000,
+    "commands.bib": "@article{a, title = {" + r"\emph{" * 900 + "x" + "}" * 900 + "}}",
+    "accents.bib": "@article{a, title = {" + r"\'{" * 900 + "}" * 900 + "}}",
+    "dollars.bib": "@article{a, title = {" + "$" * 5_001 + "}}",
+    "ands.bib": "@article{a, author = {" + "A and " * 10_000 + "B}}",
+    "commas.bib": "@article{a, author = {" + "," * 20_000 + "}}",
+    "fields.bib": "@article{a," + "".join(f" f{n} = {{x}}," for n in range(3_000)) + "}",
+    "key blanks.bib": "@article{a, title" + " " * 50_000 + "x = {y}}",
+    "date.bib": "@article{a, year = {" + "1" * 100_000 + "}}",
+    "equals.bib": "@article{a, author = {family" + " " * 50_000 + "}}",
+    "many entries.bib": "".join(f"@article{{a{n}, title = {{x}}}}\n" for n in range(1_500)),
+    "deep.json": '[{"type": "book", "author": ' + "[" * 50_000 + "]" * 50_000 + "}]",
+    "wide.json": '[{"type": "book", "title": "' + "<i " * 50_000 + '"}]',
+    "number.json": '[{"type": "book", "volume": ' + "1" * 10_000 + "}]",
+    "names.json": '[{"type": "book", "author": [' + '{"family": "A"},' * 20_000 + '{"family": "B"}]}]',
+    "note.json": '[{"type": "book", "note": "' + "PMID " * 30_000 + '"}]',
+    "long.ris": "TY  - JOUR\nTI  - " + "x " * 100_000 + "\nER  - \n",
+    "authors.ris": "TY  - JOUR\n" + "AU  - A, B\n" * 20_000 + "ER  - \n",
+    "records.ris": "TY  - JOUR\nTI  - x\nER  - \n" * 5_000,
+    "continued.ris": "TY  - JOUR\nTI  - a\n" + "x\n" * 20_000 + "ER  - \n",
+    "initials.ris": "TY  - JOUR\nAU  - " + "A." * 20_000 + "b\nER  - \n",
+    "continued.nbib": "PMID- 1\nTI  - a\n" + "      x\n" * 20_000,
+    "tags.nbib": "PMID- 1\n" + "ABCD" + " " * 100_000 + "x\n",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_BEGINNINGS)
+def test_what_a_hostile_file_is_shows_at_once(name: str) -> None:
+    suffix, text = HOSTILE_BEGINNINGS[name]
+    started = time.monotonic()
+
+    kind_of(text, name, suffix)
+
+    assert time.monotonic() - started < 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", HOSTILE_FILES)
+def test_hostile_files_are_read_or_refused_in_bounded_time(name: str) -> None:
+    text = HOSTILE_FILES[name]
+    kind = kind_of(text, name, f".{name.rpartition('.')[2]}")
+    started = time.monotonic()
+
+    with suppress(InvalidInput):
+        assert reference_file(text, name, kind).references
+
+    assert time.monotonic() - started < 5
+
+
+def test_a_doi_and_an_address_in_bibtex_hold_nothing_that_tex_reads() -> None:
+    record = article(doi="10.5555/a^b%c{d}e%3Cf", url="https://example.org/a^b%20c%d")
+    text = bibtex_entry(record)
+
+    assert "doi = {10.5555/a%5Eb%25c%7Bd%7De%253Cf}" in text
+    assert "url = {https://example.org/a%5Eb%20c%25d}" in text
+    (read,) = BibtexFile(text, "refs.bib").references  # and check reads the DOI back
+    assert read.doi == "10.5555/a^b%c{d}e%3Cf"
+
+
+def test_csl_is_escaped_like_all_json() -> None:
+    title = "Tea\u2028 and \u202emilk\x85\u200b"
+    text = file_text("csl", [article(title=title + " end")])
+
+    assert {"\u2028", "\u202e", "\x85", "\u200b"} & set(text) == set()
+    assert json.loads(text)[0]["title"] == csl_item(article(title=title + " end"))["title"]

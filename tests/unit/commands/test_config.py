@@ -1,0 +1,440 @@
+"""`entrez-kit config`: what is shown, what is written, and that no secret passes through."""
+
+import stat
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from local_program import Ended, Program, on_terminal
+
+from entrez_kit.settings import SETTINGS, load_settings
+
+CANARY = "canary0123456789abcdef"
+EMAIL = "canary.person@example.org"
+needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+
+
+@pytest.fixture
+def program(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
+    return Program(capsys, monkeypatch)
+
+
+@pytest.fixture
+def config() -> Path:
+    return Path.home() / ".config" / "entrez-kit" / "config.toml"
+
+
+def write(config: Path, text: str, mode: int = 0o600) -> None:
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(text, encoding="utf-8")
+    config.chmod(mode)
+
+
+def held(config: Path) -> dict[str, Any]:
+    return tomllib.loads(config.read_text(encoding="utf-8"))
+
+
+def shown(ended: Ended, name: str) -> tuple[Any, str]:
+    (setting,) = [item for item in ended.document["settings"] if item["name"] == name]
+    return setting["value"], setting["origin"]
+
+
+# show
+
+
+def test_show_lists_every_setting_with_its_value_and_origin(
+    program: Program, config: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    write(config, "ncbi_max_retries = 2")
+    (tmp_path / "entrez-kit.toml").write_text("ncbi_timeout_ms = 1234", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ENTREZ_KIT_EMBEDDINGS", "openai")
+    ended = program("config", "show", "--offline")
+
+    assert ended.status == 0
+    assert [item["name"] for item in ended.document["settings"]] == [setting.name for setting in SETTINGS]
+    assert shown(ended, "ncbi_max_retries") == (2, "user config")
+    assert shown(ended, "ncbi_timeout_ms") == (1234, "project file (entrez-kit.toml)")
+    assert shown(ended, "embeddings") == ("openai", "environment (ENTREZ_KIT_EMBEDDINGS)")
+    assert shown(ended, "offline") == (True, "flag")
+    assert shown(ended, "mcp_http_port") == (3010, "default")
+    assert shown(ended, "format") == (None, "default")
+    assert ended.document["config_file"] == str(config)
+    assert ended.document["config_file_exists"] is True
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl", "csv", "tsv", "table"])
+def test_show_masks_secrets_and_addresses_of_people_in_every_format(
+    program: Program, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    for setting in SETTINGS:
+        if setting.secret:
+            monkeypatch.setenv(setting.variable, EMAIL if setting.kind == "email" else CANARY)
+    ended = program("config", "show", "-f", form)
+
+    assert ended.status == 0
+    assert CANARY[-4:] not in ended.out + ended.err
+    assert "canary" not in ended.out + ended.err
+    assert ended.out.count("********") == len([setting for setting in SETTINGS if setting.secret])
+
+
+def test_show_says_what_was_ignored(program: Program, config: Path) -> None:
+    write(config, f'ncbi_api_key = "{CANARY}"\nnonsense = 1', mode=0o644)
+    ended = program("config", "show")
+
+    assert ended.status == 0
+    assert shown(ended, "ncbi_api_key") == (None, "default")
+    assert len(ended.document["notices"]) == (1 if sys.platform == "win32" else 2)
+    assert CANARY not in ended.out + ended.err
+    assert "nonsense" in ended.err
+
+
+def test_show_takes_names_and_refuses_unknown_ones(program: Program) -> None:
+    ended = program("config", "show", "format", "NCBI_API_KEY")
+    assert [item["name"] for item in ended.document["settings"]] == ["format", "ncbi_api_key"]
+
+    ended = program("config", "show", "ncbi_api_kee")
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.error["code"] == "INVALID_INPUT"
+    assert "ncbi_api_key" in ended.error["recovery_hint"]
+
+
+def test_show_with_a_bad_setting_names_it(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NCBI_MAX_RETRIES", "many")
+    ended = program("config", "show")
+
+    assert ended.status == 8
+    assert ended.error["code"] == "NOT_CONFIGURED"
+    assert "NCBI_MAX_RETRIES" in ended.error["message"]
+
+
+@pytest.mark.long
+@needs_terminal
+@pytest.mark.parametrize("columns", [80, 200])
+def test_show_fits_the_terminal(columns: int) -> None:
+    ended = on_terminal("config", "show", columns=columns)
+
+    assert ended.status == 0
+    assert "ncbi_request_delay_ms" in ended.out
+    assert max(len(line) for line in ended.out.splitlines()) <= columns
+
+
+# set
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "given", "kept"),
+    [
+        ("ncbi_max_retries", "3", 3),
+        ("NCBI_MAX_RETRIES", " 3 ", 3),
+        ("ENTREZ_KIT_FORMAT", "JSONL", "jsonl"),
+        ("europepmc_enabled", "no", False),
+        ("NCBI_EMAIL", EMAIL, EMAIL),
+        ("ncbi-tool-identifier", "mytool", "mytool"),
+        ("eutils_url", "http://127.0.0.1:8080/entrez/eutils/", "http://127.0.0.1:8080/entrez/eutils"),
+    ],
+)
+def test_set_writes_the_value_with_its_type(program: Program, config: Path, name: str, given: str, kept: Any) -> None:
+    ended = program("config", "set", name, given)
+
+    assert ended.status == 0
+    assert list(held(config).values()) == [kept]
+    assert ended.document["config_file"] == str(config)
+    assert ended.document["change"] == "set"
+    assert list(load_settings().origins.values()) == ["user config"]
+    assert EMAIL not in ended.out + ended.err
+
+
+def test_set_writes_paths_in_full(
+    program: Program, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program("config", "set", "cache_dir", "here")
+
+    assert held(config) == {"cache_dir": str(tmp_path / "here")}
+
+
+def test_set_keeps_comments_order_and_everything_else(program: Program, config: Path) -> None:
+    write(config, "# mine\nformat = 'csv'  # keep\n\nncbi_max_retries = 1 # few\nstray = 5\n\n[table]\nx = 1\n")
+    program("config", "set", "ncbi_max_retries", "4")
+    program("config", "set", "ncbi_timeout_ms", "5000")
+
+    text = config.read_text(encoding="utf-8")
+    assert text.startswith("# mine\nformat = 'csv'  # keep\n\nncbi_max_retries = 4 # few\nstray = 5\n")
+    assert held(config) == {
+        "format": "csv",
+        "ncbi_max_retries": 4,
+        "stray": 5,
+        "ncbi_timeout_ms": 5000,
+        "table": {"x": 1},
+    }
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="file modes mean little on Windows")
+def test_set_leaves_a_file_and_a_folder_that_only_the_owner_can_read(program: Program, config: Path) -> None:
+    program("config", "set", "format", "json")
+    assert stat.S_IMODE(config.stat().st_mode) == 0o600
+    assert stat.S_IMODE(config.parent.stat().st_mode) == 0o700
+
+    config.chmod(0o644)
+    program("config", "set", "format", "csv")
+    assert stat.S_IMODE(config.stat().st_mode) == 0o600
+    assert [path.name for path in config.parent.iterdir()] == ["config.toml"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights on Windows")
+def test_set_writes_through_a_link(program: Program, config: Path, tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles.toml"
+    real.write_text("format = 'csv'\n", encoding="utf-8")
+    config.parent.mkdir(parents=True)
+    config.symlink_to(real)
+    program("config", "set", "ncbi_max_retries", "1")
+
+    assert config.is_symlink()
+    assert held(real) == {"format": "csv", "ncbi_max_retries": 1}
+
+
+def test_set_writes_to_the_file_that_is_named(program: Program, config: Path, tmp_path: Path) -> None:
+    named = tmp_path / "new" / "named.toml"
+    ended = program("config", "set", "--config", str(named), "format", "json")
+
+    assert ended.status == 0
+    assert held(named) == {"format": "json"}
+    assert not config.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "text"),
+    [
+        ("ncbi_max_retries", "99", "0..10"),
+        ("ncbi_max_retries", "many", "whole number"),
+        ("format", "word", "one of table, json"),
+        ("europepmc_enabled", "perhaps", "true or false"),
+        ("eutils_url", "http://me:hunter2@host/entrez/eutils", "without user"),
+        ("ncbi_admin_email", "nobody", "an e-mail address"),
+        ("format", "", "the value is empty"),
+        ("home", "~/other", "cannot stand in it"),
+        ("config_file", "~/other.toml", "cannot stand in it"),
+    ],
+)
+def test_set_refuses_what_the_setting_would_refuse(
+    program: Program, config: Path, name: str, given: str, text: str
+) -> None:
+    ended = program("config", "set", name, given)
+
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.error["code"] == "INVALID_INPUT"
+    assert text in ended.error["message"]
+    assert "hunter2" not in ended.err
+    assert not config.exists()
+
+
+def test_set_refuses_unknown_names_with_the_one_that_was_meant(program: Program, config: Path) -> None:
+    ended = program("config", "set", "ncbi_max_retry", "3")
+
+    assert ended.status == 2
+    assert ended.error["recovery_hint"].startswith("Did you mean ncbi_max_retries")
+    assert not config.exists()
+
+
+def test_set_refuses_a_name_without_a_value_and_two_values(program: Program) -> None:
+    assert "the value is missing" in program("config", "set", "format").error["message"]
+    assert "takes one value" in program("config", "set", "format", "json", "csv").error["message"]
+
+
+def test_set_says_when_something_stronger_hides_the_value(
+    program: Program, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NCBI_MAX_RETRIES", "9")
+    ended = program("config", "set", "ncbi_max_retries", "3")
+
+    assert ended.status == 0
+    assert held(config) == {"ncbi_max_retries": 3}
+    assert ended.document["origin"] == "environment (NCBI_MAX_RETRIES)"
+    assert "goes before the user config" in ended.err
+
+
+# Secrets
+
+
+@pytest.mark.parametrize("values", [[CANARY], [CANARY, "more"], ["-", CANARY]])
+def test_a_secret_on_the_command_line_is_refused_and_not_repeated(
+    program: Program, config: Path, values: list[str]
+) -> None:
+    ended = program("config", "set", "ncbi_api_key", *values)
+
+    assert (ended.status, ended.out) == (2, "")
+    assert CANARY not in ended.err
+    assert "config set ncbi_api_key" in ended.error["recovery_hint"]
+    assert not config.exists()
+
+
+@pytest.mark.parametrize("arguments", [["-"], []])
+def test_a_secret_is_read_from_stdin(program: Program, config: Path, arguments: list[str]) -> None:
+    ended = program("config", "set", "NCBI_API_KEY", *arguments, stdin=f"{CANARY}\n".encode())
+
+    assert ended.status == 0
+    assert held(config) == {"ncbi_api_key": CANARY}
+    assert CANARY not in ended.out + ended.err
+    assert ended.document["value"] == "********"
+    key = load_settings().ncbi_api_key
+    assert key is not None
+    assert key.get_secret_value() == CANARY
+
+
+@pytest.mark.parametrize("stdin", [b"", b"\n", f"{CANARY} {CANARY}".encode(), b"x" * 20_000])
+def test_what_is_no_secret_on_stdin_is_refused(program: Program, config: Path, stdin: bytes) -> None:
+    ended = program("config", "set", "ncbi_api_key", "-", stdin=stdin)
+
+    assert (ended.status, ended.out) == (2, "")
+    assert CANARY not in ended.err
+    assert not config.exists()
+
+
+def test_any_value_may_come_from_stdin(program: Program, config: Path) -> None:
+    program("config", "set", "format", "-", stdin=b"csv\n")
+
+    assert held(config) == {"format": "csv"}
+
+
+@needs_terminal
+def test_on_a_terminal_a_secret_is_asked_for_and_not_shown(config: Path) -> None:
+    ended = on_terminal("config", "set", "ncbi_api_key", typed=f"{CANARY}\n", after="ncbi_api_key: ")
+
+    assert ended.status == 0
+    assert held(config) == {"ncbi_api_key": CANARY}
+    assert CANARY not in ended.out
+    assert "********" in ended.out
+
+
+@needs_terminal
+def test_an_interrupt_at_the_question_changes_nothing(config: Path) -> None:
+    ended = on_terminal("config", "set", "ncbi_api_key", typed="\x03", after="ncbi_api_key: ")
+
+    assert ended.status == 130
+    assert not config.exists()
+
+
+# unset
+
+
+def test_unset_removes_a_setting_and_keeps_the_rest(program: Program, config: Path) -> None:
+    write(config, "# mine\nformat = 'csv'\nncbi_max_retries = 1\n")
+    ended = program("config", "unset", "NCBI_MAX_RETRIES")
+
+    assert (ended.status, ended.document["change"]) == (0, "unset")
+    assert config.read_text(encoding="utf-8") == "# mine\nformat = 'csv'\n"
+
+
+def test_unset_of_what_is_not_set_is_done(program: Program, config: Path) -> None:
+    ended = program("config", "unset", "format")
+
+    assert (ended.status, ended.document["change"]) == (0, "unchanged")
+    assert "is not set" in ended.err
+    assert not config.exists()
+
+
+def test_unset_mends_a_config_with_a_bad_value_or_a_stray_name(program: Program, config: Path) -> None:
+    write(config, "ncbi_max_retries = 99\nstray = 1\n")
+    assert program("config", "show").status == 8
+
+    assert program("config", "unset", "stray").status == 0
+    assert program("config", "unset", "ncbi_max_retries").status == 0
+    assert held(config) == {}
+    assert program("config", "show").status == 0
+
+
+def test_set_works_beside_a_bad_value_and_says_that_it_is_there(program: Program, config: Path) -> None:
+    write(config, "ncbi_max_retries = 99\n")
+    ended = program("config", "set", "format", "json")
+
+    assert ended.status == 0
+    assert held(config) == {"ncbi_max_retries": 99, "format": "json"}
+    assert "NCBI_MAX_RETRIES" in ended.err
+
+
+def test_unset_refuses_unknown_names(program: Program) -> None:
+    assert program("config", "unset", "nonsense").status == 2
+
+
+# Files that cannot be used
+
+
+def test_a_config_that_is_no_toml_is_left_alone(program: Program, config: Path) -> None:
+    text = f"format = \nncbi_api_key = '{CANARY}' x\n"
+    write(config, text)
+    for arguments in (("set", "ncbi_max_retries", "3"), ("unset", "format")):
+        ended = program("config", *arguments)
+
+        assert ended.status == 8
+        assert ended.error["code"] == "NOT_CONFIGURED"
+        assert "is not valid TOML (line 1)" in ended.error["message"]
+        assert CANARY not in ended.err
+    assert config.read_text(encoding="utf-8") == text
+
+
+def test_a_config_folder_that_cannot_be_made_is_a_matter_of_this_machine(
+    program: Program, tmp_path: Path, config: Path
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("", encoding="utf-8")
+    ended = program("config", "set", "--config", str(file / "config.toml"), "format", "json")
+
+    assert (ended.status, ended.out) == (9, "")
+    assert ended.error["code"] == "STORE_ERROR"
+
+
+def test_a_full_disk_leaves_the_old_config(program: Program, config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(config, "format = 'csv'\n")
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    ended = program("config", "set", "format", "json")
+
+    assert ended.status == 9
+    assert "No space left" in ended.error["message"]
+    assert config.read_text(encoding="utf-8") == "format = 'csv'\n"
+    assert [path.name for path in config.parent.iterdir()] == ["config.toml"]
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="those systems know the home without HOME")
+@pytest.mark.parametrize("arguments", [("set", "format", "json"), ("unset", "format"), ("path",)])
+def test_without_a_home_there_is_no_config_to_write(
+    program: Program, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("HOME", "/nonexistent")
+    ended = program("config", *arguments)
+
+    assert ended.status == 8
+    assert "ENTREZ_KIT_HOME" in ended.error["recovery_hint"]
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="those systems know the home without HOME")
+def test_without_a_home_settings_are_shown_with_one_notice(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME")
+    ended = program("config", "show")
+
+    assert ended.status == 0
+    assert ended.document["config_file"] is None
+    assert len(ended.document["notices"]) == 1
+    assert ended.err.count("ENTREZ_KIT_HOME") == 1
+
+
+# path
+
+
+def test_path_prints_the_path_alone_into_a_pipe(program: Program, config: Path, tmp_path: Path) -> None:
+    assert program("config", "path").out == f"{config}\n"
+    assert program("config", "path", "--json").document == {"config_file": str(config), "exists": False}
+    assert program("config", "path", "--config", str(tmp_path / "x.toml")).out == f"{tmp_path / 'x.toml'}\n"
+
+
+def test_path_works_beside_a_bad_setting(program: Program, monkeypatch: pytest.MonkeyPatch, config: Path) -> None:
+    monkeypatch.setenv("NCBI_MAX_RETRIES", "many")
+
+    assert program("config", "path").out == f"{config}\n"

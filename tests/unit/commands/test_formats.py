@@ -1,0 +1,209 @@
+"""From documents to bytes, and projection on fields."""
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+from terminal import Module
+
+from entrez_kit.errors import InvalidInput
+from entrez_kit.pubmed.fetch import FetchResult
+from entrez_kit.pubmed.models import Article
+
+
+class Sink:
+    """Keeps what is written."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def data(self, content: str) -> None:
+        self.text += content
+
+    def flush(self) -> None:
+        """Hold nothing back."""
+
+
+RECORD = {
+    "pmid": "1",
+    "title": "A\nB",
+    "authors": [{"last_name": "Doe"}, {"collective_name": "Group"}, {"last_name": "Roe"}],
+    "journal_info": {"title": "J", "publication_date": {"year": 2024}},
+    "keywords": ["a, b", "c"],
+}
+
+
+def rows(module: Module, records: list[Any], columns: Any, delimiter: str = ",") -> list[list[str]]:
+    sink = Sink()
+    writer = module("_formats").Rows(sink, columns, delimiter)
+    writer.begin()
+    for record in records:
+        writer.record(record)
+    writer.end()
+    return list(csv.reader(io.StringIO(sink.text), delimiter=delimiter))
+
+
+def test_json_keeps_other_scripts_readable_and_hides_what_steers_terminals(module: Module) -> None:
+    text = module("_formats").json_text({"title": "β-catenin \x1b[31m \x9b31m \u2028 é"})
+
+    assert "β-catenin" in text
+    assert not set(text) & {"\x1b", "\x9b", "\u2028"}
+    assert json.loads(text) == {"title": "β-catenin \x1b[31m \x9b31m \u2028 é"}
+
+
+def test_json_survives_text_that_is_no_text(module: Module) -> None:
+    assert json.loads(module("_formats").json_text({"query": "\udcff"})) == {"query": "\udcff"}
+
+
+def test_projection_keeps_the_structure_and_the_order_asked_for(module: Module) -> None:
+    projected = module("_formats").project(RECORD, ["journal_info.publication_date.year", "authors.last_name", "pmid"])
+
+    assert list(projected) == ["journal_info", "authors", "pmid"]
+    assert projected["journal_info"] == {"publication_date": {"year": 2024}}
+    assert projected["authors"] == [{"last_name": "Doe"}, {}, {"last_name": "Roe"}]
+    assert module("_formats").project(RECORD, ["authors", "authors.last_name"])["authors"] == RECORD["authors"]
+    assert module("_formats").project(RECORD, ["doi"]) == {}
+
+
+def test_a_path_through_a_list_leads_to_a_list(module: Module) -> None:
+    assert module("_formats").values_at(RECORD, "authors.last_name") == ["Doe", "Roe"]
+    assert module("_formats").values_at(RECORD, "journal_info.issn") is None
+
+
+@pytest.mark.parametrize(
+    ("path", "known"),
+    [
+        ("pmid", True),
+        ("journal_info.publication_date.year", True),
+        ("mesh_terms.qualifiers.name", True),
+        ("article_ids.doi", True),
+        ("titel", False),
+        ("title.x", False),
+        ("journal_info.publisher", False),
+        ("", False),
+    ],
+)
+def test_the_model_says_which_fields_there_are(module: Module, path: str, known: bool) -> None:
+    assert module("_formats").Shape(Article).knows(path) is known
+
+
+def test_fields_of_any_record_of_a_union_are_known(module: Module) -> None:
+    shape = module("_formats").Shape(FetchResult)
+
+    assert shape.knows("articles.medline_text")
+    assert shape.knows("articles.full_xml_content.anything.goes")
+    assert shape.below("articles").knows("journal_info.title")
+    assert not shape.knows("articles.nothing")
+
+
+def test_an_unknown_field_is_refused_with_the_fields_there_are(module: Module) -> None:
+    with pytest.raises(InvalidInput, match=r"titel\. Did you mean title") as caught:
+        module("_formats").columns_for(["titel"], {}, module("_formats").Shape(Article))
+
+    assert "pmid" in caught.value.details["fields"]
+    assert "journal_info" in caught.value.recovery_hint
+
+
+def test_rows_are_one_line_each_and_quoted_where_needed(module: Module) -> None:
+    columns = {
+        "pmid": lambda record: record["pmid"],
+        "title": lambda record: record["title"],
+        "keywords": lambda record: record["keywords"],
+        "doi": lambda record: record.get("doi"),
+    }
+
+    for delimiter in (",", "\t"):
+        found = rows(module, [RECORD, {**RECORD, "title": 'He said "x",\ty'}], columns, delimiter)
+        assert found[0] == ["pmid", "title", "keywords", "doi"]
+        assert found[1] == ["1", "A B", "a, b; c", ""]
+        assert found[2][1] == 'He said "x", y'
+
+
+def test_the_header_is_there_without_rows(module: Module) -> None:
+    assert rows(module, [], {"pmid": lambda record: ""}) == [["pmid"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("=HYPERLINK(1)", "'=HYPERLINK(1)"),
+        ("@SUM(1)", "'@SUM(1)"),
+        ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+        ("-1+2", "'-1+2"),
+        ("-5", "-5"),
+        ("+1.5", "+1.5"),
+        ("-", "-"),
+        ("A=B", "A=B"),
+        ("＝1+2", "'＝1+2"),
+        ("＋1+2", "'＋1+2"),
+        ("－1+2", "'－1+2"),
+        ("＠SUM(1)", "'＠SUM(1)"),
+        ("\u200b=1+2", "'\u200b=1+2"),
+        ("\ufeff@SUM(1)", "'\ufeff@SUM(1)"),
+        ("\u202e+1+2", "'\u202e+1+2"),
+        ("\t=1+2", "'\t=1+2"),
+        ("\r\n-1+2", "'\r\n-1+2"),
+        ("\u00a0 =1+2", "'\u00a0 =1+2"),
+        ("\u3000=1", "'\u3000=1"),
+        ("\U000e0041=1", "'\U000e0041=1"),
+        ("", ""),
+    ],
+)
+def test_cells_that_a_spreadsheet_would_run_are_disarmed(module: Module, text: str, expected: str) -> None:
+    assert module("_formats").harmless(text) == expected
+
+
+def test_cells_hold_no_control_characters(module: Module) -> None:
+    assert module("_formats").cell("a\x1b[31mb\x9bc\x00d\u202ee") == "a[31mbcde"
+
+
+def test_json_writes_what_nobody_sees_as_escapes_and_keeps_every_character(module: Module) -> None:
+    text = "a\u202eb\u200bc\ufeffd\x9be\u2028f\U000e0041g\u00adh می\u200cخواهم"
+    shown = module("_formats").json_text({"title": text})
+
+    assert json.loads(shown) == {"title": text}
+    assert "\\u202e" in shown
+    assert "می\u200cخواهم" in shown  # a joiner that belongs to the word
+    assert module("_output").plain(shown) == shown  # a terminal shows all of it
+
+
+def test_cells_flatten_values(module: Module) -> None:
+    cell = module("_formats").cell
+
+    assert cell(True) == "true"
+    assert cell([{"a": 1, "b": 2}, {"a": 3}]) == "1 2; 3"
+    assert cell(None) == ""
+
+
+def test_models_become_plain_data(module: Module) -> None:
+    class Point(BaseModel):
+        x: int
+
+    assert module("_formats").as_data({"points": [Point(x=1)]}) == {"points": [{"x": 1}]}
+
+
+def test_pages_tables_and_markdown_of_a_record_show_nothing_hidden_and_its_json_keeps_all(module: Module) -> None:
+    marks = "\u202e\u200b\ufeff\u2066\x9b\x07"
+    record = {
+        "pmid": "99000001",
+        "title": f"Tea{marks} time",
+        "authors": [{"last_name": f"Doe{marks}", "initials": "J"}],
+        "abstract_text": f"A{marks} study.",
+        "journal_info": {"title": f"J{marks} Tea", "article_number": f"e1{marks}2"},
+        "url": "https://pubmed.ncbi.nlm.nih.gov/99000001/",
+    }
+    page = module("_markdown").page(record)
+    cells = [module("_formats").cell(column(record)) for column in module("_text").ARTICLE_COLUMNS.values()]
+    console = io.StringIO()
+    sink = module("_output").Sink(None)
+    sink._put = lambda content: console.write(content.decode())
+    sink.write(f"laid out {marks[:4]}\x1b[0m")
+
+    for text in (page, " ".join(cells), console.getvalue()):
+        assert not set(marks) & set(text)
+    assert "Tea time" in page
+    assert "\x1b[0m" in console.getvalue()  # the program's own
+    assert json.loads(module("_formats").json_text(record)) == record

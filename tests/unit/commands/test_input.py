@@ -1,0 +1,279 @@
+"""Identifiers in every form people keep them."""
+
+import io
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from terminal import Module
+
+from entrez_kit.errors import InvalidInput
+from entrez_kit.identifiers import read_identifier
+
+SICI = "10.1002/(SICI)1097-0258(19980815/30)17:15/16<1661::AID-SIM968>3.0.CO;2-2"
+
+
+def ids(module: Module, content: bytes | str) -> list[str]:
+    raw = content.encode() if isinstance(content, str) else content
+    return list(module("_input").ids_in(io.BytesIO(raw), "the test"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("99000001", ["99000001"]),
+        ("1,2, 3\t4;5", ["1", "2", "3", "4", "5"]),
+        ("PMID: 12 pmid:13 PMC123.1", ["PMID:12", "pmid:13", "PMC123.1"]),
+        ("PMID 12 PMCID PMC13 doi 10.1000/x", ["PMID:12", "PMCID:PMC13", "doi:10.1000/x"]),
+        ("doi: 10.1000/xyz", ["doi:10.1000/xyz"]),
+        (SICI, [SICI]),
+        (f"{SICI},99000001", [SICI, "99000001"]),
+        ("10.1000/a,b;c,99000001,PMC12", ["10.1000/a,b;c", "99000001", "PMC12"]),
+        ("10.1000/x,10.1000/y", ["10.1000/x", "10.1000/y"]),
+        ("10.1000/x;doi:10.1000/y;https://doi.org/10.1/z", ["10.1000/x", "doi:10.1000/y", "https://doi.org/10.1/z"]),
+        ("https://pubmed.ncbi.nlm.nih.gov/123/#abstract", ["https://pubmed.ncbi.nlm.nih.gov/123/#abstract"]),
+        ('"123","456"', ["123", "456"]),
+        ("# nothing here", []),
+        ("12 # the first", ["12"]),
+        ("  ", []),
+    ],
+)
+def test_identifiers_of_a_line_are_told_apart(module: Module, text: str, expected: list[str]) -> None:
+    assert module("_input").split_ids(text) == expected
+
+
+PROSE = (
+    "1. Doe J, Roe R. An invented trial of sleep. J Invent Results. 2021;12(3):201-12.",
+    "Doe, J., & Roe, R. (2022). An invented trial of sleep. Journal of Invented Results, 12(3), 201-212.",
+    "[3] J. Doe, Sleep, 2021, 12, 33",
+    "1. 99000001",
+    "(1) 99000001 99000002",
+    "Sleep 2021",
+    "2021;12:33-4",
+    "Doe,2021",
+    "PMID: 99000001 Doe J. Sleep",
+    "see also 99000001",
+    "99000001 nonsense",
+    "=5 :6",
+)
+"""Lines that hold numbers and are no lists of identifiers."""
+
+
+@pytest.mark.parametrize("prose", PROSE)
+@pytest.mark.parametrize("before", ["", "99000001\n", "# mine\n\n99000001 PMC99000002\n"])
+def test_text_is_refused_with_its_line_and_no_number_in_it_is_an_identifier(
+    module: Module, prose: str, before: str
+) -> None:
+    with pytest.raises(InvalidInput, match=f"Line {before.count(chr(10)) + 1} of the test is no list") as caught:
+        ids(module, f"{before}{prose}\n99000002\n")
+
+    assert caught.value.details == {"reason": "not_identifiers", "line": before.count("\n") + 1}
+
+
+@pytest.mark.parametrize("prose", PROSE)
+def test_text_in_an_argument_a_cell_or_json_is_refused_too(module: Module, prose: str) -> None:
+    cell = prose.replace('"', "")
+    for content in (
+        json.dumps([prose]),
+        json.dumps({"pmid": prose}),
+        json.dumps({"pmids": ["99000001", prose]}, indent=1),
+        f'title\tpmid\nx\t"{cell}"\n',
+    ):
+        with pytest.raises(InvalidInput, match="is no list of identifiers"):
+            ids(module, content)
+    with pytest.raises(InvalidInput, match=r"The argument .* is no list of identifiers"):
+        module("_input").read_ids(["99000001", prose])
+
+
+WORDS = ("99000001", "2021", "Doe", "J.", "12(3):201-12", "Sleep", "PMID:7", "1.")
+
+
+def test_a_line_is_a_list_only_where_each_of_its_words_is_an_identifier(module: Module) -> None:
+    @given(st.lists(st.sampled_from(WORDS), min_size=2))
+    @settings(max_examples=60, deadline=None)
+    def check(words: list[str]) -> None:
+        if set(words) <= {"99000001", "2021", "PMID:7"}:
+            assert ids(module, " ".join(words)) == words
+        else:
+            with pytest.raises(InvalidInput):
+                ids(module, " ".join(words))
+
+    check()
+
+
+def test_a_single_word_that_is_no_identifier_stays_one_outcome(module: Module) -> None:
+    assert ids(module, "99000001\nnonsense\n99000002\n") == ["99000001", "nonsense", "99000002"]
+
+
+def test_the_name_of_a_reference_without_a_record_is_no_identifier(module: Module) -> None:
+    lines = [{"pmid": "5", "key": "1"}, {"input": "2", "key": "2", "status": "not_found", "error": {}}]
+
+    assert ids(module, "\n".join(json.dumps(line) for line in lines)) == ["5", "reference 2"]
+
+
+def test_items_of_csl_json_give_their_identifiers_and_not_their_names(module: Module) -> None:
+    items = [{"id": "7", "type": "article", "author": [], "PMID": "99000001"}, {"id": 8, "DOI": "10.1000/x"}]
+
+    assert ids(module, json.dumps(items)) == ["99000001", "10.1000/x"]
+    with pytest.raises(InvalidInput, match="no PMID, PMCID or DOI"):
+        ids(module, json.dumps([{"id": "7", "type": "book", "author": [{"family": "Doe"}]}]))
+
+
+@pytest.mark.parametrize("value", [True, False, [True], {"pmid": True}, {"pmid": False, "id": 5}, {"pmids": [True]}])
+def test_a_boolean_is_no_identifier(module: Module, value: Any) -> None:
+    with pytest.raises(InvalidInput, match="is no identifier"):
+        ids(module, json.dumps(value if isinstance(value, dict | list) else [value]))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "#" * 100_000 + "\n99000001",
+        ("#" * 500 + "\n") * 200 + "99000001",
+        "pmid" + " " * 100_000 + "x",
+        "pmid " * 20_000 + "x",
+        "10.1000" * 20_000,
+        "10.1000.1" * 20_000 + "/",
+        "10.1000/a," * 20_000 + "b",
+        "[" * 100_000,
+        '{"pmid":' * 100_000,
+        "1" * 200_000,
+        '"' * 200_000,
+        "pmid" + " " * 100_000 + "x\n1",
+        "pmc" + " " * 100_000 + "x",
+        "doi" + " " * 100_000 + "x",
+        "[" + "1" * 100_000 + "]",
+        "pubmed.ncbi.nlm.nih.gov/" + "/" * 100_000,
+    ],
+)
+def test_hostile_lists_are_read_or_refused_at_once(module: Module, content: str) -> None:
+    started = time.monotonic()
+
+    try:
+        found = ids(module, content)
+        assert all(len(module("_input").split_ids(word)) <= 2 for word in found[:5])
+        [read_identifier(word) for word in found[:5]]
+    except InvalidInput:
+        pass
+
+    assert time.monotonic() - started < 2
+
+
+def test_order_and_duplicates_are_kept(module: Module) -> None:
+    assert ids(module, "3\n1\n3\n2\n") == ["3", "1", "3", "2"]
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_every_line_ending_is_understood(module: Module, ending: str) -> None:
+    assert ids(module, ending.join(["1", "2", "", "3"])) == ["1", "2", "3"]
+
+
+def test_byte_order_marks_are_no_part_of_an_identifier(module: Module) -> None:
+    assert ids(module, b"\xef\xbb\xbf1\n2") == ["1", "2"]
+    assert ids(module, "1\r\n2".encode("utf-16")) == ["1", "2"]
+
+
+def test_bytes_that_are_no_text_are_refused_with_their_line(module: Module) -> None:
+    with pytest.raises(InvalidInput, match="Line 2 of the test is not UTF-8") as caught:
+        ids(module, b"1\n\xff\xfe\n")
+
+    assert caught.value.details["reason"] == "not_text"
+    with pytest.raises(InvalidInput, match="Line 1"):
+        ids(module, b"\x1f\x8b\x00\x01")
+
+
+def test_json_lines_give_their_pmid_and_failures_their_input(module: Module) -> None:
+    lines = [
+        {"pmid": "1", "title": "A"},
+        {"input": "10.1000/x", "status": "error", "error": {"code": "UPSTREAM_ERROR", "message": "..."}},
+        {"pmid": 3},
+    ]
+
+    assert ids(module, "\n".join(json.dumps(line) for line in lines)) == ["1", "10.1000/x", "3"]
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        ({"pmids": ["1", "2"]}, ["1", "2"]),
+        ({"pmids": []}, []),
+        ({"articles": [{"pmid": "1"}, {"pmid": "2"}], "requested_pmids": ["1", "9", "2"]}, ["1", "9", "2"]),
+        ({"articles": [{"pmid": "1"}]}, ["1"]),
+        (
+            {
+                "requested_pmids": ["1", "9"],
+                "articles": [{"pmid": "1"}],
+                "outcomes": [{"input": "1", "status": "found"}, {"input": "9"}, {"input": "10.1000/x"}],
+            },
+            ["1", "9", "10.1000/x"],
+        ),
+        ({"query": "x", "items": [{"id": "NCBIGene:1"}, {"id": "NCBIGene:2"}]}, ["NCBIGene:1", "NCBIGene:2"]),
+        ({"genes": [{"id": "NCBIGene:1"}]}, ["NCBIGene:1"]),
+        (["1", 2, {"pmid": "3"}], ["1", "2", "3"]),
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_whole_documents_are_read(module: Module, document: Any, expected: list[str], indent: int | None) -> None:
+    assert ids(module, json.dumps(document, indent=indent)) == expected
+
+
+@pytest.mark.parametrize("text", ['{"title": "no id"}', "[1, null]", '{"pmid": "1"}\nnot json', "{broken", "[1.5]"])
+def test_json_without_identifiers_is_an_error_and_not_an_empty_list(module: Module, text: str) -> None:
+    with pytest.raises(InvalidInput, match="begins like JSON"):
+        ids(module, text)
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", ";"])
+def test_a_table_gives_its_pmid_column(module: Module, delimiter: str) -> None:
+    rows = [["title", "PMID", "x"], ['"A, ""b""\n; c\t"', "1", ""], ["B", "2", "99"]]
+
+    assert ids(module, "\n".join(delimiter.join(row) for row in rows)) == ["1", "2"]
+
+
+def test_a_header_alone_is_no_identifier(module: Module) -> None:
+    assert ids(module, "pmid\n1\n2\n") == ["1", "2"]
+
+
+def test_arguments_standard_input_and_files_are_joined_in_order(
+    module: Module, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = tmp_path / "ids.txt"
+    listed.write_text("5 6\n", encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"2\n3\n"), encoding="utf-8"))
+
+    assert module("_input").read_ids(["1", "-", "4"], [listed]) == ["1", "2", "3", "4", "5", "6"]
+
+
+def test_a_file_that_cannot_be_read_or_is_empty_is_named(module: Module, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.txt"
+    empty.write_text("# later\n", encoding="utf-8")
+
+    with pytest.raises(InvalidInput, match=r"missing\.txt cannot be read: No such file"):
+        module("_input").read_ids([], [tmp_path / "missing.txt"])
+    with pytest.raises(InvalidInput, match=r"empty\.txt holds no identifiers"):
+        module("_input").read_ids([], [empty])
+
+
+def test_identifiers_are_read_line_by_line(module: Module) -> None:
+    """A pipe that never ends must still give its first identifier."""
+
+    class Endless(io.RawIOBase):
+        def readline(self, size: int | None = -1, /) -> bytes:
+            return b"1\n"
+
+        def __next__(self) -> bytes:
+            return b"1\n"
+
+    found = module("_input").ids_in(Endless(), "endless")
+
+    assert [next(found) for _ in range(3)] == ["1", "1", "1"]
+
+
+@pytest.mark.parametrize("line", ['{"title": "no id"}', "[null]", "not json", '{"pmid": 1.5}'])
+def test_a_line_without_an_identifier_is_named(module: Module, line: str) -> None:
+    with pytest.raises(InvalidInput, match="line 3"):
+        ids(module, f'{{"pmid": "1"}}\n{{"pmid": "2"}}\n{line}\n{{"pmid": "4"}}')

@@ -1,0 +1,403 @@
+"""The corpus file: who may open it, what happens when it cannot be used, and how old files become new ones."""
+
+import json
+import multiprocessing
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from corpus_bench import Paper, contents, rows, series
+
+from entrez_kit.corpus.store import database, schema
+from entrez_kit.corpus.store.store import Store
+from entrez_kit.errors import Exit, StoreError
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "data" / "corpus.db")
+
+
+def _filled(store: Store, number: int = 3) -> Store:
+    store.upsert_pubmed_docs([paper.article() for paper in series(number)], "k")
+    return store
+
+
+def _reason(error: StoreError) -> str | None:
+    assert error.exit_code is Exit.LOCAL_STORE
+    assert error.recovery_hint
+    return error.reason
+
+
+def test_reading_a_corpus_that_is_not_there_yet_finds_nothing_and_makes_nothing(store: Store) -> None:
+    assert store.corpora().corpora == []
+    assert store.get_pubmed_doc(1) is None
+    assert store.stats().documents == 0
+    assert not store.path.parent.exists()
+
+
+def test_a_corpus_made_meanwhile_is_seen(store: Store) -> None:
+    assert store.stats().documents == 0
+    _filled(Store(store.path))
+
+    assert store.stats().documents == 3
+
+
+def test_file_and_folder_are_for_this_user_alone(store: Store) -> None:
+    _filled(store)
+
+    with store.reading():
+        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in store.path.parent.iterdir()}
+    assert modes == {"corpus.db": 0o600, "corpus.db-wal": 0o600, "corpus.db-shm": 0o600}
+    assert stat.S_IMODE(store.path.parent.stat().st_mode) == 0o700
+
+
+def test_a_file_left_open_to_others_is_closed_to_them(store: Store) -> None:
+    _filled(store).close()
+    store.path.chmod(0o644)
+    _filled(Store(store.path))
+
+    assert stat.S_IMODE(store.path.stat().st_mode) == 0o600
+
+
+def test_what_is_committed_is_flushed_to_the_disk(store: Store) -> None:
+    with store.writing() as connection:
+        assert connection.execute("PRAGMA synchronous").fetchone()[0] == 2
+        assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+
+
+def test_a_block_that_fails_writes_nothing(store: Store) -> None:
+    _filled(store)
+
+    def fails() -> None:
+        with store.writing() as connection:
+            connection.execute("DELETE FROM membership")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fails()
+
+    assert store.stats().documents == 3
+    assert rows(store, "SELECT count(*) FROM membership") == [(3,)]
+
+
+def test_readers_are_never_kept_waiting_by_a_writer(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.05)
+    _filled(store)
+
+    with store.writing() as connection:
+        connection.execute("DELETE FROM membership")
+        assert store.stats().documents == 3
+        assert rows(store, "SELECT count(*) FROM membership") == [(3,)]
+
+
+def test_a_reader_sees_one_state_to_the_end(store: Store) -> None:
+    _filled(store)
+
+    with store.reading() as connection:
+        before = connection.execute("SELECT count(*) FROM documents").fetchone()[0]
+        store.upsert_pubmed_docs([Paper(5).article()])
+        assert connection.execute("SELECT count(*) FROM documents").fetchone()[0] == before
+    assert store.stats().documents == before + 1
+
+
+def test_a_writer_says_who_keeps_it_waiting(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.05)
+    _filled(store).close()
+
+    with Store(store.path).writing(), pytest.raises(StoreError, match="held by another program") as caught:
+        store.upsert_pubmed_docs([Paper(5).article()])
+
+    assert _reason(caught.value) == "locked"
+
+
+def test_writers_in_many_threads_take_turns(store: Store) -> None:
+    errors: list[BaseException] = []
+
+    def work(start: int) -> None:
+        try:
+            for number in range(5):
+                store.upsert_pubmed_docs([Paper(start + number).article()], f"k{start}")
+                store.stats()
+        except BaseException as exc:
+            errors.append(exc)
+
+    threads = [threading.Thread(target=work, args=(start,)) for start in range(100, 700, 100)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert errors == []
+    assert store.stats().documents == 30
+
+
+def test_a_file_of_a_newer_version_is_refused_and_left_alone(store: Store) -> None:
+    _filled(store).close()
+    with sqlite3.connect(store.path) as raw:
+        raw.execute("PRAGMA user_version=99")
+    raw.close()
+    before = store.path.read_bytes()
+
+    for use in (store.stats, lambda: store.upsert_pubmed_docs([Paper(5).article()])):
+        with pytest.raises(StoreError, match="newer version") as caught:
+            use()
+        assert _reason(caught.value) == "newer_store"
+    assert store.path.read_bytes() == before
+
+
+def test_somebody_elses_sqlite_file_is_refused_and_left_alone(store: Store) -> None:
+    store.path.parent.mkdir()
+    raw = sqlite3.connect(store.path)
+    raw.execute("CREATE TABLE recipes (name TEXT)")
+    raw.close()
+
+    with pytest.raises(StoreError, match="no corpus of entrez-kit") as caught:
+        _filled(store)
+
+    assert _reason(caught.value) == "not_a_corpus"
+    raw = sqlite3.connect(store.path)
+    assert raw.execute("SELECT name FROM sqlite_schema").fetchall() == [("recipes",)]
+    raw.close()
+
+
+def test_an_older_file_is_brought_up_to_date_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    _filled(store).close()
+    ran: list[int] = []
+
+    def second(connection: sqlite3.Connection) -> None:
+        ran.append(1)
+        connection.execute("ALTER TABLE documents ADD COLUMN mood TEXT DEFAULT 'fine'")
+
+    before = contents(Store(store.path))
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, second))
+
+    newer = Store(store.path)
+    assert rows(newer, "SELECT DISTINCT mood FROM documents") == [("fine",)]
+    assert contents(newer) == before
+    newer.close()
+    Store(store.path).stats()
+    assert ran == [1]
+
+
+def test_a_migration_that_fails_leaves_the_older_file_as_it_was(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    _filled(store).close()
+    present = schema.MIGRATIONS
+
+    def broken(connection: sqlite3.Connection) -> None:
+        connection.execute("DROP TABLE membership")
+        raise RuntimeError("on the way")
+
+    monkeypatch.setattr(schema, "MIGRATIONS", (*present, broken))
+    with pytest.raises(RuntimeError):
+        Store(store.path).stats()
+
+    monkeypatch.setattr(schema, "MIGRATIONS", present)
+    assert rows(Store(store.path), "SELECT count(*) FROM membership") == [(3,)]
+
+
+@pytest.mark.parametrize("damage", [b"this is no database at all, whatever its name says" * 40, None])
+def test_a_damaged_file_is_reported_and_left_alone(store: Store, damage: bytes | None) -> None:
+    _filled(store, 200).close()
+    whole = store.path.read_bytes()
+    # Where a new beginning is not given, the root pages stay and the rest is overwritten.
+    broken = damage if damage is not None else whole[:4096] + b"\xff" * (len(whole) - 4096)
+    store.path.write_bytes(broken)
+
+    with pytest.raises(StoreError, match=r"is damaged|no SQLite file") as caught:
+        store.stats()
+    assert _reason(caught.value) == "corrupt"
+    with pytest.raises(StoreError):
+        store.upsert_pubmed_docs([Paper(5).article()])
+    assert store.path.read_bytes() == broken
+
+
+def test_a_full_disk_is_reported_and_what_was_committed_stays(store: Store) -> None:
+    _filled(store)
+    with store.writing() as connection:
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    with store.database._lent(writable=True) as connection:
+        connection.execute(f"PRAGMA max_page_count={pages}")
+
+    with pytest.raises(StoreError, match="disk is full") as caught:
+        store.upsert_pubmed_docs([paper.article() for paper in series(500, pmid=5000)])
+
+    assert _reason(caught.value) == "disk_full"
+    assert Store(store.path).stats().documents == 3
+
+
+def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    store = Store(tmp_path / "file" / "corpus.db")
+
+    with pytest.raises(StoreError, match="cannot be opened") as caught:
+        _filled(store)
+
+    assert _reason(caught.value) == "cannot_open"
+    assert "ENTREZ_KIT_DATA_DIR" in caught.value.recovery_hint
+
+
+@pytest.mark.parametrize("number", ["EACCES", "EROFS"])
+def test_a_read_only_corpus_can_be_read_and_says_why_it_cannot_be_written(
+    number: str, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import errno
+
+    _filled(store).close()
+    real = os.open
+
+    def refuse(path: object, flags: int, *more: object, **others: object) -> int:
+        if flags & os.O_RDWR:
+            raise OSError(getattr(errno, number), os.strerror(getattr(errno, number)), str(path))
+        return real(path, flags, *more, **others)  # type: ignore[arg-type]  # passed on as it came
+
+    monkeypatch.setattr(os, "open", refuse)
+    other = Store(store.path)
+
+    assert other.stats().documents == 3
+    with pytest.raises(StoreError) as caught:
+        _filled(other)
+    assert _reason(caught.value) == "read_only"
+
+
+def test_a_file_without_write_permission_can_be_read(store: Store) -> None:
+    _filled(store).close()
+    for part in store.path.parent.iterdir():
+        if part != store.path:
+            part.unlink()
+
+    connection = database._open_read_only(store.path)
+
+    assert connection.execute("SELECT count(*) FROM documents").fetchone()[0] == 3
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        connection.execute("DELETE FROM documents")
+    connection.close()
+
+
+def test_a_file_put_in_place_of_another_is_noticed(store: Store, tmp_path: Path) -> None:
+    _filled(store)
+    other = _filled(Store(tmp_path / "other" / "corpus.db"), 7)
+    other.close()
+    for part in list(store.path.parent.iterdir()):
+        part.unlink()
+    assert store.stats().documents == 0
+
+    other.path.rename(store.path)
+
+    assert store.stats().documents == 7
+    _filled(store, 9)
+    assert store.stats().documents == 9
+
+
+def test_a_mistake_in_our_own_sql_is_no_trouble_of_the_store(store: Store) -> None:
+    with pytest.raises(sqlite3.OperationalError), store.reading() as connection:
+        connection.execute("SELEKT 1")
+
+
+def test_a_file_that_lost_a_table_is_reported(store: Store) -> None:
+    _filled(store)
+    with store.writing() as connection:
+        connection.execute("DROP TABLE membership")
+
+    with pytest.raises(StoreError, match="lacks a part") as caught:
+        store.upsert_pubmed_docs([Paper(5).article()], "k")
+
+    assert _reason(caught.value) == "corrupt"
+
+
+@pytest.mark.process
+def test_two_processes_may_make_the_file_at_the_same_time(store: Store) -> None:
+    script = (
+        "import sys; from pathlib import Path; from entrez_kit.corpus.store.store import Store; "
+        "Store(Path(sys.argv[1])).set_checkpoint(sys.argv[2], '2024-01-01')"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", script, str(store.path), f"k{number}"], stderr=subprocess.PIPE)
+        for number in range(3)
+    ]
+
+    assert [(process.communicate()[1], process.returncode) for process in running] == [(b"", 0)] * 3
+    assert [corpus.query_key for corpus in store.corpora().corpora] == ["k0", "k1", "k2"]
+
+
+def test_a_file_that_another_process_is_making_is_not_taken_for_somebody_elses(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.05)
+    store.path.parent.mkdir()
+    store.path.touch()
+    tried: list[int] = []
+
+    def meanwhile(statement: str) -> None:
+        if "sqlite_schema" in statement and not tried:
+            tried.append(1)
+            with suppress(StoreError):
+                _filled(Store(store.path))
+
+    connection = sqlite3.connect(store.path, isolation_level=None)
+    connection.set_trace_callback(meanwhile)
+    schema.prepare(connection)
+    connection.close()
+
+    assert tried
+    assert store.stats().documents in (0, 3)
+
+
+@pytest.mark.process
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_child_opens_a_connection_of_its_own(store: Store) -> None:
+    _filled(store)
+    inherited = store.database._idle[True][0]
+    context = multiprocessing.get_context("fork")
+    found = context.SimpleQueue()
+
+    def child() -> None:
+        with store.reading() as connection:
+            found.put((connection is inherited, connection.execute("SELECT count(*) FROM documents").fetchone()[0]))
+
+    process = context.Process(target=child)
+    process.start()
+    process.join()
+
+    assert found.get() == (False, 3)
+    assert store.stats().documents == 3
+
+
+def test_people_find_their_way_in_the_tables(store: Store) -> None:
+    store.upsert_pubmed_docs([Paper(5, mesh=("Humans",)).article()], "k")
+    store.set_checkpoint("k", "2024-01-01")
+
+    assert rows(store, "SELECT query_key, documents FROM corpora") == [("k", 1)]
+    assert rows(store, "SELECT json_extract(mesh, '$[0]') FROM documents") == [("Humans",)]
+    assert rows(store, "SELECT json_extract(article, '$.pmid') FROM documents") == [("5",)]
+    notes = rows(store, "SELECT sql FROM sqlite_schema WHERE name = 'documents'")[0][0]
+    assert "One PubMed record each" in notes
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda connection: connection.execute("SELECT CAST(x'ff41' AS TEXT)").fetchall(),
+        lambda connection: connection.execute("SELECT json('{broken')").fetchall(),
+        lambda connection: json.loads('{"title": "\x00'),
+        lambda connection: zlib.decompress(b"flipped"),
+        lambda connection: b"\xff".decode(),
+    ],
+    ids=["text", "json in SQL", "json", "packed", "bytes"],
+)
+def test_flipped_bytes_inside_a_record_are_damage_and_say_what_to_do(store: Store, read: Callable[[Any], Any]) -> None:
+    with pytest.raises(StoreError) as caught, store.database.writing() as connection:
+        read(connection)
+
+    assert (_reason(caught.value), caught.value.exit_code) == ("corrupt", 9)
+    assert "sync again" in (caught.value.recovery_hint or "")

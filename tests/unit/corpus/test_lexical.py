@@ -1,0 +1,423 @@
+"""The full-text index: what it holds, what it scores, and that no query upsets it."""
+
+import math
+import random
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from entrez_kit.corpus.search import index as lexical
+from entrez_kit.corpus.search.index import IndexRow
+from entrez_kit.corpus.search.score import DEFAULT, Profile
+
+PLAIN = replace(DEFAULT, feedback_weight=0.0)
+WORDS = [
+    "zebrafish", "retina", "retinal", "kinase", "kinases", "binding", "bound", "insulin", "asthma", "asthmatic",
+    "liver", "hepatic", "cornea", "corneal", "lesion", "lesions", "stroke", "strokes", "aspirin", "placebo", "cohort",
+    "cohorts",
+]  # fmt: skip
+
+
+@pytest.fixture
+def connection() -> Iterator[sqlite3.Connection]:
+    made = sqlite3.connect(":memory:", isolation_level=None)
+    made.row_factory = sqlite3.Row
+    made.execute(
+        "CREATE TABLE membership "
+        "(query_key TEXT, pmid INTEGER, added_at TEXT, PRIMARY KEY (query_key, pmid)) WITHOUT ROWID"
+    )
+    lexical.create(made)
+    yield made
+    made.close()
+
+
+def row(pmid: int, title: str = "", abstract: str = "", terms: str = "") -> IndexRow:
+    return IndexRow(pmid, title, abstract, terms)
+
+
+def made_up(count: int, seed: int, first: int = 1) -> list[IndexRow]:
+    chooser = random.Random(seed)
+
+    def text(most: int) -> str:
+        return " ".join(chooser.choices(WORDS, k=chooser.randrange(1, most)))
+
+    return [row(first + 7 * place, text(8), text(60), text(5)) for place in range(count)]
+
+
+def found(connection: sqlite3.Connection, query: str, limit: int = 10, corpus: str | None = None) -> list[int]:
+    return [hit.pmid for hit in lexical.search(connection, query, limit, corpus=corpus)]
+
+
+def contents(connection: sqlite3.Connection) -> list[list[tuple[object, ...]]]:
+    """Everything the index knows, in a form that does not depend on how it came about."""
+    connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.seen USING fts5vocab(main, lexical_index, instance)")
+    statements = (
+        "SELECT term, doc, offset FROM temp.seen ORDER BY 1, 2, 3",
+        "SELECT pmid, text FROM lexical_records ORDER BY 1",
+        "SELECT stem, records FROM lexical_sample ORDER BY 1",
+        "SELECT records, words, sampled FROM lexical_totals",
+    )
+    return [[tuple(one) for one in connection.execute(statement)] for statement in statements]
+
+
+# Scores --------------------------------------------------------------------------------------------------------------
+
+
+def by_hand(rows: Sequence[IndexRow], query: str, profile: Profile) -> list[tuple[int, float]]:
+    """Score every record by the book; the stems are SQLite's, not ours."""
+    stems = sqlite_stems({word for one in rows for field in one[1:] for word in field.split()} | set(query.split()))
+    fields = {one.pmid: [[stems[word] for word in field.split()] for field in one[1:]] for one in rows}
+    lengths = {pmid: len(title) + len(abstract) for pmid, (title, abstract, _) in fields.items()}
+    mean = sum(lengths.values()) / len(rows)
+    scores: Counter[int] = Counter()
+    for word in dict.fromkeys(stems[word] for word in query.split()):
+        having = [pmid for pmid, parts in fields.items() if any(word in part for part in parts)]
+        idf = math.log(1 + (len(rows) - len(having) + 0.5) / (len(having) + 0.5))
+        for pmid in having:
+            title, abstract, terms = (part.count(word) for part in fields[pmid])
+            frequency = profile.title * title + abstract + profile.terms * terms
+            norm = profile.k1 * (1 - profile.b + profile.b * lengths[pmid] / mean)
+            scores[pmid] += idf * frequency * (profile.k1 + 1) / (frequency + norm)  # type: ignore[assignment]
+    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+
+
+def sqlite_stems(words: set[str]) -> dict[str, str]:
+    ordered = sorted(words)
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE VIRTUAL TABLE words USING fts5(word, tokenize='porter ascii')")
+    connection.executemany("INSERT INTO words (rowid, word) VALUES (?, ?)", enumerate(ordered))
+    connection.execute("CREATE VIRTUAL TABLE seen USING fts5vocab(words, instance)")
+    stems = {ordered[place]: term for term, place in connection.execute("SELECT term, doc FROM seen")}
+    connection.close()
+    return stems
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(6))
+def test_scores_are_those_of_bm25_computed_by_hand(connection: sqlite3.Connection, seed: int) -> None:
+    rows = made_up(120, seed)
+    lexical.add(connection, rows)
+    chooser = random.Random(seed)
+    for _ in range(20):
+        query = " ".join(chooser.choices(WORDS, k=chooser.randrange(1, 6)))
+        hits = lexical.search(connection, query, 500, profile=PLAIN)
+        expected = by_hand(rows, query, PLAIN)
+
+        assert [hit.bm25 for hit in hits] == pytest.approx([value for _, value in expected])
+        assert [hit.pmid for hit in hits] == [hit.pmid for hit in sorted(hits, key=lambda hit: (-hit.bm25, hit.pmid))]
+        assert {hit.pmid for hit in hits} == {pmid for pmid, _ in expected}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_feedback_changes_the_order_but_neither_what_is_found_nor_that_scores_are_positive(
+    connection: sqlite3.Connection, seed: int
+) -> None:
+    lexical.add(connection, made_up(80, seed))
+    plain = lexical.search(connection, "retina insulin", 500, profile=PLAIN)
+    fed_back = lexical.search(connection, "retina insulin", 500)
+
+    assert {hit.pmid for hit in fed_back} == {hit.pmid for hit in plain}
+    assert all(hit.bm25 > 0 for hit in fed_back)
+    assert [hit.bm25 for hit in fed_back] == sorted((hit.bm25 for hit in fed_back), reverse=True)
+
+
+def test_feedback_prefers_what_resembles_the_best(connection: sqlite3.Connection) -> None:
+    best = [row(pmid, "Zebrafish retina", "zebrafish retina photoreceptor opsin cone") for pmid in range(1, 6)]
+    twins = [row(50, "", "retina opsin photoreceptor cone"), row(40, "", "retina budget parliament tax")]
+    lexical.add(connection, [*best, *twins, *(row(pmid, "", f"other{pmid} words") for pmid in range(100, 130))])
+
+    ranked = found(connection, "zebrafish retina")
+
+    assert ranked.index(50) < ranked.index(40)
+    plain = lexical.search(connection, "zebrafish retina", 10, profile=PLAIN)
+    assert [hit.pmid for hit in plain].index(40) < [hit.pmid for hit in plain].index(50)
+
+
+def test_a_word_in_the_title_counts_for_more(connection: sqlite3.Connection) -> None:
+    lexical.add(connection, [row(1, "Cornea", "zebrafish heart"), row(2, "Zebrafish", "cornea heart")])
+
+    assert found(connection, "zebrafish") == [2, 1]
+
+
+def test_equal_records_come_in_the_order_of_their_pmids(connection: sqlite3.Connection) -> None:
+    lexical.add(connection, [row(pmid, "Same title", "same words") for pmid in (30, 4, 200, 17)])
+
+    assert found(connection, "same words") == [4, 17, 30, 200]
+    assert found(connection, "same words", 2) == [4, 17]
+
+
+def test_a_longer_list_begins_with_the_shorter_one(connection: sqlite3.Connection) -> None:
+    lexical.add(connection, made_up(200, 9))
+
+    assert found(connection, "stroke aspirin cohort", 100)[:5] == found(connection, "stroke aspirin cohort", 5)
+
+
+# What is in it -------------------------------------------------------------------------------------------------------
+
+
+def test_an_index_that_was_changed_is_the_same_as_one_made_at_once(connection: sqlite3.Connection) -> None:
+    chooser = random.Random(3)
+    kept: dict[int, IndexRow] = {}
+    for seed in range(12):
+        batch = made_up(30, seed, first=chooser.randrange(1, 40))
+        lexical.add(connection, batch)
+        kept |= {one.pmid: one for one in batch}
+        gone = chooser.sample(sorted(kept), 12)
+        lexical.remove(connection, [*gone, 999_999, *gone[:3]])
+        for pmid in gone:
+            del kept[pmid]
+        lexical.check(connection)
+    anew = sqlite3.connect(":memory:", isolation_level=None)
+    lexical.create(anew)
+    lexical.add(anew, kept.values())
+
+    assert contents(connection) == contents(anew)
+    lexical.rebuild(connection, kept.values())
+    assert contents(connection) == contents(anew)
+    anew.close()
+
+
+def test_the_text_of_a_record_that_is_added_again_replaces_the_old_one(connection: sqlite3.Connection) -> None:
+    lexical.add(connection, [row(1, "Zebrafish"), row(2, "Retina")])
+    lexical.add(connection, [row(1, "Cornea"), row(1, "Liver"), row(3, "Asthma")])
+
+    assert found(connection, "zebrafish") == []
+    assert found(connection, "cornea") == []
+    assert found(connection, "liver") == [1]
+    assert found(connection, "retina") == [2]
+    lexical.check(connection)
+
+
+def test_removing_everything_leaves_nothing(connection: sqlite3.Connection) -> None:
+    empty = contents(connection)
+    lexical.add(connection, [*made_up(64, 1), row(5_000, "Ménière β-cell \0 日本 \ud800", "a\nb", "ﬁbrosis")])
+    lexical.remove(connection, (one[0] for one in connection.execute("SELECT pmid FROM lexical_records").fetchall()))
+
+    assert contents(connection) == empty
+    assert found(connection, "zebrafish") == []
+    lexical.check(connection)
+
+
+def test_a_transaction_that_is_rolled_back_leaves_no_trace(connection: sqlite3.Connection) -> None:
+    lexical.add(connection, made_up(40, 1))
+    before = contents(connection)
+    connection.execute("BEGIN IMMEDIATE")
+    lexical.remove(connection, [1, 8, 15])
+    lexical.add(connection, made_up(40, 2, first=3))
+    connection.execute("ROLLBACK")
+
+    assert contents(connection) == before
+    lexical.check(connection)
+
+
+def test_the_index_survives_being_closed(tmp_path: Path) -> None:
+    first = sqlite3.connect(tmp_path / "corpus.db", isolation_level=None)
+    lexical.create(first)
+    lexical.add(first, made_up(50, 4))
+    hits = lexical.search(first, "liver lesion", 10)
+    first.close()
+    second = sqlite3.connect(f"file:{tmp_path / 'corpus.db'}?mode=ro", uri=True)
+
+    assert lexical.search(second, "liver lesion", 10) == hits
+    second.close()
+
+
+# Queries -------------------------------------------------------------------------------------------------------------
+
+HOSTILE = [
+    "", " ", "\0", "\n\t", '"', '""', '"""', "'", "';--", "*", "zebrafish*", "^zebrafish", "title:zebrafish",
+    "{title}:x", "-text : zebrafish", "NEAR(zebrafish retina)", "NEAR", "AND", "OR NOT AND", "NOT zebrafish",
+    "zebrafish AND", "(zebrafish", "zebrafish)", "((((", "+zebrafish", "zebrafish\0retina", '"zebrafish',
+    '"zebrafish" "', "a" * 30_000, "zebrafish " * 5_000, " ".join(f"word{n}" for n in range(3_000)), "x-" * 2_000,
+    "\ud800 zebrafish", "💊💉", "%s %d {}", "the of and", "?", "0", "12", "2019", "β", "日本語", "ﬁ", "x\u0301\u0302",
+    "lexical_index", "rank", "bm25(1)", "'; DROP TABLE lexical_records; --", "zebrafish\\", "a:b:c", "<script>",
+    "rowid", "'" * 99, "- - -", "5'-AMP", "‐‑–",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("query", HOSTILE, ids=range(len(HOSTILE)))
+def test_no_query_upsets_the_search(connection: sqlite3.Connection, query: str) -> None:
+    lexical.add(connection, [*made_up(30, 1), row(7_000, "Zebrafish text", "the of and 2019 rank near or not")])
+    before = contents(connection)
+    hits = lexical.search(connection, query, 10)
+
+    assert len(hits) <= 10
+    assert contents(connection) == before
+    if "zebrafish" in query and "a" * 100 not in query:
+        assert hits
+
+
+def test_an_empty_index_finds_nothing(connection: sqlite3.Connection) -> None:
+    assert found(connection, "zebrafish") == []
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_no_limit_below_one_finds_anything(connection: sqlite3.Connection, limit: int) -> None:
+    lexical.add(connection, made_up(5, 1))
+
+    assert found(connection, WORDS[0], limit) == []
+
+
+def test_a_query_of_nothing_but_stop_words_looks_for_them(connection: sqlite3.Connection) -> None:
+    lexical.add(connection, [row(1, "To be or not to be"), row(2, "Zebrafish")])
+
+    assert found(connection, "to be or not to be") == [1]
+
+
+def test_operators_are_words(connection: sqlite3.Connection) -> None:
+    lexical.add(connection, [row(1, "Zebrafish heart"), row(2, "Retina"), row(3, "Liver")])
+
+    assert found(connection, "zebrafish AND retina") == [1, 2] or found(connection, "zebrafish AND retina") == [2, 1]
+    assert 1 in found(connection, "liver NOT zebrafish")
+
+
+SAME = [
+    ("COVID-19", "covid19", "covid 19", "COVID‑19"),
+    ("IL-6", "IL6", "interleukin IL 6", "il‐6"),
+    ("p53", "p-53", "P53"),
+    ("TNF-α", "TNF alpha", "TNFα", "tnf-alpha"),
+    ("β-cell", "beta cell", "beta-cell"),
+    ("tumour", "tumor", "tumors"),
+    ("anaemia", "anemia"),
+    ("randomised", "randomized"),
+    ("preeclampsia", "pre-eclampsia", "pre eclampsia"),
+    ("Ménière", "Meniere"),
+    ("Sjögren's", "Sjogren"),
+    ("hepatitis B", "hepatitis-B"),
+    ("T₃", "T3"),
+]
+
+
+@pytest.mark.parametrize("spellings", SAME, ids=[spellings[0] for spellings in SAME])
+def test_another_spelling_finds_the_same(connection: sqlite3.Connection, spellings: tuple[str, ...]) -> None:
+    lexical.add(connection, [row(place, f"On {one} here") for place, one in enumerate(spellings, 1)])
+    lexical.add(connection, [row(100 + place, f"Something else {place}") for place in range(40)])
+    for query in spellings:
+        assert set(found(connection, query)) >= set(range(1, len(spellings) + 1)), query
+
+
+def test_a_letter_or_number_belongs_to_the_word_before_it(connection: sqlite3.Connection) -> None:
+    lexical.add(
+        connection,
+        [row(1, "Hepatitis B", "c and a"), row(2, "Hepatitis C", "b or a"), row(3, "Vitamin A"), row(4, "A vitamin")],
+    )
+
+    assert found(connection, "hepatitis C")[0] == 2
+    assert found(connection, "hepatitis B")[0] == 1
+    assert found(connection, "vitamin A")[0] == 3
+
+
+def test_a_phrase_in_quotes_must_be_there(connection: sqlite3.Connection) -> None:
+    lexical.add(
+        connection,
+        [row(1, "Quality of life after stroke"), row(2, "Life quality of stroke"), row(3, "Stroke stroke stroke")],
+    )
+
+    assert found(connection, '"quality of life" stroke') == [1]
+    assert found(connection, "“quality of life” stroke") == [1]
+    assert set(found(connection, "quality of life stroke")) == {1, 2, 3}
+
+
+def test_a_phrase_that_no_record_has_is_read_as_words(connection: sqlite3.Connection) -> None:
+    lexical.add(connection, [row(1, "Zebrafish heart"), row(2, "Heart")])
+
+    assert found(connection, '"heart zebrafish"') == [1, 2]
+
+
+def test_a_rare_word_does_not_keep_others_from_filling_the_list(connection: sqlite3.Connection) -> None:
+    lexical.add(connection, [row(1, "Zebrafish"), *(row(pmid, "Patients") for pmid in range(2, 60))])
+
+    assert len(found(connection, "zebrafish patients", 20)) == 20
+    assert found(connection, "zebrafish patients", 20)[0] == 1
+
+
+# Corpora -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("size", [0, 1, 40, 300])
+@pytest.mark.parametrize("few", [0, 1_000], ids=["through the index", "record by record"])
+def test_a_search_in_a_corpus_is_the_whole_search_without_the_rest(
+    connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch, size: int, few: int
+) -> None:
+    monkeypatch.setattr("entrez_kit.corpus.search.candidates.FEW_MEMBERS", few)
+    rows = made_up(300, 5)
+    lexical.add(connection, rows)
+    chooser = random.Random(size)
+    members = {one.pmid for one in chooser.sample(rows, size)}
+    connection.executemany("INSERT INTO membership VALUES ('mine', ?, '')", [(pmid,) for pmid in members])
+    connection.executemany("INSERT INTO membership VALUES ('other', ?, '')", [(one.pmid,) for one in rows[:50]])
+    for _ in range(10):
+        query = " ".join(chooser.choices(WORDS, k=3))
+        whole = lexical.search(connection, query, 500, profile=PLAIN)
+        inside = lexical.search(connection, query, 10, corpus="mine", profile=PLAIN)
+
+        assert inside == [hit for hit in whole if hit.pmid in members][:10]
+        assert {hit.pmid for hit in lexical.search(connection, query, 10, corpus="mine")} <= members
+
+
+def test_members_that_are_not_indexed_are_not_found(connection: sqlite3.Connection) -> None:
+    lexical.add(connection, [row(1, "Zebrafish"), row(2, "Zebrafish")])
+    connection.executemany("INSERT INTO membership VALUES ('mine', ?, '')", [(2,), (3,)])
+
+    assert found(connection, "zebrafish", corpus="mine") == [2]
+    assert found(connection, '"zebrafish"', corpus="mine") == [2]
+    assert found(connection, "zebrafish", corpus="unknown") == []
+
+
+# Passages ------------------------------------------------------------------------------------------------------------
+
+PASSAGES = [
+    "[Title] Aspirin and bleeding\n[Section] Background\n[Text] Stroke is common.",
+    "[Section] Methods\n[Text] Patients took aspirin.",
+    "[Section] Results\n[Text] Bleeding was more frequent with aspirin (IL-6 rose).",
+]
+
+
+@pytest.mark.parametrize(
+    ("query", "place"),
+    [
+        ("does aspirin cause bleeding?", 2),
+        ("stroke", 0),
+        ("who took aspirin", 1),
+        ("IL6", 2),
+        ("zebrafish", 0),
+        ("", 0),
+        ('"', 0),
+    ],
+)
+def test_the_passage_shown_is_the_one_that_answers(query: str, place: int) -> None:
+    assert lexical.best_chunk(query, PASSAGES) == place
+
+
+def test_of_no_passages_the_first_is_shown() -> None:
+    assert lexical.best_chunk("aspirin", []) == 0
+    assert lexical.best_chunk("aspirin", ["[Title] Aspirin"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("written", "query"),
+    [
+        ("at 10⁶ cells", "10⁶"),
+        ("at 10⁶ cells", "106"),
+        ("at 10⁶ cells", "10^6"),
+        ("in H₂O", "H2O"),
+        ("in H2O", "H₂O"),
+        ("CD4⁺ T cells", "CD4+"),
+        ("CD4+ T cells", "CD4⁺"),
+        ("T_(H)17 cells", "TH17"),
+        ("PM_(2.5) in air", "PM2.5"),
+        ("Transport ᵃ of", "transport"),
+    ],
+)
+def test_scripts_are_found_however_they_are_typed(connection: sqlite3.Connection, written: str, query: str) -> None:
+    lexical.add(connection, [row(1, "other words"), row(2, written), row(3, "and more", "none of it")])
+
+    assert found(connection, query) == [2]
+
+    lexical.remove(connection, [1, 2, 3])
+    assert found(connection, query) == []

@@ -1,0 +1,463 @@
+"""The chain beyond single answers: batches, order, what is asked of whom, and what users reported of other tools."""
+
+import json
+from typing import Any
+
+import pytest
+from services_bench import (
+    Bench,
+    answering,
+    converted,
+    down,
+    found_ids,
+    hits,
+    jats,
+    missing,
+    not_in_pmc,
+    nothing_listed,
+    open_access,
+    pmc_set,
+    pubmed_set,
+)
+
+from entrez_kit.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.fulltext.models import PmcArticle
+from entrez_kit.fulltext.operation import FETCH_FULLTEXT
+from entrez_kit.transport.call import Call
+
+
+def pmc(*bad: str, body: bool = True) -> Any:
+    """Answer EFetch for PMC; a batch that holds one of the bad numbers fails as a whole."""
+
+    def answer(call: Call) -> bytes:
+        numbers = (call.param("id") or "").split(",")
+        if set(bad) & set(numbers):
+            return down(call)
+        return pmc_set(*(jats(f"PMC{number}", body=body) for number in numbers))
+
+    return answer
+
+
+def ids_of(call: Call) -> list[str]:
+    return (call.param("id") or "").split(",")
+
+
+# Batches
+
+
+def test_articles_come_in_the_order_of_the_ids_and_the_same_id_twice_comes_twice() -> None:
+    bench = Bench({"eutils/efetch/pmc": pmc()})
+    result = bench.fetch(pmcids=["PMC3", "1", "pmc2.4", "PMC3"])
+
+    assert [article.pmcid for article in result.articles] == ["PMC3", "PMC1", "PMC2", "PMC3"]
+    assert [ids_of(call) for call in bench.calls] == [["3", "1", "2"]]
+
+
+def test_one_bad_article_does_not_sink_the_others() -> None:
+    bench = Bench(
+        {"eutils/efetch/pmc": pmc("5"), "pmc_oa/list": nothing_listed, "europepmc/search": lambda call: hits()}
+    )
+    result = bench.fetch(pmcids=["3", "4", "5", "6", "7"])
+
+    assert [article.pmcid for article in result.articles] == ["PMC3", "PMC4", "PMC6", "PMC7"]
+    (missed,) = result.unavailable
+    assert (missed.id, missed.tried_tiers[0].outcome, missed.retryable) == ("5", "service-error", True)
+
+
+def test_an_article_that_cannot_be_read_does_not_sink_the_others() -> None:
+    def answer(call: Call) -> bytes:
+        return pmc_set("<article><body><p></body></article>" if "5" in ids_of(call) else jats(f"PMC{ids_of(call)[0]}"))
+
+    bench = Bench({"eutils/efetch/pmc": answer, "europepmc/search": lambda call: hits()})
+    result = bench.fetch(pmcids=["4", "5"])
+
+    assert [article.pmcid for article in result.articles] == ["PMC4"]
+    assert result.unavailable[0].tried_tiers[0].outcome == "service-error"  # the bucket is down as well
+
+
+def test_a_service_that_is_down_is_not_asked_article_by_article_to_the_end() -> None:
+    bench = Bench({"europepmc/search": lambda call: hits()})
+    result = bench.fetch(pmcids=[str(number) for number in range(1, 11)])
+
+    assert len([call for call in bench.calls if call.endpoint == "efetch" and call.param("db") == "pmc"]) == 1 + 3
+    assert len(result.unavailable) == 10
+    assert all(missed.retryable for missed in result.unavailable)
+
+
+def test_a_limit_that_is_reached_is_not_answered_with_more_requests() -> None:
+    def refuse(call: Call) -> bytes:
+        raise RateLimited("Too fast.", details={"reason": "queue_full"})
+
+    bench = Bench({"eutils/efetch/pmc": refuse, "europepmc/search": lambda call: hits()})
+    bench.fetch(pmcids=["1", "2", "3"])
+
+    assert len([call for call in bench.calls if call.param("db") == "pmc"]) == 1
+
+
+def test_more_than_five_articles_are_asked_for_by_post() -> None:
+    for count, method in ((5, "GET"), (6, "POST")):
+        bench = Bench({"eutils/efetch/pmc": pmc()})
+        bench.fetch(pmcids=[str(number) for number in range(1, count + 1)])
+        assert [call.method for call in bench.calls] == [method]
+
+
+def test_more_ids_than_fit_a_batch_are_asked_for_in_batches() -> None:
+    bench = Bench({"eutils/efetch/pmc": pmc()})
+    result = bench.fetch(pmcids=[str(number) for number in range(1, 26)])
+
+    assert result.total_returned == 25
+    assert [len(ids_of(call)) for call in bench.calls] == [10, 10, 5]
+
+
+def test_articles_are_told_apart_by_their_own_ids_and_not_by_their_place() -> None:
+    def batch(call: Call) -> bytes:
+        if ids_of(call) == ["4"]:
+            return pmc_set(not_in_pmc("4"))
+        return pmc_set(jats("PMC2"), not_in_pmc("3"), jats("PMC1"), jats("PMC99"))
+
+    bench = Bench(
+        {
+            "eutils/efetch/pmc": batch,
+            "pmc_oa/list": nothing_listed,
+            "europepmc/search": lambda call: hits(),
+            "idconv/idconv": lambda call: converted(),
+        }
+    )
+    result = bench.fetch(pmcids=["1", "2", "3", "4"])
+
+    assert [article.pmcid for article in result.articles] == ["PMC1", "PMC2"]
+    assert [(missed.id, missed.tried_tiers[0].outcome) for missed in result.unavailable] == [
+        ("3", "miss"),
+        ("4", "miss"),
+    ]
+    assert [missed.reason for missed in result.unavailable] == ["not-found", "not-found"]
+    assert "not available: 3" in (result.unavailable[0].tried_tiers[0].detail or "")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [pmc_set(), pmc_set(jats("PMC99")), pmc_set(not_in_pmc("99")), b"<opml><head/></opml>"],
+    ids=["empty", "another article", "about another article", "another document"],
+)
+def test_an_article_that_pmc_does_not_mention_is_not_one_that_pmc_does_not_have(answer: bytes) -> None:
+    bench = Bench(
+        {
+            "eutils/efetch/pmc": lambda call: answer,
+            "pmc_oa/list": nothing_listed,
+            "europepmc/search": lambda call: hits(),
+            "idconv/idconv": lambda call: converted(),
+        }
+    )
+    (missed,) = bench.fetch(pmcids=["4"]).unavailable
+
+    assert "does not mention" in (missed.tried_tiers[0].detail or "")
+    assert missed.retryable
+
+
+# Ids
+
+
+def test_a_failing_converter_loses_nothing_and_pubmed_is_asked_once() -> None:
+    bench = Bench(
+        {
+            "eutils/efetch/pubmed": lambda call: pubmed_set(*((pmid, None, f"PMC{pmid}") for pmid in ids_of(call))),
+            "eutils/efetch/pmc": pmc(),
+        }
+    )
+    result = bench.fetch(pmids=["1", "2", "3"])
+
+    assert [article.pmcid for article in result.articles] == ["PMC1", "PMC2", "PMC3"]
+    asked = [call for call in bench.calls if call.param("db") == "pubmed" and call.endpoint == "efetch"]
+    assert [ids_of(call) for call in asked] == [["1", "2", "3"]]
+
+
+def test_a_text_says_how_the_work_stands_asked_in_one_request() -> None:
+    def summaries(call: Call) -> bytes:
+        retracted = {"reftype": "Retraction in", "refsource": "J Inv. 2021;1:2", "pmid": "9"}
+        records = {pmid: {"references": [retracted] if pmid == "1" else []} for pmid in ids_of(call)}
+        return json.dumps({"result": {"uids": list(records), **records}}).encode()
+
+    articles = {
+        "eutils/efetch/pubmed": lambda call: pubmed_set(*((pmid, None, f"PMC{pmid}") for pmid in ids_of(call))),
+        "eutils/efetch/pmc": pmc(),
+    }
+    asked = Bench({**articles, "eutils/esummary/pubmed": summaries})
+    dead = Bench(articles)
+
+    known, unknown = asked.fetch(pmids=["1", "2"]), dead.fetch(pmids=["1", "2"])
+
+    assert [one.standing.note if one.standing else None for one in known.articles] == [
+        "[Retracted: J Inv. 2021;1:2]",
+        None,
+    ]
+    assert [one.retraction_status for one in known.articles if isinstance(one, PmcArticle)] == ["retracted", None]
+    assert len([call for call in asked.calls if call.endpoint == "esummary"]) == 1
+    assert len(unknown.articles) == 2
+    assert {warning.code for warning in unknown.warnings} == {"standing_unknown"}
+    error = unknown.shortfall()
+    assert error is not None
+    assert (error.code, error.details["partial"]) == ("UPSTREAM_ERROR", True)
+
+
+def test_not_in_pmc_is_not_taken_for_not_there() -> None:
+    bench = Bench(
+        {
+            "idconv/idconv": lambda call: converted({"requested-id": "8", "errmsg": "Identifier not found in PMC"}),
+            "europepmc/search": lambda call: hits({"id": "8", "source": "MED", "pmid": "8", "pmcid": "PMC80"}),
+            "europepmc/fullTextXML": lambda call: jats("PMC80").encode(),
+        }
+    )
+    (article,) = bench.fetch(pmids=["8"]).articles
+
+    assert isinstance(article, PmcArticle)
+    assert (article.via_source, article.pmcid, article.epmc_id, article.epmc_source) == (
+        "europepmc",
+        "PMC80",
+        "8",
+        "MED",
+    )
+
+
+def test_dois_of_articles_that_have_none_are_read_from_pubmed_in_one_batch() -> None:
+    bench = Bench(
+        {
+            "idconv/idconv": lambda call: converted(),
+            "europepmc/search": lambda call: hits(),
+            "eutils/efetch/pubmed": lambda call: pubmed_set(
+                *((pmid, f"10.1000/{pmid}", None) for pmid in ids_of(call))
+            ),
+            "unpaywall/unpaywall": missing,
+        }
+    )
+    result = bench.fetch(pmids=["1", "2", "3"])
+
+    assert [missed.reason for missed in result.unavailable] == ["no-oa"] * 3
+    assert len([call for call in bench.calls if call.endpoint == "efetch"]) == 1
+    assert [call.url.rpartition("/")[2] for call in bench.sent("unpaywall")] == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize("source", ["front matter", "hit", "converter"])
+def test_pmcids_reach_unpaywall(source: str) -> None:
+    hit = {"id": "PMC7", "source": "PMC", "pmcid": "PMC7", **({"doi": "10.1000/x"} if source == "hit" else {})}
+    known = {"requested-id": "PMC7", "pmcid": "PMC7", "doi": "10.1000/x"}
+    bench = Bench(
+        {
+            "eutils/efetch/pmc": lambda call: pmc_set(
+                jats("PMC7", body=False, doi="10.1000/x" if source == "front matter" else None)
+            ),
+            "pmc_oa/list": nothing_listed,
+            "europepmc/search": lambda call: hits(hit),
+            "europepmc/fullTextXML": missing,
+            "idconv/idconv": lambda call: converted(*([known] if source == "converter" else [])),
+            "unpaywall/unpaywall": lambda call: open_access("10.1000/x"),
+        }
+    )
+    (missed,) = bench.fetch(pmcids=["PMC7"]).unavailable
+
+    assert [tried.outcome for tried in missed.tried_tiers] == ["no-body", "no-fulltext", "no-oa"]
+    assert bench.sent("unpaywall")[0].url.endswith("/10.1000/x")
+    assert bool(bench.sent("idconv")) is (source == "converter")
+
+
+def test_dois_are_compared_without_regard_to_case() -> None:
+    bench = Bench(
+        {
+            "idconv/idconv": lambda call: converted(),
+            "europepmc/search": lambda call: hits(
+                {"id": "1", "source": "MED", "doi": "10.1056/other"},
+                {"id": "2", "source": "MED", "doi": "10.1056/nejmoa1", "pmcid": "PMC5"},
+            ),
+            "europepmc/fullTextXML": lambda call: jats("PMC5").encode(),
+        }
+    )
+    result = bench.fetch(dois=["10.1056/NEJMoa1"])
+
+    assert [getattr(article, "pmcid", None) for article in result.articles] == ["PMC5"]
+
+
+def test_europe_pmc_is_asked_in_words_it_understands() -> None:
+    asked = []
+
+    def search(call: Call) -> bytes:
+        asked.append(call.param("query"))
+        return hits()
+
+    for kind, value in (("pmids", "12"), ("pmcids", "pmc34.2"), ("dois", '10.1000/a"b')):
+        bench = Bench(
+            {"idconv/idconv": lambda call: converted(), "europepmc/search": search, "pmc_oa/list": nothing_listed}
+        )
+        bench.fetch(None, **{kind: [value]})
+
+    assert asked == ["EXT_ID:12 AND SRC:MED", "PMCID:PMC34", 'DOI:"10.1000/ab"']
+
+
+def test_front_matter_alone_is_passed_on_to_the_next_source() -> None:
+    bench = Bench(
+        {
+            "eutils/efetch/pmc": pmc(body=False),
+            "pmc_oa/list": nothing_listed,
+            "europepmc/search": lambda call: hits({"id": "PMC1", "source": "PMC", "pmcid": "PMC1"}),
+            "europepmc/fullTextXML": lambda call: jats("PMC1").encode(),
+        }
+    )
+
+    assert [article.via_source for article in bench.fetch(pmcids=["1"]).articles] == ["europepmc"]
+
+
+def test_a_preprint_without_pmcid_is_asked_for_by_its_own_id_where_europe_pmc_has_it() -> None:
+    for has_it, outcome in (("Y", "unavailable"), ("N", "no-fulltext")):
+        bench = Bench(
+            {
+                "idconv/idconv": lambda call: converted(),
+                "europepmc/search": answering(
+                    hits({"id": "PPR9", "source": "PPR", "doi": "10.1000/p", "inEPMC": has_it})
+                ),
+                "europepmc/fullTextXML": lambda call: jats("PMC0").encode(),
+                "unpaywall/unpaywall": missing,
+            }
+        )
+        result = bench.fetch(dois=["10.1000/p"])
+        assert len(result.articles) == (1 if has_it == "Y" else 0)
+        if has_it == "N":
+            assert result.unavailable[0].tried_tiers[1].outcome == outcome
+            assert result.unavailable[0].tried_tiers[1].detail == "EPMC source PPR has no PMC counterpart"
+
+
+def test_the_open_data_bucket_is_asked_where_pmc_may_not_pass_on_the_text() -> None:
+    listed = b"<ListBucketResult><CommonPrefixes><Prefix>PMC7.2/</Prefix></CommonPrefixes></ListBucketResult>"
+    bench = Bench(
+        {
+            "eutils/efetch/pmc": pmc(body=False),
+            "pmc_oa/list": lambda call: listed,
+            "pmc_oa/record": lambda call: b'{"xml_url": "s3://pmc-oa-opendata/PMC7.2/PMC7.2.xml"}',
+            "pmc_oa/xml": lambda call: jats("PMC7").encode(),
+        }
+    )
+    (article,) = bench.fetch(pmcids=["7"]).articles
+
+    assert article.via_source == "pmc"
+    assert not bench.sent("europepmc")
+
+
+def test_sources_that_are_switched_off_say_so() -> None:
+    bench = Bench({"idconv/idconv": lambda call: converted()})
+    services = bench.services(europepmc_enabled=False, unpaywall_email=None)
+    (missed,) = bench.fetch(services, pmids=["1"]).unavailable
+
+    assert missed.reason == "no-pmc-fallback-disabled"
+    assert [tried.detail for tried in missed.tried_tiers] == [
+        "PMID has no PMC counterpart",
+        "EUROPEPMC_ENABLED=false",
+        "UNPAYWALL_EMAIL is not set",
+    ]
+    assert {call.service for call in bench.calls} == {"idconv"}
+
+
+# Requests and results
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        ({}, "pmids"),
+        ({"pmids": [], "dois": ""}, "pmids"),
+        ({"pmids": ["1"], "dois": ["10.1000/x"]}, "dois"),
+        ({"pmids": ["12a"]}, "pmids.0"),
+        ({"pmids": ["1", "10.1000/x"]}, "pmids.1"),
+        ({"pmcids": ["NCT1"]}, "pmcids.0"),
+        ({"dois": ["10"]}, "dois.0"),
+        ({"pmids": ["1"], "max_sections": 51}, "max_sections"),
+        ({"pmids": ["1"], "max_characters": 0}, "max_characters"),
+        ({"pmids": ["1"], "overflow_mode": "cut"}, "overflow_mode"),
+        ({"pmids": ["1"], "section": ["x"]}, "section"),
+    ],
+)
+def test_wrong_arguments_are_refused_by_name(arguments: dict[str, object], field: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        FETCH_FULLTEXT.build(arguments)
+
+    assert [problem["field"] for problem in caught.value.details["errors"]] == [field]
+
+
+def test_the_camel_case_of_the_specification_is_accepted() -> None:
+    request = FETCH_FULLTEXT.build(
+        {"pmcids": ["1"], "includeReferences": True, "maxCharacters": 9, "overflowMode": "outline"}
+    )
+
+    assert (request.include_references, request.max_characters, request.overflow_mode) == (True, 9, "outline")
+
+
+def test_a_section_that_is_not_there_is_answered_with_those_that_are() -> None:
+    result = Bench({"eutils/efetch/pmc": pmc()}).fetch(pmcids=["1"], sections=["methods"])
+    (warning,) = result.warnings
+
+    assert (warning.code, result.articles[0].sections) == ("sections_not_found", [])  # type: ignore[union-attr]
+    assert "'methods'" in warning.message
+    assert "Results" in warning.message
+
+
+def test_a_budget_holds_and_says_what_is_missing() -> None:
+    def long(call: Call) -> bytes:
+        sections = "".join(f"<sec><title>Part {n}</title><p>{'word ' * 1000}</p></sec>" for n in range(20))
+        return pmc_set(jats("PMC1").replace("<body>", f"<body>{sections}"))
+
+    result = Bench({"eutils/efetch/pmc": long}).fetch(pmcids=["1"], max_characters=5000, overflow_mode="outline")
+
+    assert len(result.model_dump_json()) < 12_000
+    assert result.truncation is not None
+    assert result.truncation.model_dump(exclude={"articles"}, exclude_none=True) == {
+        "mode": "outline",
+        "max_characters": 5000,
+        "original_characters": 20 * 4999 + 5,
+        "returned_characters": result.truncation.returned_characters,
+        "omitted_sections": 0,
+    }
+    assert [part.title for part in result.truncation.articles[0].sections][:2] == ["Part 0", "Part 1"]
+    assert Bench({"eutils/efetch/pmc": long}).fetch(pmcids=["1"]).truncation is None
+
+
+def test_references_come_on_request_only() -> None:
+    def cited(call: Call) -> bytes:
+        back = "<back><ref-list><ref><mixed-citation>A.</mixed-citation></ref></ref-list></back></article>"
+        return pmc_set(jats("PMC1").replace("</article>", back))
+
+    bench = Bench({"eutils/efetch/pmc": cited})
+
+    assert "references" not in json.loads(bench.fetch(pmcids=["1"]).model_dump_json())["articles"][0]
+    assert bench.fetch(pmcids=["1"], include_references=True).articles[0].references[0].citation == "A."  # type: ignore[union-attr]
+
+
+def test_what_is_missing_decides_how_the_program_ends() -> None:
+    found = Bench({"eutils/efetch/pmc": pmc()}).fetch(pmcids=["1"])
+    nowhere = {
+        "pmc_oa/list": nothing_listed,
+        "europepmc/search": lambda call: hits(),
+        "idconv/idconv": lambda call: converted(),
+    }
+    none = Bench({**nowhere, "eutils/efetch/pmc": lambda call: pmc_set(not_in_pmc("1"))}).fetch(pmcids=["1"])
+    broken = Bench({}).fetch(pmcids=["1", "2"])
+    some = Bench({**nowhere, "eutils/efetch/pmc": lambda call: pmc_set(jats("PMC1"))}).fetch(pmcids=["1", "2"])
+
+    assert found.shortfall() is None
+    shortfall = none.shortfall()
+    assert isinstance(shortfall, EntityNotFound)
+    assert shortfall.details["partial"] is False
+    assert isinstance(broken.shortfall(), UpstreamError)
+    partial = some.shortfall()
+    assert partial is not None
+    assert partial.details["partial"] is True
+    assert [entry["id"] for entry in partial.details["missing"]] == ["2"]
+
+
+def test_doi_is_found_by_a_search_where_the_converter_fails() -> None:
+    bench = Bench(
+        {
+            "eutils/esearch/pubmed": lambda call: found_ids("5"),
+            "eutils/efetch/pubmed": lambda call: pubmed_set(("5", "10.1000/X", "PMC50")),
+            "eutils/efetch/pmc": pmc(),
+        }
+    )
+    (article,) = bench.fetch(dois=["10.1000/x"]).articles
+
+    assert isinstance(article, PmcArticle)
+    assert (article.pmcid, article.pmid, article.doi) == ("PMC50", "5", "10.1000/x")

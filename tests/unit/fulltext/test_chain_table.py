@@ -1,0 +1,288 @@
+"""Every combination of what the sources may answer, against an oracle that only knows the contract.
+
+The real clients run over a transport that sends nothing; the oracle shares no code with the chain.
+"""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from services_bench import (
+    Bench,
+    converted,
+    down,
+    found_ids,
+    hits,
+    jats,
+    missing,
+    not_in_pmc,
+    nothing_listed,
+    open_access,
+    pmc_set,
+    pubmed_set,
+)
+
+from entrez_kit.errors import UpstreamError
+from entrez_kit.fulltext.html import unreadable
+from entrez_kit.fulltext.pdf import Pdf
+from entrez_kit.transport.call import Call
+from entrez_kit.transport.download.guard import Downloaded
+
+PMID, PMCID, DOI = "123", "PMC77", "10.1000/ab.C"
+IDS = {"pmid": PMID, "pmcid": PMCID, "doi": DOI}
+
+KINDS = ("pmid", "pmcid", "doi")
+LOOKUPS = (
+    ("knows", "full"),
+    ("unknown", "without pmcid"),
+    ("unknown", "no record"),
+    ("unknown", "fails"),
+    ("fails", "full"),
+    ("fails", "without pmcid"),
+    ("fails", "no record"),
+    ("fails", "fails"),
+)
+"""What the ID Converter and PubMed say about the ids."""
+PMC = ("found", "miss", "no-body", "parse-failed", "service-error")
+BUCKET = PMC
+EUROPEPMC = ("found", "off", "miss", "no-fulltext", "no-body", "parse-failed", "service-error")
+UNPAYWALL = ("found", "off", "no-oa", "fetch-failed", "parse-failed", "service-error")
+
+
+@dataclass(frozen=True)
+class Case:
+    kind: str
+    converter: str
+    pubmed: str
+    pmc: str
+    bucket: str
+    europepmc: str
+    unpaywall: str
+
+
+def cases() -> Iterator[Case]:
+    """Yield every combination; what comes after a text was found is one combination only."""
+    for kind, (converter, pubmed) in itertools.product(KINDS, LOOKUPS):
+        for pmc, bucket, europepmc, unpaywall in itertools.product(PMC, BUCKET, EUROPEPMC, UNPAYWALL):
+            if pmc == "found" and (bucket, europepmc, unpaywall) != ("found", "found", "found"):
+                continue
+            if bucket == "found" and pmc != "found" and (europepmc, unpaywall) != ("found", "found"):
+                continue
+            if europepmc == "found" and unpaywall != "found":
+                continue
+            yield Case(kind, converter, pubmed, pmc, bucket, europepmc, unpaywall)
+
+
+# The oracle
+
+
+def expected(case: Case) -> tuple[str | None, list[tuple[str, str]]]:
+    """Return the tier the text comes from, and what the tiers before it answered."""
+    tried: list[tuple[str, str]] = []
+    lookup = lookup_of(case)
+    if lookup is None:
+        if "found" in (case.pmc, case.bucket):
+            return "pmc", []
+        weight = ["miss", "no-body", "parse-failed", "service-error"]
+        tried.append(("pmc", max(case.pmc, case.bucket, key=weight.index)))
+    else:
+        tried.append(("pmc", lookup))
+    if case.europepmc == "found":
+        return "europepmc", tried
+    tried.append(("europepmc", "not-attempted" if case.europepmc == "off" else case.europepmc))
+    doi = doi_of(case)
+    if case.unpaywall == "off":
+        tried.append(("unpaywall", "not-attempted"))
+    elif doi != "known":
+        tried.append(("unpaywall", "miss" if doi == "no-doi" and nobody_knows(case, tried) else doi))
+    elif case.unpaywall == "found":
+        return "unpaywall", tried
+    elif case.unpaywall == "no-oa":  # the answer to a DOI that Unpaywall has never heard of
+        tried.append(("unpaywall", "miss" if nobody_knows(case, tried) else "no-oa"))
+    else:
+        tried.append(("unpaywall", case.unpaywall))
+    return None, tried
+
+
+def nobody_knows(case: Case, tried: list[tuple[str, str]]) -> bool:
+    """Tell whether no service has a record: PubMed's word about a PMID is final, else all must have said so."""
+    outcomes = {outcome for _, outcome in tried}
+    if case.converter == "knows" or outcomes & {"no-fulltext", "no-body", "parse-failed"}:
+        return False
+    if case.converter == "fails" or case.kind == "pmid":  # then PubMed was asked
+        if case.pubmed in ("full", "without pmcid"):
+            return False
+        if case.kind == "pmid" and case.pubmed == "no record":
+            return True
+    return "service-error" not in outcomes
+
+
+def lookup_of(case: Case) -> str | None:
+    """Return why PMC cannot be asked, None where it can."""
+    if case.kind == "pmcid" or case.converter == "knows":
+        return None
+    if case.converter == "unknown":
+        return "not-attempted"
+    if case.pubmed == "full":
+        return None
+    if case.pubmed == "without pmcid":
+        return "not-attempted"
+    if case.pubmed == "no record":  # of a PMID that is final; a DOI may be in PMC all the same
+        return "miss" if case.kind == "pmid" else "service-error"
+    return "service-error"
+
+
+def doi_of(case: Case) -> str:
+    """Return "known", or what Unpaywall's tier says without a DOI."""
+    if case.kind == "doi" or case.converter == "knows":
+        return "known"
+    if case.europepmc in ("no-fulltext", "no-body", "parse-failed"):  # its record has the DOI
+        return "known"
+    if case.kind == "pmid":
+        return {"full": "known", "without pmcid": "known", "no record": "no-doi", "fails": "service-error"}[case.pubmed]
+    if case.converter == "unknown":
+        return "no-doi"
+    return "known" if case.pubmed == "full" else "service-error"
+
+
+def reason_of(tried: list[tuple[str, str]]) -> str:
+    """Return the contract's word for what the tiers answered."""
+    asked = [outcome for _, outcome in tried if outcome != "not-attempted"]
+    if not asked:
+        return "no-pmc-fallback-disabled"
+    return {"miss": "not-found", "no-fulltext": "no-epmc-fulltext"}.get(asked[-1], asked[-1])
+
+
+# The services
+
+
+def bench_for(case: Case) -> Bench:
+    records: dict[str, list[tuple[str, str | None, str | None]]] = {
+        "full": [(PMID, DOI.upper(), PMCID)],
+        "without pmcid": [(PMID, DOI.lower(), None)],
+        "no record": [],
+        "fails": [],
+    }
+    record = records[case.pubmed]
+
+    def converter(call: Call) -> bytes:
+        asked = (call.param("ids") or "").split(",")
+        if case.converter == "fails":
+            return down(call)
+        if case.converter == "unknown":
+            return converted(*({"requested-id": one, "status": "error", "errmsg": "not found"} for one in asked))
+        return converted(
+            *({"requested-id": one, "pmid": int(PMID), "pmcid": PMCID, "doi": DOI.lower()} for one in asked)
+        )
+
+    def search(call: Call) -> bytes:
+        return down(call) if case.pubmed == "fails" else found_ids(*(pmid for pmid, _, _ in record))
+
+    def fetch(call: Call) -> bytes:
+        return down(call) if case.pubmed == "fails" else pubmed_set(*record)
+
+    hit = {"id": PMID, "source": "MED", "pmid": PMID, "doi": DOI.lower()}
+    with_text = {**hit, "pmcid": PMCID}
+    # A record that PMC has too, without its text; or one that only MEDLINE has.
+    found = {"miss": hits(), "no-fulltext": hits(with_text if case.kind == "pmcid" else hit)}
+    return Bench(
+        {
+            "idconv/idconv": converter,
+            "eutils/esearch/pubmed": search,
+            "eutils/efetch/pubmed": fetch,
+            "eutils/efetch/pmc": document(case.pmc, wrapped=True),
+            "pmc_oa/list": lambda call: nothing_listed(call) if case.bucket == "miss" else listed(),
+            "pmc_oa/record": lambda call: b'{"xml_url": "s3://pmc-oa-opendata/PMC77.1/PMC77.1.xml"}',
+            "pmc_oa/xml": document(case.bucket, wrapped=False),
+            "europepmc/search": lambda call: (
+                down(call) if case.europepmc == "service-error" else found.get(case.europepmc, hits(with_text))
+            ),
+            "europepmc/fullTextXML": document(case.europepmc, wrapped=False),
+            "unpaywall/unpaywall": unpaywall(case.unpaywall),
+        }
+    )
+
+
+def listed() -> bytes:
+    return (
+        b'<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><CommonPrefixes><Prefix>PMC77.1/</Prefix>'
+        b"</CommonPrefixes></ListBucketResult>"
+    )
+
+
+def document(state: str, *, wrapped: bool) -> Any:
+    """Return what answers with an article in this state."""
+    if state == "service-error":
+        return down
+    if state in ("miss", "no-fulltext"):
+        return (lambda call: pmc_set(not_in_pmc("77"))) if wrapped else missing
+    if state == "parse-failed":
+        return lambda call: b"<article><body><p>broken</body></article>"
+    text = jats(PMCID, body=state == "found")
+    content = pmc_set(text) if wrapped else text.encode()
+    return lambda call: content
+
+
+def unpaywall(state: str) -> Any:
+    if state == "service-error":
+        return down
+    if state == "no-oa":
+        return missing
+    return lambda call: open_access(DOI, {"url_for_pdf": f"https://publisher.invalid/{state}.pdf"})
+
+
+def pretend_download(url: str, **_: Any) -> Downloaded:
+    if "fetch-failed" in url:
+        raise UpstreamError("The page is gone.", details={"reason": "no_such_address"})
+    return Downloaded(url, b"parse-failed" if "parse-failed" in url else b"%PDF-", "application/pdf", "pdf")
+
+
+def pretend_pdf(content: bytes, **_: Any) -> Pdf:
+    if content == b"parse-failed":
+        raise unreadable("holds no text")
+    return Pdf(title=None, text="Text.", total_pages=1, word_count=1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("lookup", LOOKUPS, ids=lambda lookup: "-".join(lookup).replace(" ", "-"))
+def test_every_combination_of_answers_comes_to_what_the_contract_says(
+    kind: str, lookup: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("entrez_kit.transport.download.guard.download", pretend_download)
+    monkeypatch.setattr("entrez_kit.fulltext.unpaywall_tier.pdf_to_text", pretend_pdf)
+    settings = {
+        (europepmc, unpaywall): Bench()
+        .services(europepmc_enabled=europepmc, **({} if unpaywall else {"unpaywall_email": None}))
+        .settings
+        for europepmc in (True, False)
+        for unpaywall in (True, False)
+    }
+    count = 0
+    for case in cases():
+        if (case.kind, (case.converter, case.pubmed)) != (kind, lookup):
+            continue
+        count += 1
+        bench = bench_for(case)
+        services = bench.services()
+        services.settings = settings[case.europepmc != "off", case.unpaywall != "off"]
+        result = bench.fetch(services, **{f"{kind}s": [IDS[kind]]})
+        tier, tried = expected(case)
+
+        if tier is None:
+            assert result.articles == []
+            (missed,) = result.unavailable
+            assert [(entry.tier, entry.outcome) for entry in missed.tried_tiers] == tried, case
+            assert missed.reason == reason_of(tried), case
+            assert bool(missed.retryable) is any(outcome == "service-error" for _, outcome in tried), case
+            assert (missed.id, missed.id_type) == (IDS[kind], kind)
+            assert all(entry.detail for entry in missed.tried_tiers), case
+        else:
+            (article,) = result.articles
+            assert article.via_source == tier, case
+            assert result.unavailable == []
+            assert (article.doi or DOI).lower() == DOI.lower()
+        assert result.total_returned == len(result.articles)
+    assert count > 400

@@ -1,0 +1,231 @@
+"""Recorded articles of many publishers: every word of every body is in the result, in order. Judged by ElementTree."""
+
+import os
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pytest
+from jats_words import (
+    WITHIN_WORDS,
+    digits_in_superscripts,
+    lines_of,
+    local,
+    raised_digits,
+    text_of,
+    topmost,
+    words_of,
+)
+from lxml import etree
+from math_tokens import MATHML, lost_characters, lost_numbers
+
+from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats
+from entrez_kit.fulltext.jats.math import math_text
+from entrez_kit.fulltext.models import Section
+
+DATA = Path(os.environ.get("ENTREZ_KIT_REAL_DATA") or "nowhere")
+FILES: list[Path | None] = [
+    *sorted(path for name in ("jats", "efetch_pmc") for path in (DATA / name).glob("*") if path.is_file())
+] or [None]
+SHARE = 0.999
+FLOATS = frozenset(("fig", "fig-group", "table-wrap", "boxed-text", "fn", "p", "supplementary-material", "media"))
+"""What is only anchored where it stands, and paragraphs themselves."""
+
+
+IN_A_SENTENCE = WITHIN_WORDS - {"inline-formula"} | {"p"}
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A recorded document, as the library and as ElementTree read it."""
+
+    articles: list[JatsArticle]
+    root: ET.Element
+    content: bytes
+
+    @cached_property
+    def words(self) -> list[str]:
+        return words_of("\n".join(line for article in self.articles for line in lines_of(article.sections)))
+
+    @cached_property
+    def found(self) -> Counter[str]:
+        return Counter(self.words)
+
+    @cached_property
+    def bodies(self) -> list[ET.Element]:
+        return [node for node in self.root.iter() if local(node) in ("body", "floats-group")]
+
+    @cached_property
+    def elements(self) -> list[ET.Element]:
+        return [self.root] if local(self.root) == "article" else [one for one in self.root if local(one) == "article"]
+
+    def share(self, wanted: list[str]) -> float:
+        """Return how many of these words are in the result."""
+        lost = Counter(wanted) - self.found
+        return 1 - lost.total() / len(wanted) if wanted else 1.0
+
+
+@pytest.fixture(scope="module", params=FILES, ids=lambda path: path.name if path else "none")
+def recording(request: pytest.FixtureRequest) -> Recording:
+    if request.param is None:
+        pytest.skip("ENTREZ_KIT_REAL_DATA names no folder of recorded replies")
+    content = request.param.read_bytes()
+    articles = [item for item in iter_jats(content) if isinstance(item, JatsArticle)]
+    return Recording(articles, ET.fromstring(content), content)
+
+
+@pytest.mark.long
+def test_the_words_of_every_body_are_in_the_result(recording: Recording) -> None:
+    prose = [word for body in recording.bodies for word in words_of(text_of(body, without_math=True))]
+    whole = [word for body in recording.bodies for word in words_of(text_of(body))]
+
+    assert recording.share(prose) == 1
+    # Formulas are written on one line: some of what is one word to ElementTree ("ifX") is two there.
+    assert recording.share(whole) >= SHARE
+
+
+@pytest.mark.long
+def test_each_kind_of_element_is_there_by_itself(recording: Recording) -> None:
+    for kind in ("p", "title", "td", "th", "entry", "caption", "list-item", "label", "def", "attrib", "fn"):
+        nodes = [node for body in recording.bodies for node in topmost(body, frozenset([kind]))]
+        words = [word for node in nodes for word in words_of(text_of(node, without_math=True))]
+        assert recording.share(words) >= SHARE, kind
+
+
+def test_every_digit_of_a_superscript_is_raised_in_the_result(recording: Recording) -> None:
+    wanted = sum((digits_in_superscripts(body) for body in recording.bodies), Counter[str]())
+    text = "\n".join(line for article in recording.articles for line in lines_of(article.sections))
+
+    assert wanted - raised_digits(text) == Counter()
+
+
+def test_no_token_of_a_formula_is_lost_and_no_number_becomes_another(recording: Recording) -> None:
+    formulas = list(recording.root.iter(f"{MATHML}math"))
+    lines = [math_text(element) for element in etree.fromstring(recording.content).iter(f"{MATHML}math")]
+
+    for element, line in zip(formulas, lines, strict=True):
+        assert not lost_characters(element, line), line
+        assert not lost_numbers(element, line), line
+
+
+@pytest.mark.long
+def test_paragraphs_come_in_the_order_of_the_document(recording: Recording) -> None:
+    """Every paragraph of plain text is found word by word behind the one before it."""
+    stream = " ".join(recording.words)
+    place = checked = 0
+    for article in recording.elements:
+        for body in (node for node in article if local(node) == "body"):
+            for paragraph in in_the_flow(body):
+                if all(
+                    local(node) in WITHIN_WORDS - {"inline-formula"} for node in paragraph.iter() if node != paragraph
+                ):
+                    words = " ".join(words_of(text_of(paragraph)))
+                    at = stream.find(words, place)
+                    assert at >= 0, f"not behind the one before it: {words[:200]}"
+                    place = at + len(words)
+                    checked += 1
+    assert checked or not any(article.has_body for article in recording.articles)
+
+
+def in_the_flow(element: ET.Element) -> list[ET.Element]:
+    found: list[ET.Element] = []
+    for node in element:
+        if local(node) == "p":
+            found.append(node)
+        elif local(node) not in FLOATS:
+            found += in_the_flow(node)
+    return found
+
+
+def test_headings_are_titles_and_not_text(recording: Recording) -> None:
+    for article, element in zip(recording.articles, recording.elements, strict=True):
+        body = next((node for node in element if local(node) == "body"), None)
+        tops = [node for node in body if local(node) == "sec"] if body is not None else []
+        wanted = [" ".join(words_of(text_of(title))) for sec in tops for title in sec if local(title) == "title"]
+        titles = [" ".join(words_of(section.title)) for section in article.sections if section.title]
+        assert titles[: len([text for text in wanted if text])] == [text for text in wanted if text]
+        for section in article.sections:
+            assert not re.search(r"\n{3,}|[ \n]$|^[ \n]", section.text)
+            assert "\n" not in (section.title or "")
+
+
+def test_every_heading_stands_at_its_depth(recording: Recording) -> None:
+    for article, element in zip(recording.articles, recording.elements, strict=True):
+        wanted = [pair for body in element if local(body) == "body" for pair in headings_of(body, 1)]
+        assert titles_of(article.sections, 1)[: len(wanted)] == wanted
+
+
+def headings_of(element: ET.Element, depth: int) -> list[tuple[int, str]]:
+    """Return the titles of sections with how deep they lie, as ElementTree sees them."""
+    found: list[tuple[int, str]] = []
+    for section in (node for node in element if local(node) == "sec"):
+        titles = [" ".join(words_of(text_of(node))) for node in section if local(node) == "title"]
+        found += [(depth, title) for title in titles if title]
+        found += headings_of(section, depth + 1)
+    return found
+
+
+def titles_of(sections: list[Section], depth: int) -> list[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    for section in sections:
+        if title := " ".join(words_of(section.title or "")):
+            found.append((depth, title))
+        found += titles_of(section.subsections, depth + 1)
+    return found
+
+
+@pytest.mark.long
+def test_every_abstract_is_read_translations_too(recording: Recording) -> None:
+    for article, element in zip(recording.articles, recording.elements, strict=True):
+        texts = [article.front.abstract or "", *(other.text for other in article.front.other_abstracts)]
+        found = set(words_of("\n".join([*texts, *lines_of(article.sections)])))
+        for abstract in (node for node in element.iter() if local(node) in ("abstract", "trans-abstract")):
+            words = [word for word in words_of(text_of(abstract, without_math=True)) if word not in found]
+            assert len(words) <= 3, words  # "Abstract" and the like as its heading
+
+
+def test_front_matter_is_complete(recording: Recording) -> None:
+    for article in recording.articles:
+        front = article.front
+        assert front.title
+        assert front.doi or front.pmcid
+        assert front.authors
+        assert front.journal is not None
+        assert front.journal.title
+        assert front.publication_date is not None
+        assert front.publication_date.year
+        for author in front.authors:
+            assert author.collective_name or author.last_name or author.given_names
+
+
+@pytest.mark.long
+def test_every_reference_is_read_with_its_words(recording: Recording) -> None:
+    for article, element in zip(recording.articles, recording.elements, strict=True):
+        listed = [node for node in own_references(element) if "".join(node.itertext()).strip()]
+        assert len(article.references) == len(listed)
+        for reference, node in zip(article.references, listed, strict=True):
+            words = set(words_of(f"{reference.label or ''} {reference.citation}"))
+            citations = [child for child in node if local(child) != "citation-alternatives"] or list(node)[-1:]
+            wanted = [word for child in citations for word in words_of(text_of(child, frozenset(), names=True))]
+            lost = [word for word in wanted if word not in words and not word.isdigit()]
+            assert len(lost) <= 0.1 * len(wanted) + 1, (lost, reference)
+
+
+def own_references(element: ET.Element) -> list[ET.Element]:
+    found: list[ET.Element] = []
+    for node in element:
+        if local(node) == "ref":
+            found.append(node)
+        elif local(node) not in ("sub-article", "response", "front"):
+            found += own_references(node)
+    return found
+
+
+@pytest.mark.long
+def test_a_body_is_seen_where_there_is_one(recording: Recording) -> None:
+    words = [word for body in recording.bodies for word in words_of(text_of(body))]
+
+    assert any(article.has_body for article in recording.articles) is (len(words) > 0)

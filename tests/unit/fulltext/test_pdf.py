@@ -1,0 +1,174 @@
+"""The text of PDFs: of recorded ones, and of made ones that are broken, locked, empty or hostile."""
+
+import time
+import zlib
+from pathlib import Path
+
+import pytest
+from papers import CATALOG, assembled, drawn, encrypted, pdf_of, prose
+
+from entrez_kit.errors import UpstreamError
+from entrez_kit.fulltext import pdf as module
+from entrez_kit.fulltext.pdf import join_hyphenated, pdf_to_text
+
+
+def refusal(content: bytes, seconds: float = 10) -> str:
+    """Return what is wrong with a file that cannot be read."""
+    with pytest.raises(UpstreamError) as caught:
+        pdf_to_text(content, seconds=seconds)
+    assert caught.value.reason == "parse_failed"
+    assert not caught.value.retryable
+    return str(caught.value.details["what"])
+
+
+def test_every_word_of_a_pdf_is_read_in_order() -> None:
+    found = pdf_to_text(pdf_of(prose(120), prose(60, 120), title="A small (but real) PDF"))
+
+    assert found.text.split() == [f"word{n}x" for n in range(180)]
+    assert (found.total_pages, found.word_count, found.title) == (2, 180, "A small (but real) PDF")
+
+
+@pytest.mark.long
+def test_recorded_articles_keep_their_words(real_data: Path) -> None:
+    files = sorted((real_data / "pdf").glob("*.pdf"))
+    assert files
+    for file in files:
+        found = pdf_to_text(file.read_bytes())
+        assert found.total_pages >= 5, file.name
+        assert found.word_count > 4000, file.name
+        assert found.title, file.name
+        assert "Abstract" in found.text, file.name
+        assert "References" in found.text, file.name
+        assert not any(line != line.strip() for line in found.text.split("\n")), file.name
+
+
+def test_words_divided_at_the_end_of_a_line_are_joined() -> None:
+    lines = ["Smokers among the un-", "employed were re-", "cruited from well-", "known and well-known", "practices."]
+    found = pdf_to_text(pdf_of([*prose(60), *lines]))
+
+    assert "the unemployed were recruited from well-known and well-known\npractices." in found.text
+
+
+@pytest.mark.parametrize(
+    ("text", "joined"),
+    [
+        ("contribut-\ning factors", "contributing factors"),
+        ("the self-\nreport was a self-report", "the self-report was a self-report"),
+        ("a soft\u00ad\nhyphen", "a softhyphen"),
+        ("Smith-\nJones", "Smith-Jones"),
+        ("IL-\nTwo", "IL-\nTwo"),
+        ("ranges 10-\n20", "ranges 10-\n20"),
+        ("COVID-\n19", "COVID-\n19"),
+        ("a dash -\nand more", "a dash -\nand more"),
+        ("p-\nvalue", "p-\nvalue"),
+    ],
+)
+def test_hyphens_that_belong_to_the_word_stay(text: str, joined: str) -> None:
+    assert join_hyphenated(text) == joined
+
+
+def test_joining_takes_no_longer_on_a_sequence_without_spaces() -> None:
+    started = time.monotonic()
+    join_hyphenated("ACGT" * 500_000)
+
+    assert time.monotonic() - started < 2
+
+
+def test_ligatures_and_odd_spaces_become_plain_letters() -> None:
+    assert module._clean("\ufb01nal\u00a0 e\ufb03cacy\x00 \ud800\n\n\n\nend") == "final efficacy \ufffd\n\nend"
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [("A trial of sleep", "A trial of sleep"), ("Microsoft Word - draft7.docx", None), ("untitled", None), ("", None)],
+)
+def test_a_title_that_is_none_is_left_out(title: str, shown: str | None) -> None:
+    assert pdf_to_text(pdf_of(prose(80), title=title)).title == shown
+
+
+@pytest.mark.parametrize("algorithm", ["RC4-128", "AES-256"])
+def test_a_pdf_that_wants_a_password_is_told_apart(algorithm: str) -> None:
+    assert refusal(encrypted(pdf_of(prose(80)), user="secret", algorithm=algorithm)) == "is an encrypted PDF"
+
+
+@pytest.mark.parametrize("algorithm", ["RC4-128", "AES-256"])
+def test_a_pdf_that_anybody_may_open_is_read(algorithm: str) -> None:
+    assert pdf_to_text(encrypted(pdf_of(prose(80)), user="", algorithm=algorithm)).word_count == 80
+
+
+def test_a_scanned_pdf_has_no_text() -> None:
+    picture = b"q 500 0 0 700 40 40 cm 0.5 g 0 0 1 1 re f Q"
+
+    assert "most likely it was scanned" in refusal(drawn(picture, picture))
+    cover = b"BT /F1 10 Tf 50 780 Td " + b"(This article was scanned by a library.) Tj T* " * 20 + b"ET"
+    assert refusal(drawn(cover, *[picture] * 9)).startswith("is a PDF of which 9 of 10 pages hold no text")
+
+
+def test_a_page_that_cannot_be_read_is_named_in_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(module._LIMITS, "stream_parsing_work_maximum_count", 5_000)
+    figure = b"0 0 m 1 1 l S " * 2_000
+    text = [b"BT /F1 10 Tf 50 780 Td (" + " ".join(prose(60)).encode() + b") Tj ET"] * 5
+
+    found = pdf_to_text(drawn(*text[:3], figure, *text[3:]))
+    assert "[Page 4 of this PDF could not be read.]" in found.text
+    assert (found.total_pages, found.word_count) == (6, 300)
+    assert refusal(drawn(text[0], figure)) == "is a PDF of which 1 of 2 pages cannot be read"
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.9])
+def test_a_pdf_that_breaks_off_is_either_read_or_refused(share: float) -> None:
+    whole = pdf_of(prose(200), prose(200))
+    cut = whole[: int(len(whole) * share)]
+    try:
+        assert pdf_to_text(cut).word_count >= 50
+    except UpstreamError as exc:
+        assert exc.reason == "parse_failed"  # noqa: PT017  # both ends are fine, a third is not
+
+
+@pytest.mark.parametrize("content", [b"", b"<html>not a PDF</html>", b'{"error": "no PDF"}', b"x" * 3000 + b"%PDF-1.4"])
+def test_what_is_no_pdf_is_told_apart(content: bytes) -> None:
+    assert refusal(content) == "is no PDF"
+
+
+def test_what_stands_before_a_pdf_does_not_matter() -> None:
+    assert pdf_to_text(b"junk\r\n" * 20 + pdf_of(prose(80))).word_count == 80
+
+
+HOSTILE = {
+    "a stream that unpacks to thirty megabytes": drawn(b"0 " * 15_000_000, packed=True),
+    "operations without end": drawn(b"BT /F1 1 Tf " + b"(a) Tj " * 600_000 + b"ET", packed=True),
+    "arrays in arrays": drawn(b"[" * 100_000),
+    "dictionaries in dictionaries": assembled([CATALOG, b"<< /A " * 50_000]),
+    "pages that contain themselves": assembled([CATALOG, b"<< /Type /Pages /Kids [2 0 R 2 0 R] /Count 2 >>"]),
+    "a count of pages that are not there": assembled([CATALOG, b"<< /Type /Pages /Kids [] /Count 2000000000 >>"]),
+    "one page a hundred thousand times": assembled(
+        [CATALOG, b"<< /Type /Pages /Kids [%b] /Count 100000 >>" % (b"3 0 R " * 100_000), b"<< /Type /Page >>"]
+    ),
+    "a table that leads back to itself": assembled([CATALOG, b"<< /Type /Pages >>"], b"/Root 1 0 R /Prev 9"),
+    "no root": assembled([b"<<>>"], b""),
+    "noise": b"%PDF-1.4\n" + zlib.compress(bytes(range(256)) * 4000) * 20,
+    "objects without end": b"%PDF-1.4\n" + b"1 0 obj\n<<>>\nendobj\n" * 100_000 + b"trailer<</Root 1 0 R>>\n%%EOF",
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_pdf_costs_little_time_and_ends_in_a_refusal(name: str) -> None:
+    started = time.monotonic()
+    refusal(HOSTILE[name])
+
+    assert time.monotonic() - started < 8
+
+
+def test_reading_ends_when_its_time_is_up() -> None:
+    started = time.monotonic()
+    busy = drawn(*[b"BT /F1 1 Tf " + b"(a) Tj " * 40_000 + b"ET"] * 30, packed=True)
+
+    assert refusal(busy, seconds=0.5) == "is a PDF that takes longer than 0.5 s to read"
+    assert time.monotonic() - started < 5
+
+
+def test_a_pdf_of_too_many_pages_is_not_read_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_PAGES", 3)
+
+    assert refusal(pdf_of(*[prose(60)] * 4)) == "is a PDF of 4 pages, more than 3 are not read"

@@ -1,0 +1,273 @@
+"""Pages as Markdown: recorded articles, and pages that are no article."""
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from entrez_kit.errors import UpstreamError
+from entrez_kit.fulltext import html as module
+from entrez_kit.fulltext.html import Page, html_to_markdown
+
+URL = "https://publisher.example/articles/1"
+PARAGRAPH = "The gut of the imaginary mouse was studied for forty nights without interruption. "
+
+
+def article(*, head: str = "", body: str = "", paragraphs: int = 12) -> bytes:
+    """Return a page with an article of so many paragraphs among menus."""
+    text = "".join(f"<p>{number}. {PARAGRAPH * 3}</p>" for number in range(paragraphs))
+    return (
+        f"<!DOCTYPE html><html><head><meta charset='utf-8'><title>T | Journal</title>{head}</head><body>"
+        "<nav><ul><li><a href='/'>Home</a></li><li><a href='/j'>All journals of ours</a></li></ul></nav>"
+        f"<article><h1>An imaginary mouse</h1><h2>Introduction</h2>{text}{body}</article>"
+        "<footer><p>Imprint and cookie settings</p></footer></body></html>"
+    ).encode()
+
+
+def read(content: bytes, charset: str | None = None) -> Page:
+    """Read a page."""
+    return html_to_markdown(content, URL, charset)
+
+
+def refusal(content: bytes) -> str:
+    """Return what is wrong with a page that is no article."""
+    with pytest.raises(UpstreamError) as caught:
+        read(content)
+    assert caught.value.reason == "parse_failed"
+    return str(caught.value.details["what"])
+
+
+def test_an_article_is_kept_and_what_stands_around_it_is_not() -> None:
+    found = read(article())
+
+    assert found.markdown.count("forty nights") == 36
+    assert "## Introduction" in found.markdown
+    assert "All journals" not in found.markdown
+    assert "cookie" not in found.markdown
+
+
+def test_headings_lists_and_tables_keep_their_shape() -> None:
+    body = (
+        "<h3>Materials</h3><p>We used the following:</p><ul><li>a first mouse</li><li>a second mouse</li></ul>"
+        "<ol><li>fed</li><li>weighed</li></ol>"
+        "<table><caption>Table 1. Weights.</caption><thead><tr><th>Mouse</th><th>Weight</th></tr></thead>"
+        "<tbody><tr><td>first</td><td>20 g</td></tr><tr><td>second</td><td>&lt;5 g</td></tr></tbody></table>"
+        "<p>x<sub>2</sub> and P&lt;0.001 and <i>Mus imaginarius</i>.</p>"
+    )
+    text = read(article(body=body)).markdown
+
+    assert "### Materials" in text
+    assert "- a first mouse\n- a second mouse" in text
+    assert "Table 1. Weights.\n\n| Mouse | Weight |\n|---|---|\n| first | 20 g |\n| second | <5 g |" in text
+    assert "P<0.001" in text
+    assert "*Mus imaginarius*" in text
+
+
+@pytest.mark.parametrize(
+    ("shown", "written"),
+    [
+        ("as shown before [1, 2-4]. It", "as shown before [1, 2-4]. It"),
+        ("the file my_file_name here", "the file my_file_name here"),
+        ("about ~20 of them", "about ~20 of them"),
+        ("p &lt; 0.05 and P&lt;.001 and &lt;1%", "p < 0.05 and P<.001 and <1%"),
+        ("5 * 3 and *** p", "5 \\* 3 and \\*\\*\\* p"),
+        ("an &lt;img src=x&gt; in it", "an \\<img src=x> in it"),
+        ("see [here](http://x.example)", "see \\[here\\](http://x.example)"),
+    ],
+)
+def test_marks_are_escaped_only_where_they_could_be_taken_for_marks(shown: str, written: str) -> None:
+    assert f"We saw {written}, yes." in read(article(body=f"<p>We saw {shown}, yes.</p>")).markdown
+
+
+def test_a_recorded_article_keeps_its_paragraphs_and_headings(real_data: Path) -> None:
+    found = read((real_data / "html" / "biomcp__pmc3040717.html").read_bytes())
+    source = etree.parse(str(real_data / "jats" / "biomcp__pmc3040717.1.xml"))
+    paragraphs = [_words("".join(node.itertext())) for node in source.xpath("//body//p | //abstract//p")]
+    titles = [_words("".join(node.itertext())) for node in source.xpath("//body/sec/title | //body/sec/sec/title")]
+    text = " ".join(_words(found.markdown))
+    pieces = [" ".join(words[at : at + 6]) for words in paragraphs for at in range(0, len(words) - 5, 6)]
+    kept = sum(piece in text for piece in pieces)
+
+    assert kept >= 0.97 * len(pieces) > 500
+    assert all(" ".join(title) in text for title in titles)
+    assert found.title == (
+        "Comprehensive Analysis of Missense Variations in the BRCT Domain of BRCA1 by Structural and Functional Assays"
+    )
+    assert found.word_count > 7000
+    assert not found.is_landing_page
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+def test_all_recorded_articles_are_read(real_data: Path) -> None:
+    files = [file for file in sorted((real_data / "html").glob("*.html")) if file.stat().st_size > 100_000]
+    assert files
+    for file in files:
+        found = read(file.read_bytes())
+        assert found.word_count > 4000, file.name
+        assert len(re.findall(r"(?m)^#+ ", found.markdown)) >= 8, file.name
+        assert found.title, file.name
+        assert not re.search(r"</?(div|span|script|a|p)\b", found.markdown), file.name
+
+
+def test_a_recorded_page_that_keeps_programs_out_is_no_article(real_data: Path) -> None:
+    content = (real_data / "html" / "biomcp__pmc3040717-supplementary-tables-pow.html").read_bytes()
+
+    assert refusal(content) == "is a page that keeps programs out, not the article"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Just a moment... Checking your browser before accessing.",
+        "Please enable JavaScript and cookies to continue.",
+        "Verify you are human by completing the action below.",
+        "Access denied. Your request was blocked by our security service.",
+        "Log in to access the full text of this article.",
+    ],
+)
+def test_walls_before_an_article_are_no_article(text: str) -> None:
+    page = f"<html><head><title>Publisher</title></head><body><h1>Hello</h1><p>{text} {'Words of it. ' * 40}</p></body>"
+
+    assert "keeps programs out" in refusal(page.encode())
+
+
+def test_an_article_about_walls_is_one() -> None:
+    body = "<p>We asked participants to verify that you are human by solving a captcha.</p>"
+
+    assert "captcha" in read(article(body=body, paragraphs=30)).markdown
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"<html></html>",
+        b"<html><body><p>Too few words.</p></body></html>",
+        b"<",
+        b"<html><body><script>x</script>",
+        b"",
+    ],
+)
+def test_a_page_with_next_to_no_text_is_no_article(content: bytes) -> None:
+    assert "next to no text" in refusal(content) or "taken apart" in refusal(content)
+
+
+def test_a_page_about_an_article_names_the_pdf_and_is_told_apart() -> None:
+    head = '<meta name="citation_pdf_url" content="/articles/1.pdf">'
+    abstract = f"<html><head>{head}</head><body><article><h1>T</h1><h2>Abstract</h2><p>{PARAGRAPH * 9}</p></article>"
+    found = read(abstract.encode())
+
+    assert found.is_landing_page
+    assert found.pdf_url == "https://publisher.example/articles/1.pdf"
+    assert not read(article(head=head, paragraphs=3)).is_landing_page  # short, but it has an introduction
+    assert not read(article(head=head, paragraphs=30)).is_landing_page
+
+
+@pytest.mark.parametrize(
+    ("head", "title"),
+    [
+        ('<meta name="citation_title" content="Of  mice">', "Of mice"),
+        ('<meta property="og:title" content="Of mice &amp; men">', "Of mice & men"),
+        ("", "An imaginary mouse"),
+    ],
+)
+def test_the_title_is_the_articles_and_not_the_windows(head: str, title: str) -> None:
+    assert read(article(head=head)).title == title
+
+
+@pytest.mark.parametrize(
+    ("encoding", "named", "charset"),
+    [
+        ("utf-8", "", None),
+        ("utf-8", "iso-8859-1", "iso-8859-1"),
+        ("iso-8859-1", "iso-8859-1", None),
+        ("windows-1252", "", None),
+        ("iso-8859-2", "", "ISO-8859-2"),
+        ("utf-16", "", None),
+        ("shift_jis", "Shift_JIS", None),
+        ("windows-1252", "no-such-encoding", "nor-this"),
+    ],
+)
+def test_letters_survive_any_encoding(encoding: str, named: str, charset: str | None) -> None:
+    word = "細胞" if encoding == "shift_jis" else "Škoda" if encoding == "iso-8859-2" else "naïveté"
+    text = article(body=f"<p>The word {word} stands here for all of them.</p>").decode()
+    text = text.replace("<meta charset='utf-8'>", f"<meta charset='{named}'>" if named else "")
+
+    assert word in read(text.encode(encoding), charset).markdown
+
+
+def test_text_hidden_in_scripts_and_comments_stays_out() -> None:
+    body = "<script>var a = 'secretscript';</script><!-- secretcomment --><style>.secretstyle{}</style>"
+
+    assert "secret" not in read(article(body=body)).markdown
+
+
+def test_a_page_of_too_many_elements_is_not_read_for_minutes() -> None:
+    started = time.monotonic()
+
+    assert "elements" in refusal(b"<html><body>" + b"<p>word</p>" * 100_000)
+    assert time.monotonic() - started < 5
+
+
+def test_deep_nesting_ends_in_a_refusal() -> None:
+    started = time.monotonic()
+
+    assert refusal(b"<html><body>" + b"<div>" * 50_000 + b"x")
+    assert time.monotonic() - started < 5
+
+
+def test_a_page_of_too_many_bytes_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_HTML_BYTES", 100)
+
+    assert "more than 100 are not read" in refusal(article())
+
+
+def test_entities_of_a_page_reach_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "secret.txt"
+    file.write_text("secret words", encoding="utf-8")
+    doctype = f'<!DOCTYPE html [<!ENTITY x SYSTEM "file://{file}">]>'
+
+    assert "secret words" not in read(article(body="<p>&x;</p>").replace(b"<!DOCTYPE html>", doctype.encode())).markdown
+
+
+@pytest.mark.parametrize("attribute", ["a{}=x", "a{}", "a{}='x>'", 'a{}=">"', "/a{}", "a{}=<b"])
+def test_a_page_with_very_many_attributes_is_refused_in_no_time(attribute: str) -> None:
+    many = " ".join(attribute.format(number) for number in range(100_000))
+    started = time.monotonic()
+
+    assert "attributes" in refusal(article(body=f"<p {many}>x</p>"))
+    assert time.monotonic() - started < 3
+
+
+def test_a_picture_inside_a_page_is_one_attribute() -> None:
+    picture = f"""<img src="data:image/svg+xml,{"<g/> " * 20_000}" alt='{"a=b " * 20_000}'>"""
+
+    assert "forty nights" in read(article(body=picture)).markdown
+
+
+@pytest.mark.parametrize("heading", ["." * 200_000, "1." * 100_000, "# " * 100_000, "." * 100 + "\n# ." * 20_000])
+def test_headings_of_dots_take_no_time(heading: str) -> None:
+    page = Page(None, f"# {heading}", 10, "https://x.invalid/a.pdf")
+    started = time.monotonic()
+    assert page.is_landing_page
+    assert time.monotonic() - started < 5
+    assert not Page(None, f"{page.markdown}\n## 2.1 Discussion\n", 10, "https://x.invalid/a.pdf").is_landing_page
+
+
+def test_scripts_of_a_page_are_raised_and_labels_stand_apart() -> None:
+    words = " ".join(f"word{number}" for number in range(200))
+    html = (
+        f"<html><body><article><h1>On 10<sup>6</sup> cells</h1><p>{words}</p><p>10<sup>5</sup> cells in "
+        "H<sub>2</sub>O with Ca<sup>2+</sup>, Transport<sup>a</sup></p><table><tr><td>10<sup>6</sup></td>"
+        "<td>b</td></tr></table><p><b>Figure 1.</b>Score plot</p></article></body></html>"
+    )
+    page = html_to_markdown(html.encode(), "https://x.invalid/")
+
+    assert page.title == "On 10⁶ cells"
+    assert "10⁵ cells in H₂O with Ca²⁺, Transport ᵃ" in page.markdown
+    assert "| 10⁶ |" in page.markdown
+    assert "**Figure 1.** Score plot" in page.markdown

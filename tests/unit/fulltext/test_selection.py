@@ -1,0 +1,173 @@
+"""How much of an article comes back: by title, by number, by characters; what was cut is told."""
+
+import time
+
+import pytest
+
+from entrez_kit.fulltext.jats.body import Node
+from entrez_kit.fulltext.models import OverflowMode
+from entrez_kit.fulltext.selection import Selection, characters, cut, select
+
+ARTICLE = [
+    Node("Introduction", "1", ["i" * 100]),
+    Node(
+        "Methods",
+        "2",
+        ["m" * 50],
+        [Node("Cells", "2.1", ["c" * 200], [Node("Statistical Analysis", blocks=["s" * 40])]), Node("Ethics", "2.2")],
+    ),
+    Node(blocks=["u" * 10]),
+    Node("Results", "3", ["r" * 300]),
+]
+
+
+def titles(selection: Selection) -> list[str | None]:
+    return [section.title for section in select(ARTICLE, selection).sections]
+
+
+# By title
+
+
+def test_without_a_selection_everything_comes_and_nothing_is_cut() -> None:
+    selected = select(ARTICLE, Selection())
+
+    assert [section.title for section in selected.sections] == ["Introduction", "Methods", None, "Results"]
+    assert selected.original_characters == selected.returned_characters == sum(map(characters, selected.sections))
+    assert not selected.is_cut
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (("METHOD",), ["Methods"]),
+        (("intro", "result"), ["Introduction", "Results"]),
+        (("statistical",), ["Methods"]),
+        (("2.1",), ["Methods"]),
+        (("nothing",), []),
+        (("straße",), []),
+    ],
+)
+def test_titles_are_compared_without_regard_to_case_and_at_any_depth(wanted: tuple[str, ...], found: list[str]) -> None:
+    assert titles(Selection(sections=wanted)) == found
+
+
+def test_of_what_lies_around_a_found_subsection_only_the_headings_come() -> None:
+    (section,) = select(ARTICLE, Selection(sections=("statistical",))).sections
+
+    assert (section.title, section.text) == ("Methods", "")
+    (cells,) = section.subsections
+    assert (cells.title, cells.text) == ("Cells", "")
+    assert [(sub.title, sub.text) for sub in cells.subsections] == [("Statistical Analysis", "s" * 40)]
+
+
+def test_what_was_not_asked_for_is_not_called_cut() -> None:
+    selected = select(ARTICLE, Selection(sections=("results",)))
+
+    assert (selected.is_cut, selected.missed, selected.original_characters) == (False, False, 300)
+    assert select(ARTICLE, Selection(sections=("nothing",))).missed
+
+
+# By number and by characters
+
+
+def test_sections_past_the_limit_are_named() -> None:
+    selected = select(ARTICLE, Selection(max_sections=2))
+
+    assert [section.title for section in selected.sections] == ["Introduction", "Methods"]
+    assert selected.omitted_sections == 2
+    assert [(part.title, part.returned_characters) for part in selected.cuts] == [(None, 0), ("Results", 0)]
+
+
+def test_truncate_fills_in_order_and_leaves_out_the_rest() -> None:
+    selected = select(ARTICLE, Selection(max_characters=160))
+
+    assert [(section.title, characters(section)) for section in selected.sections] == [
+        ("Introduction", 100),
+        ("Methods", 60),
+    ]
+    assert selected.returned_characters == 160
+    assert selected.omitted_sections == 2
+
+
+def test_outline_gives_every_part_a_share_and_what_is_left_over_to_the_long_ones() -> None:
+    selected = select(ARTICLE, Selection(max_characters=160, overflow_mode="outline"))
+
+    assert [section.title for section in selected.sections] == ["Introduction", "Methods", None, "Results"]
+    assert selected.sections[2].text == "u" * 10
+    assert 155 <= selected.returned_characters <= 160
+    assert selected.omitted_sections == 0
+    assert all(section.text for section in selected.sections)
+
+
+@pytest.mark.parametrize("mode", ["truncate", "outline"])
+@pytest.mark.parametrize("limit", [1, 2, 3, 10, 49, 150, 359, 360, 701, 10_000])
+def test_never_more_than_the_limit_and_never_a_false_count(mode: OverflowMode, limit: int) -> None:
+    selected = select(ARTICLE, Selection(max_characters=limit, overflow_mode=mode))
+
+    assert selected.returned_characters == sum(map(characters, selected.sections)) <= limit
+    assert selected.is_cut is (selected.returned_characters < selected.original_characters)
+    assert selected.omitted_sections == 4 - len(selected.sections)
+    assert sum(part.original_characters - part.returned_characters for part in selected.cuts) == (
+        selected.original_characters - selected.returned_characters
+    )
+
+
+def test_all_limits_work_together() -> None:
+    selected = select(ARTICLE, Selection(sections=("s",), max_sections=1, max_characters=60))
+
+    assert [(section.title, characters(section)) for section in selected.sections] == [("Methods", 60)]
+    assert selected.omitted_sections == 1
+
+
+def test_a_budget_reaches_as_deep_as_the_headings() -> None:
+    in_order = select(ARTICLE, Selection(sections=("methods",), max_characters=270)).sections[0]
+    shared = select(ARTICLE, Selection(sections=("methods",), max_characters=60, overflow_mode="outline")).sections[0]
+
+    assert [len(text) for text in (in_order.text, in_order.subsections[0].text)] == [50, 200]
+    assert len(in_order.subsections[0].subsections[0].text) == 20
+    assert [len(text) for text in (shared.text, shared.subsections[0].text)] == [20, 20]
+    assert len(shared.subsections[0].subsections[0].text) == 20
+    none_left = select(ARTICLE, Selection(sections=("methods",), max_characters=250)).sections[0]
+    assert none_left.subsections[0].subsections == []
+
+
+@pytest.mark.long
+def test_an_article_of_very_many_parts_is_cut_in_proportion() -> None:
+    many = [Node("Part", blocks=["w" * 20], nodes=[Node("Deeper", blocks=["w" * 20]) for _ in range(40)])] * 3_000
+    for mode in ("truncate", "outline"):
+        started = time.monotonic()
+        selected = select(many, Selection(max_characters=600_000, overflow_mode=mode))
+        assert selected.returned_characters <= 600_000
+        assert time.monotonic() - started < 10
+
+
+# Where a text is cut
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "expected"),
+    [
+        ("short", 5, "short"),
+        ("one two three", 9, "one two…"),
+        ("one two three", 8, "one two…"),
+        ("unbreakable", 5, "unbr…"),
+        ("line\nbreak", 7, "line…"),
+        ("ab", 1, ""),
+        ("", 0, ""),
+    ],
+)
+def test_a_cut_is_at_the_end_of_a_word_and_shows(text: str, limit: int, expected: str) -> None:
+    assert cut(text, limit) == expected
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["e\u0301", "👩‍🔬", "👍🏽", "🇫🇷", "क्षि", "\u1100\u1161\u11a8", "🏴\U000e0067\U000e0062\U000e007f", "a\ufe0f"],
+)
+def test_a_character_of_several_parts_is_never_cut_in_two(piece: str) -> None:
+    text = piece * 30
+    for limit in range(len(text)):
+        kept = cut(text, limit).removesuffix("…")
+        assert len(kept) % len(piece) == 0, (limit, kept)
+        assert len(kept) < limit or not kept
+        kept.encode("utf-8")

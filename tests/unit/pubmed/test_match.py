@@ -1,0 +1,221 @@
+"""Lines for and from ECitMatch, comparing references with records, and reading them from files."""
+
+import time
+from contextlib import suppress
+
+import pytest
+
+from entrez_kit.citations.files.citation_lists import first_author, read_citations
+from entrez_kit.errors import InvalidInput
+from entrez_kit.pubmed.likeness import folded, titles_alike
+from entrez_kit.pubmed.match import Answer, Citation, citation_line, differences, parse_matches, surname
+from entrez_kit.pubmed.models import Article, ArticleDate, Author, JournalInfo, PublicationDate
+
+
+def test_a_pipe_or_newline_in_a_field_cannot_shift_the_columns() -> None:
+    citation = Citation(journal="J|Inv\nRes", year="2024", author_name="Doe\r\nJ")
+
+    assert citation_line(citation, "ek0") == "J Inv Res|2024|||Doe J|ek0|"
+
+
+def test_answers_are_told_apart_and_dropped_rows_are_not_invented() -> None:
+    reply = (
+        b"nature|1869|1|9|nobody|ekcontrol|NOT_FOUND\n"
+        b"J Inv Res|2024|12|737|Doe J|ek0|99000001\n"
+        b"J Inv Res|2024|12|1|Doe J|ek1|NOT_FOUND;INVALID_JOURNAL\n"
+        b"J Inv Res|2024|12||Doe J|ek2|AMBIGUOUS 99000002, 99000003\n"
+        b"J Inv Res|2024||||ek3|AMBIGUOUS (783 citations)\n"
+        b"J Inv Res|2024||||ek4|AMBIGUOUS(5 citations)\n"
+        b"J Inv Res|2024|7|1||ek5|NOT_FOUND\n"
+        b"J Inv Res|2024|7|1||ek6|\n"
+        b"J Inv Res|2024|7|1||ek7|something new 123\n"
+        b"J Inv Res|2024|7|1||doe24|99000009\n"
+        b"\n"
+        b"ERROR: something\n"
+    )
+    answers, controlled = parse_matches(reply)
+
+    assert controlled
+    assert answers == {
+        0: Answer("matched", ("99000001",)),
+        1: Answer("not_found", detail="NCBI does not know the journal"),
+        2: Answer("ambiguous", ("99000002", "99000003")),
+        3: Answer("ambiguous", detail="783 records fit"),
+        4: Answer("ambiguous", detail="5 records fit"),
+        5: Answer("not_found"),
+    }
+    assert parse_matches(b"") == ({}, False)
+
+
+ARTICLE = Article(
+    pmid="99000001",
+    url="https://pubmed.ncbi.nlm.nih.gov/99000001/",
+    authors=[
+        Author(last_name="Doe", initials="J"),
+        Author(last_name="Müller-Lüdenscheidt", initials="K"),
+        Author(collective_name="The Invented Group"),
+    ],
+    article_dates=[ArticleDate(year=2023)],
+    journal_info=JournalInfo(publication_date=PublicationDate(year=2024)),
+)
+
+
+@pytest.mark.parametrize(
+    ("author", "year", "codes"),
+    [
+        ("Doe J", "2024", []),
+        ("Muller-Ludenscheidt K", "2023", []),
+        ("K. Müller-Lüdenscheidt", "2024", []),
+        ("Invented Group", "2024", []),
+        ("Roe R", "2024", ["author_mismatch"]),
+        ("Doe J", "1999", ["year_mismatch"]),
+        ("Roe R", "1999", ["author_mismatch", "year_mismatch"]),
+        (None, None, []),
+    ],
+)
+def test_the_whole_list_of_authors_and_both_years_count(author: str | None, year: str | None, codes: list[str]) -> None:
+    citation = Citation(journal="J", author_name=author, year=year)
+
+    assert [warning.code for warning in differences(citation, ARTICLE)] == codes
+
+
+@pytest.mark.parametrize(
+    ("given", "title", "same"),
+    [
+        ("A CRISPR study of mice", "A CRISPR study of mice.", True),
+        ("A CRISPR study of mice", "A CRISPR study of mice: a randomised trial", True),
+        ("Étude d'une cohorte", "[Study of a cohort].", True),
+        ("Dulaglutide and renal outcomes", "Oral semaglutide in patients with diabetes", False),
+        ("Mice", "Letters to the editor", False),
+    ],
+)
+def test_another_title_is_noticed(given: str, title: str, same: bool) -> None:
+    article = Article(pmid="1", url="x", title=title, vernacular_title="Étude d'une cohorte")
+    codes = [warning.code for warning in differences(Citation(journal="J", title=given), article)]
+
+    assert codes == ([] if same else ["title_mismatch"])
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Statins in lung cancer: a trial of many words", "Statins in breast cancer: a trial of many words", False),
+        ("A phase 2 trial of nothing at all", "A phase 3 trial of nothing at all", False),
+        ("Sleep of invented shift workers", "Sleep of invented shift-workers", True),
+        ("Haemoglobin and tumours in imagined mice", "Hemoglobin and tumors in imagined mice", True),
+        ("The sleep of invented shift workers", "Sleep of invented shift workers", True),
+        ("Sleep", "Sleep and moonlight in invented workers", False),
+        ("The sleep of invented workers", "The sleep of invented workers: a cohort study", True),
+        ("Workers invented of sleep", "Sleep of invented workers", False),
+        ("a b " * 5_000, "b a " * 5_000, False),
+        ("ab" * 50_000, "ba" * 50_000, False),
+    ],
+)
+def test_a_word_that_is_another_one_makes_another_title(one: str, other: str, same: bool) -> None:
+    started = time.monotonic()
+
+    assert titles_alike(folded(one), folded(other)) is same
+    assert time.monotonic() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("given", "codes"),
+    [
+        ({"volume": "12", "issue": "3", "first_page": "201", "last_page": "212"}, []),
+        ({"volume": "vol. 012", "issue": "no. 3", "first_page": "201-12"}, []),
+        ({"first_page": "pp. 201–212"}, []),
+        ({"first_page": "e9966"}, []),
+        ({"volume": "13"}, ["volume_mismatch"]),
+        ({"issue": "4"}, ["issue_mismatch"]),
+        ({"first_page": "202"}, ["page_mismatch"]),
+        ({"first_page": "201", "last_page": "219"}, ["page_mismatch"]),
+        ({"first_page": "201", "last_page": "13"}, ["page_mismatch"]),
+    ],
+)
+def test_everything_that_is_given_is_compared(given: dict[str, str], codes: list[str]) -> None:
+    journal = JournalInfo(volume="12", issue="3", pages="201-12", article_number="9966")
+    article = Article(pmid="1", url="x", title="T", journal_info=journal)
+
+    assert [warning.code for warning in differences(Citation(journal="J", **given), article)] == codes
+
+
+@pytest.mark.parametrize(
+    "content", ['"' * 4_096, "journal," + '"' * 4_096, "journal\n" + "x" * 200_000, 'journal\n"' + "a,\n" * 50_000]
+)
+def test_hostile_tables_are_read_or_refused_at_once(content: str) -> None:
+    started = time.monotonic()
+
+    with suppress(InvalidInput):
+        read_citations(content, bibtex=False)
+
+    assert time.monotonic() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [("Doe J", "Doe"), ("Doe, Jane", "Doe"), ("J. Doe", "Doe"), ("van der Doe JA", "van der Doe"), ("J", "J")],
+)
+def test_the_family_name_is_found_however_a_name_is_written(name: str, family: str) -> None:
+    assert surname(name) == family
+
+
+@pytest.mark.parametrize(
+    ("names", "first"),
+    [
+        ("Doe, Jane A and Roe, Richard", "Doe JA"),
+        ("Doe JA; Roe R", "Doe JA"),
+        ("Doe JA, Roe R", "Doe JA"),
+        ("The Invented Group", "The Invented Group"),
+    ],
+)
+def test_the_first_author_is_written_as_pubmed_does(names: str, first: str) -> None:
+    assert first_author(names) == first
+
+
+def test_references_are_read_from_bibtex() -> None:
+    text = r"""
+    @article{doe24, author={M{\"u}ller, Karl and Roe, Rita}, title={A {CRISPR} study}, journal="J. Inv. Res.",
+      year=2024, volume={12}, pages={737--8}}
+    """
+
+    assert read_citations(text, bibtex=True) == [
+        {
+            "journal": "J. Inv. Res.",
+            "year": "2024",
+            "volume": "12",
+            "first_page": "737",
+            "last_page": "8",
+            "author_name": "Müller K",
+            "title": "A CRISPR study",
+            "key": "doe24",
+        }
+    ]
+
+
+def test_a_broken_bibtex_entry_is_named_with_its_line() -> None:
+    with pytest.raises(InvalidInput, match="line 2") as caught:
+        read_citations("\n@article{x, title={abc\n", bibtex=True)
+
+    assert caught.value.details["line"] == 2
+
+
+def test_references_are_read_from_csv_with_any_usual_separator() -> None:
+    text = "\ufeffKey;Journal;Year;Volume;Pages;Author\nr1;J Inv;2024-05-01;12;e12-e19;Doe J\n;;;;;\n"
+
+    assert read_citations(text, bibtex=False) == [
+        {
+            "journal": "J Inv",
+            "year": "2024",
+            "volume": "12",
+            "first_page": "e12",
+            "last_page": "e19",
+            "author_name": "Doe J",
+            "key": "r1",
+        }
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "journal,year\n"])
+def test_a_csv_without_references_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInput):
+        read_citations(text, bibtex=False)

@@ -1,0 +1,278 @@
+"""Records cut out of text that arrives in pieces: any pieces, any markup, and never more work than there is text."""
+
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from itertools import chain, repeat
+
+import pytest
+
+from entrez_kit.errors import UpstreamError
+from entrez_kit.pubmed.xml import slicer as record_slicer
+from entrez_kit.pubmed.xml import stream as record_stream
+from entrez_kit.pubmed.xml.slicer import Slicer
+from entrez_kit.pubmed.xml.stream import iter_elements
+
+RECORDS = [
+    "<PubmedArticle>plain</PubmedArticle>",
+    "<PubmedArticle/>",
+    "<PubmedArticle a='>' b=\"'/PubmedArticle>\"><c d='\"'/>quotes</PubmedArticle\n>",
+    "<PubmedArticle><!-- </PubmedArticle> ' - >--></PubmedArticle>",
+    "<PubmedArticle><!--></PubmedArticle>--><!----></PubmedArticle>",
+    "<PubmedArticle><![CDATA[</PubmedArticle>]]]]><![CDATA[>]]></PubmedArticle>",
+    '<PubmedArticle><?p </PubmedArticle> "?><?q?></PubmedArticle>',
+    "<PubmedArticle><PubmedArticle>nested</PubmedArticle><x/></PubmedArticle>",
+    "<x:PubmedArticle>tökens 東京 \U0001f9ec</x:PubmedArticle>",
+    "<DeleteCitation><PMID>1</PMID></DeleteCitation>",
+]
+BETWEEN = [
+    "\n",
+    "<!-- <PubmedArticle> -->",
+    "<?p <PubmedArticle>?>",
+    "<Novelty><PubmedArticle>no</PubmedArticle></Novelty>",
+    "<Novelty a='/>PubmedArticle>'/>",
+    "text",
+]
+PROLOGUES = [
+    "",
+    "\ufeff<?xml version='1.0'?>\n",
+    "<!DOCTYPE PubmedArticleSet SYSTEM 'http://dtd.invalid/a>\"b'>",
+    "<!-- < --><!DOCTYPE PubmedArticleSet [<!ENTITY e \"<a>']>\"><!-- ' ]> --><?q ]>?><!ELEMENT a ANY>]>",
+]
+
+
+def _cut(pieces: list[str]) -> list[str]:
+    slicer = Slicer()
+    for piece in pieces:
+        slicer.add(piece)
+    return list(slicer.records)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 1 << 20])
+@pytest.mark.parametrize("prologue", PROLOGUES)
+def test_every_record_is_cut_whatever_the_pieces_and_whatever_stands_around(prologue: str, size: int) -> None:
+    inside = "".join(f"{record}{between}" for record in RECORDS for between in BETWEEN)
+    text = f"{prologue}<PubmedArticleSet>{inside}</PubmedArticleSet> <!-- <PubmedArticle/> -->\n"
+
+    found = _cut([text[start : start + size] for start in range(0, len(text), size)])
+
+    assert found == [record for record in RECORDS for _ in BETWEEN]
+
+
+@pytest.mark.parametrize("size", [1, 2, 1 << 20])
+def test_a_record_that_is_the_whole_document_is_cut(size: int) -> None:
+    for record in RECORDS[:-1]:
+        text = f"{PROLOGUES[-1]}{record}\n"
+
+        assert _cut([text[start : start + size] for start in range(0, len(text), size)]) == [record]
+
+
+@pytest.mark.parametrize("size", [1, 1 << 20])
+@pytest.mark.parametrize(
+    "broken", ["<a <b>", "< a>", "<>", "<!DOCTYPE a>", "<!a", '<a b="', "<!-- ", "<![CDATA[", "<?a "]
+)
+def test_after_something_malformed_or_without_end_no_record_is_found(broken: str, size: int) -> None:
+    text = f"<PubmedArticleSet>{RECORDS[0]}{broken}{RECORDS[0]}"
+
+    assert _cut([text[start : start + size] for start in range(0, len(text), size)]) == RECORDS[:1]
+
+
+def test_a_second_document_type_is_malformed() -> None:
+    assert _cut([f"<!DOCTYPE PubmedArticleSet><!DOCTYPE PubmedArticleSet>{RECORDS[0]}"]) == []
+
+
+@pytest.mark.parametrize("size", [5, 16, 100])
+@pytest.mark.parametrize("prologue", PROLOGUES)
+def test_the_parser_agrees_wherever_a_piece_ends(prologue: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_stream, "CHUNK", size)
+    monkeypatch.setattr(record_stream, "MAX_TAG_BYTES", 1)
+    inside = "".join(f"{record}{between}" for record in RECORDS for between in BETWEEN)
+    content = f"{prologue}<PubmedArticleSet xmlns:x='urn:x'>{inside}</PubmedArticleSet>".encode()
+
+    found = iter_elements(content[start : start + size] for start in range(0, len(content), size))
+
+    assert [each.raw.decode() for each in found] == [record for record in RECORDS for _ in BETWEEN]
+
+
+def test_declarations_of_the_document_type_are_noticed() -> None:
+    def declares(text: str) -> bool:
+        slicer = Slicer()
+        slicer.add(text)
+        return slicer.declares
+
+    assert [declares(f"{prologue}<PubmedArticleSet>") for prologue in PROLOGUES] == [False, False, False, True]
+    assert not declares("<!-- <!DOCTYPE a [ --><PubmedArticleSet>[")
+
+
+# work: four times the text may cost four times the work, not sixteen times
+
+REPEATED = {
+    "records": ("<PubmedArticleSet>", "<PubmedArticle><a>b</a></PubmedArticle>"),
+    "a record without end": ("<PubmedArticleSet><PubmedArticle>", "<a>b</a>"),
+    "text without end": ("<PubmedArticleSet><PubmedArticle>", "x"),
+    "a name without end": ("<PubmedArticleSet><PubmedArticle></", "x"),
+    "attributes without end": ("<PubmedArticleSet><PubmedArticle", " a='b'"),
+    "a value without end": ("<PubmedArticleSet><PubmedArticle a='", 'x"'),
+    "a comment without end": ("<PubmedArticleSet><PubmedArticle><!--", " - -"),
+    "a comment between records": ("<PubmedArticleSet><!--", " <!-"),
+    "CDATA without end": ("<PubmedArticleSet><PubmedArticle><![CDATA[", "]] <![CDATA["),
+    "an instruction without end": ("<PubmedArticleSet><PubmedArticle><?a", "? <?"),
+    "comments": ("<PubmedArticleSet><PubmedArticle>", "<!---->"),
+    "beginnings of tags": ("<PubmedArticleSet><PubmedArticle>", "<a "),
+    "less-than signs": ("<PubmedArticleSet><PubmedArticle>", "<"),
+    "declarations": ("<!DOCTYPE PubmedArticleSet [", "<!ENTITY a 'b'>"),
+    "a declaration without end": ("<!DOCTYPE PubmedArticleSet [<!ENTITY a '", 'x">'),
+    "document types": ("<!-- -->", "<!a>"),
+    "comments in declarations": ("<!DOCTYPE PubmedArticleSet [", "<!--'-->"),
+    "space after the declaration": ("<?xml version='1.0'?>", " "),
+    "space before the root": ("<?xml version='1.0'?><!DOCTYPE PubmedArticleSet SYSTEM 'a'>", "\n"),
+    "space after a record": ("<PubmedArticleSet><PubmedArticle></PubmedArticle>", " \n"),
+}
+
+
+def _seconds(work: Callable[[int], object], size: int) -> float:
+    """Return the CPU time of the fastest of three runs."""
+    best = float("inf")
+    for _ in range(3):
+        started = time.process_time()
+        work(size)
+        best = min(best, time.process_time() - started)
+    return best
+
+
+def _assert_linear(work: Callable[[int], object], size: int) -> None:
+    """Compare sizes up to four times the one given, small ones first, so that much too much work is noticed early.
+
+    A machine that is busy elsewhere gets another chance; quadratic work takes sixteen times as long every time.
+    """
+    for small in (size // 64, size // 16, size // 4, size):
+        seconds = [(_seconds(work, small), _seconds(work, 4 * small))]
+        while seconds[-1][1] > 8 * max(seconds[-1][0], 0.002):
+            assert len(seconds) < 3, f"{small} and {4 * small} characters took {seconds}"
+            seconds.append((_seconds(work, small), _seconds(work, 4 * small)))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", REPEATED)
+def test_cutting_text_that_comes_character_by_character_is_linear_work(kind: str) -> None:
+    beginning, unit = REPEATED[kind]
+
+    def work(size: int) -> None:
+        slicer = Slicer()
+        for character in beginning + unit * (size // len(unit)):
+            slicer.add(character)
+
+    _assert_linear(work, 10_000)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", REPEATED)
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("chunk", [1 << 10, 1 << 17])
+def test_reading_a_document_in_chunks_is_linear_work(
+    kind: str, mark: str, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record_stream, "CHUNK", chunk)
+    beginning, unit = REPEATED[kind]
+
+    def work(size: int) -> None:
+        content = (mark + beginning + unit * (size // len(unit))).encode()
+        with pytest.raises(UpstreamError):
+            list(iter_elements(content[start : start + chunk] for start in range(0, len(content), chunk)))
+
+    _assert_linear(work, 1 << 15)
+
+
+def test_pieces_as_small_as_one_byte_are_linear_work_for_the_parser_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_stream, "CHUNK", 1)
+    monkeypatch.setattr(record_stream, "MAX_TAG_BYTES", 1)
+    record = b"<PubmedArticle><!-- c --><PMID a='b'>1</PMID><![CDATA[ ]]><?p ?></PubmedArticle>"
+
+    def work(size: int) -> None:
+        content = b"<!-- --><PubmedArticleSet>%b</PubmedArticleSet>" % (record * (size // len(record)))
+        found = list(iter_elements(content[at : at + 1] for at in range(len(content))))
+        assert [each.raw for each in found] == [record] * (size // len(record))
+
+    _assert_linear(work, 4_000)
+
+
+# memory
+
+
+@pytest.mark.parametrize(
+    "unit", ["<!-- comment -->", "<PubmedArticle>record</PubmedArticle>", "<x>unknown</x>", "<?a b?>", "text ", "\n"]
+)
+def test_what_is_no_open_record_is_not_kept(unit: str) -> None:
+    piece = unit * 200
+
+    def peak(count: int) -> int:
+        slicer = Slicer()
+        tracemalloc.start()
+        for text in chain(["<PubmedArticleSet>"], repeat(piece, count)):
+            slicer.add(text)
+            slicer.records.clear()
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    assert peak(100) < peak(10) * 1.2 + 10_000
+
+
+def test_a_comment_without_end_is_not_kept() -> None:
+    slicer = Slicer()
+    slicer.add("<PubmedArticleSet><!-- ")
+    tracemalloc.start()
+    for _ in range(60):
+        slicer.add("-" * 100_000)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert most < 1_000_000
+
+
+def test_records_that_were_read_are_freed() -> None:
+    record = b"<PubmedArticle><PMID>1</PMID></PubmedArticle>"
+    count = 5 * record_stream.CHUNK // len(record)
+    content = b"<!-- --><PubmedArticleSet>%b</PubmedArticleSet>" % (record * count)
+
+    in_memory = [len(found.element.getparent()) for found in iter_elements(content)]
+
+    assert len(in_memory) == count
+    assert max(in_memory) <= record_stream.CHUNK // len(record) + 2
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("beginning", "unit"),
+    [
+        *((b"<PubmedArticleSet>", unit) for unit in (b"<x/>", b"text ", b"<!-- comment -->", b"<?p?>", b"\n")),
+        (b"<PubmedArticleSet><PubmedArticle/><x>", b"text "),
+        (b"<PubmedArticleSet><x><!--", b"text "),
+        (b"<!-- ", b"text "),
+        (b"<!DOCTYPE PubmedArticleSet [", b"<!ENTITY a 'b'>"),
+        (b"<?xml version='1.0'?>", b" "),
+    ],
+)
+def test_a_stream_without_records_is_given_up(beginning: bytes, unit: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_slicer, "MAX_BETWEEN_BYTES", 1 << 20)
+    taken = 0
+
+    def endless() -> Iterator[bytes]:
+        nonlocal taken
+        yield beginning
+        while taken < 4 << 20:
+            taken += 5000 * len(unit)
+            yield unit * 5000
+
+    with pytest.raises(UpstreamError, match="no PubMed record in 1 MB") as caught:
+        list(iter_elements(endless()))
+
+    assert caught.value.reason == "invalid_response"
+
+
+def test_a_long_way_between_two_records_is_measured_from_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_slicer, "MAX_BETWEEN_BYTES", 300_000)
+    record, between = b"<PubmedArticle>%b</PubmedArticle>" % (b"text " * 50_000), b"<!-- -->" * 30_000
+    content = b"<PubmedArticleSet>%b</PubmedArticleSet>" % ((record + between) * 3)
+
+    assert [found.raw for found in iter_elements(content)] == [record] * 3

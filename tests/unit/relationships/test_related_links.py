@@ -1,0 +1,148 @@
+"""Links between articles: what is read out of ELink's replies, recorded ones included."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from relations_bench import elink, group, linkset
+
+from entrez_kit.errors import UpstreamError
+from entrez_kit.relationships.around import scored
+from entrez_kit.relationships.links import LINK_NAMES, Linked, read_links
+from entrez_kit.relationships.models import Relation
+
+RELATIONS: tuple[Relation, ...] = ("pubmed_similar_articles", "pubmed_citedin", "pubmed_references")
+SIMILAR: Relation = "pubmed_similar_articles"
+
+
+def recordings(folder: Path) -> list[tuple[Path, str]]:
+    """Return every recorded reply with links between articles, and the article each is about."""
+    found = []
+    for path in sorted((folder / "elink").glob("*.xml")):
+        text = path.read_text(encoding="utf-8")
+        sources = re.findall(r"<IdList>\s*<Id>(\d+)</Id>\s*</IdList>", text)
+        if "<DbFrom>pubmed</DbFrom>" in text and "<LinkSetDb>" in text and len(sources) == 1:
+            found.append((path, sources[0]))
+    return found
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_recorded_links_are_read_without_loss_and_in_order(real_data: Path, relation: Relation) -> None:
+    replies = recordings(real_data)
+    assert len(replies) >= 6
+    links = 0
+    for path, source in replies:
+        expected = []
+        for database in ElementTree.parse(path).getroot().iter("LinkSetDb"):
+            if database.findtext("LinkName") == LINK_NAMES[relation]:
+                expected += [(link.findtext("Id") or "").strip() for link in database.iterfind("Link")]
+        found = read_links(path.read_bytes(), relation, [source])
+
+        assert list(found) == [source], path
+        assert [link.pmid for link in found[source]] == [pmid for pmid in expected if pmid != source], path
+        links += len(expected)
+    assert links > {"pubmed_similar_articles": 300, "pubmed_citedin": 40, "pubmed_references": 50}[relation]
+
+
+def test_recorded_scores_are_those_of_similar_articles_alone(real_data: Path) -> None:
+    content = (real_data / "elink" / "elink-json__sample-3.xml").read_bytes()
+
+    assert read_links(content, SIMILAR, ["20210808"])["20210808"] == [
+        Linked("15876306", 75133399),
+        Linked("15466689", 66865452),
+    ]
+    # The "score" of citing articles is the number of the article itself.
+    assert re.findall(rb"<Score>20210808</Score>", content)
+    assert [link.raw_score for link in read_links(content, "pubmed_citedin", ["20210808"])["20210808"]] == [None, None]
+
+
+def test_recorded_replies_that_merge_articles_are_refused(real_data: Path) -> None:
+    content = (real_data / "elink" / "biopython__elink3.xml").read_bytes()
+
+    with pytest.raises(UpstreamError, match="merged"):
+        read_links(content, SIMILAR, ["11812492", "11774222"])
+
+
+def test_only_the_kind_asked_for_counts() -> None:
+    content = elink(
+        linkset(
+            "7",
+            group("pubmed_pubmed_five", "50"),
+            group("pubmed_pubmed_citedin", "60"),
+            group("pubmed_pubmed", "10", "11"),
+            group("pubmed_pubmed_reviews", "70"),
+            group("pubmed_pubmed", "12", db="pmc"),
+            group("pubmed_pubmed", "13"),
+        )
+    )
+
+    assert read_links(content, SIMILAR, ["7"]) == {"7": [Linked("10"), Linked("11"), Linked("13")]}
+
+
+def test_the_article_itself_zero_and_repetitions_are_left_out() -> None:
+    content = elink(linkset("7", group("pubmed_pubmed", ("7", 99), ("10", 50), ("0", 40), ("10", 30), ("x", 1), "")))
+
+    assert read_links(content, SIMILAR, ["7"]) == {"7": [Linked("10", 50)]}
+
+
+@pytest.mark.parametrize(
+    "sets",
+    [
+        pytest.param((), id="no link set"),
+        pytest.param((linkset("", group("pubmed_pubmed", "10")),), id="links of nobody"),
+        pytest.param((linkset("9", group("pubmed_pubmed", "10")),), id="links of another article"),
+        pytest.param((linkset("7", group("pubmed_pubmed", "", "")),), id="links to nobody"),
+    ],
+)
+def test_a_reply_that_says_nothing_of_the_article_is_no_answer(sets: tuple[str, ...]) -> None:
+    with pytest.raises(UpstreamError):
+        read_links(elink(*sets), SIMILAR, ["7"])
+
+
+def test_each_article_keeps_its_own_links_whatever_their_order() -> None:
+    name = "pubmed_pubmed_refs"
+    content = elink(
+        linkset("3", group(name, "30")),
+        linkset("1", group(name, "10", "11")),
+        linkset("2"),
+        linkset("9", group(name, "90")),
+        linkset("", group(name, "80")),
+    )
+    found = read_links(content, "pubmed_references", ["1", "2", "3", "4"])
+
+    assert found == {"3": [Linked("30")], "1": [Linked("10"), Linked("11")], "2": []}
+    assert "4" not in found  # nobody answered about it, which is not the same as no links
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "Couldn't resolve #exLinkSrv2, the address table is empty.",
+        'NCBI C++ Exception: Error: (CException::eUnknown) "CTxRawClient": TXCLIENT EOF',
+    ],
+)
+def test_an_error_in_a_link_set_is_a_failure_and_not_no_links(error: str) -> None:
+    with pytest.raises(UpstreamError) as caught:
+        read_links(elink(linkset("1", error=error)), SIMILAR, ["1"])
+    assert caught.value.reason == "backend_error"
+
+    partly = read_links(
+        elink(linkset("1", error=error), linkset("2", group("pubmed_pubmed", "5"))), SIMILAR, ["1", "2"]
+    )
+    assert partly == {"2": [Linked("5")]}
+
+
+@pytest.mark.parametrize("content", [b"", b"<html/>", b"<eLinkResult>", b"<eSearchResult/>", b"{}"])
+def test_what_is_no_elink_reply_is_a_failure(content: bytes) -> None:
+    with pytest.raises(UpstreamError):
+        read_links(content, SIMILAR, ["1"])
+
+
+def test_scores_become_the_part_of_the_highest() -> None:
+    shown = scored([Linked("1", 80), Linked("2", 40), Linked("3", 20), Linked("4")])
+
+    assert [(article.score, article.raw_score) for article in shown] == [(1.0, 80), (0.5, 40), (0.25, 20), (None, None)]
+    assert [article.score for article in scored([Linked("1"), Linked("2")])] == [None, None]
+    assert [article.score for article in scored([Linked("1", 0)])] == [None]
+    assert scored([]) == []

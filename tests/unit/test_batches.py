@@ -1,0 +1,131 @@
+"""Asking about many ids in batches: who is to blame, who was not answered, and when to stop."""
+
+import pytest
+
+from entrez_kit.batches import PROBE_WAITS, in_batches
+from entrez_kit.errors import EntityNotFound, InvalidInput, UpstreamError
+from entrez_kit.tracing import Watch, watched
+
+IDS = [str(number) for number in range(100)]
+
+
+def test_ids_go_out_in_batches_and_answers_keep_their_order() -> None:
+    asked = in_batches(IDS, 40, lambda batch: len(batch))
+
+    assert [(batch[0], size) for batch, size in asked.answers] == [("0", 40), ("40", 40), ("80", 20)]
+    assert not asked.refused
+    assert not asked.failed
+
+
+def test_a_refused_batch_is_halved_until_the_ids_to_blame_are_known() -> None:
+    sent: list[list[str]] = []
+
+    def ask(batch: list[str]) -> list[str]:
+        sent.append(batch)
+        if {"13", "77"} & set(batch):
+            raise EntityNotFound("one of them is no id")
+        return batch
+
+    asked = in_batches(IDS, 100, ask)
+
+    assert set(asked.refused) == {"13", "77"}
+    assert [uid for batch, _ in asked.answers for uid in batch] == [uid for uid in IDS if uid not in ("13", "77")]
+    assert len(sent) < 30
+
+
+def test_what_is_no_refusal_is_raised() -> None:
+    def ask(batch: list[str]) -> None:
+        raise InvalidInput("there is no such database")
+
+    with pytest.raises(InvalidInput):
+        in_batches(IDS, 10, ask)
+
+    assert set(in_batches(IDS[:2], 10, ask, refusals=(InvalidInput,)).refused) == {"0", "1"}
+
+
+@pytest.fixture(autouse=True)
+def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Note the waits instead of waiting."""
+    waits: list[float] = []
+    monkeypatch.setattr("entrez_kit.batches.time.sleep", waits.append)
+    return waits
+
+
+def test_a_record_that_cannot_be_answered_does_not_sink_the_others() -> None:
+    def ask(batch: list[str]) -> int:
+        if "27" in batch:
+            raise UpstreamError("the backend broke", details={"reason": "ncbi_unreachable"})
+        return len(batch)
+
+    for ids in (IDS, IDS[20:30]):  # many batches, and one
+        asked = in_batches(ids, 10, ask)
+
+        assert list(asked.failed) == ["27"]
+        assert sum(size for _, size in asked.answers) == len(ids) - 1
+
+
+def test_an_outage_between_batches_is_waited_for(waited: list[float]) -> None:
+    down = iter([False, False, True, True, True, *[False] * 50])
+
+    def ask(batch: list[str]) -> int:
+        if next(down):
+            raise UpstreamError("status 503", details={"reason": "ncbi_unreachable"})
+        return len(batch)
+
+    asked = in_batches(IDS, 10, ask)
+
+    assert sum(size for _, size in asked.answers) == 100
+    assert not asked.failed
+    assert waited == list(PROBE_WAITS)
+
+
+def test_a_service_that_is_down_is_not_asked_to_the_end(waited: list[float]) -> None:
+    sent = []
+
+    def ask(batch: list[str]) -> None:
+        sent.append(len(batch))
+        raise UpstreamError("no connection", details={"reason": "connection"})
+
+    asked = in_batches(IDS, 10, ask)
+
+    assert sent == [10, 1, 1, 1]
+    assert waited == list(PROBE_WAITS)
+    assert list(asked.failed) == IDS
+    assert asked.failed["99"].message.startswith("Not tried")
+    assert asked.failed["99"].reason == "connection"
+
+
+@pytest.mark.parametrize("reason", ["connection", "offline", "refused"])
+def test_what_is_the_same_for_any_id_is_not_asked_again_for_a_single_batch(reason: str, waited: list[float]) -> None:
+    sent = []
+
+    def ask(batch: list[str]) -> None:
+        sent.append(len(batch))
+        raise UpstreamError("no", details={"reason": reason})
+
+    asked = in_batches(IDS[:10], 10, ask)
+
+    assert sent == [10]
+    assert not waited
+    assert list(asked.failed) == IDS[:10]
+
+
+def test_a_service_that_fails_while_a_batch_is_halved_is_not_asked_on() -> None:
+    sent: list[int] = []
+
+    def ask(batch: list[str]) -> None:
+        sent.append(len(batch))
+        raise EntityNotFound("refused") if len(batch) == 8 else UpstreamError("gone")
+
+    asked = in_batches(IDS[:8], 8, ask)
+
+    assert sent == [8, 4]
+    assert set(asked.failed) == set(IDS[:8])
+
+
+def test_whoever_watches_is_told_after_each_batch() -> None:
+    told: list[tuple[int, int | None]] = []
+    with watched(Watch(wanted=lambda: True, progress=lambda done, total: told.append((done, total)))):
+        in_batches(IDS, 40, lambda batch: None)
+
+    assert told == [(40, 100), (80, 100), (100, 100)]

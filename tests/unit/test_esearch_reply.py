@@ -1,0 +1,149 @@
+"""ESearch replies in XML and JSON, and NCBI's complaints in them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from entrez_kit.errors import UpstreamError
+from entrez_kit.services.esearch_reply import parse_esearch
+
+XML = b"""<?xml version="1.0" encoding="UTF-8" ?>
+<eSearchResult><Count>2</Count><RetMax>2</RetMax><RetStart>0</RetStart><QueryKey>1</QueryKey><WebEnv>MCID_x</WebEnv>
+<IdList><Id>11</Id><Id>12</Id></IdList><TranslationSet/><QueryTranslation>"a"[All Fields]</QueryTranslation>
+<ErrorList><PhraseNotFound>zzqq</PhraseNotFound><FieldNotFound>foo</FieldNotFound></ErrorList>
+<WarningList><PhraseIgnored>the</PhraseIgnored><QuotedPhraseNotFound>"x y"</QuotedPhraseNotFound>
+<OutputMessage>No items found.</OutputMessage></WarningList></eSearchResult>"""
+
+JSON = b"""{"header":{},"esearchresult":{"count":"2","retmax":"2","retstart":"0","querykey":"1","webenv":"MCID_x",
+"idlist":["11","12"],"querytranslation":"\\"a\\"[All Fields]",
+"errorlist":{"phrasesnotfound":["zzqq"],"fieldsnotfound":["foo"]},
+"warninglist":{"phrasesignored":["the"],"quotedphrasesnotfound":["\\"x y\\""],"outputmessages":["No items found."]}}}"""
+
+
+@pytest.mark.parametrize("content", [XML, JSON], ids=["xml", "json"])
+def test_both_forms_of_a_reply_say_the_same(content: bytes) -> None:
+    reply = parse_esearch(content)
+
+    assert (reply.count, reply.ids, reply.web_env, reply.query_key) == (2, ["11", "12"], "MCID_x", "1")
+    assert reply.query_translation == '"a"[All Fields]'
+    assert [(complaint.code, complaint.text) for complaint in reply.complaints] == [
+        ("phrase_not_found", "zzqq"),
+        ("field_not_found", "foo"),
+        ("phrase_ignored", "the"),
+        ("quoted_phrase_not_found", '"x y"'),
+        ("output_message", "No items found."),
+    ]
+    assert [remark.code for remark in reply.remarks] == [item.code for item in reply.complaints[:-1]]
+    assert all(item.text in remark.message for item, remark in zip(reply.complaints, reply.remarks, strict=False))
+
+
+def test_a_list_of_one_that_ncbi_collapsed_to_a_scalar_is_kept() -> None:
+    reply = parse_esearch(
+        b'{"esearchresult":{"count":"0","idlist":"7","errorlist":{"phrasesnotfound":"zzqq","fieldsnotfound":[]}}}'
+    )
+
+    assert reply.ids == ["7"]
+    assert [complaint.text for complaint in reply.complaints] == ["zzqq"]
+
+
+def test_a_count_only_reply_is_read() -> None:
+    assert parse_esearch(b"<eSearchResult>\n\t<Count>259</Count>\n</eSearchResult>").count == 259
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"<eSearchResult><Count>1</Count>",
+        b"<eSummaryResult/>",
+        b"<eSearchResult></eSearchResult>",
+        b"<eSearchResult><Count>many</Count></eSearchResult>",
+        b'{"esearchresult":[]}',
+        b'{"header":{}}',
+        b'{"esearchresult":{"idlist":[]}}',
+        b'{"esearchresult"',
+        b"<eSearchResult><Count>2</Count><IdList><Id>7</Id><Id>7</Id></IdList></eSearchResult>",
+        b'{"esearchresult":{"count":"2","idlist":["7","7"]}}',
+    ],
+)
+def test_what_is_no_esearch_result_is_an_error_and_never_zero_hits(content: bytes) -> None:
+    with pytest.raises(UpstreamError) as caught:
+        parse_esearch(content)
+
+    assert caught.value.reason == "invalid_response"
+
+
+def test_every_recorded_reply_is_read_without_loss(real_data: Path) -> None:
+    files = sorted(path for path in (real_data / "esearch").iterdir() if path.is_file())
+    assert files
+
+    for path in files:
+        text = path.read_text(encoding="utf-8")
+        reply = parse_esearch(path.read_bytes())
+        if path.suffix == ".json":
+            ids = re.findall(r'"([0-9]+)"', re.search(r'"idlist":\[(.*?)\]', text, re.DOTALL)[1])  # type: ignore[index]
+            count = re.search(r'"count":"([0-9]+)"', text)
+        else:
+            ids = re.findall(r"<Id>\s*([^<]+?)\s*</Id>", text)
+            count = re.search(r"<Count>([0-9]+)</Count>", text)
+        assert count is not None
+        assert (reply.count, reply.ids) == (int(count[1]), ids), path.name
+        assert len(reply.complaints) == len(
+            re.findall(r"<(?:PhraseNotFound|FieldNotFound|PhraseIgnored|QuotedPhraseNotFound|OutputMessage)>", text)
+        ), path.name
+
+
+def _reply(translation: str, complaints: str) -> str:
+    reply = parse_esearch(
+        f"<eSearchResult><Count>1</Count><IdList/><QueryTranslation>{translation}</QueryTranslation>"
+        f"{complaints}</eSearchResult>".encode()
+    )
+    return " ".join(remark.message for remark in reply.remarks)
+
+
+@pytest.mark.parametrize(
+    ("translation", "complaint", "says"),
+    [
+        ('"a"[All Fields]', "<PhraseNotFound>zzqq</PhraseNotFound>", "left it out"),
+        ('"a"[All Fields] AND "zz qq"[Title]', "<PhraseNotFound>zz qq[ti]</PhraseNotFound>", "stays a part"),
+        ("Zz qq 7[Next Level] AND a[subtree]", "<PhraseNotFound>Zz qq 7[Next Level]</PhraseNotFound>", "stays a part"),
+        ('"a"[All Fields]', "<FieldNotFound>foo</FieldNotFound>", "searched without it"),
+        ("a[Foo]", "<FieldNotFound>foo</FieldNotFound>", "reading of the query shows it"),
+        ('"x"[ti] AND "y"[ti]', '<QuotedPhraseNotFound>"x y"[ti]</QuotedPhraseNotFound>', "searched its words"),
+        ('"x y"[Journal]', '<QuotedPhraseNotFound>"x y"[Journal]</QuotedPhraseNotFound>', "stays a part"),
+        ('"a"[All Fields]', '<QuotedPhraseNotFound>"x y"</QuotedPhraseNotFound>', "left it out"),
+    ],
+)
+def test_a_warning_says_what_the_translation_beside_it_says(translation: str, complaint: str, says: str) -> None:
+    name = "ErrorList" if complaint.startswith(("<Phrase", "<Field")) else "WarningList"
+
+    assert says in _reply(translation, f"<{name}>{complaint}</{name}>")
+
+
+def test_many_complaints_of_one_kind_are_one_remark_that_names_the_first_few() -> None:
+    phrases = "".join(f"<PhraseNotFound>zz{number}</PhraseNotFound>" for number in range(2_990))
+    reply = parse_esearch(
+        f"<eSearchResult><Count>1</Count><ErrorList>{phrases}<FieldNotFound>foo</FieldNotFound>"
+        "<FieldNotFound>foo</FieldNotFound></ErrorList></eSearchResult>".encode()
+    )
+
+    many, one = reply.remarks
+    assert many.message.startswith("2,990 phrases are in no record")
+    assert many.message.endswith("zz0, zz1, zz2, zz3, zz4 ...")
+    assert many.terms[:2] == ("zz0", "zz1")
+    assert len(many.terms) == 200
+    assert one.message == "There is no search field 'foo'; NCBI searched without it."
+    assert one.terms == ()
+
+
+def test_no_recorded_reply_is_said_to_have_dropped_what_its_translation_shows(real_data: Path) -> None:
+    kept = 0
+    for path in sorted((real_data / "esearch").iterdir()):
+        reply = parse_esearch(path.read_bytes())
+        for complaint in reply.complaints:
+            if complaint.code == "phrase_not_found":
+                shown = complaint.text.casefold() in reply.query_translation.casefold()
+                assert (complaint.fate == "kept") == shown, path.name
+                kept += shown
+    assert kept

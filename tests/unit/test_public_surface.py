@@ -1,0 +1,19 @@
+"""Names, flags, fields, codes and schemas are public: what was promised stays, what is added is written down."""
+
+import pytest
+from public_surface import SAVED, facts
+
+
+def test_what_was_promised_is_still_there() -> None:
+    saved = SAVED.read_text(encoding="utf-8").splitlines()
+
+    assert saved, "nothing was saved"
+    gone = sorted(set(saved) - set(facts()))
+    assert not gone, "removed, renamed or changed, which is a breaking change:\n" + "\n".join(gone)
+
+
+@pytest.mark.long
+def test_what_was_added_is_saved() -> None:
+    added = sorted(set(facts()) - set(SAVED.read_text(encoding="utf-8").splitlines()))
+
+    assert not added, "new: run python tests/public_surface.py and name it in the changelog:\n" + "\n".join(added)

@@ -1,0 +1,248 @@
+"""Which addresses may be asked."""
+
+import ipaddress
+import time
+
+import pytest
+
+from entrez_kit.settings import Settings
+from entrez_kit.transport.download.addresses import Guard, Place, Refused, is_public, read_place
+
+PUBLIC = ["93.184.216.34", "8.8.8.8", "2606:2800:220:1:248:1893:25c8:1946", "64:ff9b::808:808", "1.1.1.1"]
+INSIDE = [
+    "0.0.0.0",
+    "0.1.2.3",
+    "10.0.0.1",
+    "100.64.0.1",
+    "100.100.100.200",
+    "127.0.0.1",
+    "127.255.255.254",
+    "168.63.129.16",
+    "169.254.169.254",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.0.0.192",
+    "192.0.2.1",
+    "192.88.99.1",
+    "192.168.1.1",
+    "198.18.0.1",
+    "198.51.100.7",
+    "203.0.113.7",
+    "224.0.0.1",
+    "239.255.255.250",
+    "240.0.0.1",
+    "255.255.255.255",
+    "::",
+    "::1",
+    "::7f00:1",
+    "::ffff:127.0.0.1",
+    "::ffff:93.184.216.34",
+    "::ffff:0:127.0.0.1",
+    "64:ff9b::7f00:1",
+    "64:ff9b::a9fe:a9fe",
+    "64:ff9b:1::1",
+    "100::1",
+    "2001::1",
+    "2001:0:7f00:1::",
+    "2001:db8::1",
+    "2002:7f00:1::",
+    "2002:a9fe:a9fe::1",
+    "2606:2800:220:1:0:5efe:7f00:1",
+    "3fff::1",
+    "fc00::1",
+    "fd00:ec2::254",
+    "fd20:ce::254",
+    "fe80::1",
+    "fec0::1",
+    "ff02::1",
+]
+
+
+@pytest.mark.parametrize("address", PUBLIC)
+def test_public_addresses_are_asked(address: str) -> None:
+    assert is_public(ipaddress.ip_address(address))
+
+
+@pytest.mark.parametrize("address", INSIDE)
+def test_addresses_inside_are_not_asked(address: str) -> None:
+    assert not is_public(ipaddress.ip_address(address))
+
+
+@pytest.mark.parametrize("address", INSIDE)
+def test_neither_the_address_itself_nor_a_name_that_resolves_to_it_passes(address: str) -> None:
+    host = f"[{address}]" if ":" in address else address
+    guard = Guard(resolver=lambda name, port: [address])
+
+    for url in (f"http://{host}/", "http://publisher.example/"):
+        with pytest.raises(Refused) as caught:
+            guard.addresses(read_place(url), 5)
+        assert caught.value.reason == "forbidden_address"
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "2130706433",
+        "0x7f000001",
+        "0x7f.1",
+        "017700000001",
+        "0177.0.0.1",
+        "127.1",
+        "127.0.1",
+        "0",
+        "0x0",
+        "1.2.3.4.5",
+        "300.1.1.1",
+        "010.0.0.1",
+        "１２７.0.0.1",
+        "127。0。0。1",
+        "①②⑦.0.0.1",
+        "127.0.0.1.",
+        "foo.0x7f",
+    ],
+)
+def test_an_address_in_another_spelling_is_no_host(host: str) -> None:
+    asked: list[str] = []
+
+    def resolver(name: str, port: int) -> list[str]:
+        asked.append(name)
+        return ["93.184.216.34"]
+
+    with pytest.raises(Refused):
+        Guard(resolver=resolver).addresses(read_place(f"http://{host}/"), 5)
+
+    assert not asked
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["localhost", "a.localhost", "LOCALHOST", "localhost.", "intranet", "printer.local", "metadata.google.internal"],
+)
+def test_names_of_the_inside_are_refused_before_they_are_resolved(host: str) -> None:
+    guard = Guard(resolver=lambda name, port: pytest.fail("it was resolved"))
+
+    with pytest.raises(Refused, match="not a public name"):
+        guard.addresses(read_place(f"https://{host}/"), 5)
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("file:///etc/passwd", "bad_scheme"),
+        ("ftp://publisher.example/a", "bad_scheme"),
+        ("gopher://publisher.example/", "bad_scheme"),
+        ("data:text/html,hello", "bad_scheme"),
+        ("javascript:alert(1)", "bad_scheme"),
+        ("//publisher.example/a", "bad_scheme"),
+        ("publisher.example/a", "bad_scheme"),
+        ("http:///etc/passwd", "bad_address"),
+        ("http://", "bad_address"),
+        ("", "bad_address"),
+        ("http://user@publisher.example/", "bad_address"),
+        ("http://user:secret@publisher.example/", "bad_address"),
+        ("http://publisher.example@127.0.0.1/", "bad_address"),
+        ("http://publisher.example:port/", "bad_address"),
+        ("http://publisher.example:99999/", "bad_address"),
+        ("http://[::1", "bad_address"),
+        ("http://[fe80::1%25eth0]/", "bad_address"),
+        ("http://publisher.example\\@127.0.0.1/", "bad_address"),
+        ("http://publisher.example/\r\nX: y", "bad_address"),
+        ("http://a..example/", "bad_address"),
+        ("http://-a.example/", "bad_address"),
+        (f"http://{'a' * 64}.example/", "bad_address"),
+        ("http://publisher.example/" + "a" * 9000, "bad_address"),
+    ],
+)
+def test_what_is_no_address_of_a_page_is_refused(url: str, reason: str) -> None:
+    with pytest.raises(Refused) as caught:
+        read_place(url)
+
+    assert caught.value.reason == reason
+    assert "secret" not in caught.value.message
+
+
+@pytest.mark.parametrize("port", [22, 25, 8080, 6379, 65535, 0])
+def test_only_the_ports_of_the_web_are_asked(port: int) -> None:
+    with pytest.raises(Refused, match="port"):
+        Guard().check_place(read_place(f"http://publisher.example:{port}/"))
+
+
+def test_one_address_inside_spoils_a_name() -> None:
+    guard = Guard(resolver=lambda name, port: ["93.184.216.34", "10.0.0.7"])
+
+    with pytest.raises(Refused, match="not public"):
+        guard.addresses(read_place("https://publisher.example/"), 5)
+
+
+def test_every_address_of_a_public_name_may_be_connected_to() -> None:
+    guard = Guard(resolver=lambda name, port: ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946"])
+
+    found = guard.addresses(read_place("https://publisher.example/"), 5)
+
+    assert found == ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946"]
+
+
+def test_a_lookup_that_never_ends_is_given_up() -> None:
+    def resolver(name: str, port: int) -> list[str]:
+        time.sleep(3)
+        return ["93.184.216.34"]
+
+    guard = Guard(resolver=resolver)
+    started = time.monotonic()
+
+    with pytest.raises(TimeoutError):
+        guard.addresses(read_place("https://publisher.example/"), 0.2)
+
+    assert time.monotonic() - started < 2
+
+
+def test_an_address_keeps_its_meaning_and_is_written_for_the_wire() -> None:
+    place = read_place(" HTTPS://Bücher.Example.:443/a b/ü?q=1&x=a b#part ")
+
+    assert place == Place("https", "xn--bcher-kva.example", 443, "/a%20b/%C3%BC", "q=1&x=a%20b")
+    assert place.authority == "xn--bcher-kva.example"
+    assert place.url == "https://xn--bcher-kva.example/a%20b/%C3%BC?q=1&x=a%20b"
+
+
+def test_a_relative_address_is_read_against_where_it_stood() -> None:
+    base = read_place("https://publisher.example/a/b?x=1")
+
+    assert read_place("../c", base).url == "https://publisher.example/c"
+    assert read_place("?y=2", base).url == "https://publisher.example/a/b?y=2"
+    assert read_place("//other.example/d", base).url == "https://other.example/d"
+    assert read_place("http://127.0.0.1/", base).host == "127.0.0.1"
+
+
+def test_what_looks_like_a_key_is_not_handed_on() -> None:
+    place = read_place(
+        "https://bucket.example/a.pdf?id=7&X-Amz-Signature=abc&Expires=1&token=t&access_token=u&email=me%40x.org&page=2"
+    )
+
+    assert place.public_url == "https://bucket.example/a.pdf?id=7&page=2"
+    assert place.shown == "https://bucket.example/a.pdf"
+
+
+def test_only_a_service_on_this_machine_makes_a_place_on_it_allowed() -> None:
+    asked = read_place("http://127.0.0.1:4321/publisher/1.pdf")
+
+    with pytest.raises(Refused):
+        Guard.of(Settings()).check_place(asked)
+    home = Guard.of(Settings().with_sandbox("http://127.0.0.1:4321"))
+    assert home.addresses(asked, 5) == ["127.0.0.1"]
+    for other in ("http://127.0.0.1:4322/", "http://127.0.0.2:4321/", "https://127.0.0.1:4321/", "http://[::1]:4321/"):
+        with pytest.raises(Refused):
+            home.check_place(read_place(other))
+    with pytest.raises(Refused):
+        Guard.of(Settings(demo=True)).check_place(asked)
+    with pytest.raises(Refused):
+        Guard.of(Settings(eutils_url="http://127.0.0.1:4321/entrez/eutils")).check_place(asked)
+
+
+def test_home_must_lie_on_this_machine_whatever_its_name_resolves_to() -> None:
+    settings = Settings(unpaywall_url="http://localhost:4321/unpaywall")
+    guard = Guard.of(settings)
+    strange = Guard(home=guard.home, resolver=lambda name, port: ["10.0.0.1"])
+
+    assert guard.is_home(read_place("http://localhost:4321/a"))
+    with pytest.raises(Refused):
+        strange.addresses(read_place("http://localhost:4321/a"), 5)
