@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from entrez_kit import EntrezKit
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 # A background job of a shell ignores Ctrl-C and hands that down; programs started here shall hear it.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+settings.register_profile("bounded by work, not by time", deadline=None)
+settings.load_profile("bounded by work, not by time")
 
 LANES = ("unit", "flows", "process")
 LOOPBACK = {"127.0.0.1", "::1", "localhost", "0.0.0.0", "::"}

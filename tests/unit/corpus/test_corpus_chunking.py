@@ -1,11 +1,13 @@
 """Cutting records into chunks."""
 
-import random
 import re
 from itertools import pairwise
+from random import Random
 
 import pytest
 from corpus_bench import Paper
+from hypothesis import given
+from hypothesis import strategies as st
 
 from entrez_kit.corpus.chunking import LEAST, MOST, chunk_article, chunk_uuid, estimate_tokens
 from entrez_kit.corpus.documents import Doc
@@ -156,7 +158,7 @@ def test_a_sentence_longer_than_a_chunk_is_cut_and_nothing_of_it_is_lost() -> No
 
 
 def test_a_word_longer_than_a_chunk_is_cut_and_nothing_of_it_is_lost() -> None:
-    sequence = "".join(random.Random(3).choices("ACGT", k=9_000))
+    sequence = "".join(Random(3).choices("ACGT", k=9_000))
     chunks = chunk_article(_article("T", (None, f"The sequence is {sequence} as shown.")))
 
     assert max(chunk.tokens for chunk in chunks) <= MOST
@@ -178,29 +180,32 @@ def test_a_title_longer_than_a_chunk_is_cut_like_text() -> None:
     assert set(title.split()) <= set(" ".join(chunk.text for chunk in chunks).split())
 
 
+VOCABULARY = re.split(
+    " ",
+    "the of Patients versus P<0.001. HR 0.7 (95% CI 0.5-0.9). than placebo control! group? e.g. vs. et al. A. B "
+    "12.5% Results: (n=20) Methods: BACKGROUND: β-blocker μg 10² 糖尿病 \n",
+)
+
+
+def texts(*words: int) -> st.SearchStrategy[str]:
+    """Return texts of so many words; a few of them are very long ones, with no place to cut."""
+
+    def written(number: int, chance: Random) -> str:
+        tails = ["", "", "", "", "", "y", "y" * 30, "y" * 400]
+        return " ".join(chance.choice(VOCABULARY) + chance.choice(tails) for _ in range(number))
+
+    return st.builds(written, st.sampled_from(words), st.randoms(use_true_random=False))
+
+
+labels = st.sampled_from(["METHODS", "RESULTS AND DISCUSSION", "WHAT IS NEW", "AIM", None])
+bodies = texts(0, 1, 15, 60, 100, 400, 1500)
+abstracts = st.lists(st.tuples(labels, bodies), max_size=7) | st.lists(st.tuples(st.none(), bodies), max_size=1)
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(150))
-def test_every_word_is_in_some_chunk_and_every_chunk_fits(seed: int) -> None:
-    chance = random.Random(seed)
-    vocabulary = re.split(
-        " ",
-        "the of Patients versus P<0.001. HR 0.7 (95% CI 0.5-0.9). than placebo control! group? e.g. vs. et al. A. B "
-        "12.5% Results: (n=20) Methods: BACKGROUND: β-blocker μg 10² 糖尿病 \n",
-    )
-
-    def text(words: int) -> str:
-        return " ".join(
-            chance.choice(vocabulary) + chance.choice(["", "", "", "", "", "y", "y" * 30, "y" * 400])
-            for _ in range(words)
-        )
-
-    number = chance.choice([0, 1, 1, 2, 4, 7])
-    labels = ["METHODS", "RESULTS AND DISCUSSION", "WHAT IS NEW", "AIM", None]
-    sections = [
-        (None if number == 1 else chance.choice(labels), text(chance.choice([0, 1, 15, 60, 100, 400, 1500])))
-        for _ in range(number)
-    ]
-    article = _article(text(chance.choice([1, 5, 15, 30, 200])), *sections)
+@given(texts(1, 5, 15, 30, 200), abstracts)
+def test_every_word_is_in_some_chunk_and_every_chunk_fits(title: str, sections: list[tuple[str | None, str]]) -> None:
+    article = _article(title, *sections)
 
     chunks = chunk_article(article)
 
