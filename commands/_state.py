@@ -150,7 +150,7 @@ class State:
 
     def open_log(self) -> None:
         """Send the log where the user wants it: nowhere, to stderr under -v, or to files."""
-        from ._log import configure_log
+        from entrez_kit.logs import configure_log
 
         self.log_remark = configure_log(self.__dict__.get("settings"), verbose=self.verbose)
         self._log_is_open = True
@@ -164,7 +164,7 @@ class State:
             self._sandbox.stop()
             self._sandbox = None
         if self._log_is_open:
-            from ._log import close_log
+            from entrez_kit.logs import close_log
 
             close_log()
 

@@ -10,9 +10,9 @@ else can read it.
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -24,6 +24,8 @@ from entrez_kit.toml_file import read_toml
 
 PROJECT_FILE: Final = "entrez-kit.toml"
 USER_FILE: Final = "config.toml"
+KIT: Final = "entrez_kit_"
+"""Begins the variables of settings that are this program's own."""
 MOST_NOTICED: Final = 20
 LONGEST_NAME: Final = 60
 
@@ -43,20 +45,32 @@ OPENAI_URL: Final = "https://api.openai.com/v1"
 CORPUS_FILE: Final = "corpus.db"
 
 
+LOG_LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids", "xml", "nbib", "md", "ris", "bibtex", "csl")
+
+MAX_CACHE_TTL: Final = 10 * 365 * 24 * 3600
+"""Ten years in seconds; date arithmetic overflows on numbers without a bound."""
+
+
 @dataclass(frozen=True)
 class Setting:
-    """How one setting is named, read and bounded."""
+    """How one setting is read, bounded and explained: what stands beside its type and default in ``Settings``.
 
-    name: str
-    variable: str
-    kind: Kind
+    Kind, variable and ``in_project_file`` follow from the type, the name and the kind where nothing else is said: a
+    project file, which may be somebody else's, never gives secrets, addresses or folders.
+    """
+
     help: str
+    kind: Kind = "text"
+    prefix: str = ""
+    variable: str = ""
     aliases: tuple[str, ...] = ()
     low: int | None = None
     high: int | None = None
     choices: tuple[str, ...] = ()
     in_project_file: bool = True
     in_user_file: bool = True
+    name: str = ""
 
     @property
     def secret(self) -> bool:
@@ -69,109 +83,11 @@ class Setting:
         return (self.variable, *self.aliases)
 
 
-def _setting(name: str, kind: Kind, help: str, variable: str | None = None, **more: Any) -> Setting:
-    private = kind in ("secret", "url", "email", "path")
-    return Setting(name, variable or name.upper(), kind, help, **{"in_project_file": not private, **more})
-
-
-def _kit(name: str, kind: Kind, help: str, **more: Any) -> Setting:
-    return _setting(name, kind, help, variable=f"ENTREZ_KIT_{name.upper()}", **more)
-
-
-LOG_LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
-FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids", "xml", "nbib", "md", "ris", "bibtex", "csl")
-
-MAX_CACHE_TTL: Final = 10 * 365 * 24 * 3600
-"""Ten years in seconds; date arithmetic overflows on numbers without a bound."""
-
-SETTINGS: Final[tuple[Setting, ...]] = (
-    _setting("ncbi_api_key", "secret", "NCBI API key: 10 requests per second instead of 3."),
-    _setting("ncbi_admin_email", "email", "E-mail NCBI may write to.", aliases=("NCBI_EMAIL",)),
-    _setting("ncbi_tool_identifier", "text", "Name of the tool, sent with every request.", in_project_file=False),
-    _setting("ncbi_request_delay_ms", "number", "Least pause between requests; can only slow down.", low=50, high=5000),
-    _setting("ncbi_max_retries", "number", "Further attempts after a failed request.", low=0, high=10),
-    _setting("ncbi_timeout_ms", "number", "Time limit of one HTTP request.", low=100, high=120_000),
-    _setting(
-        "ncbi_total_deadline_ms",
-        "number",
-        "Time limit of one E-utility request, queueing and retries included.",
-        low=500,
-        high=600_000,
-    ),
-    _setting("unpaywall_email", "email", "E-mail that Unpaywall requires; unset switches it off."),
-    _setting("unpaywall_timeout_ms", "number", "Time limit of one Unpaywall request.", low=100, high=120_000),
-    _setting("europepmc_enabled", "flag", "Whether Europe PMC may be asked."),
-    _setting("europepmc_request_delay_ms", "number", "Least pause between Europe PMC requests.", low=50, high=5000),
-    _setting("europepmc_max_retries", "number", "Further attempts after a failed Europe PMC request.", low=0, high=10),
-    _setting("europepmc_timeout_ms", "number", "Time limit of one Europe PMC request.", low=100, high=120_000),
-    _setting("openai_api_key", "secret", "Key for the openai embeddings provider."),
-    _setting("weaviate_url", "url", "Address of a Weaviate server."),
-    _setting("weaviate_api_key", "secret", "Key of the Weaviate server."),
-    _setting("weaviate_class", "text", "Weaviate collection for chunks."),
-    _setting(
-        "weaviate_grpc_port",
-        "number",
-        "gRPC port of the Weaviate server; 50051, or 443 at Weaviate Cloud, when unset.",
-        low=1,
-        high=65535,
-        in_project_file=False,
-    ),
-    _setting("weaviate_timeout_ms", "number", "Time limit of one Weaviate request.", low=100, high=600_000),
-    _setting("mcp_transport_type", "choice", "How `serve` talks.", choices=("stdio", "http"), in_project_file=False),
-    _setting("mcp_http_host", "text", "Address `serve` listens on.", in_project_file=False),
-    _setting("mcp_http_port", "number", "Port `serve` listens on.", low=0, high=65535, in_project_file=False),
-    _setting("mcp_allowed_origins", "text", "Origins allowed to call `serve`, comma-separated.", in_project_file=False),
-    _setting("mcp_auth_secret_key", "secret", "Secret that signs bearer tokens, at least 32 bytes."),
-    _setting(
-        "mcp_log_level", "choice", "Least severe level that is logged.", choices=LOG_LEVELS, in_project_file=False
-    ),
-    _setting("logs_dir", "path", "Folder for rotating log files (JSON lines); unset writes none."),
-    _setting(
-        "otel_exporter_otlp_endpoint",
-        "text",
-        "OpenTelemetry collector `serve` sends spans to; needs entrez-kit[otel].",
-        in_project_file=False,
-    ),
-    _setting("config_file", "path", "User config to read.", variable="ENTREZ_KIT_CONFIG", in_user_file=False),
-    _kit("home", "path", "One folder for config, cache and data, in place of the platform's own.", in_user_file=False),
-    _kit("cache_dir", "path", "Folder of the HTTP cache."),
-    _kit("data_dir", "path", "Folder of the corpus."),
-    _kit(
-        "cache_ttl",
-        "number",
-        "Seconds a cached reply counts, in place of the times per service.",
-        low=0,
-        high=MAX_CACHE_TTL,
-    ),
-    _kit("demo", "flag", "Answer from the bundled sandbox, with invented articles.", in_project_file=False),
-    _kit("offline", "flag", "Answer from the cache and the corpus only.", in_project_file=False),
-    _kit("refresh", "flag", "Ask the services again and replace what is cached."),
-    _kit("no_cache", "flag", "Neither read nor write the cache."),
-    _kit("quiet", "flag", "No notes on stderr.", in_project_file=False),
-    _kit("verbose", "flag", "Request ids, timings and cache hits on stderr."),
-    _kit("color", "choice", "When to colour.", choices=("auto", "always", "never")),
-    _kit("format", "choice", "Output format.", choices=FORMATS),
-    _kit(
-        "embeddings",
-        "choice",
-        "Embeddings provider of the corpus.",
-        choices=("none", "openai", "hf"),
-        in_project_file=False,
-    ),
-    _kit("embeddings_model", "text", "Model of the embeddings provider.", in_project_file=False),
-    _kit("eutils_url", "url", "Base address of the E-utilities; ends in /entrez/eutils."),
-    _kit("idconv_url", "url", "Address of the PMC ID Converter."),
-    _kit("europepmc_url", "url", "Base address of Europe PMC."),
-    _kit("unpaywall_url", "url", "Base address of Unpaywall."),
-    _kit("pmc_oa_url", "url", "Base address of PMC's open-data bucket."),
-    _kit("openai_url", "url", "Base address of OpenAI."),
-)
-BY_NAME: Final[Mapping[str, Setting]] = {setting.name: setting for setting in SETTINGS}
-
-
 @dataclass(frozen=True)
 class Settings:
-    """Every setting with its default; built once by ``load_settings`` and passed along.
+    """Every setting with its type, its default and how it is read; built once by ``load_settings`` and passed along.
+
+    A new setting is one row here and one in the guide; all else is derived from ``SETTINGS``, the rows as a table.
 
     Times are in milliseconds where the name ends in ``_ms``, else in seconds. ``config_file`` is the user config, there
     or not, and None where there is no home folder to keep one in. ``origins`` says where each value that is not a
@@ -180,54 +96,116 @@ class Settings:
     by machine and key.
     """
 
-    ncbi_api_key: SecretStr | None = None
-    ncbi_admin_email: SecretStr | None = None
-    ncbi_tool_identifier: str = f"entrez-kit/{__version__}"
-    ncbi_request_delay_ms: int | None = None
-    ncbi_max_retries: int = 6
-    ncbi_timeout_ms: int = 30_000
-    ncbi_total_deadline_ms: int = 60_000
-    unpaywall_email: SecretStr | None = None
-    unpaywall_timeout_ms: int = 20_000
-    europepmc_enabled: bool = True
-    europepmc_request_delay_ms: int = 200
-    europepmc_max_retries: int = 3
-    europepmc_timeout_ms: int = 20_000
-    openai_api_key: SecretStr | None = None
-    weaviate_url: str | None = None
-    weaviate_api_key: SecretStr | None = None
-    weaviate_class: str = "PubMedChunk"
-    weaviate_grpc_port: int | None = None
-    weaviate_timeout_ms: int = 30_000
-    mcp_transport_type: str = "stdio"
-    mcp_http_host: str = "127.0.0.1"
-    mcp_http_port: int = 3010
-    mcp_allowed_origins: str | None = None
-    mcp_auth_secret_key: SecretStr | None = None
-    mcp_log_level: str = "info"
-    logs_dir: Path | None = None
-    otel_exporter_otlp_endpoint: str | None = None
-    config_file: Path | None = None
-    home: Path | None = None
-    cache_dir: Path = Path()
-    data_dir: Path = Path()
-    cache_ttl: int | None = None
-    demo: bool = False
-    offline: bool = False
-    refresh: bool = False
-    no_cache: bool = False
-    quiet: bool = False
-    verbose: bool = False
-    color: str = "auto"
-    format: str | None = None
-    embeddings: str = "none"
-    embeddings_model: str | None = None
-    eutils_url: str = EUTILS_URL
-    idconv_url: str = IDCONV_URL
-    europepmc_url: str = EUROPEPMC_URL
-    unpaywall_url: str = UNPAYWALL_URL
-    pmc_oa_url: str = PMC_OA_URL
-    openai_url: str = OPENAI_URL
+    ncbi_api_key: Annotated[SecretStr | None, Setting("NCBI API key: 10 requests per second instead of 3.")] = None
+    ncbi_admin_email: Annotated[
+        SecretStr | None, Setting("E-mail NCBI may write to.", kind="email", aliases=("NCBI_EMAIL",))
+    ] = None
+    ncbi_tool_identifier: Annotated[
+        str, Setting("Name of the tool, sent with every request.", in_project_file=False)
+    ] = f"entrez-kit/{__version__}"
+    ncbi_request_delay_ms: Annotated[
+        int | None, Setting("Least pause between requests; can only slow down.", low=50, high=5000)
+    ] = None
+    ncbi_max_retries: Annotated[int, Setting("Further attempts after a failed request.", low=0, high=10)] = 6
+    ncbi_timeout_ms: Annotated[int, Setting("Time limit of one HTTP request.", low=100, high=120_000)] = 30_000
+    ncbi_total_deadline_ms: Annotated[
+        int, Setting("Time limit of one E-utility request, queueing and retries included.", low=500, high=600_000)
+    ] = 60_000
+    unpaywall_email: Annotated[
+        SecretStr | None, Setting("E-mail that Unpaywall requires; unset switches it off.", kind="email")
+    ] = None
+    unpaywall_timeout_ms: Annotated[int, Setting("Time limit of one Unpaywall request.", low=100, high=120_000)] = (
+        20_000
+    )
+    europepmc_enabled: Annotated[bool, Setting("Whether Europe PMC may be asked.")] = True
+    europepmc_request_delay_ms: Annotated[
+        int, Setting("Least pause between Europe PMC requests.", low=50, high=5000)
+    ] = 200
+    europepmc_max_retries: Annotated[
+        int, Setting("Further attempts after a failed Europe PMC request.", low=0, high=10)
+    ] = 3
+    europepmc_timeout_ms: Annotated[int, Setting("Time limit of one Europe PMC request.", low=100, high=120_000)] = (
+        20_000
+    )
+    openai_api_key: Annotated[SecretStr | None, Setting("Key for the openai embeddings provider.")] = None
+    weaviate_url: Annotated[str | None, Setting("Address of a Weaviate server.", kind="url")] = None
+    weaviate_api_key: Annotated[SecretStr | None, Setting("Key of the Weaviate server.")] = None
+    weaviate_class: Annotated[str, Setting("Weaviate collection for chunks.")] = "PubMedChunk"
+    weaviate_grpc_port: Annotated[
+        int | None,
+        Setting(
+            "gRPC port of the Weaviate server; 50051, or 443 at Weaviate Cloud, when unset.",
+            low=1,
+            high=65535,
+            in_project_file=False,
+        ),
+    ] = None
+    weaviate_timeout_ms: Annotated[int, Setting("Time limit of one Weaviate request.", low=100, high=600_000)] = 30_000
+    mcp_transport_type: Annotated[
+        str, Setting("How `serve` talks.", choices=("stdio", "http"), in_project_file=False)
+    ] = "stdio"
+    mcp_http_host: Annotated[str, Setting("Address `serve` listens on.", in_project_file=False)] = "127.0.0.1"
+    mcp_http_port: Annotated[int, Setting("Port `serve` listens on.", low=0, high=65535, in_project_file=False)] = 3010
+    mcp_allowed_origins: Annotated[
+        str | None, Setting("Origins allowed to call `serve`, comma-separated.", in_project_file=False)
+    ] = None
+    mcp_auth_secret_key: Annotated[SecretStr | None, Setting("Secret that signs bearer tokens, at least 32 bytes.")] = (
+        None
+    )
+    mcp_log_level: Annotated[
+        str, Setting("Least severe level that is logged.", choices=LOG_LEVELS, in_project_file=False)
+    ] = "info"
+    logs_dir: Annotated[Path | None, Setting("Folder for rotating log files (JSON lines); unset writes none.")] = None
+    otel_exporter_otlp_endpoint: Annotated[
+        str | None,
+        Setting("OpenTelemetry collector `serve` sends spans to; needs entrez-kit[otel].", in_project_file=False),
+    ] = None
+    config_file: Annotated[
+        Path | None, Setting("User config to read.", variable="ENTREZ_KIT_CONFIG", in_user_file=False)
+    ] = None
+    home: Annotated[
+        Path | None,
+        Setting(
+            "One folder for config, cache and data, in place of the platform's own.", prefix=KIT, in_user_file=False
+        ),
+    ] = None
+    cache_dir: Annotated[Path, Setting("Folder of the HTTP cache.", prefix=KIT)] = Path()
+    data_dir: Annotated[Path, Setting("Folder of the corpus.", prefix=KIT)] = Path()
+    cache_ttl: Annotated[
+        int | None,
+        Setting(
+            "Seconds a cached reply counts, in place of the times per service.", prefix=KIT, low=0, high=MAX_CACHE_TTL
+        ),
+    ] = None
+    demo: Annotated[
+        bool, Setting("Answer from the bundled sandbox, with invented articles.", prefix=KIT, in_project_file=False)
+    ] = False
+    offline: Annotated[
+        bool, Setting("Answer from the cache and the corpus only.", prefix=KIT, in_project_file=False)
+    ] = False
+    refresh: Annotated[bool, Setting("Ask the services again and replace what is cached.", prefix=KIT)] = False
+    no_cache: Annotated[bool, Setting("Neither read nor write the cache.", prefix=KIT)] = False
+    quiet: Annotated[bool, Setting("No notes on stderr.", prefix=KIT, in_project_file=False)] = False
+    verbose: Annotated[bool, Setting("Request ids, timings and cache hits on stderr.", prefix=KIT)] = False
+    color: Annotated[str, Setting("When to colour.", prefix=KIT, choices=("auto", "always", "never"))] = "auto"
+    format: Annotated[str | None, Setting("Output format.", prefix=KIT, choices=FORMATS)] = None
+    embeddings: Annotated[
+        str,
+        Setting(
+            "Embeddings provider of the corpus.", prefix=KIT, choices=("none", "openai", "hf"), in_project_file=False
+        ),
+    ] = "none"
+    embeddings_model: Annotated[
+        str | None, Setting("Model of the embeddings provider.", prefix=KIT, in_project_file=False)
+    ] = None
+    eutils_url: Annotated[
+        str, Setting("Base address of the E-utilities; ends in /entrez/eutils.", kind="url", prefix=KIT)
+    ] = EUTILS_URL
+    idconv_url: Annotated[str, Setting("Address of the PMC ID Converter.", kind="url", prefix=KIT)] = IDCONV_URL
+    europepmc_url: Annotated[str, Setting("Base address of Europe PMC.", kind="url", prefix=KIT)] = EUROPEPMC_URL
+    unpaywall_url: Annotated[str, Setting("Base address of Unpaywall.", kind="url", prefix=KIT)] = UNPAYWALL_URL
+    pmc_oa_url: Annotated[str, Setting("Base address of PMC's open-data bucket.", kind="url", prefix=KIT)] = PMC_OA_URL
+    openai_url: Annotated[str, Setting("Base address of OpenAI.", kind="url", prefix=KIT)] = OPENAI_URL
     state_dir: Path = Path()
     origins: Mapping[str, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
@@ -236,6 +214,12 @@ class Settings:
     def requests_per_second(self) -> int:
         """NCBI's limit for this user: 10 with an API key, else 3."""
         return 10 if self.ncbi_api_key else 3
+
+    @property
+    def secrets(self) -> list[str]:
+        """The keys, tokens and e-mail addresses, none of which may be shown anywhere."""
+        values = (getattr(self, setting.name) for setting in SETTINGS if setting.secret)
+        return [value.get_secret_value() for value in values if value is not None]
 
     @property
     def demo_warning(self) -> str | None:
@@ -263,7 +247,27 @@ class Settings:
         return replace(self, **own, demo=True, state_dir=self.state_dir / "demo", origins=origins)
 
 
-FIELD_NAMES: Final = frozenset(item.name for item in fields(Settings))
+def _setting_of(item: Field[Any]) -> Setting:
+    """Return the setting that a field of ``Settings`` holds, with all that follows from its name and type."""
+    annotated: Any = item.type
+    written: Setting = annotated.__metadata__[0]
+    of_type = next(
+        kind for type_, kind in _KINDS.items() if type_ in (annotated.__origin__, *get_args(annotated.__origin__))
+    )
+    kind = "choice" if written.choices else of_type if written.kind == "text" else written.kind
+    return replace(
+        written,
+        name=item.name,
+        kind=kind,
+        variable=written.variable or f"{written.prefix}{item.name}".upper(),
+        in_project_file=written.in_project_file and kind not in _PRIVATE,
+    )
+
+
+_KINDS: Final[Mapping[type, Kind]] = {bool: "flag", int: "number", Path: "path", SecretStr: "secret", str: "text"}
+_PRIVATE: Final = frozenset(("secret", "email", "url", "path"))
+SETTINGS: Final = tuple(_setting_of(item) for item in fields(Settings) if hasattr(item.type, "__metadata__"))
+BY_NAME: Final[Mapping[str, Setting]] = {setting.name: setting for setting in SETTINGS}
 
 
 def load_settings(

@@ -36,10 +36,10 @@ from entrez_kit._version import __version__
 from entrez_kit.catalogue import OPERATIONS
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured
 from entrez_kit.operation import unforeseen
-from entrez_kit.server import completions, logs, prompts, resources
+from entrez_kit.server import completions, prompts, resources
 from entrez_kit.server.auth import allowed_scopes
 from entrez_kit.server.clients import ServerServices
-from entrez_kit.server.telemetry import traceable
+from entrez_kit.server.telemetry import answering, traceable
 from entrez_kit.server.tools import DEFAULT_TOOLSETS, AnyOperation, Names, Toolbox, not_allowed, scope_of
 from entrez_kit.server.workers import Workers
 
@@ -254,7 +254,7 @@ def _protocol_error(ctx: Context, error: EntrezKitError, document: dict[str, Any
 
 async def give_ids(ctx: Context, call_next: CallNext) -> HandlerResult:
     """Give a message the ids its log lines are found by."""
-    with logs.message(tracing.new_request_id()), traceable():
+    with answering(tracing.new_request_id()), traceable():
         return await call_next(ctx)
 
 

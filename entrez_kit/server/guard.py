@@ -20,20 +20,13 @@ from entrez_kit.errors import NotConfigured
 from entrez_kit.server.resources import scope_of_resource
 from entrez_kit.server.tools import AnyOperation, scope_of
 from entrez_kit.settings import Settings
+from entrez_kit.transport.policy import is_loopback
 
 LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 EXPOSED: Final = ("Mcp-Session-Id", "Mcp-Protocol-Version", "WWW-Authenticate")
 """Headers a page in a browser may read."""
 
 logger = logging.getLogger("entrez_kit.server.http")
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether a host is this machine, reachable from this machine alone."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
 
 
 def read_origins(text: str | None) -> frozenset[str]:

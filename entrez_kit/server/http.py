@@ -26,9 +26,10 @@ from entrez_kit._version import __version__
 from entrez_kit.errors import NotConfigured
 from entrez_kit.server.auth import Verifier, secret_of
 from entrez_kit.server.ending import Ending
-from entrez_kit.server.guard import Guard, Rules, ScopeGuard, describe, is_loopback
+from entrez_kit.server.guard import Guard, Rules, ScopeGuard, describe
 from entrez_kit.server.tools import Toolbox
 from entrez_kit.settings import Settings
+from entrez_kit.transport.policy import is_loopback
 
 PATH: Final = "/mcp"
 HEALTH_PATH: Final = "/healthz"

@@ -10,13 +10,13 @@ import anyio
 from mcp import Client
 
 from entrez_kit._version import __version__
-from entrez_kit.server import logs
+from entrez_kit.logs import logging_to
 from entrez_kit.server.app import EntrezServer, Options
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.ending import Ending
 from entrez_kit.server.http import build_app, listen, serve_http, url_of
 from entrez_kit.server.stdio import serve_stdio
-from entrez_kit.server.telemetry import flush
+from entrez_kit.server.telemetry import flush, line_ids
 from entrez_kit.settings import Settings
 
 FLUSH_SECONDS: Final = 0.3
@@ -36,7 +36,7 @@ def serve(settings: Settings, options: Options, *, give_up: Callable[[int], None
         NotConfigured: HTTP has no secret to check tokens with, or its address cannot be listened on.
     """
     with contextlib.ExitStack() as stack:
-        stack.enter_context(logs.logging_to(settings))
+        stack.enter_context(logging_to(settings, ids=line_ids))
         services = stack.enter_context(ServerServices(settings))
         handlers = EntrezServer(services, options)
         server = handlers.build()

@@ -8,6 +8,7 @@ import secrets
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -17,11 +18,14 @@ from opentelemetry.trace import NonRecordingSpan, ProxyTracerProvider, Span, Spa
 from entrez_kit._version import __version__
 from entrez_kit.errors import EntrezKitError
 from entrez_kit.extras import install_line
+from entrez_kit.logs import call_ids
 from entrez_kit.settings import Settings
 
 SERVICE: Final = "entrez-kit"
 TRACES_PATH: Final = "/v1/traces"
 """Where a collector takes spans, below its address."""
+
+_message: ContextVar[str | None] = ContextVar("entrez_kit_message", default=None)
 
 
 def set_up_exporter(settings: Settings) -> str | None:
@@ -106,9 +110,26 @@ def traceable() -> Iterator[None]:
         context.detach(token)
 
 
-def current_ids() -> tuple[str, str] | None:
-    """Return trace id and span id of the running call, as log lines show them."""
-    found = trace.get_current_span().get_span_context()
-    if not found.is_valid:
-        return None
-    return trace.format_trace_id(found.trace_id), trace.format_span_id(found.span_id)
+@contextmanager
+def answering(message_id: str) -> Iterator[None]:
+    """Tie the lines logged in this block to the message that is being answered."""
+    token = _message.set(message_id)
+    try:
+        yield
+    finally:
+        _message.reset(token)
+
+
+def line_ids() -> dict[str, str]:
+    """Return what ties a log line to a call, to the message that brought it and to its span.
+
+    ``request_id`` is that of the call, ``parent_request_id`` that of the message; outside of a call the message's own
+    id is the request id.
+    """
+    ids, message = call_ids(), _message.get()
+    if message is not None:
+        ids["parent_request_id" if ids else "request_id"] = message
+    span = trace.get_current_span().get_span_context()
+    if span.is_valid:
+        ids |= {"trace_id": trace.format_trace_id(span.trace_id), "span_id": trace.format_span_id(span.span_id)}
+    return ids

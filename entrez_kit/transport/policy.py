@@ -189,7 +189,7 @@ def is_loopback(host: str | None) -> bool:
     """Tell whether a host name or address is this machine itself."""
     if not host:
         return False
-    if host == "localhost" or host.endswith(".localhost"):
+    if host.lower() == "localhost" or host.lower().endswith(".localhost"):
         return True
     try:
         return ipaddress.ip_address(host).is_loopback

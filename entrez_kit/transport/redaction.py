@@ -52,15 +52,7 @@ class Redactor:
     @classmethod
     def of(cls, settings: Settings) -> "Redactor":
         """Return one that knows the secrets of these settings."""
-        values = (
-            settings.ncbi_api_key,
-            settings.ncbi_admin_email,
-            settings.unpaywall_email,
-            settings.openai_api_key,
-            settings.weaviate_api_key,
-            settings.mcp_auth_secret_key,
-        )
-        return cls(value.get_secret_value() for value in values if value is not None)
+        return cls(settings.secrets)
 
     def text(self, text: str) -> str:
         """Return a text without secrets."""

@@ -84,41 +84,21 @@ def run(
         Retryable: the last attempt failed, too.
         OutOfTime: the next attempt would start after the deadline.
     """
-    from tenacity import RetryCallState, Retrying, retry_if_exception_type
-
-    def failure(state: RetryCallState) -> Retryable:
-        fault = state.outcome.exception() if state.outcome is not None else None
-        assert isinstance(fault, Retryable)
-        return fault
-
-    doubtful = 0
-
-    def stop(state: RetryCallState) -> bool:
-        nonlocal doubtful
-        fault = failure(state)
+    number = doubtful = 0
+    while True:
+        number += 1
+        try:
+            return attempt(number)
+        except Retryable as exc:
+            fault = exc
         doubtful += fault.at_most is not None
-        if state.attempt_number > retries or (fault.at_most is not None and doubtful > fault.at_most):
-            return True
-        if time.monotonic() + state.upcoming_sleep >= deadline:
+        if number > retries or (fault.at_most is not None and doubtful > fault.at_most):
+            raise fault
+        wait = backoff.seconds(number, fault.wait)
+        if time.monotonic() + wait >= deadline:
             raise OutOfTime(fault)
-        return False
-
-    retrying = Retrying(
-        retry=retry_if_exception_type(Retryable),
-        wait=lambda state: backoff.seconds(state.attempt_number, failure(state).wait),
-        stop=stop,
-        sleep=sleep,
-        before_sleep=lambda state: announce(state.attempt_number, state.upcoming_sleep, failure(state)),
-        reraise=True,
-    )
-    count = 0
-
-    def counted() -> T:
-        nonlocal count
-        count += 1
-        return attempt(count)
-
-    return retrying(counted)
+        announce(number, wait, fault)
+        sleep(wait)
 
 
 def parse_retry_after(value: str | None, *, now: float | None = None) -> float | None:

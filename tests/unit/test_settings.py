@@ -13,7 +13,6 @@ from entrez_kit.errors import NotConfigured
 from entrez_kit.settings import (
     BY_NAME,
     CORPUS_FILE,
-    FIELD_NAMES,
     PROJECT_FILE,
     SETTINGS,
     Setting,
@@ -454,7 +453,11 @@ def test_a_named_config_must_be_there_and_readable(sources: Sources, tmp_path: P
 
 
 def test_every_setting_is_a_field_and_every_contract_default_holds(sources: Sources) -> None:
-    assert {setting.name for setting in SETTINGS} == FIELD_NAMES - {"state_dir", "origins", "notices"}
+    assert {setting.name for setting in SETTINGS} == {item.name for item in fields(Settings)} - {
+        "state_dir",
+        "origins",
+        "notices",
+    }
     loaded = sources.load()
     expected = {
         "ncbi_api_key": None,

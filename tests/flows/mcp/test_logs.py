@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from serving import Json, ServicesFor, connected
 
+from entrez_kit import logs
 from entrez_kit.sandbox.server import Sandbox
-from entrez_kit.server import logs
+from entrez_kit.server.telemetry import line_ids
 from entrez_kit.settings import LOG_LEVELS, Settings, load_settings
 
 
@@ -23,7 +24,7 @@ def logged(settings: Settings) -> Iterator[list[Json]]:
     """Collect what is logged to stderr while the block runs; complete when it ends."""
     stream = io.StringIO()
     entries: list[Json] = []
-    with logs.logging_to(settings, stream):
+    with logs.logging_to(settings, stream, ids=line_ids):
         yield entries
     entries += [json.loads(line) for line in stream.getvalue().splitlines()]
 
@@ -130,7 +131,7 @@ def test_secrets_are_hidden_in_messages_and_tracebacks(tmp_path: Path) -> None:
                 raise ValueError(value)
             except ValueError:
                 logging.getLogger("entrez_kit").exception("caught")
-    written = json.dumps(entries) + (tmp_path / "logs" / logs.FILE_NAME).read_text(encoding="utf-8")
+    written = json.dumps(entries) + (tmp_path / "logs" / logs.SERVER_FILE).read_text(encoding="utf-8")
 
     assert len(entries) == 2 * len(secrets)
     assert "canary" not in written
@@ -142,7 +143,7 @@ def test_secrets_are_hidden_in_messages_and_tracebacks(tmp_path: Path) -> None:
 def test_files_hold_the_same_lines_and_are_private(tmp_path: Path) -> None:
     with logged(settings_with(tmp_path, logs_dir=tmp_path / "deep" / "logs")) as entries:
         logging.getLogger("entrez_kit").info("to both")
-    path = tmp_path / "deep" / "logs" / logs.FILE_NAME
+    path = tmp_path / "deep" / "logs" / logs.SERVER_FILE
 
     assert [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] == entries
     if sys.platform != "win32":
@@ -157,14 +158,14 @@ def test_files_rotate_and_stay_few_and_private(tmp_path: Path, monkeypatch: pyte
             logging.getLogger("entrez_kit").info("line %d", number)
     files = sorted(path.name for path in tmp_path.glob("*.log*"))
 
-    assert files == [logs.FILE_NAME, *(f"{logs.FILE_NAME}.{number}" for number in range(1, logs.BACKUPS + 1))]
+    assert files == [logs.SERVER_FILE, *(f"{logs.SERVER_FILE}.{number}" for number in range(1, logs.BACKUPS + 1))]
     assert all(stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600 for name in files)
-    assert "line 199" in (tmp_path / logs.FILE_NAME).read_text(encoding="utf-8")
+    assert "line 199" in (tmp_path / logs.SERVER_FILE).read_text(encoding="utf-8")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a file in use cannot be renamed there")
 def test_a_file_that_another_server_rotated_is_left_for_the_new_one(tmp_path: Path) -> None:
-    path = tmp_path / logs.FILE_NAME
+    path = tmp_path / logs.SERVER_FILE
     with logged(settings_with(tmp_path, logs_dir=tmp_path)):
         logging.getLogger("entrez_kit").info("before")
         path.rename(tmp_path / "rotated")

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from serving import ServicesFor, connected, error_of
 
+from entrez_kit import logs
 from entrez_kit.sandbox.server import Sandbox
-from entrez_kit.server import logs
-from entrez_kit.server.telemetry import set_up_exporter
+from entrez_kit.server.telemetry import line_ids, set_up_exporter
 from entrez_kit.settings import load_settings
 
 pytest.importorskip("opentelemetry.sdk", reason="the extra `otel` is not installed")
@@ -146,7 +146,7 @@ async def test_log_lines_name_the_spans(
     services_for: ServicesFor, sandbox: Sandbox, spans: InMemorySpanExporter, tmp_path: Path
 ) -> None:
     stream = io.StringIO()
-    with logs.logging_to(load_settings({"mcp_log_level": "debug"}), stream):
+    with logs.logging_to(load_settings({"mcp_log_level": "debug"}), stream, ids=line_ids):
         async with connected(services_for(sandbox)) as client:
             await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
     entries = [json.loads(line) for line in stream.getvalue().splitlines()]

@@ -1,24 +1,26 @@
-"""The log of a server: JSON lines on stderr and in LOGS_DIR, each with the ids that tie it to a call. No secrets."""
+"""Where the log goes: to stderr, and to rotating files in LOGS_DIR that only their owner can read. Never with secrets.
+
+The terminal keeps a log only where it is asked for one (-v, LOGS_DIR); a server always has one, on stderr at least.
+"""
 
 import json
 import logging
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any, Final, TextIO
 
 from entrez_kit import tracing
 from entrez_kit.private_files import make_private_folder, open_private
-from entrez_kit.server.telemetry import current_ids
-from entrez_kit.settings import SETTINGS, Settings
+from entrez_kit.settings import Settings
 from entrez_kit.transport.redaction import RedactingFilter, Redactor
 
-FILE_NAME: Final = "entrez-kit-serve.log"
+TERMINAL_FILE: Final = "entrez-kit.log"
+SERVER_FILE: Final = "entrez-kit-serve.log"
 MAX_BYTES: Final = 5_000_000
 BACKUPS: Final = 4
 OURS: Final = "entrez_kit"
@@ -37,26 +39,26 @@ LEVELS: Final[Mapping[str, int]] = {
 }
 """MCP's eight levels as numbers Python's logging understands."""
 
-_message: ContextVar[str | None] = ContextVar("entrez_kit_message", default=None)
+Ids = Callable[[], Mapping[str, str]]
 _STANDARD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
 
 
-@contextmanager
-def message(message_id: str) -> Iterator[None]:
-    """Tie the lines logged in this block to the message that is being answered."""
-    token = _message.set(message_id)
-    try:
-        yield
-    finally:
-        _message.reset(token)
+def call_ids() -> dict[str, str]:
+    """Return the id of the running call, which ties its lines together."""
+    call = tracing.current_trace()
+    return {"request_id": call.request_id} if call is not None else {}
 
 
-class JsonLines(logging.Formatter):
+class JsonLinesFormatter(logging.Formatter):
     """One JSON object per record.
 
-    ``request_id`` is that of the call, ``parent_request_id`` that of the message that brought it; outside of a call the
-    message's own id is the request id.
+    Args:
+        ids: what ties a line to what was going on.
     """
+
+    def __init__(self, ids: Ids) -> None:
+        super().__init__()
+        self._ids = ids
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as a line."""
@@ -65,7 +67,7 @@ class JsonLines(logging.Formatter):
             "level": level_name(record.levelno),
             "logger": record.name,
             "message": record.getMessage(),
-            **_ids(),
+            **self._ids(),
             **{key: value for key, value in vars(record).items() if key not in _STANDARD},
             "process": record.process,
         }
@@ -76,29 +78,13 @@ class JsonLines(logging.Formatter):
         return json.dumps(entry, ensure_ascii=True, default=str)
 
 
-def _ids() -> dict[str, str]:
-    call = tracing.current_trace()
-    above = _message.get()
-    ids: dict[str, str] = {}
-    if call is not None:
-        ids["request_id"] = call.request_id
-        if above is not None:
-            ids["parent_request_id"] = above
-    elif above is not None:
-        ids["request_id"] = above
-    spans = current_ids()
-    if spans is not None:
-        ids["trace_id"], ids["span_id"] = spans
-    return ids
-
-
 def level_name(number: int) -> str:
     """Return MCP's name of a level; of one in between, that of the level below."""
     return next((name for name, floor in reversed(list(LEVELS.items())) if number >= floor), "debug")
 
 
 class PrivateFile(RotatingFileHandler):
-    """A rotating file only its owner can read, which several servers may share."""
+    """A rotating file only its owner can read, which several processes may share."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, maxBytes=MAX_BYTES, backupCount=BACKUPS, encoding="utf-8")
@@ -108,7 +94,7 @@ class PrivateFile(RotatingFileHandler):
         return os.fdopen(descriptor, "a", encoding="utf-8", errors="replace")
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record; where another server has rotated the file, into the new one."""
+        """Write a record; where another process has rotated the file, into the new one."""
         if self.stream is not None and not self._is_current(self.stream):
             self.stream.close()
             self.stream = self._open()
@@ -122,36 +108,78 @@ class PrivateFile(RotatingFileHandler):
         return (ours.st_dev, ours.st_ino) == (named.st_dev, named.st_ino)
 
 
+def _with_file(
+    settings: Settings | None, handlers: list[logging.Handler], name: str, ids: Ids
+) -> tuple[list[logging.Handler], str | None]:
+    """Return handlers that keep secrets out, with the file in LOGS_DIR where one is asked for, and what is wrong."""
+    problem = None
+    if settings is not None and settings.logs_dir is not None:
+        try:
+            make_private_folder(settings.logs_dir)
+            file = PrivateFile(settings.logs_dir / name)
+        except OSError as exc:
+            problem = f"LOGS_DIR {settings.logs_dir} cannot be written ({exc.strerror or type(exc).__name__})"
+        else:
+            file.setFormatter(JsonLinesFormatter(ids))
+            handlers = [*handlers, file]
+    redacting = RedactingFilter(Redactor.of(settings) if settings is not None else Redactor(()))
+    for handler in handlers:
+        handler.addFilter(redacting)
+    return handlers, problem
+
+
+# The terminal
+
+
+def configure_log(settings: Settings | None, *, verbose: bool) -> str | None:
+    """Send the log where the user wants it; return a remark where that is not possible.
+
+    Args:
+        settings: the settings; None where they cannot be read.
+        verbose: whether stderr gets the log.
+    """
+    close_log()
+    stream = logging.StreamHandler(sys.stderr) if verbose else logging.NullHandler()  # without any Python prints errors
+    stream.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+    handlers, problem = _with_file(settings, [stream], TERMINAL_FILE, call_ids)
+    logger = logging.getLogger(OURS)
+    logger.propagate = False
+    logger.setLevel(LEVELS[settings.mcp_log_level] if settings is not None else logging.INFO)
+    logger.handlers[:] = handlers
+    return f"{problem}; no log is kept." if problem else None
+
+
+def close_log() -> None:
+    """Give the logger back as it was, files closed."""
+    logger = logging.getLogger(OURS)
+    for handler in list(logger.handlers):
+        logger.removeHandler(handler)
+        handler.close()
+    logger.propagate = True
+    logger.setLevel(logging.NOTSET)
+
+
+# A server
+
+
 @contextmanager
-def logging_to(settings: Settings, stream: TextIO | None = None) -> Iterator[None]:
+def logging_to(settings: Settings, stream: TextIO | None = None, *, ids: Ids = call_ids) -> Iterator[None]:
     """Send the log of this process to stderr and to LOGS_DIR while the block runs.
 
     A folder that cannot be written costs a line on stderr, not the server.
     """
     level = LEVELS[settings.mcp_log_level]
-    redacting = RedactingFilter(Redactor(_secrets(settings)))
-    handlers: list[logging.Handler] = [logging.StreamHandler(stream or sys.stderr)]
+    shown = logging.StreamHandler(stream or sys.stderr)
+    shown.setFormatter(JsonLinesFormatter(ids))
     if settings.quiet:
-        handlers[0].setLevel(logging.WARNING)
-    problem: OSError | None = None
-    if settings.logs_dir is not None:
-        try:
-            make_private_folder(settings.logs_dir)
-            handlers.append(PrivateFile(settings.logs_dir / FILE_NAME))
-        except OSError as exc:
-            problem = exc
-    for handler in handlers:
-        handler.setFormatter(JsonLines())
-        handler.addFilter(redacting)
-    loggers = {name: level if name in ("", OURS) else _quieter(level) for name in ("", OURS, *CHATTY)}
+        shown.setLevel(logging.WARNING)
+    handlers, problem = _with_file(settings, [shown], SERVER_FILE, ids)
+    quieter = level if level <= logging.DEBUG else max(level, logging.WARNING)
+    loggers = {name: level if name in ("", OURS) else quieter for name in ("", OURS, *CHATTY)}
     before = {name: _swap(logging.getLogger(name), handlers if name == "" else [], loggers[name]) for name in loggers}
     try:
         if problem is not None:
-            logging.getLogger(OURS).warning(
-                "LOGS_DIR %s cannot be written (%s); this log goes to stderr only",
-                settings.logs_dir,
-                problem.strerror or type(problem).__name__,
-            )
+            logging.getLogger(OURS).warning("%s; this log goes to stderr only", problem)
         yield
     finally:
         for name, (old_handlers, old_level, old_propagate) in before.items():
@@ -163,10 +191,6 @@ def logging_to(settings: Settings, stream: TextIO | None = None) -> Iterator[Non
             handler.close()
 
 
-def _quieter(level: int) -> int:
-    return level if level <= logging.DEBUG else max(level, logging.WARNING)
-
-
 def _swap(
     logger: logging.Logger, handlers: list[logging.Handler], level: int
 ) -> tuple[list[logging.Handler], int, bool]:
@@ -176,9 +200,3 @@ def _swap(
     logger.setLevel(level)
     logger.propagate = True
     return had
-
-
-def _secrets(settings: Settings) -> list[str]:
-    """Return the value of every setting that must not be shown."""
-    values = (getattr(settings, setting.name) for setting in SETTINGS if setting.secret)
-    return [value.get_secret_value() for value in values if value is not None]
