@@ -180,7 +180,26 @@ def _run(arguments: list[str], state: State) -> int:
     return int(error.exit_code)
 
 
+_COMPLETIONS: Final = ("--show-completion", "--install-completion")
+_SHELLS: Final = ("bash", "zsh", "fish", "powershell", "pwsh")
+
+
+def _complete_for(option: str, shell: str) -> int:
+    """Show or install the completion of a shell that was named; typer's options take the one they run in."""
+    from typer._completion_shared import get_completion_script, install
+
+    variable = f"_{PROGRAM.replace('-', '_').upper()}_COMPLETE"
+    if option == "--show-completion":
+        typer.echo(get_completion_script(prog_name=PROGRAM, complete_var=variable, shell=shell))
+    else:
+        _, path = install(shell, PROGRAM, variable)
+        typer.echo(f"{shell} completion installed in {path}; it takes effect in the next shell.")
+    return int(Exit.DONE)
+
+
 def _call(arguments: list[str], state: State) -> int:
+    if len(arguments) == 2 and arguments[0] in _COMPLETIONS and arguments[1] in _SHELLS:
+        return _complete_for(*arguments)
     try:
         result = build().main(args=arguments, prog_name=PROGRAM, standalone_mode=False, obj=state)
     except SystemExit as exc:  # shell completion ends this way

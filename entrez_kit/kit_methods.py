@@ -396,7 +396,7 @@ class Methods:
             "PMC",
             "PPR",
         ),
-        sort_by: Literal["relevance", "date", "cited"] = "relevance",
+        sort_by: Literal["relevance", "date", "cited"] | str = "relevance",
         detail_level: Literal["full", "brief"] = "full",
         synonyms: bool = False,
     ) -> "EuropePMCResult":

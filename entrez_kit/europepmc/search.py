@@ -21,6 +21,7 @@ MAX_MCP_PAGE_SIZE: Final = 100
 Source = Literal["MED", "PMC", "PPR", "PAT", "AGR", "CBA", "CTX", "ETH", "HIR", "NBK"]
 Sort = Literal["relevance", "date", "cited"]
 
+
 SHORT_NAMES: Final = {
     "PUBMED": "MED",
     "MEDLINE": "MED",
@@ -33,6 +34,11 @@ SHORT_NAMES: Final = {
     "BOOKS": "NBK",
 }
 """What people call the sources."""
+
+
+def _own_sort_name(value: Any) -> Any:
+    """Take PubMed's word for the date as well."""
+    return "date" if value == "pub_date" else value
 
 
 def _source(value: Any) -> Any:
@@ -68,7 +74,9 @@ class EuropePMCRequest(Request):
         default=["MED", "PMC", "PPR"],
         description="MED (PubMed), PMC, PPR (preprints), PAT (patents), AGR, ETH (theses) ...",
     )
-    sort_by: Sort = Field(default="relevance", description="Order: relevance, date (newest first) or cited (most).")
+    sort_by: Annotated[Sort, BeforeValidator(_own_sort_name)] = Field(
+        default="relevance", description="Order: relevance, date (newest first) or cited (most)."
+    )
     detail_level: Literal["full", "brief"] = Field(
         default="full", description="full has abstracts, terms and affiliations; brief a tenth of the size."
     )

@@ -34,7 +34,7 @@ Sort = Literal["relevance", "pub_date", "author", "journal_name"]
 
 
 def _full_sort_name(value: Any) -> Any:
-    return "journal_name" if value == "journal" else value
+    return {"journal": "journal_name", "date": "pub_date"}.get(value, value) if isinstance(value, str) else value
 
 
 class DateRange(Request):

@@ -326,9 +326,18 @@ def test_the_completion_script_is_shown(program: Program) -> None:
 
     assert done.status in (0, 1)  # 1 where no shell is found
     for shell in ("bash", "zsh", "fish"):
-        script = program("--show-completion", shell, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
+        script = program("--show-completion", shell, SHELL="/bin/bash")
         assert script.status == 0
-        assert "entrez-kit" in script.out
+        assert {"bash": "COMP_WORDS", "zsh": "#compdef entrez-kit", "fish": "complete --command"}[shell] in script.out
+        assert f"complete_{shell}" in script.out
+
+
+@pytest.mark.process
+def test_completion_is_installed_for_the_shell_that_is_named(program: Program, tmp_path: Path) -> None:
+    done = program("--install-completion", "zsh", HOME=str(tmp_path), SHELL="/bin/bash")
+
+    assert done.status == 0, done.err
+    assert "entrez-kit" in (tmp_path / ".zfunc" / "_entrez-kit").read_text(encoding="utf-8")
 
 
 # Streams and signals

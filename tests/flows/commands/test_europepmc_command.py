@@ -240,3 +240,10 @@ def test_a_query_that_is_read_otherwise_is_told_before_the_records(cli: Cli) -> 
     assert out.startswith("Warning: [ti] is PubMed's way to name a field")
     assert done.err.count("Warning: [ti]") == 1
     assert done.out
+
+
+def test_the_words_for_an_order_are_those_of_search(cli: Cli) -> None:
+    for command in ("search", "europepmc"):
+        by_one, by_other = (cli(command, "crispr", "--sort", word, "-f", "ids") for word in ("date", "pub_date"))
+        assert by_one.status == 0, by_one.err
+        assert by_one.out == by_other.out
