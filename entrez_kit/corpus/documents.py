@@ -4,16 +4,14 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from entrez_kit.corpus.chunking import Chunk, chunk_article
 from entrez_kit.corpus.quality import Lasting, lasting_parts
 from entrez_kit.corpus.times import entered, midnight
 from entrez_kit.pubmed.models import Article, Author
-from entrez_kit.pubmed.standing import Standing, retraction_status, standing_of_article
+from entrez_kit.pubmed.standing import RETRACTED, Standing, retraction_status, standing_of_article
 from entrez_kit.pubmed.xml.dates import iso_date
-
-RETRACTED: Final = "retracted"
 
 
 @dataclass(frozen=True, slots=True)

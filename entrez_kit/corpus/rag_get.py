@@ -6,12 +6,11 @@ from typing import Annotated, Final
 from pydantic import BeforeValidator, Field, PrivateAttr
 
 from entrez_kit.corpus.demo import corpus_of
-from entrez_kit.corpus.documents import RETRACTED
 from entrez_kit.corpus.quality import Quality, quality
 from entrez_kit.errors import EntityNotFound
 from entrez_kit.identifiers import read_identifier
 from entrez_kit.model import Request, Result, sparse
-from entrez_kit.pubmed.standing import Standing
+from entrez_kit.pubmed.standing import RETRACTED, Standing
 from entrez_kit.services import Services
 
 

@@ -7,11 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from entrez_kit import tracing
-from entrez_kit.fulltext.lookup import find_dois, find_pmcids
-from entrez_kit.fulltext.tiers import ask_europepmc, ask_pmc, ask_unpaywall
 from entrez_kit.fulltext.trail import Trail, key_of
 from entrez_kit.identifiers import Identifier
-from entrez_kit.pubmed.standing_lookup import look_up_standings
 from entrez_kit.services import Services
 
 BATCH: Final = 10
@@ -30,6 +27,9 @@ def follow(services: Services, wanted: Sequence[Identifier]) -> Iterator[Trail]:
 
 
 def _follow(services: Services, trails: Sequence[Trail]) -> None:
+    from entrez_kit.fulltext.lookup import find_dois, find_pmcids
+    from entrez_kit.fulltext.tiers import ask_europepmc, ask_pmc, ask_unpaywall
+
     find_pmcids(services, trails)
     ask_pmc(services, trails)
     for trail in _still(trails):
@@ -43,6 +43,8 @@ def _follow(services: Services, trails: Sequence[Trail]) -> None:
 
 def _ask_standings(services: Services, trails: Sequence[Trail]) -> None:
     """Ask PubMed how the articles stand, all in one request: a text does not change when it is retracted."""
+    from entrez_kit.pubmed.standing_lookup import look_up_standings
+
     found = look_up_standings(services, [pmid for trail in trails if (pmid := trail.known_pmid) is not None])
     for trail in trails:
         trail.standing = found.known.get(trail.known_pmid or "")

@@ -210,3 +210,13 @@ __all__ = [
     "UnpaywallArticle",
     "Warn",
 ]
+
+
+def pubmed_url(pmid: str | None) -> str | None:
+    """Return the address of an article at PubMed."""
+    return f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else None
+
+
+def pmc_url(pmcid: str | None) -> str | None:
+    """Return the address of an article at PMC."""
+    return f"https://pmc.ncbi.nlm.nih.gov/articles/{pmcid}/" if pmcid else None

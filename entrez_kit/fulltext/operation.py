@@ -16,10 +16,11 @@ from entrez_kit.fulltext.models import (
     Unavailable,
     UnpaywallArticle,
     Warn,
+    pmc_url,
+    pubmed_url,
 )
 from entrez_kit.fulltext.selection import Selected, Selection, select
-from entrez_kit.fulltext.tiers import OFFLINE, UNPAYWALL_OFF, pmc_url, pubmed_url
-from entrez_kit.fulltext.trail import Trail
+from entrez_kit.fulltext.trail import OFFLINE, UNPAYWALL_OFF, Trail
 from entrez_kit.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.model import Request, Result, sparse, wrong
 from entrez_kit.operation import Operation

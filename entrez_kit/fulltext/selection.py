@@ -3,10 +3,12 @@
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from entrez_kit.fulltext.jats.body import Node, sections_of
 from entrez_kit.fulltext.models import CutSection, OverflowMode, Section
+
+if TYPE_CHECKING:
+    from entrez_kit.fulltext.jats.body import Node
 
 ELLIPSIS: Final = "…"
 _WORD_REACH: Final = 40
@@ -47,8 +49,10 @@ class Selected:
         return bool(self.cuts)
 
 
-def select(nodes: Sequence[Node], selection: Selection) -> Selected:
+def select(nodes: "Sequence[Node]", selection: Selection) -> Selected:
     """Return what a selection leaves of an article's sections."""
+    from entrez_kit.fulltext.jats.body import sections_of
+
     chosen = _by_title(nodes, [wanted.casefold() for wanted in selection.sections]) if selection.sections else nodes
     sections = sections_of(chosen)
     whole = [characters(section) for section in sections]
@@ -89,7 +93,7 @@ def _texts(section: Section) -> Iterator[str]:
         yield from _texts(sub)
 
 
-def _by_title(nodes: Sequence[Node], wanted: Sequence[str]) -> list[Node]:
+def _by_title(nodes: "Sequence[Node]", wanted: Sequence[str]) -> "list[Node]":
     """Keep what is named, whole, and of what lies around it the headings."""
     kept: list[Node] = []
     for node in nodes:

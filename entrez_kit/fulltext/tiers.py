@@ -8,8 +8,8 @@ from entrez_kit import extras, tracing
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.fulltext.jats.article import JatsArticle, JatsError, iter_jats
 from entrez_kit.fulltext.jats.tree import ENDPOINT
-from entrez_kit.fulltext.models import UnpaywallArticle
-from entrez_kit.fulltext.trail import Answer, Trail, service_error
+from entrez_kit.fulltext.models import UnpaywallArticle, pubmed_url
+from entrez_kit.fulltext.trail import EUROPEPMC_OFF, UNPAYWALL_OFF, Answer, Trail, service_error
 from entrez_kit.identifiers import Identifier
 from entrez_kit.services import Services
 from entrez_kit.services.unpaywall import INVALID_DOI, UNKNOWN_DOI
@@ -19,10 +19,6 @@ POST_ABOVE: Final = 5
 MAX_FAILED: Final = 3
 """After so many articles in a row that PMC gives no answer about, it is not asked about the others of the batch."""
 
-EUROPEPMC_OFF: Final = "EUROPEPMC_ENABLED=false"
-UNPAYWALL_OFF: Final = "UNPAYWALL_EMAIL is not set"
-OFFLINE: Final = "--offline"
-"""In what every source says under ``--offline`` of what the cache does not have."""
 FORBIDDEN: Final = "the publisher does not allow PMC to pass on the text"
 FRONT_ONLY: Final = "front matter only"
 NOT_IN_PMC: Final = "PMC has no such article"
@@ -286,13 +282,3 @@ def ask_unpaywall(services: Services, trail: Trail) -> None:
 def named(wanted: Identifier) -> str:
     """Return an identifier as sentences name it: "PMID 123", "PMC123"."""
     return f"PMID {wanted.value}" if wanted.kind == "pmid" else wanted.value
-
-
-def pubmed_url(pmid: str | None) -> str | None:
-    """Return the address of an article at PubMed."""
-    return f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else None
-
-
-def pmc_url(pmcid: str | None) -> str | None:
-    """Return the address of an article at PMC."""
-    return f"https://pmc.ncbi.nlm.nih.gov/articles/{pmcid}/" if pmcid else None

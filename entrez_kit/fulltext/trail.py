@@ -1,14 +1,16 @@
 """What is known of one wanted article on its way through the sources: ids, answers, and what came of it."""
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from entrez_kit.errors import EntrezKitError
-from entrez_kit.fulltext.jats.article import JatsArticle
-from entrez_kit.fulltext.jats.front import Front
 from entrez_kit.fulltext.models import Outcome, Reason, Tier, TriedTier, Unavailable, UnpaywallArticle
 from entrez_kit.identifiers import Identifier, IdKind
 from entrez_kit.pubmed.standing import Standing
+
+if TYPE_CHECKING:
+    from entrez_kit.fulltext.jats.article import JatsArticle
+    from entrez_kit.fulltext.jats.front import Front
 
 _REASONS: Final[dict[Outcome, Reason]] = {
     "miss": "not-found",
@@ -22,6 +24,11 @@ _REASONS: Final[dict[Outcome, Reason]] = {
 }
 _WEIGHT: Final[tuple[Outcome, ...]] = ("not-attempted", "miss", "no-body", "parse-failed", "service-error")
 """Of two answers of one tier the weightier one counts: a source that did not answer may still have the text."""
+
+EUROPEPMC_OFF: Final = "EUROPEPMC_ENABLED=false"
+UNPAYWALL_OFF: Final = "UNPAYWALL_EMAIL is not set"
+OFFLINE: Final = "--offline"
+"""In what every source says under ``--offline`` of what the cache does not have."""
 
 Key = tuple[IdKind, str]
 
@@ -37,7 +44,7 @@ class Answer:
 
     outcome: Outcome
     detail: str | None = None
-    front: Front | None = None
+    front: "Front | None" = None
 
     def and_then(self, other: "Answer") -> "Answer":
         """Join the answers of two places of one tier."""
@@ -68,7 +75,7 @@ class Trail:
     pubmed_asked: bool = False
     has_record: bool | None = None
     tried: list[TriedTier] = field(default_factory=list)
-    jats: JatsArticle | None = None
+    jats: "JatsArticle | None" = None
     via_europepmc: bool = False
     epmc_id: str | None = None
     epmc_source: str | None = None

@@ -25,6 +25,7 @@ StandingStatus = Literal[
     "corrected",
 ]
 RetractionStatus = Literal["none", "retracted", "expression_of_concern", "retraction_notice"]
+RETRACTED: Final = "retracted"
 
 GRAVITY: Final[tuple[StandingStatus, ...]] = StandingStatus.__args__  # type: ignore[attr-defined]
 """What a reader must know first comes first."""

@@ -2,8 +2,6 @@
 
 from entrez_kit.errors import EntityNotFound, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.operation import Operation
-from entrez_kit.relationships.around import look_around, not_found
-from entrez_kit.relationships.described import describe
 from entrez_kit.relationships.models import (
     MAX_MCP_BUDGET,
     MAX_MCP_DEPTH,
@@ -12,7 +10,6 @@ from entrez_kit.relationships.models import (
     RelationshipsRequest,
     RelationshipsResult,
 )
-from entrez_kit.relationships.snowball import roll
 from entrez_kit.services import Services
 
 
@@ -34,6 +31,10 @@ def article_relationships(services: Services, request: RelationshipsRequest) -> 
 
     Source: ELink (neighbor_score, neighbor), ESummary; EFetch for reference lists and citations; Europe PMC.
     """
+    from entrez_kit.relationships.around import look_around, not_found
+    from entrez_kit.relationships.described import describe
+    from entrez_kit.relationships.snowball import roll
+
     if request.relationship_type == "citation_formats":
         return _citations(services, request)
     relation: Relation = request.relationship_type
@@ -67,6 +68,7 @@ def _citations(services: Services, request: RelationshipsRequest) -> Relationshi
     """Write the article in every style that was asked for."""
     from entrez_kit.citations.operation import citations_of
     from entrez_kit.pubmed.record_fetcher import Retrieval
+    from entrez_kit.relationships.around import not_found
 
     fetched = list(Retrieval.of_ids(services, [request.source_pmid]))
     Retrieval.raise_if_nothing_answered(fetched)

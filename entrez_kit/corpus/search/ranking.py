@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from entrez_kit.corpus.documents import RETRACTED
 from entrez_kit.corpus.quality import quality
-from entrez_kit.corpus.store.reading import StoredDoc
+from entrez_kit.pubmed.standing import RETRACTED
 
 if TYPE_CHECKING:
+    from entrez_kit.corpus.store.reading import StoredDoc
     from entrez_kit.corpus.store.store import Store
 
 ALPHA: Final = 0.5
@@ -31,7 +31,7 @@ class Candidate:
 
 
 def rank(
-    store: "Store", candidates: Sequence[Candidate], documents: Mapping[int, StoredDoc], *, bias: bool
+    store: "Store", candidates: Sequence[Candidate], documents: "Mapping[int, StoredDoc]", *, bias: bool
 ) -> list[tuple[Candidate, int, float]]:
     """Return candidates with quality and score, best first; by relevance alone without ``bias``."""
     best = max((candidate.bm25 for candidate in candidates if candidate.bm25), default=0.0)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from entrez_kit.corpus.chunking import chunk_uuid
-from entrez_kit.corpus.documents import RETRACTED, Doc
+from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.search import index as lexical
-from entrez_kit.pubmed.standing import StandingStatus, standing_of
+from entrez_kit.pubmed.standing import RETRACTED, StandingStatus, standing_of
 
 
 @dataclass(slots=True)

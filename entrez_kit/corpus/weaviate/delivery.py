@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pydantic import PrivateAttr
 
 from entrez_kit import tracing
-from entrez_kit.corpus.documents import RETRACTED
 from entrez_kit.corpus.embeddings import Embedder, embedder_of
 from entrez_kit.corpus.quality import Lasting, quality
 from entrez_kit.corpus.search import vectors
@@ -34,6 +33,7 @@ from entrez_kit.corpus.weaviate.collection import BATCH, MOST_HITS, IndexHit, We
 from entrez_kit.errors import EntrezKitError, LocalIndexError, VectorIndexError
 from entrez_kit.model import Result
 from entrez_kit.private_files import make_private_folder
+from entrez_kit.pubmed.standing import RETRACTED
 from entrez_kit.services import Services
 
 if TYPE_CHECKING:
