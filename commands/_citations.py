@@ -12,7 +12,7 @@ from rich.text import Text
 from entrez_kit.citations.files.entries import FILES
 from entrez_kit.citations.operation import CitationsResult, FormattedCitation
 
-from ._formats import as_data
+from ._formats.fields import as_data
 from ._output import plain
 from ._render import titled
 from ._text import line

@@ -25,7 +25,7 @@ from entrez_kit.corpus.store.reading import (
 from entrez_kit.corpus.sync import SyncPlan, SyncResult
 
 from ._console import links_shown
-from ._formats import as_data
+from ._formats.fields import as_data
 from ._render import WIDE, titled, warning_line
 from ._report import counted
 from ._text import PMC, PUBMED, line, page_address

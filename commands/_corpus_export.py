@@ -1,19 +1,19 @@
 """Write the records of a corpus into a file, one after the other."""
 
 import io
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from entrez_kit.citations.files.entries import FILES, FileStyle
 from entrez_kit.errors import InvalidInput
 from entrez_kit.pubmed.models import Article
+from entrez_kit.tracing import step
 
-from ._formats import JsonLines, Shape, as_data
+from ._formats import writer_for
+from ._formats.fields import as_data
 from ._output import Sink
-from ._progress import progress
-from ._report import counted
-from ._run import note, plan, state
+from ._pipeline import View, counted, note, plan, state
+from ._progress import watching
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -38,26 +38,34 @@ def export(ctx: typer.Context, store: "Store", query_key: str | None) -> None:
     stats = store.stats(query_key)
     with Sink(made.target) as sink:
         _check(made, sink)
-        watched = not sink.isatty()
-        with progress(state(ctx), "Exporting", total=stats.documents, shared=not watched) as advance:
+        with watching(state(ctx), "Exporting") as end_bar:
+            if sink.isatty():
+                end_bar()
             if made.format == "parquet":
                 from entrez_kit.corpus.parquet import write_parquet
 
-                number = write_parquet(store, query_key, Stream(sink), lambda done: advance(done, stats.documents))
+                number = write_parquet(store, query_key, Stream(sink), lambda done: step(done, stats.documents))
             else:
                 number = 0
-                put: Lines | Entries = (
-                    Lines(sink, made) if made.format == "jsonl" else Entries(sink, FILES[made.format])
-                )
-                put.begin()
+                writer = writer_for(made, _VIEW, Article, sink, state(ctx))
+                writer.begin()
                 for number, article in enumerate(store.articles(query_key), start=1):
-                    put.article(article)
+                    writer.outcome(article)
                     if number % TELL_EVERY == 0:
-                        advance(number, stats.documents)
-                put.end()
+                        step(number, stats.documents)
+                writer.end()
     left_out = f"; {counted(stats.deleted, 'withdrawn one')} left out" if stats.deleted else ""
     where = f" to {made.target}" if made.target is not None else ""
     note(ctx, f"Exported {counted(number, 'record')}{where}{left_out}.")
+
+
+_VIEW: Final[View[Any]] = View(
+    table=lambda articles, console: "",
+    records=lambda article: [as_data(article)],
+    columns={},
+    records_key="",
+    articles=lambda article: [article],
+)
 
 
 def _check(made: "Plan", sink: Sink) -> None:
@@ -75,49 +83,6 @@ def _check(made: "Plan", sink: Sink) -> None:
             recovery_hint="Name a file: -o corpus.parquet",
             details={"reason": "bad_usage"},
         )
-
-
-class Lines:
-    """A record of JSON a line, as `fetch -f jsonl` writes it."""
-
-    def __init__(self, sink: Sink, made: "Plan") -> None:
-        self._writer = JsonLines(sink, made.fields, Shape(Article))
-
-    def begin(self) -> None:
-        """Begin."""
-        self._writer.begin()
-
-    def article(self, article: Article) -> None:
-        """Write one record."""
-        self._writer.record(as_data(article))
-
-    def end(self) -> None:
-        """End."""
-        self._writer.end()
-
-
-class Entries:
-    """A file for a reference manager."""
-
-    def __init__(self, sink: Sink, style: FileStyle) -> None:
-        self._sink = sink
-        self._style = style
-        self._any = False
-
-    def begin(self) -> None:
-        """Write what the file begins with."""
-        self._sink.data(self._style.head)
-
-    def article(self, article: Article) -> None:
-        """Write one entry."""
-        entry = self._style.entry(article)
-        self._sink.data(self._style.between + entry if self._any else entry)
-        self._any = True
-
-    def end(self) -> None:
-        """Write what the file ends with."""
-        self._sink.data(self._style.tail if self._any or self._style.head else "")
-        self._sink.flush()
 
 
 class Stream(io.RawIOBase):

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -18,16 +18,20 @@ from entrez_kit.fulltext.models import (
     Unavailable,
     UnpaywallArticle,
 )
-from entrez_kit.fulltext.operation import FulltextResult
+from entrez_kit.fulltext.operation import Fetched, FulltextResult
 from entrez_kit.fulltext.selection import characters
 
 from ._console import links_shown
-from ._formats import Record, as_data
+from ._formats.fields import Record, as_data
+from ._formats.writer import PAGE_BREAK, Texts
 from ._markdown import escaped
-from ._output import plain
+from ._output import Sink, plain
 from ._render import titled, warning_line
 from ._report import counted
 from ._text import PMC, PUBMED, banner, day, doi_address, language, line, page_address
+
+if TYPE_CHECKING:
+    from ._state import State
 
 MAX_AUTHORS: Final = 6
 MAX_SUBSECTIONS: Final = 24
@@ -206,14 +210,61 @@ def fulltext_page(record: Record) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def unavailable_page(unavailable: Sequence[Unavailable], invalid: Sequence[str]) -> str:
-    """Return a page of the ids without a text, each with what every source answered."""
+class Pages(Texts):
+    """Articles as pages, and a last page with the ids without a text."""
+
+    def __init__(self, sink: Sink) -> None:
+        super().__init__(sink, _page, between=PAGE_BREAK)
+        self._without: list[Fetched] = []
+
+    def outcome(self, outcome: Fetched) -> None:
+        """Write an article; keep what has none for the end."""
+        super().outcome(outcome)
+        if outcome.article is None:
+            self._without.append(outcome)
+
+    def end(self) -> None:
+        """Write the page of those without a text."""
+        if self._without:
+            self.put(unavailable_page(self._without))
+        super().end()
+
+
+def _page(item: Fetched) -> Iterator[str]:
+    if item.article is not None:
+        yield fulltext_page(as_data(item.article))
+
+
+class Reading(Pages):
+    """The same for whoever reads it here, by page where it is long."""
+
+    def __init__(self, sink: Sink, state: "State") -> None:
+        super().__init__(sink)
+        self._state = state
+        self._texts: list[str] = []
+
+    def put(self, piece: str | bytes) -> None:
+        """Keep a page."""
+        self._texts.append(str(piece))
+
+    def end(self) -> None:
+        """Show all pages."""
+        from ._reading import show_markdown
+
+        super().end()
+        if self._texts:
+            show_markdown(self._state, self.sink, PAGE_BREAK.join(self._texts))
+
+
+def unavailable_page(without: Sequence[Fetched]) -> str:
+    """Return a page of the ids without a text, each with what every source answered; what is no id comes last."""
     items = []
-    for item in unavailable:
-        again = ", try again" if item.retryable else ""
-        items.append(f"- **{_inner(item.id)}**: {item.reason}{again}")
-        items += [f"  - {_answer(tier)}" for tier in item.tried_tiers]
-    items += [f"- **{_inner(text)}**: no PMID, PMCID or DOI" for text in invalid]
+    for item in (one.unavailable for one in without):
+        if item is not None:
+            again = ", try again" if item.retryable else ""
+            items.append(f"- **{_inner(item.id)}**: {item.reason}{again}")
+            items += [f"  - {_answer(tier)}" for tier in item.tried_tiers]
+    items += [f"- **{_inner(one.id)}**: no PMID, PMCID or DOI" for one in without if one.status == "invalid"]
     return "\n".join(["# Without full text", "", *items, ""])
 
 

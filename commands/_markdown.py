@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from ._formats import Record
+from ._formats.fields import Record
 from ._text import (
     banner,
     language,

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ._console import links_shown
-from ._formats import Record
+from ._formats.fields import Record
 from ._markdown import grant, mesh_term
 from ._text import (
     banner,

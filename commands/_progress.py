@@ -1,7 +1,9 @@
 """A progress bar on stderr, for long work and for people only."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+
+from entrez_kit.tracing import Watch, watched
 
 from ._state import State
 
@@ -55,3 +57,44 @@ def progress(state: State, label: str, *, total: int = 0, shared: bool = False) 
     with bar:
         task = bar.add_task(label, total=total or None)
         yield lambda done, total: bar.update(task, completed=done, total=total or None)
+
+
+@contextmanager
+def watching(
+    state: State, label: str, least: int = 0, begin: Callable[[int], None] | None = None
+) -> Iterator[Callable[[], None]]:
+    """Show how far a call is that tells it by ``tracing.step``; yields what ends the bar before data goes to its place.
+
+    Args:
+        state: says whether somebody is watching.
+        label: what is being done, until ``tracing.stage`` says otherwise.
+        least: there is no bar where no more than this is to be done.
+        begin: called with how much there is to do, as soon as that is known.
+    """
+    with ExitStack() as stack:
+        now, most, ended = label, 0, False
+        shown: Advance | None = None
+
+        def advance(done: int, total: int | None) -> None:
+            nonlocal most, shown
+            if ended or (total is not None and total <= least) or (total or 0) < most:  # a part of something larger
+                return
+            if begin is not None and not most and total:
+                begin(total)
+            most = total or 0
+            if shown is None:
+                shown = stack.enter_context(progress(state, now, total=most))
+            shown(done, most)
+
+        def next_stage(label: str) -> None:
+            nonlocal now, most, shown
+            stack.close()
+            now, most, shown = label, 0, None
+
+        def end() -> None:
+            nonlocal ended
+            stack.close()
+            ended = True
+
+        with watched(Watch(wanted=lambda: True, progress=advance, stage=next_stage)):
+            yield end

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ._output import Sink
-from ._run import emit, plan, state
+from ._pipeline import emit, plan, state
 from ._state import SUFFIXES
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from entrez_kit.relationships.models import RelatedArticle, RelationshipsResult
 
 from ._citations import MAX_WIDTH, entry, heading
 from ._console import links_shown
-from ._formats import as_data
+from ._formats.fields import as_data
 from ._render import WIDE, titled, warning_line
 from ._text import PUBMED, line, page_address, shortened
 

@@ -11,7 +11,8 @@ from rich.text import Text
 from entrez_kit.services.esearch_reply import DROPPED
 
 from ._console import links_shown
-from ._formats import Column, Record, as_data, cell
+from ._formats.fields import Column, Record, as_data
+from ._formats.rows import cell
 from ._text import (
     PMC,
     PUBMED,

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from entrez_kit.pubmed.standing import WORDS
 
-from ._formats import Record
+from ._formats.fields import Record
 from ._output import plain
 
 PUBMED: Final = "https://pubmed.ncbi.nlm.nih.gov/"

@@ -9,7 +9,7 @@ import typer
 
 from entrez_kit.errors import StoreError
 
-from ._run import emit, note, state
+from ._pipeline import emit, note, state
 from ._state import is_terminal
 
 if TYPE_CHECKING:

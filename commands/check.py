@@ -1,25 +1,22 @@
 """`entrez-kit check`: the references of a file against PubMed, and the file corrected."""
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 
-from entrez_kit.citations.check.operation import CHECK, CheckedReference, CheckRequest, CheckResult
+from entrez_kit.citations.check.operation import CHECK, CheckedReference, CheckResult, Checks
 from entrez_kit.citations.files.references import Reference, ReferenceFile
 from entrez_kit.errors import Exit, InvalidInput
 from entrez_kit.identifiers import read_identifier
-from entrez_kit.services import Services
-from entrez_kit.tracing import Watch, watched
 
-from ._formats import as_data, values_at
+from ._formats.fields import as_data, values_at
 from ._input import NOT_IDENTIFIERS, STDIN, ids_in
 from ._output import Sink
-from ._progress import progress
-from ._run import View, accepts, counted, note, run, state, warn
+from ._pipeline import View, accepts, counted, note, run, warn
 from ._text import STATUS_WORDS, findings
 
 COLUMNS: Final = ("key", "line", "status", "pmid", "doi", "title", "findings", "candidate_pmids")
@@ -57,49 +54,26 @@ def command(
     The status is 0 when all are verified and 4 when there is anything to look at; --fix names every change it makes:
     entrez-kit check refs.bib --fix --dry-run
     """
-    content = _content(file)
-    source = _source(content, file)
-    fix = fix or dry_run
-    target = _target(file, source, overwrite=force or dry_run) if fix else None
-    done: list[CheckResult] = []
-
-    def checked(services: Services, request: CheckRequest) -> CheckResult:
-        with progress(state(ctx), "Checking", total=len(request.references)) as advance:
-            watch = Watch(wanted=lambda: True, progress=lambda now, total: advance(now, total or 0))
-            with watched(watch):
-                result = _checked(services, request, source, target, write=not dry_run)
-        done.append(result)
-        return result
-
-    operation = replace(CHECK, function=checked)
-    run(ctx, operation, {"references": source.references}, _view())
-    _remarks(ctx, done[0], fix=fix, dry_run=dry_run)
-    if done[0].findings:
-        raise typer.Exit(int(Exit.PARTIAL))
-
-
-def _checked(
-    services: Services, request: CheckRequest, source: _Source, target: Path | None, *, write: bool
-) -> CheckResult:
-    from entrez_kit.citations.check.operation import changes_of, checked_with_records, corrections_of, result_of
     from entrez_kit.citations.files.reference_files import encoded
 
-    checked, articles = checked_with_records(services, request.references)
-    result = result_of(checked)
-    if source.file is not None:
-        result = result.model_copy(update={"warnings": [*source.file.warnings, *result.warnings]})
-        corrections = corrections_of(request.references, checked, articles) if target is not None else {}
-        if corrections and target is not None:
-            done: dict[str, Any] = {
-                "corrected": len(corrections),
-                "changes": changes_of(request.references, corrections),
-            }
-            if write:
-                with Sink(target) as sink:
-                    sink.data(encoded(source.file.corrected(corrections), source.encoding))
-                done["fixed"] = str(target)
-            result = result.model_copy(update=done)
-    return result
+    source = _source(_content(file), file)
+    fix = fix or dry_run
+    target = _target(file, source, overwrite=force or dry_run) if fix else None
+    arguments: dict[str, Any] = {
+        "references": source.references,
+        "warnings": source.file.warnings if source.file is not None else [],
+        "corrects": fix,
+        "target": str(target) if fix and not dry_run else None,
+    }
+
+    said = run(ctx, CHECK, arguments, _view(), label="Checking")
+    result = said.result() if isinstance(said, Checks) else said
+    if result.fixed and target is not None and source.file is not None:
+        with Sink(target) as sink:
+            sink.data(encoded(source.file.corrected(result.corrections), source.encoding))
+    _remarks(ctx, result, fix=fix, dry_run=dry_run)
+    if result.findings:
+        raise typer.Exit(int(Exit.PARTIAL))
 
 
 def _content(file: Path) -> bytes:
@@ -193,7 +167,7 @@ def _view() -> View[CheckResult]:
 
     return View(
         table=table,
-        records=lambda result: (as_data(reference) for reference in result.references),
+        records=lambda reference: [as_data(reference)],
         record_model=CheckedReference,
         columns={name: partial(values_at, path=name) for name in COLUMNS} | {"findings": findings},
         records_key="references",

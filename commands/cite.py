@@ -3,36 +3,22 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 
 from entrez_kit.citations.files.entries import FILES
-from entrez_kit.citations.operation import (
-    FORMAT_CITATIONS,
-    CitationsRequest,
-    CitationsResult,
-    Cited,
-    FormattedCitation,
-    cited_stream,
-)
+from entrez_kit.citations.operation import FORMAT_CITATIONS, Citations, CitationsResult, Cited, FormattedCitation
 from entrez_kit.citations.style.names import STYLE_NAMES, read_styles
-from entrez_kit.errors import EntrezKitError, InvalidInput
-from entrez_kit.model import Result
-from entrez_kit.pubmed.fetch import InputOutcome, outcome_of, shortfall_of
-from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
-from entrez_kit.services import Services
+from entrez_kit.pubmed.record_fetcher import BATCH
 
-from ._files import Entries, fit_into_cells
-from ._formats import Column, JsonLines, Record, Shape, Writer, as_data, values_at
-from ._ids import InputFiles, failed
-from ._input import STDIN, read_ids, stdin_is_terminal
+from ._formats.fields import Column, Record, as_data, values_at
+from ._formats.rows import fit_into_cells
+from ._formats.writer import Texts
+from ._ids import NAME_ARTICLES, InputFiles, failed, read_inputs
 from ._markdown import escaped
-from ._output import Sink
-from ._progress import Advance, progress
-from ._run import View, accepts, finish, help_of, note, plan, run, state, stream, warn, writer_for
-from ._state import Plan, no_fields, unknown_suffix
+from ._pipeline import View, accepts, help_of, plan, run, state, warn
+from ._state import Plan, unknown_suffix
 
 FORMATS: Final = (
     "table",
@@ -73,14 +59,20 @@ def command(
     elif made.format == "text":
         _only_plain_suffixes(ctx, made)
     state(ctx).plan = made
-    ids = _ids(ctx, pmids, input)
-    arguments = {"pmids": ids, "citation_styles": styles}
-    if not ids:
-        _nothing_asked(ctx, arguments)
-    elif made.format in ("table", "json"):
-        run(ctx, replace(FORMAT_CITATIONS, function=_whole(ctx)), arguments, _view(styles))
-    else:
-        _stream(ctx, arguments)
+    fit_into_cells(made, styles)
+    ids = read_inputs(ctx, pmids, input, field="pmids", hint=NAME_ARTICLES)
+    run(
+        ctx,
+        FORMAT_CITATIONS,
+        {"pmids": ids, "citation_styles": styles, "markup": "markdown" if made.format == "md" else "plain"},
+        _view(styles),
+        label="Citing",
+        least=BATCH,
+        over="pmids",
+        empty=CitationsResult(citations=[], total_submitted=0, total_formatted=0, not_found_pmids=[]),
+        idle="No identifiers came from standard input; nothing was cited.",
+        afterwards=partial(_say_standings, ctx),
+    )
 
 
 def _only_plain_suffixes(ctx: typer.Context, made: Plan) -> None:
@@ -98,19 +90,6 @@ def _by_default(ctx: typer.Context) -> bool:
     return not (flags.get("json") or flags.get("format")) and (target is None or plan(ctx).format == "json")
 
 
-def _ids(ctx: typer.Context, typed: list[str] | None, files: list[Path] | None) -> list[str]:
-    if not typed and not files:
-        raise InvalidInput(
-            "No ids were given.",
-            invalid_input="pmids",
-            recovery_hint="Name PMIDs, PMCIDs or DOIs; - reads them from standard input, -i FILE from a file.",
-            details={"reason": "no_identifiers"},
-        )
-    if STDIN in (typed or ()) and stdin_is_terminal():
-        note(ctx, "Type identifiers, one or many per line; Ctrl-D ends.")
-    return read_ids(typed or [], files or [])
-
-
 def _view(styles: list[str]) -> View[CitationsResult]:
     def table(result: CitationsResult, console: Any) -> Any:
         from ._citations import citations_page
@@ -119,98 +98,35 @@ def _view(styles: list[str]) -> View[CitationsResult]:
 
     return View(
         table=table,
-        records=lambda result: (as_data(citation) for citation in result.citations),
+        records=_records,
         record_model=FormattedCitation,
         columns=_columns(styles),
         records_key="citations",
+        page=_item,
+        between="",
+        articles=lambda item: [item.article] if item.article is not None else [],
+        writers={"text": lambda sink: Texts(sink, _lines)},
     )
+
+
+def _records(item: Cited) -> Iterator[Record]:
+    """Yield the citation, or what has a line of its own in jsonl where there is none."""
+    if item.citation is not None:
+        yield as_data(item.citation)
+    else:
+        yield failed(item.fetched.input, item.fetched.status, item.fetched.message)
+
+
+def _lines(item: Cited) -> Iterator[str]:
+    """Yield a citation in every style, a line each; a file for reference managers has lines of its own."""
+    for text in item.citation.citations.values() if item.citation is not None else ():
+        yield text.rstrip("\n") + "\n"
 
 
 def _columns(styles: list[str]) -> dict[str, Column]:
     """Return a column for the PMID, the title and each style."""
     columns: dict[str, Column] = {name: partial(values_at, path=name) for name in ("pmid", "title")}
     return columns | {style: partial(values_at, path=f"citations.{style}") for style in styles}
-
-
-def _nothing_asked(ctx: typer.Context, arguments: dict[str, Any]) -> None:
-    """Print an empty result: a search without hits may stand before us in the pipe, and that is no failure."""
-    note(ctx, "No identifiers came from standard input; nothing was cited.")
-    made = plan(ctx)
-    if made.format in ("table", "json"):
-        empty = CitationsResult(citations=[], total_submitted=0, total_formatted=0, not_found_pmids=[])
-        operation = replace(FORMAT_CITATIONS, function=lambda services, request: empty)
-        run(ctx, operation, {**arguments, "pmids": ["0"]}, _view(arguments["citation_styles"]))
-        return
-    with Sink(made.target) as sink:
-        writer = _writer(made, sink, arguments["citation_styles"])
-        writer.begin()
-        writer.end()
-
-
-def _whole(ctx: typer.Context) -> Any:
-    def cite(services: Services, request: CitationsRequest) -> CitationsResult:
-        from entrez_kit.citations.operation import result_of
-
-        return result_of(list(_followed(ctx, services, request, request.citation_styles, shared=False)))
-
-    return cite
-
-
-def _followed(
-    ctx: typer.Context,
-    services: Services,
-    request: CitationsRequest,
-    styles: list[Any],
-    markup: str = "plain",
-    *,
-    shared: bool,
-) -> Iterator[Cited]:
-    """Cite under a progress bar, where it takes more than a request."""
-    total = len(request.pmids)
-    with progress(state(ctx), "Citing", total=total, shared=shared or total <= BATCH) as advance:
-        fetched = Retrieval.of_ids(services, request.pmids)
-        for number, item in enumerate(cited_stream(fetched, styles, markup), start=1):
-            _told(advance, number)
-            yield item
-
-
-def _told(advance: Advance, number: int) -> None:
-    if number % 20 == 0:
-        advance(number, 0)
-
-
-# Formats that go record by record
-
-
-class Streamed(Result):
-    """What is left to know after the citations were written: which inputs are missing."""
-
-    missing: list[InputOutcome]
-    found: int
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Report inputs that came to nothing."""
-        return shortfall_of(self.missing, self.found, [])
-
-
-class Lines:
-    """The citations themselves, a line each."""
-
-    def __init__(self, sink: Sink, made: Plan) -> None:
-        no_fields(made)
-        self._sink = sink
-
-    def begin(self) -> None:
-        """Write nothing: there is no header."""
-
-    def record(self, record: Record) -> None:
-        """Write one record, in every style; a file for reference managers has lines of its own."""
-        for text in record["citations"].values():
-            self._sink.data(str(text).rstrip("\n") + "\n")
-
-    def end(self) -> None:
-        """Hand over the last lines."""
-        self._sink.flush()
 
 
 def _item(record: Record) -> str:
@@ -220,47 +136,8 @@ def _item(record: Record) -> str:
     )
 
 
-def _writer(made: Plan, sink: Sink, styles: list[str]) -> Writer | Entries:
-    if made.format in FILES:
-        return Entries(sink, made)
-    if made.format == "text":
-        return Lines(sink, made)
-    fit_into_cells(made, styles)
-    return writer_for(made, sink, _columns(styles), Shape(FormattedCitation), _item, between="")
-
-
-def _stream(ctx: typer.Context, arguments: dict[str, Any]) -> None:
-    made = plan(ctx)
-    with Sink(made.target) as sink:
-        writer = _writer(made, sink, arguments["citation_styles"])
-        flagged: dict[str, list[str]] = {}
-
-        def cite(services: Services, request: CitationsRequest) -> Streamed:
-            found, missing = 0, []
-            writer.begin()
-            # What goes into a file is written from the record, so that nothing needs to be formatted.
-            styles = [] if isinstance(writer, Entries) else request.citation_styles
-            markup = "markdown" if made.format == "md" else "plain"
-            for item in _followed(ctx, services, request, styles, markup, shared=sink.isatty()):
-                if item.citation is None or item.article is None:
-                    missing.append(item.fetched)
-                    if isinstance(writer, JsonLines):
-                        writer.line(failed(item.fetched.input, item.fetched.status, item.fetched.message))
-                    continue
-                found += 1
-                if isinstance(writer, Entries):
-                    writer.article(item.article)
-                else:
-                    writer.record(as_data(item.citation))
-                # What must be known of a record before it is cited, also where the format has no place for it.
-                if not isinstance(writer, JsonLines) and (standing := item.article.standing) is not None:
-                    flagged.setdefault(standing.label, []).append(item.article.pmid)
-            writer.end()
-            if not found:
-                Retrieval.raise_if_nothing_answered(missing)
-            return Streamed(missing=[outcome_of(item) for item in missing], found=found)
-
-        outcome, elapsed = stream(ctx, FORMAT_CITATIONS, arguments, sink, cite, Streamed)
-    for label, pmids in flagged.items():
-        warn(ctx, f"{label}: PMID {', '.join(dict.fromkeys(pmids))}.")
-    finish(ctx, outcome, elapsed)
+def _say_standings(ctx: typer.Context, said: Citations | CitationsResult) -> None:
+    """Say what must be known of a record before it is cited, also where the format has no place for it."""
+    if isinstance(said, Citations) and plan(ctx).format != "jsonl":
+        for label, pmids in said.standings.items():
+            warn(ctx, f"{label}: PMID {', '.join(dict.fromkeys(pmids))}.")

@@ -19,8 +19,8 @@ from entrez_kit.configuration import (
 from entrez_kit.errors import InvalidInput, NotConfigured
 from entrez_kit.settings import SETTINGS, Setting, load_settings, locate_user_config
 
+from ._pipeline import accepts, emit, note, state, warn
 from ._prose import print_text
-from ._run import accepts, emit, note, state, warn
 from ._state import is_terminal
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import typer
 
 from entrez_kit.pubmed.convert import CONVERT, Conversion, ConvertResult
 
-from ._formats import Record, as_data, values_at
-from ._ids import InputFiles, failed, run_for_ids
-from ._run import View, accepts, help_of, plan
+from ._formats.fields import Record, as_data, values_at
+from ._ids import NOTHING_ASKED, ONE_REQUEST, InputFiles, failed, read_inputs
+from ._pipeline import View, accepts, help_of, run
 from ._text import standing_status
 
 COLUMNS: Final = ("requested_id", "pmid", "pmcid", "doi", "note")
@@ -36,14 +36,10 @@ def command(
 
         return convert_table(result, console)
 
-    only_ids = plan(ctx).format == "ids"
-
     def records(result: ConvertResult) -> Iterator[Record]:
         for record in result.records:
             if record.status != "found":
                 yield failed(record.requested_id, record.status, record.message)
-            elif only_ids:
-                yield {"pmid": record.pmid or record.pmcid or record.doi}
             else:
                 yield as_data(record)
 
@@ -53,6 +49,16 @@ def command(
         record_model=Conversion,
         columns={name: partial(values_at, path=name) for name in COLUMNS} | {"standing": standing_status},
         records_key="records",
+        ids=lambda result: (one.pmid or one.pmcid or one.doi for one in result.records if one.status == "found"),
     )
-    empty = ConvertResult(records=[], total_converted=0, total_submitted=0)
-    run_for_ids(ctx, CONVERT, {"id_type": id_type}, view, typed=ids, files=input, empty=empty, label="Converting")
+    run(
+        ctx,
+        CONVERT,
+        {"ids": read_inputs(ctx, ids, input), "id_type": id_type},
+        view,
+        label="Converting",
+        least=ONE_REQUEST,
+        over="ids",
+        empty=ConvertResult(records=[], total_converted=0, total_submitted=0),
+        idle=NOTHING_ASKED,
+    )

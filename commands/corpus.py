@@ -1,35 +1,40 @@
 """`entrez-kit corpus`: follow queries on this machine, search what they found, see what has changed, export it."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
 from entrez_kit.citations.files.entries import FILES
-from entrez_kit.corpus.operations import CHECKPOINT_GET, CHECKPOINT_SET, RAG_GET, RAG_SEARCH, SYNC, sync
+from entrez_kit.corpus.operations import (
+    CHECKPOINT_GET,
+    CHECKPOINT_NOTED,
+    CHECKPOINT_SET,
+    RAG_GET,
+    RAG_SEARCH,
+    SYNC,
+    SYNC_HERE,
+    SYNC_PLAN,
+)
 from entrez_kit.corpus.search.operation import RagHit, RagSearchResult
-from entrez_kit.corpus.sync import ADVISED_REQUESTS, SyncPlan, SyncRequest, sync_plan
+from entrez_kit.corpus.sync import ADVISED_REQUESTS
 from entrez_kit.errors import EntrezKitError, InvalidInput, corpus_envelope
 from entrez_kit.identifiers import read_identifier
 from entrez_kit.model import Result
-from entrez_kit.operation import Operation
 from entrez_kit.pubmed.record_fetcher import BATCH
-from entrez_kit.services import Services
 
-from ._formats import Column, Record, as_data, values_at
-from ._progress import Advance, progress
+from ._formats.fields import Column, Record, as_data, values_at
+from ._pipeline import View, accepts, counted, emit, flags_of, help_of, note, plan, run, state, status_of
+from ._progress import watching
 from ._report import report_error
-from ._run import View, accepts, counted, emit, flags_of, help_of, note, plan, run, state, status_of
 from ._text import standing_status
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.checkpoint_calls import CheckpointGetResult, CheckpointSetResult
     from entrez_kit.corpus.rag_get import RagDocument
     from entrez_kit.corpus.store.store import Store
-    from entrez_kit.corpus.sync import SyncResult
 
 app = typer.Typer(help="A local corpus: follow queries, search what they found, see what has changed, export it.")
 checkpoint = typer.Typer(help="How far a query has been followed: read it, set it, see who moved it.")
@@ -65,19 +70,17 @@ def sync_command(
     Safe to interrupt and to repeat; from a timer: entrez-kit -q corpus sync crispr
     """
     with _contract(ctx):
-        arguments = {"query_key": query_key, "term": _term(ctx, query_key, term), "overlap_days": overlap_days}
-
-    def planned(services: Services, request: SyncRequest) -> SyncPlan:
-        return sync_plan(services, request, replace_term=replace_term)
-
-    def synced(services: Services, request: SyncRequest) -> "SyncResult":
-        return sync(services, request, replace_term=replace_term, stage=partial(_stage, ctx))
-
+        arguments = {
+            "query_key": query_key,
+            "term": _term(ctx, query_key, term),
+            "overlap_days": overlap_days,
+            "replace_term": replace_term,
+        }
     if dry_run:
-        trial: Operation[SyncRequest, SyncPlan] = replace(SYNC, function=planned, result=SyncPlan)  # type: ignore[arg-type, assignment]  # the same request, another result
-        run(ctx, trial, arguments, _one_document("plan_page"))
-    else:
-        run(ctx, replace(SYNC, function=synced), arguments, _one_document("sync_page", query_key=query_key))
+        run(ctx, SYNC_PLAN, arguments, _one_document("plan_page"))
+        return
+    view = _one_document("sync_page", query_key=query_key)
+    run(ctx, SYNC_HERE, arguments, view, label=f"Syncing {query_key}", begin=partial(_advise, ctx))
 
 
 @contextmanager
@@ -105,22 +108,6 @@ def _term(ctx: typer.Context, query_key: str, typed: list[str] | None) -> str:
     return known.term
 
 
-@contextmanager
-def _stage(ctx: typer.Context, label: str) -> Iterator[Advance]:
-    """Show a stage of long work from its first step on, after advice about very long ones."""
-    with ExitStack() as stack:
-        shown: list[Advance] = []
-
-        def advance(done: int, total: int) -> None:
-            if not shown:
-                if label.startswith("Syncing"):
-                    _advise(ctx, total)
-                shown.append(stack.enter_context(progress(state(ctx), label, total=total)))
-            shown[0](done, total)
-
-        yield advance
-
-
 def _advise(ctx: typer.Context, records: int) -> None:
     """Say how long very many records take, when NCBI would rather have them asked for."""
     requests = -(-records // BATCH)
@@ -144,8 +131,7 @@ def _one_document(page: str, **more: Any) -> View[Any]:
 
         return getattr(_corpus, page)(result, console, **more)
 
-    # In JSON the document is the record, so that there is nothing below it to look for fields in.
-    return View(table=table, records=lambda result: [as_data(result)], columns={}, records_key="", record_model=str)
+    return View(table=table, records=lambda result: [as_data(result)], columns={}, records_key="")
 
 
 def _corpus(ctx: typer.Context) -> "Store":
@@ -154,8 +140,8 @@ def _corpus(ctx: typer.Context) -> "Store":
 
     services = state(ctx).services
     if services.settings.demo:
-        with _stage(ctx, "Filling the demo's corpus") as advance:
-            came = demo.fill(services, advance)
+        with watching(state(ctx), "Filling the demo's corpus"):
+            came = demo.fill(services)
         if came:
             note(ctx, f"The demo's corpus was empty: {came} invented articles were synced into it, key {demo.KEY}.")
     return services.corpus
@@ -305,13 +291,8 @@ def checkpoint_set_command(
     entrez-kit corpus checkpoint set crispr 2025-01-01 --note "backfill"
     """
 
-    def moved(services: Services, request: Any) -> "CheckpointSetResult":
-        from entrez_kit.corpus.checkpoint_calls import checkpoint_set
-
-        return checkpoint_set(services, request, note=why)
-
     view: View[CheckpointSetResult] = _one_document("set_page", query_key=query_key)
-    run(ctx, replace(CHECKPOINT_SET, function=moved), {"query_key": query_key, "last_edat": last_edat}, view)
+    run(ctx, CHECKPOINT_NOTED, {"query_key": query_key, "last_edat": last_edat, "note": why}, view)
 
 
 @checkpoint.command("log")
@@ -374,21 +355,22 @@ def reindex_command(
 
     Needed when the embeddings model changes. Safe to interrupt and to repeat.
     """
-    from entrez_kit.corpus.indexing import DELIVERING, reindex
+    from entrez_kit.corpus.indexing import DELIVERING, INDEXING, reindex
 
     services = state(ctx).services
     if index == "weaviate":
         from entrez_kit.corpus.weaviate.client import server_of
 
         server_of(services.settings)  # found out before hours of work
-    done = reindex(services, anew=anew, stage=partial(_stage, ctx))
+    with watching(state(ctx), INDEXING):
+        done = reindex(services, anew=anew)
     if index == "local":
         _emit(ctx, done, "reindex_page")
         return
     from entrez_kit.corpus.weaviate.delivery import rebuild
 
-    with _stage(ctx, DELIVERING) as advance:
-        delivered = rebuild(services, advance)
+    with watching(state(ctx), DELIVERING):
+        delivered = rebuild(services)
     _emit(ctx, delivered, "delivered_page")
     problem = delivered.shortfall()
     if problem is not None:

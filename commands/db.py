@@ -14,9 +14,10 @@ from entrez_kit.databases.search import SEARCH, EntrezSearchResult
 from entrez_kit.databases.summary import SUMMARY, SummaryResult
 from entrez_kit.model import Result
 
-from ._formats import Column, Record, as_data, values_at
-from ._ids import InputFiles, failed, run_for_ids
-from ._run import View, accepts, help_of, note, plan, run, state
+from ._formats.fields import Column, Record, as_data, values_at
+from ._formats.writer import Texts
+from ._ids import NOTHING_ASKED, ONE_REQUEST, InputFiles, failed, read_inputs
+from ._pipeline import View, accepts, help_of, note, plan, run, state
 
 app = typer.Typer(help="Any Entrez database: what it holds; search it, summarise, fetch and link its records.")
 
@@ -183,9 +184,21 @@ def summary(
         records_key="summaries",
         id_key="uid",
     )
-    empty = SummaryResult(db=db, ids=[], summaries=[], not_found_ids=[])
-    known = partial(looks_like_uid, db)
-    run_for_ids(ctx, SUMMARY, {"db": db}, view, typed=ids, files=input, empty=empty, known=known, label="Summarising")
+    run(
+        ctx,
+        SUMMARY,
+        {"db": db, "ids": _read(ctx, db, ids, input)},
+        view,
+        label="Summarising",
+        least=ONE_REQUEST,
+        over="ids",
+        empty=SummaryResult(db=db, ids=[], summaries=[], not_found_ids=[]),
+        idle=NOTHING_ASKED,
+    )
+
+
+def _read(ctx: typer.Context, db: str, ids: list[str] | None, files: InputFiles) -> list[str]:
+    return read_inputs(ctx, ids, files, known=partial(looks_like_uid, db))
 
 
 def _title(record: Record) -> str:
@@ -223,24 +236,20 @@ def fetch(
         records=lambda result: [],
         columns={},
         records_key="ids",
-        raw=lambda result: result.content,
+        writers={"text": lambda sink: Texts(sink, lambda result: [result.content])},
     )
-
-    arguments = {"db": db, "rettype": rettype, "retmode": retmode}
-    empty = EntrezFetchResult(db=db, ids=[], rettype=rettype, retmode=retmode, content="")
     if plan(ctx).format == "json" and state(ctx).stderr_is_terminal and not _was_chosen(ctx):
         note(ctx, "A pipe gets JSON; for NCBI's own text add -f text.")
-    known = partial(looks_like_uid, db)
-    run_for_ids(
+    run(
         ctx,
         FETCH,
-        arguments,
+        {"db": db, "ids": _read(ctx, db, ids, input), "rettype": rettype, "retmode": retmode},
         view,
-        typed=ids,
-        files=input,
-        empty=empty,
-        known=known,
         label="Fetching",
+        least=ONE_REQUEST,
+        over="ids",
+        empty=EntrezFetchResult(db=db, ids=[], rettype=rettype, retmode=retmode, content=""),
+        idle=NOTHING_ASKED,
     )
 
 
@@ -297,20 +306,20 @@ def link(
     arguments = {
         "source": source,
         "target": target,
+        "ids": _read(ctx, source, ids, input),
         "link_name": link_name,
         "scores": scores,
         "verify": verify,
     }
     empty = LinkResult(source=source, target=target, linksets=[])
-    known = partial(looks_like_uid, source)
-    run_for_ids(
+    run(
         ctx,
         LINK,
         arguments,
         view,
-        typed=ids,
-        files=input,
-        empty=empty,
-        known=known,
         label="Linking",
+        least=ONE_REQUEST,
+        over="ids",
+        empty=empty,
+        idle=NOTHING_ASKED,
     )

@@ -8,7 +8,7 @@ import typer
 
 from entrez_kit.errors import Exit
 
-from ._run import accepts, emit, plan, state
+from ._pipeline import accepts, emit, plan, state
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

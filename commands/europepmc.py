@@ -1,26 +1,18 @@
 """`entrez-kit europepmc`: search Europe PMC, page by page or as far as wanted, preprints included."""
 
-import sys
-from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, Final
 
 import typer
 
 from entrez_kit.citations.files.entries import FILES
-from entrez_kit.errors import EntrezKitError, InvalidInput
-from entrez_kit.europepmc.models import EuropePMCArticle
-from entrez_kit.europepmc.search import EUROPEPMC_SEARCH, EuropePMCRequest, EuropePMCResult, Walk, search_many
-from entrez_kit.model import Result
-from entrez_kit.services import Services
+from entrez_kit.errors import InvalidInput
+from entrez_kit.europepmc.search import EUROPEPMC_SEARCH, EuropePMCResult, Walk
 from entrez_kit.services.europe_pmc import MAX_PAGE_SIZE
 
-from ._files import Entries
-from ._formats import Shape, Writer, as_data
+from ._formats.fields import as_data
 from ._markdown import page
-from ._output import Sink
-from ._progress import progress
-from ._run import View, accepts, finish, help_of, note, plan, run, state, stream, warn, writer_for
-from ._state import Plan, is_terminal
+from ._pipeline import View, accepts, help_of, note, plan, run
 from ._text import ARTICLE_COLUMNS, record_key
 
 FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids", "md", *FILES)
@@ -50,7 +42,7 @@ def command(
     ],
     max_results: Annotated[
         int | None,
-        typer.Option("-n", "--max-results", metavar="N", help="How many records, over as many pages as that takes."),
+        typer.Option("-n", "--max-results", metavar="N", help=_help("max_results")),
     ] = None,
     page_size: Annotated[
         int, typer.Option("--page-size", metavar="N", help=_help("page_size"), show_default=True)
@@ -97,24 +89,14 @@ def command(
         "sort_by": sort_by,
         "detail_level": detail_level,
         "synonyms": synonyms,
+        "max_results": max_results,
     }
-    if max_results is not None and max_results < 1:
-        raise InvalidInput(
-            f"--max-results: {max_results} is less than 1",
-            invalid_input=f"max_results={max_results}",
-            recovery_hint="Give the number of records wanted.",
-            details={"reason": "bad_usage"},
-        )
     form = plan(ctx).format
     if form in _BRIEF and not _given(ctx, "detail_level") and not plan(ctx).fields:
         arguments["detail_level"] = "brief"
     if max_results is not None and not _given(ctx, "page_size"):
-        arguments["page_size"] = min(max_results, MAX_PAGE_SIZE)
-    if form in ("table", "json"):
-        operation = replace(EUROPEPMC_SEARCH, function=_whole(ctx, max_results))
-        run(ctx, operation, arguments, _view())
-    else:
-        _stream(ctx, arguments, max_results)
+        arguments["page_size"] = max(min(max_results, MAX_PAGE_SIZE), 1)
+    run(ctx, EUROPEPMC_SEARCH, arguments, _view(), label="Retrieving records", afterwards=partial(_remarks, ctx))
 
 
 def _beginning(incomplete: str, *words: str) -> list[str]:
@@ -147,96 +129,15 @@ def _view() -> View[EuropePMCResult]:
 
     return View(
         table=table,
-        records=lambda result: (as_data(article) for article in result.articles),
+        records=lambda article: [as_data(article)],
         columns=COLUMNS,
         records_key="articles",
+        page=page,
+        ids=lambda article: [article.key],
+        articles=lambda article: [article],
     )
 
 
-def _whole(ctx: typer.Context, wanted: int | None) -> Any:
-    """Return a function that holds all records at once, under a progress bar where it takes several pages."""
-
-    def search(services: Services, request: EuropePMCRequest) -> EuropePMCResult:
-        if wanted is None or wanted <= request.page_size:
-            return search_many(services, request, wanted)
-        with progress(state(ctx), "Retrieving records", total=wanted) as advance:
-            return search_many(services, request, wanted, progress=advance)
-
-    return search
-
-
-class Streamed(Result):
-    """What is left to know after the records were written."""
-
-    written: int
-    total_found: int
-    next_cursor: str | None
-    warnings: list[str]
-
-    _failure: EntrezKitError | None = None
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Report fewer records than Europe PMC promised."""
-        return self._failure
-
-
-def _stream(ctx: typer.Context, arguments: dict[str, Any], wanted: int | None) -> None:
-    """Write records page by page; never more than one page is held."""
-    made = plan(ctx)
-    with Sink(made.target) as sink:
-        writer = _writer(made, sink)
-
-        def search(services: Services, request: EuropePMCRequest) -> Streamed:
-            walk = Walk(services, request, wanted)
-            shared = made.target is None and is_terminal(sys.stdout)
-            total = wanted or request.page_size
-            begun, told = False, 0
-            with progress(
-                state(ctx), "Retrieving records", total=total, shared=shared or total <= MAX_PAGE_SIZE
-            ) as bar:
-                for articles in walk.pages():
-                    if not begun:  # a search that fails at once writes nothing
-                        for warning in walk.warnings:
-                            warn(ctx, warning.message)
-                        told = len(walk.warnings)
-                        writer.begin()
-                        begun = True
-                    for article in articles:
-                        _put(writer, article, made.format)
-                    sink.flush()
-                    bar(walk.retrieved, min(total, walk.total_found))
-            if begun:
-                writer.end()
-            done = Streamed(
-                written=walk.retrieved,
-                total_found=walk.total_found,
-                next_cursor=walk.next_cursor,
-                warnings=[warning.message for warning in walk.warnings[told:]],
-            )
-            done._failure = walk.failure
-            return done
-
-        outcome, elapsed = stream(ctx, EUROPEPMC_SEARCH, arguments, sink, search, Streamed)
-    if outcome.result is not None:
-        _remarks(ctx, outcome.result)
-    finish(ctx, outcome, elapsed)
-
-
-def _writer(made: Plan, sink: Sink) -> Writer | Entries:
-    if made.format not in FILES:
-        return writer_for(made, sink, COLUMNS, Shape(EuropePMCArticle), page, id_key="key")
-    return Entries(sink, made)
-
-
-def _put(writer: Writer | Entries, article: EuropePMCArticle, form: str) -> None:
-    if isinstance(writer, Entries):
-        writer.article(article)
-    else:
-        writer.record({"key": article.key} if form == "ids" else as_data(article))
-
-
-def _remarks(ctx: typer.Context, done: Streamed) -> None:
-    for warning in done.warnings:
-        warn(ctx, warning)
-    if done.next_cursor and done.shortfall() is None:
-        note(ctx, f"{done.written:,} of {done.total_found:,} records; go on with --cursor {done.next_cursor}")
+def _remarks(ctx: typer.Context, said: Walk | EuropePMCResult) -> None:
+    if isinstance(said, Walk) and said.next_cursor and said.failure is None:
+        note(ctx, f"{said.retrieved:,} of {said.total_found:,} records; go on with --cursor {said.next_cursor}")

@@ -1,60 +1,31 @@
 """`entrez-kit fetch`: one outcome per identifier, in order, streamed where the format can."""
 
-import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 import typer
 
-from entrez_kit.errors import EntrezKitError, InvalidInput
-from entrez_kit.model import Result, Warn
-from entrez_kit.operation import Operation, execute
+from entrez_kit.errors import InvalidInput
 from entrez_kit.pubmed.fetch import (
     FETCH_CONTENTS,
     XML_HEAD,
     XML_TAIL,
+    Content,
     EFetchDetails,
-    FetchRequest,
     FetchResult,
     FullXmlArticle,
-    InputOutcome,
     MedlineArticle,
-    document_of,
-    outcome_of,
-    result_of,
-    retrieval_for,
-    shortfall_of,
 )
 from entrez_kit.pubmed.models import Article, CitationData
-from entrez_kit.pubmed.record_fetcher import BATCH, Fetched, Retrieval
-from entrez_kit.services import Services
+from entrez_kit.pubmed.record_fetcher import BATCH
 
-from ._files import Entries
-from ._formats import JsonLines, Shape, Writer, as_data
-from ._input import STDIN, read_ids, stdin_is_terminal
+from ._formats.fields import Record, as_data
+from ._formats.writer import Texts
+from ._ids import NAME_ARTICLES, failed, read_inputs
 from ._markdown import page
-from ._output import Sink
-from ._progress import Advance, progress
-from ._run import (
-    View,
-    accepts,
-    counted,
-    finish,
-    found_nothing,
-    help_of,
-    note,
-    plan,
-    presenter,
-    run,
-    state,
-    warn,
-    writer_for,
-)
-from ._state import is_terminal
+from ._pipeline import View, accepts, counted, help_of, note, plan, run, state
 from ._text import ARTICLE_COLUMNS
 
 FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids", "xml", "nbib", "md", "ris", "bibtex", "csl")
@@ -146,30 +117,58 @@ def deliver(ctx: typer.Context, arguments: dict[str, Any], files: Sequence[Path]
         table: makes what a terminal shows of the result.
     """
     typed: list[str] = arguments["pmids"] or []
-    if typed or files:
-        ids = _read(ctx, typed, files)
-        if not ids:
-            _nothing_asked(ctx, arguments, table)
-            return
+    kept = not (typed or files) and (arguments["query_key"] or arguments["web_env"])
+    if not kept:
+        ids = read_inputs(ctx, typed, files, field="pmids", noun="identifiers", hint=NAME_ARTICLES)
         arguments = {**arguments, "pmids": ids}
-    elif not (arguments["query_key"] or arguments["web_env"]):
-        raise InvalidInput(
-            "No identifiers were given.",
-            invalid_input="pmids",
-            recovery_hint="Name PMIDs, PMCIDs or DOIs; - reads them from standard input, -i FILE from a file.",
-            details={"reason": "no_identifiers"},
-        )
     _advise(ctx, len(arguments["pmids"] or ()) or arguments["retmax"] or 0)
-    if plan(ctx).format in ("table", "json"):
-        run(ctx, replace(FETCH_CONTENTS, function=_whole(ctx)), arguments, _view(arguments, table))
+    run(
+        ctx,
+        FETCH_CONTENTS,
+        arguments,
+        _view(str(arguments["detail_level"]), table),
+        label="Fetching",
+        least=BATCH,
+        over="" if kept else "pmids",
+        empty=FetchResult(
+            articles=[], not_found_pmids=[], efetch_details=EFetchDetails(urls=[], request_method="GET"), outcomes=[]
+        ),
+        idle="No identifiers came from standard input; nothing was fetched.",
+    )
+
+
+def _view(level: str, table: Any) -> View[FetchResult]:
+    return View(
+        table=table,
+        records=_records,
+        record_model=_MODELS[level],
+        columns=ARTICLE_COLUMNS,
+        records_key="articles",
+        page=page,
+        ids=lambda item: [item.fetched.pmid] if item.fetched.status == "found" else [],
+        articles=lambda item: [item.document] if item.document is not None else [],
+        # NCBI's own bytes
+        writers={
+            "xml": lambda sink: Texts(
+                sink,
+                lambda item: [item.fetched.record.raw + b"\n"] if item.fetched.record is not None else [],
+                head=XML_HEAD,
+                tail=XML_TAIL,
+            ),
+            "nbib": lambda sink: Texts(
+                sink, lambda item: [item.fetched.medline] if item.fetched.medline is not None else [], between=b"\n"
+            ),
+        },
+    )
+
+
+def _records(item: Content) -> Iterator[Record]:
+    """Yield the record, or what has a line of its own in jsonl where there is none."""
+    fetched = item.fetched
+    if fetched.status == "found":
+        yield as_data(item.document)
     else:
-        _stream(ctx, arguments)
-
-
-def _read(ctx: typer.Context, typed: Sequence[str], files: Sequence[Path]) -> list[str]:
-    if STDIN in typed and stdin_is_terminal():
-        note(ctx, "Type identifiers, one or many per line; Ctrl-D ends.")
-    return read_ids(typed, files)
+        yield failed(fetched.input, fetched.status, fetched.message, code=fetched.code)
 
 
 def _level(ctx: typer.Context, level: str) -> str:
@@ -220,183 +219,3 @@ def _advise(ctx: typer.Context, records: int) -> None:
         f"at least {counted(minutes, 'minute')}. NCBI asks to run large jobs at "
         "weekends or between 21:00 and 5:00 US Eastern time. An interrupted run goes on where it ended.",
     )
-
-
-def _nothing_asked(ctx: typer.Context, arguments: Mapping[str, Any], table: Any) -> None:
-    """Print an empty result: a search without hits may stand before us in the pipe, and that is no failure."""
-    note(ctx, "No identifiers came from standard input; nothing was fetched.")
-    empty = FetchResult(
-        articles=[], not_found_pmids=[], efetch_details=EFetchDetails(urls=[], request_method="GET"), outcomes=[]
-    )
-    made = plan(ctx)
-    with Sink(made.target) as sink:
-        if made.format in ("table", "json"):
-            presenter(ctx, made, _view(arguments, table), FetchResult, sink)(empty)
-            return
-        writer = _writer(ctx, sink, str(arguments["detail_level"]))
-        writer.begin()
-        writer.end()
-
-
-# Formats that need all records at once
-
-
-def _whole(ctx: typer.Context) -> Any:
-    def fetch(services: Services, request: FetchRequest) -> FetchResult:
-        retrieval = retrieval_for(services, request)
-        with _bar(ctx, request, shared=False) as advance:
-            fetched = list(_counted(retrieval, advance))
-        retrieval.raise_if_nothing_answered(fetched)
-        return result_of(request, retrieval, fetched)
-
-    return fetch
-
-
-def _view(arguments: Mapping[str, Any], table: Any) -> View[FetchResult]:
-    return View(
-        table=table,
-        records=lambda result: (as_data(article) for article in result.articles or ()),
-        record_model=_MODELS[str(arguments["detail_level"])],
-        columns=ARTICLE_COLUMNS,
-        records_key="articles",
-    )
-
-
-def _bar(ctx: typer.Context, request: FetchRequest, *, shared: bool) -> AbstractContextManager[Advance]:
-    """Return a progress bar for more than one batch."""
-    total = len(request.pmids) if request.pmids else (request.retmax or 0)
-    return progress(state(ctx), "Fetching", total=total, shared=shared or 0 < total <= BATCH)
-
-
-def _counted(retrieval: Retrieval, advance: Advance) -> Iterator[Fetched]:
-    for number, item in enumerate(retrieval, start=1):
-        advance(number, 0)
-        yield item
-
-
-# Formats that go record by record
-
-
-class Streamed(Result):
-    """What is left to know after the records were written: which inputs are missing."""
-
-    missing: list[InputOutcome]
-    found: int
-    warnings: list[Warn]
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Report inputs that came to nothing."""
-        return shortfall_of(self.missing, self.found, self.warnings)
-
-
-class RawRecords:
-    """NCBI's own bytes, record by record."""
-
-    def __init__(self, sink: Sink, *, xml: bool) -> None:
-        self._sink = sink
-        self._xml = xml
-        self._first = True
-
-    def begin(self) -> None:
-        """Write the beginning of the set."""
-        if self._xml:
-            self._sink.data(XML_HEAD)
-
-    def put(self, item: Fetched) -> None:
-        """Write one record."""
-        if item.medline is not None:
-            self._sink.data(item.medline if self._first else b"\n" + item.medline)
-        elif item.record is not None:
-            self._sink.data(item.record.raw + b"\n")
-        self._first = False
-
-    def end(self) -> None:
-        """Write the end of the set."""
-        if self._xml:
-            self._sink.data(XML_TAIL)
-        self._sink.flush()
-
-
-def _writer(ctx: typer.Context, sink: Sink, level: str) -> Writer | RawRecords | Entries:
-    made = plan(ctx)
-    if made.format in _ENTRIES:
-        return Entries(sink, made)
-    if made.format in ("xml", "nbib"):
-        if made.fields:
-            raise InvalidInput(
-                f"--fields does not go with --format {made.format}.",
-                invalid_input=f"format={made.format}",
-                recovery_hint="Fields are for json, jsonl, csv, tsv and table.",
-                details={"reason": "bad_usage"},
-            )
-        return RawRecords(sink, xml=made.format == "xml")
-    return writer_for(made, sink, ARTICLE_COLUMNS, Shape(_MODELS[level]), page)
-
-
-def _stream(ctx: typer.Context, arguments: Mapping[str, Any]) -> None:
-    made = plan(ctx)
-    with Sink(made.target) as sink:
-        writer = _writer(ctx, sink, str(arguments["detail_level"]))
-
-        def fetch(services: Services, request: FetchRequest) -> Streamed:
-            retrieval = retrieval_for(services, request)
-            shared = made.target is None and is_terminal(sys.stdout)
-            found, missing = 0, []
-            writer.begin()
-            with _bar(ctx, request, shared=shared) as advance:
-                for item in _counted(retrieval, advance):
-                    if item.status == "found":
-                        found += 1
-                    else:
-                        missing.append(item)
-                    _put(writer, item, request, made.format)
-            writer.end()
-            if not found:
-                retrieval.raise_if_nothing_answered(missing)
-            return Streamed(
-                missing=[outcome_of(item) for item in missing], found=found, warnings=list(retrieval.warnings)
-            )
-
-        operation: Operation[FetchRequest, Streamed] = Operation(
-            name=FETCH_CONTENTS.name,
-            function=fetch,
-            request=FetchRequest,
-            result=Streamed,
-            method=FETCH_CONTENTS.method,
-            command=FETCH_CONTENTS.command,
-            toolset=FETCH_CONTENTS.toolset,
-            title=FETCH_CONTENTS.title,
-        )
-        started = time.monotonic()
-        outcome = execute(operation, state(ctx).services, arguments)
-        elapsed = 1000 * (time.monotonic() - started)
-        if found_nothing(outcome):
-            sink.discard()
-    if outcome.result is not None:
-        for warning in outcome.result.warnings:
-            warn(ctx, warning.message)
-    finish(ctx, outcome, elapsed)
-
-
-def _put(writer: Writer | RawRecords | Entries, item: Fetched, request: FetchRequest, form: str) -> None:
-    """Write one outcome; what was not found has a line of its own in jsonl, and is named at the end elsewhere."""
-    if item.status != "found":
-        if isinstance(writer, JsonLines):
-            error = {"code": _code(item), "message": item.message or ""}
-            writer.line({"input": item.input, "status": item.status, "error": error})
-    elif isinstance(writer, RawRecords):
-        writer.put(item)
-    elif isinstance(writer, Entries):
-        document = document_of(request, item)
-        assert isinstance(document, Article), "the level goes with the format"
-        writer.article(document)
-    elif form == "ids":
-        writer.record({"pmid": item.pmid})
-    else:
-        writer.record(as_data(document_of(request, item)))
-
-
-def _code(item: Fetched) -> str:
-    if item.error is not None:
-        return item.error.code
-    return "INVALID_INPUT" if item.status == "invalid" else "ENTITY_NOT_FOUND"

@@ -1,5 +1,6 @@
 """`entrez-kit gene`: from a symbol to candidates, from an id to the gene, from the gene to the literature."""
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -7,28 +8,17 @@ from typing import Annotated, Any, Final
 import typer
 
 from entrez_kit.errors import EntrezKitError, UnresolvedEntity
-from entrez_kit.gene.batch import (
-    GET_GENES,
-    GeneBatch,
-    GeneOutcome,
-    GenesRequest,
-    LookedUp,
-    iter_genes,
-    raise_if_nothing_answered,
-    shortfall_of,
-)
+from entrez_kit.gene.batch import GET_GENES, GeneBatch, LookedUp
 from entrez_kit.gene.errors import looks_like_gene_id
 from entrez_kit.gene.links import GET_PUBMED_LINKS
 from entrez_kit.gene.lookup import GET_GENE
 from entrez_kit.gene.models import Gene, GenePage, PubMedLinks
 from entrez_kit.gene.search import SEARCH_GENES
-from entrez_kit.model import Result
-from entrez_kit.services import Services
 
-from ._formats import Column, JsonLines, Shape, Writer, as_data, values_at
-from ._input import STDIN, read_ids, stdin_is_terminal
-from ._output import Sink
-from ._run import View, accepts, finish, help_of, note, plan, presenter, run, stream, writer_for
+from ._formats.fields import Column, Record, as_data, values_at
+from ._formats.writer import Failed
+from ._ids import read_inputs
+from ._pipeline import View, accepts, help_of, note, plan, run
 
 app = typer.Typer(help="Genes: find candidates by symbol or words, look one up, find articles about it.")
 
@@ -133,61 +123,44 @@ def get(
 
     entrez-kit gene get NCBIGene:7157 NCBIGene:672
     """
-    ids = _read(ctx, entrez_id or [], input or [])
+    ids = read_inputs(
+        ctx,
+        entrez_id,
+        input,
+        field="entrez_id=",
+        noun="gene ids",
+        known=looks_like_gene_id,
+        hint="Name ids such as NCBIGene:7157; `entrez-kit gene search` finds them from a symbol.",
+        error=UnresolvedEntity,
+    )
     columns = SLIM_COLUMNS if slim else GENE_COLUMNS
-    if not ids:
-        _nothing_asked(ctx, columns)
-    elif len(ids) == 1:
+    if len(ids) == 1:
         one: View[Gene] = View(
-            table=_gene_table,
-            records=lambda gene: [as_data(gene)],
-            columns=columns,
-            records_key="",
-            # In JSON the document is the record, so that there is nothing below it to look for fields in.
-            record_model=str if plan(ctx).format == "json" else Gene,
-            id_key="id",
+            table=_gene_table, records=lambda gene: [as_data(gene)], columns=columns, records_key="", id_key="id"
         )
         run(ctx, GET_GENE, {"entrez_id": ids[0], "slim": slim}, one)
-    elif plan(ctx).format in ("table", "json"):
-        run(ctx, GET_GENES, {"entrez_ids": ids, "slim": slim}, _several(columns))
-    else:
-        _stream(ctx, {"entrez_ids": ids, "slim": slim}, columns)
-
-
-def _read(ctx: typer.Context, typed: list[str], files: list[Path]) -> list[str]:
-    if STDIN in typed and stdin_is_terminal():
-        note(ctx, "Type gene ids, one or many per line; Ctrl-D ends.")
-    if not typed and not files:
-        raise UnresolvedEntity(
-            "No gene ids were given.",
-            invalid_input="entrez_id=",
-            recovery_hint="Name ids such as NCBIGene:7157; `entrez-kit gene search` finds them from a symbol.",
-            details={"reason": "no_identifiers"},
-        )
-    return read_ids(typed, files, known=looks_like_gene_id)
-
-
-def _nothing_asked(ctx: typer.Context, columns: dict[str, Column]) -> None:
-    """Print an empty result: a search without hits may stand before us in the pipe, and that is no failure."""
-    note(ctx, "No gene ids came from standard input; nothing was looked up.")
-    made = plan(ctx)
-    with Sink(made.target) as sink:
-        if made.format in ("table", "json"):
-            presenter(ctx, made, _several(columns), GeneBatch, sink)(GeneBatch(genes=[]))
-            return
-        writer = writer_for(made, sink, columns, Shape(Gene), id_key="id")
-        writer.begin()
-        writer.end()
-
-
-def _several(columns: dict[str, Column]) -> View[GeneBatch]:
-    return View(
-        table=_batch_table,
-        records=lambda batch: (as_data(gene) for gene in batch.genes),
-        columns=columns,
-        records_key="genes",
-        id_key="id",
+        return
+    several: View[GeneBatch] = View(
+        table=_batch_table, records=_records, record_model=Gene, columns=columns, records_key="genes", id_key="id"
     )
+    run(
+        ctx,
+        GET_GENES,
+        {"entrez_ids": ids, "slim": slim},
+        several,
+        over="entrez_ids",
+        empty=GeneBatch(genes=[]),
+        idle="No gene ids came from standard input; nothing was looked up.",
+    )
+
+
+def _records(item: LookedUp) -> Iterator[Record]:
+    """Yield the gene, or what has a line of its own in jsonl where there is none."""
+    if item.gene is not None:
+        yield as_data(item.gene)
+    elif item.error is not None:
+        error = {"code": item.error.code, "message": item.error.message, "recovery_hint": item.error.recovery_hint}
+        yield Failed(input=item.input, status=item.status, error=error)
 
 
 def _gene_table(gene: Gene, console: Any) -> Any:
@@ -200,46 +173,6 @@ def _batch_table(batch: GeneBatch, console: Any) -> Any:
     from ._genes import batch_table
 
     return batch_table(batch, console)
-
-
-class Streamed(Result):
-    """What is left to know after the genes were written: which inputs are missing."""
-
-    missing: list[GeneOutcome]
-    found: int
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Report inputs that came to nothing."""
-        return shortfall_of(self.missing, self.found)
-
-
-def _stream(ctx: typer.Context, arguments: dict[str, Any], columns: dict[str, Column]) -> None:
-    """Write gene by gene; a failed one has a line of its own in jsonl and is named at the end elsewhere."""
-    made = plan(ctx)
-    with Sink(made.target) as sink:
-        writer = writer_for(made, sink, columns, Shape(Gene), id_key="id")
-
-        def fetch(services: Services, request: GenesRequest) -> Streamed:
-            done: list[LookedUp] = []
-            writer.begin()
-            for item in iter_genes(services, request):
-                done.append(item)
-                _put(writer, item)
-            writer.end()
-            raise_if_nothing_answered(done)
-            missing = [item.outcome for item in done if item.gene is None]
-            return Streamed(missing=missing, found=len(done) - len(missing))
-
-        outcome, elapsed = stream(ctx, GET_GENES, arguments, sink, fetch, Streamed)
-    finish(ctx, outcome, elapsed)
-
-
-def _put(writer: Writer, item: LookedUp) -> None:
-    if item.gene is not None:
-        writer.record(as_data(item.gene))
-    elif isinstance(writer, JsonLines) and item.error is not None:
-        error = {"code": item.error.code, "message": item.error.message, "recovery_hint": item.error.recovery_hint}
-        writer.line({"input": item.input, "status": item.status, "error": error})
 
 
 @app.command("pubmed")

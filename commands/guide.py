@@ -6,8 +6,8 @@ import typer
 
 from entrez_kit.guides import Guide, read_guide, topics
 
+from ._pipeline import accepts
 from ._prose import print_text
-from ._run import accepts
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

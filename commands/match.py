@@ -11,10 +11,10 @@ import typer
 from entrez_kit.errors import InvalidInput
 from entrez_kit.pubmed.match import LOOKUP_CITATION, Citation, CitationMatch, MatchResult
 
-from ._formats import Record, as_data, values_at
+from ._formats.fields import Record, as_data, values_at
 from ._ids import failed
 from ._input import STDIN
-from ._run import View, accepts, run
+from ._pipeline import View, accepts, run
 from ._text import standing_status
 
 COLUMNS: Final = ("key", "pmid", "title", "matched_first_author", "warnings")

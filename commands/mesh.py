@@ -7,8 +7,8 @@ import typer
 
 from entrez_kit.databases.mesh import MESH, MeshRecord, MeshResult
 
-from ._formats import as_data, values_at
-from ._run import View, accepts, help_of, note, plan, run
+from ._formats.fields import as_data, values_at
+from ._pipeline import View, accepts, help_of, note, plan, run
 
 COLUMNS: Final = ("ui", "name", "kind", "tree_numbers", "entry_terms", "scope_note")
 

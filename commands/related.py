@@ -1,7 +1,6 @@
 """`entrez-kit related`: similar, citing and cited articles, and the network around an article."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, Final
 
@@ -12,19 +11,15 @@ from entrez_kit.errors import EntrezKitError
 from entrez_kit.relationships.models import (
     DEFAULT_BUDGET,
     RelatedArticle,
-    RelationshipsRequest,
     RelationshipsResult,
     full_name,
 )
 from entrez_kit.relationships.operation import RELATIONSHIPS
-from entrez_kit.services import Services
-from entrez_kit.tracing import Watch, watched
 
-from ._files import fit_into_cells
-from ._formats import Record, as_data, values_at
+from ._formats.fields import Record, as_data, values_at
+from ._formats.rows import fit_into_cells
 from ._markdown import escaped, item
-from ._progress import progress
-from ._run import View, accepts, counted, help_of, note, plan, run, state
+from ._pipeline import View, accepts, counted, help_of, note, plan, run
 from ._text import standing_status
 
 COLUMNS: Final = (
@@ -87,44 +82,17 @@ def command(
         "depth": depth,
         "budget": budget,
     }
-    operation = RELATIONSHIPS
-    if depth > 1:
-
-        def followed(services: Services, request: RelationshipsRequest) -> RelationshipsResult:
-            with progress(state(ctx), "Following links") as advance:
-                watch = Watch(wanted=lambda: True, progress=lambda done, total: advance(done, total or 0))
-                with watched(watch):
-                    return RELATIONSHIPS.function(services, request)
-
-        operation = replace(RELATIONSHIPS, function=followed)
     form = plan(ctx).format
     if kind == CITATIONS:
         fit_into_cells(plan(ctx), read_styles(citation_styles))
-    view = _citations_view(form) if kind == CITATIONS else _articles_view(only_ids=form == "ids")
-    run(ctx, operation, arguments, view, afterwards=partial(_remarks, ctx))
+    view = _citations_view(form) if kind == CITATIONS else _ARTICLES
+    run(ctx, RELATIONSHIPS, arguments, view, label="Following links", afterwards=partial(_remarks, ctx))
 
 
 def _table(result: RelationshipsResult, console: Any) -> Any:
     from ._related import related_table
 
     return related_table(result, console)
-
-
-def _articles_view(*, only_ids: bool) -> View[RelationshipsResult]:
-    def records(result: RelationshipsResult) -> Iterator[Record]:
-        for article in result.related_articles:
-            if article.pmid or not only_ids:
-                yield as_data(article)
-
-    return View(
-        table=_table,
-        records=records,
-        record_model=RelatedArticle,
-        columns={name: partial(values_at, path=name) for name in COLUMNS} | {"standing": standing_status},
-        records_key="related_articles",
-        page=_item,
-        between="",
-    )
 
 
 def _item(record: Record) -> str:
@@ -135,6 +103,18 @@ def _item(record: Record) -> str:
     text = ". ".join(str(word) for word in words if word) or str(record.get("citation") or record.get("doi") or "")
     address = record.get("link_url")
     return f"- {escaped(text)}" + (f"  \n  <{address}>\n" if address else "\n")
+
+
+_ARTICLES: Final[View[RelationshipsResult]] = View(
+    table=_table,
+    records=lambda result: map(as_data, result.related_articles),
+    record_model=RelatedArticle,
+    columns={name: partial(values_at, path=name) for name in COLUMNS} | {"standing": standing_status},
+    records_key="related_articles",
+    page=_item,
+    between="",
+    ids=lambda result: (article.pmid for article in result.related_articles if article.pmid),
+)
 
 
 def _citations_view(form: str) -> View[RelationshipsResult]:

@@ -9,7 +9,7 @@ from entrez_kit.sandbox.faults import KINDS
 from entrez_kit.settings import BY_NAME
 
 from ._endings import Ended
-from ._run import counted, emit, note
+from ._pipeline import counted, emit, note
 
 if TYPE_CHECKING:
     from entrez_kit.sandbox.server import Sandbox

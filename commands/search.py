@@ -3,28 +3,20 @@
 import shlex
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Annotated, Any, Final
 
 import typer
 
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.pubmed.models import BriefSummary
-from entrez_kit.pubmed.search import (
-    MAX_PUBMED_RESULTS,
-    MAX_SUMMARIES,
-    SEARCH_ARTICLES,
-    SearchRequest,
-    SearchResult,
-)
-from entrez_kit.services import Services
+from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS
+from entrez_kit.pubmed.search import MAX_SUMMARIES, SEARCH_ARTICLES, SearchResult
 from entrez_kit.services.esearch_reply import DROPPED
 
-from ._formats import Record, Shape, as_data
+from ._formats.fields import Record, Shape, as_data
 from ._input import STDIN
 from ._markdown import item
-from ._progress import progress
-from ._run import View, accepts, help_of, note, plan, run, state
+from ._pipeline import View, accepts, help_of, note, plan, run
 from ._state import Plan
 from ._text import SUMMARY_COLUMNS
 
@@ -59,9 +51,7 @@ def command(
             autocompletion=lambda incomplete: _beginning(incomplete, "relevance", "pub_date", "author", "journal_name"),
         ),
     ] = "relevance",
-    retrieve_all: Annotated[
-        bool, typer.Option("--all", help="Retrieve every result, past the 9,999 PubMed shows, with a certificate.")
-    ] = False,
+    retrieve_all: Annotated[bool, typer.Option("--all", help=_help("retrieve_all"))] = False,
     fetch_brief_summaries: Annotated[
         int | None,
         typer.Option(
@@ -162,18 +152,16 @@ def command(
         "free_full_text": free_full_text,
         "fetch_brief_summaries": summaries,
         "use_history": use_history,
+        "retrieve_all": retrieve_all,
     }
-    operation = SEARCH_ARTICLES
-    if retrieve_all:
-
-        def everything(services: Services, request: SearchRequest) -> SearchResult:
-            from entrez_kit.pubmed.search_all import search_all
-
-            with progress(state(ctx), "Retrieving PMIDs") as advance:
-                return search_all(services, request, advance)
-
-        operation = replace(SEARCH_ARTICLES, function=everything)
-    run(ctx, operation, arguments, _view(), afterwards=lambda result: _remarks(ctx, result, strict, summaries))
+    run(
+        ctx,
+        SEARCH_ARTICLES,
+        arguments,
+        _view(),
+        label="Retrieving PMIDs",
+        afterwards=lambda result: _remarks(ctx, result, strict, summaries),
+    )
 
 
 def _beginning(incomplete: str, *words: str) -> list[str]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from ._pipeline import emit, note, state, warn
 from ._prose import print_text
-from ._run import emit, note, state, warn
 from ._state import is_terminal
 
 if TYPE_CHECKING:

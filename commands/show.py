@@ -6,8 +6,8 @@ import typer
 
 from entrez_kit.pubmed.fetch import FetchResult
 
-from ._formats import as_data
-from ._run import accepts, plan, state
+from ._formats.fields import as_data
+from ._pipeline import accepts, plan, state
 from .fetch import FORMATS, Ids, InputFiles, deliver
 
 

@@ -7,8 +7,8 @@ import typer
 
 from entrez_kit.databases.spell import SPELL, SpellResult
 
-from ._formats import as_data, values_at
-from ._run import View, accepts, help_of, plan, run
+from ._formats.fields import as_data, values_at
+from ._pipeline import View, accepts, help_of, run
 
 COLUMNS: Final = ("original", "corrected", "has_suggestion")
 
@@ -32,8 +32,6 @@ def command(
     view: View[SpellResult] = View(
         table=table,
         records=lambda result: [as_data(result)],
-        # In JSON the document is the record, so that there is nothing below it to look for fields in.
-        record_model=str if plan(ctx).format == "json" else SpellResult,
         columns={name: partial(values_at, path=name) for name in COLUMNS},
         records_key="",
     )

@@ -6,7 +6,6 @@ that a wrong argument is the same error here as everywhere else.
 # mypy: disable-error-code="empty-body"
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast
@@ -33,12 +32,13 @@ def _runs_whole(method: Callable[P, R]) -> Callable[P, R]:
     """Make a method retrieve every result of a search."""
 
     @wraps(method)
-    def run(self: "Methods", progress: "Progress | None" = None, **arguments: Any) -> Any:
+    def run(self: "Methods", progress: Callable[[int, int], None] | None = None, **arguments: Any) -> Any:
         from entrez_kit.pubmed.search import SEARCH_ARTICLES
-        from entrez_kit.pubmed.search_all import search_all
+        from entrez_kit.tracing import Watch, watched
 
-        whole = replace(SEARCH_ARTICLES, function=lambda services, request: search_all(services, request, progress))
-        return whole.run(self.services, arguments)
+        tell = progress or (lambda done, total: None)
+        with watched(Watch(wanted=lambda: True, progress=lambda done, total: tell(done, total or 0))):
+            return SEARCH_ARTICLES.run(self.services, {**arguments, "retrieve_all": True})
 
     return cast("Callable[P, R]", run)
 
@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     from entrez_kit.pubmed.fetch import FetchResult
     from entrez_kit.pubmed.match import Citation, MatchResult
     from entrez_kit.pubmed.search import DateRange, SearchResult
-    from entrez_kit.pubmed.search_all import Progress
     from entrez_kit.relationships.models import RelationshipsResult
     from entrez_kit.services import Services
 
@@ -94,6 +93,7 @@ class Methods:
         free_full_text: bool = False,
         fetch_brief_summaries: int = 0,
         use_history: bool = False,
+        retrieve_all: bool = False,
     ) -> "SearchResult":
         """Search PubMed and return PMIDs with NCBI's reading of the query.
 
@@ -117,6 +117,7 @@ class Methods:
             free_full_text: Only articles with free full text.
             fetch_brief_summaries: Titles and authors for the first so many results, 0 to 100.
             use_history: Keep the result set at NCBI; gives web_env and query_key for fetching.
+            retrieve_all: Retrieve every result, past the 9,999 PubMed shows, with a certificate.
 
         Returns:
             PMIDs in the order asked for, how NCBI understood the query, and its complaints.
@@ -131,7 +132,7 @@ class Methods:
     @_runs_whole
     def search_all(
         self,
-        progress: "Progress | None" = None,
+        progress: Callable[[int, int], None] | None = None,
         *,
         query_term: str,
         sort_by: Literal["relevance", "pub_date", "author", "journal_name"] | str = "relevance",
@@ -226,6 +227,8 @@ class Methods:
         max_sections: int | None = None,
         max_characters: int | None = None,
         overflow_mode: Literal["truncate", "outline"] = "truncate",
+        ids: Sequence[str | int] | None = None,
+        for_readers: bool = False,
     ) -> "FulltextResult":
         """Fetch full text of articles: sections, tables, captions and, on request, references.
 
@@ -242,6 +245,8 @@ class Methods:
             max_sections: How many sections per article, 1 to 50.
             max_characters: How many characters of section text per article.
             overflow_mode: Past max_characters: truncate fills in order, outline gives every section a share.
+            ids: Ids of any kind, also mixed, in place of pmids, pmcids or dois.
+            for_readers: With references wherever there are any, for a page to read.
 
         Returns:
             Articles in the order of the ids; every id without one is in ``unavailable``, with what every source
@@ -315,6 +320,7 @@ class Methods:
             Literal["apa", "mla", "vancouver", "ama", "chicago", "nature", "ris", "bibtex", "csl", "nbib"] | str
         ]
         | str = ("apa",),
+        markup: Literal["plain", "markdown", "html"] = "plain",
     ) -> "CitationsResult":
         """Format PubMed records as citations: APA, MLA, Vancouver, AMA, Chicago, Nature; RIS, BibTeX, CSL-JSON, NBIB.
 
@@ -324,6 +330,7 @@ class Methods:
         Args:
             pmids: PMIDs, PMCIDs or DOIs of the records to cite.
             citation_styles: apa, mla, vancouver, ama, chicago (author-date), nature; ris, bibtex, csl, nbib.
+            markup: How formatted styles are marked: plain, markdown or html.
 
         Returns:
             Citations in the order of the inputs; ``outcomes`` is present when anything was not found.
@@ -399,6 +406,7 @@ class Methods:
         sort_by: Literal["relevance", "date", "cited"] | str = "relevance",
         detail_level: Literal["full", "brief"] = "full",
         synonyms: bool = False,
+        max_results: int | None = None,
     ) -> "EuropePMCResult":
         """Search Europe PMC: PubMed's articles, PMC's, preprints (bioRxiv, medRxiv ...) and, on request, patents.
 
@@ -413,6 +421,7 @@ class Methods:
             sort_by: Order: relevance, date (newest first) or cited (most).
             detail_level: full has abstracts, terms and affiliations; brief a tenth of the size.
             synonyms: Also search synonyms of the words, as Europe PMC's website does.
+            max_results: How many records, over as many pages as that takes.
 
         Returns:
             A page of records, or several in a row, and where the next one begins.

@@ -1,7 +1,8 @@
-"""How one use case is declared and run: Operation, execute."""
+"""How one use case is declared and run: Outcomes, Operation, execute."""
 
 import re
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, get_args
@@ -18,15 +19,54 @@ if TYPE_CHECKING:
 
 Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Result)
+Item = TypeVar("Item")
+
+
+class Outcomes(ABC, Generic[Item]):
+    """What becomes of many inputs, to be walked once: one outcome each, in order, in constant memory.
+
+    Nothing is asked for before the walk. What is noted on the way, ``warnings`` first of all, is complete after it. The
+    walk raises only where nothing can be said: nobody answered for any input.
+    """
+
+    def __init__(self) -> None:
+        self.warnings: list[Any] = []
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Item]:
+        """Yield the outcomes."""
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Return the error to report when some of what was asked is missing, as ``Result.shortfall`` does."""
+        return None
+
+
+class Single(Outcomes[Res]):
+    """The single outcome of an operation that has one answer: its result."""
+
+    def __init__(self, result: Res) -> None:
+        self.result = result
+        self.warnings = getattr(result, "warnings", [])
+
+    def __iter__(self) -> Iterator[Res]:
+        yield self.result
+
+    def shortfall(self) -> EntrezKitError | None:
+        return self.result.shortfall()
 
 
 @dataclass(frozen=True)
 class Operation(Generic[Req, Res]):
-    """One use case: a function with a request and a result model, and its three doors.
+    """One use case: what it does, a request and a result model, and its three doors.
+
+    One with a single answer has a ``function``; one over many inputs has ``outcomes`` and ``collect`` instead, so that
+    every door may take its outcomes as they come.
 
     Args:
         name: the MCP tool name.
         function: called with the services and the request; returns the result or raises.
+        outcomes: called with the services and the request; returns what becomes of the inputs, nothing asked for yet.
+        collect: called with the request and these outcomes; walks them and returns the result.
         request: request model.
         result: result model.
         method: name on ``EntrezKit``.
@@ -47,13 +87,15 @@ class Operation(Generic[Req, Res]):
     """
 
     name: str
-    function: "Callable[[Services, Req], Res]"
     request: type[Req]
     result: type[Res]
     method: str
     command: tuple[str, ...]
     toolset: str
     title: str
+    function: "Callable[[Services, Req], Res] | None" = None
+    outcomes: "Callable[[Services, Req], Outcomes[Any]] | None" = None
+    collect: Callable[[Req, Any], Res] | None = None
     errors: tuple[type[EntrezKitError], ...] = ()
     aliases: tuple[str, ...] = ()
     mcp_caps: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
@@ -65,30 +107,48 @@ class Operation(Generic[Req, Res]):
 
     @property
     def description(self) -> str:
-        """The docstring of the function, or of the one for agents, without its technical sections."""
-        text = (self.mcp_function or self.function).__doc__ or ""
+        """The docstring of what does the work, or of the function for agents, without its technical sections."""
+        text = (self.mcp_function or self.outcomes or self.function).__doc__ or ""
         lines = [line.strip() for line in text.strip().splitlines()]
         for heading in ("Args:", "Returns:", "Raises:", "Source:"):
             if heading in lines:
                 lines = lines[: lines.index(heading)]
         return "\n".join(lines).strip()
 
-    def build(self, arguments: Mapping[str, Any]) -> Req:
-        """Validate arguments into the request model.
+    def build(self, arguments: Mapping[str, Any] | Req) -> Req:
+        """Validate arguments into the request model; a ready request stays as it is.
 
         Raises:
             InvalidInput: an argument is unknown, missing or out of bounds; ``details.errors`` lists all of them. An
                 operation with ``argument_error`` raises what that returns.
         """
+        if isinstance(arguments, Request):
+            return arguments
         try:
             return self.request.model_validate(dict(arguments))
         except ValidationError as exc:
             raise (self.argument_error or invalid_arguments)(exc) from None
 
-    def run(self, services: "Services", arguments: Mapping[str, Any]) -> Res:
-        """Validate the arguments, run the function and return its result or raise."""
+    def answer(self, services: "Services", request: Req) -> Res:
+        """Return the result of a request, or raise."""
+        if self.outcomes is not None and self.collect is not None:
+            return self.collect(request, self.outcomes(services, request))
+        assert self.function is not None, "an operation has a function, or outcomes and what collects them"
+        return self.function(services, request)
+
+    def run(self, services: "Services", arguments: Mapping[str, Any] | Req) -> Res:
+        """Validate the arguments and return the result, or raise."""
         with tracing.trace():
-            return _warned(self.function(services, self.build(arguments)), services.settings.demo_warning)
+            return _warned(self.answer(services, self.build(arguments)), services.settings.demo_warning)
+
+    def stream(self, services: "Services", arguments: Mapping[str, Any] | Req) -> Outcomes[Any]:
+        """Validate the arguments and return the outcomes; of an operation with a single answer its result is the one.
+
+        Raises:
+            EntrezKitError: the arguments are wrong; or the operation has a single answer, which is an error.
+        """
+        request = self.build(arguments)
+        return self.outcomes(services, request) if self.outcomes is not None else Single(self.answer(services, request))
 
 
 def _warned(result: Res, message: str | None) -> Res:
@@ -134,28 +194,36 @@ def _brief(value: Any) -> str:
     return text if len(text) <= 200 else text[:199] + "…"
 
 
+Got = TypeVar("Got", bound=Result | Outcomes[Any])
+
+
 @dataclass(frozen=True)
-class Outcome(Generic[Res]):
+class Execution(Generic[Got]):
     """What a call came to, for the two outermost layers: a result, an error, or both when some of it is missing."""
 
     trace: tracing.Trace
-    result: Res | None = None
+    result: Got | None = None
     error: EntrezKitError | None = None
 
 
-def execute(operation: Operation[Req, Res], services: "Services", arguments: Mapping[str, Any]) -> Outcome[Res]:
-    """Run an operation and catch what it raises; the only place where an error becomes an outcome.
+def execute(operation: Operation[Req, Res], services: "Services", arguments: Mapping[str, Any]) -> Execution[Res]:
+    """Run an operation and catch what it raises."""
+    return caught(lambda: operation.run(services, arguments))
+
+
+def caught(call: Callable[[], Got]) -> Execution[Got]:
+    """Catch what a call raises; the only place where an error becomes what a door shows.
 
     Anything unforeseen is logged in full and becomes INTERNAL_ERROR with the request id and no internals.
     """
     with tracing.trace(tracing.new_request_id()) as trace:
         try:
-            result = operation.run(services, arguments)
-            return Outcome(trace, result=result, error=result.shortfall())
+            result = call()
+            return Execution(trace, result=result, error=result.shortfall())
         except EntrezKitError as exc:
-            return Outcome(trace, error=exc)
+            return Execution(trace, error=exc)
         except Exception as exc:
-            return Outcome(trace, error=unforeseen(exc, trace.request_id))
+            return Execution(trace, error=unforeseen(exc, trace.request_id))
 
 
 def unforeseen(exc: Exception, request_id: str) -> EntrezKitError:

@@ -68,10 +68,11 @@ class Cancelled(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Who watches a long call: whether the answer is still wanted, and where to report how far it is."""
+    """Who watches a long call: whether the answer is still wanted, where to report how far it is and what comes now."""
 
     wanted: Callable[[], bool]
     progress: Callable[[int, int | None], None]
+    stage: Callable[[str], None] = lambda label: None
 
 
 _watch: ContextVar[Watch | None] = ContextVar("entrez_kit_watch", default=None)
@@ -108,3 +109,10 @@ def step(done: int, total: int | None = None) -> None:
     watch = _watch.get()
     if watch is not None:
         watch.progress(done, total)
+
+
+def stage(label: str) -> None:
+    """Report that the next stage of a long call begins, which counts from the beginning."""
+    watch = _watch.get()
+    if watch is not None:
+        watch.stage(label)

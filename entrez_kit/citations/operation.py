@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field, field_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.citations.style.names import StyleName, read_styles
 from entrez_kit.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warned, sparse
-from entrez_kit.operation import Operation
-from entrez_kit.pubmed.fetch import InputOutcome, outcome_of, shortfall_of
+from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.models import Article, RetractionStatus
-from entrez_kit.pubmed.record_fetcher import BATCH, Fetched, Retrieval
+from entrez_kit.pubmed.record_fetcher import BATCH, Fetched, InputOutcome, Retrieval, shortfall_of
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
 
@@ -27,6 +27,9 @@ class CitationsRequest(Request):
         default=["apa"],
         min_length=1,
         description="apa, mla, vancouver, ama, chicago (author-date), nature; ris, bibtex, csl, nbib.",
+    )
+    markup: SkipJsonSchema[Literal["plain", "markdown", "html"]] = Field(
+        default="plain", description="How formatted styles are marked: plain, markdown or html."
     )
 
     @field_validator("citation_styles", mode="before")
@@ -70,8 +73,65 @@ class Cited:
     article: Article | None = None
     citation: FormattedCitation | None = None
 
+    @property
+    def outcome(self) -> InputOutcome:
+        """What became of the input, in a word."""
+        return self.fetched.outcome
 
-def format_citations(services: Services, request: CitationsRequest) -> CitationsResult:
+
+class Citations(Outcomes[Cited]):
+    """Cites what is fetched, as it arrives; ``standings`` has the PMIDs of what was retracted and the like.
+
+    Args:
+        retrieval: what becomes of the inputs.
+        request: names the styles.
+    """
+
+    def __init__(self, retrieval: Retrieval, request: CitationsRequest) -> None:
+        super().__init__()
+        self.retrieval = retrieval
+        self.request = request
+        self.standings: dict[str, list[str]] = {}
+
+    def __iter__(self) -> Iterator[Cited]:
+        waiting: list[Fetched] = []
+        for item in self.retrieval:
+            waiting.append(item)
+            if len(waiting) == BATCH:
+                yield from self._cited(waiting)
+                waiting = []
+        yield from self._cited(waiting)
+        self.retrieval.raise_if_nothing_answered()
+
+    def _cited(self, fetched: list[Fetched]) -> Iterator[Cited]:
+        articles: dict[str, Article] = {}
+        for item in fetched:
+            if item.record is not None and item.record.pmid not in articles:
+                articles[item.record.pmid] = item.record.article()
+        written = citations_of(list(articles.values()), self.request.citation_styles, self.request.markup)
+        texts = dict(zip(articles, written, strict=True))
+        for item in fetched:
+            article = articles.get(item.record.pmid) if item.record is not None else None
+            if article is None:
+                yield Cited(item)
+                continue
+            if article.standing is not None:
+                self.standings.setdefault(article.standing.label, []).append(article.pmid)
+            citation = FormattedCitation(
+                pmid=article.pmid,
+                title=article.title or None,
+                citations=texts[article.pmid],
+                retraction_status=article.retraction_status,
+                standing=article.standing,
+            )
+            yield Cited(item, article, citation)
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report inputs that came to nothing."""
+        return self.retrieval.shortfall()
+
+
+def format_citations(services: Services, request: CitationsRequest) -> Citations:
     """Format PubMed records as citations: APA, MLA, Vancouver, AMA, Chicago, Nature; RIS, BibTeX, CSL-JSON, NBIB.
 
     Use it for reference lists; it is exact where writing citations from memory is not. Example: pmids ["99000001"],
@@ -88,48 +148,7 @@ def format_citations(services: Services, request: CitationsRequest) -> Citations
 
     Source: EFetch (db=pubmed); styles of the Citation Style Language project, formatted by pandoc's citeproc.
     """
-    cited = list(cited_stream(Retrieval.of_ids(services, request.pmids), request.citation_styles))
-    return result_of(cited)
-
-
-def cited_stream(fetched: Iterable[Fetched], styles: Iterable[str], markup: Any = "plain") -> Iterator[Cited]:
-    """Cite what was fetched, as it arrives; inputs and their order stay.
-
-    Args:
-        fetched: outcomes of a retrieval.
-        styles: names of styles.
-        markup: how formatted styles are marked: plain, markdown or html.
-    """
-    wanted = list(styles)
-    waiting: list[Fetched] = []
-    for item in fetched:
-        waiting.append(item)
-        if len(waiting) == BATCH:
-            yield from _cited(waiting, wanted, markup)
-            waiting = []
-    if waiting:
-        yield from _cited(waiting, wanted, markup)
-
-
-def _cited(fetched: list[Fetched], styles: list[str], markup: Any) -> Iterator[Cited]:
-    articles: dict[str, Article] = {}
-    for item in fetched:
-        if item.record is not None and item.record.pmid not in articles:
-            articles[item.record.pmid] = item.record.article()
-    texts = dict(zip(articles, citations_of(list(articles.values()), styles, markup), strict=True))
-    for item in fetched:
-        article = articles.get(item.record.pmid) if item.record is not None else None
-        if article is None:
-            yield Cited(item)
-            continue
-        citation = FormattedCitation(
-            pmid=article.pmid,
-            title=article.title or None,
-            citations=texts[article.pmid],
-            retraction_status=article.retraction_status,
-            standing=article.standing,
-        )
-        yield Cited(item, article, citation)
+    return Citations(Retrieval.of_ids(services, request.pmids), request)
 
 
 def citations_of(articles: list[Article], styles: Iterable[str], markup: Any = "plain") -> list[dict[str, str]]:
@@ -150,28 +169,23 @@ def citations_of(articles: list[Article], styles: Iterable[str], markup: Any = "
     return texts
 
 
-def result_of(cited: list[Cited]) -> CitationsResult:
-    """Build the result document from all outcomes.
-
-    Raises:
-        UpstreamError: or RateLimited, where no request was answered.
-    """
-    fetched = [item.fetched for item in cited]
-    Retrieval.raise_if_nothing_answered(fetched)
-    found = [item.citation for item in cited if item.citation is not None]
-    missing = [item.pmid for item in fetched if item.status == "not_found" and item.pmid]
+def result_of(request: CitationsRequest, citations: Citations) -> CitationsResult:
+    """Build the result document from all outcomes."""
+    cited = list(citations)
+    missing = [item.pmid for item in citations.retrieval.missing if item.status == "not_found" and item.pmid]
     return CitationsResult(
-        citations=found,
-        total_submitted=len(fetched),
-        total_formatted=len(found),
+        citations=[item.citation for item in cited if item.citation is not None],
+        total_submitted=len(cited),
+        total_formatted=citations.retrieval.found,
         not_found_pmids=list(dict.fromkeys(missing)),
-        outcomes=[outcome_of(item) for item in fetched] if len(found) < len(fetched) else [],
+        outcomes=[item.outcome for item in cited] if citations.retrieval.missing else [],
     )
 
 
 FORMAT_CITATIONS = Operation(
     name="pubmed_format_citations",
-    function=format_citations,
+    outcomes=format_citations,
+    collect=result_of,
     request=CitationsRequest,
     result=CitationsResult,
     method="format_citations",

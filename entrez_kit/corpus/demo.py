@@ -1,6 +1,5 @@
 """The corpus of the demo: the invented articles of the sandbox, fetched when first asked for."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from entrez_kit.errors import StoreError
@@ -19,7 +18,7 @@ def corpus_of(services: Services) -> "Store":
     return services.corpus
 
 
-def fill(services: Services, progress: Callable[[int, int], None] | None = None) -> int:
+def fill(services: Services) -> int:
     """Fill the demo's corpus where nothing was synced into it yet; return how many records came."""
     settings = services.settings
     if not settings.demo or settings.offline or services.corpus.corpora().corpora:
@@ -27,7 +26,7 @@ def fill(services: Services, progress: Callable[[int, int], None] | None = None)
     from entrez_kit.corpus.sync import SyncRequest, sync_delta
 
     try:
-        return sync_delta(services, SyncRequest(query_key=KEY, term=TERM), progress=progress).inserted
+        return sync_delta(services, SyncRequest(query_key=KEY, term=TERM)).inserted
     except StoreError as exc:
         if exc.reason == "sync_running":  # somebody else fills it
             return 0

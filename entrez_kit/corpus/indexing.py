@@ -1,7 +1,5 @@
 """What follows a change of the corpus: vectors, the index elsewhere, and everything derived worked out anew."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 from entrez_kit import tracing
@@ -9,18 +7,9 @@ from entrez_kit.errors import EmbeddingsError, EntrezKitError, LocalEmbeddingsEr
 from entrez_kit.model import Result
 from entrez_kit.services import Services
 
-Advance = Callable[[int, int], None]
-Stage = Callable[[str], AbstractContextManager[Advance]]
-"""Opens a stage of long work by its name; what it yields is called with how much is done and how much there is."""
-
 EMBEDDING: Final = "Embedding"
 INDEXING: Final = "Indexing"
 DELIVERING: Final = "Delivering to Weaviate"
-
-
-def unseen(label: str) -> AbstractContextManager[Advance]:
-    """Open a stage that nobody watches."""
-    return nullcontext(lambda done, total: None)
 
 
 class Reindexed(Result):
@@ -32,7 +21,7 @@ class Reindexed(Result):
     vectors: int
 
 
-def index_new(services: Services, stage: Stage = unseen) -> EntrezKitError | None:
+def index_new(services: Services) -> EntrezKitError | None:
     """Make the vectors of passages that have none, where embeddings are set up; return what went wrong.
 
     The records are stored whatever happens here. A corpus whose vectors are all of another model is left alone: to
@@ -52,14 +41,14 @@ def index_new(services: Services, stage: Stage = unseen) -> EntrezKitError | Non
                 return None
             if vectors.models(connection):
                 vectors.check_model(connection, embedder.name)
-        with stage(EMBEDDING) as advance:
-            vectors.embed_missing(store, embedder, advance)
+        tracing.stage(EMBEDDING)
+        vectors.embed_missing(store, embedder)
     except (EmbeddingsError, NotConfigured) as exc:
         return _later(exc)
     return None
 
 
-def deliver_new(services: Services, stage: Stage = unseen) -> str | None:
+def deliver_new(services: Services) -> str | None:
     """Tell a Weaviate server what has changed, where one is set up; return a warning about what it was not told.
 
     What it was not told waits for the next sync; the corpus itself is complete.
@@ -68,8 +57,8 @@ def deliver_new(services: Services, stage: Stage = unseen) -> str | None:
         return None
     from entrez_kit.corpus.weaviate.delivery import deliver
 
-    with stage(DELIVERING) as advance:
-        return deliver(services, advance)
+    tracing.stage(DELIVERING)
+    return deliver(services)
 
 
 def _later(exc: EntrezKitError) -> EntrezKitError:
@@ -86,7 +75,7 @@ def _later(exc: EntrezKitError) -> EntrezKitError:
     )
 
 
-def reindex(services: Services, *, anew: bool = False, stage: Stage = unseen) -> Reindexed:
+def reindex(services: Services, *, anew: bool = False) -> Reindexed:
     """Work out anew what is made of the stored records: quality, chunks, full-text index, and vectors that are missing.
 
     Can be interrupted and run again.
@@ -94,7 +83,6 @@ def reindex(services: Services, *, anew: bool = False, stage: Stage = unseen) ->
     Args:
         services: the corpus and the settings.
         anew: make every vector anew and drop those of other models.
-        stage: opens each stage of the work.
 
     Raises:
         StoreError: the corpus cannot be written.
@@ -114,14 +102,14 @@ def reindex(services: Services, *, anew: bool = False, stage: Stage = unseen) ->
                 recovery_hint="Set ENTREZ_KIT_EMBEDDINGS to openai or hf, or leave --anew out.",
                 details={"reason": "no_provider"},
             )
-        with stage(INDEXING) as advance:
-            documents = store.reindex(advance)
+        tracing.stage(INDEXING)
+        documents = store.reindex(tracing.step)
         made = 0
         if embedder is not None:
             if anew:
                 vectors.forget(store, embedder.name)
-            with stage(EMBEDDING) as advance:
-                made = vectors.embed_missing(store, embedder, advance, anew=anew)
+            tracing.stage(EMBEDDING)
+            made = vectors.embed_missing(store, embedder, anew=anew)
     return Reindexed(
         documents=documents,
         chunks=store.stats().chunks,

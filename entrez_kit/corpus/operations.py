@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from pydantic import Field
+
 from entrez_kit.corpus.checkpoint_calls import (
     CheckpointGetRequest,
     CheckpointGetResult,
@@ -10,10 +12,10 @@ from entrez_kit.corpus.checkpoint_calls import (
     checkpoint_get,
     checkpoint_set,
 )
-from entrez_kit.corpus.indexing import Stage, deliver_new, index_new, unseen
+from entrez_kit.corpus.indexing import deliver_new, index_new
 from entrez_kit.corpus.rag_get import RagDocument, RagGetRequest, rag_get
 from entrez_kit.corpus.search.operation import RagSearchRequest, RagSearchResult, rag_search
-from entrez_kit.corpus.sync import MAX_FIRST_MCP_SYNC, SyncRequest, SyncResult, sync_delta
+from entrez_kit.corpus.sync import MAX_FIRST_MCP_SYNC, SyncPlan, SyncRequest, SyncResult, sync_delta, sync_plan
 from entrez_kit.errors import (
     EmbeddingsError,
     EntityNotFound,
@@ -37,7 +39,6 @@ def sync(
     *,
     replace_term: bool = False,
     max_first: int | None = None,
-    stage: Stage = unseen,
 ) -> SyncResult:
     """Bring a local corpus up to date with a PubMed query; embed what is new and deliver it where that is set up.
 
@@ -46,7 +47,6 @@ def sync(
         request: key, term and overlap.
         replace_term: let the key start anew with another term.
         max_first: refuse to fetch more records than this.
-        stage: opens each stage of the work.
 
     Raises:
         InvalidInput: another term belongs to the key, the term is not well formed, or there is too much to fetch.
@@ -54,12 +54,11 @@ def sync(
         UpstreamError: NCBI delivered nothing.
         RateLimited: NCBI refused before anything was delivered.
     """
-    with stage(f"Syncing {request.query_key}") as advance:
-        result = sync_delta(services, request, replace_term=replace_term, max_first=max_first, progress=advance)
-    problem = index_new(services, stage)
+    result = sync_delta(services, request, replace_term=replace_term, max_first=max_first)
+    problem = index_new(services)
     if problem is not None:
         result.falls_short(problem)
-    warning = deliver_new(services, stage)
+    warning = deliver_new(services)
     if warning is not None:
         result.warnings.append(warning)
     return result
@@ -71,6 +70,33 @@ def sync_for_agents(services: Services, request: SyncRequest) -> SyncResult:
     Use it before rag_search, e.g. query_key "glp1", term "GLP-1 AND obesity". Safe to repeat. Read `warnings`.
     """
     return sync(services, request, max_first=MAX_FIRST_MCP_SYNC)
+
+
+class SyncHereRequest(SyncRequest):
+    """What the terminal may ask of a sync beyond the contract."""
+
+    replace_term: bool = Field(default=False, description="Start the key anew with another term.")
+
+
+def sync_here(services: Services, request: SyncHereRequest) -> SyncResult:
+    """Bring a local corpus up to date, with another term where that is asked for."""
+    return sync(services, request, replace_term=request.replace_term)
+
+
+def plan_here(services: Services, request: SyncHereRequest) -> SyncPlan:
+    """Count what a sync would look at, and change nothing."""
+    return sync_plan(services, request, replace_term=request.replace_term)
+
+
+class NotedCheckpointRequest(CheckpointSetRequest):
+    """A checkpoint to set, and what the log says about it."""
+
+    note: str | None = Field(default=None, description="What the log says about it.")
+
+
+def checkpoint_set_here(services: Services, request: NotedCheckpointRequest) -> CheckpointSetResult:
+    """Set a checkpoint, with a note."""
+    return checkpoint_set(services, request, note=request.note)
 
 
 SYNC: Final = Operation(
@@ -150,3 +176,41 @@ CHECKPOINT_SET: Final = Operation(
     error_document=corpus_envelope,
     closed=True,
 )
+
+SYNC_HERE: Final = Operation(
+    name=SYNC.name,
+    function=sync_here,
+    request=SyncHereRequest,
+    result=SyncResult,
+    method=SYNC.method,
+    command=SYNC.command,
+    toolset=TOOLSET,
+    title=SYNC.title,
+    read_only=False,
+    error_document=corpus_envelope,
+)
+SYNC_PLAN: Final = Operation(
+    name=SYNC.name,
+    function=plan_here,
+    request=SyncHereRequest,
+    result=SyncPlan,
+    method=SYNC.method,
+    command=SYNC.command,
+    toolset=TOOLSET,
+    title="Plan a sync",
+    read_only=True,
+    error_document=corpus_envelope,
+)
+CHECKPOINT_NOTED: Final = Operation(
+    name=CHECKPOINT_SET.name,
+    function=checkpoint_set_here,
+    request=NotedCheckpointRequest,
+    result=CheckpointSetResult,
+    method=CHECKPOINT_SET.method,
+    command=CHECKPOINT_SET.command,
+    toolset=TOOLSET,
+    title=CHECKPOINT_SET.title,
+    read_only=False,
+    error_document=corpus_envelope,
+)
+"""Not in the catalogue: what the terminal may ask beyond the contract, which is closed."""

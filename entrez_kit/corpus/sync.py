@@ -23,9 +23,9 @@ from entrez_kit.entrez_query import broadening
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result
 from entrez_kit.pubmed.date_slices import FIRST, LAST, Slice, Slicer, Window, as_day
-from entrez_kit.pubmed.query import check_balance, date_clause
+from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS, check_balance, date_clause
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
-from entrez_kit.pubmed.search import MAX_PUBMED_RESULTS, warnings_about
+from entrez_kit.pubmed.search import warnings_about
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
 

@@ -1,15 +1,17 @@
 """Search Europe PMC: what PubMed holds, and preprints, patents and more besides; page by page, or as far as wanted."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, Field, field_validator
+from pydantic.json_schema import SkipJsonSchema
 
+from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.europepmc.models import EuropePMCArticle
 from entrez_kit.europepmc.query import build_query
 from entrez_kit.model import Request, Result, Warn, sparse
-from entrez_kit.operation import Operation
+from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.services import Services
 from entrez_kit.services.europe_pmc import FIRST_PAGE, MAX_PAGE_SIZE, read_cursor
 
@@ -83,6 +85,9 @@ class EuropePMCRequest(Request):
     synonyms: bool = Field(
         default=False, description="Also search synonyms of the words, as Europe PMC's website does."
     )
+    max_results: SkipJsonSchema[int | None] = Field(
+        default=None, ge=1, description="How many records, over as many pages as that takes."
+    )
 
     @field_validator("query")
     @classmethod
@@ -131,24 +136,23 @@ class EuropePMCResult(Result):
         return self._failure
 
 
-class Walk:
-    """Go through the pages of a search until enough records came; holds one page at a time.
+class Walk(Outcomes[EuropePMCArticle]):
+    """The records of a search, page after page until enough came; holds one page at a time.
 
-    Iterate over ``pages()``; afterwards ``total_found``, ``retrieved``, ``next_cursor``, ``warnings`` and ``failure``
-    say what it came to.
+    After the walk ``total_found``, ``retrieved``, ``next_cursor``, ``warnings`` and ``failure`` say what it came to.
 
     Args:
         services: the clients.
         request: the search; its cursor says where to begin.
-        wanted: how many records, in pages of the size the request names; by default one such page.
     """
 
-    def __init__(self, services: Services, request: EuropePMCRequest, wanted: int | None = None) -> None:
+    def __init__(self, services: Services, request: EuropePMCRequest) -> None:
+        super().__init__()
         self._services = services
         self._request = request
         self._query = build_query(request.query, request.sources)
         self._sort = _sort_parameter(request)
-        self._wanted = request.page_size if wanted is None else wanted
+        self._wanted = request.max_results or request.page_size
         self.warnings = [*self._query.warnings, *_sort_warnings(request)]
         self.total_found = 0
         self.retrieved = 0
@@ -167,8 +171,12 @@ class Walk:
         """How many records are due: as many as wanted, or as there are; unknown where the walk began in the middle."""
         return min(self._wanted, self.total_found) if self._request.cursor == FIRST_PAGE else 0
 
-    def pages(self) -> Iterator[list[EuropePMCArticle]]:
-        """Yield the records of page after page.
+    def shortfall(self) -> EntrezKitError | None:
+        """Report fewer records than Europe PMC promised."""
+        return self.failure
+
+    def __iter__(self) -> Iterator[EuropePMCArticle]:
+        """Yield the records.
 
         Raises:
             EntrezKitError: the first page failed. What fails later is kept in ``failure``.
@@ -176,6 +184,8 @@ class Walk:
         last: set[str] = set()
         while self.next_cursor is not None and self.retrieved < self._wanted:
             cursor = self.next_cursor
+            if self.retrieved:
+                tracing.step(self.retrieved, min(self._wanted, self.total_found))
             try:
                 page = self._page(cursor)
             except EntrezKitError as exc:
@@ -193,7 +203,7 @@ class Walk:
             self.next_cursor = page.next_cursor
             if self._request.cursor == FIRST_PAGE and self.retrieved >= self.total_found:
                 self.next_cursor = None  # a further page would be empty
-            yield fresh
+            yield from fresh
             if not fresh:
                 break  # the same records again, whatever the cursor says
         self._judge()
@@ -245,7 +255,7 @@ class Walk:
         return {**state, "next_cursor": self.next_cursor} if self.next_cursor else state
 
 
-def europepmc_search(services: Services, request: EuropePMCRequest) -> EuropePMCResult:
+def europepmc_search(services: Services, request: EuropePMCRequest) -> Walk:
     """Search Europe PMC: PubMed's articles, PMC's, preprints (bioRxiv, medRxiv ...) and, on request, patents.
 
     Use it for preprints, citation counts and open-access full text; for PubMed's own syntax and MeSH expansion use
@@ -263,32 +273,12 @@ def europepmc_search(services: Services, request: EuropePMCRequest) -> EuropePMC
 
     Source: Europe PMC's REST search.
     """
-    return search_many(services, request)
+    return Walk(services, request)
 
 
-def search_many(
-    services: Services,
-    request: EuropePMCRequest,
-    wanted: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> EuropePMCResult:
-    """Return so many records as one result, however many pages they take; by default one page.
-
-    Args:
-        services: the clients.
-        request: the search; its page size is that of each request.
-        wanted: how many records.
-        progress: called with how many came and how many are due.
-
-    Raises:
-        EntrezKitError: the first page failed; what fails later is reported beside what came.
-    """
-    walk = Walk(services, request, wanted)
-    articles: list[EuropePMCArticle] = []
-    for page in walk.pages():
-        articles += page
-        if progress is not None:
-            progress(len(articles), min(wanted or request.page_size, walk.total_found))
+def result_of(request: EuropePMCRequest, walk: Walk) -> EuropePMCResult:
+    """Build the result document from all records."""
+    articles = list(walk)
     result = EuropePMCResult(
         query=request.query,
         effective_query=walk.effective_query,
@@ -327,7 +317,8 @@ def _sort_warnings(request: EuropePMCRequest) -> list[Warn]:
 
 EUROPEPMC_SEARCH: Final = Operation(
     name="europepmc_search",
-    function=europepmc_search,
+    outcomes=europepmc_search,
+    collect=result_of,
     request=EuropePMCRequest,
     result=EuropePMCResult,
     method="europepmc_search",

@@ -1,10 +1,11 @@
 """Fetch full text: request and result models, and the operation over the chain of sources."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, PrivateAttr, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.fulltext.chain import follow
@@ -23,7 +24,7 @@ from entrez_kit.fulltext.selection import Selected, Selection, select
 from entrez_kit.fulltext.trail import OFFLINE, UNPAYWALL_OFF, Trail
 from entrez_kit.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.model import Request, Result, sparse, wrong
-from entrez_kit.operation import Operation
+from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.standing import graver, retraction_status
 from entrez_kit.pubmed.standing_lookup import Standings, standing_shortfall
 from entrez_kit.services import Services
@@ -83,18 +84,25 @@ class FulltextRequest(Request):
         default="truncate",
         description="Past max_characters: truncate fills in order, outline gives every section a share.",
     )
+    ids: SkipJsonSchema[list[str] | None] = Field(
+        default=None, max_length=MAX_IDS, description="Ids of any kind, also mixed, in place of pmids, pmcids or dois."
+    )
+    for_readers: SkipJsonSchema[bool] = Field(
+        default=False, description="With references wherever there are any, for a page to read."
+    )
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        given = [name for name, _ in KINDS if getattr(self, name)]
+        given = [name for name in (*dict(KINDS), "ids") if getattr(self, name)]
         if len(given) != 1:
             message = "provide exactly one of pmids, pmcids, or dois (not zero, not more)"
             raise wrong(given[1] if given else "pmids", message, ", ".join(given))
         return self
 
-    def identifiers(self) -> list[Identifier]:
-        """Return the ids, in order."""
-        return [_identifier(text, kind) for name, kind in KINDS for text in getattr(self, name) or ()]
+    def inputs(self) -> list[tuple[str, Identifier | None]]:
+        """Return the ids, in order, with what they were read as."""
+        of_kinds = [(text, _identifier(text, kind)) for name, kind in KINDS for text in getattr(self, name) or ()]
+        return [*of_kinds, *((text, read_identifier(text)) for text in self.ids or ())]
 
     def given_options(self) -> list[str]:
         """Return the names of the options that say how much of an article is wanted, as far as they were given."""
@@ -199,7 +207,7 @@ def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequen
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What became of one id: an article, with what was cut off it, or why there is none."""
+    """What became of one id: an article, with what was cut off it, or why there is none; neither of what is no id."""
 
     id: str
     article: PmcArticle | UnpaywallArticle | None = None
@@ -208,8 +216,82 @@ class Fetched:
     omitted_sections: int = 0
     warnings: list[Warn] = field(default_factory=list)
 
+    @property
+    def status(self) -> Literal["found", "not_found", "invalid", "error"]:
+        """What became of the id, in a word."""
+        if self.article is not None:
+            return "found"
+        if self.unavailable is None:
+            return "invalid"
+        return "error" if self.unavailable.retryable else "not_found"
 
-def fetch_fulltext(services: Services, request: FulltextRequest) -> FulltextResult:
+
+class Fulltexts(Outcomes[Fetched]):
+    """What becomes of each id, in order, batch by batch."""
+
+    def __init__(self, services: Services, request: FulltextRequest) -> None:
+        super().__init__()
+        self._services = services
+        self._request = request
+        self.found = 0
+        self.unavailable: list[Unavailable] = []
+        self.invalid: list[str] = []
+        self.cut: list[Fetched] = []
+
+    def __iter__(self) -> Iterator[Fetched]:
+        inputs = self._request.inputs()
+        wanted = [identifier for _, identifier in inputs if identifier is not None]
+        self.invalid = [text for text, identifier in inputs if identifier is None]
+        nothing = shortfall_of([], 0, self.invalid)
+        if nothing is not None and not wanted:
+            raise nothing
+        trails = follow(self._services, wanted)
+        for text, identifier in inputs:
+            item = Fetched(text) if identifier is None else self._fetched(identifier, next(trails))
+            self.warnings += item.warnings
+            if item.unavailable is not None:
+                self.unavailable.append(item.unavailable)
+            elif item.article is not None:
+                self.found += 1
+            if item.cut is not None:
+                self.cut.append(replace(item, article=None))  # what was walked past need not be kept
+            yield item
+
+    def _fetched(self, identifier: Identifier, trail: Trail) -> Fetched:
+        request, name = self._request, identifier.given.strip()
+        if trail.jats is not None:
+            references = request.include_references or request.for_readers
+            return _from_jats(name, trail, request.selection(), references=references)
+        if trail.copy is None:
+            return Fetched(name, unavailable=trail.unavailable(name))
+        ignored = request.given_options()
+        trail.copy.standing = trail.standing
+        warnings = [_ignored(name, ignored)] if ignored else []
+        return Fetched(name, trail.copy, warnings=[*warnings, *_standing_unknown(trail)])
+
+    @property
+    def truncation(self) -> Truncation | None:
+        """What was cut; None where nothing was."""
+        cuts = [item.cut for item in self.cut if item.cut is not None]
+        if not cuts:
+            return None
+        return Truncation(
+            mode=self._request.overflow_mode,
+            max_characters=self._request.max_characters,
+            max_sections=self._request.max_sections,
+            original_characters=sum(cut.original_characters for cut in cuts),
+            returned_characters=sum(cut.returned_characters for cut in cuts),
+            omitted_sections=sum(item.omitted_sections for item in self.cut),
+            articles=cuts,
+        )
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report ids without full text."""
+        missing = shortfall_of(self.unavailable, self.found, self.invalid)
+        return missing or standing_shortfall(self.warnings)
+
+
+def fetch_fulltext(services: Services, request: FulltextRequest) -> Fulltexts:
     """Fetch full text of articles: sections, tables, captions and, on request, references.
 
     Use it when the abstract does not answer the question. Looks in PMC, Europe PMC, then for an open-access copy.
@@ -225,32 +307,7 @@ def fetch_fulltext(services: Services, request: FulltextRequest) -> FulltextResu
 
     Source: ID Converter, EFetch (db=pmc), PMC's open-data bucket, Europe PMC, Unpaywall.
     """
-    return result_of(request, list(fetched(services, request, request.identifiers())))
-
-
-def fetched(
-    services: Services, request: FulltextRequest, wanted: Sequence[Identifier], *, for_readers: bool = False
-) -> Iterator[Fetched]:
-    """Yield what became of ids of any kind, in order, batch by batch.
-
-    Args:
-        services: the clients.
-        request: how much of each article.
-        wanted: the ids.
-        for_readers: whether articles hold their references even where the request does not ask for them.
-    """
-    selection = request.selection()
-    for identifier, trail in zip(wanted, follow(services, wanted), strict=True):
-        name = identifier.given.strip()
-        if trail.jats is not None:
-            yield _from_jats(name, trail, selection, references=request.include_references or for_readers)
-        elif trail.copy is not None:
-            ignored = request.given_options()
-            trail.copy.standing = trail.standing
-            warnings = [_ignored(name, ignored)] if ignored else []
-            yield Fetched(name, trail.copy, warnings=[*warnings, *_standing_unknown(trail)])
-        else:
-            yield Fetched(name, unavailable=trail.unavailable(name))
+    return Fulltexts(services, request)
 
 
 def _from_jats(name: str, trail: Trail, selection: Selection, *, references: bool) -> Fetched:
@@ -323,24 +380,17 @@ def _missed(name: str, trail: Trail, selected: Selected, selection: Selection) -
     )
 
 
-def result_of(request: FulltextRequest, outcomes: Iterable[Fetched], invalid: Sequence[str] = ()) -> FulltextResult:
-    """Build the result document from all outcomes.
-
-    Args:
-        request: how much of each article was asked for.
-        outcomes: of every id, in order.
-        invalid: inputs that are no ids.
-    """
-    outcomes = list(outcomes)
-    articles = [item.article for item in outcomes if item.article is not None]
+def result_of(request: FulltextRequest, texts: Fulltexts) -> FulltextResult:
+    """Build the result document from all outcomes."""
+    articles = [item.article for item in texts if item.article is not None]
     result = FulltextResult(
         articles=articles,
         total_returned=len(articles),
-        unavailable=[item.unavailable for item in outcomes if item.unavailable is not None],
-        truncation=truncation_of(request, outcomes),
-        warnings=[*(warning for item in outcomes for warning in item.warnings), *map(_no_id, invalid)],
+        unavailable=texts.unavailable,
+        truncation=texts.truncation,
+        warnings=[*texts.warnings, *map(_no_id, texts.invalid)],
     )
-    result._invalid = list(invalid)
+    result._invalid = texts.invalid
     return result
 
 
@@ -348,25 +398,10 @@ def _no_id(text: str) -> Warn:
     return Warn(code="invalid_identifier", message=f"{text[:100]!r} is no PMID, PMCID or DOI.")
 
 
-def truncation_of(request: FulltextRequest, outcomes: Sequence[Fetched]) -> Truncation | None:
-    """Return what was cut, None where nothing was."""
-    cuts = [item.cut for item in outcomes if item.cut is not None]
-    if not cuts:
-        return None
-    return Truncation(
-        mode=request.overflow_mode,
-        max_characters=request.max_characters,
-        max_sections=request.max_sections,
-        original_characters=sum(cut.original_characters for cut in cuts),
-        returned_characters=sum(cut.returned_characters for cut in cuts),
-        omitted_sections=sum(item.omitted_sections for item in outcomes if item.cut is not None),
-        articles=cuts,
-    )
-
-
 FETCH_FULLTEXT = Operation(
     name="pubmed_fetch_fulltext",
-    function=fetch_fulltext,
+    outcomes=fetch_fulltext,
+    collect=result_of,
     request=FulltextRequest,
     result=FulltextResult,
     method="fetch_fulltext",

@@ -10,7 +10,7 @@ from entrez_kit.errors import EntityNotFound, EntrezKitError, UnresolvedEntity, 
 from entrez_kit.gene.lookup import GET_GENE, ID_HELP
 from entrez_kit.gene.models import Gene
 from entrez_kit.model import Request, Result, Warned, sparse
-from entrez_kit.operation import Operation
+from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.services import Services
 
 OutcomeStatus = Literal["found", "not_found", "invalid", "error"]
@@ -65,51 +65,61 @@ class LookedUp:
         return GeneOutcome(input=self.input, status=self.status, message=self.error.message if self.error else None)
 
 
-def iter_genes(services: Services, request: GenesRequest) -> Iterator[LookedUp]:
-    """Yield one outcome per input, in order, as they come; an id that stands there twice is asked for once."""
-    known: dict[str, LookedUp] = {}
-    for entrez_id in request.entrez_ids:
-        if entrez_id not in known:
-            known[entrez_id] = _look_up(services, entrez_id, slim=request.slim)
-        yield known[entrez_id]
+class Genes(Outcomes[LookedUp]):
+    """What becomes of each id, as they come; an id that stands there twice is asked for once."""
+
+    def __init__(self, services: Services, request: GenesRequest) -> None:
+        super().__init__()
+        self._services = services
+        self._request = request
+        self.found = 0
+        self.missing: list[LookedUp] = []
+
+    def __iter__(self) -> Iterator[LookedUp]:
+        known: dict[str, LookedUp] = {}
+        for entrez_id in self._request.entrez_ids:
+            if entrez_id not in known:
+                known[entrez_id] = self._look_up(entrez_id)
+            item = known[entrez_id]
+            if item.error is None:
+                self.found += 1
+            else:
+                self.missing.append(item)
+            yield item
+        unanswered = next((item.error for item in self.missing if item.status == "error"), None)
+        if unanswered is not None and not self.found and all(item.status != "not_found" for item in self.missing):
+            raise unanswered
+
+    def _look_up(self, entrez_id: str) -> LookedUp:
+        arguments = {"entrez_id": entrez_id, "slim": self._request.slim}
+        try:
+            return LookedUp(entrez_id, gene=GET_GENE.answer(self._services, GET_GENE.build(arguments)))
+        except EntrezKitError as exc:
+            if type(exc) is EntrezKitError:  # a defect of ours is not an outcome
+                raise
+            return LookedUp(entrez_id, error=exc)
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report inputs that came to nothing."""
+        return shortfall_of([item.outcome for item in self.missing], self.found)
 
 
-def _look_up(services: Services, entrez_id: str, *, slim: bool) -> LookedUp:
-    try:
-        return LookedUp(
-            entrez_id, gene=GET_GENE.function(services, GET_GENE.build({"entrez_id": entrez_id, "slim": slim}))
-        )
-    except EntrezKitError as exc:
-        if type(exc) is EntrezKitError:  # a defect of ours is not an outcome
-            raise
-        return LookedUp(entrez_id, error=exc)
-
-
-def raise_if_nothing_answered(found: list[LookedUp]) -> None:
-    """Raise the first failure where NCBI did not answer for any input.
-
-    Raises:
-        UpstreamError: NCBI did not answer.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
-    """
-    failed = [item.error for item in found if item.status == "error"]
-    if failed and failed[0] is not None and all(item.status in ("error", "invalid") for item in found):
-        raise failed[0]
-
-
-def get_genes(services: Services, request: GenesRequest) -> GeneBatch:
+def get_genes(services: Services, request: GenesRequest) -> Genes:
     """Get several genes by their ids, in order, and what became of every id where anything is missing.
 
     Raises:
         UpstreamError: NCBI did not answer for any of them.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
     """
-    found = list(iter_genes(services, request))
-    raise_if_nothing_answered(found)
-    complete = all(item.status == "found" for item in found)
+    return Genes(services, request)
+
+
+def result_of(request: GenesRequest, genes: Genes) -> GeneBatch:
+    """Build the result document from all outcomes."""
+    found = list(genes)
     return GeneBatch(
         genes=[item.gene for item in found if item.gene is not None],
-        outcomes=[] if complete else [item.outcome for item in found],
+        outcomes=[item.outcome for item in found] if genes.missing else [],
     )
 
 
@@ -143,7 +153,8 @@ def shortfall_of(missing: list[GeneOutcome], found: int) -> EntrezKitError | Non
 
 GET_GENES = Operation(
     name="get_gene",
-    function=get_genes,
+    outcomes=get_genes,
+    collect=result_of,
     request=GenesRequest,
     result=GeneBatch,
     method="get_genes",

@@ -1,14 +1,16 @@
 """Fetch PubMed records: request and result models, and the operation over the streaming retrieval."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.errors import EntityNotFound, EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warn, sparse, wrong
-from entrez_kit.operation import Operation
+from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.models import Article, CitationData
-from entrez_kit.pubmed.record_fetcher import Fetched, Retrieval, Status
+from entrez_kit.pubmed.record_fetcher import Fetched, InputOutcome, Retrieval, shortfall_of
 from entrez_kit.services import Services
 
 MAX_MCP_PMIDS: Final = 200
@@ -65,15 +67,6 @@ class MedlineArticle(Result):
     medline_text: str
 
 
-class InputOutcome(Result):
-    """What became of one input."""
-
-    input: str
-    pmid: str | None = sparse()
-    status: Status
-    message: str | None = sparse()
-
-
 class EFetchDetails(Result):
     """How the records were requested; addresses hold no credentials, and none of the form fields of a POST."""
 
@@ -115,50 +108,44 @@ def _count(result: FetchResult) -> int:
     return len(result.articles) if result.articles is not None else (result.articles_returned or 0)
 
 
-def shortfall_of(outcomes: list[InputOutcome], found: int, warnings: list[Warn]) -> EntrezKitError | None:
-    """Return the error that goes with a document in which some inputs are missing.
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What became of one input, and its record at the level asked for."""
 
-    Args:
-        outcomes: of all inputs, or of those that are missing.
-        found: how many records there are.
-        warnings: of the retrieval; ``history_incomplete`` counts as missing.
-    """
-    missing = [outcome for outcome in outcomes if outcome.status != "found"]
-    incomplete = [warning for warning in warnings if warning.code == "history_incomplete"]
-    if not missing and not incomplete:
-        return None
-    details: dict[str, Any] = {
-        "partial": found > 0,
-        "missing": [outcome.model_dump() for outcome in missing],
-    }
-    if any(outcome.status == "error" for outcome in missing) or incomplete:
-        failed = [outcome for outcome in missing if outcome.status == "error"]
-        text = incomplete[0].message if incomplete else f"{len(failed)} records could not be fetched"
-        return UpstreamError(
-            f"{text}; {found} were." if not incomplete else text,
-            recovery_hint="Run the same command again: what was fetched is in the cache, only the rest is asked for.",
-            details={**details, "reason": "incomplete"},
-        )
-    named = ", ".join(outcome.input for outcome in missing[:10]) + (" ..." if len(missing) > 10 else "")
-    if all(outcome.status == "invalid" for outcome in missing) and not found:
-        return InvalidInput(
-            f"No input is an identifier of an article: {named}.",
-            invalid_input=missing[0].input,
-            recovery_hint="Give PMIDs (12345678), PMCIDs (PMC1234567) or DOIs (10.1000/xyz).",
-            details={**details, "reason": "invalid_identifiers"},
-        )
-    return EntityNotFound(
-        f"No PubMed record for {len(missing)} of {len(missing) + found} inputs: {named}."
-        if found
-        else f"PubMed has no record of {named}.",
-        invalid_input=missing[0].input,
-        recovery_hint="Check the identifiers; to look for the article, search for it: entrez-kit search, or the tool "
-        "pubmed_search_articles.",
-        details={**details, "reason": "not_found"},
-    )
+    request: FetchRequest
+    fetched: Fetched
+
+    @property
+    def outcome(self) -> InputOutcome:
+        """What became of the input, in a word."""
+        return self.fetched.outcome
+
+    @property
+    def document(self) -> Article | CitationData | FullXmlArticle | MedlineArticle | None:
+        """The record; None where it was not found."""
+        return document_of(self.request, self.fetched) if self.fetched.status == "found" else None
 
 
-def fetch_contents(services: Services, request: FetchRequest) -> FetchResult:
+class Contents(Outcomes[Content]):
+    """What becomes of the inputs of a request; how they were requested is known after the walk."""
+
+    def __init__(self, request: FetchRequest, retrieval: Retrieval) -> None:
+        super().__init__()
+        self.request = request
+        self.retrieval = retrieval
+        self.warnings = retrieval.warnings
+
+    def __iter__(self) -> Iterator[Content]:
+        for fetched in self.retrieval:
+            yield Content(self.request, fetched)
+        self.retrieval.raise_if_nothing_answered()
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report inputs that came to nothing, or a result set that came back short."""
+        return self.retrieval.shortfall()
+
+
+def fetch_contents(services: Services, request: FetchRequest) -> Contents:
     """Fetch PubMed records by PMID: abstract, authors, journal, MeSH terms, corrections, retraction status.
 
     Use it after a search, or when you know the PMIDs, PMCIDs or DOIs. Not for full text of articles. Example:
@@ -176,20 +163,11 @@ def fetch_contents(services: Services, request: FetchRequest) -> FetchResult:
 
     Source: EFetch (db=pubmed); ID Converter and ESearch for PMCIDs and DOIs.
     """
-    retrieval = retrieval_for(services, request)
-    fetched = list(retrieval)
-    retrieval.raise_if_nothing_answered(fetched)
-    return result_of(request, retrieval, fetched)
-
-
-def retrieval_for(services: Services, request: FetchRequest) -> Retrieval:
-    """Return the stream of outcomes for a request, nothing fetched yet."""
     medline = request.detail_level == "medline_text"
-    if request.pmids:
-        return Retrieval.of_ids(services, request.pmids, medline=medline)
-    assert request.query_key is not None
-    assert request.web_env is not None  # the model checked both
-    return Retrieval.of_history(
+    if not request.query_key:
+        return Contents(request, Retrieval.of_ids(services, request.pmids or [], medline=medline))
+    assert request.web_env is not None  # the model checked it
+    retrieval = Retrieval.of_history(
         services,
         query_key=request.query_key,
         web_env=request.web_env,
@@ -197,6 +175,7 @@ def retrieval_for(services: Services, request: FetchRequest) -> Retrieval:
         retmax=request.retmax,
         medline=medline,
     )
+    return Contents(request, retrieval)
 
 
 def document_of(request: FetchRequest, fetched: Fetched) -> Article | CitationData | FullXmlArticle | MedlineArticle:
@@ -219,13 +198,10 @@ def document_of(request: FetchRequest, fetched: Fetched) -> Article | CitationDa
     return article.model_copy(update=without) if without else article
 
 
-def outcome_of(fetched: Fetched) -> InputOutcome:
-    """Return what became of an input, without the record."""
-    return InputOutcome(input=fetched.input, pmid=fetched.pmid, status=fetched.status, message=fetched.message)
-
-
-def result_of(request: FetchRequest, retrieval: Retrieval, fetched: list[Fetched]) -> FetchResult:
+def result_of(request: FetchRequest, contents: Contents) -> FetchResult:
     """Build the result document from all outcomes."""
+    retrieval = contents.retrieval
+    fetched = [item.fetched for item in contents]
     found = [item for item in fetched if item.status == "found"]
     warnings = list(retrieval.warnings)
     raw = request.output_format == "raw_text"
@@ -238,8 +214,6 @@ def result_of(request: FetchRequest, retrieval: Retrieval, fetched: list[Fetched
             )
         )
         raw = False
-    outcomes = [outcome_of(item) for item in fetched]
-    complete = all(outcome.status == "found" for outcome in outcomes)
     not_found = [item.pmid for item in fetched if item.status == "not_found" and item.pmid]
     return FetchResult(
         requested_pmids=[item.pmid for item in fetched if item.pmid] if request.pmids else None,
@@ -247,7 +221,7 @@ def result_of(request: FetchRequest, retrieval: Retrieval, fetched: list[Fetched
         content=_raw_content(found) if raw else None,
         articles_returned=len(found) if raw else None,
         not_found_pmids=list(dict.fromkeys(not_found)),
-        outcomes=[] if complete else outcomes,
+        outcomes=[item.outcome for item in fetched] if retrieval.missing else [],
         efetch_details=EFetchDetails(
             urls=retrieval.urls,
             request_method=retrieval.method,
@@ -274,7 +248,8 @@ def _raw_content(found: list[Fetched]) -> str:
 
 FETCH_CONTENTS = Operation(
     name="pubmed_fetch_contents",
-    function=fetch_contents,
+    outcomes=fetch_contents,
+    collect=result_of,
     request=FetchRequest,
     result=FetchResult,
     method="fetch_contents",

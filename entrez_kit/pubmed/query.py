@@ -6,6 +6,8 @@ from typing import Final
 
 from entrez_kit.errors import InvalidInput
 
+MAX_PUBMED_RESULTS: Final = 9_999
+"""PubMed's ESearch shows only the first 9,999 records of any search."""
 SPECIES: Final = {"humans": "humans[MeSH Terms]", "animals": "animals[MeSH Terms:noexp]"}
 
 

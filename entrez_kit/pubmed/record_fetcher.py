@@ -8,13 +8,14 @@ service that answers nothing any more is not asked to the end.
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from entrez_kit import tracing
 from entrez_kit.batches import Pulse, in_batches, not_tried
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.identifiers import Identifier, read_identifier
-from entrez_kit.model import Warn
+from entrez_kit.model import Result, Warn, sparse
+from entrez_kit.operation import Outcomes
 from entrez_kit.services import Services
 from entrez_kit.services.flat_files import split_medline
 from entrez_kit.services.xml_reply import malformed
@@ -29,6 +30,15 @@ DEFAULT_HISTORY_RECORDS: Final = 200
 Status = Literal["found", "not_found", "invalid", "error"]
 
 
+class InputOutcome(Result):
+    """What became of one input."""
+
+    input: str
+    pmid: str | None = sparse()
+    status: Status
+    message: str | None = sparse()
+
+
 @dataclass(frozen=True, slots=True)
 class Fetched:
     """What became of one input; ``record`` or ``medline`` (NCBI's own bytes) where it was found."""
@@ -41,6 +51,18 @@ class Fetched:
     message: str | None = None
     error: EntrezKitError | None = None
 
+    @property
+    def outcome(self) -> InputOutcome:
+        """What became of the input, without the record."""
+        return InputOutcome(input=self.input, pmid=self.pmid, status=self.status, message=self.message)
+
+    @property
+    def code(self) -> str:
+        """The code of the error an input came to."""
+        if self.error is not None:
+            return self.error.code
+        return InvalidInput.code if self.status == "invalid" else EntityNotFound.code
+
 
 @dataclass(frozen=True, slots=True)
 class _Found:
@@ -48,16 +70,18 @@ class _Found:
     medline: bytes | None = None
 
 
-class Retrieval:
-    """An iterable of outcomes. ``urls``, ``method`` and ``warnings`` are complete after it has been walked."""
+class Retrieval(Outcomes[Fetched]):
+    """Outcomes of inputs. ``urls``, ``method``, ``warnings``, ``found`` and ``missing`` are complete after the walk."""
 
     def __init__(self, services: Services, *, medline: bool, patient: bool = False) -> None:
+        super().__init__()
         self.services = services
         self.medline = medline
         self.pulse = Pulse(patient=patient)
         self.urls: list[str] = []
         self.method: Literal["GET", "POST"] = "GET"
-        self.warnings: list[Warn] = []
+        self.found = 0
+        self.missing: list[Fetched] = []
         self.retmax: int | None = None
         self._stream: Iterator[Fetched] = iter(())
 
@@ -85,26 +109,32 @@ class Retrieval:
         return retrieval
 
     def __iter__(self) -> Iterator[Fetched]:
-        return self._stream
+        for item in self._stream:
+            if item.status == "found":
+                self.found += 1
+            else:
+                self.missing.append(item)
+            yield item
 
-    @staticmethod
-    def raise_if_nothing_answered(fetched: Sequence[Fetched]) -> None:
+    def raise_if_nothing_answered(self) -> None:
         """Raise the first error where every request failed, so that it is not mistaken for "not found".
 
         Raises:
             UpstreamError: or RateLimited, as it was met; ``details.missing`` names the inputs.
         """
-        errors = [item.error for item in fetched if item.status == "error"]
-        if not errors or any(item.status in ("found", "not_found") for item in fetched):
+        first = next((item.error for item in self.missing if item.status == "error"), None)
+        if first is None or self.found or any(item.status == "not_found" for item in self.missing):
             return
-        first = errors[0]
-        assert first is not None
         raise type(first)(
             first.message,
             recovery_hint=first.recovery_hint,
             invalid_input=first.invalid_input,
-            details={**first.details, "missing": [item.input for item in fetched]},
+            details={**first.details, "missing": [item.input for item in self.missing]},
         )
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report inputs that came to nothing, or a result set that came back short."""
+        return shortfall_of([item.outcome for item in self.missing], self.found, self.warnings)
 
     def batch(self, pmids: Sequence[str]) -> "tuple[dict[str, Record], dict[str, EntrezKitError]]":
         """Fetch one batch of PMIDs: the records there are, and why others were not answered; the rest do not exist."""
@@ -352,4 +382,47 @@ def _withheld(pmid: str) -> UpstreamError:
         f"NCBI did not send the record {pmid}, which a search of PubMed finds.",
         recovery_hint="Run the same command again in a little while: what was fetched is in the cache.",
         details={"reason": "incomplete", "service": "eutils", "endpoint": "efetch"},
+    )
+
+
+def shortfall_of(outcomes: list[InputOutcome], found: int, warnings: list[Warn]) -> EntrezKitError | None:
+    """Return the error that goes with a document in which some inputs are missing.
+
+    Args:
+        outcomes: of all inputs, or of those that are missing.
+        found: how many records there are.
+        warnings: of the retrieval; ``history_incomplete`` counts as missing.
+    """
+    missing = [outcome for outcome in outcomes if outcome.status != "found"]
+    incomplete = [warning for warning in warnings if warning.code == "history_incomplete"]
+    if not missing and not incomplete:
+        return None
+    details: dict[str, Any] = {
+        "partial": found > 0,
+        "missing": [outcome.model_dump() for outcome in missing],
+    }
+    if any(outcome.status == "error" for outcome in missing) or incomplete:
+        failed = [outcome for outcome in missing if outcome.status == "error"]
+        text = incomplete[0].message if incomplete else f"{len(failed)} records could not be fetched"
+        return UpstreamError(
+            f"{text}; {found} were." if not incomplete else text,
+            recovery_hint="Run the same command again: what was fetched is in the cache, only the rest is asked for.",
+            details={**details, "reason": "incomplete"},
+        )
+    named = ", ".join(outcome.input for outcome in missing[:10]) + (" ..." if len(missing) > 10 else "")
+    if all(outcome.status == "invalid" for outcome in missing) and not found:
+        return InvalidInput(
+            f"No input is an identifier of an article: {named}.",
+            invalid_input=missing[0].input,
+            recovery_hint="Give PMIDs (12345678), PMCIDs (PMC1234567) or DOIs (10.1000/xyz).",
+            details={**details, "reason": "invalid_identifiers"},
+        )
+    return EntityNotFound(
+        f"No PubMed record for {len(missing)} of {len(missing) + found} inputs: {named}."
+        if found
+        else f"PubMed has no record of {named}.",
+        invalid_input=missing[0].input,
+        recovery_hint="Check the identifiers; to look for the article, search for it: entrez-kit search, or the tool "
+        "pubmed_search_articles.",
+        details={**details, "reason": "not_found"},
     )

@@ -5,7 +5,9 @@ from functools import partial
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
+from entrez_kit import tracing
 from entrez_kit.dates import EARLIEST, LATEST, DateBounds, normal_date
 from entrez_kit.entrez_query import Broadening, broadening, mesh_gap
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
@@ -13,12 +15,10 @@ from entrez_kit.in_flight import all_at_once, in_background
 from entrez_kit.model import Request, Result, Warn, sparse, wrong
 from entrez_kit.operation import Operation
 from entrez_kit.pubmed.models import BriefSummary
-from entrez_kit.pubmed.query import build_term, date_clause
+from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS, build_term, date_clause
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
 
-MAX_PUBMED_RESULTS: Final = 9_999
-"""PubMed's ESearch shows only the first 9,999 records of any search."""
 MAX_SUMMARIES: Final = 100
 MAX_MCP_RESULTS: Final = 1_000
 
@@ -101,6 +101,9 @@ class SearchRequest(Request):
     )
     use_history: bool = Field(
         default=False, description="Keep the result set at NCBI; gives web_env and query_key for fetching."
+    )
+    retrieve_all: SkipJsonSchema[bool] = Field(
+        default=False, description="Retrieve every result, past the 9,999 PubMed shows, with a certificate."
     )
 
     @field_validator("query_term")
@@ -263,6 +266,8 @@ def search_articles(services: Services, request: SearchRequest) -> SearchResult:
     Source: ESearch (db=pubmed), again to count what MeSH hides or a dropped part leaves; ESummary 2.0 for summaries;
     ESpell when nothing was found, or ESearch for which filter it was.
     """
+    if request.retrieve_all:
+        return search_all(services, request)
     hidden = in_background(lambda: mesh_warnings(services, request))
     reply = services.eutils.esearch(
         db="pubmed",
@@ -301,6 +306,99 @@ def search_articles(services: Services, request: SearchRequest) -> SearchResult:
         esearch_url=reply.url,
         esummary_url=esummary_url,
     )
+
+
+def search_all(services: Services, request: SearchRequest) -> SearchResult:
+    """Retrieve every PMID of a search, however many, and prove it.
+
+    The result's ``certificate`` holds what PubMed counted, what came, what is missing, and a SHA-256 over the sorted
+    PMIDs, one per line. Above 9,999 results the order is by date of entry, newest slice first, and the order asked for
+    within each slice.
+
+    Args:
+        services: the clients.
+        request: query and filters; ``offset`` and ``use_history`` make no sense here.
+
+    Raises:
+        InvalidInput: an offset or the history was asked for.
+        UpstreamError: NCBI did not answer after every attempt.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+
+    Source: ESearch (db=pubmed), as often as there are slices.
+    """
+    from entrez_kit.pubmed.date_slices import Slicer
+
+    if request.offset or request.use_history:
+        name = "offset" if request.offset else "use_history"
+        raise InvalidInput(
+            f"{name}: retrieving all results starts at the first and keeps no result set at NCBI.",
+            invalid_input=f"{name}={getattr(request, name)}",
+            recovery_hint=f"Leave {name} out, or leave out --all.",
+        )
+    slicer = Slicer(services, request.term(), sort=SORT_NAMES[request.sort_by], dates=request.date_parameters())
+    whole, url = slicer.ask(None, MAX_PUBMED_RESULTS)
+    pmids: dict[str, None] = {}
+    slices: list[Slice] = []
+    received = 0
+    for piece in slicer.slices(whole):
+        received += len(piece.ids)
+        pmids.update(dict.fromkeys(piece.ids))
+        slices.append(Slice(clause=piece.clause, count=piece.count, retrieved=len(piece.ids)))
+        tracing.step(len(pmids), whole.count)
+    listed = list(pmids)
+    summaries: list[BriefSummary] = []
+    esummary_url = None
+    verdict = compare_with_query(services, request, whole)
+    warnings = [*warnings_about(whole, verdict), *mesh_warnings(services, request)]
+    if not whole.count:
+        warnings += empty_warnings(services, request)
+    if request.fetch_brief_summaries and listed:
+        summaries, esummary_url, missing = brief_summaries(services, listed[: request.fetch_brief_summaries])
+        warnings += missing
+    if len(slices) > 1 and request.sort_by != "relevance":
+        message = f"Sorted by {request.sort_by} within each of {len(slices)} slices, not over all of them."
+        warnings.append(Warn(code="sorted_by_slice", message=message))
+    if len(listed) > whole.count:
+        warnings.append(
+            Warn(
+                code="count_changed",
+                message=f"PubMed counted {whole.count} results at first and returned {len(listed)}: records were added "
+                "meanwhile.",
+            )
+        )
+    return SearchResult(
+        search_parameters=parameters_of(request).model_copy(update={"max_results": max(whole.count, 1)}),
+        effective_esearch_term=request.effective_term(),
+        query_translation=whole.query_translation,
+        query_broadened=verdict.broadened or None,
+        strict_total=verdict.strict_total,
+        total_found=whole.count,
+        retrieved_pmid_count=len(listed),
+        pmids=listed,
+        brief_summaries=summaries,
+        warnings=warnings,
+        certificate=Certificate(
+            count=whole.count,
+            retrieved=len(listed),
+            missing=max(0, whole.count - len(listed)),
+            duplicates=received - len(listed),
+            slices=slices,
+            query_translation=whole.query_translation,
+            sha256=fingerprint(listed),
+        ),
+        esearch_url=url,
+        esummary_url=esummary_url,
+    )
+
+
+def fingerprint(pmids: list[str]) -> str:
+    """Return the SHA-256 over the PMIDs, sorted as numbers, one per line."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    for pmid in sorted(pmids, key=int):
+        digest.update(f"{pmid}\n".encode())
+    return digest.hexdigest()
 
 
 def parameters_of(request: SearchRequest) -> SearchParameters:

@@ -44,8 +44,9 @@ def cited_in_records(services: Services, pmids: list[str]) -> dict[str, list[Rel
         UpstreamError: NCBI did not answer.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
     """
-    fetched = list(Retrieval.of_ids(services, pmids))
-    Retrieval.raise_if_nothing_answered(fetched)
+    retrieval = Retrieval.of_ids(services, pmids)
+    fetched = list(retrieval)
+    retrieval.raise_if_nothing_answered()
     return {
         item.pmid: list(read_references(item.record.element, item.pmid))
         for item in fetched

@@ -70,8 +70,9 @@ def _citations(services: Services, request: RelationshipsRequest) -> Relationshi
     from entrez_kit.pubmed.record_fetcher import Retrieval
     from entrez_kit.relationships.around import not_found
 
-    fetched = list(Retrieval.of_ids(services, [request.source_pmid]))
-    Retrieval.raise_if_nothing_answered(fetched)
+    retrieval = Retrieval.of_ids(services, [request.source_pmid])
+    fetched = list(retrieval)
+    retrieval.raise_if_nothing_answered()
     record = fetched[0].record
     if record is None:
         raise not_found(request.source_pmid)

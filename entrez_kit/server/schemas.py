@@ -8,10 +8,11 @@ from types import UnionType
 from typing import Any, Final, Union, get_args, get_origin
 
 from annotated_types import Le, MaxLen
-from pydantic import BaseModel, ValidationError, create_model
+from pydantic import BaseModel, ValidationError, create_model, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.errors import EntrezKitError
-from entrez_kit.model import Request
+from entrez_kit.model import Request, wrong
 from entrez_kit.operation import Operation, invalid_arguments
 
 Schema = dict[str, Any]
@@ -37,14 +38,20 @@ _KEPT: Final = (
 )
 
 
+_SKIPPED: Final[Any] = SkipJsonSchema()  # type: ignore[type-arg]  # it takes none when it is called
+"""What marks a field that the schema does not show."""
+
+
 def capped(operation: Operation[Any, Any]) -> Operation[Any, Any]:
     """Return the operation with the bounds that hold for MCP calls built into its request model, or its own function.
 
-    So the schema shows them and validation enforces them, from one place.
+    So the schema shows them and validation enforces them, from one place. Fields that the schema does not show are for
+    the other doors.
     """
     if operation.mcp_function is not None:
         operation = replace(operation, function=operation.mcp_function, mcp_function=None)
-    if not operation.mcp_caps:
+    hidden = [name for name, info in operation.request.model_fields.items() if _SKIPPED in info.metadata]
+    if not operation.mcp_caps and not hidden:
         return operation
     fields: dict[str, Any] = {}
     for name, cap in operation.mcp_caps.items():
@@ -53,8 +60,19 @@ def capped(operation: Operation[Any, Any]) -> Operation[Any, Any]:
         info.metadata = [*(item for item in info.metadata if not isinstance(item, type(bound))), bound]
         info.description = _ending_at(cap, info.description)
         fields[name] = (info.annotation, info)
+
+    def refuse_hidden(data: Any) -> Any:
+        for name in data if isinstance(data, Mapping) else ():
+            if _field_name(operation.request, name) in hidden:
+                raise wrong(name, "Extra inputs are not permitted", data[name])
+        return data
+
     request: type[Request] = create_model(
-        operation.request.__name__, __base__=operation.request, __doc__=operation.request.__doc__, **fields
+        operation.request.__name__,
+        __base__=operation.request,
+        __doc__=operation.request.__doc__,
+        __validators__={"refuse_hidden": model_validator(mode="before")(refuse_hidden)},  # type: ignore[dict-item]  # as pydantic's guide has it
+        **fields,
     )
     return replace(operation, request=request, argument_error=_saying_where_the_cap_holds(operation))
 

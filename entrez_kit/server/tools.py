@@ -14,7 +14,7 @@ from opentelemetry import trace
 
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured
-from entrez_kit.operation import Operation, Outcome, execute
+from entrez_kit.operation import Execution, Operation, execute
 from entrez_kit.server.schemas import Schema, capped, closed_output_schema, input_schema, output_schema
 from entrez_kit.server.telemetry import record_error, record_success
 from entrez_kit.services import Services
@@ -154,7 +154,7 @@ class Toolbox:
         started = time.monotonic()
         if entry is None:
             with tracing.trace(tracing.new_request_id()) as opened:
-                outcome: Outcome[Any] = Outcome(opened, error=self._unknown(name))
+                outcome: Execution[Any] = Execution(opened, error=self._unknown(name))
         else:
             outcome = execute(entry.operation, services, _unpacked(arguments, entry.inputs))
         seconds = time.monotonic() - started
@@ -166,11 +166,11 @@ class Toolbox:
     def refusal(self, error: EntrezKitError, operation: AnyOperation | None = None) -> CallToolResult:
         """Return the answer to a call that is not even tried."""
         with tracing.trace(tracing.new_request_id()) as opened:
-            return self._result(Outcome(opened, error=error), 0.0, operation)
+            return self._result(Execution(opened, error=error), 0.0, operation)
 
     def _result(
         self,
-        outcome: Outcome[Any],
+        outcome: Execution[Any],
         seconds: float,
         operation: AnyOperation | None = None,
         *,
@@ -258,7 +258,7 @@ def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
 
 
-def _meta(outcome: Outcome[Any], seconds: float) -> dict[str, Any]:
+def _meta(outcome: Execution[Any], seconds: float) -> dict[str, Any]:
     """Return what differs from run to run."""
     return {
         "request_id": outcome.trace.request_id,
@@ -279,7 +279,7 @@ def _meta(outcome: Outcome[Any], seconds: float) -> dict[str, Any]:
     }
 
 
-def _report(name: str, outcome: Outcome[Any], seconds: float) -> None:
+def _report(name: str, outcome: Execution[Any], seconds: float) -> None:
     """Write the line of the log and the attributes of the span that say what a call came to."""
     exchanges = list(outcome.trace.exchanges)
     facts = {

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from entrez_kit import EntrezKit
-from entrez_kit.citations.check.operation import CheckRequest, check_references
+from entrez_kit.citations.check.operation import CHECK
 from entrez_kit.citations.files.references import Reference
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.pubmed.models import Article
@@ -109,7 +109,7 @@ def test_citations_show_how_works_stand(kit: EntrezKit) -> None:
 
 def test_a_check_never_verifies_what_was_partly_retracted_or_withdrawn(kit: EntrezKit) -> None:
     references = [Reference(key=pmid, pmid=pmid) for pmid in STANDING]
-    checked = check_references(kit.services, CheckRequest(references=references)).references
+    checked = CHECK.run(kit.services, {"references": references}).references
 
     assert {one.key: status(one) for one in checked} == STANDING
     assert {one.key: one.status for one in checked} == {

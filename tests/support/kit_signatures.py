@@ -25,7 +25,7 @@ MODULE: Final = Path(catalogue.__file__).with_name("kit_methods.py")
 MARKER: Final = "# Written by tests/support/kit_signatures.py from here on\n"
 WIDTH: Final = 120
 UNKNOWN: Final = "an argument is unknown, missing or out of bounds"
-PAGING: Final = frozenset({"max_results", "offset", "use_history"})
+PAGING: Final = frozenset({"max_results", "offset", "use_history", "retrieve_all"})
 PROGRESS: Final = "called with the number of PMIDs retrieved so far and the number counted."
 
 AnyOperation = Operation[Any, Any]
@@ -54,7 +54,7 @@ def module_text() -> str:
 
 
 def _imports(operations: tuple[AnyOperation, ...]) -> Iterator[str]:
-    homes = {"entrez_kit.pubmed.search_all": {"Progress"}, "entrez_kit.services": {"Services"}}
+    homes = {"entrez_kit.services": {"Services"}}
     for operation in operations:
         fields = operation.request.model_fields.values()
         for model in (
@@ -77,7 +77,7 @@ def _method(operation: AnyOperation) -> Iterator[str]:
 def _search_all(operation: AnyOperation) -> Iterator[str]:
     yield "    @_runs_whole"
     yield "    def search_all("
-    yield from _parameters(operation, 'progress: "Progress | None" = None,', without=PAGING)
+    yield from _parameters(operation, "progress: Callable[[int, int], None] | None = None,", without=PAGING)
     yield f'    ) -> "{operation.result.__name__}":'
     said = "Retrieve every PMID of a search, however many, with a certificate that nothing is missing."
     yield from _docstring(said, operation, {"progress": PROGRESS}, without=PAGING)
@@ -142,7 +142,8 @@ def _inside(kind: Any) -> Iterator[Any]:
 
 
 def _fields(operation: AnyOperation, without: Collection[str]) -> Iterator[tuple[str, FieldInfo]]:
-    yield from ((name, field) for name, field in operation.request.model_fields.items() if name not in without)
+    fields = operation.request.model_fields.items()
+    yield from ((name, field) for name, field in fields if name not in without)
 
 
 def _docstring(
@@ -178,7 +179,7 @@ def _doc(thing: object) -> str:
 
 def _said(operation: AnyOperation) -> str:
     """Return what an operation does, with the kit's names in place of the tools'."""
-    text = _doc(operation.function)
+    text = _doc(operation.outcomes or operation.function)
     return _plain(re.split(r"\n\n(?:Args|Returns|Raises|Source):", text)[0])
 
 
@@ -190,7 +191,7 @@ def _plain(text: str) -> str:
 
 def _raises(operation: AnyOperation) -> Mapping[str, str]:
     """Return the errors and when they are raised, as the operation's function has it."""
-    _, _, text = _doc(operation.function).partition("Raises:\n")
+    _, _, text = _doc(operation.outcomes or operation.function).partition("Raises:\n")
     entries = re.findall(r"^    (\w+): (.+(?:\n {8}.+)*)", text.partition("\n\n")[0], re.MULTILINE)
     found = {name: " ".join(when.split()) for name, when in entries}
     if operation.argument_error is not None:

@@ -14,9 +14,11 @@ import entrez_kit
 def test_every_package_on_disk_is_listed() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     listed = set(project["tool"]["setuptools"]["packages"])
-    found = {".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "entrez_kit").rglob("__init__.py")} | {
-        "entrez_kit.commands",
-        "entrez_kit.fixtures",
+    places = {"entrez_kit": "entrez_kit", "commands": "entrez_kit.commands", "fixtures": "entrez_kit.fixtures"}
+    found = {
+        ".".join((package, *path.parent.relative_to(ROOT / folder).parts))
+        for folder, package in places.items()
+        for path in (ROOT / folder).rglob("__init__.py")
     }
 
     assert listed == found

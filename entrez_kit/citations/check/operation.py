@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Literal, get_args
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from entrez_kit import tracing
 from entrez_kit.batches import in_batches
@@ -21,7 +21,7 @@ from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, Upst
 from entrez_kit.identifiers import IdKind
 from entrez_kit.markup import on_the_line
 from entrez_kit.model import Request, Result, Warn, sparse
-from entrez_kit.operation import Operation
+from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.match import Citation, MatchRequest, brief_citation, lookup_citation, surname
 from entrez_kit.pubmed.models import Article, RetractionStatus
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
@@ -62,9 +62,12 @@ ANOTHER_WORK: Final[Mapping[FoundBy, str]] = {
 
 
 class CheckRequest(Request):
-    """The references to check."""
+    """The references to check, and what is to become of the file they stand in."""
 
     references: list[Reference] = Field(min_length=1, max_length=MAX_REFERENCES, description="References in order.")
+    warnings: list[Warn] = Field(default=[], description="What there was to say about their file.")
+    corrects: bool = Field(default=False, description="Say what a corrected file would change.")
+    target: str | None = Field(default=None, description="Where the corrected file goes, if anything changes.")
 
 
 class CheckedReference(Result):
@@ -117,6 +120,12 @@ class CheckResult(Result):
     fixed: str | None = sparse()
     corrected: int = Field(default=0, exclude_if=lambda value: value == 0)
     changes: list[Change] = sparse([])
+    _corrections: dict[int, Correction] = PrivateAttr(default_factory=dict)
+
+    @property
+    def corrections(self) -> Mapping[int, Correction]:
+        """What to change in the file, by the number of the reference."""
+        return self._corrections
 
     @property
     def findings(self) -> int:
@@ -142,7 +151,53 @@ class _Candidates:
         return any(_agreement(reference, article)[0] for article, _ in self.articles.values())
 
 
-def check_references(services: Services, request: CheckRequest) -> CheckResult:
+class Checks(Outcomes[CheckedReference]):
+    """What becomes of each reference; ``result`` tells the whole after the walk."""
+
+    def __init__(self, services: Services, request: CheckRequest) -> None:
+        super().__init__()
+        self.warnings = [*request.warnings]
+        self._services = services
+        self._request = request
+        self._checked: list[CheckedReference] = []
+        self._corrections: dict[int, Correction] = {}
+
+    def __iter__(self) -> Iterator[CheckedReference]:
+        references = self._request.references
+        failure: EntrezKitError | None = None
+        for start in range(0, len(references), BATCH):
+            tracing.step(start, len(references))
+            found = _found(self._services, references[start : start + BATCH])
+            for number, candidates in enumerate(found, start=start):
+                outcome, article = _outcome(references[number], candidates)
+                correction = _correction(references[number], outcome, article) if self._request.corrects else None
+                if correction is not None:
+                    self._corrections[number] = correction
+                failure = failure or candidates.failure
+                self._checked.append(outcome)
+                yield outcome
+        tracing.step(len(references), len(references))
+        if failure is not None and all(outcome.status == "unchecked" for outcome in self._checked):
+            raise failure
+        self.warnings += _cited_twice(self._checked)
+
+    def result(self) -> CheckResult:
+        """Return what all outcomes come to."""
+        counts = Counter(outcome.status for outcome in self._checked)
+        result = CheckResult(
+            references=self._checked,
+            total=len(self._checked),
+            counts={status: counts[status] for status in STATUSES},
+            warnings=self.warnings,
+            fixed=self._request.target if self._corrections else None,
+            corrected=len(self._corrections),
+            changes=_changes(self._request.references, self._corrections),
+        )
+        result._corrections = self._corrections
+        return result
+
+
+def check_references(services: Services, request: CheckRequest) -> Checks:
     """Check references against PubMed: whether they exist, say what their records say, and still stand.
 
     Args:
@@ -153,56 +208,27 @@ def check_references(services: Services, request: CheckRequest) -> CheckResult:
         UpstreamError: no reference could be checked, because NCBI did not answer.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
     """
-    checked, articles = checked_with_records(services, request.references)
-    del articles
-    return result_of(checked)
+    return Checks(services, request)
 
 
-def checked_with_records(
-    services: Services, references: Sequence[Reference]
-) -> tuple[list[CheckedReference], dict[int, Article]]:
-    """Check references and return the records of those that were found beside the outcomes, by their number.
-
-    Raises:
-        UpstreamError: or RateLimited, where nothing could be checked.
-    """
-    checked: list[CheckedReference] = []
-    articles: dict[int, Article] = {}
-    failure: EntrezKitError | None = None
-    for start in range(0, len(references), BATCH):
-        tracing.step(start, len(references))
-        batch = references[start : start + BATCH]
-        found = _found(services, batch)
-        for number, (reference, candidates) in enumerate(zip(batch, found, strict=True), start=start):
-            outcome, article = _outcome(reference, candidates)
-            checked.append(outcome)
-            failure = failure or candidates.failure
-            if article is not None:
-                articles[number] = article
-    tracing.step(len(references), len(references))
-    if failure is not None and all(outcome.status == "unchecked" for outcome in checked):
-        raise failure
-    return checked, articles
+def result_of(request: CheckRequest, checks: Checks) -> CheckResult:
+    """Build the result from all outcomes."""
+    for _ in checks:
+        pass
+    return checks.result()
 
 
-def result_of(checked: Sequence[CheckedReference]) -> CheckResult:
-    """Build the result from all outcomes, with a warning for every work that is cited under several keys."""
-    counts = Counter(outcome.status for outcome in checked)
+def _cited_twice(checked: Sequence[CheckedReference]) -> list[Warn]:
+    """Return a warning for every work that is cited under several keys."""
     works: dict[str, list[str]] = {}
     for outcome in checked:
         if outcome.pmid and outcome.same_work is not False:
             works.setdefault(outcome.pmid, []).append(outcome.key)
-    warnings = [
+    return [
         Warn(code="duplicate_work", message=f"PMID {pmid} is cited {len(keys)} times: {', '.join(keys[:10])}.")
         for pmid, keys in works.items()
         if len(set(keys)) > 1
     ]
-    return CheckResult(
-        references=list(checked),
-        total=len(checked),
-        counts={status: counts[status] for status in STATUSES},
-        warnings=warnings,
-    )
 
 
 # Finding records
@@ -450,27 +476,20 @@ def _without_record(reference: Reference, candidates: _Candidates, base: dict[st
 # Corrections
 
 
-def corrections_of(
-    references: Sequence[Reference], checked: Sequence[CheckedReference], articles: Mapping[int, Article]
-) -> dict[int, Correction]:
-    """Return what to change in references whose record is certain: fields that differ, and a note of a retraction.
+def _correction(reference: Reference, outcome: CheckedReference, article: Article | None) -> Correction | None:
+    """Return what to change in a reference whose record is certain: fields that differ, and a note of a retraction.
 
     What was not found, and what has the title, the authors or the identifier of another work, is left as it is: its
     author must look at it.
     """
-    found: dict[int, Correction] = {}
-    for number, outcome in enumerate(checked):
-        article = articles.get(number)
-        if article is None or outcome.status in UNCERTAIN:
-            continue
-        item = csl_item(article)
-        fields: dict[str, Any] = {one.field: _value(one, item, article) for one in outcome.differences}
-        if outcome.detail and references[number].pmid and references[number].pmid != article.pmid:
-            fields["pmid"] = article.pmid
-        note = outcome.notice if outcome.status in ("retracted", "concern") else None
-        if fields or note:
-            found[number] = Correction(fields, note, short=item.get("container-title-short"))
-    return found
+    if article is None or outcome.status in UNCERTAIN:
+        return None
+    item = csl_item(article)
+    fields: dict[str, Any] = {one.field: _value(one, item, article) for one in outcome.differences}
+    if outcome.detail and reference.pmid and reference.pmid != article.pmid:
+        fields["pmid"] = article.pmid
+    note = outcome.notice if outcome.status in ("retracted", "concern") else None
+    return Correction(fields, note, short=item.get("container-title-short")) if fields or note else None
 
 
 def _value(difference: FieldDifference, item: Item, article: Article) -> Any:
@@ -487,7 +506,7 @@ def _value(difference: FieldDifference, item: Item, article: Article) -> Any:
             return difference.record
 
 
-def changes_of(references: Sequence[Reference], corrections: Mapping[int, Correction]) -> list[Change]:
+def _changes(references: Sequence[Reference], corrections: Mapping[int, Correction]) -> list[Change]:
     """Return what corrections change, field by field: the old text and the new one."""
     changes: list[Change] = []
     for number, correction in corrections.items():
@@ -514,7 +533,8 @@ def unfixed(result: CheckResult) -> Iterator[CheckedReference]:
 
 CHECK: Final = Operation(
     name="check_references",
-    function=check_references,
+    outcomes=check_references,
+    collect=result_of,
     request=CheckRequest,
     result=CheckResult,
     method="check_references",

@@ -10,14 +10,7 @@ from places import DATA
 
 from entrez_kit import EntrezKit
 from entrez_kit.citations.check.comparing import differences, same_journal, same_work
-from entrez_kit.citations.check.operation import (
-    CheckedReference,
-    CheckRequest,
-    CheckResult,
-    check_references,
-    checked_with_records,
-    corrections_of,
-)
+from entrez_kit.citations.check.operation import CHECK, CheckedReference, CheckResult
 from entrez_kit.citations.files.entries import FILES, file_text
 from entrez_kit.citations.files.reference_files import reference_file
 from entrez_kit.citations.files.references import RefAuthor, Reference, divided_name
@@ -56,7 +49,7 @@ def article(*authors: dict[str, str], **fields: Any) -> Article:
 
 
 def check(kit: EntrezKit, *references: Reference) -> CheckResult:
-    return check_references(kit.services, CheckRequest(references=list(references)))
+    return CHECK.run(kit.services, {"references": list(references)})
 
 
 def only(kit: EntrezKit, **fields: Any) -> CheckedReference:
@@ -382,8 +375,8 @@ def test_hundreds_of_references_take_a_bounded_number_of_requests(kit: EntrezKit
 def fixed(kit: EntrezKit, text: str, kind: str) -> tuple[str, list[CheckedReference]]:
     """Return a file corrected, and what was found in it."""
     file = reference_file(text, "refs", kind)
-    checked, articles = checked_with_records(kit.services, file.references)
-    return file.corrected(corrections_of(file.references, checked, articles)), checked
+    result = CHECK.run(kit.services, {"references": file.references, "corrects": True})
+    return file.corrected(result.corrections), result.references
 
 
 BIBTEX = """% references of the thesis

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from entrez_kit import EntrezKit
-from entrez_kit.citations.check.operation import CheckRequest, check_references, checked_with_records, corrections_of
+from entrez_kit.citations.check.operation import CHECK
 from entrez_kit.citations.check.written import compare_text, divided
 from entrez_kit.citations.files.references import RefAuthor, Reference
 from entrez_kit.citations.operation import citations_of
@@ -123,19 +123,20 @@ def test_the_title_or_the_authors_of_another_work_make_it_another_work_and_nothi
 ) -> None:
     references = [STRUCTURED[made](one, other) for one, other in PAIRS]
 
-    checked, records = checked_with_records(kit.services, references)
+    result = CHECK.run(kit.services, {"references": references, "corrects": True})
+    checked = result.references
 
     statuses = {one.status for one in checked}
     assert statuses == {"another_work"} or (made.endswith("place") and statuses == {"another_work", "not_found"})
     assert all(f"PMID {one.pmid}" in (one.citation or "") for one in checked if one.status == "another_work")
-    assert corrections_of(references, checked, records) == {}
+    assert result.corrections == {}
 
 
 @pytest.mark.parametrize("made", WRITTEN)
 def test_a_pasted_reference_that_says_anything_else_than_its_record_is_not_verified(kit: EntrezKit, made: str) -> None:
     text = "\n".join(f"{number}. {WRITTEN[made](*pair)}" for number, pair in enumerate(PAIRS, start=1))
 
-    checked = check_references(kit.services, CheckRequest(references=divided(text))).references
+    checked = CHECK.run(kit.services, {"references": divided(text)}).references
 
     assert len(checked) == len(PAIRS)
     assert not [one for one in checked if one.status == "verified"]
@@ -152,7 +153,7 @@ def test_there_are_more_than_forty_of_them() -> None:
 def test_true_references_are_verified_structured_and_pasted(kit: EntrezKit) -> None:
     pasted = divided("\n\n".join(vancouver(one) for one in ARTICLES))
 
-    result = check_references(kit.services, CheckRequest(references=[*map(true, ARTICLES), *pasted]))
+    result = CHECK.run(kit.services, {"references": [*map(true, ARTICLES), *pasted]})
 
     assert result.counts["verified"] == 2 * len(ARTICLES), [
         one for one in result.references if one.status != "verified"

@@ -217,7 +217,7 @@ def test_a_defect_of_the_door_itself_is_reported_the_same_way(
     def broken(*args: object, **kwargs: object) -> None:
         raise ZeroDivisionError("internal detail")
 
-    monkeypatch.setattr(module("_run"), "presenter", broken)
+    monkeypatch.setattr(module("_pipeline"), "writer_for", broken)
     done = cli("search", "crispr")
 
     assert done.status == 1

@@ -21,13 +21,13 @@ EVERYWHERE = {
 }
 """Parameters of every command."""
 FLAGS_ONLY = {
-    "pubmed_search_articles": {"strict", "retrieve_all", "min_date", "max_date", "date_type"},
+    "pubmed_search_articles": {"strict", "min_date", "max_date", "date_type"},
     "pubmed_fetch_contents": {"input"},
     "get_gene": {"input"},
     "pubmed_format_citations": {"input"},
-    "europepmc_search": {"max_results", "preprints"},
+    "europepmc_search": {"preprints"},
     "pubmed_convert_ids": {"input"},
-    "pubmed_fetch_fulltext": {"ids", "input"},
+    "pubmed_fetch_fulltext": {"input"},
     "entrez_summary": {"input"},
     "entrez_fetch": {"input"},
     "entrez_link": {"input"},
@@ -41,7 +41,8 @@ FLAGS_ONLY = {
 FIELDS_ONLY = {
     "pubmed_search_articles": {"date_range"},
     "pubmed_fetch_contents": {"output_format"},
-    "pubmed_fetch_fulltext": {"pmids", "pmcids", "dois"},
+    "pubmed_fetch_fulltext": {"pmids", "pmcids", "dois", "for_readers"},
+    "pubmed_format_citations": {"markup"},
     "pubmed_lookup_citation": {"citations"},
 }
 """Fields without a flag of their name: date_range has three, raw_text is -f xml and -f nbib, ids say what they are."""
@@ -52,6 +53,7 @@ OTHER_DEFAULTS = {
 SEVERAL_IDS = {
     ("pubmed_fetch_contents", "pmids"),
     ("pubmed_format_citations", "pmids"),
+    ("pubmed_fetch_fulltext", "ids"),
     ("get_gene", "entrez_id"),
     ("pubmed_convert_ids", "ids"),
     ("entrez_summary", "ids"),

@@ -31,6 +31,13 @@ from entrez_kit.server.schemas import capped, input_schema, output_schema
 from entrez_kit.server.tools import DEFAULT_TOOLSETS, TOOLSETS, Toolbox, read_toolsets
 
 MAX_LISTING = 24_000
+HIDDEN: dict[str, dict[str, Any]] = {
+    "pubmed_search_articles": {"retrieve_all": True},
+    "pubmed_format_citations": {"markup": "html"},
+    "pubmed_fetch_fulltext": {"ids": ["99000001"], "for_readers": True},
+    "europepmc_search": {"max_results": 5_000},
+}
+"""Fields for the other doors."""
 
 pytestmark = pytest.mark.anyio
 
@@ -170,7 +177,9 @@ def test_an_input_schema_is_flat_closed_and_without_noise(operation: Operation[A
     jsonschema.Draft202012Validator.check_schema(schema)
     assert schema["type"] == "object"
     assert schema["additionalProperties"] is False
-    assert list(schema["properties"]) == list(operation.request.model_fields)
+    assert list(schema["properties"]) == [
+        name for name in operation.request.model_fields if name not in HIDDEN.get(operation.name, ())
+    ]
     assert set(schema.get("required", [])) == {
         name for name, info in operation.request.model_fields.items() if info.is_required()
     }
@@ -203,6 +212,15 @@ def test_caps_stand_in_the_schema_and_hold(operation: Operation[Any, Any], servi
         assert name in [problem["field"] for problem in error["details"]["errors"]]
         assert f"up to {cap}" in error["recovery_hint"]
         assert f"entrez-kit {' '.join(operation.command)}" in error["recovery_hint"]
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_what_the_schema_does_not_show_is_not_taken_from_agents(services: ServerServices, name: str) -> None:
+    (operation,) = (one for one in OPERATIONS if one.name == name)
+    for field, value in HIDDEN[name].items():
+        error = error_of(Toolbox([operation]).call(services, name, {**EXAMPLES[name][0][1], field: value}))
+        (problem,) = error["details"]["errors"]
+        assert (problem["field"], problem["message"]) == (field, "Extra inputs are not permitted")
 
 
 def test_a_cap_leaves_the_operation_itself_as_it_is(services: ServerServices) -> None:

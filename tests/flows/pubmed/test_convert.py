@@ -197,7 +197,7 @@ class Prepared:
         raise EntityNotFound("none of the ids")
 
     def run(self, *ids: str) -> ConvertResult:
-        return CONVERT.function(self, CONVERT.build({"ids": list(ids)}))  # type: ignore[arg-type]
+        return CONVERT.answer(self, CONVERT.build({"ids": list(ids)}))  # type: ignore[arg-type]
 
 
 def record(pmid: str, *, doi: str = "", pmc: str = "", invalid: str = "") -> str:

@@ -1,5 +1,6 @@
 """europepmc_search over the sandbox: queries that stay apart, pages to the end, and honesty about what is missing."""
 
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,13 +11,17 @@ import pytest
 from entrez_kit import EntrezKit
 from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.europepmc.query import build_query
-from entrez_kit.europepmc.search import EUROPEPMC_SEARCH, EuropePMCRequest, Walk, search_many
+from entrez_kit.europepmc.search import EUROPEPMC_SEARCH, EuropePMCRequest, EuropePMCResult, Walk
 from entrez_kit.operation import execute
 from entrez_kit.sandbox.replies import Reply, document
 from entrez_kit.sandbox.requesting import Request, State
 from entrez_kit.sandbox.server import Sandbox
 
 KitFor = Callable[..., EntrezKit]
+
+
+def search_many(kit: EntrezKit, request: EuropePMCRequest, **more: Any) -> EuropePMCResult:
+    return EUROPEPMC_SEARCH.run(kit.services, request.model_copy(update=more))
 
 
 @pytest.fixture
@@ -246,13 +251,13 @@ def test_cursors_lead_through_every_page_once(kit: EntrezKit) -> None:
 def test_so_many_records_take_as_many_pages_as_needed(kit_for: KitFor, many: Sandbox) -> None:
     kit = kit_for(many)
     request = EuropePMCRequest(query="PUB_YEAR:[1900 TO 2100]", page_size=1000, detail_level="brief")
-    result = search_many(kit.services, request, 2_200)
+    result = search_many(kit, request, max_results=2_200)
 
     assert len(set(keys(result))) == result.retrieved_count == 2_200
     assert [entry.get("pageSize") for entry in many.entries("europepmc_search")] == ["1000", "1000", "200"]
     assert result.next_cursor
     assert result.shortfall() is None
-    rest = search_many(kit.services, request.model_copy(update={"cursor": result.next_cursor}), 9_999)
+    rest = search_many(kit, request, cursor=result.next_cursor, max_results=9_999)
     assert len(set(keys(rest)) | set(keys(result))) == result.total_found
     assert rest.next_cursor is None
     assert rest.shortfall() is None
@@ -264,7 +269,7 @@ def test_the_end_is_reached_through_every_kind_of_fault(kit_for: KitFor) -> None
     with Sandbox(records=900, faults=faults, seed=7, enforce_limits=False) as troubled:
         kit = kit_for(troubled, europepmc_max_retries=10)
         request = EuropePMCRequest(query="PUB_YEAR:[1900 TO 2100]", page_size=25, detail_level="brief")
-        result = search_many(kit.services, request, 5_000)
+        result = search_many(kit, request, max_results=5_000)
 
         assert result.retrieved_count == len(set(keys(result))) == result.total_found >= 900
         assert result.shortfall() is None
@@ -274,13 +279,14 @@ def test_the_end_is_reached_through_every_kind_of_fault(kit_for: KitFor) -> None
 
 @pytest.mark.long
 def test_a_walk_holds_one_page_at_a_time(kit_for: KitFor, many: Sandbox) -> None:
-    request = EuropePMCRequest(query="PUB_YEAR:[1900 TO 2100]", page_size=100, detail_level="brief")
-    walk = Walk(kit_for(many).services, request, 1_000)
-    pages = walk.pages()
-    next(pages)
+    request = EuropePMCRequest(query="PUB_YEAR:[1900 TO 2100]", page_size=100, detail_level="brief", max_results=1_000)
+    walk = Walk(kit_for(many).services, request)
+    records = iter(walk)
+    first = list(itertools.islice(records, 100))
 
     assert many.requests("europepmc_search") == 1
-    assert sum(len(page) for page in pages) == 900
+    assert len(first) == 100
+    assert len(list(records)) == 900
 
 
 # Honesty
@@ -352,7 +358,7 @@ def test_a_failure_on_the_way_keeps_what_came_and_says_where_to_go_on(kit: Entre
     whole = kit.europepmc_search(query="crispr", page_size=2)
     sandbox.fail_next("500", "europepmc_search", times=50)
     request = EuropePMCRequest(query="crispr", page_size=2)
-    result = search_many(kit.services, request, 10)
+    result = search_many(kit, request, max_results=10)
     error = result.shortfall()
 
     assert keys(result) == keys(whole)

@@ -246,7 +246,7 @@ class Matcher:
         return SimpleNamespace(content=b"<eSearchResult><Count>0</Count><IdList/></eSearchResult>")
 
     def run(self, *citations: dict[str, str]) -> MatchResult:
-        return LOOKUP_CITATION.function(self, LOOKUP_CITATION.build({"citations": list(citations)}))  # type: ignore[arg-type]
+        return LOOKUP_CITATION.answer(self, LOOKUP_CITATION.build({"citations": list(citations)}))  # type: ignore[arg-type]
 
 
 FULL = {"journal": "J", "year": "2020", "volume": "1", "first_page": "1"}

@@ -38,16 +38,16 @@ RECORD = {
 
 def rows(module: Module, records: list[Any], columns: Any, delimiter: str = ",") -> list[list[str]]:
     sink = Sink()
-    writer = module("_formats").Rows(sink, columns, delimiter)
+    writer = module("_formats.rows").Rows(sink, lambda record: [record], columns, delimiter)
     writer.begin()
     for record in records:
-        writer.record(record)
+        writer.outcome(record)
     writer.end()
     return list(csv.reader(io.StringIO(sink.text), delimiter=delimiter))
 
 
 def test_json_keeps_other_scripts_readable_and_hides_what_steers_terminals(module: Module) -> None:
-    text = module("_formats").json_text({"title": "β-catenin \x1b[31m \x9b31m \u2028 é"})
+    text = module("_formats.documents").json_text({"title": "β-catenin \x1b[31m \x9b31m \u2028 é"})
 
     assert "β-catenin" in text
     assert not set(text) & {"\x1b", "\x9b", "\u2028"}
@@ -55,22 +55,24 @@ def test_json_keeps_other_scripts_readable_and_hides_what_steers_terminals(modul
 
 
 def test_json_survives_text_that_is_no_text(module: Module) -> None:
-    assert json.loads(module("_formats").json_text({"query": "\udcff"})) == {"query": "\udcff"}
+    assert json.loads(module("_formats.documents").json_text({"query": "\udcff"})) == {"query": "\udcff"}
 
 
 def test_projection_keeps_the_structure_and_the_order_asked_for(module: Module) -> None:
-    projected = module("_formats").project(RECORD, ["journal_info.publication_date.year", "authors.last_name", "pmid"])
+    projected = module("_formats.fields").project(
+        RECORD, ["journal_info.publication_date.year", "authors.last_name", "pmid"]
+    )
 
     assert list(projected) == ["journal_info", "authors", "pmid"]
     assert projected["journal_info"] == {"publication_date": {"year": 2024}}
     assert projected["authors"] == [{"last_name": "Doe"}, {}, {"last_name": "Roe"}]
-    assert module("_formats").project(RECORD, ["authors", "authors.last_name"])["authors"] == RECORD["authors"]
-    assert module("_formats").project(RECORD, ["doi"]) == {}
+    assert module("_formats.fields").project(RECORD, ["authors", "authors.last_name"])["authors"] == RECORD["authors"]
+    assert module("_formats.fields").project(RECORD, ["doi"]) == {}
 
 
 def test_a_path_through_a_list_leads_to_a_list(module: Module) -> None:
-    assert module("_formats").values_at(RECORD, "authors.last_name") == ["Doe", "Roe"]
-    assert module("_formats").values_at(RECORD, "journal_info.issn") is None
+    assert module("_formats.fields").values_at(RECORD, "authors.last_name") == ["Doe", "Roe"]
+    assert module("_formats.fields").values_at(RECORD, "journal_info.issn") is None
 
 
 @pytest.mark.parametrize(
@@ -87,11 +89,11 @@ def test_a_path_through_a_list_leads_to_a_list(module: Module) -> None:
     ],
 )
 def test_the_model_says_which_fields_there_are(module: Module, path: str, known: bool) -> None:
-    assert module("_formats").Shape(Article).knows(path) is known
+    assert module("_formats.fields").Shape(Article).knows(path) is known
 
 
 def test_fields_of_any_record_of_a_union_are_known(module: Module) -> None:
-    shape = module("_formats").Shape(FetchResult)
+    shape = module("_formats.fields").Shape(FetchResult)
 
     assert shape.knows("articles.medline_text")
     assert shape.knows("articles.full_xml_content.anything.goes")
@@ -101,7 +103,7 @@ def test_fields_of_any_record_of_a_union_are_known(module: Module) -> None:
 
 def test_an_unknown_field_is_refused_with_the_fields_there_are(module: Module) -> None:
     with pytest.raises(InvalidInput, match=r"titel\. Did you mean title") as caught:
-        module("_formats").columns_for(["titel"], {}, module("_formats").Shape(Article))
+        module("_formats.fields").columns_for(["titel"], {}, module("_formats.fields").Shape(Article))
 
     assert "pmid" in caught.value.details["fields"]
     assert "journal_info" in caught.value.recovery_hint
@@ -153,16 +155,16 @@ def test_the_header_is_there_without_rows(module: Module) -> None:
     ],
 )
 def test_cells_that_a_spreadsheet_would_run_are_disarmed(module: Module, text: str, expected: str) -> None:
-    assert module("_formats").harmless(text) == expected
+    assert module("_formats.rows").harmless(text) == expected
 
 
 def test_cells_hold_no_control_characters(module: Module) -> None:
-    assert module("_formats").cell("a\x1b[31mb\x9bc\x00d\u202ee") == "a[31mbcde"
+    assert module("_formats.rows").cell("a\x1b[31mb\x9bc\x00d\u202ee") == "a[31mbcde"
 
 
 def test_json_writes_what_nobody_sees_as_escapes_and_keeps_every_character(module: Module) -> None:
     text = "a\u202eb\u200bc\ufeffd\x9be\u2028f\U000e0041g\u00adh می\u200cخواهم"
-    shown = module("_formats").json_text({"title": text})
+    shown = module("_formats.documents").json_text({"title": text})
 
     assert json.loads(shown) == {"title": text}
     assert "\\u202e" in shown
@@ -171,7 +173,7 @@ def test_json_writes_what_nobody_sees_as_escapes_and_keeps_every_character(modul
 
 
 def test_cells_flatten_values(module: Module) -> None:
-    cell = module("_formats").cell
+    cell = module("_formats.rows").cell
 
     assert cell(True) == "true"
     assert cell([{"a": 1, "b": 2}, {"a": 3}]) == "1 2; 3"
@@ -182,7 +184,7 @@ def test_models_become_plain_data(module: Module) -> None:
     class Point(BaseModel):
         x: int
 
-    assert module("_formats").as_data({"points": [Point(x=1)]}) == {"points": [{"x": 1}]}
+    assert module("_formats.fields").as_data({"points": [Point(x=1)]}) == {"points": [{"x": 1}]}
 
 
 def test_pages_tables_and_markdown_of_a_record_show_nothing_hidden_and_its_json_keeps_all(module: Module) -> None:
@@ -196,7 +198,8 @@ def test_pages_tables_and_markdown_of_a_record_show_nothing_hidden_and_its_json_
         "url": "https://pubmed.ncbi.nlm.nih.gov/99000001/",
     }
     page = module("_markdown").page(record)
-    cells = [module("_formats").cell(column(record)) for column in module("_text").ARTICLE_COLUMNS.values()]
+    cell = module("_formats.rows").cell
+    cells = [cell(column(record)) for column in module("_text").ARTICLE_COLUMNS.values()]
     console = io.StringIO()
     sink = module("_output").Sink(None)
     sink._put = lambda content: console.write(content.decode())
@@ -206,4 +209,4 @@ def test_pages_tables_and_markdown_of_a_record_show_nothing_hidden_and_its_json_
         assert not set(marks) & set(text)
     assert "Tea time" in page
     assert "\x1b[0m" in console.getvalue()  # the program's own
-    assert json.loads(module("_formats").json_text(record)) == record
+    assert json.loads(module("_formats.documents").json_text(record)) == record

@@ -1,0 +1,70 @@
+"""JSON: the whole document, or a line for each record."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from pydantic_core import PydanticSerializationError, to_json
+
+from entrez_kit.invisible import escape_json
+
+from .._output import Sink
+from .fields import Record, Shape, as_data, project, unknown_field
+from .writer import Failed, Writer
+
+
+def json_text(document: Any, *, indent: int | None = 2) -> str:
+    """Return a document (models, mappings, lists) as JSON, other scripts than Latin kept readable."""
+    try:
+        text = to_json(document, indent=indent).decode("utf-8")
+    except PydanticSerializationError:  # a lone surrogate, from an argument that is no valid text
+        import json
+
+        text = json.dumps(as_data(document), indent=indent)
+    return escape_json(text)
+
+
+class Document(Writer[Any]):
+    """The whole document, or what ``--fields`` names of it, in the document or in its records."""
+
+    whole = True
+
+    def __init__(self, sink: Sink, fields: Sequence[str], records_key: str, records: Shape, document: Shape) -> None:
+        super().__init__(sink, lambda result: (result,))
+        self._paths = []
+        for path in fields:
+            if records_key and records.knows(path):
+                self._paths.append(f"{records_key}.{path}")
+            elif document.knows(path):
+                self._paths.append(path)
+            else:
+                raise unknown_field(path, list(dict.fromkeys([*records.names(), *document.names()])))
+
+    def put(self, piece: Any) -> None:
+        """Write the document."""
+        if self._paths:
+            piece = as_data(piece)
+            # What NCBI complained about stays and stands first: fewer fields must not mean fewer warnings.
+            told = ("query_broadened", "strict_total", "warnings") if isinstance(piece, dict) else ()
+            kept = [name for name in told if piece.get(name) not in (None, [])]
+            piece = project(piece, [*(name for name in kept if name not in self._paths), *self._paths])
+        self.sink.data(json_text(piece) + "\n")
+
+
+class Lines(Writer[Record]):
+    """One record per line; handed over at once, for whoever reads along."""
+
+    def __init__(
+        self, sink: Sink, records: Callable[[Any], Iterable[Record]], fields: Sequence[str], shape: Shape
+    ) -> None:
+        super().__init__(sink, records)
+        for path in fields:
+            if not shape.knows(path):
+                raise unknown_field(path, shape.names())
+        self._fields = fields
+
+    def put(self, piece: Record) -> None:
+        """Write a record on a line of its own; what failed, and a record known by its identifier alone, stay whole."""
+        if self._fields and len(piece) > 1 and not isinstance(piece, Failed):
+            piece = project(piece, self._fields)
+        self.sink.data(json_text(piece, indent=None) + "\n")
+        self.sink.flush()

@@ -1,0 +1,145 @@
+"""Plain data, the dotted paths in it, and projection on fields."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import BaseModel
+
+from entrez_kit.errors import InvalidInput
+
+Record = Mapping[str, Any]
+Column = Callable[[Record], Any]
+"""Makes one cell out of a record."""
+
+
+def as_data(document: Any) -> Any:
+    """Return a model as plain data, as its JSON has it; anything else as it is."""
+    if isinstance(document, BaseModel):
+        return document.model_dump(mode="json")
+    if isinstance(document, list | tuple):
+        return [as_data(item) for item in document]
+    if isinstance(document, Mapping):
+        return {key: as_data(value) for key, value in document.items()}
+    return document
+
+
+class Shape:
+    """Which dotted paths a document has: read from its model, or from the document itself where there is no model."""
+
+    def __init__(self, model: Any = None, sample: Iterable[Record] = ()) -> None:
+        self._model = model
+        self._sample = list(sample) if model is None else []
+
+    def names(self) -> list[str]:
+        """Return the names at the top."""
+        if self._model is not None:
+            return list(_fields(self._model) or ())
+        return list(dict.fromkeys(name for record in self._sample for name in record))
+
+    def below(self, path: str) -> "Shape":
+        """Return the shape of what a path leads to; itself for "", free-form where nothing is known about it."""
+        if not path:
+            return self
+        kinds: Any = self._model
+        for name in path.split("."):
+            kinds = (_fields(kinds) or {}).get(name, Any)
+        return Shape(kinds)
+
+    def knows(self, path: str) -> bool:
+        """Tell whether a dotted path can lead to a value."""
+        head, *rest = path.split(".")
+        if self._model is None:
+            return head in self.names()
+        kinds: Any = self._model
+        for name in (head, *rest):
+            fields = _fields(kinds)
+            if fields is None or (fields and name not in fields):
+                return False
+            if not fields:  # free-form data: anything may be in there
+                return True
+            kinds = fields[name]
+        return True
+
+
+def _fields(annotation: Any) -> dict[str, Any] | None:
+    """Return the fields below an annotation, {} for free-form data, None for a plain value."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return {name: info.annotation for name, info in annotation.model_fields.items()}
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _fields(get_args(annotation)[0])
+    if annotation is Any or origin is dict:
+        return {}
+    if origin in (list, tuple, Union, UnionType):
+        below = [_fields(part) for part in get_args(annotation) if part is not NoneType and part is not Ellipsis]
+        known = [fields for fields in below if fields is not None]
+        if not known:
+            return None
+        return {name: kind for fields in known for name, kind in fields.items()}
+    return None
+
+
+def unknown_field(path: str, known: Sequence[str]) -> InvalidInput:
+    """Return the error for a field that does not exist."""
+    near = get_close_matches(path, known, n=1)
+    return InvalidInput(
+        f"--fields names an unknown field: {path}." + (f" Did you mean {near[0]}?" if near else ""),
+        invalid_input=f"fields={path}",
+        recovery_hint=f"Fields are: {', '.join(known)}. Dots go deeper, e.g. journal_info.title.",
+        details={"reason": "unknown_field", "fields": list(known)},
+    )
+
+
+def project(value: Any, paths: Sequence[str]) -> Any:
+    """Keep only the paths of a document, in the order they are given; lists are projected item by item."""
+    if isinstance(value, list):
+        return [project(item, paths) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    deeper: dict[str, list[str]] = {}
+    whole: set[str] = set()
+    for path in paths:
+        head, _, rest = path.partition(".")
+        deeper.setdefault(head, [])
+        if rest:
+            deeper[head].append(rest)
+        else:
+            whole.add(head)
+    return {
+        head: value[head] if head in whole else project(value[head], rests)
+        for head, rests in deeper.items()
+        if head in value
+    }
+
+
+def values_at(value: Any, path: str) -> Any:
+    """Return what a dotted path leads to; through a list it leads to a list."""
+    for index, name in enumerate(parts := path.split(".")):
+        if isinstance(value, list):
+            found = [values_at(item, ".".join(parts[index:])) for item in value]
+            return [item for item in found if item is not None]
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(name)
+    return value
+
+
+def columns_for(fields: Sequence[str], columns: Mapping[str, Column], shape: Shape) -> dict[str, Column]:
+    """Return the columns to print: the default ones, or those the user named, which may also be dotted paths.
+
+    Raises:
+        InvalidInput: a field does not exist.
+    """
+    if not fields:
+        return dict(columns)
+    chosen: dict[str, Column] = {}
+    for path in fields:
+        if path in columns:
+            chosen[path] = columns[path]
+        elif shape.knows(path):
+            chosen[path] = lambda record, path=path: values_at(record, path)  # type: ignore[misc]
+        else:
+            raise unknown_field(path, list(dict.fromkeys([*columns, *shape.names()])))
+    return chosen

@@ -1,0 +1,92 @@
+"""Rows: csv and tsv.
+
+A cell is one line, and one that a spreadsheet would run as a formula (it starts with ``=``, ``@``, or ``+`` or ``-``
+before anything but a number, also full-width or behind what nobody sees) gets an apostrophe in front.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from entrez_kit.errors import InvalidInput
+
+from .._output import Sink, plain
+from .._state import Plan
+from .fields import Column, Record
+from .writer import Failed, Writer
+
+MADE_OF_LINES: Final = ("ris", "nbib")
+"""On a single line no program reads them."""
+JOINER: Final = "; "
+"""Between the values of one cell; a comma is part of many MeSH terms and names."""
+_FORMULA_SIGNS: Final = "=@\uff1d\uff20"
+_NUMBER_SIGNS: Final = "+-\uff0b\uff0d"
+"""What formulas begin with, also in the width of Chinese characters, which spreadsheets take for the same."""
+_NUMBER: Final = re.compile(r"[+-][0-9]+(\.[0-9]+)?")
+
+
+def cell(value: Any) -> str:
+    """Return a value as the text of one cell: one line, lists joined, mappings as their values."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return " ".join(text for item in value.values() if (text := cell(item)))
+    if isinstance(value, list | tuple):
+        return JOINER.join(text for item in value if (text := cell(item)))
+    return plain(" ".join(str(value).split()))
+
+
+def harmless(text: str) -> str:
+    """Put an apostrophe before text that a spreadsheet would run as a formula."""
+    start = plain(text).lstrip()[:1]  # a spreadsheet passes over blanks, and over what nobody sees
+    runs = start in _FORMULA_SIGNS or (start in _NUMBER_SIGNS and len(text) > 1 and not _NUMBER.fullmatch(text))
+    return f"'{text}" if start and runs else text
+
+
+class Rows(Writer[Record]):
+    """A header and one row per record, comma- or tab-separated, quoted where needed; what failed is left out."""
+
+    def __init__(
+        self,
+        sink: Sink,
+        records: Callable[[Any], Iterable[Record]],
+        columns: Mapping[str, Column],
+        delimiter: str,
+    ) -> None:
+        super().__init__(sink, records)
+        self._columns = columns
+        self._delimiter = delimiter
+
+    def begin(self) -> None:
+        """Write the header, which is there even when no record follows."""
+        self._row(list(self._columns))
+
+    def put(self, piece: Record) -> None:
+        """Write a record as a row."""
+        if not isinstance(piece, Failed):
+            self._row([harmless(cell(column(piece))) for column in self._columns.values()])
+
+    def _row(self, cells: list[str]) -> None:
+        line = io.StringIO()
+        csv.writer(line, delimiter=self._delimiter, lineterminator="\n").writerow(cells)
+        self.sink.data(line.getvalue())
+
+
+def fit_into_cells(made: Plan, styles: Iterable[str]) -> None:
+    """Check that styles can stand in the cells of a table, which are one line each.
+
+    Raises:
+        InvalidInput: the format is csv or tsv, and a style is made of lines.
+    """
+    lined = next((style for style in styles if style in MADE_OF_LINES), None)
+    if lined is not None and made.format in ("csv", "tsv"):
+        raise InvalidInput(
+            f"--style {lined} does not go with --format {made.format}: it is made of lines, and a cell is one line.",
+            invalid_input=f"style={lined}",
+            recovery_hint=f"Take json or jsonl; or let entrez-kit cite write the file: cite ID -f {lined}.",
+            details={"reason": "bad_usage"},
+        )

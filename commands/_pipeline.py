@@ -1,0 +1,302 @@
+"""The one way an operation runs in a terminal: outcomes, a writer, the exit status; and a document of a command's own.
+
+A command takes a ``typer.Context`` as ``ctx`` and calls ``run`` (an operation) or ``emit`` (its own document). Data
+goes to stdout or to the file of ``-o``; ``note`` and ``warn`` go to stderr. A command fails by raising an
+``EntrezKitError`` and ends with another status than 0 by raising ``typer.Exit(status)``: ``_app.main`` does the rest.
+``@accepts(...)`` above a command declares its formats where they are others than table and json.
+"""
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import typer
+
+from entrez_kit.errors import EntrezKitError, Exit
+from entrez_kit.model import Request, Result
+from entrez_kit.operation import DEMO, Execution, Operation, Outcomes, Single, caught
+from entrez_kit.settings import DEMO_WARNING
+
+from ._formats import View, writer_for
+from ._formats.fields import Record, Shape, as_data, values_at
+from ._formats.writer import Writer
+from ._output import Sink
+from ._progress import watching
+from ._report import counted, report_error, report_notices, report_trace
+from ._state import Plan, State, accepts
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+__all__ = ["View", "accepts", "counted", "emit", "help_of", "note", "plan", "run", "state", "warn"]
+
+Req = TypeVar("Req", bound=Request)
+Res = TypeVar("Res", bound=Result)
+
+
+def state(ctx: typer.Context) -> State:
+    """Return what every command shares: ``.settings``, ``.services`` and ``.flags``."""
+    assert isinstance(ctx.obj, State)
+    return ctx.obj
+
+
+def plan(ctx: typer.Context) -> Plan:
+    """Return format, fields and target file of this command.
+
+    Raises:
+        InvalidInput: the command does not print the format, or the target is a folder.
+    """
+    return state(ctx).planned(ctx.command)
+
+
+def note(ctx: typer.Context, text: str) -> None:
+    """Print ``Note: text`` on stderr, unless -q."""
+    state(ctx).note(text)
+
+
+def warn(ctx: typer.Context, text: str) -> None:
+    """Print ``Warning: text`` on stderr, -q or not."""
+    state(ctx).warn(text)
+
+
+def help_of(operation: Operation[Any, Any], name: str) -> str:
+    """Return the description of a request field, for the help of its flag; ``date_range.min_date`` goes deeper."""
+    model: Any = operation.request
+    *parents, last = name.split(".")
+    for parent in parents:
+        annotation = model.model_fields[parent].annotation
+        model = next(kind for kind in getattr(annotation, "__args__", (annotation,)) if hasattr(kind, "model_fields"))
+    # Square brackets are markup to the help page, and field tags to PubMed.
+    return str(model.model_fields[last].description or "").replace("[", r"\[")
+
+
+def emit(
+    ctx: typer.Context,
+    document: Any,
+    table: "Callable[[], RenderableType]",
+    *,
+    records: Sequence[Mapping[str, Any]] | None = None,
+    page: Callable[[Record], str] | None = None,
+) -> None:
+    """Print a document that a command made itself, in the format the user wants.
+
+    Args:
+        ctx: the command's context.
+        document: a mapping, a list of mappings, or a model; what json prints.
+        table: makes what a terminal shows; called only for the table format.
+        records: lines of jsonl and rows of csv and tsv; by default the items of a list, or the document.
+        page: one record in Markdown, for commands that accept md.
+
+    Raises:
+        InvalidInput: --fields names something the document does not have.
+    """
+    made = plan(ctx)
+    data = as_data(document)
+    listed = data if isinstance(data, list) else [data]
+    rows = listed if records is None else [as_data(row) for row in records]
+    shape = Shape(sample=listed if made.format == "json" else rows)
+    view: View[Any] = View(
+        table=lambda document, console: table(),
+        records=lambda document: rows,
+        columns={name: partial(values_at, path=name) for name in shape.names()},
+        records_key="",
+        page=page,
+    )
+    with Sink(made.target) as sink:
+        _print(writer_for(made, view, shape, sink, state(ctx)), data)
+    report_notices(state(ctx))
+    _confirm(ctx, made)
+
+
+def run(
+    ctx: typer.Context,
+    operation: Operation[Req, Res],
+    arguments: Mapping[str, Any],
+    view: View[Res],
+    *,
+    label: str = "Working",
+    least: int = 0,
+    begin: Callable[[int], None] | None = None,
+    over: str = "",
+    empty: Res | None = None,
+    idle: str = "",
+    afterwards: Callable[[Any], EntrezKitError | None] | None = None,
+) -> Any:
+    """Run an operation, print what it says in the format the user wants, and end with the status it deserves.
+
+    A table and JSON show the collected result; every other format takes the outcomes as they come.
+
+    Args:
+        ctx: the command's context.
+        operation: what to run.
+        arguments: the request's fields.
+        view: how to show the outcomes and the result.
+        label: what the progress bar says.
+        least: there is no bar where no more than this is to be done.
+        begin: called with how much there is to do, as soon as that is known.
+        over: the field that holds the inputs; a list without any is no failure, since a search without hits may stand
+            before us in the pipe.
+        empty: the result of no inputs.
+        idle: what to note then.
+        afterwards: called with what was printed, the result or the walked outcomes; prints remarks and may return an
+            error to end with.
+
+    Returns:
+        What was printed: the result or the walked outcomes; None where there were no inputs.
+    """
+    made = plan(ctx)
+    with Sink(made.target) as sink:
+        writer = writer_for(made, view, operation.result, sink, state(ctx))
+        if over and not arguments[over]:
+            note(ctx, idle)
+            _print(writer, empty if writer.whole else None)
+            return None
+        services = state(ctx).services
+        started = time.monotonic()
+        with watching(state(ctx), label, least, begin) as end_bar:
+            call: Callable[[], Any] = partial(operation.run, services, arguments)
+            if not writer.whole:
+                call = partial(_write, ctx, operation, arguments, writer, end_bar)
+            execution = caught(call)
+        elapsed = 1000 * (time.monotonic() - started)
+        if writer.whole and execution.result is not None:
+            # The document is the same at every door.
+            _print(writer, _for_readers(ctx, execution.result) if made.format == "table" else execution.result)
+        if found_nothing(execution):
+            sink.discard()
+    said = execution.result.result if isinstance(execution.result, Single) else execution.result
+    remark = afterwards(said) if afterwards is not None and said is not None else None
+    finish(ctx, execution, elapsed, remark=remark, document=operation.error_document)
+    return said
+
+
+def _print(writer: Writer[Any], result: Any) -> None:
+    """Write a result as the only outcome; nothing of an absent one but what stands around."""
+    writer.begin()
+    if result is not None:
+        writer.outcome(result)
+    writer.end()
+
+
+def _write(
+    ctx: typer.Context,
+    operation: Operation[Any, Any],
+    arguments: Mapping[str, Any],
+    writer: Writer[Any],
+    end_bar: Callable[[], None],
+) -> Outcomes[Any]:
+    """Write outcomes as they come, and return them walked."""
+    outcomes = operation.stream(state(ctx).services, arguments)
+    begun = False
+    try:
+        for outcome in outcomes:
+            if not begun:  # what fails at once writes nothing
+                begun = True
+                if writer.sink.isatty():
+                    end_bar()
+                _tell_warnings(ctx, outcomes)
+                writer.begin()
+            writer.outcome(outcome)
+    except EntrezKitError:
+        if begun:
+            writer.end()
+        raise
+    if not begun:
+        _tell_warnings(ctx, outcomes)
+        writer.begin()
+    writer.end()
+    _tell_warnings(ctx, outcomes)
+    return outcomes
+
+
+_NAMED_FIELD: Final = re.compile(r"`([a-z_]+)`")
+_FLAGS_OF_GROUPS: Final = {"date_range": "--min-date/--max-date"}
+"""Fields of requests that are several flags."""
+
+
+def _in_flags(ctx: typer.Context, text: str) -> str:
+    """Say ``--species`` where a warning says `species`."""
+    known = {**_FLAGS_OF_GROUPS, **flags_of(ctx)}
+    return _NAMED_FIELD.sub(lambda match: known.get(match[1], match[0]), text)
+
+
+def _for_readers(ctx: typer.Context, result: Res) -> Res:
+    """Return a result whose warnings name flags, without the one that every command of the demo says on stderr."""
+    warnings = getattr(result, "warnings", None)
+    if not warnings:
+        return result
+    said = [
+        _in_flags(ctx, warning)
+        if isinstance(warning, str)
+        else warning.model_copy(update={"message": _in_flags(ctx, warning.message)})
+        for warning in warnings
+        if warning != DEMO_WARNING and getattr(warning, "code", "") != DEMO
+    ]
+    return result.model_copy(update={"warnings": said})
+
+
+def _tell_warnings(ctx: typer.Context, outcomes: Outcomes[Any]) -> None:
+    """Print the warnings there are so far on stderr, each once: the format has no place for them."""
+    for warning in outcomes.warnings:
+        warn(ctx, _in_flags(ctx, warning if isinstance(warning, str) else warning.message))
+
+
+def finish(
+    ctx: typer.Context,
+    execution: Execution[Any],
+    milliseconds: float,
+    *,
+    remark: EntrezKitError | None = None,
+    document: Callable[[EntrezKitError], dict[str, Any]] | None = None,
+) -> None:
+    """Report what is left to say after the data was printed, and end with the status the call deserves.
+
+    Args:
+        ctx: the command's context.
+        execution: what the call came to.
+        milliseconds: how long it took.
+        remark: an error to end with although the call went well.
+        document: makes the envelope of an error, where it is not the canonical one.
+
+    Raises:
+        typer.Exit: with a status other than 0.
+    """
+    current = state(ctx)
+    report_notices(current)
+    error = execution.error or remark
+    if not found_nothing(execution):
+        _confirm(ctx, plan(ctx))
+    if error is not None:
+        report_error(current, error, execution.trace.request_id, flags_of(ctx), document)
+    report_trace(current, execution.trace, milliseconds)
+    if error is not None:
+        raise typer.Exit(status_of(error))
+
+
+def found_nothing(execution: Execution[Any]) -> bool:
+    """Tell whether there is nothing worth replacing a file with: no result, or one without a single record."""
+    return execution.result is None or (execution.error is not None and status_of(execution.error) != Exit.PARTIAL)
+
+
+def status_of(error: EntrezKitError) -> int:
+    """Return the exit status of an error: 4 where a part of what was asked for was printed."""
+    return int(Exit.PARTIAL if error.details.get("partial") is True else error.exit_code)
+
+
+def flags_of(ctx: typer.Context) -> dict[str, str]:
+    """Return what this command calls its parameters: ``{"sort_by": "--sort"}``."""
+    flags: dict[str, str] = {}
+    for parameter in ctx.command.params:
+        if parameter.param_type_name == "option":
+            flags[parameter.name] = max(parameter.opts, key=len)
+        else:
+            flags[parameter.name] = parameter.metavar or parameter.name
+    return flags
+
+
+def _confirm(ctx: typer.Context, made: Plan) -> None:
+    """Say where the data went, to a person who cannot see it."""
+    if made.target is not None and state(ctx).stderr_is_terminal:
+        note(ctx, f"Written to {made.target}.")
