@@ -17,7 +17,7 @@ from ._formats.fields import as_data, values_at
 from ._input import NOT_IDENTIFIERS, STDIN, ids_in
 from ._output import Sink
 from ._pipeline import View, accepts, counted, note, run, warn
-from ._text import STATUS_WORDS, findings
+from ._views.text import STATUS_WORDS, findings
 
 COLUMNS: Final = ("key", "line", "status", "pmid", "doi", "title", "findings", "candidate_pmids")
 SHOWN: Final = 10
@@ -161,7 +161,7 @@ def _target(file: Path, source: _Source, *, overwrite: bool) -> Path:
 
 def _view() -> View[CheckResult]:
     def table(result: CheckResult, console: Any) -> Any:
-        from ._check import check_table
+        from ._views.check import check_table
 
         return check_table(result, console)
 

@@ -16,9 +16,9 @@ from ._formats.fields import Column, Record, as_data, values_at
 from ._formats.rows import fit_into_cells
 from ._formats.writer import Texts
 from ._ids import NAME_ARTICLES, InputFiles, failed, read_inputs
-from ._markdown import escaped
 from ._pipeline import View, accepts, help_of, plan, run, state, warn
 from ._state import Plan, unknown_suffix
+from ._views.markdown import escaped
 
 FORMATS: Final = (
     "table",
@@ -92,7 +92,7 @@ def _by_default(ctx: typer.Context) -> bool:
 
 def _view(styles: list[str]) -> View[CitationsResult]:
     def table(result: CitationsResult, console: Any) -> Any:
-        from ._citations import citations_page
+        from ._views.citations import citations_page
 
         return citations_page(result, console)
 

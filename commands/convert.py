@@ -11,7 +11,7 @@ from entrez_kit.pubmed.convert import CONVERT, Conversion, ConvertResult
 from ._formats.fields import Record, as_data, values_at
 from ._ids import NOTHING_ASKED, ONE_REQUEST, InputFiles, failed, read_inputs
 from ._pipeline import View, accepts, help_of, run
-from ._text import standing_status
+from ._views.text import standing_status
 
 COLUMNS: Final = ("requested_id", "pmid", "pmcid", "doi", "note")
 
@@ -32,7 +32,7 @@ def command(
     """
 
     def table(result: ConvertResult, console: Any) -> Any:
-        from ._databases import convert_table
+        from ._views.databases import convert_table
 
         return convert_table(result, console)
 

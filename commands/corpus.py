@@ -29,7 +29,7 @@ from ._formats.fields import Column, Record, as_data, values_at
 from ._pipeline import View, accepts, counted, emit, flags_of, help_of, note, plan, run, state, status_of
 from ._progress import watching
 from ._report import report_error
-from ._text import standing_status
+from ._views.text import standing_status
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.checkpoint_calls import CheckpointGetResult, CheckpointSetResult
@@ -124,12 +124,12 @@ def _advise(ctx: typer.Context, records: int) -> None:
 
 
 def _one_document(page: str, **more: Any) -> View[Any]:
-    """Return how a result is shown that is one record: a page of ``_corpus`` or JSON."""
+    """Return how a result is shown that is one record: a page of ``_views/corpus`` or JSON."""
 
     def table(result: Any, console: Any) -> Any:
-        from . import _corpus
+        from ._views import corpus
 
-        return getattr(_corpus, page)(result, console, **more)
+        return getattr(corpus, page)(result, console, **more)
 
     return View(table=table, records=lambda result: [as_data(result)], columns={}, records_key="")
 
@@ -180,7 +180,7 @@ def search_command(
         store.known_key(corpus)  # an empty name, as scripts pass on, is not "all of them"
 
     def table(result: RagSearchResult, console: Any) -> Any:
-        from ._corpus import hits_page
+        from ._views.corpus import hits_page
 
         return hits_page(result, console, store=store, query=" ".join(query), corpus=corpus)
 
@@ -403,12 +403,12 @@ def export_command(
 
 
 def _emit(ctx: typer.Context, document: Any, page: str, *, records: Any = None) -> None:
-    """Print a document of this program's own; its page stands in ``_corpus``."""
-    from . import _corpus
+    """Print a document of this program's own; its page stands in ``_views/corpus``."""
+    from ._views import corpus
 
     emit(
         ctx,
         document,
-        lambda: getattr(_corpus, page)(document),
+        lambda: getattr(corpus, page)(document),
         records=None if records is None else [as_data(record) for record in records],
     )

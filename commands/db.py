@@ -67,7 +67,7 @@ def info(
     """
 
     def table(result: InfoResult, console: Any) -> Any:
-        from ._databases import info_table
+        from ._views.databases import info_table
 
         return info_table(result, console)
 
@@ -122,7 +122,7 @@ def search(
     """
 
     def table(result: EntrezSearchResult, console: Any) -> Any:
-        from ._databases import search_table
+        from ._views.databases import search_table
 
         return search_table(result, console)
 
@@ -167,7 +167,7 @@ def summary(
     """
 
     def table(result: SummaryResult, console: Any) -> Any:
-        from ._databases import summary_table
+        from ._views.databases import summary_table
 
         return summary_table(result, console)
 
@@ -280,7 +280,7 @@ def link(
     """
 
     def table(result: LinkResult, console: Any) -> Any:
-        from ._databases import link_table
+        from ._views.databases import link_table
 
         return link_table(result, console)
 

@@ -11,9 +11,9 @@ from entrez_kit.europepmc.search import EUROPEPMC_SEARCH, EuropePMCResult, Walk
 from entrez_kit.services.europe_pmc import MAX_PAGE_SIZE
 
 from ._formats.fields import as_data
-from ._markdown import page
 from ._pipeline import View, accepts, help_of, note, plan, run
-from ._text import ARTICLE_COLUMNS, record_key
+from ._views.markdown import page
+from ._views.text import ARTICLE_COLUMNS, record_key
 
 FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids", "md", *FILES)
 COLUMNS: Final = {
@@ -123,7 +123,7 @@ def _sources(ctx: typer.Context, sources: list[str], preprints: bool) -> list[st
 
 def _view() -> View[EuropePMCResult]:
     def table(result: EuropePMCResult, console: Any) -> Any:
-        from ._europepmc import search_table
+        from ._views.europepmc import search_table
 
         return search_table(result, console)
 

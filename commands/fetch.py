@@ -24,9 +24,9 @@ from entrez_kit.pubmed.record_fetcher import BATCH
 from ._formats.fields import Record, as_data
 from ._formats.writer import Texts
 from ._ids import NAME_ARTICLES, failed, read_inputs
-from ._markdown import page
 from ._pipeline import View, accepts, counted, help_of, note, plan, run, state
-from ._text import ARTICLE_COLUMNS
+from ._views.markdown import page
+from ._views.text import ARTICLE_COLUMNS
 
 FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids", "xml", "nbib", "md", "ris", "bibtex", "csl")
 _ENTRIES: Final = ("ris", "bibtex", "csl")
@@ -102,7 +102,7 @@ def command(
 
 
 def _table(result: FetchResult, console: Any) -> Any:
-    from ._render import fetch_table
+    from ._views.tables import fetch_table
 
     return fetch_table(result, console)
 

@@ -86,17 +86,17 @@ def _is_read(ctx: typer.Context) -> bool:
 
 def _view(ctx: typer.Context, *, is_read: bool) -> View[FulltextResult]:
     def table(result: FulltextResult, console: Any) -> Any:
-        from ._fulltext import fulltext_table
+        from ._views.fulltext import fulltext_table
 
         return fulltext_table(result, console)
 
     def reading(sink: Sink) -> Writer[Any]:
-        from ._fulltext import Reading
+        from ._views.fulltext import Reading
 
         return Reading(sink, state(ctx))
 
     def pages(sink: Sink) -> Writer[Any]:
-        from ._fulltext import Pages
+        from ._views.fulltext import Pages
 
         return Pages(sink)
 

@@ -100,7 +100,7 @@ def search(
 
 
 def _search_table(page: GenePage, console: Any) -> Any:
-    from ._genes import search_table
+    from ._views.genes import search_table
 
     return search_table(page, console)
 
@@ -164,13 +164,13 @@ def _records(item: LookedUp) -> Iterator[Record]:
 
 
 def _gene_table(gene: Gene, console: Any) -> Any:
-    from ._genes import gene_page
+    from ._views.genes import gene_page
 
     return gene_page(gene, console)
 
 
 def _batch_table(batch: GeneBatch, console: Any) -> Any:
-    from ._genes import batch_table
+    from ._views.genes import batch_table
 
     return batch_table(batch, console)
 
@@ -193,7 +193,7 @@ def pubmed(
     """
 
     def table(links: PubMedLinks, console: Any) -> Any:
-        from ._genes import links_table
+        from ._views.genes import links_table
 
         return links_table(links, console)
 

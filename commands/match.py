@@ -15,7 +15,7 @@ from ._formats.fields import Record, as_data, values_at
 from ._ids import failed
 from ._input import STDIN
 from ._pipeline import View, accepts, run
-from ._text import standing_status
+from ._views.text import standing_status
 
 COLUMNS: Final = ("key", "pmid", "title", "matched_first_author", "warnings")
 BIBTEX: Final = (".bib", ".bibtex")
@@ -57,7 +57,7 @@ def command(
     """
 
     def table(result: MatchResult, console: Any) -> Any:
-        from ._databases import match_table
+        from ._views.databases import match_table
 
         return match_table(result, console)
 

@@ -32,7 +32,7 @@ def command(
     """
 
     def table(result: MeshResult, console: Any) -> Any:
-        from ._databases import mesh_table
+        from ._views.databases import mesh_table
 
         return mesh_table(result, console)
 

@@ -18,9 +18,9 @@ from entrez_kit.relationships.operation import RELATIONSHIPS
 
 from ._formats.fields import Record, as_data, values_at
 from ._formats.rows import fit_into_cells
-from ._markdown import escaped, item
 from ._pipeline import View, accepts, counted, help_of, note, plan, run
-from ._text import standing_status
+from ._views.markdown import escaped, item
+from ._views.text import standing_status
 
 COLUMNS: Final = (
     *("pmid", "title", "authors", "source", "pub_date", "doi", "pmcid", "retraction_status", "score", "depth"),
@@ -90,7 +90,7 @@ def command(
 
 
 def _table(result: RelationshipsResult, console: Any) -> Any:
-    from ._related import related_table
+    from ._views.related import related_table
 
     return related_table(result, console)
 

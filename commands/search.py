@@ -15,10 +15,10 @@ from entrez_kit.services.esearch_reply import DROPPED
 
 from ._formats.fields import Record, Shape, as_data
 from ._input import STDIN
-from ._markdown import item
 from ._pipeline import View, accepts, help_of, note, plan, run
 from ._state import Plan
-from ._text import SUMMARY_COLUMNS
+from ._views.markdown import item
+from ._views.text import SUMMARY_COLUMNS
 
 FILTERS: Final = "Filters"
 DATES: Final = "Dates"
@@ -205,7 +205,7 @@ def _refuse_pages(ctx: typer.Context) -> None:
 
 def _view() -> View[SearchResult]:
     def table(result: SearchResult, console: Any) -> Any:
-        from ._render import search_table
+        from ._views.tables import search_table
 
         return search_table(result, console)
 

@@ -21,7 +21,7 @@ def command(ctx: typer.Context, pmids: Ids = None, input: InputFiles = None) -> 
     full = state(ctx).settings.verbose
 
     def page(result: FetchResult, console: Any) -> Any:
-        from ._page import pages
+        from ._views.page import pages
 
         return pages([as_data(article) for article in result.articles or []], console, full=full)
 

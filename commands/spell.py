@@ -25,7 +25,7 @@ def command(
     """
 
     def table(result: SpellResult, console: Any) -> Any:
-        from ._databases import spell_table
+        from ._views.databases import spell_table
 
         return spell_table(result, console)
 

@@ -50,7 +50,7 @@ class Grid(Writer[Record]):
 
     def end(self) -> None:
         """Show the rows."""
-        from .._render import grid
+        from .._views.tables import grid
 
         show(self._state, self.sink, lambda console: grid(self._records, self._columns))
         super().end()

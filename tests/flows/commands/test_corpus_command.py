@@ -477,7 +477,7 @@ def test_nothing_of_the_corpus_is_left_open_to_others(cli: Cli, pubmed: Callable
     ],
 )
 def test_a_snippet_is_the_sentence_that_was_looked_for(module: Module, passage: str, query: str, shown: str) -> None:
-    made = module("_corpus").snippet(passage, query)
+    made = module("_views.corpus").snippet(passage, query)
 
     assert made == shown or (shown.endswith("…") and made.endswith("…") and len(made) <= 280)
 

@@ -101,7 +101,7 @@ def test_markdown_ends_with_the_ids_without_a_text_and_what_each_source_answered
 def test_references_stand_under_the_labels_of_the_article(module: Module) -> None:
     def shown(*labels: str | None) -> str:
         references = [{"label": label, "citation": f"Work {n}."} for n, label in enumerate(labels, 1)]
-        page = module("_fulltext").fulltext_page(
+        page = module("_views.fulltext").fulltext_page(
             {"source": "pmc", "via_source": "pmc", "sections": [], "references": references}
         )
         return str(page.partition("## References\n\n")[2])
@@ -116,7 +116,7 @@ def test_headings_below_the_sixth_level_stay_headings(module: Module) -> None:
     section: dict[str, object] = {"title": "Level 9", "text": "deep"}
     for depth in range(8, 1, -1):
         section = {"title": f"Level {depth}", "text": "", "subsections": [section]}
-    page = module("_fulltext").fulltext_page({"source": "pmc", "via_source": "pmc", "sections": [section]})
+    page = module("_views.fulltext").fulltext_page({"source": "pmc", "via_source": "pmc", "sections": [section]})
 
     assert re.findall(r"^(#+) (Level [0-9])$", page, re.MULTILINE) == [
         ("#" * min(depth, 6), f"Level {depth}") for depth in range(2, 10)
@@ -124,7 +124,7 @@ def test_headings_below_the_sixth_level_stay_headings(module: Module) -> None:
 
 
 def test_translated_abstracts_are_named_by_their_language(module: Module) -> None:
-    page = module("_fulltext").fulltext_page(
+    page = module("_views.fulltext").fulltext_page(
         {
             "source": "pmc",
             "via_source": "europepmc",
@@ -149,7 +149,7 @@ def test_the_text_of_a_pdf_is_text_and_no_markup(module: Module) -> None:
         "source_url": "https://x.invalid/a.pdf",
         "content": content,
     }
-    page = module("_fulltext").fulltext_page(record)
+    page = module("_views.fulltext").fulltext_page(record)
 
     assert page.endswith("\n\n\\# 5 of 9 \\*mice\\*\n\\- 4 \\[31mred\n\n2\\. Methods\n")
     assert "Text from: an open-access copy (pdf-text)" in page
@@ -177,7 +177,7 @@ def test_on_a_terminal_the_whole_text_is_rendered_and_no_word_is_cut(monkeypatch
 def test_a_long_text_goes_through_the_pager_and_a_short_one_does_not(
     module: Module, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    reading, paged = module("_reading"), list[str]()
+    reading, paged = module("_views.reading"), list[str]()
     monkeypatch.setattr(module("_output"), "is_terminal", lambda stream: True)
     monkeypatch.setattr(reading, "is_terminal", lambda stream: True)
     monkeypatch.setattr("pydoc.pager", paged.append)

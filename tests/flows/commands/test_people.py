@@ -142,7 +142,7 @@ def test_a_closed_stderr_is_no_second_error(module: Module, monkeypatch: pytest.
     monkeypatch.setattr(sys, "stderr", None)
 
     module("_report").report_error(Shown(module).state, EntityNotFound("x"))
-    module("_report").note(Shown(module).state, "x")
+    Shown(module).state.note("x")
 
 
 # Notes
@@ -161,7 +161,8 @@ def test_a_home_that_cannot_be_written_costs_one_note(cli: Cli, monkeypatch: pyt
 
 def advised(module: Module, settings: Settings, monkeypatch: pytest.MonkeyPatch, **flags: Any) -> bool:
     """Tell whether a call with these settings gives the advice, on a terminal."""
-    monkeypatch.setattr(module("_report"), "is_terminal", lambda stream: True)
+    for name in ("_report", "_state"):
+        monkeypatch.setattr(module(name), "is_terminal", lambda stream: True)
     monkeypatch.setattr(module("_console"), "print_line", lambda text, style, color: said.append(text))
     said: list[str] = []
     state = module("_state").State()

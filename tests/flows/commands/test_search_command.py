@@ -314,7 +314,7 @@ def shown(module: Module, found: SearchResult, width: int = 80) -> str:
     from rich.console import Console
 
     console = Console(width=width, file=io.StringIO(), markup=False, highlight=False, emoji=False)
-    console.print(module("_render").search_table(found, console))
+    console.print(module("_views.tables").search_table(found, console))
     text = console.file.getvalue()  # type: ignore[attr-defined]  # a StringIO
     assert isinstance(text, str)
     return text

@@ -197,9 +197,9 @@ def test_pages_tables_and_markdown_of_a_record_show_nothing_hidden_and_its_json_
         "journal_info": {"title": f"J{marks} Tea", "article_number": f"e1{marks}2"},
         "url": "https://pubmed.ncbi.nlm.nih.gov/99000001/",
     }
-    page = module("_markdown").page(record)
+    page = module("_views.markdown").page(record)
     cell = module("_formats.rows").cell
-    cells = [cell(column(record)) for column in module("_text").ARTICLE_COLUMNS.values()]
+    cells = [cell(column(record)) for column in module("_views.text").ARTICLE_COLUMNS.values()]
     console = io.StringIO()
     sink = module("_output").Sink(None)
     sink._put = lambda content: console.write(content.decode())

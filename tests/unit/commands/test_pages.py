@@ -29,16 +29,16 @@ JOURNAL = {
     ],
 )
 def test_names_are_written_as_citations_write_them(module: Module, author: dict[str, str], name: str) -> None:
-    assert module("_text").person(author) == name
+    assert module("_views.text").person(author) == name
 
 
 def test_a_list_of_authors_is_shortened_with_et_al(module: Module) -> None:
     authors = [{"last_name": name} for name in "ABCD"]
 
-    assert module("_text").people(authors, 2) == "A, B, et al."
-    assert module("_text").people(authors, 4) == "A, B, C, D"
-    assert module("_text").people(None) == ""
-    assert module("_text").shortened("Doe J, Roe R, The Group of X, Y", 2) == "Doe J, Roe R, et al."
+    assert module("_views.text").people(authors, 2) == "A, B, et al."
+    assert module("_views.text").people(authors, 4) == "A, B, C, D"
+    assert module("_views.text").people(None) == ""
+    assert module("_views.text").shortened("Doe J, Roe R, The Group of X, Y", 2) == "Doe J, Roe R, et al."
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_list_of_authors_is_shortened_with_et_al(module: Module) -> None:
 def test_the_source_is_a_citation_line(module: Module, changes: dict[str, Any], expected: str) -> None:
     record = {"pmid": "1", "journal_info": {**JOURNAL, **changes}}
 
-    assert module("_text").source_of(record) == expected
+    assert module("_views.text").source_of(record) == expected
 
 
 @pytest.mark.parametrize(
@@ -72,9 +72,9 @@ def test_the_source_is_a_citation_line(module: Module, changes: dict[str, Any], 
     ],
 )
 def test_the_year_is_found_in_every_kind_of_date(module: Module, date: dict[str, Any], year: str) -> None:
-    assert module("_text").year_of({"journal_info": {"publication_date": date}}) == year
-    assert module("_text").year_of({"journal_info": {"year": 2020}}) == "2020"
-    assert module("_text").year_of({}) == ""
+    assert module("_views.text").year_of({"journal_info": {"publication_date": date}}) == year
+    assert module("_views.text").year_of({"journal_info": {"year": 2020}}) == "2020"
+    assert module("_views.text").year_of({}) == ""
 
 
 def test_a_banner_names_what_retracts_and_leaves_the_rest_to_the_list(module: Module) -> None:
@@ -92,26 +92,26 @@ def test_a_banner_names_what_retracts_and_leaves_the_rest_to_the_list(module: Mo
     assert standing is not None
     record["standing"] = standing.model_dump()
 
-    assert module("_text").banner(record) == [
+    assert module("_views.text").banner(record) == [
         "RETRACTED: this article has been retracted.",
         "Retracted by: J Demo. 2025;1:1 PMID 2 (fraud)",
     ]
-    assert module("_text").other_corrections(record) == [
+    assert module("_views.text").other_corrections(record) == [
         "Partly retracted by: J Demo. 2024;1:1",
         "Comment in: J Demo. 2023;1:1",
         "Something new in: J Demo. 2022;1:1",
     ]
-    assert module("_text").banner({"pmid": "1", "retraction_status": "none"}) == []
-    assert module("_text").banner({"pmid": "1"}) == []
+    assert module("_views.text").banner({"pmid": "1", "retraction_status": "none"}) == []
+    assert module("_views.text").banner({"pmid": "1"}) == []
 
 
 def test_addresses_of_dois_are_escaped(module: Module) -> None:
-    links = dict(module("_text").links_of({"pmid": "1", "doi": "10.1002/a<b>c#d;2-2", "pmcid": "PMC3"}))
+    links = dict(module("_views.text").links_of({"pmid": "1", "doi": "10.1002/a<b>c#d;2-2", "pmcid": "PMC3"}))
 
     assert links["PMID 1"] == "https://pubmed.ncbi.nlm.nih.gov/1/"
     assert links["doi:10.1002/a<b>c#d;2-2"] == "https://doi.org/10.1002/a%3Cb%3Ec%23d;2-2"
     assert links["PMC3"] == "https://pmc.ncbi.nlm.nih.gov/articles/PMC3/"
-    assert module("_text").page_address("https://x/", "a b\x1b]8;;") == "https://x/a%20b%5D8%3B%3B/"
+    assert module("_views.text").page_address("https://x/", "a b\x1b]8;;") == "https://x/a%20b%5D8%3B%3B/"
 
 
 @pytest.mark.parametrize(
@@ -131,27 +131,27 @@ def test_addresses_of_dois_are_escaped(module: Module) -> None:
     ],
 )
 def test_markdown_shows_text_as_it_is(module: Module, text: str, expected: str) -> None:
-    assert module("_markdown").escaped(text) == expected
+    assert module("_views.markdown").escaped(text) == expected
 
 
 def test_escaped_text_comes_back_through_a_markdown_parser(module: Module) -> None:
     from markdown_it import MarkdownIt
 
     for text in ("P<0.001 *x* _y_ [z](w) `q` <b>", "1. a", "# b", "+ c", "&lt; d", "a\\*b", "~~e~~ | f", "10) g"):
-        tokens = MarkdownIt().parse(module("_markdown").escaped(text))
+        tokens = MarkdownIt().parse(module("_views.markdown").escaped(text))
         assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"], text
         assert "".join(child.content for child in tokens[1].children or []) == text
 
 
 def test_a_page_without_anything_but_a_pmid_is_still_a_page(module: Module) -> None:
-    page = module("_markdown").page({"pmid": "1", "retraction_status": "none"})
+    page = module("_views.markdown").page({"pmid": "1", "retraction_status": "none"})
 
     assert page.startswith("# (no title)")
     assert "[PMID 1](<https://pubmed.ncbi.nlm.nih.gov/1/>)" in page
 
 
 def test_an_item_without_a_summary_is_a_link(module: Module) -> None:
-    assert module("_markdown").item({"pmid": "1"}) == "- [PMID 1](<https://pubmed.ncbi.nlm.nih.gov/1/>)\n"
+    assert module("_views.markdown").item({"pmid": "1"}) == "- [PMID 1](<https://pubmed.ncbi.nlm.nih.gov/1/>)\n"
 
 
 def test_mesh_terms_mark_their_major_topics(module: Module) -> None:
@@ -161,4 +161,4 @@ def test_mesh_terms_mark_their_major_topics(module: Module) -> None:
         "qualifiers": [{"name": "genetics", "is_major_topic": True}, {"name": "therapy"}],
     }
 
-    assert module("_markdown").mesh_term(term) == "Anemia, Sickle Cell/genetics*/therapy"
+    assert module("_views.markdown").mesh_term(term) == "Anemia, Sickle Cell/genetics*/therapy"

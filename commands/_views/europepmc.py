@@ -9,10 +9,10 @@ from rich.text import Text
 
 from entrez_kit.europepmc.search import EuropePMCResult
 
-from ._console import links_shown
-from ._formats.fields import Record, as_data
-from ._render import WIDE, titled, warning_lines
-from ._text import line, links_of, people, record_key, source_of
+from .._console import links_shown
+from .._formats.fields import Record, as_data
+from .tables import WIDE, titled, warning_lines
+from .text import line, links_of, people, record_key, source_of
 
 OPEN: Final = "open access"
 _PREPRINT: Final = "PREPRINT"

@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 from entrez_kit.pubmed.standing import WORDS
 
-from ._formats.fields import Record
-from ._output import plain
+from .._formats.fields import Record
+from .._output import plain
 
 PUBMED: Final = "https://pubmed.ncbi.nlm.nih.gov/"
 PMC: Final = "https://pmc.ncbi.nlm.nih.gov/articles/"

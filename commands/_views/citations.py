@@ -12,10 +12,10 @@ from rich.text import Text
 from entrez_kit.citations.files.entries import FILES
 from entrez_kit.citations.operation import CitationsResult, FormattedCitation
 
-from ._formats.fields import as_data
-from ._output import plain
-from ._render import titled
-from ._text import line
+from .._formats.fields import as_data
+from .._output import plain
+from .tables import titled
+from .text import line
 
 MAX_WIDTH: Final = 100
 INDENT: Final = 4

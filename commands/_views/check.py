@@ -9,10 +9,10 @@ from rich.text import Text
 
 from entrez_kit.citations.check.operation import STATUSES, CheckedReference, CheckResult
 
-from ._console import links_shown
-from ._formats.fields import as_data
-from ._render import WIDE, warning_line
-from ._text import PUBMED, STATUS_WORDS, findings, line, page_address
+from .._console import links_shown
+from .._formats.fields import as_data
+from .tables import WIDE, warning_line
+from .text import PUBMED, STATUS_WORDS, findings, line, page_address
 
 STYLES: Final = {
     "verified": "green",

@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-from ._formats.fields import Record
-from ._text import (
+from .._formats.fields import Record
+from .text import (
     banner,
     language,
     line,

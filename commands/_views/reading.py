@@ -12,12 +12,12 @@ from rich.markdown import Heading, Markdown, TableElement
 from rich.segment import Segment, SegmentLines
 from rich.text import Text
 
-from ._console import console_for, links_shown
-from ._output import Sink
-from ._state import is_terminal
+from .._console import console_for, links_shown
+from .._output import Sink
+from .._state import is_terminal
 
 if TYPE_CHECKING:
-    from ._state import State
+    from .._state import State
 
 MAX_WIDTH: Final = 100
 """Longer lines of prose are hard to read; tables may be as wide as the terminal."""

@@ -8,8 +8,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ._render import warning_line, warning_lines
-from ._text import line
+from .tables import warning_line, warning_lines
+from .text import line
 
 if TYPE_CHECKING:
     from entrez_kit.databases.info import DatabaseInfo, InfoResult, TermCount

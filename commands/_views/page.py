@@ -11,10 +11,10 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from ._console import links_shown
-from ._formats.fields import Record
-from ._markdown import grant, mesh_term
-from ._text import (
+from .._console import links_shown
+from .._formats.fields import Record
+from .markdown import grant, mesh_term
+from .text import (
     banner,
     is_corrected,
     language,

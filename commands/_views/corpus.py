@@ -24,11 +24,11 @@ from entrez_kit.corpus.store.reading import (
 )
 from entrez_kit.corpus.sync import SyncPlan, SyncResult
 
-from ._console import links_shown
-from ._formats.fields import as_data
-from ._render import WIDE, titled, warning_line
-from ._report import counted
-from ._text import PMC, PUBMED, line, page_address
+from .._console import links_shown
+from .._formats.fields import as_data
+from .._report import counted
+from .tables import WIDE, titled, warning_line
+from .text import PMC, PUBMED, line, page_address
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.store.store import Store

@@ -10,10 +10,10 @@ from rich.text import Text
 
 from entrez_kit.services.esearch_reply import DROPPED
 
-from ._console import links_shown
-from ._formats.fields import Column, Record, as_data
-from ._formats.rows import cell
-from ._text import (
+from .._console import links_shown
+from .._formats.fields import Column, Record, as_data
+from .._formats.rows import cell
+from .text import (
     PMC,
     PUBMED,
     doi_address,

@@ -10,9 +10,9 @@ from rich.text import Text
 from entrez_kit.gene.batch import GeneBatch
 from entrez_kit.gene.models import CrossReferences, Gene, GenePage, GeneSearchCandidate, PubMedLinks
 
-from ._console import links_shown
-from ._render import warning_line, warning_lines
-from ._text import PUBMED, line
+from .._console import links_shown
+from .tables import warning_line, warning_lines
+from .text import PUBMED, line
 
 GENE: Final = "https://www.ncbi.nlm.nih.gov/gene/"
 WIDE: Final = 100

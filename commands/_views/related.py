@@ -9,11 +9,11 @@ from rich.text import Text
 
 from entrez_kit.relationships.models import RelatedArticle, RelationshipsResult
 
-from ._citations import MAX_WIDTH, entry, heading
-from ._console import links_shown
-from ._formats.fields import as_data
-from ._render import WIDE, titled, warning_line
-from ._text import PUBMED, line, page_address, shortened
+from .._console import links_shown
+from .._formats.fields import as_data
+from .citations import MAX_WIDTH, entry, heading
+from .tables import WIDE, titled, warning_line
+from .text import PUBMED, line, page_address, shortened
 
 WORDS: Final = {
     "pubmed_similar_articles": "articles similar to",

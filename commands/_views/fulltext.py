@@ -21,17 +21,17 @@ from entrez_kit.fulltext.models import (
 from entrez_kit.fulltext.operation import Fetched, FulltextResult
 from entrez_kit.fulltext.selection import characters
 
-from ._console import links_shown
-from ._formats.fields import Record, as_data
-from ._formats.writer import PAGE_BREAK, Texts
-from ._markdown import escaped
-from ._output import Sink, plain
-from ._render import titled, warning_line
-from ._report import counted
-from ._text import PMC, PUBMED, banner, day, doi_address, language, line, page_address
+from .._console import links_shown
+from .._formats.fields import Record, as_data
+from .._formats.writer import PAGE_BREAK, Texts
+from .._output import Sink, plain
+from .._report import counted
+from .markdown import escaped
+from .tables import titled, warning_line
+from .text import PMC, PUBMED, banner, day, doi_address, language, line, page_address
 
 if TYPE_CHECKING:
-    from ._state import State
+    from .._state import State
 
 MAX_AUTHORS: Final = 6
 MAX_SUBSECTIONS: Final = 24
@@ -249,7 +249,7 @@ class Reading(Pages):
 
     def end(self) -> None:
         """Show all pages."""
-        from ._reading import show_markdown
+        from .reading import show_markdown
 
         super().end()
         if self._texts:
