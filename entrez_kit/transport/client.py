@@ -16,11 +16,10 @@ from entrez_kit.settings import Settings
 from entrez_kit.transport import retry
 from entrez_kit.transport.cache import cache_file
 from entrez_kit.transport.call import Call, Reply
-from entrez_kit.transport.gate import Gate, LimiterFactory, shared_limiter
+from entrez_kit.transport.gate import FollowerTimeout, Gate, LimiterFactory, SingleFlight, shared_limiter
 from entrez_kit.transport.policy import POLICIES, cache_identity
 from entrez_kit.transport.redaction import LogGuard, Redactor
 from entrez_kit.transport.retry import Backoff, OutOfTime, Retryable, Tally
-from entrez_kit.transport.singleflight import FollowerTimeout, SingleFlight
 
 if TYPE_CHECKING:
     import requests

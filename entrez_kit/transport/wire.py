@@ -8,24 +8,27 @@ with texts of our own: the exceptions of requests and urllib3 hold addresses, an
 
 import io
 import logging
+import socket
+import threading
 import time
+import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from typing import Any, Final
+from contextlib import ExitStack, contextmanager, suppress
+from types import TracebackType
+from typing import Any, Final, Self
 from urllib.parse import urlencode, urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
-from urllib3 import HTTPResponse, ProxyManager
+from urllib3 import HTTPConnectionPool, HTTPResponse, HTTPSConnectionPool, ProxyManager
+from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
 
 from entrez_kit._version import __version__
 from entrez_kit.errors import NotConfigured, UpstreamError
 from entrez_kit.settings import Settings
 from entrez_kit.transport import faults, redirects, replies
-from entrez_kit.transport.alarm import POOLS, Alarm
 from entrez_kit.transport.call import Call
-from entrez_kit.transport.decoding import Decoder, Undecodable
 from entrez_kit.transport.gate import Gate
 from entrez_kit.transport.policy import NOT_FOUND_TTL, POLICIES, credentials_for, is_loopback
 from entrez_kit.transport.redaction import Redactor
@@ -38,6 +41,178 @@ MAX_BODY_BYTES: Final = 50_000_000
 CHUNK_BYTES: Final = 65_536
 POOL_SIZE: Final = 16
 _FORM: Final = "application/x-www-form-urlencoded"
+
+
+# Compressed bodies
+
+PIECE_BYTES: Final = 262_144
+"""Decompressed bytes handed on at a time, so that a small body cannot fill the memory before its size is looked at."""
+
+_GZIP_OR_ZLIB: Final = 47
+_RAW: Final = -zlib.MAX_WBITS
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+
+
+class Undecodable(Exception):
+    """The body is not what its Content-Encoding says."""
+
+
+class Decoder:
+    """Decompress one body piece by piece, and tell whether the compressed stream came to its end.
+
+    urllib3 decompresses as well, but takes half a gzip stream for a whole one.
+
+    Args:
+        encoding: its Content-Encoding, empty for none.
+    """
+
+    def __init__(self, encoding: str) -> None:
+        self._plain = encoding in ("", "identity")
+        if not self._plain and encoding not in ("gzip", "x-gzip", "deflate"):
+            raise Undecodable(f"a body in an encoding that was not asked for ({encoding[:20]})")
+        self._stream = zlib.decompressobj(_GZIP_OR_ZLIB)
+        self._fresh = True
+
+    @property
+    def ended(self) -> bool:
+        """Whether what was fed so far is a whole body."""
+        return self._plain or self._fresh or self._stream.eof
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Yield what further bytes of the body decompress to.
+
+        Raises:
+            Undecodable: they are no compressed data.
+        """
+        if self._plain:
+            yield data
+            return
+        try:
+            while data:
+                if self._stream.eof:
+                    if not data.startswith(_GZIP_MAGIC):
+                        return  # padding behind the stream
+                    self._stream = zlib.decompressobj(_GZIP_OR_ZLIB)
+                piece = self._decompress(data)
+                if piece:
+                    yield piece
+                data = self._stream.unconsumed_tail or self._stream.unused_data
+        except zlib.error:
+            broken = True
+        else:
+            broken = False
+        if broken:
+            raise Undecodable("a body that cannot be decompressed")
+
+    def _decompress(self, data: bytes) -> bytes:
+        fresh, self._fresh = self._fresh, False
+        try:
+            return self._stream.decompress(data, PIECE_BYTES)
+        except zlib.error:
+            if not fresh:
+                raise
+            self._stream = zlib.decompressobj(_RAW)  # some servers send deflate without its frame
+            return self._stream.decompress(data, PIECE_BYTES)
+
+
+# The end of an exchange whose time is up
+
+_current: Final = threading.local()
+
+
+class Alarm:
+    """A context manager around whatever may block on a connection: sending, the headers, or the body.
+
+    The time limit of a socket starts anew with every byte, so a server that drips its reply would hold a call for
+    hours. At the time given the socket is shut down, and whoever reads from it finds its end.
+
+    Args:
+        until: `time.monotonic` value at which it ends; None for never.
+        response: the response that is read, where there is one; else the connections this thread asks on are watched.
+    """
+
+    def __init__(self, until: float | None, response: Any = None) -> None:
+        self.until = until
+        self._response = response
+        self._connection: Any = None
+        self._timer: threading.Timer | None = None
+
+    @property
+    def rang(self) -> bool:
+        """Whether the time is up."""
+        return self.until is not None and time.monotonic() >= self.until
+
+    def watch(self, connection: Any) -> None:
+        """Take note of the connection in use.
+
+        Raises:
+            TimeoutError: the time is up.
+        """
+        self._connection = connection
+        if self.rang:
+            raise TimeoutError
+
+    def __enter__(self) -> Self:
+        if self.until is not None:
+            _current.alarm = self
+            self._timer = threading.Timer(max(0.0, self.until - time.monotonic()), self._end)
+            self._timer.daemon = True
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            _current.alarm = None
+
+    def _end(self) -> None:
+        with suppress(Exception):  # it was read to the end at the last moment
+            if self._response is not None:
+                self._response.shutdown()
+            else:
+                self._connection.sock.shutdown(socket.SHUT_RDWR)
+
+
+class _Watched:
+    """Shows the connection in use to the alarm of the thread."""
+
+    def connect(self) -> None:
+        self._show()
+        super().connect()  # type: ignore[misc]  # of the connection this is mixed into
+
+    def request(self, *args: Any, **kwargs: Any) -> None:
+        self._show()
+        super().request(*args, **kwargs)  # type: ignore[misc]  # of the connection this is mixed into
+
+    def _show(self) -> None:
+        alarm: Alarm | None = getattr(_current, "alarm", None)
+        if alarm is not None:
+            alarm.watch(self)
+
+
+class _WatchedHTTP(_Watched, HTTPConnection):
+    pass
+
+
+class _WatchedHTTPS(_Watched, HTTPSConnection):
+    pass
+
+
+class _HTTPPool(HTTPConnectionPool):
+    ConnectionCls = _WatchedHTTP
+
+
+class _HTTPSPool(HTTPSConnectionPool):
+    ConnectionCls = _WatchedHTTPS
+
+
+POOLS: Final = {"http": _HTTPPool, "https": _HTTPSPool}
+"""Connection pools, by scheme, whose connections an alarm can end."""
+
+
+# Requests
 
 
 class Outgoing(requests.PreparedRequest):

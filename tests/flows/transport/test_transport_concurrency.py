@@ -11,8 +11,8 @@ from workbench import Bench, workbench
 
 from entrez_kit import tracing
 from entrez_kit.errors import EntityNotFound, RateLimited, UpstreamError
+from entrez_kit.transport.gate import FollowerTimeout, SingleFlight
 from entrez_kit.transport.retry import Backoff
-from entrez_kit.transport.singleflight import FollowerTimeout, SingleFlight
 
 
 def in_threads(number: int, work: Callable[[int], object]) -> list[object]:

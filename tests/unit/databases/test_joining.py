@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from entrez_kit.databases.joining import joined
+from entrez_kit.databases.fetch import joined
 
 PROLOG = b'<?xml version="1.0"?>\n<!DOCTYPE GBSet PUBLIC "a" "b">\n'
 
