@@ -1,5 +1,6 @@
 """EntrezKit: the Python door, one client and one method per operation."""
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from entrez_kit.kit_methods import Methods
@@ -7,6 +8,7 @@ from entrez_kit.services import Services
 from entrez_kit.settings import SANDBOX_ORIGIN, Settings, load_settings
 
 if TYPE_CHECKING:
+    from entrez_kit.kit_streams import Streams
     from entrez_kit.sandbox.server import Sandbox
     from entrez_kit.services.eutils import EUtils
 
@@ -42,6 +44,13 @@ class EntrezKit(Methods):
     def settings(self) -> Settings:
         """The settings this kit works with."""
         return self.services.settings
+
+    @cached_property
+    def stream(self) -> "Streams":
+        """The operations over many inputs, each outcome as it comes, in constant memory."""
+        from entrez_kit.kit_streams import Streams
+
+        return Streams(self.services)
 
     @property
     def eutils(self) -> "EUtils":

@@ -14,14 +14,24 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def _runs(home: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+class Door:
+    """What answers the methods: ``services`` are asked, an operation runs to its result."""
+
+    services: "Services"
+
+    def _answer(self, operation: "Operation[Any, Any]", arguments: Mapping[str, Any]) -> Any:
+        """Run an operation with the arguments that were given."""
+        return operation.run(self.services, arguments)
+
+
+def runs(home: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Make a method run the operation that stands there."""
     module, _, name = home.rpartition(".")
 
     def decorate(method: Callable[P, R]) -> Callable[P, R]:
         @wraps(method)
-        def run(self: "Methods", **arguments: Any) -> Any:
-            return getattr(import_module(module), name).run(self.services, arguments)
+        def run(self: Door, **arguments: Any) -> Any:
+            return self._answer(getattr(import_module(module), name), arguments)
 
         return cast("Callable[P, R]", run)
 
@@ -32,7 +42,7 @@ def _runs_whole(method: Callable[P, R]) -> Callable[P, R]:
     """Make a method retrieve every result of a search."""
 
     @wraps(method)
-    def run(self: "Methods", progress: Callable[[int, int], None] | None = None, **arguments: Any) -> Any:
+    def run(self: Door, progress: Callable[[int, int], None] | None = None, **arguments: Any) -> Any:
         from entrez_kit.pubmed.search import SEARCH_ARTICLES
         from entrez_kit.tracing import Watch, watched
 
@@ -61,6 +71,7 @@ if TYPE_CHECKING:
     from entrez_kit.europepmc.search import EuropePMCResult
     from entrez_kit.fulltext.operation import FulltextResult
     from entrez_kit.gene.models import Gene, GenePage, PubMedLinks
+    from entrez_kit.operation import Operation
     from entrez_kit.pubmed.convert import ConvertResult
     from entrez_kit.pubmed.fetch import FetchResult
     from entrez_kit.pubmed.match import Citation, MatchResult
@@ -69,12 +80,10 @@ if TYPE_CHECKING:
     from entrez_kit.services import Services
 
 
-class Methods:
+class Methods(Door):
     """One method an operation; arguments that are left out are not sent."""
 
-    services: "Services"
-
-    @_runs("entrez_kit.pubmed.search.SEARCH_ARTICLES")
+    @runs("entrez_kit.pubmed.search.SEARCH_ARTICLES")
     def search_articles(
         self,
         *,
@@ -129,52 +138,7 @@ class Methods:
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @_runs_whole
-    def search_all(
-        self,
-        progress: Callable[[int, int], None] | None = None,
-        *,
-        query_term: str,
-        sort_by: Literal["relevance", "pub_date", "author", "journal_name"] | str = "relevance",
-        date_range: "DateRange | Mapping[str, Any] | None" = None,
-        filter_by_publication_types: Sequence[str] = (),
-        author: str | None = None,
-        journal: str | None = None,
-        mesh_terms: Sequence[str] = (),
-        language: str | None = None,
-        species: Literal["humans", "animals"] | None = None,
-        has_abstract: bool = False,
-        free_full_text: bool = False,
-        fetch_brief_summaries: int = 0,
-    ) -> "SearchResult":
-        """Retrieve every PMID of a search, however many, with a certificate that nothing is missing.
-
-        Args:
-            progress: called with the number of PMIDs retrieved so far and the number counted.
-            query_term: PubMed query, e.g. "crispr AND review[pt]"; all of PubMed's syntax works.
-            sort_by: Order of results: relevance, pub_date, author or journal_name.
-            date_range: Bounds on a date; one bound is enough.
-            filter_by_publication_types: Any of these publication types, e.g. "Review".
-            author: Author as PubMed writes it, e.g. Doudna JA.
-            journal: Journal title, abbreviation or ISSN.
-            mesh_terms: MeSH terms that must all match, e.g. "Gene Editing".
-            language: Language, e.g. english or french.
-            species: Only studies of these.
-            has_abstract: Only records with an abstract.
-            free_full_text: Only articles with free full text.
-            fetch_brief_summaries: Titles and authors for the first so many results, 0 to 100.
-
-        Returns:
-            PMIDs in the order asked for, how NCBI understood the query, and its complaints.
-
-        Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; unbalanced query, a bad filter value or a
-                date that does not exist.
-            UpstreamError: NCBI did not answer after every attempt.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
-        """
-
-    @_runs("entrez_kit.pubmed.fetch.FETCH_CONTENTS")
+    @runs("entrez_kit.pubmed.fetch.FETCH_CONTENTS")
     def fetch_contents(
         self,
         *,
@@ -215,7 +179,7 @@ class Methods:
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @_runs("entrez_kit.fulltext.operation.FETCH_FULLTEXT")
+    @runs("entrez_kit.fulltext.operation.FETCH_FULLTEXT")
     def fetch_fulltext(
         self,
         *,
@@ -256,7 +220,7 @@ class Methods:
             InvalidInput: an argument is unknown, missing or out of bounds; none or several kinds of ids were given.
         """
 
-    @_runs("entrez_kit.relationships.operation.RELATIONSHIPS")
+    @runs("entrez_kit.relationships.operation.RELATIONSHIPS")
     def article_relationships(
         self,
         *,
@@ -311,7 +275,7 @@ class Methods:
             NotConfigured: a citation style needs something that is not installed.
         """
 
-    @_runs("entrez_kit.citations.operation.FORMAT_CITATIONS")
+    @runs("entrez_kit.citations.operation.FORMAT_CITATIONS")
     def format_citations(
         self,
         *,
@@ -342,7 +306,7 @@ class Methods:
             NotConfigured: the citation processor is not installed.
         """
 
-    @_runs("entrez_kit.pubmed.match.LOOKUP_CITATION")
+    @runs("entrez_kit.pubmed.match.LOOKUP_CITATION")
     def lookup_citation(
         self,
         *,
@@ -366,7 +330,7 @@ class Methods:
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @_runs("entrez_kit.pubmed.convert.CONVERT")
+    @runs("entrez_kit.pubmed.convert.CONVERT")
     def convert_ids(
         self,
         *,
@@ -391,7 +355,7 @@ class Methods:
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @_runs("entrez_kit.europepmc.search.EUROPEPMC_SEARCH")
+    @runs("entrez_kit.europepmc.search.EUROPEPMC_SEARCH")
     def europepmc_search(
         self,
         *,
@@ -434,7 +398,7 @@ class Methods:
             RateLimited: Europe PMC refused, or the wait for a slot would pass the deadline.
         """
 
-    @_runs("entrez_kit.databases.mesh.MESH")
+    @runs("entrez_kit.databases.mesh.MESH")
     def lookup_mesh(
         self,
         *,
@@ -463,7 +427,7 @@ class Methods:
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @_runs("entrez_kit.databases.spell.SPELL")
+    @runs("entrez_kit.databases.spell.SPELL")
     def spell_check(
         self,
         *,
@@ -487,7 +451,7 @@ class Methods:
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @_runs("entrez_kit.gene.search.SEARCH_GENES")
+    @runs("entrez_kit.gene.search.SEARCH_GENES")
     def search_genes(
         self,
         *,
@@ -519,7 +483,7 @@ class Methods:
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @_runs("entrez_kit.gene.lookup.GET_GENE")
+    @runs("entrez_kit.gene.lookup.GET_GENE")
     def get_gene(
         self,
         *,
@@ -545,7 +509,7 @@ class Methods:
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @_runs("entrez_kit.gene.links.GET_PUBMED_LINKS")
+    @runs("entrez_kit.gene.links.GET_PUBMED_LINKS")
     def get_pubmed_links(
         self,
         *,
@@ -573,7 +537,7 @@ class Methods:
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @_runs("entrez_kit.corpus.operations.SYNC")
+    @runs("entrez_kit.corpus.operations.SYNC")
     def sync_delta(
         self,
         *,
@@ -599,7 +563,7 @@ class Methods:
             RateLimited: NCBI refused before anything was delivered.
         """
 
-    @_runs("entrez_kit.corpus.operations.RAG_SEARCH")
+    @runs("entrez_kit.corpus.operations.RAG_SEARCH")
     def rag_search(
         self,
         *,
@@ -634,7 +598,7 @@ class Methods:
             VectorIndexError: Weaviate was asked for and does not answer.
         """
 
-    @_runs("entrez_kit.corpus.operations.RAG_GET")
+    @runs("entrez_kit.corpus.operations.RAG_GET")
     def rag_get(
         self,
         *,
@@ -658,7 +622,7 @@ class Methods:
             StoreError: the corpus cannot be read.
         """
 
-    @_runs("entrez_kit.corpus.operations.CHECKPOINT_GET")
+    @runs("entrez_kit.corpus.operations.CHECKPOINT_GET")
     def corpus_checkpoint_get(
         self,
         *,
@@ -679,7 +643,7 @@ class Methods:
             StoreError: the corpus cannot be read.
         """
 
-    @_runs("entrez_kit.corpus.operations.CHECKPOINT_SET")
+    @runs("entrez_kit.corpus.operations.CHECKPOINT_SET")
     def corpus_checkpoint_set(
         self,
         *,
@@ -702,7 +666,7 @@ class Methods:
             StoreError: the corpus cannot be written.
         """
 
-    @_runs("entrez_kit.databases.info.INFO")
+    @runs("entrez_kit.databases.info.INFO")
     def entrez_info(
         self,
         *,
@@ -728,7 +692,7 @@ class Methods:
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @_runs("entrez_kit.databases.search.SEARCH")
+    @runs("entrez_kit.databases.search.SEARCH")
     def entrez_search(
         self,
         *,
@@ -768,7 +732,7 @@ class Methods:
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @_runs("entrez_kit.databases.summary.SUMMARY")
+    @runs("entrez_kit.databases.summary.SUMMARY")
     def entrez_summary(
         self,
         *,
@@ -794,7 +758,7 @@ class Methods:
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @_runs("entrez_kit.databases.fetch.FETCH")
+    @runs("entrez_kit.databases.fetch.FETCH")
     def entrez_fetch(
         self,
         *,
@@ -827,7 +791,7 @@ class Methods:
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @_runs("entrez_kit.databases.link.LINK")
+    @runs("entrez_kit.databases.link.LINK")
     def entrez_link(
         self,
         *,
@@ -858,5 +822,50 @@ class Methods:
         Raises:
             InvalidInput: an argument is unknown, missing or out of bounds; there is no such database.
             UpstreamError: NCBI answered none of the requests.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+
+    @_runs_whole
+    def search_all(
+        self,
+        progress: Callable[[int, int], None] | None = None,
+        *,
+        query_term: str,
+        sort_by: Literal["relevance", "pub_date", "author", "journal_name"] | str = "relevance",
+        date_range: "DateRange | Mapping[str, Any] | None" = None,
+        filter_by_publication_types: Sequence[str] = (),
+        author: str | None = None,
+        journal: str | None = None,
+        mesh_terms: Sequence[str] = (),
+        language: str | None = None,
+        species: Literal["humans", "animals"] | None = None,
+        has_abstract: bool = False,
+        free_full_text: bool = False,
+        fetch_brief_summaries: int = 0,
+    ) -> "SearchResult":
+        """Retrieve every PMID of a search, however many, with a certificate that nothing is missing.
+
+        Args:
+            progress: called with the number of PMIDs retrieved so far and the number counted.
+            query_term: PubMed query, e.g. "crispr AND review[pt]"; all of PubMed's syntax works.
+            sort_by: Order of results: relevance, pub_date, author or journal_name.
+            date_range: Bounds on a date; one bound is enough.
+            filter_by_publication_types: Any of these publication types, e.g. "Review".
+            author: Author as PubMed writes it, e.g. Doudna JA.
+            journal: Journal title, abbreviation or ISSN.
+            mesh_terms: MeSH terms that must all match, e.g. "Gene Editing".
+            language: Language, e.g. english or french.
+            species: Only studies of these.
+            has_abstract: Only records with an abstract.
+            free_full_text: Only articles with free full text.
+            fetch_brief_summaries: Titles and authors for the first so many results, 0 to 100.
+
+        Returns:
+            PMIDs in the order asked for, how NCBI understood the query, and its complaints.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds; unbalanced query, a bad filter value or a
+                date that does not exist.
+            UpstreamError: NCBI did not answer after every attempt.
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """

@@ -8,7 +8,7 @@ from inspect import getdoc, signature
 from typing import Any
 
 import pytest
-from kit_signatures import MODULE, module_text
+from kit_signatures import modules
 
 from entrez_kit import EntrezKit, InvalidInput
 from entrez_kit.catalogue import OPERATIONS
@@ -19,9 +19,10 @@ operations = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operati
 
 
 def test_the_methods_are_as_the_operations_have_them() -> None:
-    saved = ast.parse(MODULE.read_text(encoding="utf-8"))
+    for path, text in modules().items():
+        saved = ast.parse(path.read_text(encoding="utf-8"))
 
-    assert ast.dump(ast.parse(module_text())) == ast.dump(saved), "run python tests/support/kit_signatures.py"
+        assert ast.dump(ast.parse(text)) == ast.dump(saved), "run python tests/support/kit_signatures.py"
 
 
 @operations
@@ -70,3 +71,32 @@ def test_the_kit_loads_no_operation_before_it_is_called() -> None:
 
     assert "entrez_kit.kit_methods" in done.stdout
     assert "entrez_kit.operation" not in done.stdout
+
+
+def test_what_streams_is_the_same_one_by_one(kit: EntrezKit) -> None:
+    pmids = ["99000001", "99999999", "99000002"]
+    stream = kit.stream.fetch_contents(pmids=pmids)
+    walked = list(stream)
+    collected = kit.fetch_contents(pmids=pmids)
+
+    assert [one.outcome.input for one in walked] == pmids
+    assert [one.document for one in walked if one.document] == collected.articles
+    missing, also_missing = stream.shortfall(), collected.shortfall()
+    assert missing is not None
+    assert also_missing is not None
+    assert missing.envelope() == also_missing.envelope()
+
+
+def test_nothing_is_asked_for_before_the_walk(kit: EntrezKit, sandbox: Sandbox) -> None:
+    stream = kit.stream.europepmc_search(query="crispr", page_size=2)
+
+    assert sandbox.requests("search") == 0
+    assert len(list(stream)) == 2
+
+
+def test_only_what_has_many_outcomes_streams(kit: EntrezKit) -> None:
+    streams = {operation.method for operation in OPERATIONS if operation.outcomes is not None}
+
+    assert {name for name in dir(kit.stream) if not name.startswith("_")} == streams | {"services"}
+    with pytest.raises(InvalidInput, match="colour"):
+        kit.stream.fetch_contents(pmids=["1"], colour="red")  # type: ignore[call-arg]

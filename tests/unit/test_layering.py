@@ -32,6 +32,7 @@ LAYERS = (
     ("catalogue",),
     ("sandbox",),
     ("kit_methods",),
+    ("kit_streams",),
     ("kit", "doctor", "configuration", "guides"),
     ("server",),
 )

@@ -54,9 +54,12 @@ def test_python_is_told_too_whether_a_page_or_all_was_asked_for() -> None:
     with EntrezKit(demo=True) as kit:
         found = kit.search_articles(query_term="crispr")
         whole = kit.search_all(query_term="crispr")
+        stream = kit.stream.fetch_contents(pmids=found.pmids[:1])
+        assert len(list(stream)) == 1
 
     assert [warning.message for warning in found.warnings].count(DEMO_WARNING) == 1
     assert [warning.message for warning in whole.warnings].count(DEMO_WARNING) == 1
+    assert [warning.message for warning in stream.warnings].count(DEMO_WARNING) == 1
 
 
 def test_stderr_says_it_once_whatever_quiet_says(alone: Cli) -> None:
