@@ -12,7 +12,6 @@ from entrez_kit.model import Request, Result, Warned, sparse
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
-from entrez_kit.services.xml_reply import malformed, parse_reply, text_of
 
 RecordKind = Literal["descriptor", "qualifier", "supplementary_concept"]
 _KINDS: Final[dict[str, RecordKind]] = {"D": "descriptor", "Q": "qualifier", "C": "supplementary_concept"}
@@ -197,38 +196,6 @@ def _values_of(value: Any, name: str) -> list[str]:
         own = [text for key, item in value.items() if key.lower() == name for text in _flat(item)]
         return own + [text for key, item in value.items() if key.lower() != name for text in _values_of(item, name)]
     return []
-
-
-def parse_descriptors(content: bytes) -> list[MeshRecord]:
-    """Parse a DescriptorRecordSet, the form in which NLM distributes MeSH.
-
-    Raises:
-        UpstreamError: the document is no set of descriptors.
-    """
-    root = parse_reply(content, "mesh", "DescriptorRecordSet")
-    records = []
-    for element in root.iterfind("DescriptorRecord"):
-        ui, name = text_of(element, "DescriptorUI"), text_of(element, "DescriptorName/String")
-        if not ui or not name:
-            raise malformed("mesh", "a descriptor without identifier or name")
-        terms = [
-            text
-            for term in element.iterfind("ConceptList/Concept/TermList/Term/String")
-            if (text := (term.text or "").strip()) and text != name
-        ]
-        preferred = element.find("ConceptList/Concept[@PreferredConceptYN='Y']")
-        records.append(
-            MeshRecord(
-                ui=ui,
-                entrez_uid=entrez_uid(ui),
-                kind="descriptor",
-                name=name,
-                tree_numbers=[(tree.text or "").strip() for tree in element.iterfind("TreeNumberList/TreeNumber")],
-                scope_note=text_of(preferred, "ScopeNote") if preferred is not None else None,
-                entry_terms=list(dict.fromkeys(terms)),
-            )
-        )
-    return records
 
 
 MESH = Operation(

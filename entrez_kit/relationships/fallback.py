@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from entrez_kit.errors import EntityNotFound, UpstreamError
@@ -116,8 +116,7 @@ def from_europepmc(
         UpstreamError: Europe PMC did not answer, or answered something else.
         RateLimited: Europe PMC refused, or the wait for a slot would pass the deadline.
     """
-    client = services.europepmc
-    ask = client.citations if relation == "pubmed_citedin" else client.references
+    what: Literal["citations", "references"] = "citations" if relation == "pubmed_citedin" else "references"
     found: list[RelatedArticle] = []
     seen: set[tuple[str | None, ...]] = set()
     size = min(max(wanted, 25), PAGE)
@@ -125,7 +124,7 @@ def from_europepmc(
     while True:
         page += 1
         try:
-            content = ask("MED", pmid, page=page, page_size=size).content
+            content = services.europepmc.linked(what, "MED", pmid, page=page, page_size=size).content
         except EntityNotFound:
             return found, len(found), page
         total, records = read_page(content, relation)

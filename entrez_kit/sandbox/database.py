@@ -165,10 +165,6 @@ class Database(ABC):
             return None
         return str(int(text))
 
-    def has(self, uid: str) -> bool:
-        """Tell whether a record with this id exists."""
-        return self.summary(uid) is not None
-
     def linked(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
         """Return the ids that a link leads to, each with its score."""
         return ()

@@ -199,10 +199,6 @@ class GeneDatabase(Database):
         canonical = self.canonical(uid)
         return None if canonical is None else self.genes.get(canonical)
 
-    def has(self, uid: str) -> bool:
-        """Tell whether a gene with this id exists, current or not."""
-        return self._gene(uid) is not None
-
     def fetch(self, request: FetchRequest) -> Reply:
         """Return records as XML, short texts or a list of ids; unknown ids are left out of them.
 

@@ -99,10 +99,6 @@ class PmcDatabase(Database):
         number = self._number(uid)
         return None if number is None else self._pubmed.corpus.document(number)
 
-    def has(self, uid: str) -> bool:
-        """Tell whether an article with this id exists."""
-        return self._document(uid) is not None
-
     def summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary: a few of PubMed's fields."""
         document = self._document(uid)

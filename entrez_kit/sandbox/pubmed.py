@@ -152,10 +152,6 @@ class PubMedDatabase(Database):
         pmid = self.canonical(uid)
         return None if pmid is None else self.corpus.number(pmid)
 
-    def has(self, uid: str) -> bool:
-        """Tell whether a record with this PMID exists."""
-        return self._number(uid) is not None
-
     def summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""
         number = self._number(uid)

@@ -144,10 +144,13 @@ class EuropePMC:
             details=details,
         )
 
-    def citations(self, source: str, ext_id: str, *, page: int = 1, page_size: int = 100) -> Reply:
-        """Return a page of the works that cite a record, as JSON with ``hitCount`` and ``citationList``.
+    def linked(
+        self, what: Literal["citations", "references"], source: str, ext_id: str, *, page: int = 1, page_size: int = 100
+    ) -> Reply:
+        """Return a page of the works that cite a record, or of those it cites, as JSON with ``hitCount`` and a list.
 
         Args:
+            what: which of them.
             source: the collection the record belongs to: MED, PMC, PPR ...
             ext_id: its id there; of MED the PMID.
             page: 1 for the first.
@@ -157,24 +160,6 @@ class EuropePMC:
             EntityNotFound: there is no such record.
             InvalidInput: an argument is not well formed.
         """
-        return self._linked("citations", source, ext_id, page, page_size)
-
-    def references(self, source: str, ext_id: str, *, page: int = 1, page_size: int = 100) -> Reply:
-        """Return a page of the works a record cites, as JSON with ``hitCount`` and ``referenceList``.
-
-        Args:
-            source: the collection the record belongs to: MED, PMC, PPR ...
-            ext_id: its id there; of MED the PMID.
-            page: 1 for the first.
-            page_size: 1 to 1000.
-
-        Raises:
-            EntityNotFound: there is no such record.
-            InvalidInput: an argument is not well formed.
-        """
-        return self._linked("references", source, ext_id, page, page_size)
-
-    def _linked(self, what: str, source: str, ext_id: str, page: int, page_size: int) -> Reply:
         self._check_enabled()
         _check_size(page_size)
         for name, value, pattern in (("source", source, _SOURCE), ("ext_id", ext_id, _EXT_ID)):

@@ -71,8 +71,3 @@ def file_text(style: str, articles: Iterable[Article]) -> str:
         articles: the records.
     """
     return "".join(file_pieces(style, articles))
-
-
-def csl_text(articles: Iterable[Article]) -> str:
-    """Return records as CSL-JSON, as reference managers import it."""
-    return file_text("csl", articles)

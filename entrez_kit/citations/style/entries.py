@@ -2,12 +2,11 @@
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from entrez_kit.citations.csl import Item
-from entrez_kit.citations.files.entries import csl_text as csl_text
 from entrez_kit.citations.style.adaptation import (
     Change,
     adapted,
@@ -122,22 +121,6 @@ STYLES: Final[dict[str, Style]] = {
     ),
 }
 """Styles that the citation processor formats."""
-
-
-def format_citation(items: Item | Sequence[Item], style: str, markup: Markup = "plain") -> str:
-    """Return one entry of a reference list, or several with a line each.
-
-    Args:
-        items: CSL-JSON.
-        style: name of one of ``STYLES``, or the specification's name of it.
-        markup: plain text, Markdown or HTML with italics and bold.
-
-    Raises:
-        InvalidInput: there is no such style.
-        NotConfigured: the citation processor or the styles are not installed.
-    """
-    several = [items] if isinstance(items, dict) else list(items)
-    return "\n".join(format_citations(several, style, markup))
 
 
 def format_citations(items: Iterable[Item], style: str, markup: Markup = "plain") -> list[str]:

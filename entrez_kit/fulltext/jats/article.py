@@ -88,18 +88,6 @@ def iter_jats(content: bytes) -> Iterator[JatsArticle | JatsError]:
             yield JatsArticle(front, _is_forbidden(element), element, declared)
 
 
-def parse_jats(content: bytes) -> JatsArticle:
-    """Return the one article of a document, or the first of several.
-
-    Raises:
-        UpstreamError: not well-formed, or there is no article in it.
-    """
-    article = next((item for item in iter_jats(content) if isinstance(item, JatsArticle)), None)
-    if article is None:
-        raise malformed(ENDPOINT, "no article in it")
-    return article
-
-
 @contextmanager
 def _not_too_deep() -> Iterator[None]:
     """Turn the end of the stack into an error about the document: one made to hurt must not cost the others."""

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from loopback import Answer, Loopback
@@ -215,8 +215,7 @@ def test_switched_off_means_that_nothing_is_sent(tmp_path: Path) -> None:
         calls: list[Callable[[], Reply]] = [
             lambda: europepmc.search(query="x"),
             lambda: europepmc.full_text_xml("PMC1"),
-            lambda: europepmc.citations("MED", "1"),
-            lambda: europepmc.references("MED", "1"),
+            lambda: europepmc.linked("citations", "MED", "1"),
         ]
         for call in calls:
             with pytest.raises(NotConfigured) as caught:
@@ -270,13 +269,15 @@ def test_full_text_that_breaks_off_is_asked_for_again(tmp_path: Path) -> None:
 # Citations and references
 
 
-@pytest.mark.parametrize(("method", "holder"), [("citations", "citationList"), ("references", "referenceList")])
-def test_links_are_asked_for_by_source_and_id(tmp_path: Path, method: str, holder: str) -> None:
+@pytest.mark.parametrize(("what", "holder"), [("citations", "citationList"), ("references", "referenceList")])
+def test_links_are_asked_for_by_source_and_id(
+    tmp_path: Path, what: Literal["citations", "references"], holder: str
+) -> None:
     answer = Answer(json.dumps({"hitCount": 0, holder: {}}).encode())
     with asked(tmp_path, answer) as (europepmc, server, _):
-        getattr(europepmc, method)("MED", "20516115", page=2, page_size=1000)
+        europepmc.linked(what, "MED", "20516115", page=2, page_size=1000)
 
-    assert server.seen[0].path == f"/europepmc/MED/20516115/{method}"
+    assert server.seen[0].path == f"/europepmc/MED/20516115/{what}"
     assert server.seen[0].params == {"page": "2", "pageSize": "1000", "format": "json"}
 
 
@@ -286,6 +287,6 @@ def test_links_are_asked_for_by_source_and_id(tmp_path: Path, method: str, holde
 )
 def test_links_of_what_is_no_record_are_refused(tmp_path: Path, source: str, ext_id: str, page: int) -> None:
     with asked(tmp_path) as (europepmc, server, _), pytest.raises(InvalidInput):
-        europepmc.citations(source, ext_id, page=page)
+        europepmc.linked("citations", source, ext_id, page=page)
 
     assert not server.seen

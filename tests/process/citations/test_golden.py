@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
+from one_citation import format_citation
 from places import DATA
 
 from entrez_kit.citations.csl import Item, csl_item
-from entrez_kit.citations.style.entries import STYLES, format_citation, format_citations
+from entrez_kit.citations.style.entries import STYLES, format_citations
 from entrez_kit.pubmed.xml.records import iter_records
 
 

@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from one_citation import format_citation
 
 from entrez_kit.citations import csl, names, titles
 from entrez_kit.citations.check.comparing import differences
@@ -12,7 +13,7 @@ from entrez_kit.citations.files.write_nbib import nbib_record
 from entrez_kit.citations.files.write_ris import ris_record
 from entrez_kit.citations.style import casing, preparation
 from entrez_kit.citations.style import entries as styles
-from entrez_kit.citations.style.entries import STYLES, format_citation
+from entrez_kit.citations.style.entries import STYLES
 from entrez_kit.pubmed import pages
 from entrez_kit.pubmed.models import Article
 

@@ -12,7 +12,6 @@ import pytest
 from entrez_kit.databases.documents import parse_documents
 from entrez_kit.databases.info import parse_counts, parse_database
 from entrez_kit.databases.linksets import parse_linksets
-from entrez_kit.databases.mesh import parse_descriptors
 from entrez_kit.databases.names import parse_database_list
 from entrez_kit.errors import UpstreamError
 from entrez_kit.pubmed.resolution import parse_converted
@@ -119,21 +118,6 @@ def test_the_recorded_spelling_is_read(real_data: Path) -> None:
         root = ElementTree.fromstring(path.read_bytes())
         spelling = parse_espell(path.read_bytes())
         assert (spelling.query, spelling.corrected) == (root.findtext("Query"), root.findtext("CorrectedQuery"))
-
-
-def test_every_recorded_descriptor_is_read(real_data: Path) -> None:
-    for path in _files(real_data / "mesh"):
-        if path.suffix != ".xml":
-            pytest.fail(f"no reader for {path.name}")
-        root = ElementTree.fromstring(path.read_bytes())
-        records = parse_descriptors(path.read_bytes())
-        elements = root.findall("DescriptorRecord")
-        assert [record.ui for record in records] == [e.findtext("DescriptorUI") for e in elements]
-        for record, element in zip(records, elements, strict=True):
-            terms = {e.findtext("String") for e in element.findall("ConceptList/Concept/TermList/Term")}
-            assert {record.name, *record.entry_terms} == terms
-            assert record.tree_numbers == [e.text for e in element.findall("TreeNumberList/TreeNumber")]
-            assert record.scope_note is not None
 
 
 def test_every_recorded_search_gives_its_count_ids_and_translation(real_data: Path) -> None:

@@ -8,8 +8,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 from jats_words import lines_of
-
-from entrez_kit.fulltext.jats.article import parse_jats
+from one_jats_article import parse_jats
 
 CONTAINERS = (
     *("p", "sec", "list", "list-item", "disp-quote", "boxed-text", "statement", "fig", "fig-group", "table-wrap"),

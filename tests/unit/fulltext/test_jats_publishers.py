@@ -5,8 +5,8 @@ from collections import Counter
 
 import pytest
 from jats_words import ANOTHER_PLACE, bodies, lines_of, local, text_of, words_of
+from one_jats_article import parse_jats
 
-from entrez_kit.fulltext.jats.article import parse_jats
 from entrez_kit.fulltext.models import FulltextDate
 
 NAMESPACES = (

@@ -2,7 +2,9 @@
 
 import json
 
-from entrez_kit.fulltext.jats.article import JatsArticle, parse_jats
+from one_jats_article import parse_jats
+
+from entrez_kit.fulltext.jats.article import JatsArticle
 
 
 def article(inner: str) -> JatsArticle:

@@ -1,0 +1,22 @@
+"""One reference as text, as most tests of styles want it."""
+
+from collections.abc import Sequence
+
+from entrez_kit.citations.csl import Item
+from entrez_kit.citations.style.entries import Markup, format_citations
+
+
+def format_citation(items: Item | Sequence[Item], style: str, markup: Markup = "plain") -> str:
+    """Return one entry of a reference list, or several with a line each.
+
+    Args:
+        items: CSL-JSON.
+        style: name of one of ``STYLES``, or the specification's name of it.
+        markup: plain text, Markdown or HTML with italics and bold.
+
+    Raises:
+        InvalidInput: there is no such style.
+        NotConfigured: the citation processor or the styles are not installed.
+    """
+    several = [items] if isinstance(items, dict) else list(items)
+    return "\n".join(format_citations(several, style, markup))

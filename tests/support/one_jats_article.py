@@ -1,0 +1,17 @@
+"""The one article of a JATS document, as most tests of the reader want it."""
+
+from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats
+from entrez_kit.fulltext.jats.tree import ENDPOINT
+from entrez_kit.services.xml_reply import malformed
+
+
+def parse_jats(content: bytes) -> JatsArticle:
+    """Return the one article of a document, or the first of several.
+
+    Raises:
+        UpstreamError: not well-formed, or there is no article in it.
+    """
+    article = next((item for item in iter_jats(content) if isinstance(item, JatsArticle)), None)
+    if article is None:
+        raise malformed(ENDPOINT, "no article in it")
+    return article
