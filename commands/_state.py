@@ -29,6 +29,9 @@ SUFFIXES: Final = {
     ".bib": "bibtex",
     ".parquet": "parquet",
     ".md": "md",
+    ".html": "html",
+    ".htm": "html",
+    ".docx": "docx",
     ".txt": "ids",
 }
 STDOUT_NAMES: Final = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
@@ -62,6 +65,11 @@ class Plan:
     format: str
     fields: tuple[str, ...] = ()
     target: Path | None = None
+
+    @property
+    def is_markdown(self) -> bool:
+        """Whether Markdown is printed, or made into a page or a document."""
+        return self.format in ("md", "html", "docx")
 
 
 def no_fields(made: Plan) -> None:

@@ -13,11 +13,12 @@ from entrez_kit.citations.files.references import Reference, ReferenceFile
 from entrez_kit.errors import Exit, InvalidInput
 from entrez_kit.identifiers import read_identifier
 
-from ._formats.fields import as_data, values_at
+from ._formats.fields import Record, as_data, values_at
 from ._input import NOT_IDENTIFIERS, STDIN, ids_in
 from ._output import Sink
 from ._pipeline import View, accepts, counted, note, run, warn
-from ._views.text import STATUS_WORDS, findings
+from ._views.markdown import escaped
+from ._views.text import PUBMED, STATUS_WORDS, findings, page_address
 
 COLUMNS: Final = ("key", "line", "status", "pmid", "doi", "title", "findings", "candidate_pmids")
 SHOWN: Final = 10
@@ -33,7 +34,7 @@ class _Source:
     encoding: str
 
 
-@accepts("table", "json", "jsonl", "csv", "tsv")
+@accepts("table", "json", "jsonl", "csv", "tsv", "md", "html", "docx")
 def command(
     ctx: typer.Context,
     file: Annotated[
@@ -53,6 +54,7 @@ def command(
 
     The status is 0 when all are verified and 4 when there is anything to look at; --fix names every change it makes:
     entrez-kit check refs.bib --fix --dry-run
+    A report for others: entrez-kit check refs.bib -o report.docx
     """
     from entrez_kit.citations.files.reference_files import encoded
 
@@ -171,7 +173,27 @@ def _view() -> View[CheckResult]:
         record_model=CheckedReference,
         columns={name: partial(values_at, path=name) for name in COLUMNS} | {"findings": findings},
         records_key="references",
+        page=_page,
+        between="\n",
     )
+
+
+_BANNERS: Final = frozenset(("retracted", "concern", "another_work", "not_found"))
+"""What nobody should overlook on a page."""
+
+
+def _page(record: Record) -> str:
+    """Return a reference in Markdown: its status, and what is wrong with it."""
+    words = str(STATUS_WORDS.get(record["status"], record["status"]))
+    told = " ".join(escaped(text) for text in (record["key"], record.get("title") or "") if text)
+    if record["status"] in _BANNERS:
+        text = f"> **{words.upper()}** {told}\n"
+    else:
+        text = f"**{words}** {told}\n"
+    lines = [escaped(finding) for finding in findings(record)]
+    if record.get("pmid"):
+        lines.append(f"[PMID {record['pmid']}](<{page_address(PUBMED, record['pmid'])}>)")
+    return text + "".join(f"\n- {one}" for one in lines) + "\n"
 
 
 def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: bool) -> None:

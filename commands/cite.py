@@ -28,6 +28,8 @@ FORMATS: Final = (
     "tsv",
     "text",
     "md",
+    "html",
+    "docx",
     *(name for name in STYLE_NAMES if name in FILES),
 )
 DEFAULT_STYLES: Final = ("apa",)
@@ -64,7 +66,7 @@ def command(
     run(
         ctx,
         FORMAT_CITATIONS,
-        {"pmids": ids, "citation_styles": styles, "markup": "markdown" if made.format == "md" else "plain"},
+        {"pmids": ids, "citation_styles": styles, "markup": "markdown" if made.is_markdown else "plain"},
         _view(styles),
         label="Citing",
         least=BATCH,

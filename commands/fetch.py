@@ -28,7 +28,22 @@ from ._pipeline import View, accepts, counted, help_of, note, plan, run, state
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS
 
-FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids", "xml", "nbib", "md", "ris", "bibtex", "csl")
+FORMATS: Final = (
+    "table",
+    "json",
+    "jsonl",
+    "csv",
+    "tsv",
+    "ids",
+    "xml",
+    "nbib",
+    "md",
+    "html",
+    "docx",
+    "ris",
+    "bibtex",
+    "csl",
+)
 _ENTRIES: Final = ("ris", "bibtex", "csl")
 """Made of the record, for reference managers; MEDLINE text (nbib) comes from NCBI."""
 HISTORY: Final = "Result sets kept at NCBI"
@@ -190,7 +205,7 @@ def _level(ctx: typer.Context, level: str) -> str:
         if chosen is not None and chosen not in own:
             raise _contradiction(level, made.format)
         return own[0]
-    if level in text and made.format in ("csv", "tsv", "md"):
+    if level in text and (made.format in ("csv", "tsv") or made.is_markdown):
         raise _contradiction(level, made.format)
     return level
 

@@ -23,7 +23,7 @@ def _help(name: str) -> str:
     return help_of(FETCH_FULLTEXT, name)
 
 
-@accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md")
+@accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md", "html", "docx")
 def command(
     ctx: typer.Context,
     ids: Annotated[
@@ -59,7 +59,7 @@ def command(
     }
     is_read = _is_read(ctx)
     options["ids"] = read_inputs(ctx, ids, input, hint=NAME_ARTICLES)
-    options["for_readers"] = is_read or plan(ctx).format == "md"
+    options["for_readers"] = is_read or plan(ctx).is_markdown
     run(
         ctx,
         FETCH_FULLTEXT,

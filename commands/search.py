@@ -22,7 +22,7 @@ from ._views.text import SUMMARY_COLUMNS
 
 FILTERS: Final = "Filters"
 DATES: Final = "Dates"
-_TITLED: Final = ("table", "csv", "tsv", "md")
+_TITLED: Final = ("table", "csv", "tsv", "md", "html", "docx")
 """Formats that are of little use without titles: summaries are asked for unless the user says how many."""
 
 
@@ -30,7 +30,7 @@ def _help(name: str) -> str:
     return help_of(SEARCH_ARTICLES, name)
 
 
-@accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md")
+@accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md", "html", "docx")
 def command(
     ctx: typer.Context,
     query_term: Annotated[

@@ -4,7 +4,7 @@ A new format is a writer here, or in the view of a command that alone has it, an
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from entrez_kit.model import Result
@@ -72,6 +72,11 @@ def writer_for(made: Plan, view: View[Any], result: type[Result] | Shape, sink: 
         InvalidInput: --fields names something that is not there, or goes with a format that has no fields; found here,
             before any request is sent.
     """
+    if made.format in ("html", "docx"):
+        from .printed import Buffer, Printed
+
+        text = Buffer()
+        return Printed(sink, writer_for(replace(made, format="md"), view, result, text, state), text, made.format)
     if made.format in view.writers:
         no_fields(made)
         return view.writers[made.format](sink)

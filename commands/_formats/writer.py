@@ -1,7 +1,7 @@
 """What every format has in common: a writer that takes one outcome after the other, so that memory does not grow."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from .._output import Sink
 
@@ -23,7 +23,7 @@ class Writer(Generic[Piece]):
         pieces: what the format takes of an outcome: records, pages, entries.
     """
 
-    whole: ClassVar[bool] = False
+    whole: bool = False
     """Whether the format takes the collected result as its only outcome."""
 
     def __init__(self, sink: Sink, pieces: Callable[[Any], Iterable[Piece]]) -> None:

@@ -5,19 +5,14 @@ one temporary file, and runs with ``--sandbox``: no network, no other file.
 """
 
 import json
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from entrez_kit.errors import EntrezKitError, NotConfigured
-from entrez_kit.extras import install_line, missing_extra
+from entrez_kit.citations.pandoc import run_pandoc
 
-TIMEOUT_S: Final = 120
 MARKS: Final = {"Emph": "italic", "Strong": "bold", "Superscript": "sup", "Subscript": "sub"}
 
 MAX_QUOTES: Final = 8
@@ -86,54 +81,8 @@ def _run(items: list[dict[str, Any]], style: bytes) -> Any:
     with tempfile.TemporaryDirectory(prefix="entrez-kit-") as folder:
         path = Path(folder) / "style.csl"
         path.write_bytes(style)
-        command = [str(program()), "--sandbox", f"--data-dir={folder}", "--citeproc", f"--csl={path}"]
-        command += ["--from=csljson", "--to=json"]
-        try:
-            done = subprocess.run(
-                command,
-                input=json.dumps(items, ensure_ascii=False).encode("utf-8", "replace"),
-                capture_output=True,
-                env=None if sys.platform == "win32" else {},  # nothing of ours concerns it, keys least of all
-                timeout=TIMEOUT_S,
-                check=False,
-            )
-        except OSError as exc:
-            raise NotConfigured(
-                f"The citation processor cannot be run: {exc.strerror or type(exc).__name__}.",
-                recovery_hint=f"Run: {install_line('cite')}",
-                details={"reason": "no_citation_processor"},
-            ) from None
-        except subprocess.TimeoutExpired:
-            raise _failed(f"gave no answer in {TIMEOUT_S} s") from None
-    if done.returncode != 0:
-        raise _failed(done.stderr.decode("utf-8", "replace").strip()[:500] or f"status {done.returncode}")
-    return json.loads(done.stdout)
-
-
-@lru_cache(maxsize=1)
-def program() -> Path:
-    """Return the pandoc that was installed with this package, else one in the PATH.
-
-    Raises:
-        NotConfigured: there is none.
-    """
-    import shutil
-    from importlib.util import find_spec
-
-    wheel = find_spec("pypandoc")
-    for folder in wheel.submodule_search_locations or () if wheel is not None else ():
-        for name in ("pandoc", "pandoc.exe"):
-            bundled = Path(folder) / "files" / name
-            if bundled.is_file():
-                return bundled
-    found = shutil.which("pandoc")
-    if not found:
-        raise missing_extra("cite", "A citation in a style")
-    return Path(found)
-
-
-def _failed(why: str) -> EntrezKitError:
-    return EntrezKitError(f"The citation processor failed: {why}", details={"reason": "citation_processor"})
+        arguments = (f"--data-dir={folder}", "--citeproc", f"--csl={path}", "--from=csljson", "--to=json")
+        return json.loads(run_pandoc(arguments, json.dumps(items, ensure_ascii=False).encode("utf-8", "replace")))
 
 
 # pandoc's document

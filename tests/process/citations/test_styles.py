@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from one_citation import format_citation
 
+from entrez_kit.citations import pandoc
 from entrez_kit.citations.csl import Item, csl_item, style_item
-from entrez_kit.citations.style import processor
 from entrez_kit.citations.style.adaptation import adapted
 from entrez_kit.citations.style.entries import STYLES, format_citations
 from entrez_kit.citations.style.preparation import quoted, standing_note
@@ -142,7 +142,7 @@ def test_missing_styles_say_what_to_install() -> None:
 
 
 def test_a_processor_that_cannot_be_run_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processor, "program", lambda: Path("/nowhere/pandoc"))
+    monkeypatch.setattr(pandoc, "program", lambda: Path("/nowhere/pandoc"))
 
     with pytest.raises(NotConfigured) as caught:
         format_citation(ITEM, "apa")
@@ -151,16 +151,16 @@ def test_a_processor_that_cannot_be_run_says_what_to_install(monkeypatch: pytest
 
 
 def test_without_the_wheel_pandoc_of_the_system_is_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    bundled = processor.program()
-    processor.program.cache_clear()
+    bundled = pandoc.program()
+    pandoc.program.cache_clear()
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setenv("PATH", str(bundled.parent))
-    assert processor.program() == bundled
-    processor.program.cache_clear()
+    assert pandoc.program() == bundled
+    pandoc.program.cache_clear()
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(NotConfigured, match="the extra cite"):
-        processor.program()
-    processor.program.cache_clear()
+        pandoc.program()
+    pandoc.program.cache_clear()
 
 
 @pytest.mark.parametrize(

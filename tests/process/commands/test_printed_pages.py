@@ -1,0 +1,94 @@
+"""Web pages and Word documents: what Markdown has, banners first, and nothing that runs or loads."""
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from lxml import html
+from terminal import Cli
+
+from entrez_kit.citations.pandoc import document_of_markdown
+
+RETRACTED = "99000050"
+REFERENCES = f"TY  - JOUR\nAN  - {RETRACTED}\nER  - \nTY  - JOUR\nAN  - 99000001\nER  - \n"
+CALLS = {
+    "show": ("show", RETRACTED),
+    "fetch": ("fetch", RETRACTED, "99000001"),
+    "search": ("search", "moonlight"),
+    "cite": ("cite", RETRACTED),
+    "fulltext": ("fulltext", "PMC99000001"),
+    "check": ("check", "references.ris"),
+}
+commands = pytest.mark.parametrize("command", CALLS)
+
+
+@pytest.fixture(autouse=True)
+def _references(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("references.ris").write_text(REFERENCES, encoding="utf-8")
+
+
+@commands
+def test_a_page_has_the_words_of_the_markdown(cli: Cli, command: str) -> None:
+    markdown = cli(*CALLS[command], *(("-f", "md") if command != "check" else ("--json",)))
+    done = cli(*CALLS[command], "-o", "page.html")
+
+    assert done.status == markdown.status, done.err
+    page = html.fromstring(Path("page.html").read_bytes())
+    text = " ".join(page.text_content().split())
+    assert page.findtext(".//title") == "page"
+    assert not page.xpath("//script | //img | //iframe | //link[@rel='stylesheet']")
+    assert all(link.startswith("http") or link.startswith("#") for link in page.xpath("//a/@href"))
+    if command != "fulltext":
+        assert "Moonlight exposure doubles overnight memory" in text
+        assert "RETRACT" in text.upper()
+    if command in ("show", "fetch", "check"):
+        assert "RETRACTED" in page.xpath("string(//blockquote[1])")
+    if command == "fetch":
+        assert len(page.xpath("//h1")) == 2
+    if command == "fulltext":
+        assert page.xpath("//h2")
+
+
+@commands
+def test_a_word_document_opens_and_has_the_words(cli: Cli, command: str) -> None:
+    done = cli(*CALLS[command], "-o", "page.docx")
+
+    assert done.status in (0, 4), done.err
+    with zipfile.ZipFile("page.docx") as archive:
+        assert archive.testzip() is None
+        words = html.fromstring(archive.read("word/document.xml")).text_content()
+    assert ("Moonlight exposure" if command != "fulltext" else "99000001") in words
+
+
+def test_nothing_that_runs_or_loads_is_on_a_page() -> None:
+    text = (
+        "a <script>alert(1)</script> <img src=http://x.org/y.png> b\n\n<iframe src='http://x.org'></iframe>\n\n"
+        "[click](javascript:alert(1)) ![picture](http://x.org/y.png) [fine](https://x.org)\n\n| a |\n|---|\n| 1 |\n"
+    )
+    page = html.fromstring(document_of_markdown(text, "html", "<script>alert(1)</script>"))
+
+    assert not page.xpath("//script | //img | //iframe")
+    assert page.xpath("//a/@href") == ["https://x.org"]
+    assert page.xpath("string(//td)") == "1"
+    assert "click" in page.text_content()
+
+
+def test_a_document_without_a_file_goes_into_a_pipe(cli: Cli) -> None:
+    assert cli("show", RETRACTED, "-f", "html").out.startswith("<!DOCTYPE html>")
+
+
+def test_without_pandoc_the_line_that_brings_it_is_named_and_nothing_is_asked(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from entrez_kit.citations import pandoc
+
+    monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    pandoc.program.cache_clear()
+    done = cli("show", RETRACTED, "-o", "page.docx")
+    pandoc.program.cache_clear()
+
+    assert done.status == 8
+    assert "entrez-kit[cite]" in done.err
+    assert not Path("page.docx").exists()
