@@ -36,12 +36,11 @@ def command(
 
         return convert_table(result, console)
 
-    def records(result: ConvertResult) -> Iterator[Record]:
-        for record in result.records:
-            if record.status != "found":
-                yield failed(record.requested_id, record.status, record.message)
-            else:
-                yield as_data(record)
+    def records(record: Conversion) -> Iterator[Record]:
+        if record.status == "found":
+            yield as_data(record)
+        else:
+            yield failed(record.requested_id, record.status, record.message)
 
     view: View[ConvertResult] = View(
         table=table,
@@ -49,7 +48,7 @@ def command(
         record_model=Conversion,
         columns={name: partial(values_at, path=name) for name in COLUMNS} | {"standing": standing_status},
         records_key="records",
-        ids=lambda result: (one.pmid or one.pmcid or one.doi for one in result.records if one.status == "found"),
+        ids=lambda record: [record.pmid or record.pmcid or record.doi] if record.status == "found" else [],
     )
     run(
         ctx,

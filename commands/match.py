@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from entrez_kit.errors import InvalidInput
-from entrez_kit.pubmed.match import LOOKUP_CITATION, Citation, CitationMatch, MatchResult
+from entrez_kit.pubmed.match import LOOKUP_CITATION, PART, Citation, CitationMatch, MatchResult
 
 from ._formats.fields import Record, as_data, values_at
 from ._ids import failed
@@ -61,14 +61,13 @@ def command(
 
         return match_table(result, console)
 
-    def records(result: MatchResult) -> Iterator[Record]:
-        for match in result.results:
-            if match.status == "matched":
-                yield as_data(match)
-            else:
-                data = as_data(match)
-                more = {name: data.get(name) for name in ("candidate_pmids", "citation", "warnings")}
-                yield failed(match.key, match.status, match.detail, key=match.key, **more)
+    def records(match: CitationMatch) -> Iterator[Record]:
+        data = as_data(match)
+        if match.status == "matched":
+            yield data
+        else:
+            more = {name: data.get(name) for name in ("candidate_pmids", "citation", "warnings")}
+            yield failed(match.key, match.status, match.detail, key=match.key, **more)
 
     fields = {
         "journal": journal,
@@ -98,7 +97,7 @@ def command(
         | {"warnings": _warnings, "standing": standing_status},
         records_key="results",
     )
-    run(ctx, LOOKUP_CITATION, {"citations": citations}, view)
+    run(ctx, LOOKUP_CITATION, {"citations": citations}, view, label="Matching", least=PART)
 
 
 def _warnings(record: Record) -> list[str]:

@@ -1,15 +1,16 @@
 """Convert between PMID, PMCID and DOI: one ordered outcome per input, whatever mix of kinds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
+from entrez_kit import tracing
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.model import Request, Result, Warn, sparse
-from entrez_kit.operation import Operation
+from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.resolution import Resolved, ask_converter, invalid_dois, search_pubmed
 from entrez_kit.pubmed.standing import Standing
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 MAX_IDS: Final = 10_000
 MAX_MCP_IDS: Final = 50
+PART: Final = 1_000
+"""So many ids are converted before the first of them is passed on."""
 KINDS: Final[tuple[IdKind, ...]] = ("pmid", "pmcid", "doi")
 
 ConvertStatus = Literal["found", "not_found", "invalid", "error"]
@@ -70,38 +73,87 @@ class ConvertResult(Result):
     def shortfall(self) -> EntrezKitError | None:
         """Report inputs without a record."""
         missing = [record for record in self.records if record.status != "found"]
-        if not missing:
-            return standing_shortfall(self.warnings)
-        details: dict[str, Any] = {
-            "partial": self.total_converted > 0,
-            "missing": [record.model_dump() for record in missing],
-        }
-        named = ", ".join(record.requested_id for record in missing[:10]) + (" ..." if len(missing) > 10 else "")
-        if any(record.status == "error" for record in missing):
-            return UpstreamError(
-                f"No answer for {named}.",
-                recovery_hint="Run the same command again: what was answered is in the cache, only the rest is asked "
-                "for.",
-                details={**details, "reason": "incomplete"},
-            )
-        if all(record.status == "invalid" for record in missing):
-            return InvalidInput(
-                f"Not {'an identifier' if len(missing) == 1 else 'identifiers'} of an article: {named}.",
-                invalid_input=missing[0].requested_id,
-                recovery_hint="Give PMIDs (12345678), PMCIDs (PMC1234567) or DOIs (10.1000/xyz).",
-                details={**details, "reason": "invalid_identifiers"},
-            )
-        unknown = [record for record in missing if record.status == "not_found"]
-        more = f", and nothing of {len(unknown) - 1} more" if len(unknown) > 1 else ""
-        return EntityNotFound(
-            f"{unknown[0].message}{more}.",
-            invalid_input=unknown[0].requested_id,
-            recovery_hint="Check the identifiers; to look for the article call pubmed_search_articles.",
-            details={**details, "reason": "not_found"},
+        return _shortfall_of(missing, self.total_converted, self.warnings)
+
+
+def _shortfall_of(missing: Sequence[Conversion], converted: int, warnings: Sequence[Warn]) -> EntrezKitError | None:
+    if not missing:
+        return standing_shortfall(warnings)
+    details: dict[str, Any] = {
+        "partial": converted > 0,
+        "missing": [record.model_dump() for record in missing],
+    }
+    named = ", ".join(record.requested_id for record in missing[:10]) + (" ..." if len(missing) > 10 else "")
+    if any(record.status == "error" for record in missing):
+        return UpstreamError(
+            f"No answer for {named}.",
+            recovery_hint="Run the same command again: what was answered is in the cache, only the rest is asked for.",
+            details={**details, "reason": "incomplete"},
         )
+    if all(record.status == "invalid" for record in missing):
+        return InvalidInput(
+            f"Not {'an identifier' if len(missing) == 1 else 'identifiers'} of an article: {named}.",
+            invalid_input=missing[0].requested_id,
+            recovery_hint="Give PMIDs (12345678), PMCIDs (PMC1234567) or DOIs (10.1000/xyz).",
+            details={**details, "reason": "invalid_identifiers"},
+        )
+    unknown = [record for record in missing if record.status == "not_found"]
+    more = f", and nothing of {len(unknown) - 1} more" if len(unknown) > 1 else ""
+    return EntityNotFound(
+        f"{unknown[0].message}{more}.",
+        invalid_input=unknown[0].requested_id,
+        recovery_hint="Check the identifiers; to look for the article call pubmed_search_articles.",
+        details={**details, "reason": "not_found"},
+    )
 
 
-def convert_ids(services: Services, request: ConvertRequest) -> ConvertResult:
+class Conversions(Outcomes[Conversion]):
+    """What becomes of each id, in order; many are converted in parts."""
+
+    def __init__(self, services: Services, request: ConvertRequest) -> None:
+        super().__init__()
+        self._services = services
+        self._request = request
+        self._error: EntrezKitError | None = None
+        self.converted = 0
+        self.missing: list[Conversion] = []
+
+    def __iter__(self) -> Iterator[Conversion]:
+        ids = self._request.ids
+        for start in range(0, len(ids), PART):
+            if len(ids) > PART:
+                tracing.step(start, len(ids))
+            for record in self._convert(ids[start : start + PART]):
+                if record.status == "found":
+                    self.converted += 1
+                else:
+                    self.missing.append(record)
+                yield record
+        if self._error is not None and not self.converted and all(one.status != "not_found" for one in self.missing):
+            raise self._error
+
+    def _convert(self, ids: Sequence[str]) -> list[Conversion]:
+        services = self._services
+        read = [_read(text, self._request.id_type) for text in ids]
+        unique = {_key(identifier): identifier.value for identifier in reversed(read) if identifier}
+        known = _converted(services, unique)
+        looked_up = _from_pubmed(services, {key: value for key, value in unique.items() if key not in known.found})
+        standings = look_up_standings(services, [one.pmid for one in known.found.values() if one.pmid])
+        _reconcile(services, unique, known, looked_up, standings)
+        for one in known.found.values():
+            one.standing = standings.known.get(one.pmid or "")
+        self.warnings += standings.warnings
+        records = [_conversion(text, one, known, looked_up) for text, one in zip(ids, read, strict=True)]
+        if self._error is None and any(record.status == "error" for record in records):
+            self._error = next(one for one in (*looked_up.values(), known.error) if isinstance(one, EntrezKitError))
+        return records
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report inputs without a record."""
+        return _shortfall_of(self.missing, self.converted, self.warnings)
+
+
+def convert_ids(services: Services, request: ConvertRequest) -> Conversions:
     """Convert article identifiers between PMID, PMCID and DOI.
 
     Use it before asking for full text, or to join tables. Example: ids ["99000001",
@@ -118,25 +170,17 @@ def convert_ids(services: Services, request: ConvertRequest) -> ConvertResult:
     Source: PMC ID Converter; ESearch and EFetch (db=pubmed) for what it does not know;
     ESummary for how the articles stand.
     """
-    read = [_read(text, request.id_type) for text in request.ids]
-    unique = {_key(identifier): identifier.value for identifier in reversed(read) if identifier}
-    known = _converted(services, unique)
-    looked_up = _from_pubmed(services, {key: value for key, value in unique.items() if key not in known.found})
-    standings = look_up_standings(services, [one.pmid for one in known.found.values() if one.pmid])
-    _reconcile(services, unique, known, looked_up, standings)
-    for one in known.found.values():
-        one.standing = standings.known.get(one.pmid or "")
-    records = [
-        _conversion(text, identifier, known, looked_up) for text, identifier in zip(request.ids, read, strict=True)
-    ]
-    errors = [record for record in records if record.status == "error"]
-    if errors and all(record.status in ("error", "invalid") for record in records):
-        raise next(item for item in (*looked_up.values(), known.error) if isinstance(item, EntrezKitError))
+    return Conversions(services, request)
+
+
+def result_of(request: ConvertRequest, conversions: Conversions) -> ConvertResult:
+    """Build the result document from all outcomes."""
+    records = list(conversions)
     return ConvertResult(
         records=records,
-        total_converted=sum(record.status == "found" for record in records),
+        total_converted=conversions.converted,
         total_submitted=len(records),
-        warnings=standings.warnings,
+        warnings=conversions.warnings,
     )
 
 
@@ -308,7 +352,8 @@ def _unknown(identifier: Identifier, key: Key, known: _Known) -> str:
 
 CONVERT = Operation(
     name="pubmed_convert_ids",
-    function=convert_ids,
+    outcomes=convert_ids,
+    collect=result_of,
     request=ConvertRequest,
     result=ConvertResult,
     method="convert_ids",

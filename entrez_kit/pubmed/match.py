@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from pydantic import Field, field_validator
 
+from entrez_kit import tracing
 from entrez_kit.batches import in_batches
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warned, sparse
-from entrez_kit.operation import Operation
+from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.likeness import bare_place, folded, page_ends, same_pages, titles_alike, years_of
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from entrez_kit.pubmed.models import Article
 
 BATCH: Final = 50
+PART: Final = 500
+"""So many references are looked up before the first of them is passed on."""
 MAX_CITATIONS: Final = 5_000
 MAX_MCP_CITATIONS: Final = 25
 MAX_CANDIDATES: Final = 5
@@ -118,36 +121,92 @@ class MatchResult(Warned):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report references without a single certain record."""
-        missing = [result for result in self.results if result.status != "matched"]
-        if not missing:
-            return None
-        details: dict[str, Any] = {
-            "partial": self.total_matched > 0,
-            "missing": [result.model_dump() for result in missing],
-        }
-        named = ", ".join(result.key for result in missing[:10]) + (" ..." if len(missing) > 10 else "")
-        if any(result.status == "error" for result in missing):
-            return UpstreamError(
-                f"No answer for {named}.",
-                recovery_hint="Run the same command again: what was answered is in the cache, only the rest is asked "
-                "for.",
-                details={**details, "reason": "incomplete"},
-            )
-        if all(result.status == "invalid" for result in missing) and not self.total_matched:
-            return InvalidInput(
-                f"Too little is known of {named}.",
-                invalid_input=missing[0].key,
-                recovery_hint="Give journal, year, volume and first page, or the title.",
-                details={**details, "reason": "invalid_citations"},
-            )
-        return EntityNotFound(
-            f"No certain PubMed record for {named}.",
-            recovery_hint="Check journal, year, volume and first page, or search by title with pubmed_search_articles.",
-            details={**details, "reason": "not_found"},
+        return _shortfall_of([one for one in self.results if one.status != "matched"], self.total_matched)
+
+
+def _shortfall_of(missing: Sequence[CitationMatch], matched: int) -> EntrezKitError | None:
+    if not missing:
+        return None
+    details: dict[str, Any] = {
+        "partial": matched > 0,
+        "missing": [result.model_dump() for result in missing],
+    }
+    named = ", ".join(result.key for result in missing[:10]) + (" ..." if len(missing) > 10 else "")
+    if any(result.status == "error" for result in missing):
+        return UpstreamError(
+            f"No answer for {named}.",
+            recovery_hint="Run the same command again: what was answered is in the cache, only the rest is asked for.",
+            details={**details, "reason": "incomplete"},
         )
+    if all(result.status == "invalid" for result in missing) and not matched:
+        return InvalidInput(
+            f"Too little is known of {named}.",
+            invalid_input=missing[0].key,
+            recovery_hint="Give journal, year, volume and first page, or the title.",
+            details={**details, "reason": "invalid_citations"},
+        )
+    return EntityNotFound(
+        f"No certain PubMed record for {named}.",
+        recovery_hint="Check journal, year, volume and first page, or search by title with pubmed_search_articles.",
+        details={**details, "reason": "not_found"},
+    )
 
 
-def lookup_citation(services: Services, request: MatchRequest) -> MatchResult:
+class Matches(Outcomes[CitationMatch]):
+    """What becomes of each reference, in order; many are looked up in parts."""
+
+    def __init__(self, services: Services, request: MatchRequest) -> None:
+        super().__init__()
+        self._services = services
+        self._citations = list(request.citations)
+        self._failure: EntrezKitError | None = None
+        self._answered = False
+        self.matched = 0
+        self.missing: list[CitationMatch] = []
+
+    def __iter__(self) -> Iterator[CitationMatch]:
+        for start in range(0, len(self._citations), PART):
+            if len(self._citations) > PART:
+                tracing.step(start, len(self._citations))
+            for match in self._look_up(start, self._citations[start : start + PART]):
+                if match.status == "matched":
+                    self.matched += 1
+                else:
+                    self.missing.append(match)
+                yield match
+        if self._failure is not None and not self._answered:
+            raise self._failure
+
+    def _look_up(self, start: int, citations: Sequence[Citation]) -> Iterator[CitationMatch]:
+        services = self._services
+        found = _matched(services, citations)
+        for index, citation in enumerate(citations):
+            answer = found.answers.get(index)
+            if citation.title and index not in found.failed and (answer is None or answer.verdict == "not_found"):
+                _by_title(services, index, citation, found)
+        _narrow(services, citations, found)
+        self._failure = self._failure or next(iter(found.failed.values()), None)
+        self._answered = self._answered or bool(found.answers)
+        records = _Records(services)
+        records.read(pmid for answer in found.answers.values() for pmid in answer.pmids[:MAX_COMPARED])
+        for index, citation in enumerate(citations):
+            answer = found.answers.get(index)
+            if citation.title and answer and answer.pmids and _only_other_titles(citation, answer, records):
+                # The place is another work's; its own may have the title.
+                by_title = _titled(services, citation)
+                if isinstance(by_title, list) and by_title:
+                    records.read(by_title)
+                    found.answers[index] = Answer("ambiguous", tuple(dict.fromkeys([*answer.pmids, *by_title])))
+        for index, citation in enumerate(citations):
+            key = citation.key or str(start + index + 1)
+            yield _result(key, citation, found.answers.get(index), found.failed.get(index), records)
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report references without a single certain record."""
+        return _shortfall_of(self.missing, self.matched)
+
+
+def lookup_citation(services: Services, request: MatchRequest) -> Matches:
     """Find the PMIDs of known references by journal, year, volume, first page and author.
 
     Use it to turn a reference list into PMIDs. Example: {"journal": "J Invent Res", "year": "2024", "volume": "12",
@@ -164,33 +223,15 @@ def lookup_citation(services: Services, request: MatchRequest) -> MatchResult:
 
     Source: ECitMatch; ESearch by title where that finds nothing; EFetch to check.
     """
-    citations = list(request.citations)
-    keys = [citation.key or str(number) for number, citation in enumerate(citations, start=1)]
-    found = _matched(services, citations)
-    for index, citation in enumerate(citations):
-        answer = found.answers.get(index)
-        if citation.title and index not in found.failed and (answer is None or answer.verdict == "not_found"):
-            _by_title(services, index, citation, found)
-    _narrow(services, citations, found)
-    if found.failed and not found.answers:
-        raise next(iter(found.failed.values()))
-    records = _Records(services)
-    records.read(pmid for answer in found.answers.values() for pmid in answer.pmids[:MAX_COMPARED])
-    for index, citation in enumerate(citations):
-        answer = found.answers.get(index)
-        if citation.title and answer and answer.pmids and _only_other_titles(citation, answer, records):
-            # The place is another work's; its own may have the title.
-            by_title = _titled(services, citation)
-            if isinstance(by_title, list) and by_title:
-                records.read(by_title)
-                found.answers[index] = Answer("ambiguous", tuple(dict.fromkeys([*answer.pmids, *by_title])))
-    results = [
-        _result(key, citation, found.answers.get(index), found.failed.get(index), records)
-        for index, (key, citation) in enumerate(zip(keys, citations, strict=True))
-    ]
+    return Matches(services, request)
+
+
+def result_of(request: MatchRequest, matches: Matches) -> MatchResult:
+    """Build the result document from all outcomes."""
+    results = list(matches)
     return MatchResult(
         results=results,
-        total_matched=sum(result.status == "matched" for result in results),
+        total_matched=matches.matched,
         total_submitted=len(results),
         total_warnings=sum(len(result.warnings) for result in results),
     )
@@ -536,7 +577,8 @@ def surname(name: str) -> str:
 
 LOOKUP_CITATION = Operation(
     name="pubmed_lookup_citation",
-    function=lookup_citation,
+    outcomes=lookup_citation,
+    collect=result_of,
     request=MatchRequest,
     result=MatchResult,
     method="lookup_citation",

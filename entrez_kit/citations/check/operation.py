@@ -22,7 +22,7 @@ from entrez_kit.identifiers import IdKind
 from entrez_kit.markup import on_the_line
 from entrez_kit.model import Request, Result, Warn, sparse
 from entrez_kit.operation import Operation, Outcomes
-from entrez_kit.pubmed.match import Citation, MatchRequest, brief_citation, lookup_citation, surname
+from entrez_kit.pubmed.match import LOOKUP_CITATION, Citation, MatchRequest, brief_citation, surname
 from entrez_kit.pubmed.models import Article, RetractionStatus
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
 from entrez_kit.pubmed.standing import Standing
@@ -289,7 +289,7 @@ def _by_citation(
     if not citations:
         return
     try:
-        matches = lookup_citation(services, MatchRequest(citations=list(citations.values()))).results
+        matches = LOOKUP_CITATION.answer(services, MatchRequest(citations=list(citations.values()))).results
     except EntrezKitError as exc:
         for number in citations:
             found[number].failure = exc
