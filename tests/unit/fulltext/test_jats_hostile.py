@@ -36,7 +36,7 @@ def read(content: bytes) -> str:
     for item in iter_jats(content):
         assert isinstance(item, JatsArticle)
         assert item.has_body
-        words += [str(item.front), *map(str, item.sections), *map(str, item.references)]
+        words += [str(item.front), *(one.model_dump_json() for one in (*item.sections, *item.references))]
     return "\n".join(words)
 
 
