@@ -11,7 +11,7 @@ from math import ceil
 from typing import Final, NamedTuple
 from uuid import UUID, uuid5
 
-from entrez_kit.corpus.sections import OPEN, Section, sections_of
+from entrez_kit.corpus.sections import OPEN, TextSection, sections_of
 from entrez_kit.pubmed.models import Article
 
 TARGET: Final = 325
@@ -90,7 +90,7 @@ def chunk_article(article: Article) -> list[Chunk]:
     title = " ".join(article.title.split())
     sections = sections_of(article)
     if title and estimate_tokens(title) > MOST_TITLE:
-        sections, title = [Section(None, OPEN, title), *sections], ""
+        sections, title = [TextSection(None, OPEN, title), *sections], ""
     if not sections:
         return [_chunk("w0", None, title, [])] if title else []
     if all(section.label is None for section in sections):
@@ -132,7 +132,7 @@ def _unlabelled(title: str, texts: Sequence[str]) -> list[Chunk]:
 # Abstracts with labels -----------------------------------------------------------------------------------------------
 
 
-def _labelled(title: str, sections: Sequence[Section]) -> list[Chunk]:
+def _labelled(title: str, sections: Sequence[TextSection]) -> list[Chunk]:
     chunks: list[Chunk] = []
     for number, group in enumerate(_groups(sections, estimate_tokens(title))):
         heading = "" if number else title
@@ -160,9 +160,9 @@ def _parts_of(number: int, name: str, title: str, pieces: Sequence[_Piece]) -> I
             part += 1
 
 
-def _groups(sections: Sequence[Section], title_tokens: int) -> list[list[Section]]:
+def _groups(sections: Sequence[TextSection], title_tokens: int) -> list[list[TextSection]]:
     """Put sections that are too small to say much together with the next one, the last with the one before."""
-    groups: list[list[Section]] = []
+    groups: list[list[TextSection]] = []
     sizes: list[int] = []
     for section in sections:
         size = estimate_tokens(_rendered("", [_Piece(section.label, section.text)]))

@@ -10,7 +10,7 @@ OPEN: Final = "Unstructured"
 """The name of text that stands under no heading."""
 
 
-class Section(NamedTuple):
+class TextSection(NamedTuple):
     """A part of an abstract: the label as PubMed or the text has it, the name of what it is, and the text."""
 
     label: str | None
@@ -53,7 +53,7 @@ _WRITTEN: Final = re.compile(
 )
 
 
-def sections_of(article: Article) -> list[Section]:
+def sections_of(article: Article) -> list[TextSection]:
     """Return the sections of a record's abstract; a single one without a label where it has none."""
     given = article.abstract_sections
     if len(given) == 1 and given[0].label is None:
@@ -61,10 +61,10 @@ def sections_of(article: Article) -> list[Section]:
     return [_section(part) for part in given if part.label or part.text.strip()]
 
 
-def _section(part: AbstractSection) -> Section:
+def _section(part: AbstractSection) -> TextSection:
     label = " ".join(part.label.split()) if part.label else None
     name = _BY_CATEGORY.get((part.nlm_category or "").upper()) or (_named(label) if label else OPEN)
-    return Section(label, name, part.text.strip())
+    return TextSection(label, name, part.text.strip())
 
 
 def _named(label: str) -> str:
@@ -73,17 +73,17 @@ def _named(label: str) -> str:
     return min(found)[1] if found else label.capitalize()
 
 
-def _written(text: str) -> Iterator[Section]:
+def _written(text: str) -> Iterator[TextSection]:
     """Yield the sections of a text that has its headings written into it: at least two, or it is no such text."""
     headings = list(_WRITTEN.finditer(text))
     if len(headings) < 2:
         if text.strip():
-            yield Section(None, OPEN, text.strip())
+            yield TextSection(None, OPEN, text.strip())
         return
     before = text[: headings[0].start()].strip()
     if before:
-        yield Section(None, OPEN, before)
+        yield TextSection(None, OPEN, before)
     for place, heading in enumerate(headings):
         end = headings[place + 1].start() if place + 1 < len(headings) else len(text)
         label = heading["first"] or heading["later"]
-        yield Section(label, _named(label), text[heading.end() : end].strip())
+        yield TextSection(label, _named(label), text[heading.end() : end].strip())

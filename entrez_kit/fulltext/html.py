@@ -59,7 +59,7 @@ _LOGGERS: Final = ("trafilatura", "justext", "courlan", "htmldate")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class WebPage:
     """An article read from a page. ``pdf_url`` is where the page itself says that the PDF is."""
 
     title: str | None
@@ -74,7 +74,7 @@ class Page:
         return self.word_count < LANDING_WORDS and self.pdf_url is not None and not has_sections
 
 
-def html_to_markdown(content: bytes, url: str, charset: str | None = None) -> Page:
+def html_to_markdown(content: bytes, url: str, charset: str | None = None) -> WebPage:
     """Read the article out of a page.
 
     Args:
@@ -110,7 +110,7 @@ def html_to_markdown(content: bytes, url: str, charset: str | None = None) -> Pa
         raise unreadable("is a page that keeps programs out, not the article", words=words, pdf_url=pdf_url)
     if words < MIN_WORDS:
         raise unreadable(f"is a page with next to no text ({words} words)", words=words, pdf_url=pdf_url)
-    return Page(title, markdown, words, pdf_url)
+    return WebPage(title, markdown, words, pdf_url)
 
 
 def count_words(text: str) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlsplit
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured
-from entrez_kit.fulltext.html import Page, html_to_markdown, unreadable
+from entrez_kit.fulltext.html import WebPage, html_to_markdown, unreadable
 from entrez_kit.fulltext.pdf import pdf_to_text
 from entrez_kit.services import Services
 from entrez_kit.services.unpaywall import (
@@ -91,7 +91,7 @@ def fetch_open_access(services: Services, doi: str, guard: Guard | None = None) 
         return NoCopy("no-oa", NO_COPY)
     if not any(location.url_for_pdf or location.url or location.landing_page for location in known.locations):
         return NoCopy("no-oa", NO_ADDRESS)
-    return _Search(services, guard or Guard.of(services.settings)).run(known)
+    return _CopySearch(services, guard or Guard.of(services.settings)).run(known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class _Candidate:
     guard: Guard | None = None
 
 
-class _Search:
+class _CopySearch:
     """Try the copies of one article, one after the other."""
 
     def __init__(self, services: Services, guard: Guard) -> None:
@@ -197,7 +197,7 @@ class _Search:
             return fetched.url
         return re.sub(r"^(https?://[^/:]+):[0-9]+", r"\1", fetched.url)
 
-    def _page(self, fetched: "Downloaded") -> Page:
+    def _page(self, fetched: "Downloaded") -> WebPage:
         if fetched.kind != "html":
             said = fetched.content_type.partition(";")[0].strip()[:60]
             raise unreadable("is neither a PDF nor a page" + (f" (it is called {said})" if said else ""))

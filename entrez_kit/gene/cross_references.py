@@ -52,7 +52,7 @@ def collect(gene: Any, number: str) -> CrossReferences:
         gene: the element.
         number: the gene's own id.
     """
-    found = _Found()
+    found = _Identifiers()
     found.add("entrez", number)
     for tag in _own_tags(gene):
         found.tag(*tag)
@@ -67,7 +67,7 @@ def collect(gene: Any, number: str) -> CrossReferences:
     return found.references()
 
 
-class _Found:
+class _Identifiers:
     """Values by key, each in the registry's form; what does not fit the registry is left out."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from entrez_kit.sandbox.replies import Reply
+from entrez_kit.sandbox.replies import SandboxReply
 
 
 class BadRequest(Exception):
@@ -16,7 +16,7 @@ class BadRequest(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class SearchRequest:
+class SearchCall:
     """An ESearch request without its paging. ``history`` returns the ids of ``#n``, or None."""
 
     term: str
@@ -90,7 +90,7 @@ class LinkInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class FetchRequest:
+class FetchCall:
     """What EFetch asks of a database: ids as given, and the form wanted."""
 
     ids: Sequence[str]
@@ -127,7 +127,7 @@ class Database(ABC):
         """Number of records."""
 
     @abstractmethod
-    def search(self, request: SearchRequest) -> SearchOutcome:
+    def search(self, request: SearchCall) -> SearchOutcome:
         """Find records.
 
         Raises:
@@ -147,7 +147,7 @@ class Database(ABC):
         return None if summary is None else [_as_item(name, value) for name, value in summary.items()]
 
     @abstractmethod
-    def fetch(self, request: FetchRequest) -> Reply:
+    def fetch(self, request: FetchCall) -> SandboxReply:
         """Return the full records.
 
         Raises:

@@ -19,7 +19,7 @@ SEASONS: Final = {"winter": 1, "spring": 3, "summer": 6, "autumn": 9, "fall": 9}
 _INLINE: Final = frozenset(("i", "b", "u", "sup", "sub"))
 
 
-class Author(NamedTuple):
+class Person(NamedTuple):
     """An author, editor or investigator: a person or a group."""
 
     last: str
@@ -42,7 +42,7 @@ class Author(NamedTuple):
         return ", ".join(filter(None, (self.last, given)))
 
 
-class Heading(NamedTuple):
+class IndexTerm(NamedTuple):
     """A MeSH heading with its qualifiers, each with whether it is a major topic."""
 
     name: str
@@ -50,7 +50,7 @@ class Heading(NamedTuple):
     qualifiers: tuple[tuple[str, bool], ...]
 
 
-class Correction(NamedTuple):
+class Notice(NamedTuple):
     """A link to another publication: erratum, retraction, comment ..."""
 
     kind: str
@@ -301,21 +301,21 @@ class Document:
         return NO_DATE
 
     @cached_property
-    def authors(self) -> list[Author]:
+    def authors(self) -> list[Person]:
         """The authors, in order."""
         return list(self._people(self._article.iterfind("AuthorList")))
 
     @cached_property
-    def editors(self) -> list[Author]:
+    def editors(self) -> list[Person]:
         """The editors of a book."""
         return [] if self._book is None else list(self._people(self._book.iterfind("AuthorList")))
 
     @cached_property
-    def investigators(self) -> list[Author]:
+    def investigators(self) -> list[Person]:
         """People named as investigators of a group."""
         return [_person(person) for person in self._citation.iterfind("InvestigatorList/Investigator")]
 
-    def _people(self, lists: Any) -> Iterator[Author]:
+    def _people(self, lists: Any) -> Iterator[Person]:
         for people in lists:
             everybody = people.findall("Author")
             # NLM leaves out names it has corrected; where it has corrected all of them there is nothing better
@@ -334,10 +334,10 @@ class Document:
         return [text_of(kind) for kind in self._article.iterfind(path)]
 
     @cached_property
-    def headings(self) -> list[Heading]:
+    def headings(self) -> list[IndexTerm]:
         """The MeSH headings."""
         return [
-            Heading(
+            IndexTerm(
                 text_of(heading.find("DescriptorName")),
                 heading.find("DescriptorName").get("MajorTopicYN") == "Y",
                 tuple((text_of(name), name.get("MajorTopicYN") == "Y") for name in heading.iterfind("QualifierName")),
@@ -418,10 +418,10 @@ class Document:
         return "" if self._book is None else text_of(self._book.find("Isbn"))
 
     @cached_property
-    def corrections(self) -> list[Correction]:
+    def corrections(self) -> list[Notice]:
         """Errata, retractions, comments and updates."""
         return [
-            Correction(
+            Notice(
                 str(one.get("RefType") or ""),
                 text_of(one.find("RefSource")),
                 text_of(one.find("PMID")),
@@ -466,8 +466,8 @@ class Document:
         ]
 
 
-def _person(element: Any) -> Author:
-    return Author(
+def _person(element: Any) -> Person:
+    return Person(
         text_of(element.find("LastName")),
         text_of(element.find("ForeName")),
         text_of(element.find("Initials")),

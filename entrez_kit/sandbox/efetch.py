@@ -2,15 +2,15 @@
 
 from typing import Final
 
-from entrez_kit.sandbox.database import BadRequest, FetchRequest
+from entrez_kit.sandbox.database import BadRequest, FetchCall
 from entrez_kit.sandbox.esearch import BEYOND_CEILING
-from entrez_kit.sandbox.replies import Reply, failure
-from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.replies import SandboxReply, failure
+from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 
 MAX_RECORDS: Final = 10_000
 
 
-def efetch(request: Request, state: State) -> Reply:
+def efetch(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     """Answer an EFetch request."""
     name = request.get("db").lower() or "pubmed"
     database = state.databases.get(name)
@@ -37,6 +37,6 @@ def efetch(request: Request, state: State) -> Reply:
     mode = request.get("retmode").lower()
     rettype = request.get("rettype").lower()
     try:
-        return database.fetch(FetchRequest(ids, rettype, mode or "xml"))
+        return database.fetch(FetchCall(ids, rettype, mode or "xml"))
     except BadRequest as exc:
         return failure("efetch", str(exc), status=400)

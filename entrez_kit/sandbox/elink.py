@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from entrez_kit.sandbox.database import Database, LinkInfo
-from entrez_kit.sandbox.replies import ELINK_PROLOG, Reply, document, failure, xml
-from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.replies import ELINK_PROLOG, SandboxReply, document, failure, xml
+from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.text import xml_text
 
 COMMANDS: Final = ("neighbor", "neighbor_score", "neighbor_history", "acheck", "ncheck", "lcheck", "llinks", "prlinks")
@@ -13,7 +13,7 @@ _HEADER: Final = {"type": "elink", "version": "0.3"}
 Found = list[tuple[LinkInfo, list[tuple[str, int]]]]
 
 
-def elink(request: Request, state: State) -> Reply:
+def elink(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     """Answer an ELink request: one link set for each ``id`` parameter, however many ids it holds."""
     mode = request.retmode
     source = request.get("dbfrom").lower() or "pubmed"
@@ -67,7 +67,7 @@ def _links(database: Database, wanted: Sequence[LinkInfo], group: Sequence[str],
     return found
 
 
-def _neighbors(source: str, sets: Sequence[tuple[list[str], Found]], mode: str, *, scores: bool) -> Reply:
+def _neighbors(source: str, sets: Sequence[tuple[list[str], Found]], mode: str, *, scores: bool) -> SandboxReply:
     if mode == "json":
         linksets: list[dict[str, Any]] = []
         for group, found in sets:
@@ -98,7 +98,7 @@ def _neighbors(source: str, sets: Sequence[tuple[list[str], Found]], mode: str, 
     return _result(parts)
 
 
-def _history(state: State, source: str, sets: Sequence[tuple[list[str], Found]], mode: str) -> Reply:
+def _history(state: SandboxState, source: str, sets: Sequence[tuple[list[str], Found]], mode: str) -> SandboxReply:
     linksets: list[dict[str, Any]] = []
     parts = []
     environment: str | None = None
@@ -125,7 +125,7 @@ def _history(state: State, source: str, sets: Sequence[tuple[list[str], Found]],
 
 def _checked(
     database: Database, groups: Sequence[Sequence[str]], wanted: Sequence[LinkInfo], command: str, mode: str
-) -> Reply:
+) -> SandboxReply:
     """Say which links exist (acheck), or whether any does (ncheck; lcheck, which asks for outside links, never)."""
     linksets: list[dict[str, Any]] = []
     parts = []
@@ -169,7 +169,7 @@ def _info_json(link: LinkInfo) -> dict[str, str]:
     }
 
 
-def _no_outside_links(source: str, groups: Sequence[Sequence[str]], mode: str) -> Reply:
+def _no_outside_links(source: str, groups: Sequence[Sequence[str]], mode: str) -> SandboxReply:
     """Say that there are no links to publishers: the records here are invented."""
     if mode == "json":
         sets = [{"dbfrom": source, "idurllist": [{"id": uid, "info": "No links"} for uid in group]} for group in groups]
@@ -186,5 +186,5 @@ def _opened(source: str, group: Sequence[str]) -> str:
     return f"<LinkSet>\n\t<DbFrom>{source}</DbFrom>\n\t<IdList>\n{ids}\t</IdList>\n"
 
 
-def _result(parts: Sequence[str]) -> Reply:
+def _result(parts: Sequence[str]) -> SandboxReply:
     return xml(f"{ELINK_PROLOG}<eLinkResult>\n\n{''.join(parts)}\n</eLinkResult>\n")

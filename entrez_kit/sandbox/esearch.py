@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
-from entrez_kit.sandbox.database import BadRequest, Database, SearchOutcome, SearchRequest
-from entrez_kit.sandbox.replies import ESEARCH_PROLOG, Reply, document, failure, xml
-from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.database import BadRequest, Database, SearchCall, SearchOutcome
+from entrez_kit.sandbox.replies import ESEARCH_PROLOG, SandboxReply, document, failure, xml
+from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.text import xml_text
 
 DEFAULT_RETMAX: Final = 20
@@ -18,7 +18,7 @@ BEYOND_CEILING: Final = (
 )
 
 
-def esearch(request: Request, state: State) -> Reply:
+def esearch(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     """Answer an ESearch request."""
     mode = request.retmode
     name = request.get("db").lower() or "pubmed"
@@ -37,7 +37,7 @@ def esearch(request: Request, state: State) -> Reply:
 
     try:
         outcome = database.search(
-            SearchRequest(
+            SearchCall(
                 term=term,
                 field=request.get("field") or None,
                 sort=request.get("sort") or None,
@@ -53,7 +53,9 @@ def esearch(request: Request, state: State) -> Reply:
     return _answer(request, state, database, outcome, environment)
 
 
-def _answer(request: Request, state: State, database: Database, outcome: SearchOutcome, environment: str) -> Reply:
+def _answer(
+    request: SandboxRequest, state: SandboxState, database: Database, outcome: SearchOutcome, environment: str
+) -> SandboxReply:
     mode = request.retmode
     count = len(outcome.ids)
     if request.get("rettype").lower() == "count":
@@ -98,7 +100,7 @@ def _json(
     stored: tuple[str, int] | None,
     errors: Sequence[Sequence[str]],
     warnings: Sequence[Sequence[str]],
-) -> Reply:
+) -> SandboxReply:
     result: dict[str, object] = {"count": str(len(outcome.ids)), "retmax": str(len(page)), "retstart": str(start)}
     if stored is not None:
         result |= {"querykey": str(stored[1]), "webenv": stored[0]}
@@ -119,7 +121,7 @@ def _xml(
     stored: tuple[str, int] | None,
     errors: Sequence[Sequence[str]],
     warnings: Sequence[Sequence[str]],
-) -> Reply:
+) -> SandboxReply:
     parts = [
         ESEARCH_PROLOG,
         f"<eSearchResult><Count>{len(outcome.ids)}</Count><RetMax>{len(page)}</RetMax><RetStart>{start}</RetStart>",

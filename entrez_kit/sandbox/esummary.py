@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from entrez_kit.sandbox.database import Database, DocSumItem, Items
-from entrez_kit.sandbox.replies import ESUMMARY_V1_PROLOG, Reply, document, failure, prolog, xml
-from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.replies import ESUMMARY_V1_PROLOG, SandboxReply, document, failure, prolog, xml
+from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.text import xml_attribute, xml_text
 
 MAX_JSON: Final = 500
@@ -13,7 +13,7 @@ MAX_XML: Final = 10_000
 NO_SUMMARY: Final = "cannot get document summary"
 
 
-def esummary(request: Request, state: State) -> Reply:
+def esummary(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     """Answer an ESummary request."""
     mode = request.retmode
     name = request.get("db").lower() or "pubmed"
@@ -59,7 +59,7 @@ def _checked(database: Database, ids: Sequence[str]) -> tuple[list[str], list[st
     return list(good), errors
 
 
-def _json(database: Database, ids: Sequence[str], errors: Sequence[str]) -> Reply:
+def _json(database: Database, ids: Sequence[str], errors: Sequence[str]) -> SandboxReply:
     result: dict[str, Any] = {"uids": list(ids)}
     for uid in ids:
         found = database.summary(uid)
@@ -80,7 +80,7 @@ def _plain_value(value: Any) -> Any:
     return _plain(value) if isinstance(value, Mapping) else value
 
 
-def _version_2(database: Database, ids: Sequence[str], errors: Sequence[str]) -> Reply:
+def _version_2(database: Database, ids: Sequence[str], errors: Sequence[str]) -> SandboxReply:
     date = database.summary_dtd
     parts = [prolog("eSummaryResult", f"esummary {database.name} {date}", f"{date}/esummary_{database.name}.dtd")]
     parts.append('<eSummaryResult>\n<DocumentSummarySet status="OK">\n<DbBuild>Build-sandbox</DbBuild>\n')
@@ -107,7 +107,7 @@ def _element(name: str, value: Any, depth: int) -> str:
     return f"{indent}<{name}>{xml_text(value)}</{name}>\n"
 
 
-def _version_1(database: Database, ids: Sequence[str], errors: Sequence[str]) -> Reply:
+def _version_1(database: Database, ids: Sequence[str], errors: Sequence[str]) -> SandboxReply:
     parts = [ESUMMARY_V1_PROLOG, "<eSummaryResult>\n"]
     parts += [f"\t<ERROR>{xml_text(error)}</ERROR>\n" for error in errors]
     for uid in ids:

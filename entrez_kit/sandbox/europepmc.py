@@ -11,13 +11,13 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from entrez_kit.sandbox import bits
-from entrez_kit.sandbox.database import BadRequest, FetchRequest
+from entrez_kit.sandbox.database import BadRequest, FetchCall
 from entrez_kit.sandbox.document import Document
 from entrez_kit.sandbox.europepmc_query import BadQuery, Parsed, parse
 from entrez_kit.sandbox.europepmc_records import CorpusShelf, OtherShelf, Record, day_number, in_form
 from entrez_kit.sandbox.pubmed import PubMedDatabase
-from entrez_kit.sandbox.replies import Reply, document, plain, xml
-from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.replies import SandboxReply, document, plain, xml
+from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.text import fold
 
 VERSION: Final = "6.9"
@@ -44,7 +44,7 @@ Hit = tuple[bool, int]
 """Whether a record is of the corpus, and its number on its shelf."""
 
 
-class EuropePMC:
+class EuropePMCService:
     """The service over the corpus of the sandbox and the records that are part of this package."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class EuropePMC:
         self._corpus: CorpusShelf | None = None
         self._hits: Callable[[str, str], Sequence[Hit]] = lru_cache(maxsize=16)(self._find)
 
-    def search(self, request: Request, state: State) -> Reply:
+    def search(self, request: SandboxRequest, state: SandboxState) -> SandboxReply:
         """Answer a search. What the real service does not understand gets a reply with a version and nothing else."""
         query = request.get("query")
         if not query:
@@ -91,7 +91,7 @@ class EuropePMC:
         reply["resultList"] = {"result": [in_form(self._core(hit), form) for hit in page]}
         return document(reply) if request.get("format").lower() == "json" else xml(_as_xml(reply))
 
-    def other(self, request: Request, state: State) -> Reply:
+    def other(self, request: SandboxRequest, state: SandboxState) -> SandboxReply:
         """Answer for full text, citations and references; 404 for what does not exist."""
         with self._lock:
             self._open(state)
@@ -105,7 +105,7 @@ class EuropePMC:
     def _others(self) -> OtherShelf:
         return OtherShelf.bundled()
 
-    def _open(self, state: State) -> None:
+    def _open(self, state: SandboxState) -> None:
         pubmed = state.databases.get("pubmed")
         if self._corpus is None and isinstance(pubmed, PubMedDatabase):
             self._corpus = CorpusShelf(pubmed)
@@ -191,7 +191,7 @@ class EuropePMC:
 
     # full text and links
 
-    def _full_text(self, wanted: str, state: State) -> Reply:
+    def _full_text(self, wanted: str, state: SandboxState) -> SandboxReply:
         """Return the article as PMC has it; what has front matter only has no full text here."""
         if wanted.startswith("PPR"):
             text = self._others.full_text(wanted)
@@ -200,15 +200,15 @@ class EuropePMC:
         if database is None:
             return plain("", 404)
         try:
-            fetched = database.fetch(FetchRequest(ids=[wanted.removeprefix("PMC")], rettype="", retmode="xml"))
+            fetched = database.fetch(FetchCall(ids=[wanted.removeprefix("PMC")], rettype="", retmode="xml"))
         except BadRequest:
             return plain("", 404)
         found = _ARTICLE.search(fetched.body)
         if found is None or not re.search(rb"<body\b", found[0]):
             return plain("", 404)
-        return Reply(b'<?xml version="1.0" encoding="UTF-8"?>\n' + found[0] + b"\n")
+        return SandboxReply(b'<?xml version="1.0" encoding="UTF-8"?>\n' + found[0] + b"\n")
 
-    def _linked(self, source: str, ext_id: str, what: str, request: Request) -> Reply:
+    def _linked(self, source: str, ext_id: str, what: str, request: SandboxRequest) -> SandboxReply:
         size = min(max(request.number("pageSize", DEFAULT_PAGE), 1), MAX_PAGE)
         page = max(request.number("page", 1), 1)
         corpus = self._corpus.corpus if self._corpus is not None else None
@@ -259,7 +259,7 @@ def _known(sort: str) -> bool:
     return match is not None and match[1].upper() in SORTS
 
 
-def _refused(code: int, words: str) -> Reply:
+def _refused(code: int, words: str) -> SandboxReply:
     return document({"version": VERSION, "errCode": code, "errMsg": words})
 
 

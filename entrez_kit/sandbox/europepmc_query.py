@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from entrez_kit.sandbox import dates
-from entrez_kit.sandbox.fields import ALL_FIELDS, BY_TAG, SearchField
+from entrez_kit.sandbox.fields import ALL_FIELDS, BY_TAG, PubMedField
 from entrez_kit.sandbox.lookup import Lookup
 from entrez_kit.sandbox.text import normal, words
 
@@ -81,7 +81,7 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class Joined:
     """Two parts and what joins them; NOT excludes the right one."""
 
     operator: str
@@ -89,7 +89,7 @@ class Node:
     right: "Tree"
 
 
-Tree = Leaf | Node | None
+Tree = Leaf | Joined | None
 """A parsed query; None for a part that says nothing."""
 
 
@@ -155,12 +155,12 @@ class _Parser:
                 operator, pending = ("NOT" if word == "NOT" else "AND"), True
                 continue
             part = self._part(match, (match["field"] or field).upper(), depth)
-            current = part if current is None and operator != "NOT" else Node(operator, current, part)
+            current = part if current is None and operator != "NOT" else Joined(operator, current, part)
             operator, pending = "AND", False
         if pending:
             raise BadQuery("the query ends with an operator")
         for left in reversed(alternatives):
-            current = Node("OR", left, current)
+            current = Joined("OR", left, current)
         return current
 
     def _part(self, match: "re.Match[str]", field: str, depth: int) -> Tree:
@@ -212,7 +212,7 @@ def _found(leaf: Leaf, shelf: Shelf, names_sources: bool) -> int:
     return _matching(lookup, named, text, leaf.quoted)
 
 
-def _matching(lookup: Lookup, field: SearchField, text: str, quoted: bool) -> int:
+def _matching(lookup: Lookup, field: PubMedField, text: str, quoted: bool) -> int:
     if field.kind == "text":
         return (
             lookup.text(field, text) if quoted or text.endswith("*") else lookup.each_word(field, normal(text) or text)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from entrez_kit.sandbox import bits
 from entrez_kit.sandbox.corpus import Corpus
-from entrez_kit.sandbox.document import Author, Document, PartialDate, marked_text
+from entrez_kit.sandbox.document import Document, PartialDate, Person, marked_text
 from entrez_kit.sandbox.index import ParsedIndex, SortKeys
 from entrez_kit.sandbox.lookup import Lookup
 from entrez_kit.sandbox.pubmed import PubMedDatabase
@@ -260,7 +260,7 @@ def _wrapped(name: str, items: list[Any]) -> Record | None:
     return {name: items} if items else None
 
 
-def _author(author: Author) -> Record:
+def _author(author: Person) -> Record:
     places = [{"affiliation": place} for place in author.affiliations]
     orcid = next((value for source, value in author.identifiers if source == "ORCID"), "")
     person: Record = {

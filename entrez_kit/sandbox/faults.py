@@ -10,7 +10,7 @@ from typing import Final
 
 from entrez_kit.errors import InvalidInput
 from entrez_kit.sandbox import limits
-from entrez_kit.sandbox.replies import HTML, JSON, XML, Reply, document, failure, plain
+from entrez_kit.sandbox.replies import HTML, JSON, XML, SandboxReply, document, failure, plain
 
 KINDS: Final = {
     "429": "rate limit refused, with NCBI's JSON body",
@@ -72,7 +72,7 @@ def _refused(what: str, problem: str) -> InvalidInput:
     )
 
 
-class Ending(Enum):
+class Cut(Enum):
     """How a connection goes on after an answer."""
 
     KEEP = "keep"
@@ -84,9 +84,9 @@ class Ending(Enum):
 class Strike:
     """An answer after a fault: what is sent, the length it claims, and what becomes of the connection."""
 
-    reply: Reply
+    reply: SandboxReply
     sent: bytes
-    ending: Ending = Ending.KEEP
+    ending: Cut = Cut.KEEP
 
 
 class FaultPlan:
@@ -130,7 +130,7 @@ class FaultPlan:
                 return waiting.popleft()
         return None
 
-    def strike(self, kind: str, endpoint: str, retmode: str, reply: Reply, who: str, limit: int) -> Strike:
+    def strike(self, kind: str, endpoint: str, retmode: str, reply: SandboxReply, who: str, limit: int) -> Strike:
         """Turn an answer into what this fault makes of it."""
         with self._lock:
             share = self._random.uniform(0.2, 0.95)
@@ -141,14 +141,14 @@ class FaultPlan:
             return Strike(replace(reply, body=short), short)
         if kind == "cut":
             if choice < 1 / 3:
-                return Strike(reply, b"", Ending.RESET)
-            return Strike(reply, whole[: max(1, min(len(whole) - 1, int(len(whole) * share)))], Ending.CLOSE_EARLY)
+                return Strike(reply, b"", Cut.RESET)
+            return Strike(reply, whole[: max(1, min(len(whole) - 1, int(len(whole) * share)))], Cut.CLOSE_EARLY)
         if kind == "reset":
-            return Strike(reply, b"", Ending.RESET)
+            return Strike(reply, b"", Cut.RESET)
         answer = self._answer(kind, endpoint, retmode, who, limit, choice)
         return Strike(answer, answer.body)
 
-    def _answer(self, kind: str, endpoint: str, retmode: str, who: str, limit: int, choice: float) -> Reply:
+    def _answer(self, kind: str, endpoint: str, retmode: str, who: str, limit: int, choice: float) -> SandboxReply:
         if kind == "429":
             return limits.too_many(who, limit + 1, limit)
         if kind == "html":
@@ -157,7 +157,7 @@ class FaultPlan:
             return _page(int(kind), *_SERVER_ERRORS[kind])
         if kind == "prolog":
             declaration = b'<?xml version="1.0" encoding="UTF-8" ?>\n'
-            return Reply(b"" if retmode == "json" else declaration, JSON if retmode == "json" else XML)
+            return SandboxReply(b"" if retmode == "json" else declaration, JSON if retmode == "json" else XML)
         if kind in _BLAMING and endpoint in _BACKEND:
             return failure(endpoint, _BLAMING[kind], retmode=retmode, status=400 if kind == "query1" else 200)
         if kind == "memory" and endpoint == "europepmc_search":
@@ -176,14 +176,14 @@ _SERVER_ERRORS: Final = {
 }
 
 
-def _page(status: int, title: str, message: str) -> Reply:
+def _page(status: int, title: str, message: str) -> SandboxReply:
     text = (
         '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" '
         '"http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">\n'
         f"<html><head><title>{title}</title></head>\n<body>\n<h1>Server Error</h1>\n<p>{message}</p>\n"
         f"<hr/><p>Diagnostic Information:</p>\n<div>Error: {status}</div>\n</body></html>\n"
     )
-    return Reply(text.encode("utf-8"), HTML, status)
+    return SandboxReply(text.encode("utf-8"), HTML, status)
 
 
 _BLAMING: Final = {"query1": "Unable to obtain query #1", "noids": "Empty id list - nothing todo"}
@@ -204,7 +204,7 @@ _BACKEND: Final = {
 }
 
 
-def backend_error(endpoint: str, retmode: str, choice: float, status: int) -> Reply:
+def backend_error(endpoint: str, retmode: str, choice: float, status: int) -> SandboxReply:
     """Answer with one of the backend failures that have been seen from this endpoint."""
     messages = _BACKEND.get(endpoint)
     if messages:
@@ -214,9 +214,9 @@ def backend_error(endpoint: str, retmode: str, choice: float, status: int) -> Re
         return document({"version": "6.9"}, status)  # which is all Europe PMC says now and then
     if endpoint == "espell":
         body = f'<?xml version="1.0"?>\n<eSpellResult>\n\t<ERROR>{message}</ERROR>\n</eSpellResult>\n'
-        return Reply(body.encode("utf-8"), XML, status)
+        return SandboxReply(body.encode("utf-8"), XML, status)
     if endpoint == "egquery":
-        return Reply(f'<?xml version="1.0"?>\n<Result><ERROR>{message}</ERROR></Result>\n'.encode(), XML, status)
+        return SandboxReply(f'<?xml version="1.0"?>\n<Result><ERROR>{message}</ERROR></Result>\n'.encode(), XML, status)
     if endpoint == "ecitmatch":
         return plain(f"<ERROR>{message}</ERROR>\n", status)
     return document({"status": "error", "message": message}, status)

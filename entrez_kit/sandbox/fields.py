@@ -25,7 +25,7 @@ EVERYWHERE: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class SearchField:
+class PubMedField:
     """One search field.
 
     ``kind`` is "text" (words and phrases in ``sources``), "value" (whole values in ``sources``), "date", "uid" or
@@ -43,15 +43,15 @@ class SearchField:
 
 def _field(
     code: str, label: str, kind: Kind, sources: str, tags: str, description: str, hidden: bool = False
-) -> SearchField:
+) -> PubMedField:
     names = tuple(tag.strip() for tag in tags.split(","))
-    return SearchField(
+    return PubMedField(
         code, label, kind, tuple(sources.split()), (label.lower(), code.lower(), *names), description, hidden
     )
 
 
-FIELDS: Final[tuple[SearchField, ...]] = (
-    SearchField("ALL", "All Fields", "text", EVERYWHERE, ("all fields", "all"), "All terms from all searchable fields"),
+FIELDS: Final[tuple[PubMedField, ...]] = (
+    PubMedField("ALL", "All Fields", "text", EVERYWHERE, ("all fields", "all"), "All terms from all searchable fields"),
     _field("UID", "UID", "uid", "pmid", "pmid", "Unique number assigned to publication", hidden=True),
     _field("FILT", "Filter", "filter", "", "filter, sb, subset", "Limits the records"),
     _field("TITL", "Title", "text", "title book", "ti", "Words in title of publication"),
@@ -165,7 +165,7 @@ LANGUAGES: Final = {
 """Names of the language codes MEDLINE uses most."""
 
 
-def find_field(tag: str) -> SearchField | None:
+def find_field(tag: str) -> PubMedField | None:
     """Return the field a tag names, in any case and with an optional ``:noexp``; None for an unknown tag."""
     name = " ".join(tag.lower().split())
     name = name.removesuffix(":noexp").strip()

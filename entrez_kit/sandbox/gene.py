@@ -12,14 +12,14 @@ from entrez_kit.sandbox.database import (
     BadRequest,
     Database,
     Description,
-    FetchRequest,
+    FetchCall,
     Items,
     LinkInfo,
+    SearchCall,
     SearchOutcome,
-    SearchRequest,
 )
 from entrez_kit.sandbox.gene_records import GeneRecord, demo_genes, demo_links
-from entrez_kit.sandbox.replies import Reply, plain, xml
+from entrez_kit.sandbox.replies import SandboxReply, plain, xml
 from entrez_kit.sandbox.small_query import Found, SmallField, SmallQuery, Values
 from entrez_kit.sandbox.taxonomy import named, with_everything_below
 
@@ -90,7 +90,7 @@ def values_of(gene: GeneRecord) -> Values:
     }
 
 
-class GeneQuery(SmallQuery):
+class OrganismQuery(SmallQuery):
     """A query on Gene: names of organisms mean the organism with its strains, also without a tag."""
 
     def matching(self, field: SmallField, text: str, *, explodes: bool = True) -> Found:
@@ -144,7 +144,7 @@ class GeneDatabase(Database):
         """Number of genes."""
         return len(self.genes)
 
-    def search(self, request: SearchRequest) -> SearchOutcome:
+    def search(self, request: SearchCall) -> SearchOutcome:
         """Find genes; most relevant first, genes of equal weight by id."""
         sort = (request.sort or "").strip().lower()
         by_name = sort == "name"
@@ -157,8 +157,8 @@ class GeneDatabase(Database):
             return outcome
         return replace(outcome, messages=[*outcome.messages, f"Unknown sort schema '{request.sort}' ignored"])
 
-    def _query(self, genes: Iterable[GeneRecord]) -> "GeneQuery":
-        return GeneQuery({gene.uid: self._values[gene.uid] for gene in genes}, FIELDS)
+    def _query(self, genes: Iterable[GeneRecord]) -> "OrganismQuery":
+        return OrganismQuery({gene.uid: self._values[gene.uid] for gene in genes}, FIELDS)
 
     @cached_property
     def _values(self) -> Mapping[str, Values]:
@@ -199,7 +199,7 @@ class GeneDatabase(Database):
         canonical = self.canonical(uid)
         return None if canonical is None else self.genes.get(canonical)
 
-    def fetch(self, request: FetchRequest) -> Reply:
+    def fetch(self, request: FetchCall) -> SandboxReply:
         """Return records as XML, short texts or a list of ids; unknown ids are left out of them.
 
         Raises:
@@ -216,7 +216,7 @@ class GeneDatabase(Database):
         if not genes:
             return xml(f"{GENE_SET}<Error>GeneId {ids[0]} not found.</Error>\n</Entrezgene-Set>\n")
         body = b"\n".join(gene.raw for gene in genes)
-        return Reply(GENE_SET.encode("utf-8") + body + b"\n</Entrezgene-Set>\n")
+        return SandboxReply(GENE_SET.encode("utf-8") + body + b"\n</Entrezgene-Set>\n")
 
     def linked(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
         """Return the articles about a gene."""

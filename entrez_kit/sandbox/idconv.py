@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from entrez_kit.sandbox.pubmed import PubMedDatabase
-from entrez_kit.sandbox.replies import Reply, document, xml
-from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.replies import SandboxReply, document, xml
+from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.text import xml_attribute
 
 MAX_IDS: Final = 200
@@ -14,7 +14,7 @@ _PMCID: Final = re.compile(r"PMC[0-9]+(\.[0-9]+)?", re.IGNORECASE)
 _KINDS: Final = ("pmcid", "pmid", "doi", "mid")
 
 
-def idconv(request: Request, state: State) -> Reply:
+def idconv(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     """Answer an ID Converter request; only articles in PMC are known to it."""
     ids = list(dict.fromkeys(one for value in request.every("ids") for one in re.split(r"[,\s]+", value) if one))
     kind = request.get("idtype").lower()
@@ -64,7 +64,7 @@ def _problem(ids: list[str], kind: str) -> str | None:
     return None
 
 
-def _error(message: str) -> Reply:
+def _error(message: str) -> SandboxReply:
     return document(
         {"status": "error", "response-date": f"{datetime.now():%Y-%m-%d %H:%M:%S}", "message": message}, 400
     )

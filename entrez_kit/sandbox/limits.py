@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
 
-from entrez_kit.sandbox.replies import JSON, Reply
+from entrez_kit.sandbox.replies import JSON, SandboxReply
 
 WITHOUT_KEY: Final = 3
 WITH_KEY: Final = 10
@@ -60,9 +60,9 @@ class RateRule:
             return Verdict(allowed, who, len(admitted) + len(refused), limit)
 
 
-def too_many(who: str, count: int, limit: int) -> Reply:
+def too_many(who: str, count: int, limit: int) -> SandboxReply:
     """Answer 429 as NCBI does: JSON whatever was asked for, naming the address or the key itself."""
-    return Reply(
+    return SandboxReply(
         # NCBI echoes the key in full; a client has to keep that out of its messages.
         json.dumps(
             {"error": "API rate limit exceeded", "api-key": who, "count": str(count), "limit": str(limit)},
@@ -75,7 +75,7 @@ def too_many(who: str, count: int, limit: int) -> Reply:
     )
 
 
-def bad_key(key: str) -> Reply:
+def bad_key(key: str) -> SandboxReply:
     """Answer 400 for a key that does not exist."""
     body = {"error": "API key invalid", "api-key": key, "type": "api key", "status": "unknown"}
-    return Reply(json.dumps(body, separators=(",", ":")).encode("utf-8") + b"\n", JSON, 400)
+    return SandboxReply(json.dumps(body, separators=(",", ":")).encode("utf-8") + b"\n", JSON, 400)

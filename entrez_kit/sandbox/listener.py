@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from entrez_kit.sandbox.faults import Ending, Strike
+from entrez_kit.sandbox.faults import Cut, Strike
 
 MAX_BODY: Final = 16 << 20
 IDLE_SECONDS: Final = 60.0
@@ -135,12 +135,12 @@ class Handler(BaseHTTPRequestHandler):
             return
         address = str(self.client_address[0])
         strike = self.server.answer(Arrival(self.arrived, self.command, parts.path, parts.query, form, address))
-        if strike.ending is Ending.RESET:
+        if strike.ending is Cut.RESET:
             self._reset()
             return
         reply = strike.reply
         self._send(self._head(reply.status, reply.content_type, len(reply.body), reply.headers) + strike.sent)
-        if strike.ending is Ending.CLOSE_EARLY:
+        if strike.ending is Cut.CLOSE_EARLY:
             self.close_connection = True
 
     def _head(self, status: int, content_type: str, length: int, headers: tuple[tuple[str, str], ...]) -> bytes:

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from entrez_kit.sandbox import bits
-from entrez_kit.sandbox.fields import LANGUAGES, SearchField
+from entrez_kit.sandbox.fields import LANGUAGES, PubMedField
 from entrez_kit.sandbox.index import SearchIndex, has_near, has_phrase
 from entrez_kit.sandbox.terms import FULL
 from entrez_kit.sandbox.text import normal, words
@@ -32,12 +32,12 @@ class Lookup:
             self._find_phrase
         )
 
-    def text(self, field: SearchField, phrase: str) -> int:
+    def text(self, field: PubMedField, phrase: str) -> int:
         """Return the records with these words next to each other; ``immun*`` stands for all words so begun."""
         split, open_end = parts(phrase)
         return self._phrase(field.sources, tuple(split), open_end) if split else 0
 
-    def near(self, field: SearchField, phrase: str, distance: int) -> int:
+    def near(self, field: PubMedField, phrase: str, distance: int) -> int:
         """Return the records with these words in any order, at most so many words apart."""
         wanted = words(phrase)
         if not wanted:
@@ -48,14 +48,14 @@ class Lookup:
             found |= self._checked(together, source, lambda pieces: has_near(pieces, wanted, distance))
         return found
 
-    def each_word(self, field: SearchField, phrase: str) -> int:
+    def each_word(self, field: PubMedField, phrase: str) -> int:
         """Return the records with all of these words anywhere in the field."""
         found = self.index.everything
         for word in phrase.split():
             found &= self.text(field, word)
         return found
 
-    def value(self, field: SearchField, text: str, *, quoted: bool) -> int:
+    def value(self, field: PubMedField, text: str, *, quoted: bool) -> int:
         """Return the records with this value: a heading, a name, a journal, an identifier ..."""
         source = field.sources[0]
         if source in EXACT:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from entrez_kit.sandbox.document import Author, Document, Heading
+from entrez_kit.sandbox.document import Document, IndexTerm, Person
 
 WIDTH: Final = 87
 """MEDLINE lines are at most so long; a longer value goes on under six spaces."""
@@ -86,7 +86,7 @@ def _people(document: Document) -> Iterator[tuple[str, str]]:
         yield from _person(person, "FED", "ED")
 
 
-def _person(person: Author, full: str, short: str) -> Iterator[tuple[str, str]]:
+def _person(person: Person, full: str, short: str) -> Iterator[tuple[str, str]]:
     if person.group:
         yield "CN", person.group
     else:
@@ -147,7 +147,7 @@ def _tails(document: Document) -> Iterator[tuple[str, str]]:
     yield "SO", citation(document)
 
 
-def _heading(heading: Heading) -> str:
+def _heading(heading: IndexTerm) -> str:
     name = f"*{heading.name}" if heading.major else heading.name
     return "/".join([name, *(f"*{qualifier}" if major else qualifier for qualifier, major in heading.qualifiers)])
 

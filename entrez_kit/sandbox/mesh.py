@@ -13,12 +13,12 @@ from entrez_kit.sandbox.database import (
     BadRequest,
     Database,
     Description,
-    FetchRequest,
+    FetchCall,
     Items,
+    SearchCall,
     SearchOutcome,
-    SearchRequest,
 )
-from entrez_kit.sandbox.replies import Reply, plain
+from entrez_kit.sandbox.replies import SandboxReply, plain
 from entrez_kit.sandbox.small_query import SmallField, SmallQuery
 from entrez_kit.sandbox.text import words
 
@@ -102,7 +102,7 @@ class MeshDatabase(Database):
             FIELDS,
         )
 
-    def search(self, request: SearchRequest) -> SearchOutcome:
+    def search(self, request: SearchCall) -> SearchOutcome:
         """Find headings by their words, as headings ([MH]) or by identifier ([UID], [MeSH Unique ID])."""
         return self._query().run(request)
 
@@ -132,7 +132,7 @@ class MeshDatabase(Database):
         canonical = self.canonical(uid)
         return None if canonical is None else self.headings.get(canonical)
 
-    def fetch(self, request: FetchRequest) -> Reply:
+    def fetch(self, request: FetchCall) -> SandboxReply:
         """Return records as text, whatever form is asked for; unknown ids are left out.
 
         Raises:

@@ -10,12 +10,12 @@ from entrez_kit.sandbox.database import (
     BadRequest,
     Database,
     Description,
-    FetchRequest,
+    FetchCall,
     LinkInfo,
+    SearchCall,
     SearchOutcome,
-    SearchRequest,
 )
-from entrez_kit.sandbox.replies import Reply, plain, xml
+from entrez_kit.sandbox.replies import SandboxReply, plain, xml
 from entrez_kit.sandbox.small_query import SmallField, SmallQuery
 from entrez_kit.sandbox.taxonomy import BY_TAXID
 from entrez_kit.sandbox.text import xml_text
@@ -119,7 +119,7 @@ class NuccoreDatabase(Database):
             FIELDS,
         )
 
-    def search(self, request: SearchRequest) -> SearchOutcome:
+    def search(self, request: SearchCall) -> SearchOutcome:
         """Find sequences."""
         return self._query().run(request)
 
@@ -146,7 +146,7 @@ class NuccoreDatabase(Database):
             "AccessionVersion": one.accession,
         }
 
-    def fetch(self, request: FetchRequest) -> Reply:
+    def fetch(self, request: FetchCall) -> SandboxReply:
         """Return sequences as FASTA, GenBank or XML; unknown numbers are left out.
 
         Raises:
@@ -213,7 +213,7 @@ def _genbank(one: Nucleotides) -> str:
     )
 
 
-def _gbset(found: Sequence[Nucleotides]) -> Reply:
+def _gbset(found: Sequence[Nucleotides]) -> SandboxReply:
     records = "".join(
         f"<GBSeq><GBSeq_locus>{one.bare}</GBSeq_locus><GBSeq_length>{len(one.sequence)}</GBSeq_length>"
         f"<GBSeq_definition>{xml_text(_definition(one))}</GBSeq_definition>"

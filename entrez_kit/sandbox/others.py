@@ -3,11 +3,11 @@
 import re
 from typing import Any, Final
 
-from entrez_kit.sandbox.database import BadRequest, Database, FieldInfo, SearchRequest
+from entrez_kit.sandbox.database import BadRequest, Database, FieldInfo, SearchCall
 from entrez_kit.sandbox.lexer import OPERATORS
 from entrez_kit.sandbox.pubmed import PubMedDatabase
-from entrez_kit.sandbox.replies import EINFO_PROLOG, EPOST_PROLOG, Reply, document, failure, plain, xml
-from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.replies import EINFO_PROLOG, EPOST_PROLOG, SandboxReply, document, failure, plain, xml
+from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.spelling import suggest
 from entrez_kit.sandbox.text import fold, xml_text
 
@@ -29,7 +29,7 @@ ENTREZ: Final = {
 _TAG: Final = re.compile(r"\[[^\[\]]*+\]")
 
 
-def epost(request: Request, state: State) -> Reply:
+def epost(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     """Answer an EPost request: keep ids on the history server; whether the records exist is not asked."""
     name = request.get("db").lower() or "pubmed"
     database = state.databases.get(name)
@@ -51,7 +51,7 @@ def epost(request: Request, state: State) -> Reply:
     )
 
 
-def espell(request: Request, state: State) -> Reply:
+def espell(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     """Answer an ESpell request from the words of the database."""
     name = request.get("db").lower() or "pubmed"
     term = request.get("term")
@@ -89,7 +89,7 @@ def _corrected(term: str, database: Database) -> tuple[str, str]:
     return (corrected, pieces) if changed else ("", "")
 
 
-def egquery(request: Request, state: State) -> Reply:
+def egquery(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     """Answer an EGQuery request: hits of one query in every database."""
     term = request.get("term")
     items = []
@@ -99,7 +99,7 @@ def egquery(request: Request, state: State) -> Reply:
         database = state.databases.get(name)
         if database is not None and term:
             try:
-                count = len(database.search(SearchRequest(term)).ids)
+                count = len(database.search(SearchCall(term)).ids)
             except BadRequest:
                 status = "Error"
             else:
@@ -115,7 +115,7 @@ def egquery(request: Request, state: State) -> Reply:
     )
 
 
-def einfo(request: Request, state: State) -> Reply:
+def einfo(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     """Answer an EInfo request: the databases, or the fields and links of one."""
     name = request.get("db").lower()
     json_wanted = request.retmode == "json"
@@ -146,7 +146,7 @@ def _flags(field: FieldInfo) -> dict[str, str]:
     return {name: "Y" if flag else "N" for name, flag in flags.items()}
 
 
-def _info(database: Database) -> Reply:
+def _info(database: Database) -> SandboxReply:
     described = database.describe()
     parts = [
         f"{EINFO_PROLOG}<eInfoResult>\n\t<DbInfo>\n\t<DbName>{database.name}</DbName>\n"
@@ -197,7 +197,7 @@ def _info_json(database: Database) -> dict[str, Any]:
     }
 
 
-def ecitmatch(request: Request, state: State) -> Reply:
+def ecitmatch(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     """Answer an ECitMatch request: ``journal|year|volume|page|author|key|`` in, the same with a PMID out.
 
     A line that lacks its five bars is left out of the answer, as NCBI does with lines it cannot read. At a line without

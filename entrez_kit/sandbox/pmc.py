@@ -11,16 +11,16 @@ from entrez_kit.sandbox.database import (
     BadRequest,
     Database,
     Description,
-    FetchRequest,
+    FetchCall,
     FieldInfo,
     LinkInfo,
+    SearchCall,
     SearchOutcome,
-    SearchRequest,
 )
 from entrez_kit.sandbox.document import Document
 from entrez_kit.sandbox.pmc_text import article
 from entrez_kit.sandbox.pubmed import Pmids, PubMedDatabase
-from entrez_kit.sandbox.replies import Reply, xml
+from entrez_kit.sandbox.replies import SandboxReply, xml
 from entrez_kit.sandbox.text import xml_text
 
 _FILTER: Final = "pubmed pmc"
@@ -68,7 +68,7 @@ class PmcDatabase(Database):
         """Number of articles."""
         return self._all.bit_count()
 
-    def search(self, request: SearchRequest) -> SearchOutcome:
+    def search(self, request: SearchCall) -> SearchOutcome:
         """Find articles as PubMed does; the ids are PMC's.
 
         Raises:
@@ -108,7 +108,7 @@ class PmcDatabase(Database):
         names = ("PubDate", "EPubDate", "Source", "Authors", "Title", "Volume", "Issue", "Pages", "ArticleIds")
         return {name: whole[name] for name in names}
 
-    def fetch(self, request: FetchRequest) -> Reply:
+    def fetch(self, request: FetchCall) -> SandboxReply:
         """Return articles: whole where the demo corpus has the text, of the others the front matter.
 
         Raises:

@@ -9,8 +9,8 @@ from typing import Final
 from entrez_kit.sandbox.document import Document
 from entrez_kit.sandbox.invented import jats
 from entrez_kit.sandbox.pubmed import PubMedDatabase
-from entrez_kit.sandbox.replies import Reply, document, xml
-from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.replies import SandboxReply, document, xml
+from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.text import xml_text
 
 BUCKET: Final = "pmc-oa-opendata"
@@ -18,7 +18,7 @@ _PREFIX: Final = re.compile(r"(PMC[0-9]+)\.")
 _FILE: Final = re.compile(r"(?:metadata|(PMC[0-9]+\.[0-9]+))/(PMC[0-9]+)\.([0-9]+)\.(json|xml)")
 
 
-def pmc_oa(request: Request, state: State) -> Reply:
+def pmc_oa(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     """Answer a request for a list or a file of the bucket."""
     if not request.rest:
         return _listed(request, state)
@@ -34,7 +34,7 @@ def pmc_oa(request: Request, state: State) -> Reply:
     return _missing(request.rest)
 
 
-def _listed(request: Request, state: State) -> Reply:
+def _listed(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     prefix = request.get("prefix")
     wanted = _PREFIX.fullmatch(prefix)
     article = _article(wanted[1], state) if wanted else None
@@ -48,7 +48,7 @@ def _listed(request: Request, state: State) -> Reply:
     )
 
 
-def _missing(key: str) -> Reply:
+def _missing(key: str) -> SandboxReply:
     return xml(
         '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>NoSuchKey</Code>'
         f"<Message>The specified key does not exist.</Message><Key>{xml_text(key)}</Key></Error>",
@@ -56,7 +56,7 @@ def _missing(key: str) -> Reply:
     )
 
 
-def _article(pmcid: str, state: State) -> Document | None:
+def _article(pmcid: str, state: SandboxState) -> Document | None:
     database = state.databases.get("pubmed")
     if not isinstance(database, PubMedDatabase):
         return None

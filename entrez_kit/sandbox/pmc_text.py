@@ -5,7 +5,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import Final
 
-from entrez_kit.sandbox.document import Author, Document, PartialDate
+from entrez_kit.sandbox.document import Document, PartialDate, Person
 from entrez_kit.sandbox.text import xml_attribute, xml_text
 
 FORBIDDEN: Final = "The publisher of this article does not allow downloading of the full text in XML form."
@@ -76,7 +76,7 @@ def _authors(document: Document) -> str:
     return f"<contrib-group>{people}</contrib-group>{listed}" if people else ""
 
 
-def _name(author: Author) -> str:
+def _name(author: Person) -> str:
     if author.group:
         return f"<collab>{xml_text(author.group)}</collab>"
     given = author.fore or author.initials

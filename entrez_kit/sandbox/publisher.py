@@ -11,8 +11,8 @@ from entrez_kit.markup import on_the_line
 from entrez_kit.sandbox.document import Document
 from entrez_kit.sandbox.invented import LIST, NOTE, TABLE, sections
 from entrez_kit.sandbox.pubmed import PubMedDatabase
-from entrez_kit.sandbox.replies import HTML, Reply, plain
-from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.replies import HTML, SandboxReply, plain
+from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.text import xml_attribute, xml_text
 
 PATH: Final = "/publisher"
@@ -21,7 +21,7 @@ _LINE: Final = 92
 _LINES: Final = 52
 
 
-def publisher(request: Request, state: State) -> Reply:
+def publisher(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     """Answer a request for an article of the corpus."""
     wanted = _WANTED.fullmatch(request.rest)
     database = state.databases.get("pubmed")
@@ -29,15 +29,15 @@ def publisher(request: Request, state: State) -> Reply:
     if wanted is None or number is None or not isinstance(database, PubMedDatabase):
         return plain("404 Not Found\n", 404)
     if not wanted[2]:
-        return Reply(b"", HTML, 302, (("Location", f"{wanted[1]}.html"),))
+        return SandboxReply(b"", HTML, 302, (("Location", f"{wanted[1]}.html"),))
     if wanted[2] == "/download":
-        return Reply(_WALL.encode("utf-8"), "application/pdf")
+        return SandboxReply(_WALL.encode("utf-8"), "application/pdf")
     document = database.corpus.document(number)
     if not copies_of(document) or (wanted[2] == ".pdf" and not has_pdf(document)):
         return plain("404 Not Found\n", 404)
     if wanted[2] == ".pdf":
-        return Reply(pdf(document), "application/pdf")
-    return Reply(page(document).encode("utf-8"), HTML)
+        return SandboxReply(pdf(document), "application/pdf")
+    return SandboxReply(page(document).encode("utf-8"), HTML)
 
 
 _WALL: Final = """<!DOCTYPE html>

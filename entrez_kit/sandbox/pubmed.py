@@ -14,16 +14,16 @@ from entrez_kit.sandbox.database import (
     Database,
     Description,
     DocSumItem,
-    FetchRequest,
+    FetchCall,
     FieldInfo,
     LinkInfo,
+    SearchCall,
     SearchOutcome,
-    SearchRequest,
 )
 from entrez_kit.sandbox.fields import BY_TAG, FIELDS
 from entrez_kit.sandbox.lookup import Lookup
 from entrez_kit.sandbox.query import Findings, PubMedQuery
-from entrez_kit.sandbox.replies import Reply, plain, xml
+from entrez_kit.sandbox.replies import SandboxReply, plain, xml
 from entrez_kit.sandbox.text import normal
 
 CEILING: Final = 9_999
@@ -99,7 +99,7 @@ class PubMedDatabase(Database):
         """Answers from the corpus's index, the latest ones kept."""
         return Lookup(self.corpus.index)
 
-    def search(self, request: SearchRequest) -> SearchOutcome:
+    def search(self, request: SearchCall) -> SearchOutcome:
         """Find records in PubMed's query language.
 
         Raises:
@@ -168,7 +168,7 @@ class PubMedDatabase(Database):
         document = self.corpus.document(number)
         return summaries.docsum(document, len(self.corpus.cited_by(document.pmid)))
 
-    def fetch(self, request: FetchRequest) -> Reply:
+    def fetch(self, request: FetchCall) -> SandboxReply:
         """Return records as XML, MEDLINE, abstracts or a list of PMIDs; unknown PMIDs are left out.
 
         Raises:
@@ -191,7 +191,7 @@ class PubMedDatabase(Database):
             return plain("\n\n".join(texts))
         parts = [ARTICLE_SET.encode("utf-8")]
         parts += [b"\n" + self.corpus.raw(number) for number in numbers]
-        return Reply(b"".join([*parts, b"</PubmedArticleSet>"]))
+        return SandboxReply(b"".join([*parts, b"</PubmedArticleSet>"]))
 
     def _medline(self, place: int, pmid: str) -> str:
         """Return a record's MEDLINE text, or the remark NCBI writes in place of one it does not have."""
@@ -283,7 +283,7 @@ class PubMedDatabase(Database):
         return [self.corpus.pmid(number) for number in reversed(bits.numbers(found))]
 
 
-def _span(request: SearchRequest, today: date) -> tuple[int, int] | None:
+def _span(request: SearchCall, today: date) -> tuple[int, int] | None:
     """Return the span of the date parameters; one bound alone does nothing, as at NCBI."""
     if request.mindate and request.maxdate:
         return dates.span(request.mindate, request.maxdate)

@@ -8,7 +8,7 @@ from typing import Final
 
 from entrez_kit.sandbox import dates
 from entrez_kit.sandbox.database import BadRequest
-from entrez_kit.sandbox.fields import ALL_FIELDS, BY_TAG, SearchField, find_field
+from entrez_kit.sandbox.fields import ALL_FIELDS, BY_TAG, PubMedField, find_field
 from entrez_kit.sandbox.lexer import Token, tokenize
 from entrez_kit.sandbox.lookup import Lookup, parts
 from entrez_kit.sandbox.text import STOP_WORDS, normal, words
@@ -85,7 +85,7 @@ class PubMedQuery:
         self._today = today or date.today()
         self._everything = lookup.index.everything
         self.findings = Findings()
-        self._default: SearchField | None = None
+        self._default: PubMedField | None = None
         if field:
             self._default = find_field(field)
             if self._default is None:
@@ -182,7 +182,7 @@ class PubMedQuery:
             return self._text(named, token)
         return self._tagged_value(named, token)
 
-    def _tagged_value(self, named: SearchField, token: Token) -> Unit:
+    def _tagged_value(self, named: PubMedField, token: Token) -> Unit:
         """Evaluate a value field; of unquoted words, only as many from the end as make a value belong to the tag."""
         whole = self._value(named, token.text, token.quoted)
         if whole.bits:
@@ -200,7 +200,7 @@ class PubMedQuery:
         self.findings.phrases_not_found.append(f"{token.text}[{token.tag}]")
         return whole
 
-    def _value(self, named: SearchField, text: str, quoted: bool) -> Unit:
+    def _value(self, named: PubMedField, text: str, quoted: bool) -> Unit:
         if named.kind == "date":
             return self._date(named, text)
         if named.kind == "uid":
@@ -212,14 +212,14 @@ class PubMedQuery:
         shown = _shown(text) if bare else f'"{_shown(text)}"'
         return Unit(found, f"{shown}[{named.label}]")
 
-    def _date(self, named: SearchField, text: str) -> Unit:
+    def _date(self, named: PubMedField, text: str) -> Unit:
         low, _, high = text.partition(":")
         found = dates.span(low, high or low) or dates.relative(text, self._today)
         if found is None:
             return Unit(0, f'"{_shown(text)}"[{named.label}]')
         return self._date_span(named, *found)
 
-    def _date_span(self, named: SearchField, low: int, high: int) -> Unit:
+    def _date_span(self, named: PubMedField, low: int, high: int) -> Unit:
         found = self._lookup.index.between(named.sources[0], low, high)
         return Unit(found, f"{dates.slashed(low)}:{dates.slashed(high)}[{named.label}]")
 
@@ -245,7 +245,7 @@ class PubMedQuery:
         first, second = self._operand(low), self._operand(high)
         return join(first, "AND", second, self._everything) or Unit(None, "")
 
-    def _text(self, named: SearchField, token: Token) -> Unit:
+    def _text(self, named: PubMedField, token: Token) -> Unit:
         """Evaluate words in a text field: as a phrase, or where no record has that, each by itself."""
         self.findings.ranking += words(token.text)
         found = self._lookup.text(named, token.text)
@@ -284,7 +284,7 @@ class PubMedQuery:
             unit = join(unit, "AND", self._word(named, word, report=report), self._everything)
         return unit or Unit(None, "")
 
-    def _word(self, named: SearchField, word: str, *, report: bool = True) -> Unit:
+    def _word(self, named: PubMedField, word: str, *, report: bool = True) -> Unit:
         if named.kind != "text":
             return self._value(named, word, quoted=False)
         split, open_end = parts(word)

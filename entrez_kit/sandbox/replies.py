@@ -15,7 +15,7 @@ DTD: Final = "https://eutils.ncbi.nlm.nih.gov/eutils/dtd"
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class SandboxReply:
     """Status, body and headers of one answer."""
 
     body: bytes
@@ -24,19 +24,19 @@ class Reply:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-def xml(text: str, status: int = 200) -> Reply:
+def xml(text: str, status: int = 200) -> SandboxReply:
     """Answer with XML."""
-    return Reply(text.encode("utf-8"), XML, status)
+    return SandboxReply(text.encode("utf-8"), XML, status)
 
 
-def plain(text: str, status: int = 200) -> Reply:
+def plain(text: str, status: int = 200) -> SandboxReply:
     """Answer with plain text."""
-    return Reply(text.encode("utf-8"), TEXT, status)
+    return SandboxReply(text.encode("utf-8"), TEXT, status)
 
 
-def document(value: Any, status: int = 200) -> Reply:
+def document(value: Any, status: int = 200) -> SandboxReply:
     """Answer with JSON, compact and not ASCII-only, as the E-utilities write it."""
-    return Reply(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8"), JSON, status)
+    return SandboxReply(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8"), JSON, status)
 
 
 def prolog(root: str, identifier: str, path: str) -> str:
@@ -63,7 +63,7 @@ _PROLOGS: Final = {
 }
 
 
-def failure(endpoint: str, message: str, *, retmode: str = "xml", status: int = 200) -> Reply:
+def failure(endpoint: str, message: str, *, retmode: str = "xml", status: int = 200) -> SandboxReply:
     """Answer with ``<ERROR>`` (or its JSON form) the way the named E-utility does, usually with HTTP 200."""
     if retmode == "json":
         header = {"type": endpoint, "version": "0.3"}
@@ -76,6 +76,6 @@ def failure(endpoint: str, message: str, *, retmode: str = "xml", status: int = 
             key = f'"linksets":[],"ERROR":{text}'
         else:
             key = f'"error":{text}'
-        return Reply(f'{{"header":{json.dumps(header, separators=(",", ":"))},{key}}}\n'.encode(), JSON, status)
+        return SandboxReply(f'{{"header":{json.dumps(header, separators=(",", ":"))},{key}}}\n'.encode(), JSON, status)
     root, start = _PROLOGS[endpoint]
     return xml(f"{start}<{root}>\n\t<ERROR>{xml_text(message)}</ERROR>\n</{root}>\n", status)

@@ -8,7 +8,7 @@ from entrez_kit.sandbox.history import History, StoredSet
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SandboxRequest:
     """Endpoint, method and parameters of one request; parameters may repeat.
 
     ``rest`` is what follows the endpoint in the path, for services that keep identifiers there.
@@ -46,12 +46,12 @@ class Request:
 
 
 @dataclass(slots=True)
-class State:
+class SandboxState:
     """What the endpoints answer from."""
 
     databases: dict[str, Database]
     history: History = field(default_factory=History)
 
-    def stored(self, request: Request) -> StoredSet | None:
+    def stored(self, request: SandboxRequest) -> StoredSet | None:
         """Return the result set that WebEnv and query_key name, or None."""
         return self.history.recall(request.get("WebEnv"), request.number("query_key", 0))

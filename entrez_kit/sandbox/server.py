@@ -19,7 +19,7 @@ from entrez_kit.sandbox.efetch import efetch
 from entrez_kit.sandbox.elink import elink
 from entrez_kit.sandbox.esearch import esearch
 from entrez_kit.sandbox.esummary import esummary
-from entrez_kit.sandbox.europepmc import EuropePMC
+from entrez_kit.sandbox.europepmc import EuropePMCService
 from entrez_kit.sandbox.faults import FaultPlan, Strike, parse_faults
 from entrez_kit.sandbox.gene import GeneDatabase
 from entrez_kit.sandbox.history import History
@@ -33,8 +33,8 @@ from entrez_kit.sandbox.pmc_oa import pmc_oa
 from entrez_kit.sandbox.publisher import PATH as PUBLISHER
 from entrez_kit.sandbox.publisher import publisher
 from entrez_kit.sandbox.pubmed import PubMedDatabase
-from entrez_kit.sandbox.replies import Reply, plain
-from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.replies import SandboxReply, plain
+from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.taxonomy import TaxonomyDatabase
 from entrez_kit.sandbox.unpaywall import unpaywall
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LogEntry", "Sandbox", "parse_faults"]
 
-Endpoint = Callable[[Request, State], Reply]
+Endpoint = Callable[[SandboxRequest, SandboxState], SandboxReply]
 EUTILS: Final = "/entrez/eutils/"
 ENDPOINTS: Final[Mapping[str, tuple[str, Endpoint]]] = {
     **{
@@ -134,7 +134,7 @@ class Sandbox:
         self.corpus = _corpus(corpus, records, seed, days)
         self.log: deque[LogEntry] = deque(maxlen=_LOG_LENGTH)
         self.defects: list[Exception] = []
-        self._state = State(dict(build_databases(self.corpus)), History(seed))
+        self._state = SandboxState(dict(build_databases(self.corpus)), History(seed))
         self._rule = limits.RateRule() if enforce_limits else None
         self._latency = latency_ms / 1000
         self._port = port
@@ -142,7 +142,7 @@ class Sandbox:
         self._down: set[str] = set()
         self._slow: list[tuple[str, dict[str, str], float]] = []
         self._routes = dict(ENDPOINTS)
-        europepmc = EuropePMC()
+        europepmc = EuropePMCService()
         self.route("/europepmc", "europepmc", europepmc.other)
         for name in ("search", "searchPOST"):
             self.route(f"/europepmc/{name}", "europepmc_search", europepmc.search)
@@ -286,7 +286,7 @@ class Sandbox:
     def _answer(self, arrival: Arrival) -> Strike:
         params = _params(arrival.query) + _params(arrival.form)
         name, endpoint, rest = self._routed(arrival.path)
-        request = Request(name, arrival.method, params, rest)
+        request = SandboxRequest(name, arrival.method, params, rest)
         key = request.get("api_key") or None
         fault = None
         verdict = None
@@ -300,7 +300,7 @@ class Sandbox:
             self._dawdle(request)
             reply = self._reply(request, endpoint, arrival)
             if verdict is not None:
-                reply = Reply(reply.body, reply.content_type, reply.status, (*reply.headers, *verdict.headers))
+                reply = SandboxReply(reply.body, reply.content_type, reply.status, (*reply.headers, *verdict.headers))
             strike = _whole(reply)
             if endpoint is not None:
                 fault = self.faults.draw(name)
@@ -315,7 +315,7 @@ class Sandbox:
             )
         return strike
 
-    def _dawdle(self, request: Request) -> None:
+    def _dawdle(self, request: SandboxRequest) -> None:
         for endpoint, params, seconds in self._slow:
             if endpoint == request.endpoint and all(request.get(name) == value for name, value in params.items()):
                 self._stopped.wait(seconds)
@@ -330,7 +330,7 @@ class Sandbox:
             rest = f"{last}/{rest}" if rest else last
         return path, None, ""
 
-    def _reply(self, request: Request, endpoint: Endpoint | None, arrival: Arrival) -> Reply:
+    def _reply(self, request: SandboxRequest, endpoint: Endpoint | None, arrival: Arrival) -> SandboxReply:
         if endpoint is None or request.endpoint in self._down:
             return plain(f"404 Not Found: {arrival.path}\n", 404)
         key = request.get("api_key")
@@ -380,7 +380,7 @@ def _params(query: str) -> tuple[tuple[str, str], ...]:
         return ()
 
 
-def _whole(reply: Reply) -> Strike:
+def _whole(reply: SandboxReply) -> Strike:
     return Strike(reply, reply.body)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from entrez_kit.sandbox.database import BadRequest, FieldInfo, SearchOutcome, SearchRequest
+from entrez_kit.sandbox.database import BadRequest, FieldInfo, SearchCall, SearchOutcome
 from entrez_kit.sandbox.lexer import Token, tokenize
 from entrez_kit.sandbox.text import STOP_WORDS, normal, words
 
@@ -48,7 +48,7 @@ def _has_phrase(words_there: Sequence[str], wanted: Sequence[str], stem: bool) -
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class QueryPart:
     """Part of a query: its records (None where it was dropped) and how it reads."""
 
     found: Found | None
@@ -76,7 +76,7 @@ class SmallQuery:
         self._history: Callable[[int], Sequence[str] | None] = lambda number: None
         self._default: str | None = None
 
-    def run(self, request: SearchRequest) -> SearchOutcome:
+    def run(self, request: SearchCall) -> SearchOutcome:
         """Evaluate a query.
 
         Raises:
@@ -112,9 +112,9 @@ class SmallQuery:
             for field in self._fields
         )
 
-    def _evaluate(self, tokens: Sequence[Token]) -> Part | None:
-        outer: list[tuple[Part | None, str | None]] = []
-        current: Part | None = None
+    def _evaluate(self, tokens: Sequence[Token]) -> QueryPart | None:
+        outer: list[tuple[QueryPart | None, str | None]] = []
+        current: QueryPart | None = None
         operator: str | None = None
         for token in tokens:
             if token.kind == "operator":
@@ -125,7 +125,7 @@ class SmallQuery:
             elif token.kind == "close" and outer:
                 inner = current
                 current, operator = outer.pop()
-                current = self._join(current, operator, Part(inner.found, f"({inner.text})") if inner else None)
+                current = self._join(current, operator, QueryPart(inner.found, f"({inner.text})") if inner else None)
                 operator = None
             elif token.kind == "operand":
                 current = self._join(current, operator, self._operand(token))
@@ -136,16 +136,16 @@ class SmallQuery:
             current = self._join(current, operator, inner)
         return current
 
-    def _join(self, left: Part | None, operator: str | None, right: Part | None) -> Part | None:
+    def _join(self, left: QueryPart | None, operator: str | None, right: QueryPart | None) -> QueryPart | None:
         if right is None or right.found is None:
             return left
         if left is None or left.found is None:
-            return Part(frozenset(self.records) - right.found, f"NOT {right.text}") if operator == "NOT" else right
+            return QueryPart(frozenset(self.records) - right.found, f"NOT {right.text}") if operator == "NOT" else right
         name = operator or "AND"
         found = {"AND": left.found & right.found, "OR": left.found | right.found, "NOT": left.found - right.found}[name]
-        return Part(found, f"{left.text} {name} {right.text}")
+        return QueryPart(found, f"{left.text} {name} {right.text}")
 
-    def _operand(self, token: Token) -> Part:
+    def _operand(self, token: Token) -> QueryPart:
         tag = token.tag or self._default
         if tag is None:
             return self._untagged(token)
@@ -161,43 +161,43 @@ class SmallQuery:
             self._quoted.append(shown)
         elif not found:
             self._phrases.append(f"{token.text}[{tag}]")
-        return Part(found, shown)
+        return QueryPart(found, shown)
 
-    def _untagged(self, token: Token) -> Part:
+    def _untagged(self, token: Token) -> QueryPart:
         first = self._fields[0]
         if token.quoted:
             found = self.matching(first, token.text)
             if found:
-                return Part(found, f'"{token.text}"[{first.label}]')
+                return QueryPart(found, f'"{token.text}"[{first.label}]')
             self._quoted.append(f'"{token.text}"')
         run = [token.text] if first.kind == "whole" else token.words
-        current: Part | None = None
+        current: QueryPart | None = None
         place = 0
         while place < len(run):
             length, part = self._next(run, place)
             current = self._join(current, "AND", part)
             place += length
-        return current or Part(None, "")
+        return current or QueryPart(None, "")
 
-    def _next(self, run: Sequence[str], place: int) -> tuple[int, Part | None]:
+    def _next(self, run: Sequence[str], place: int) -> tuple[int, QueryPart | None]:
         """Return how many words from here belong together, and what they find."""
         word = run[place]
         if word.startswith("#") and word[1:].isascii() and word[1:].isdigit():
             kept = self._history(int(word[1:]))
             if kept is None:
                 raise BadRequest(f"Unable to obtain query {word}")
-            return 1, Part(frozenset(kept) & frozenset(self.records), word)
+            return 1, QueryPart(frozenset(kept) & frozenset(self.records), word)
         named = self.named(run, place)
         if named is not None:
             length, found, shown = named
             self._translations.append((" ".join(run[place : place + length]), shown))
-            return length, Part(found, f"({shown})")
+            return length, QueryPart(found, f"({shown})")
         if word.lower() in STOP_WORDS and len(run) > 1:
             return 1, None
         found = self.matching(self._fields[0], word)
         if not found:
             self._phrases.append(word)
-        return 1, Part(found, f"{word}[{self._fields[0].label}]")
+        return 1, QueryPart(found, f"{word}[{self._fields[0].label}]")
 
     def named(self, run: Sequence[str], place: int) -> tuple[int, Found, str] | None:
         """Return how many words from here name something of their own, what that finds and how it reads."""

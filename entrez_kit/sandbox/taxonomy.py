@@ -10,11 +10,11 @@ from entrez_kit.sandbox.database import (
     BadRequest,
     Database,
     Description,
-    FetchRequest,
+    FetchCall,
+    SearchCall,
     SearchOutcome,
-    SearchRequest,
 )
-from entrez_kit.sandbox.replies import Reply, plain, xml
+from entrez_kit.sandbox.replies import SandboxReply, plain, xml
 from entrez_kit.sandbox.small_query import SmallField, SmallQuery
 from entrez_kit.sandbox.text import normal, xml_text
 
@@ -96,7 +96,7 @@ class TaxonomyDatabase(Database):
         """Number of taxa."""
         return len(TAXA)
 
-    def search(self, request: SearchRequest) -> SearchOutcome:
+    def search(self, request: SearchCall) -> SearchOutcome:
         """Find taxa by name ([All Names]) or number ([uid])."""
         return _query().run(request)
 
@@ -125,7 +125,7 @@ class TaxonomyDatabase(Database):
         canonical = self.canonical(uid)
         return None if canonical is None else BY_TAXID.get(int(canonical))
 
-    def fetch(self, request: FetchRequest) -> Reply:
+    def fetch(self, request: FetchCall) -> SandboxReply:
         """Return taxa as XML or a list of their ids; unknown ids are left out.
 
         Raises:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from entrez_kit.sandbox.document import Author, Document
+from entrez_kit.sandbox.document import Document, Person
 from entrez_kit.sandbox.fields import LANGUAGES
 from entrez_kit.sandbox.text import normal, words
 
@@ -111,7 +111,7 @@ def _people(document: Document, terms: Terms) -> None:
             terms.add_exact("auid", value.casefold(), value.casefold().rsplit("/", 1)[-1])
 
 
-def _names(people: Iterable[Author]) -> list[str]:
+def _names(people: Iterable[Person]) -> list[str]:
     return [name for person in people for name in dict.fromkeys((person.short, person.full)) if name]
 
 

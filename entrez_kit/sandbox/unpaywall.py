@@ -11,17 +11,17 @@ from typing import Any, Final
 from entrez_kit.sandbox.document import Document
 from entrez_kit.sandbox.publisher import PATH, copies_of
 from entrez_kit.sandbox.pubmed import PubMedDatabase
-from entrez_kit.sandbox.replies import Reply, document
-from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.replies import SandboxReply, document
+from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 
 _DOI: Final = re.compile(r"10\.[0-9]{4,9}(\.[0-9]+)*/\S+")
 _EXAMPLE: Final = re.compile(r"[^@\s]*+@example\.(com|org|net)|your[^@]*+@.*|[^@]*+", re.IGNORECASE)
 
 
-def unpaywall(base: Callable[[], str]) -> Callable[[Request, State], Reply]:
+def unpaywall(base: Callable[[], str]) -> Callable[[SandboxRequest, SandboxState], SandboxReply]:
     """Return the endpoint of a sandbox that can be reached at a base address."""
 
-    def endpoint(request: Request, state: State) -> Reply:
+    def endpoint(request: SandboxRequest, state: SandboxState) -> SandboxReply:
         email = request.get("email")
         if not email:
             return _error(422, "Email address required in API call, see http://unpaywall.org/products/api")
@@ -40,7 +40,7 @@ def unpaywall(base: Callable[[], str]) -> Callable[[Request, State], Reply]:
     return endpoint
 
 
-def _error(status: int, message: str) -> Reply:
+def _error(status: int, message: str) -> SandboxReply:
     return document({"HTTP_status_code": status, "error": True, "message": message}, status)
 
 

@@ -35,7 +35,7 @@ _INHERITED: Final[list[sqlite3.Connection]] = []
 """Connections that a forked child got from its parent: it must neither use nor close them."""
 
 
-class Unavailable(Exception):
+class StoreUnavailable(Exception):
     """The cache cannot be used at the moment."""
 
 
@@ -66,7 +66,7 @@ class ReplyTable(SQLiteDict):
         with self._lock, self._troubles():
             opened = self._opened()
             if commit and self._read_only:
-                raise Unavailable
+                raise StoreUnavailable
             if commit:
                 with cache.transaction(opened):
                     yield opened
@@ -77,7 +77,7 @@ class ReplyTable(SQLiteDict):
         self._forget_parent()
         if self._connection is None:
             if time.monotonic() < self._alone_until:
-                raise Unavailable
+                raise StoreUnavailable
             if self._path is not None:
                 try:
                     self._connection = cache.open_file(self._path)
@@ -104,7 +104,7 @@ class ReplyTable(SQLiteDict):
             self._put_off(exc)
         except sqlite3.DatabaseError as exc:
             self._replace(exc)
-        raise Unavailable
+        raise StoreUnavailable
 
     def _put_off(self, exc: sqlite3.OperationalError) -> None:
         """Leave a file alone that is locked, full or read-only."""
@@ -198,7 +198,7 @@ class ReplyCache(BaseCache):
         """Return a stored reply, or the default."""
         try:
             stored: CachedResponse | None = self.responses[key]
-        except (KeyError, Unavailable):
+        except (KeyError, StoreUnavailable):
             return default
         return default if stored is None else stored  # a stored reply with status 400 is falsy
 
@@ -206,7 +206,7 @@ class ReplyCache(BaseCache):
         """Store a reply; what is stored is the request without credentials and the reply the adapter built."""
         if cache_key is None:
             return
-        with suppress(Unavailable):
+        with suppress(StoreUnavailable):
             self.responses.write(cache_key, CachedResponse.from_response(response, expires=expires))
 
     def close(self) -> None:

@@ -10,8 +10,8 @@ from lxml import etree
 
 from entrez_kit import EntrezKit
 from entrez_kit.errors import EntityNotFound, InvalidInput, UpstreamError
-from entrez_kit.sandbox.replies import JSON, XML, Reply
-from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.replies import JSON, XML, SandboxReply
+from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.server import Sandbox
 
 KitFor = Callable[..., EntrezKit]
@@ -30,14 +30,14 @@ def bucket(sandbox: Sandbox, files: Mapping[str, Any], listed: bytes) -> list[st
     """Let the sandbox serve a bucket with these files; return the list of what is asked of it."""
     asked: list[str] = []
 
-    def endpoint(request: Request, state: State) -> Reply:
+    def endpoint(request: SandboxRequest, state: SandboxState) -> SandboxReply:
         asked.append(request.rest or request.get("prefix"))
         if not request.rest:
-            return Reply(listed, XML)
+            return SandboxReply(listed, XML)
         body = files.get(request.rest)
         if body is None:
-            return Reply(b"<Error><Code>NoSuchKey</Code><Message>no such key</Message></Error>", XML, 404)
-        return Reply(body, XML) if isinstance(body, bytes) else Reply(json.dumps(body).encode(), JSON)
+            return SandboxReply(b"<Error><Code>NoSuchKey</Code><Message>no such key</Message></Error>", XML, 404)
+        return SandboxReply(body, XML) if isinstance(body, bytes) else SandboxReply(json.dumps(body).encode(), JSON)
 
     sandbox.route("/pmc-oa", "pmc_oa", endpoint)
     return asked

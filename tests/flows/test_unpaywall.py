@@ -13,8 +13,8 @@ import pytest
 from entrez_kit import EntrezKit
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.fulltext.unpaywall_tier import fetch_open_access
-from entrez_kit.sandbox.replies import JSON, Reply
-from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.replies import JSON, SandboxReply
+from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.unpaywall import Location, read_open_access
 from entrez_kit.settings import Settings
@@ -25,17 +25,17 @@ DOI = "10.5555/ekit.2025.0010"
 FOUND = {"doi": DOI, "is_oa": True, "best_oa_location": {"url": "https://x.example/a", "url_for_pdf": None}}
 
 
-def answering(body: Any, status: int = 200) -> Callable[[Request, State], Reply]:
+def answering(body: Any, status: int = 200) -> Callable[[SandboxRequest, SandboxState], SandboxReply]:
     """Return an endpoint that always answers the same."""
-    return lambda request, state: Reply(json.dumps(body).encode(), JSON, status)
+    return lambda request, state: SandboxReply(json.dumps(body).encode(), JSON, status)
 
 
 def test_the_doi_goes_out_in_the_path_and_the_email_with_it(sandbox: Sandbox, kit_for: KitFor) -> None:
-    asked: list[Request] = []
+    asked: list[SandboxRequest] = []
 
-    def endpoint(request: Request, state: State) -> Reply:
+    def endpoint(request: SandboxRequest, state: SandboxState) -> SandboxReply:
         asked.append(request)
-        return Reply(json.dumps({**FOUND, "doi": request.rest}).encode(), JSON)
+        return SandboxReply(json.dumps({**FOUND, "doi": request.rest}).encode(), JSON)
 
     sandbox.route("/unpaywall", "unpaywall", endpoint)
     kit = kit_for(sandbox, unpaywall_email=CANARY)
@@ -114,17 +114,17 @@ def test_the_email_appears_nowhere(
     caplog.set_level(logging.DEBUG)
     told: list[str] = []
 
-    def endpoint(request: Request, state: State) -> Reply:
+    def endpoint(request: SandboxRequest, state: SandboxState) -> SandboxReply:
         email = request.get("email")
         told.append(email)
         if request.rest.endswith("refused"):
-            return Reply(json.dumps({"error": True, "message": f"{email} is refused"}).encode(), JSON, 422)
+            return SandboxReply(json.dumps({"error": True, "message": f"{email} is refused"}).encode(), JSON, 422)
         if request.rest.endswith("unknown"):
-            return Reply(json.dumps({"error": True, "message": f"unknown to {email}"}).encode(), JSON, 404)
+            return SandboxReply(json.dumps({"error": True, "message": f"unknown to {email}"}).encode(), JSON, 404)
         if request.rest.endswith("broken"):
-            return Reply(f"<html><title>{email}</title></html>".encode(), JSON, 500)
+            return SandboxReply(f"<html><title>{email}</title></html>".encode(), JSON, 500)
         url = f"{sandbox.url}/publisher/none?email={email}"
-        return Reply(json.dumps({**FOUND, "best_oa_location": {"url": url}, "asked_by": email}).encode(), JSON)
+        return SandboxReply(json.dumps({**FOUND, "best_oa_location": {"url": url}, "asked_by": email}).encode(), JSON)
 
     sandbox.route("/unpaywall", "unpaywall", endpoint)
     kit = kit_for(sandbox, unpaywall_email=CANARY, ncbi_max_retries=1)

@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from entrez_kit.sandbox.replies import Reply, document, plain
-from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.replies import SandboxReply, document, plain
+from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.server import Sandbox
 
 Records = Sequence[Mapping[str, Any]]
@@ -26,7 +26,7 @@ def serve_europepmc(sandbox: Sandbox, **answers: Mapping[str, Records]) -> None:
         answers: records by PMID, for citations and for references.
     """
 
-    def answer(request: Request, state: State) -> Reply:
+    def answer(request: SandboxRequest, state: SandboxState) -> SandboxReply:
         source, ext_id, what = request.rest.split("/")
         outer, inner = LISTS[what]
         if source != "MED":

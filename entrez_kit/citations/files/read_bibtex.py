@@ -48,7 +48,7 @@ _EXTENDED: Final = re.compile(r"\b(family|given|prefix|suffix)\s*=\s*", re.IGNOR
 
 
 @dataclass(slots=True)
-class _Entry:
+class _BibEntry:
     """An entry with the places of its values in the text."""
 
     kind: str
@@ -73,7 +73,7 @@ class BibtexFile:
         self.references = [_reference(entry) for entry in self._entries]
         self.warnings: list[Warn] = repeated_keys(self.references)
 
-    def _read(self, name: str) -> Iterator[_Entry]:
+    def _read(self, name: str) -> Iterator[_BibEntry]:
         from bibtexparser.model import DuplicateBlockKeyBlock, DuplicateFieldKeyBlock, Entry, ParsingFailedBlock
         from bibtexparser.splitter import Splitter
 
@@ -105,7 +105,7 @@ class BibtexFile:
         hint = "Look for a missing brace, quote or comma in this entry, or in the one before it."
         return unreadable(name, f"this entry cannot be read: {reason}", line=line, hint=hint)
 
-    def _entry(self, entry: Any, start: int, end: int) -> _Entry:
+    def _entry(self, entry: Any, start: int, end: int) -> _BibEntry:
         values: dict[str, str] = {}
         spans: dict[str, tuple[int, int]] = {}
         cursor = start + (entry.raw.find(",") + 1)
@@ -116,7 +116,7 @@ class BibtexFile:
             name = field.key.lower()
             if name not in values and self._text[begin:cursor] == field.value:
                 values[name], spans[name] = self._value(field.value), (begin, cursor)
-        return _Entry(entry.entry_type.lower(), entry.key, (entry.start_line or 0) + 1, values, spans, end)
+        return _BibEntry(entry.entry_type.lower(), entry.key, (entry.start_line or 0) + 1, values, spans, end)
 
     def _value(self, raw: str) -> str:
         """Return what a value says: without its braces or quotes, macros replaced, parts joined."""
@@ -139,7 +139,7 @@ class BibtexFile:
             text = text[:begin] + new + text[end:]
         return text
 
-    def _edits(self, entry: _Entry, correction: Correction) -> Iterator[tuple[int, int, str]]:
+    def _edits(self, entry: _BibEntry, correction: Correction) -> Iterator[tuple[int, int, str]]:
         added: list[tuple[str, str]] = []
         for name, value in correction.fields.items():
             if name == "authors":
@@ -165,7 +165,7 @@ class BibtexFile:
         if added:
             yield self._insertion(entry, added)
 
-    def _noted(self, entry: _Entry, note: str, added: list[tuple[str, str]]) -> Iterator[tuple[int, int, str]]:
+    def _noted(self, entry: _BibEntry, note: str, added: list[tuple[str, str]]) -> Iterator[tuple[int, int, str]]:
         if "note" not in entry.spans:
             added.append(("note", f"{{{note}}}"))
             return
@@ -175,7 +175,7 @@ class BibtexFile:
             return
         yield begin, end, f"{{{old.rstrip('.')}. {note}}}" if old else f"{{{note}}}"
 
-    def _insertion(self, entry: _Entry, added: list[tuple[str, str]]) -> tuple[int, int, str]:
+    def _insertion(self, entry: _BibEntry, added: list[tuple[str, str]]) -> tuple[int, int, str]:
         """Put new fields behind the last one, indented like it."""
         newline = "\r\n" if "\r\n" in self._text else "\n"
         if not entry.spans:
@@ -207,7 +207,7 @@ def _parts(raw: str) -> Iterator[str]:
     yield raw[start:]
 
 
-def _field_for(entry: _Entry, name: str) -> str | None:
+def _field_for(entry: _BibEntry, name: str) -> str | None:
     """Return the field of an entry that holds one of ours."""
     if name == "pmid" and entry.values.get("eprinttype", "").lower() != "pubmed":
         return "pmid" if "pmid" in entry.spans else None
@@ -248,7 +248,7 @@ def _depth(text: str) -> int:
     return deepest
 
 
-def _reference(entry: _Entry) -> Reference:
+def _reference(entry: _BibEntry) -> Reference:
     def plain(name: str) -> str | None:
         value = next((entry.values[field] for field in NAMES[name] if entry.values.get(field, "").strip()), None)
         return untexed(value) if value is not None else None

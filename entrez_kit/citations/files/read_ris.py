@@ -30,7 +30,7 @@ _WITH_JOURNAL: Final = ("JOUR", "EJOUR", "JFULL", "ABST", "INPR", "MGZN", "NEWS"
 
 
 @dataclass(slots=True)
-class _Line:
+class _TaggedLine:
     """A line of the file, with its tag where it has one, and its line end."""
 
     tag: str
@@ -192,7 +192,7 @@ class RisFile:
                 yield number
 
 
-def _line(part: str) -> _Line:
+def _line(part: str) -> _TaggedLine:
     text = part.rstrip("\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
     match = _TAG.fullmatch(text.lstrip("\ufeff"))
-    return _Line(match[1] if match else "", (match[2] or "") if match else "", text, part[len(text) :])
+    return _TaggedLine(match[1] if match else "", (match[2] or "") if match else "", text, part[len(text) :])

@@ -23,7 +23,7 @@ from entrez_kit.corpus.search.query import Group, parse
 from entrez_kit.corpus.search.score import (
     DEFAULT,
     Profile,
-    Record,
+    ScoredRecord,
     Statistics,
     Wanted,
     best,
@@ -73,7 +73,7 @@ class IndexRow(NamedTuple):
     terms: str
 
 
-class Hit(NamedTuple):
+class LexicalHit(NamedTuple):
     """A record found; the higher ``bm25``, the better it matches."""
 
     pmid: int
@@ -196,7 +196,7 @@ def search(
     corpus: str | None = None,
     profile: Profile = DEFAULT,
     exhaustive: bool = False,
-) -> list[Hit]:
+) -> list[LexicalHit]:
     """Return the records that match a query best, the best first, equal ones by PMID.
 
     Args:
@@ -215,7 +215,7 @@ def search(
     chosen = choose(index, groups, frequencies, limit, corpus=corpus, exhaustive=exhaustive)
     wanted = want(groups, frequencies, index.statistics, profile)
     scores: dict[int, float] = {}
-    records: dict[int, Record] = {}
+    records: dict[int, ScoredRecord] = {}
     for start in range(0, len(chosen), AT_ONCE):
         records = _read(index, chosen[start : start + AT_ONCE])
         scores |= {
@@ -231,10 +231,10 @@ def search(
         profile,
         lambda stem, word: index.frequency_of_stem(stem, word, exact=exhaustive),
     )
-    return [Hit(pmid, scores[pmid]) for pmid in best(scores, limit)]
+    return [LexicalHit(pmid, scores[pmid]) for pmid in best(scores, limit)]
 
 
-def _read(index: Index, pmids: Sequence[int]) -> dict[int, Record]:
+def _read(index: Index, pmids: Sequence[int]) -> dict[int, ScoredRecord]:
     return {pmid: read(pmid, text) for pmid, text in index.texts(pmids)}
 
 
@@ -262,9 +262,9 @@ def best_chunk(query: str, chunks: Sequence[str]) -> int:
     return best(total, 1)[0] if total else 0
 
 
-def _passage(place: int, chunk: str) -> Record:
+def _passage(place: int, chunk: str) -> ScoredRecord:
     words = words_of(plain(" ".join(line for line in chunk.split("\n") if not line.startswith(_NOT_TEXT))))
-    return Record(place, len(words), ([], words, []))
+    return ScoredRecord(place, len(words), ([], words, []))
 
 
 @lru_cache(maxsize=64)

@@ -65,7 +65,7 @@ class Wanted(NamedTuple):
     worth: float
 
 
-class Record(NamedTuple):
+class ScoredRecord(NamedTuple):
     """A record's words, by field; ``length`` is that of title and abstract."""
 
     pmid: int
@@ -78,10 +78,10 @@ def length_of(title: str, abstract: str) -> int:
     return title.count(" ") + abstract.count(" ") + 2
 
 
-def read(pmid: int, text: str) -> Record:
+def read(pmid: int, text: str) -> ScoredRecord:
     """Return a kept record, cut into words."""
     title, abstract, terms = text.split("\n")
-    return Record(pmid, length_of(title, abstract), (words_of(title), words_of(abstract), words_of(terms)))
+    return ScoredRecord(pmid, length_of(title, abstract), (words_of(title), words_of(abstract), words_of(terms)))
 
 
 def stems_of(wanted: Iterable[Wanted]) -> frozenset[str]:
@@ -89,7 +89,7 @@ def stems_of(wanted: Iterable[Wanted]) -> frozenset[str]:
     return frozenset(word for group in wanted for phrase in group.stems for word in phrase)
 
 
-def words_with(asked: Collection[str], records: Iterable[Record]) -> dict[str, str]:
+def words_with(asked: Collection[str], records: Iterable[ScoredRecord]) -> dict[str, str]:
     """Return the words of the records that have one of the stems, with it; few words need be stemmed to know."""
     # A stem is its word but for the end: of five letters and more at most the last two differ, of fewer only the last.
     starts = frozenset(stem[: min(3, max(1, len(stem) - 1))] for stem in asked)
@@ -99,7 +99,7 @@ def words_with(asked: Collection[str], records: Iterable[Record]) -> dict[str, s
 
 
 def score(
-    records: Collection[Record], wanted: Sequence[Wanted], statistics: Statistics, profile: Profile
+    records: Collection[ScoredRecord], wanted: Sequence[Wanted], statistics: Statistics, profile: Profile
 ) -> dict[int, float]:
     """Return the BM25F score of each record, by PMID."""
     known = words_with(stems_of(wanted), records)
@@ -132,7 +132,7 @@ def _is_word(group: Wanted) -> bool:
 
 def _frequency(
     phrase: Phrase,
-    record: Record,
+    record: ScoredRecord,
     frequencies: Mapping[str, float],
     known: Mapping[str, str],
     weights: Sequence[float],
@@ -176,7 +176,7 @@ class Added(NamedTuple):
 
 
 def feedback(
-    records: Mapping[int, Record], scores: Mapping[int, float], asked: Collection[str], profile: Profile
+    records: Mapping[int, ScoredRecord], scores: Mapping[int, float], asked: Collection[str], profile: Profile
 ) -> list[Added]:
     """Return the words that mark the best records, the foremost one at ``feedback_weight``.
 
@@ -205,7 +205,7 @@ def feedback(
 
 
 def rerank(
-    records: Mapping[int, Record],
+    records: Mapping[int, ScoredRecord],
     scores: Mapping[int, float],
     wanted: Sequence[Wanted],
     statistics: Statistics,

@@ -27,7 +27,7 @@ class Upserted:
     max_edat_seen: str | None = None
 
 
-class _Known(NamedTuple):
+class _KnownVersion(NamedTuple):
     content_hash: str
     lr: str | None
     version: int
@@ -168,17 +168,17 @@ def rederive(connection: sqlite3.Connection, docs: Sequence[Doc], now: str) -> N
     _index(connection, docs)
 
 
-def _known(connection: sqlite3.Connection, pmids: Iterable[int]) -> dict[int, _Known]:
+def _known(connection: sqlite3.Connection, pmids: Iterable[int]) -> dict[int, _KnownVersion]:
     rows = connection.execute(
         "SELECT pmid, content_hash, lr, version, retraction_status, status, title, abstract, pub_types, "
         "json_extract(article, '$.corrections') FROM documents "
         "WHERE pmid IN (SELECT value FROM json_each(?))",
         (json.dumps(list(pmids)),),
     )
-    return {row[0]: _Known(*row[1:]) for row in rows}
+    return {row[0]: _KnownVersion(*row[1:]) for row in rows}
 
 
-def _note_standing(done: Upserted, doc: Doc, before: _Known | None) -> None:
+def _note_standing(done: Upserted, doc: Doc, before: _KnownVersion | None) -> None:
     """Note what a reader of the corpus has to be told: how a record newly stands, or that a new one is in doubt."""
     if doc.standing is None:
         return
@@ -193,13 +193,13 @@ def _note_standing(done: Upserted, doc: Doc, before: _Known | None) -> None:
             done.standings.setdefault(text, []).append(doc.pmid)
 
 
-def _has_changed(before: _Known, doc: Doc) -> bool:
+def _has_changed(before: _KnownVersion, doc: Doc) -> bool:
     if before.status != "current" or before.content_hash != doc.content_hash:
         return True
     return doc.lr is not None and (before.lr is None or doc.lr > before.lr)
 
 
-def _kind_of_change(before: _Known, doc: Doc) -> str:
+def _kind_of_change(before: _KnownVersion, doc: Doc) -> str:
     if before.status != "current":
         return "added"
     newly = doc.retraction_status == RETRACTED and before.retraction_status != RETRACTED

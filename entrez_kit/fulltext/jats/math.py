@@ -28,7 +28,7 @@ MAX_DEPTH: Final = 50
 
 def math_text(element: Any) -> str:
     """Return a MathML formula on one line: fractions as "a / b", with brackets where needed, scripts joined."""
-    line = _Line()
+    line = _MathLine()
     line.content(element)
     return line.text()
 
@@ -45,7 +45,7 @@ def tex_text(element: Any) -> str:
     return " ".join(inner.split())
 
 
-class _Line:
+class _MathLine:
     """Collects the tokens of a formula."""
 
     def __init__(self, depth: int = 0) -> None:
@@ -148,12 +148,12 @@ class _Line:
         return [self._inner(node) for node in _nodes(element)]
 
     def _run(self, element: Any) -> str:
-        line = _Line(self._depth)
+        line = _MathLine(self._depth)
         line.content(element)
         return line.text()
 
     def _inner(self, element: Any) -> str:
-        line = _Line(self._depth)
+        line = _MathLine(self._depth)
         line.node(element)
         return line.text()
 

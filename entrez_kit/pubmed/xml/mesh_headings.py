@@ -64,7 +64,7 @@ def look_up(section: bytes) -> list[MeshTerm]:
     return terms  # type: ignore[return-value]  # no None is left among them
 
 
-class _Known:
+class _KnownHeading:
     """Headings met lately, in two generations: when the younger one is full, it becomes the older one."""
 
     def __init__(self) -> None:
@@ -88,4 +88,4 @@ class _Known:
         self._old, self._young = {}, {}
 
 
-_known: Final = _Known()
+_known: Final = _KnownHeading()

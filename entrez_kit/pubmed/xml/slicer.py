@@ -31,7 +31,7 @@ def invalid_response(message: str, **details: Any) -> UpstreamError:
     return UpstreamError(message, details={"reason": "invalid_response", **details})
 
 
-class Slicer:
+class RecordSlicer:
     """Finds where records begin and end in text that arrives in pieces, and looks at no piece twice.
 
     It knows comments, CDATA, processing instructions, the document type and quoted attribute values, so a tag in one

@@ -19,7 +19,7 @@ from entrez_kit.pubmed.models import MeshTerm
 from entrez_kit.pubmed.xml import mesh_headings as mesh
 from entrez_kit.pubmed.xml import slicer as record_slicer
 from entrez_kit.pubmed.xml.mixed_content import BLANKLESS, local_name
-from entrez_kit.pubmed.xml.slicer import DELETIONS, RECORDS, SETS, Slicer
+from entrez_kit.pubmed.xml.slicer import DELETIONS, RECORDS, SETS, RecordSlicer
 from entrez_kit.pubmed.xml.slicer import invalid_response as invalid_response  # what reads a record raises it too
 
 Source = BinaryIO | Iterable[bytes] | bytes | bytearray | memoryview
@@ -295,7 +295,7 @@ class _Document:
     def __init__(self, beginning: bytes) -> None:
         self._encoding = _encoding(beginning)
         self._decoder = codecs.getincrementaldecoder(self._encoding)()
-        self._slicer = Slicer()
+        self._slicer = RecordSlicer()
         self._waiting: list[bytes] = []
         self._parser: Any = None
         self._root: Any = None

@@ -11,8 +11,8 @@ import pytest
 from terminal import Cli, Done, Module
 
 from entrez_kit import EntrezKit
-from entrez_kit.sandbox.replies import Reply, document
-from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.replies import SandboxReply, document
+from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.server import Sandbox
 
 KitFor = Callable[..., EntrezKit]
@@ -77,7 +77,7 @@ def test_works_without_a_pmid_are_counted_where_only_pmids_are_printed(
         {"id": "99000002", "source": "MED"},
     ]
 
-    def answer(request: Request, state: State) -> Reply:
+    def answer(request: SandboxRequest, state: SandboxState) -> SandboxReply:
         return document({"hitCount": 2, "citationList": {"citation": citing}})
 
     sandbox.route("/europepmc", "europepmc", answer)

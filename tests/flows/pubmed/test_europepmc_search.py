@@ -13,8 +13,8 @@ from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured, Upstr
 from entrez_kit.europepmc.query import build_query
 from entrez_kit.europepmc.search import EUROPEPMC_SEARCH, EuropePMCRequest, EuropePMCResult, Walk
 from entrez_kit.operation import execute
-from entrez_kit.sandbox.replies import Reply, document
-from entrez_kit.sandbox.requesting import Request, State
+from entrez_kit.sandbox.replies import SandboxReply, document
+from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.server import Sandbox
 
 KitFor = Callable[..., EntrezKit]
@@ -298,7 +298,7 @@ class Told:
     def __init__(self, *pages: dict[str, Any]) -> None:
         self.pages = list(pages)
 
-    def __call__(self, request: Request, state: State) -> Reply:
+    def __call__(self, request: SandboxRequest, state: SandboxState) -> SandboxReply:
         page = self.pages.pop(0) if self.pages else {"hitCount": 0, "resultList": {"result": []}}
         return document({"version": "6.9", **page})
 

@@ -16,10 +16,10 @@ import requests
 from shelf import Client, serving, write_shelf
 
 from entrez_kit.errors import InvalidInput
-from entrez_kit.sandbox.database import Database, Description, FetchRequest, Items, SearchOutcome, SearchRequest
+from entrez_kit.sandbox.database import Database, Description, FetchCall, Items, SearchCall, SearchOutcome
 from entrez_kit.sandbox.faults import FaultPlan
 from entrez_kit.sandbox.limits import RateRule
-from entrez_kit.sandbox.replies import Reply, plain
+from entrez_kit.sandbox.replies import SandboxReply, plain
 from entrez_kit.sandbox.server import Sandbox, parse_faults
 
 
@@ -447,7 +447,7 @@ class Flowers(Database):
     def count(self) -> int:
         return 2
 
-    def search(self, request: SearchRequest) -> SearchOutcome:
+    def search(self, request: SearchCall) -> SearchOutcome:
         return SearchOutcome(ids=["1", "2"], translation=request.term)
 
     def summary(self, uid: str) -> Mapping[str, Any] | None:
@@ -460,7 +460,7 @@ class Flowers(Database):
             "Leaf": {"Form": "oval"},
         }
 
-    def fetch(self, request: FetchRequest) -> Reply:
+    def fetch(self, request: FetchCall) -> SandboxReply:
         return plain(",".join(request.ids))
 
     def describe(self) -> Description:

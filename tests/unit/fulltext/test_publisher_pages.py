@@ -9,7 +9,7 @@ from lxml import etree
 
 from entrez_kit.errors import UpstreamError
 from entrez_kit.fulltext import html as module
-from entrez_kit.fulltext.html import Page, html_to_markdown
+from entrez_kit.fulltext.html import WebPage, html_to_markdown
 
 URL = "https://publisher.example/articles/1"
 PARAGRAPH = "The gut of the imaginary mouse was studied for forty nights without interruption. "
@@ -26,7 +26,7 @@ def article(*, head: str = "", body: str = "", paragraphs: int = 12) -> bytes:
     ).encode()
 
 
-def read(content: bytes, charset: str | None = None) -> Page:
+def read(content: bytes, charset: str | None = None) -> WebPage:
     """Read a page."""
     return html_to_markdown(content, URL, charset)
 
@@ -251,11 +251,11 @@ def test_a_picture_inside_a_page_is_one_attribute() -> None:
 
 @pytest.mark.parametrize("heading", ["." * 200_000, "1." * 100_000, "# " * 100_000, "." * 100 + "\n# ." * 20_000])
 def test_headings_of_dots_take_no_time(heading: str) -> None:
-    page = Page(None, f"# {heading}", 10, "https://x.invalid/a.pdf")
+    page = WebPage(None, f"# {heading}", 10, "https://x.invalid/a.pdf")
     started = time.monotonic()
     assert page.is_landing_page
     assert time.monotonic() - started < 5
-    assert not Page(None, f"{page.markdown}\n## 2.1 Discussion\n", 10, "https://x.invalid/a.pdf").is_landing_page
+    assert not WebPage(None, f"{page.markdown}\n## 2.1 Discussion\n", 10, "https://x.invalid/a.pdf").is_landing_page
 
 
 def test_scripts_of_a_page_are_raised_and_labels_stand_apart() -> None:

@@ -10,7 +10,7 @@ import pytest
 from entrez_kit.errors import UpstreamError
 from entrez_kit.pubmed.xml import slicer as record_slicer
 from entrez_kit.pubmed.xml import stream as record_stream
-from entrez_kit.pubmed.xml.slicer import Slicer
+from entrez_kit.pubmed.xml.slicer import RecordSlicer
 from entrez_kit.pubmed.xml.stream import iter_elements
 
 RECORDS = [
@@ -42,7 +42,7 @@ PROLOGUES = [
 
 
 def _cut(pieces: list[str]) -> list[str]:
-    slicer = Slicer()
+    slicer = RecordSlicer()
     for piece in pieces:
         slicer.add(piece)
     return list(slicer.records)
@@ -96,7 +96,7 @@ def test_the_parser_agrees_wherever_a_piece_ends(prologue: str, size: int, monke
 
 def test_declarations_of_the_document_type_are_noticed() -> None:
     def declares(text: str) -> bool:
-        slicer = Slicer()
+        slicer = RecordSlicer()
         slicer.add(text)
         return slicer.declares
 
@@ -158,7 +158,7 @@ def test_cutting_text_that_comes_character_by_character_is_linear_work(kind: str
     beginning, unit = REPEATED[kind]
 
     def work(size: int) -> None:
-        slicer = Slicer()
+        slicer = RecordSlicer()
         for character in beginning + unit * (size // len(unit)):
             slicer.add(character)
 
@@ -206,7 +206,7 @@ def test_what_is_no_open_record_is_not_kept(unit: str) -> None:
     piece = unit * 200
 
     def peak(count: int) -> int:
-        slicer = Slicer()
+        slicer = RecordSlicer()
         tracemalloc.start()
         for text in chain(["<PubmedArticleSet>"], repeat(piece, count)):
             slicer.add(text)
@@ -219,7 +219,7 @@ def test_what_is_no_open_record_is_not_kept(unit: str) -> None:
 
 
 def test_a_comment_without_end_is_not_kept() -> None:
-    slicer = Slicer()
+    slicer = RecordSlicer()
     slicer.add("<PubmedArticleSet><!-- ")
     tracemalloc.start()
     for _ in range(60):
