@@ -13,7 +13,7 @@ from ._formats import writer_for
 from ._formats.fields import as_data
 from ._output import Sink
 from ._pipeline import View, counted, note, plan, state
-from ._progress import watching
+from ._report import watching
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

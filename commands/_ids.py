@@ -9,8 +9,9 @@ import typer
 from entrez_kit.errors import EntrezKitError, InvalidInput
 
 from ._formats.writer import Failed
-from ._input import STDIN, Known, read_ids, stdin_is_terminal
+from ._input import Known, read_ids, stdin_is_terminal
 from ._pipeline import note
+from ._state import STDIN
 
 CODES: Final = {
     "not_found": "ENTITY_NOT_FOUND",

@@ -22,9 +22,8 @@ from typing import Any, BinaryIO, Final
 from entrez_kit.errors import InvalidInput
 from entrez_kit.identifiers import read_identifier
 
-from ._state import is_terminal
+from ._state import STDIN, is_terminal
 
-STDIN: Final = "-"
 MAX_SHOWN: Final = 80
 MAX_DOCUMENT_BYTES: Final = 512 * 1024 * 1024
 """A JSON document is read whole; lines of any number are not."""

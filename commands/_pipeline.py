@@ -23,8 +23,7 @@ from ._formats import View, writer_for
 from ._formats.fields import Record, Shape, as_data, values_at
 from ._formats.writer import Writer
 from ._output import Sink
-from ._progress import watching
-from ._report import counted, report_error, report_notices, report_trace
+from ._report import counted, report_error, report_notices, report_trace, watching
 from ._state import Plan, State, accepts
 
 if TYPE_CHECKING:

@@ -34,6 +34,8 @@ SUFFIXES: Final = {
     ".docx": "docx",
     ".txt": "ids",
 }
+STDIN: Final = "-"
+"""What stands for standard input among the words of a command."""
 STDOUT_NAMES: Final = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 """What -o takes as standard output."""
 _SETTING_FLAGS: Final = ("demo", "offline", "refresh", "no_cache", "quiet", "verbose", "color", "config_file")

@@ -14,9 +14,10 @@ from entrez_kit.errors import Exit, InvalidInput
 from entrez_kit.identifiers import read_identifier
 
 from ._formats.fields import Record, as_data, values_at
-from ._input import NOT_IDENTIFIERS, STDIN, ids_in
+from ._input import NOT_IDENTIFIERS, ids_in
 from ._output import Sink
 from ._pipeline import View, accepts, counted, note, run, warn
+from ._state import STDIN
 from ._views.markdown import escaped
 from ._views.text import PUBMED, STATUS_WORDS, findings, page_address
 

@@ -27,12 +27,11 @@ from entrez_kit.pubmed.record_fetcher import BATCH
 
 from ._formats.fields import Column, Record, as_data, values_at
 from ._pipeline import View, accepts, counted, emit, flags_of, help_of, note, plan, run, state, status_of
-from ._progress import watching
-from ._report import report_error
+from ._report import report_error, watching
 from ._views.text import standing_status
 
 if TYPE_CHECKING:
-    from entrez_kit.corpus.checkpoint_calls import CheckpointGetResult, CheckpointSetResult
+    from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult
     from entrez_kit.corpus.rag_get import RagDocument
     from entrez_kit.corpus.store.store import Store
 

@@ -13,8 +13,8 @@ from entrez_kit.pubmed.match import LOOKUP_CITATION, PART, Citation, CitationMat
 
 from ._formats.fields import Record, as_data, values_at
 from ._ids import failed
-from ._input import STDIN
 from ._pipeline import View, accepts, run
+from ._state import STDIN
 from ._views.text import standing_status
 
 COLUMNS: Final = ("key", "pmid", "title", "matched_first_author", "warnings")

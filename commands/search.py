@@ -14,9 +14,8 @@ from entrez_kit.pubmed.search import MAX_SUMMARIES, SEARCH_ARTICLES, SearchResul
 from entrez_kit.services.esearch_reply import DROPPED
 
 from ._formats.fields import Record, Shape, as_data
-from ._input import STDIN
 from ._pipeline import View, accepts, help_of, note, plan, run
-from ._state import Plan
+from ._state import STDIN, Plan
 from ._views.markdown import item
 from ._views.text import SUMMARY_COLUMNS
 

@@ -57,10 +57,9 @@ def _runs_whole(method: Callable[P, R]) -> Callable[P, R]:
 
 if TYPE_CHECKING:
     from entrez_kit.citations.operation import CitationsResult
-    from entrez_kit.corpus.checkpoint_calls import CheckpointGetResult, CheckpointSetResult
+    from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, SyncResult
     from entrez_kit.corpus.rag_get import RagDocument
     from entrez_kit.corpus.search.operation import RagSearchResult
-    from entrez_kit.corpus.sync import SyncResult
     from entrez_kit.databases.fetch import EntrezFetchResult
     from entrez_kit.databases.info import InfoResult
     from entrez_kit.databases.link import LinkResult

@@ -10,8 +10,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from entrez_kit.corpus.checkpoint_calls import CheckpointGetResult, CheckpointSetResult
 from entrez_kit.corpus.indexing import Reindexed
+from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, SyncPlan, SyncResult
 from entrez_kit.corpus.rag_get import RagDocument
 from entrez_kit.corpus.search.operation import RagSearchResult
 from entrez_kit.corpus.store.reading import (
@@ -22,7 +22,6 @@ from entrez_kit.corpus.store.reading import (
     Difference,
     StoredDoc,
 )
-from entrez_kit.corpus.sync import SyncPlan, SyncResult
 
 from .._console import links_shown
 from .._formats.fields import as_data

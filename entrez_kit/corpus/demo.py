@@ -23,7 +23,8 @@ def fill(services: Services) -> int:
     settings = services.settings
     if not settings.demo or settings.offline or services.corpus.corpora().corpora:
         return 0
-    from entrez_kit.corpus.sync import SyncRequest, sync_delta
+    from entrez_kit.corpus.models import SyncRequest
+    from entrez_kit.corpus.sync import sync_delta
 
     try:
         return sync_delta(services, SyncRequest(query_key=KEY, term=TERM)).inserted

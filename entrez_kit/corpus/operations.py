@@ -4,18 +4,17 @@ from typing import Final
 
 from pydantic import Field
 
-from entrez_kit.corpus.checkpoint_calls import (
+from entrez_kit.corpus.models import (
     CheckpointGetRequest,
     CheckpointGetResult,
     CheckpointSetRequest,
     CheckpointSetResult,
-    checkpoint_get,
-    checkpoint_set,
+    SyncPlan,
+    SyncRequest,
+    SyncResult,
 )
-from entrez_kit.corpus.indexing import deliver_new, index_new
 from entrez_kit.corpus.rag_get import RagDocument, RagGetRequest, rag_get
 from entrez_kit.corpus.search.operation import RagSearchRequest, RagSearchResult, rag_search
-from entrez_kit.corpus.sync import MAX_FIRST_MCP_SYNC, SyncPlan, SyncRequest, SyncResult, sync_delta, sync_plan
 from entrez_kit.errors import (
     EmbeddingsError,
     EntityNotFound,
@@ -31,6 +30,8 @@ from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 
 TOOLSET: Final = "corpus"
+MAX_FIRST_MCP_SYNC: Final = 20_000
+"""An agent's call ends long before so many records are here."""
 
 
 def sync(
@@ -54,6 +55,9 @@ def sync(
         UpstreamError: NCBI delivered nothing.
         RateLimited: NCBI refused before anything was delivered.
     """
+    from entrez_kit.corpus.indexing import deliver_new, index_new
+    from entrez_kit.corpus.sync import sync_delta
+
     result = sync_delta(services, request, replace_term=replace_term, max_first=max_first)
     problem = index_new(services)
     if problem is not None:
@@ -85,7 +89,41 @@ def sync_here(services: Services, request: SyncHereRequest) -> SyncResult:
 
 def plan_here(services: Services, request: SyncHereRequest) -> SyncPlan:
     """Count what a sync would look at, and change nothing."""
+    from entrez_kit.corpus.sync import sync_plan
+
     return sync_plan(services, request, replace_term=request.replace_term)
+
+
+def checkpoint_get(services: Services, request: CheckpointGetRequest) -> CheckpointGetResult:
+    """Tell up to which date of entry (EDAT) a corpus is synced; null where it never was.
+
+    Use it before pubmed_sync_delta, e.g. query_key "glp1".
+
+    Raises:
+        StoreError: the corpus cannot be read.
+    """
+    found = services.corpus.get_checkpoint(request.query_key)
+    return CheckpointGetResult(query_key=request.query_key, last_edat=found.last_edat if found else None)
+
+
+def checkpoint_set(
+    services: Services, request: CheckpointSetRequest, *, note: str | None = None
+) -> CheckpointSetResult:
+    """Set the date of entry (EDAT) the next sync starts from; the change is logged.
+
+    Use it to look at older records again, e.g. last_edat "2025-08-17T00:00:00Z".
+
+    Args:
+        services: the corpus.
+        request: which checkpoint, and where to.
+        note: what the log says about it.
+
+    Raises:
+        InvalidInput: last_edat is no time, or lies in the future.
+        StoreError: the corpus cannot be written.
+    """
+    services.corpus.set_checkpoint(request.query_key, request.last_edat, note)
+    return CheckpointSetResult(ok=True)
 
 
 class NotedCheckpointRequest(CheckpointSetRequest):

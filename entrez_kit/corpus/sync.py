@@ -12,16 +12,14 @@ from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import Final
 
-from pydantic import Field, PrivateAttr, field_validator
-
 from entrez_kit import tracing
 from entrez_kit.corpus.documents import Doc
+from entrez_kit.corpus.models import SyncPlan, SyncRequest, SyncResult
 from entrez_kit.corpus.store.checkpoints import Checkpoint, Ending, Job
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.corpus.times import day_of
 from entrez_kit.entrez_query import broadening
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.model import Request, Result
 from entrez_kit.pubmed.date_slices import FIRST, LAST, Slice, Slicer, Window, as_day
 from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS, check_balance, date_clause
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
@@ -29,8 +27,6 @@ from entrez_kit.pubmed.search import warnings_about
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
 
-MAX_FIRST_MCP_SYNC: Final = 20_000
-"""An agent's call ends long before so many records are here."""
 MOST_OVERLAP: Final = 1_000_000
 """Days; date arithmetic overflows on numbers without a bound."""
 NAMED: Final = 20
@@ -42,58 +38,6 @@ ADVISED_REQUESTS: Final = 1_000
 
 Progress = Callable[[int, int], None]
 """Called with the number of records processed so far and the number to process."""
-
-
-class SyncRequest(Request):
-    """Which query to follow, and under which name."""
-
-    query_key: str = Field(min_length=1, description="Name of the corpus.")
-    term: str = Field(min_length=1, description="PubMed query; always the same for a key.")
-    overlap_days: int = Field(default=5, ge=0, description="Days before the checkpoint to look at again.")
-
-    @field_validator("query_key", "term")
-    @classmethod
-    def _not_blank(cls, value: str) -> str:
-        if not value.strip():
-            raise ValueError("must not be blank")
-        return value
-
-
-class SyncResult(Result):
-    """What a sync did; ``inserted + updated + skipped == pmids_processed``."""
-
-    job_id: str
-    inserted: int = Field(ge=0)
-    updated: int = Field(ge=0)
-    skipped: int = Field(ge=0)
-    pmids_processed: int = Field(ge=0)
-    max_edat_seen: str | None = None
-    warnings: list[str] = Field(default_factory=list)
-    _problem: EntrezKitError | None = PrivateAttr(default=None)
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Report the records that could not be had; ``details.missing`` names them."""
-        return self._problem
-
-    def falls_short(self, problem: EntrezKitError) -> None:
-        """Note what went wrong after the records were stored; missing records weigh more."""
-        self.warnings.append(problem.message)
-        self._problem = self._problem or problem
-
-
-class SyncPlan(Result):
-    """What a sync would do: how much there is to look at, and about how long it takes."""
-
-    query_key: str
-    term: str
-    first_sync: bool
-    replaces_term: bool
-    from_edat: str | None
-    entries: int
-    revisions: int
-    requests: int
-    seconds: int
-    warnings: list[str]
 
 
 def sync_delta(

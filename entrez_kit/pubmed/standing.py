@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from entrez_kit.model import Result, sparse
-from entrez_kit.pubmed.xml.dates import iso_from_text
 
 StandingStatus = Literal[
     "retracted",
@@ -299,6 +298,8 @@ def graver(one: Standing | None, other: Standing | None) -> Standing | None:
 
 
 def _notice(item: Mapping[str, Any], *, preprint: bool) -> StandingNotice | None:
+    from entrez_kit.pubmed.xml.dates import iso_from_text
+
     kind = str(item.get("kind") or "")
     citation, note = str(item.get("citation") or ""), str(item.get("note") or "")
     status = KINDS.get(kind)

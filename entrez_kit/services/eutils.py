@@ -17,7 +17,6 @@ from urllib.parse import parse_qsl
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.services.esearch_reply import parse_esearch
-from entrez_kit.services.flat_files import READERS
 from entrez_kit.services.xml_reply import malformed, parse_epost, parse_espell, parse_reply
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import CREDENTIALS, Call, Expect, Format, Method, Reply
@@ -490,6 +489,8 @@ def _records(db: str, rettype: str | None, retmode: str | None, wanted: int | No
         return Expect("xml", _PUBMED_ROOTS, wanted, _PUBMED_RECORD)
     if mode in ("html", "asn.1", "native"):
         return Expect("any")
+    from entrez_kit.services.flat_files import READERS
+
     if pubmed and rettype == "medline":
         return Expect("text", frozenset(), wanted, _MEDLINE_RECORD, read=READERS["medline"])
     return Expect("text", read=READERS.get((rettype or "").lower()))

@@ -8,7 +8,8 @@ from typing import Any
 from corpus_bench import Clock, Paper, write
 
 from entrez_kit import EntrezKit
-from entrez_kit.corpus.sync import SyncRequest, SyncResult, sync_delta
+from entrez_kit.corpus.models import SyncRequest, SyncResult
+from entrez_kit.corpus.sync import sync_delta
 from entrez_kit.sandbox.server import Sandbox
 
 TERM = "zebrafish"

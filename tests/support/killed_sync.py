@@ -25,7 +25,7 @@ from typing import Any
 from corpus_bench import Clock, contents, rows
 
 from entrez_kit import EntrezKit, load_settings
-from entrez_kit.corpus import sync
+from entrez_kit.corpus import models, sync
 from entrez_kit.corpus.store import database
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.pubmed import date_slices as slices
@@ -123,7 +123,7 @@ def _sync(folder: Path, url: str, *, minutes: int, kill_at: int | None = None, s
         clock = Clock()
         clock.moment += timedelta(minutes=minutes)
         kit.services.corpus.clock = clock
-        sync.sync_delta(kit.services, sync.SyncRequest(query_key="fish", term="zebrafish"))
+        sync.sync_delta(kit.services, models.SyncRequest(query_key="fish", term="zebrafish"))
     if statements is not None:
         statements.write_text(json.dumps(seen), encoding="utf-8")
 

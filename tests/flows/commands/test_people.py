@@ -204,7 +204,7 @@ def test_no_advice_where_it_could_not_be_remembered(
 
 
 def test_progress_is_for_people_alone(module: Module, capsys: pytest.CaptureFixture[str]) -> None:
-    with module("_progress").progress(Shown(module).state, "Fetching", total=10) as advance:
+    with module("_report").progress(Shown(module).state, "Fetching", total=10) as advance:
         advance(5, 10)
 
     assert capsys.readouterr().err == ""
@@ -217,7 +217,7 @@ def test_a_terminal_sees_how_far_long_work_is(module: Module, monkeypatch: pytes
     monkeypatch.setattr(screen, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
-    with module("_progress").progress(Shown(module).state, "Fetching", total=10) as advance:
+    with module("_report").progress(Shown(module).state, "Fetching", total=10) as advance:
         advance(5, 0)
         time.sleep(0.2)
 
@@ -225,7 +225,7 @@ def test_a_terminal_sees_how_far_long_work_is(module: Module, monkeypatch: pytes
     assert "5/10" in screen.getvalue()
     quiet = Shown(module, quiet=True).state
     before = len(screen.getvalue())
-    with module("_progress").progress(quiet, "Fetching", total=10) as advance:
+    with module("_report").progress(quiet, "Fetching", total=10) as advance:
         advance(5, 10)
     assert len(screen.getvalue()) == before
 

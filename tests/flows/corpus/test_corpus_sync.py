@@ -10,7 +10,8 @@ from corpus_world import TERM, KitFor, World, counts
 
 from entrez_kit import tracing
 from entrez_kit.corpus import sync
-from entrez_kit.corpus.sync import SyncRequest, sync_plan
+from entrez_kit.corpus.models import SyncRequest
+from entrez_kit.corpus.sync import sync_plan
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, StoreError, UpstreamError
 from entrez_kit.pubmed import date_slices as slices
 from entrez_kit.pubmed.record_fetcher import Retrieval

@@ -12,8 +12,9 @@ from corpus_bench import contents, rows, series, write
 from places import SUPPORT
 
 from entrez_kit import EntrezKit
+from entrez_kit.corpus.models import SyncRequest
 from entrez_kit.corpus.store.store import Store
-from entrez_kit.corpus.sync import SyncRequest, sync_delta
+from entrez_kit.corpus.sync import sync_delta
 from entrez_kit.sandbox.server import Sandbox, parse_faults
 
 MIX = "429=.05,500=.02,truncate=.05,html=.1,error200=.05,cut=.02"
@@ -71,7 +72,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from entrez_kit import EntrezKit, load_settings
-from entrez_kit.corpus import sync
+from entrez_kit.corpus import models, sync
 from entrez_kit.errors import StoreError
 from entrez_kit.transport import limiter
 limiter.RateLimiter.acquire = lambda self, deadline=None: None
@@ -81,7 +82,7 @@ settings = load_settings({"home": folder}).with_sandbox(url)
 settings = replace(settings, demo=False, data_dir=folder, state_dir=folder / "state", no_cache=True)
 with EntrezKit(settings) as kit:
     try:
-        result = sync.sync_delta(kit.services, sync.SyncRequest(query_key=key, term="zebrafish"))
+        result = sync.sync_delta(kit.services, models.SyncRequest(query_key=key, term="zebrafish"))
         print("done", result.inserted + result.updated + result.skipped)
     except StoreError as exc:
         print("refused", exc.reason)

@@ -7,14 +7,9 @@ from corpus_bench import Clock, Paper
 from pydantic import ValidationError
 
 from entrez_kit import EntrezKit
-from entrez_kit.corpus.checkpoint_calls import (
-    CheckpointGetRequest,
-    CheckpointSetRequest,
-    checkpoint_get,
-    checkpoint_set,
-)
+from entrez_kit.corpus.models import CheckpointGetRequest, CheckpointSetRequest, SyncRequest, SyncResult
+from entrez_kit.corpus.operations import checkpoint_get, checkpoint_set
 from entrez_kit.corpus.rag_get import RagGetRequest, rag_get
-from entrez_kit.corpus.sync import SyncRequest, SyncResult
 from entrez_kit.errors import EntityNotFound, InvalidInput
 
 EXAMPLE = Paper(

@@ -1,0 +1,95 @@
+"""What a sync and a checkpoint are asked for, and what they answer."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, PrivateAttr, field_validator
+
+from entrez_kit.errors import EntrezKitError
+from entrez_kit.model import Request, Result
+
+
+def _not_blank(value: str) -> str:
+    if not value.strip():
+        raise ValueError("must not be blank")
+    return value
+
+
+QueryKey = Annotated[str, AfterValidator(_not_blank)]
+
+
+class CheckpointGetRequest(Request):
+    """Whose checkpoint to read."""
+
+    query_key: QueryKey = Field(min_length=1, description="Name of the corpus.")
+
+
+class CheckpointGetResult(Result):
+    """How far a query has been followed; null where it was never synced."""
+
+    query_key: str
+    last_edat: str | None = None
+
+
+class CheckpointSetRequest(Request):
+    """Whose checkpoint to set, and where to."""
+
+    query_key: QueryKey = Field(min_length=1, description="Name of the corpus.")
+    last_edat: str = Field(description="UTC time, ISO 8601.")
+
+
+class CheckpointSetResult(Result):
+    """That it was done."""
+
+    ok: bool
+
+
+class SyncRequest(Request):
+    """Which query to follow, and under which name."""
+
+    query_key: str = Field(min_length=1, description="Name of the corpus.")
+    term: str = Field(min_length=1, description="PubMed query; always the same for a key.")
+    overlap_days: int = Field(default=5, ge=0, description="Days before the checkpoint to look at again.")
+
+    @field_validator("query_key", "term")
+    @classmethod
+    def _not_blank(cls, value: str) -> str:
+        if not value.strip():
+            raise ValueError("must not be blank")
+        return value
+
+
+class SyncResult(Result):
+    """What a sync did; ``inserted + updated + skipped == pmids_processed``."""
+
+    job_id: str
+    inserted: int = Field(ge=0)
+    updated: int = Field(ge=0)
+    skipped: int = Field(ge=0)
+    pmids_processed: int = Field(ge=0)
+    max_edat_seen: str | None = None
+    warnings: list[str] = Field(default_factory=list)
+    _problem: EntrezKitError | None = PrivateAttr(default=None)
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report the records that could not be had; ``details.missing`` names them."""
+        return self._problem
+
+    def falls_short(self, problem: EntrezKitError) -> None:
+        """Note what went wrong after the records were stored; missing records weigh more."""
+        self.warnings.append(problem.message)
+        self._problem = self._problem or problem
+
+
+class SyncPlan(Result):
+    """What a sync would do: how much there is to look at, and about how long it takes."""
+
+    query_key: str
+    term: str
+    first_sync: bool
+    replaces_term: bool
+    from_edat: str | None
+    entries: int
+    revisions: int
+    requests: int
+    seconds: int
+    warnings: list[str]
