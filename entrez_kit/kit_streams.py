@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from entrez_kit.europepmc.search import Walk
     from entrez_kit.fulltext.operation import Fulltexts
     from entrez_kit.operation import Operation
+    from entrez_kit.pubmed.convert import Conversions
     from entrez_kit.pubmed.fetch import Contents
+    from entrez_kit.pubmed.match import Citation, Matches
     from entrez_kit.services import Services
 
 
@@ -152,6 +154,55 @@ class Streams(Stream):
             UpstreamError: NCBI answered none of the requests.
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
             NotConfigured: the citation processor is not installed.
+        """
+
+    @runs("entrez_kit.pubmed.match.LOOKUP_CITATION")
+    def lookup_citation(
+        self,
+        *,
+        citations: "Sequence[Citation | Mapping[str, Any]]",
+    ) -> "Matches":
+        """Find the PMIDs of known references by journal, year, volume, first page and author.
+
+        Use it to turn a reference list into PMIDs. Example: {"journal": "J Invent Res", "year": "2024", "volume": "12",
+        "first_page": "737", "author_name": "Doe J"}. NCBI's matcher overlooks a wrong author or year, so every record
+        found is compared with all that is given; one with another title is a mismatch.
+
+        Args:
+            citations: References, each with what is known of it.
+
+        Returns:
+            What becomes of each reference, in order; many are looked up in parts.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds.
+            UpstreamError: NCBI answered none of the requests.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+
+    @runs("entrez_kit.pubmed.convert.CONVERT")
+    def convert_ids(
+        self,
+        *,
+        ids: Sequence[str | int],
+        id_type: Literal["pmid", "pmcid", "doi"] | None = None,
+    ) -> "Conversions":
+        """Convert article identifiers between PMID, PMCID and DOI.
+
+        Use it before asking for full text, or to join tables. Example: ids ["99000001", "PMC99000002",
+        "10.5555/ekit.2024.3"].
+
+        Args:
+            ids: PMIDs, PMCIDs and DOIs, also mixed.
+            id_type: What the ids are, where it does not show: pmid, pmcid or doi.
+
+        Returns:
+            What becomes of each id, in order; many are converted in parts.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds.
+            UpstreamError: neither the converter nor PubMed answered.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
     @runs("entrez_kit.europepmc.search.EUROPEPMC_SEARCH")
