@@ -1,10 +1,11 @@
 """The terminal door: main, the list of subcommands, and what becomes of every way to end."""
 
 import contextlib
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
+from difflib import get_close_matches
 from typing import Annotated, Any, Final, cast
 
 import typer
@@ -19,8 +20,9 @@ from ._options import HELP_NAMES, add_common_options
 from ._output import cannot_write
 from ._report import report_error, report_interrupt
 from ._state import State
+from ._words import PROGRAM, build_command, options_of
 
-PROGRAM: Final = "entrez-kit"
+NO_SUCH: Final = re.compile(r"No such (?:option: |command ')([^\s']+)'?")
 MISSING_COMMAND: Final = "Missing command."
 PUBMED: Final = "PubMed"
 OTHERS: Final = "Genes and other databases"
@@ -81,14 +83,7 @@ class LazyGroup(TyperGroup):
 
 def load_command(name: str) -> Any:
     """Import a subcommand and give it the options that all have."""
-    module = import_module(f".{COMMANDS[name].module}", __package__)
-    if hasattr(module, "app"):
-        command: Any = typer.main.get_group(module.app)
-        command.name = name
-    else:
-        app = typer.Typer(add_completion=False)
-        app.command(name, no_args_is_help=False)(module.command)
-        command = typer.main.get_command(app)
+    command = build_command(COMMANDS[name].module)
     add_common_options(command)
     return command
 
@@ -223,12 +218,29 @@ def _bad_usage(exc: typer.TyperException) -> InvalidInput:
     path = ctx.command_path if ctx is not None else PROGRAM
     option = getattr(exc, "option_name", None)
     parameter = getattr(exc, "param", None)
+    unknown = NO_SUCH.match(message)
+    if unknown and ctx is not None:
+        message = f"{unknown[0]}.{_near(unknown[1], ctx.command)}"
     return InvalidInput(
         message if message.endswith((".", "?")) else f"{message}.",
         invalid_input=option or (parameter.opts[-1] if parameter is not None else None),
         recovery_hint=f"`{path} --help` shows what it takes.",
         details={"reason": "bad_usage"},
     )
+
+
+def _near(word: str, command: Any) -> str:
+    """Return what a word that does not exist was meant for, where that is plain: its ending, or a slip of the keys."""
+    known = [name for parameter in command.params for name in parameter.opts if name.startswith("--")]
+    if not word.startswith("-"):
+        known = list(getattr(command, "commands", ()))
+    field = options_of(command).get(word.strip("-").replace("-", "_"))
+    near = (
+        ([field] if field else [])
+        or ([name for name in known if name.startswith(word)] if len(word) > 3 else [])
+        or get_close_matches(word, known, n=1, cutoff=0.75)
+    )
+    return f" Did you mean {' or '.join(near)}?" if near else ""
 
 
 def _output_failure() -> OSError | None:

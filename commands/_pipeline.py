@@ -6,11 +6,10 @@ goes to stdout or to the file of ``-o``; ``note`` and ``warn`` go to stderr. A c
 ``@accepts(...)`` above a command declares its formats where they are others than table and json.
 """
 
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
@@ -210,26 +209,16 @@ def _write(
     return outcomes
 
 
-_NAMED_FIELD: Final = re.compile(r"`([a-z_]+)`")
-_FLAGS_OF_GROUPS: Final = {"date_range": "--min-date/--max-date"}
-"""Fields of requests that are several flags."""
-
-
-def _in_flags(ctx: typer.Context, text: str) -> str:
-    """Say ``--species`` where a warning says `species`."""
-    known = {**_FLAGS_OF_GROUPS, **flags_of(ctx)}
-    return _NAMED_FIELD.sub(lambda match: known.get(match[1], match[0]), text)
-
-
 def _for_readers(ctx: typer.Context, result: Res) -> Res:
     """Return a result whose warnings name flags, without the one that every command of the demo says on stderr."""
     warnings = getattr(result, "warnings", None)
     if not warnings:
         return result
+    door = state(ctx).door
     said = [
-        _in_flags(ctx, warning)
+        door.say(warning)
         if isinstance(warning, str)
-        else warning.model_copy(update={"message": _in_flags(ctx, warning.message)})
+        else warning.model_copy(update={"message": door.say(warning.message)})
         for warning in warnings
         if warning != DEMO_WARNING and getattr(warning, "code", "") != DEMO
     ]
@@ -239,7 +228,7 @@ def _for_readers(ctx: typer.Context, result: Res) -> Res:
 def _tell_warnings(ctx: typer.Context, outcomes: Outcomes[Any]) -> None:
     """Print the warnings there are so far on stderr, each once: the format has no place for them."""
     for warning in outcomes.warnings:
-        warn(ctx, _in_flags(ctx, warning if isinstance(warning, str) else warning.message))
+        warn(ctx, warning if isinstance(warning, str) else warning.message)
 
 
 def finish(
@@ -268,7 +257,7 @@ def finish(
     if not found_nothing(execution):
         _confirm(ctx, plan(ctx))
     if error is not None:
-        report_error(current, error, execution.trace.request_id, flags_of(ctx), document)
+        report_error(current, error, execution.trace.request_id, document)
     report_trace(current, execution.trace, milliseconds)
     if error is not None:
         raise typer.Exit(status_of(error))
@@ -282,17 +271,6 @@ def found_nothing(execution: Execution[Any]) -> bool:
 def status_of(error: EntrezKitError) -> int:
     """Return the exit status of an error: 4 where a part of what was asked for was printed."""
     return int(Exit.PARTIAL if error.details.get("partial") is True else error.exit_code)
-
-
-def flags_of(ctx: typer.Context) -> dict[str, str]:
-    """Return what this command calls its parameters: ``{"sort_by": "--sort"}``."""
-    flags: dict[str, str] = {}
-    for parameter in ctx.command.params:
-        if parameter.param_type_name == "option":
-            flags[parameter.name] = max(parameter.opts, key=len)
-        else:
-            flags[parameter.name] = parameter.metavar or parameter.name
-    return flags
 
 
 def _confirm(ctx: typer.Context, made: Plan) -> None:

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from entrez_kit.settings import Settings
     from entrez_kit.tracing import Trace
 
-MAX_PROBLEMS: Final = 5
 ADVICE_STAMP: Final = "advice-shown"
 
 
@@ -27,7 +26,6 @@ def report_error(
     state: State,
     error: "EntrezKitError",
     request_id: str | None = None,
-    flags: Mapping[str, str] | None = None,
     document: "Callable[[EntrezKitError], dict[str, Any]] | None" = None,
 ) -> None:
     """Print an error: its envelope on one line for machines, a message and a hint for people.
@@ -36,31 +34,18 @@ def report_error(
         state: says who is reading.
         error: the error.
         request_id: shown under -v.
-        flags: what the command calls the request's fields, e.g. ``{"sort_by": "--sort"}``; people know those names.
         document: makes the envelope, where it is not the canonical one.
     """
+    error.say_in(state.door)
     if state.for_machines:
         envelope = error.envelope() if document is None else document(error)
         state.say(escape_json(json.dumps(envelope, ensure_ascii=False, default=str)))
         return
-    state.say(f"Error: {_in_flags(error, flags or {})}", "bold red")
+    state.say(f"Error: {error.message}", "bold red")
     if error.recovery_hint:
         state.say(f"Hint: {error.recovery_hint}", "bold cyan")
     if state.verbose and request_id:
         state.say(f"Request: {request_id} ({error.code})", "dim")
-
-
-def _in_flags(error: "EntrezKitError", flags: Mapping[str, str]) -> str:
-    """Say ``--sort`` where the request model says ``sort_by``."""
-    problems = error.details.get("errors")
-    if error.reason != "invalid_arguments" or not isinstance(problems, list):
-        return error.message
-    lines = []
-    for problem in problems[:MAX_PROBLEMS]:
-        field = str(problem["field"])
-        name = flags.get(field) or flags.get(field.split(".")[-1]) or flags.get(field.split(".")[0]) or field
-        lines.append(f"{name}: {problem['message']}" if name else str(problem["message"]))
-    return "; ".join(lines)
 
 
 def report_interrupt(state: State) -> None:

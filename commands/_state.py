@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.invisible import visible
 
+from ._words import Terminal, options_of
+
 if TYPE_CHECKING:
     from entrez_kit.sandbox.server import Sandbox
     from entrez_kit.services import Services
@@ -99,6 +101,7 @@ class State:
     def __init__(self) -> None:
         self.flags: dict[str, Any] = {}
         self.plan: Plan | None = None
+        self.door = Terminal()
         self.told: set[str] = set()
         self.log_remark: str | None = None
         self._sandbox: Sandbox | None = None
@@ -137,13 +140,13 @@ class State:
     def note(self, text: str) -> None:
         """Print a remark that may be missed; -q leaves it out."""
         if not self.quiet:
-            self.say(f"Note: {text}", "dim")
+            self.say(f"Note: {self.door.say(text)}", "dim")
 
     def warn(self, text: str) -> None:
         """Print a warning about what the answer is worth, once; -q does not hide it."""
         if text not in self.told:
             self.told.add(text)
-            self.say(f"Warning: {text}", "bold yellow")
+            self.say(f"Warning: {self.door.say(text)}", "bold yellow")
 
     def say(self, line: str, style: str = "") -> None:
         """Print one line on stderr, its first word styled on a terminal. Never fails: there is nowhere to tell."""
@@ -228,6 +231,7 @@ class State:
             InvalidInput: the command does not print the format, or the target is a folder.
         """
         if self.plan is None:
+            self.door = Terminal(options_of(command))
             formats = formats_of(command)
             target = self._target()
             fields = tuple(name for part in self.flags.get("fields") or () for name in _names(part))

@@ -18,6 +18,7 @@ from entrez_kit.configuration import (
 )
 from entrez_kit.errors import InvalidInput, NotConfigured
 from entrez_kit.settings import SETTINGS, Setting, load_settings, locate_user_config
+from entrez_kit.wording import Wording
 
 from ._pipeline import accepts, emit, note, state, warn
 from ._prose import print_text
@@ -179,7 +180,7 @@ def _report(ctx: typer.Context, setting: Setting | str, path: Path, change: str)
     try:
         settings = load_settings({"config_file": path}) if path.is_file() else load_settings()
     except NotConfigured as exc:
-        warn(ctx, f"{exc.message}. {exc.recovery_hint}")
+        warn(ctx, Wording(exc.message, ". ", exc.recovery_hint))
         settings = None
     if known is not None and settings is not None:
         origin = settings.origins.get(known.name, "default")

@@ -26,7 +26,7 @@ from entrez_kit.model import Result
 from entrez_kit.pubmed.record_fetcher import BATCH
 
 from ._formats.fields import Column, Record, as_data, values_at
-from ._pipeline import View, accepts, counted, emit, flags_of, help_of, note, plan, run, state, status_of
+from ._pipeline import View, accepts, counted, emit, help_of, note, plan, run, state, status_of
 from ._report import report_error, watching
 from ._views.text import standing_status
 
@@ -88,7 +88,7 @@ def _contract(ctx: typer.Context) -> Iterator[None]:
     try:
         yield
     except EntrezKitError as exc:
-        report_error(state(ctx), exc, flags=flags_of(ctx), document=corpus_envelope)
+        report_error(state(ctx), exc, document=corpus_envelope)
         raise typer.Exit(status_of(exc)) from None
 
 

@@ -19,6 +19,7 @@ from ._formats.fields import Column, Record, as_data, values_at
 from ._formats.writer import Failed
 from ._ids import read_inputs
 from ._pipeline import View, accepts, help_of, note, plan, run
+from ._words import Terminal
 
 app = typer.Typer(help="Genes: find candidates by symbol or words, look one up, find articles about it.")
 
@@ -159,7 +160,8 @@ def _records(item: LookedUp) -> Iterator[Record]:
     if item.gene is not None:
         yield as_data(item.gene)
     elif item.error is not None:
-        error = {"code": item.error.code, "message": item.error.message, "recovery_hint": item.error.recovery_hint}
+        said = item.error.say_in(Terminal())
+        error = {"code": said.code, "message": said.message, "recovery_hint": said.recovery_hint}
         yield Failed(input=item.input, status=item.status, error=error)
 
 

@@ -20,6 +20,8 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import Any, ClassVar, Final
 
+from entrez_kit.wording import AGAIN, REINDEX, ByDoor, Door, Wording, run
+
 
 class Exit(IntEnum):
     """Exit statuses of the program, as `entrez-kit guide exit-codes` lists them."""
@@ -59,7 +61,7 @@ class EntrezKitError(Exception):
 
     Args:
         message: what went wrong, naming the thing and the value.
-        recovery_hint: what to do next.
+        recovery_hint: what to do next; like the message a ``Wording`` where it names a call, an argument or a flag.
         invalid_input: the offending input, where there is one ("field=value" for a named argument).
         details: machine-readable extras; ``reason`` holds the finer word.
     """
@@ -93,6 +95,12 @@ class EntrezKitError(Exception):
         """The finer word for what happened, e.g. ``deadline_exceeded``."""
         reason = self.details.get("reason")
         return reason if isinstance(reason, str) else None
+
+    def say_in(self, door: Door) -> "EntrezKitError":
+        """Put what the error says into the words of a door; they are Python's before. Returns the error itself."""
+        self.message, self.recovery_hint = door.say(self.message), door.say(self.recovery_hint)
+        self.details = door.say_within(self.details)
+        return self
 
     def envelope(self) -> dict[str, Any]:
         """Return the canonical error envelope, as terminal and MCP callers see it."""
@@ -143,7 +151,7 @@ class UpstreamError(EntrezKitError):
     code = "UPSTREAM_ERROR"
     exit_code = Exit.UPSTREAM
     may_pass = True
-    default_hint = "The service may be temporarily unavailable. Run the same command again in a little while."
+    default_hint = Wording("The service may be temporarily unavailable. ", AGAIN, " in a little while.")
 
 
 class RateLimited(EntrezKitError):
@@ -153,8 +161,7 @@ class RateLimited(EntrezKitError):
     exit_code = Exit.RATE_LIMITED
     may_pass = True
     default_hint = (
-        "Wait a little and run the same command again. With a free NCBI_API_KEY the limit is 10 requests per second "
-        "instead of 3."
+        "Wait a little and try again. With a free NCBI_API_KEY the limit is 10 requests per second instead of 3."
     )
 
 
@@ -163,7 +170,10 @@ class NotConfigured(EntrezKitError):
 
     code = "NOT_CONFIGURED"
     exit_code = Exit.NOT_CONFIGURED
-    default_hint = "Run `entrez-kit config show` to see every setting and where its value comes from."
+    default_hint = Wording(
+        run("config show", "Ask whoever runs the server to look at its settings"),
+        ByDoor(" to see every setting and where its value comes from.", "."),
+    )
 
 
 class StoreError(EntrezKitError):
@@ -171,16 +181,16 @@ class StoreError(EntrezKitError):
 
     code = "STORE_ERROR"
     exit_code = Exit.LOCAL_STORE
-    default_hint = "Check that the folder exists, is writable and has space; `entrez-kit doctor` tells more."
+    default_hint = Wording(
+        "Check that the folder exists, is writable and has space", ByDoor("; `entrez-kit doctor` tells more", ""), "."
+    )
 
 
 class InvariantFailure(StoreError):
     """The store contradicts itself; nothing was changed."""
 
     code = "INVARIANT_FAILURE"
-    default_hint = (
-        "Run `entrez-kit corpus stats` to see what is kept, and `entrez-kit corpus reindex` to mend the index."
-    )
+    default_hint = Wording(REINDEX, " to mend it.")
 
 
 class EmbeddingsError(EntrezKitError):
@@ -197,7 +207,7 @@ class LocalEmbeddingsError(EmbeddingsError):
 
     exit_code = Exit.LOCAL_STORE
     may_pass = False
-    default_hint = "Run `entrez-kit corpus reindex`, or search without embeddings (ENTREZ_KIT_EMBEDDINGS=none)."
+    default_hint = Wording(REINDEX, ", or search without embeddings (ENTREZ_KIT_EMBEDDINGS=none).")
 
 
 class VectorIndexError(EntrezKitError):
@@ -206,7 +216,7 @@ class VectorIndexError(EntrezKitError):
     code = "INDEX_ERROR"
     exit_code = Exit.UPSTREAM
     may_pass = True
-    default_hint = "Check WEAVIATE_URL and that the server runs; without --index weaviate the local index answers."
+    default_hint = "Check WEAVIATE_URL and that the server runs; the local index answers without it."
 
 
 class LocalIndexError(VectorIndexError):

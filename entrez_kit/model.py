@@ -1,19 +1,22 @@
 """What requests and results are made of: Request, Result, sparse fields, and how a model says what is wrong."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final, get_args
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, WrapValidator, field_validator, model_validator
+from pydantic.alias_generators import to_camel, to_snake
 from pydantic.json_schema import SkipJsonSchema
-from pydantic_core import PydanticCustomError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from entrez_kit.errors import EntrezKitError
+from entrez_kit.wording import Argument, Wording
 
 if TYPE_CHECKING:
     import pandas
 
 WRONG: Final = "wrong_argument"
+NO_SUCH_ARGUMENT: Final = "there is no such argument"
 
 
 def is_absent(value: object) -> bool:
@@ -51,7 +54,7 @@ class Request(BaseModel):
         if isinstance(value, bool):
             types = _types_in(field.annotation)
             if any(kind in (int, float) for kind in types if isinstance(kind, type)) and bool not in types:
-                raise PydanticCustomError("bool_given", "Input should be a number; a boolean is none")
+                raise PydanticCustomError("bool_given", "must be a number; a boolean is none")
         return value
 
     @model_validator(mode="before")
@@ -126,6 +129,10 @@ class Result(BaseModel):
         return None
 
 
+Message = Annotated[str, WrapValidator(lambda text, check: text if isinstance(text, Wording) else check(text))]
+"""A text that a door may say in words of its own; a document has it as it is."""
+
+
 class Warn(Result):
     """Something NCBI understood otherwise than it was asked; ``code`` is stable.
 
@@ -133,7 +140,7 @@ class Warn(Result):
     """
 
     code: str
-    message: str
+    message: Message
     terms: list[str] = sparse([])
 
 
@@ -153,3 +160,52 @@ def wrong(field: str, message: str, given: object = "") -> PydanticCustomError:
     """
     context = {"field": field, "message": message, "given": "" if given is None else given}
     return PydanticCustomError(WRONG, "{message}", context)
+
+
+def problem_of(error: ErrorDetails, request: type[BaseModel] = BaseModel) -> str:
+    """Return what pydantic complains about in our words: what is accepted, and of what is unknown what is near."""
+    kind, context = error["type"], error.get("ctx", {})
+    if kind == WRONG:
+        return cast(str, context["message"])
+    if kind == "value_error":
+        return cast(str, context["error"].args[0])
+    if kind == "extra_forbidden":
+        *above, name = map(str, error["loc"])
+        near = get_close_matches(to_snake(name), _fields_below(request, above), n=1)
+        meant = Wording("; did you mean ", Argument(".".join([*above, *near])), "?") if near else "."
+        return Wording(NO_SUCH_ARGUMENT, meant)
+    if kind in ("literal_error", "enum"):
+        return f"must be {context['expected'].replace(chr(39), '')}"
+    words = next((words for start, words in _ACCEPTED.items() if kind.startswith(start)), None)
+    return error["msg"] if words is None else words.format(**context)
+
+
+_ACCEPTED: Final = {
+    "missing": "is required",
+    "string_too_short": "needs {min_length} or more characters",
+    "string_too_long": "takes up to {max_length} characters",
+    "string_pattern_mismatch": "must have the form {pattern}",
+    "string_": "must be a text",
+    "int_": "must be a whole number",
+    "float_": "must be a number",
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+    "greater_than_equal": "must be {ge} or more",
+    "less_than_equal": "must be {le} or less",
+    "too_short": "needs {min_length} or more entries",
+    "too_long": "takes up to {max_length} entries",
+    "list_type": "must be a list",
+    "dict_type": "must be an object",
+    "model_": "must be an object",
+}
+"""What is accepted instead, by the beginning of pydantic's word for the problem."""
+
+
+def _fields_below(model: type[BaseModel], place: Sequence[str]) -> list[str]:
+    """Return the fields of a request, or of a part of it, that every door knows."""
+    for name in place:
+        if field := model.model_fields.get(to_snake(name)):
+            kinds = [kind for kind in _types_in(field.annotation) if isinstance(kind, type)]
+            model = next((kind for kind in kinds if issubclass(kind, BaseModel)), BaseModel)
+    fields = model.model_fields.items()
+    return [name for name, info in fields if not any(type(item) is SkipJsonSchema for item in info.metadata)]

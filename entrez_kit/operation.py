@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, InvalidInput
-from entrez_kit.model import WRONG, Request, Result
+from entrez_kit.model import WRONG, Request, Result, problem_of
+from entrez_kit.wording import Argument, ByDoor, Wording
 
 if TYPE_CHECKING:
     from entrez_kit.services import Services
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Result)
+ArgumentError = Callable[[ValidationError, type[Request]], EntrezKitError]
 Item = TypeVar("Item")
 
 
@@ -101,7 +103,7 @@ class Operation(Generic[Req, Res]):
     mcp_caps: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     mcp_function: "Callable[[Services, Req], Res] | None" = None
     read_only: bool = True
-    argument_error: Callable[[ValidationError], EntrezKitError] | None = None
+    argument_error: ArgumentError | None = None
     error_document: Callable[[EntrezKitError], dict[str, Any]] = EntrezKitError.envelope
     closed: bool = False
 
@@ -127,7 +129,7 @@ class Operation(Generic[Req, Res]):
         try:
             return self.request.model_validate(dict(arguments))
         except ValidationError as exc:
-            raise (self.argument_error or invalid_arguments)(exc) from None
+            raise (self.argument_error or invalid_arguments)(exc, self.request) from None
 
     def answer(self, services: "Services", request: Req) -> Res:
         """Return the result of a request, or raise."""
@@ -163,9 +165,11 @@ def _warned(result: Res, message: str | None) -> Res:
 
 DEMO: Final = "demo"
 """Code of the warning that an answer is the sandbox's."""
+MAX_PROBLEMS: Final = 5
+"""So many wrong arguments are named in a message; ``details.errors`` has all of them."""
 
 
-def invalid_arguments(exc: ValidationError) -> InvalidInput:
+def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> InvalidInput:
     """Turn a pydantic error about a caller's arguments into INVALID_INPUT that names every field."""
     problems = []
     for error in exc.errors(include_url=False):
@@ -174,19 +178,29 @@ def invalid_arguments(exc: ValidationError) -> InvalidInput:
         where = ".".join(str(part) for part in place)
         if error["type"] == "missing":  # of these pydantic tells the alias
             where = re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: f"_{match[0].lower()}", where)
-        message = error["msg"].removeprefix("Value error, ")
         # Of a missing argument pydantic shows all the others.
         given = "" if error["type"] == "missing" else _brief(context.get("given", error["input"]))
-        problems.append({"field": where, "message": message, "input": given})
+        problems.append({"field": where, "message": problem_of(error, request), "input": given})
     first = problems[0]
     named = [p for p in problems if p["field"]]
-    message = "; ".join(f"{p['field']}: {p['message']}" if p["field"] else p["message"] for p in problems[:5])
     return InvalidInput(
-        message,
+        Wording.joined("; ", [_said_of(p["field"], p["message"]) for p in problems[:MAX_PROBLEMS]]),
         invalid_input=f"{first['field']}={first['input']}" if named and first["field"] else None,
-        recovery_hint="Correct the named argument and call again; the schema or --help lists what is accepted.",
+        recovery_hint=Wording(
+            "Correct the named argument and ",
+            ByDoor(
+                "run the command again; --help lists what is accepted.",
+                "call again; the schema lists what is accepted.",
+                "call again; the fields of the request say what is accepted.",
+            ),
+        ),
         details={"reason": "invalid_arguments", "errors": problems},
     )
+
+
+def _said_of(field: str, problem: str) -> Wording:
+    """Return what is wrong with a field, after its name."""
+    return Wording(Argument(field), ": ", problem) if field else Wording(problem)
 
 
 def _brief(value: Any) -> str:

@@ -8,7 +8,9 @@ from typing import Any, Final
 
 from entrez_kit.errors import NotConfigured
 from entrez_kit.private_files import is_foreign
+from entrez_kit.wording import ByDoor, Wording
 
+CONFIG: Final = ByDoor("--config or ENTREZ_KIT_CONFIG", "ENTREZ_KIT_CONFIG")
 MAX_CONFIG_BYTES: Final = 64_000
 """A config file is a page of text; anything past this is the wrong file, a device without an end, or made to keep the
 parser busy."""
@@ -53,13 +55,13 @@ def read_toml(
             raise NotConfigured(
                 f"config file {path} does not exist",
                 invalid_input=str(path),
-                recovery_hint="Correct --config or ENTREZ_KIT_CONFIG, or create the file; an empty one will do.",
+                recovery_hint=Wording("Correct ", CONFIG, ", or create the file; an empty one will do."),
             ) from None
     except OSError as exc:
         problem = f"{path} cannot be read ({exc.strerror or type(exc).__name__})"
         if must_exist:
             raise NotConfigured(
-                problem, invalid_input=str(path), recovery_hint="Correct --config or ENTREZ_KIT_CONFIG."
+                problem, invalid_input=str(path), recovery_hint=Wording("Correct ", CONFIG, ".")
             ) from None
         notices.append(f"{problem}; it is ignored")
     except (ValueError, RecursionError) as exc:  # a number of thousands of digits is a ValueError, too

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from entrez_kit.errors import EmbeddingsError, LocalEmbeddingsError, NotConfigured
 from entrez_kit.extras import require
 from entrez_kit.settings import Settings
+from entrez_kit.wording import Switch, Wording
 
 if TYPE_CHECKING:
     import numpy as np
@@ -145,8 +146,10 @@ class OpenAIEmbeddings:
         self._settings = settings
         if settings.offline:
             raise LocalEmbeddingsError(
-                "OpenAI is out of reach under --offline.",
-                recovery_hint="Search without embeddings (ENTREZ_KIT_EMBEDDINGS=none), or leave --offline out.",
+                "OpenAI is out of reach in offline mode.",
+                recovery_hint=Wording(
+                    "Search without embeddings (ENTREZ_KIT_EMBEDDINGS=none), or leave ", Switch("offline"), " out."
+                ),
                 details={"reason": "offline"},
             )
         if settings.openai_api_key is None:
@@ -327,7 +330,7 @@ def _loaded(model: str, load: Callable[[], Any]) -> Any:
         error = LocalEmbeddingsError(
             f"The model {model} cannot be loaded ({type(exc).__name__}).",
             recovery_hint="Check ENTREZ_KIT_EMBEDDINGS_MODEL: the name of a model that can be downloaded, or the path "
-            "of its folder. A model is downloaded once; --offline needs one that is here.",
+            "of its folder. A model is downloaded once; offline mode needs one that is here.",
             details={"reason": "model_unavailable", "model": model},
         )
     raise error

@@ -6,6 +6,7 @@ from entrez_kit import tracing
 from entrez_kit.errors import EmbeddingsError, EntrezKitError, LocalEmbeddingsError, NotConfigured
 from entrez_kit.model import Result
 from entrez_kit.services import Services
+from entrez_kit.wording import REINDEX, Wording
 
 EMBEDDING: Final = "Embedding"
 INDEXING: Final = "Indexing"
@@ -63,9 +64,9 @@ def deliver_new(services: Services) -> str | None:
 
 def _later(exc: EntrezKitError) -> EntrezKitError:
     """Return an error of embedding as a remark beside a sync that has stored everything."""
-    hint = "The records are stored. Run `entrez-kit corpus reindex` to make the vectors that are missing."
+    hint = Wording("The records are stored. ", REINDEX, " to make the vectors that are missing.")
     if not isinstance(exc, EmbeddingsError) or exc.reason in ("model_unavailable", "refused"):
-        hint = f"{exc.recovery_hint} Then run `entrez-kit corpus reindex`; the records are stored."
+        hint = Wording(exc.recovery_hint, " The records are stored. ", REINDEX, " to make the vectors then.")
     kind = type(exc)
     return kind(
         f"Not every passage has a vector: {exc.message}",
@@ -99,7 +100,7 @@ def reindex(services: Services, *, anew: bool = False) -> Reindexed:
         if embedder is None and anew:
             raise LocalEmbeddingsError(
                 "There is no embeddings provider to make vectors anew with.",
-                recovery_hint="Set ENTREZ_KIT_EMBEDDINGS to openai or hf, or leave --anew out.",
+                recovery_hint="Set ENTREZ_KIT_EMBEDDINGS to openai or hf, or keep the vectors there are.",
                 details={"reason": "no_provider"},
             )
         tracing.stage(INDEXING)

@@ -12,6 +12,7 @@ from entrez_kit.identifiers import read_identifier
 from entrez_kit.model import Request, Result, sparse
 from entrez_kit.pubmed.standing import RETRACTED, Standing
 from entrez_kit.services import Services
+from entrez_kit.wording import Call, Wording
 
 
 def _with_pmid(value: object) -> object:
@@ -31,7 +32,7 @@ DocId = Annotated[str, BeforeValidator(_with_pmid)]
 class RagGetRequest(Request):
     """Which record to look up."""
 
-    doc_id: DocId = Field(pattern=r"^pmid:[0-9]+$", description="As rag_search names it.")
+    doc_id: DocId = Field(pattern=r"^pmid:[0-9]+$", description="pmid: and a PMID, as hits name it.")
     details: bool = Field(
         default=False,
         description="Add `standing`.",
@@ -81,15 +82,18 @@ def rag_get(services: Services, request: RagGetRequest) -> RagDocument:
         raise EntityNotFound(
             f"The corpus has no record {number}.",
             invalid_input=request.doc_id,
-            recovery_hint="Call rag_search for what the corpus has, pubmed_fetch_contents for records of PubMed, or "
-            "pubmed_sync_delta with a query that finds this one.",
+            recovery_hint=Wording(
+                *("Call ", Call("rag_search"), " for what the corpus has, call "),
+                *(Call("fetch_contents", pmids=[number]), " for the record as PubMed has it, or call "),
+                *(Call("sync_delta"), " with a query that finds this one."),
+            ),
             details={"reason": "not_in_corpus"},
         )
     if found.status == "deleted":
         raise EntityNotFound(
             f"PubMed has withdrawn the record {number}; the corpus keeps its last version.",
             invalid_input=request.doc_id,
-            recovery_hint="Call rag_search for records that are current.",
+            recovery_hint=Wording("Call ", Call("rag_search"), " for records that are current."),
             details={"reason": "withdrawn", "version": found.version},
         )
     document = RagDocument(

@@ -26,6 +26,7 @@ from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
 from entrez_kit.pubmed.search import warnings_about
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
+from entrez_kit.wording import AGAIN, Argument, ByDoor, Wording
 
 MOST_OVERLAP: Final = 1_000_000
 """Days; date arithmetic overflows on numbers without a bound."""
@@ -154,10 +155,12 @@ class _Search:
         if replaces and not replace_term:
             assert before is not None
             raise InvalidInput(
-                f"term: the key {request.query_key!r} follows another query: {before.term}",
+                Wording(Argument("term"), f": the key {request.query_key!r} follows another query: {before.term}"),
                 invalid_input=f"term={request.term}",
-                recovery_hint="Give the same term, or another query_key; in a terminal, --replace-term starts the key "
-                "anew with the new term.",
+                recovery_hint=Wording(
+                    *("Give the same ", Argument("term"), ", or another ", Argument("query_key")),
+                    *(ByDoor("; --replace-term starts the key anew with the new term", ""), "."),
+                ),
                 details={"reason": "term_changed", "query_key": request.query_key, "term": before.term},
             )
         return cls(services, request, term, before, store.clock().date(), replaces)
@@ -469,7 +472,7 @@ class _Sync:
         what = f"{_records(missing)} could not be had" if missing else "not everything could be looked at"
         return kind(
             f"The sync of {self.search.query_key!r} is not complete; {what}{cause}",
-            recovery_hint="What came is stored. Run the same command again: it continues where this one could not.",
+            recovery_hint=Wording("What came is stored. ", AGAIN, ": it continues where this one could not."),
             details={**details, "partial": True, "missing": [str(pmid) for pmid in missing]},
         )
 

@@ -16,6 +16,7 @@ from entrez_kit.model import Request, Result, sparse
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.xml_reply import malformed
+from entrez_kit.wording import KEPT
 
 BATCH: Final = 100
 """Source records per ELink, each in an id parameter of its own; together they would come back as one merged set."""
@@ -92,8 +93,7 @@ class LinkResult(Result):
         if any(item.status == "error" for item in missing):
             return UpstreamError(
                 f"NCBI did not answer for {named} in {self.source}.",
-                recovery_hint="Run the same command again: what was answered is in the cache, only the rest is asked "
-                "for.",
+                recovery_hint=KEPT,
                 details={**details, "reason": "incomplete"},
             )
         hint = check_ids_hint(self.source)

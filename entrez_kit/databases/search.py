@@ -10,10 +10,11 @@ from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.dates import EARLIEST, LATEST, DateBounds, normal_date
 from entrez_kit.entrez_query import Broadening, broadening
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.model import Request, Result, Warn, sparse
+from entrez_kit.model import Request, Result, Warn, sparse, wrong
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
+from entrez_kit.wording import ANEW, Argument, ByDoor, Wording
 
 PAGE: Final = 10_000
 """ESearch returns at most so many UIDs per request."""
@@ -21,6 +22,9 @@ PUBMED_CEILING: Final = 9_999
 """Of a PubMed search only so many records can be reached at all."""
 MAX_RESULTS: Final = 100_000
 MAX_MCP_RESULTS: Final = 1_000
+WHOLE: Final = Wording(
+    "For all of them narrow the query by date", ByDoor(", or run `entrez-kit search --all`", ""), "."
+)
 
 
 class EntrezSearchRequest(Request):
@@ -53,9 +57,10 @@ class EntrezSearchRequest(Request):
     @model_validator(mode="after")
     def _dates_go_together(self) -> Self:
         if (self.min_date or self.max_date) and not self.date_type:
-            raise ValueError("date_type is missing: without it NCBI chooses the date the bounds are about")
+            raise wrong("date_type", "it is missing, and without it NCBI chooses the date the bounds are about")
         if self.date_type and not (self.min_date or self.max_date):
-            raise ValueError("min_date or max_date is missing: date_type says which date they are about")
+            message = Wording("it is missing, and ", Argument("date_type"), " says which date it is about")
+            raise wrong("min_date", message)
         return self
 
 
@@ -90,7 +95,7 @@ class EntrezSearchResult(Result):
             return None
         return UpstreamError(
             f"NCBI counted more results than it returned: {missing} UIDs are missing.",
-            recovery_hint="Run the same command again with --refresh.",
+            recovery_hint=Wording(ANEW, "."),
             details={"reason": "incomplete", "partial": True, "missing": missing},
         )
 
@@ -114,9 +119,11 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
     """
     if request.db == "pubmed" and request.offset >= PUBMED_CEILING:
         raise InvalidInput(
-            f"offset: of a PubMed search only the first {PUBMED_CEILING:,} records can be reached",
+            Wording(
+                Argument("offset"), f": of a PubMed search only the first {PUBMED_CEILING:,} records can be reached"
+            ),
             invalid_input=f"offset={request.offset}",
-            recovery_hint="For all of them narrow the query by date, or in the terminal use entrez-kit search --all.",
+            recovery_hint=WHOLE,
             details={"reason": "retstart_out_of_range"},
         )
     check_database(services, request.db)
@@ -137,7 +144,10 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
         undated = request.model_copy(update={"min_date": None, "max_date": None, "date_type": None})
         if number := _count(services, undated, request.term):
             records = "1 record" if number == 1 else f"{number:,} records"
-            message = f"Without `min_date` and `max_date` the query finds {records}."
+            message = Wording(
+                *("Without ", Argument("min_date", marked=True), " and ", Argument("max_date", marked=True)),
+                f" the query finds {records}.",
+            )
             warnings.append(Warn(code="filters_emptied", message=message))
     return EntrezSearchResult(
         db=request.db,
@@ -191,14 +201,11 @@ def _warnings(request: EntrezSearchRequest, found: ESearchReply, verdict: Broade
         Warn(code=remark.code, message=remark.message, terms=list(remark.terms)) for remark in verdict.remarks(found)
     ]
     if 0 < found.count <= request.offset:
-        message = f"offset {request.offset} is past the last of {found.count} results."
+        message = Wording(Argument("offset"), f" {request.offset} is past the last of {found.count} results.")
         warnings.append(Warn(code="offset_beyond_results", message=message))
     asked = min(found.count, request.offset + request.max_results)
     if request.db == "pubmed" and asked > PUBMED_CEILING:
-        message = (
-            f"PubMed shows the first {PUBMED_CEILING:,} of {found.count:,} results. For all of them narrow the query "
-            "by date, or in the terminal use entrez-kit search --all."
-        )
+        message = Wording(f"PubMed shows the first {PUBMED_CEILING:,} of {found.count:,} results. ", WHOLE)
         warnings.append(Warn(code="results_beyond_reach", message=message))
     return warnings
 

@@ -13,6 +13,7 @@ from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, Rate
 from entrez_kit.model import Request, Result, Warned, sparse
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
+from entrez_kit.wording import KEPT, Call, Wording
 
 BATCH: Final = 200
 """ESummary fails in silence above 500 UIDs in JSON."""
@@ -61,10 +62,7 @@ class SummaryResult(Warned):
 
 def check_ids_hint(db: str) -> str:
     """Say what to do about ids that a database does not have."""
-    return (
-        f'Check the ids; to look for the record call entrez_search with db "{db}" (in the terminal: entrez-kit db '
-        f"search {db} QUERY)."
-    )
+    return Wording("Check the ids; to look for the record call ", Call("entrez_search", db=db, term=...), ".")
 
 
 def missing_ids(db: str, outcomes: Iterable[IdOutcome], found: int) -> EntrezKitError | None:
@@ -77,7 +75,7 @@ def missing_ids(db: str, outcomes: Iterable[IdOutcome], found: int) -> EntrezKit
     if any(outcome.status == "error" for outcome in missing):
         return UpstreamError(
             f"NCBI did not answer for {named} in {db}.",
-            recovery_hint="Run the same command again: what was fetched is in the cache, only the rest is asked for.",
+            recovery_hint=KEPT,
             details={**details, "reason": "incomplete"},
         )
     hint = check_ids_hint(db)

@@ -8,6 +8,7 @@ from typing import Final
 from entrez_kit.errors import InvalidInput
 from entrez_kit.model import Warn
 from entrez_kit.pubmed.query import check_balance
+from entrez_kit.wording import Argument, Wording
 
 _ESCAPED: Final = re.compile(r"\\.")
 _QUOTED_ID: Final = re.compile(r'\b(EXT_ID|PMCID|PMC_ID)\s*:\s*"\s*([A-Za-z0-9._-]+)\s*"', re.IGNORECASE)
@@ -36,7 +37,7 @@ def build_query(query: str, sources: Sequence[str]) -> Query:
     query = " ".join(query.split())
     if not any(character.isalnum() for character in query):
         raise InvalidInput(
-            "query: at least one word is needed",
+            Wording(Argument("query"), ": at least one word is needed"),
             invalid_input=f"query={query}",
             recovery_hint="Give a word, a phrase in double quotes, or a field such as AUTH:doudna.",
             details={"reason": "blank_query"},
@@ -47,7 +48,7 @@ def build_query(query: str, sources: Sequence[str]) -> Query:
     check_balance(masked, "query")
     if masked.endswith("\\"):
         raise InvalidInput(
-            "query: it ends with a backslash that has nothing to escape",
+            Wording(Argument("query"), ": it ends with a backslash that has nothing to escape"),
             invalid_input=f"query={query}",
             recovery_hint="Take the backslash away.",
             details={"reason": "unbalanced_query", "position": len(query)},

@@ -14,6 +14,7 @@ from entrez_kit.model import Request, Result, Warn, sparse
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.services import Services
 from entrez_kit.services.europe_pmc import FIRST_PAGE, MAX_PAGE_SIZE, read_cursor
+from entrez_kit.wording import AGAIN, ANEW, Argument, Wording
 
 if TYPE_CHECKING:
     from entrez_kit.europepmc.records import Page
@@ -233,8 +234,7 @@ class Walk(Outcomes[EuropePMCArticle]):
             self.failure = UpstreamError(
                 f"Europe PMC counts {self.total_found:,} records and returned {self.retrieved:,} of "
                 f"{self.promised:,}: {missing:,} are missing.",
-                recovery_hint="Run the same command again with --refresh; if it stays so, narrow the query, for "
-                "example by PUB_YEAR.",
+                recovery_hint=Wording(ANEW, "; if it stays so, narrow the query, for example by PUB_YEAR."),
                 details={**self._state(), "reason": "incomplete", "partial": self.retrieved > 0, "missing": missing},
             )
 
@@ -244,8 +244,9 @@ class Walk(Outcomes[EuropePMCArticle]):
         missing = max(min(self._wanted, self.total_found) - self.retrieved, 0)
         return type(error)(
             f"After {self.retrieved:,} records: {error.message}",
-            recovery_hint=f"Run the same command again: the pages that came are in the cache. Or go on with "
-            f"--cursor {cursor}",
+            recovery_hint=Wording(
+                AGAIN, ": the pages that came are in the cache. Or go on with ", Argument("cursor", cursor)
+            ),
             invalid_input=error.invalid_input,
             details={**error.details, **self._state(), "partial": True, "missing": missing},
         )

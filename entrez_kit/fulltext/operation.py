@@ -28,6 +28,7 @@ from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.standing import graver, retraction_status
 from entrez_kit.pubmed.standing_lookup import Standings, standing_shortfall
 from entrez_kit.services import Services
+from entrez_kit.wording import KEPT, Call, Switch, Wording
 
 MAX_MCP_IDS: Final = 10
 MAX_IDS: Final = 10_000
@@ -185,17 +186,17 @@ def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequen
         # What the others came to is in details.missing.
         return UpstreamError(
             f"No full text of {named}: not every source answered.",
-            recovery_hint="The cache does not have it; ask without --offline."
+            recovery_hint=Wording("The cache does not have it; ask without ", Switch("offline"), ".")
             if is_offline
-            else "Run the same command again in a little while: what was answered is in the cache, only the rest is "
-            "asked for.",
+            else KEPT,
             details={**details, "reason": "incomplete"},
         )
-    hint = "The entries of `unavailable` say what every source answered; pubmed_fetch_contents has the abstract."
+    abstract = Call("fetch_contents", pmids=[item.id for item in unavailable if item.id_type == "pmid"])
+    hint = Wording("The entries of `unavailable` say what every source answered; call ", abstract, " for abstracts.")
     if any(tried.detail == UNPAYWALL_OFF for item in unavailable for tried in item.tried_tiers):
-        hint += " Set UNPAYWALL_EMAIL to have open-access copies looked for."
+        hint = Wording(hint, " Set UNPAYWALL_EMAIL to have open-access copies looked for.")
     if any(item.retryable for item in unavailable):
-        hint += " Where `retryable` is true, a source did not answer: try again."
+        hint = Wording(hint, " Where `retryable` is true, a source did not answer: try again.")
     nobody = all(item.reason == "not-found" for item in unavailable)
     return EntityNotFound(
         f"No source knows {named}." if nobody else f"No full text of {named}.",

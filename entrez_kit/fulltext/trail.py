@@ -27,8 +27,8 @@ _WEIGHT: Final[tuple[Outcome, ...]] = ("not-attempted", "miss", "no-body", "pars
 
 EUROPEPMC_OFF: Final = "EUROPEPMC_ENABLED=false"
 UNPAYWALL_OFF: Final = "UNPAYWALL_EMAIL is not set"
-OFFLINE: Final = "--offline"
-"""In what every source says under ``--offline`` of what the cache does not have."""
+OFFLINE: Final = "offline mode"
+"""In what every source says in offline mode of what the cache does not have."""
 
 Key = tuple[IdKind, str]
 

@@ -7,11 +7,13 @@ from typing import Any, Literal
 from pydantic import Field
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, UnresolvedEntity, UpstreamError
+from entrez_kit.gene.errors import FORM
 from entrez_kit.gene.lookup import GET_GENE, ID_HELP
 from entrez_kit.gene.models import Gene
 from entrez_kit.model import Request, Result, Warned, sparse
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.services import Services
+from entrez_kit.wording import KEPT, Call, Wording
 
 OutcomeStatus = Literal["found", "not_found", "invalid", "error"]
 
@@ -132,21 +134,22 @@ def shortfall_of(missing: list[GeneOutcome], found: int) -> EntrezKitError | Non
     if any(outcome.status == "error" for outcome in missing):
         return UpstreamError(
             f"NCBI did not answer for all genes; missing: {named}.",
-            recovery_hint="Run the same command again: what was fetched is in the cache, only the rest is asked for.",
+            recovery_hint=KEPT,
             details={**details, "reason": "incomplete"},
         )
     if all(outcome.status == "invalid" for outcome in missing):
         return UnresolvedEntity(
             f"Not valid NCBIGene CURIEs: {named}.",
             invalid_input=missing[0].input,
-            recovery_hint="Call search_genes to resolve the identifiers first (in the terminal: entrez-kit gene "
-            "search). Expected format: NCBIGene:<numeric_id>.",
+            recovery_hint=Wording("Call ", Call("search_genes"), f" to resolve the identifiers first. {FORM}"),
             details={**details, "reason": "not_a_curie"},
         )
     return EntityNotFound(
         f"{len(missing)} of {len(missing) + found} ids have no gene: {named}.",
         invalid_input=missing[0].input,
-        recovery_hint="Verify the NCBIGene IDs or use search_genes to find the correct identifiers.",
+        recovery_hint=Wording(
+            "Verify the NCBIGene IDs or use ", Call("search_genes"), " to find the correct identifiers."
+        ),
         details={**details, "reason": "not_found"},
     )
 

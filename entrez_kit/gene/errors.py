@@ -1,9 +1,7 @@
 """Gene tools speak five codes: how everything else that can go wrong is put into them."""
 
-import json
 import re
-import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -19,7 +17,9 @@ from entrez_kit.errors import (
     UnresolvedEntity,
     UpstreamError,
 )
-from entrez_kit.operation import invalid_arguments
+from entrez_kit.model import Request
+from entrez_kit.operation import ArgumentError, invalid_arguments
+from entrez_kit.wording import Argument, Call, Wording
 
 FORM: Final = "Expected format: NCBIGene:<numeric_id>."
 MAX_DIGITS: Final = 10
@@ -56,18 +56,12 @@ def unresolved(value: object, tool: str) -> UnresolvedEntity:
     query = " ".join(_PREFIX.sub("", text).split())
     if nearly and int(nearly[1]):
         number = nearly[1].lstrip("0")
-        command = "get" if tool == "get_gene" else "pubmed"
-        hint = (
-            f'Call {tool}(entrez_id="NCBIGene:{number}") '
-            f"(in the terminal: entrez-kit gene {command} NCBIGene:{number}). {FORM}"
-        )
+        hint = Wording("Call ", Call(tool, entrez_id=f"NCBIGene:{number}"), f" instead. {FORM}")
     elif 2 <= len(query) <= _SHOWN and query.isprintable() and any(map(str.isalnum, query)):
-        hint = (
-            f"Call search_genes(query={json.dumps(query, ensure_ascii=False)}) to resolve the identifier first "
-            f"(in the terminal: entrez-kit gene search {shlex.quote(query)}). {FORM}"
-        )
+        hint = Wording("Call ", Call("search_genes", query=query), f" to resolve the identifier first. {FORM}")
     else:
-        hint = f"Call search_genes with the gene's symbol or name to resolve the identifier first. {FORM}"
+        first = " with the gene's symbol or name to resolve the identifier first. "
+        hint = Wording("Call ", Call("search_genes"), first, FORM)
     return UnresolvedEntity(
         f"The input {shown!r} is not a valid NCBIGene CURIE.",
         invalid_input=shown,
@@ -81,16 +75,18 @@ def not_found(number: str) -> EntityNotFound:
     return EntityNotFound(
         f"Gene not found in NCBI Gene database: NCBIGene:{number}.",
         invalid_input=f"NCBIGene:{number}",
-        recovery_hint="Verify the NCBIGene ID or use search_genes to find the correct identifier.",
+        recovery_hint=Wording(
+            "Verify the NCBIGene ID or use ", Call("search_genes"), " to find the correct identifier."
+        ),
         details={"reason": "not_found"},
     )
 
 
-def argument_error(tool: str) -> Callable[[ValidationError], EntrezKitError]:
+def argument_error(tool: str) -> ArgumentError:
     """Return what turns wrong arguments of a tool into its errors: a bad id is unresolved, the rest ambiguous."""
 
-    def turn(exc: ValidationError) -> EntrezKitError:
-        plain = invalid_arguments(exc)
+    def turn(exc: ValidationError, request: type[Request]) -> EntrezKitError:
+        plain = invalid_arguments(exc, request)
         for error in exc.errors(include_url=False, include_context=False):
             if error["loc"] and error["loc"][0] in ("entrez_id", "entrezId"):
                 bad_id = unresolved(None if error["type"] == "missing" else error["input"], tool)
@@ -99,11 +95,11 @@ def argument_error(tool: str) -> Callable[[ValidationError], EntrezKitError]:
                 return bad_id
         first = plain.details["errors"][0]
         field = to_snake(first["field"])
-        given = "" if first["message"] == "Field required" else first["input"]
+        named = Argument(field) if field else "the arguments"
         return AmbiguousQuery(
             plain.message,
-            invalid_input=f"{field}={given}" if field else None,
-            recovery_hint=_HINTS.get(field, f"Correct {field or 'the arguments'} and call {tool} again."),
+            invalid_input=f"{field}={first['input']}" if field else None,
+            recovery_hint=_HINTS.get(field) or Wording("Correct ", named, " and call ", Call(tool), " again."),
             details=plain.details,
         )
 
@@ -111,11 +107,27 @@ def argument_error(tool: str) -> Callable[[ValidationError], EntrezKitError]:
 
 
 _HINTS: Final = {
-    "query": "Provide at least 2 characters: a symbol, a name or words of one. Add organism to narrow results.",
-    "cursor": "Use pagination.cursor of the previous page as it is, or leave cursor out for the first page.",
-    "page_size": "Choose a page_size from 1 to 100; pagination.cursor leads to the next page.",
-    "limit": "Choose a limit from 1 to 100000; total_count says how many articles there are.",
-    "offset": "Choose an offset of at least 0; total_count says how many articles there are.",
+    "query": Wording(
+        "Provide at least 2 characters: a symbol, a name or words of one. Add ",
+        Argument("organism"),
+        " to narrow results.",
+    ),
+    "cursor": Wording(
+        *(
+            "Use pagination.cursor of the previous page as it is, or leave ",
+            Argument("cursor"),
+            " out for the first page.",
+        )
+    ),
+    "page_size": Wording(
+        *("Choose a ", Argument("page_size"), " from 1 to 100; pagination.cursor leads to the next page.")
+    ),
+    "limit": Wording(
+        *("Choose a ", Argument("limit"), " from 1 to 100000; total_count says how many articles there are.")
+    ),
+    "offset": Wording(
+        *("Choose an ", Argument("offset"), " of at least 0; total_count says how many articles there are.")
+    ),
 }
 
 
@@ -135,7 +147,7 @@ def only_gene_codes(field: str, value: object) -> Iterator[None]:
         raise AmbiguousQuery(
             exc.message,
             invalid_input=f"{field}={value}",
-            recovery_hint=f"Rephrase {field}: a symbol or plain words always work.",
+            recovery_hint=Wording("Rephrase ", Argument(field), ": a symbol or plain words always work."),
             details=exc.details,
         ) from None
     except EntrezKitError as exc:

@@ -13,6 +13,7 @@ from entrez_kit.model import Warn
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.xml_reply import malformed, parse_reply, text_of
+from entrez_kit.wording import Argument, Wording
 
 LINK_NAME = "gene_pubmed"
 MAX_LIMIT: Final = 100_000
@@ -78,7 +79,7 @@ def _warnings(request: PubMedLinksRequest, total: int, successor: str | None) ->
         message = f"{request.entrez_id} was merged into {successor}: ask for the articles of that one."
         warnings.append(Warn(code="gene_replaced", message=message))
     if 0 < total <= request.offset:
-        message = f"offset {request.offset} is past the last of {total} articles."
+        message = Wording(Argument("offset"), f" {request.offset} is past the last of {total} articles.")
         warnings.append(Warn(code="offset_beyond_results", message=message))
     return warnings
 

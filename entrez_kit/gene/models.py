@@ -6,6 +6,7 @@ from pydantic import Field, PrivateAttr, SerializerFunctionWrapHandler, model_se
 
 from entrez_kit.errors import EntrezKitError, UpstreamError
 from entrez_kit.model import Result, Warn, Warned, sparse
+from entrez_kit.wording import ANEW, Wording
 
 CURIE_PATTERN: Final = r"^NCBIGene:[0-9]+$"
 """``$`` is the very end here: pydantic matches with an engine that does not let a line break follow."""
@@ -72,7 +73,9 @@ class CrossReferences(Result):
     entrez: str | None = _one("entrez", "The gene's own number.")
     refseq: list[Annotated[str, Field(pattern=XREF_PATTERNS["refseq"])]] = _many("RefSeq transcripts without version.")
     ucsc: str | None = _one("ucsc", "UCSC gene.")
-    pubmed: list[Annotated[str, Field(pattern=XREF_PATTERNS["pubmed"])]] = _many("Never filled; see get_pubmed_links.")
+    pubmed: list[Annotated[str, Field(pattern=XREF_PATTERNS["pubmed"])]] = _many(
+        "Never filled; the articles of a gene are asked for apart."
+    )
     chembl: str | None = _one("chembl", "ChEMBL target.")
     drugbank: str | None = _one("drugbank", "DrugBank.")
     string: str | None = _one("string", "STRING protein, e.g. 9606.ENSP00000269305.")
@@ -177,7 +180,7 @@ class GenePage(Result):
             return None
         return UpstreamError(
             f"NCBI had no summary of {', '.join(self._missing[:10])}; the page lacks {len(self._missing)} genes.",
-            recovery_hint="Ask again in a little while (in the terminal with --refresh).",
+            recovery_hint=Wording(ANEW, "."),
             details={"reason": "incomplete", "partial": bool(self.items), "missing": list(self._missing)},
         )
 

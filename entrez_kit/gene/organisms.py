@@ -6,6 +6,7 @@ from typing import Final
 from entrez_kit.errors import AmbiguousQuery
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import parse_esearch
+from entrez_kit.wording import Argument, Call, Wording
 
 COMMON: Final = {
     "human": 9606,
@@ -93,7 +94,11 @@ def taxid_of(services: Services, organism: str) -> int:
         raise AmbiguousQuery(
             f"The name {organism!r} belongs to {len(taxids)} taxa: {named}{more}.",
             invalid_input=f"organism={organism}",
-            recovery_hint=f'Call search_genes again with organism="txid{taxids[0]}" or another of these taxids.',
+            recovery_hint=Wording(
+                "Call ",
+                Call("search_genes", query=..., organism=f"txid{taxids[0]}"),
+                " or name another of these taxids.",
+            ),
             details={"reason": "ambiguous_organism", "taxids": taxids[:20]},
         )
     return int(taxids[0])
@@ -111,7 +116,11 @@ def _unknown(organism: str, message: str) -> AmbiguousQuery:
     return AmbiguousQuery(
         message,
         invalid_input=f"organism={organism}",
-        recovery_hint=f"Use a common name ({EXAMPLES}), a scientific name such as Homo sapiens, or a taxid such as "
-        "txid9606; or leave organism out to search all organisms.",
+        recovery_hint=Wording(
+            f"Use a common name ({EXAMPLES}), a scientific name such as Homo sapiens, or a taxid such as txid9606; or "
+            "leave ",
+            Argument("organism"),
+            " out to search all organisms.",
+        ),
         details={"reason": "unknown_organism"},
     )

@@ -22,6 +22,7 @@ from entrez_kit.model import Request, Warn
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
+from entrez_kit.wording import ANEW, Argument, Wording
 
 MAX_PAGE: Final = 100
 MAX_QUERY: Final = 1_000
@@ -49,7 +50,7 @@ def decode_cursor(cursor: str) -> int:
         document = None
     offset = document.get("offset") if isinstance(document, dict) and len(document) == 1 else None
     if type(offset) is not int or not 0 <= offset <= 10**9:
-        raise ValueError("not a cursor of search_genes")
+        raise ValueError("not a cursor of a search for genes")
     return offset
 
 
@@ -174,7 +175,7 @@ class _Listing:
         if len(fresh) < expected:
             raise UpstreamError(
                 f"NCBI counted {count} genes and listed {len(fresh)} where {expected} were due.",
-                recovery_hint="Ask again in a little while (in the terminal with --refresh).",
+                recovery_hint=Wording(ANEW, "."),
                 details={"reason": "incomplete", "endpoint": "esearch"},
             )
         self.hits += [
@@ -260,7 +261,8 @@ def _elsewhere(listing: _Listing, request: SearchGenesRequest) -> list[Warn]:
     number = 0 if _all_unknown(reply, query.words) else reply.count
     if not number:
         return []
-    message = f"Without `organism` the query finds {number:,} {'gene' if number == 1 else 'genes'}."
+    genes = "1 gene" if number == 1 else f"{number:,} genes"
+    message = Wording("Without ", Argument("organism", marked=True), f" the query finds {genes}.")
     return [Warn(code="filters_emptied", message=message)]
 
 

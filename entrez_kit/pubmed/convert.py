@@ -16,6 +16,7 @@ from entrez_kit.pubmed.resolution import Resolved, ask_converter, invalid_dois, 
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.pubmed.standing_lookup import Standings, look_up_standings, standing_shortfall
 from entrez_kit.services import Services
+from entrez_kit.wording import KEPT, Call, Wording
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.models import Article
@@ -87,7 +88,7 @@ def _shortfall_of(missing: Sequence[Conversion], converted: int, warnings: Seque
     if any(record.status == "error" for record in missing):
         return UpstreamError(
             f"No answer for {named}.",
-            recovery_hint="Run the same command again: what was answered is in the cache, only the rest is asked for.",
+            recovery_hint=KEPT,
             details={**details, "reason": "incomplete"},
         )
     if all(record.status == "invalid" for record in missing):
@@ -102,7 +103,9 @@ def _shortfall_of(missing: Sequence[Conversion], converted: int, warnings: Seque
     return EntityNotFound(
         f"{unknown[0].message}{more}.",
         invalid_input=unknown[0].requested_id,
-        recovery_hint="Check the identifiers; to look for the article call pubmed_search_articles.",
+        recovery_hint=Wording(
+            *("Check the identifiers; to look for the article call ", Call("search_articles", query_term=...), ".")
+        ),
         details={**details, "reason": "not_found"},
     )
 

@@ -12,8 +12,11 @@ from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.models import Article, CitationData
 from entrez_kit.pubmed.record_fetcher import Fetched, InputOutcome, Retrieval, shortfall_of
 from entrez_kit.services import Services
+from entrez_kit.wording import Argument, Wording
 
 MAX_MCP_PMIDS: Final = 200
+
+HISTORY: Final = (Argument("query_key"), " and ", Argument("web_env"))
 
 DetailLevel = Literal["abstract_plus", "full_xml", "medline_text", "citation_data"]
 
@@ -39,16 +42,19 @@ class FetchRequest(Request):
     @model_validator(mode="after")
     def _ids_or_history(self) -> Self:
         if self.pmids and (self.query_key or self.web_env):
-            raise wrong("pmids", "they exclude query_key and web_env: give one or the other", ", ".join(self.pmids[:3]))
+            message = Wording("they exclude ", *HISTORY, ": give one or the other")
+            raise wrong("pmids", message, ", ".join(self.pmids[:3]))
         if self.query_key and not self.web_env:
-            raise wrong("web_env", "it is missing, and query_key is of no use without it")
+            raise wrong("web_env", Wording("it is missing, and ", Argument("query_key"), " is of no use without it"))
         if self.web_env and not self.query_key:
-            raise wrong("query_key", "it is missing, and web_env is of no use without it")
+            raise wrong("query_key", Wording("it is missing, and ", Argument("web_env"), " is of no use without it"))
         if not self.pmids and not self.query_key:
-            raise wrong("pmids", "they are missing: give pmids, or query_key and web_env from a search")
+            raise wrong(
+                "pmids", Wording("they are missing: give ", Argument("pmids"), ", or ", *HISTORY, " from a search")
+            )
         for name in ("retstart", "retmax"):
             if getattr(self, name) is not None and not self.query_key:
-                message = "it only goes with query_key and web_env; a list of pmids is fetched whole"
+                message = Wording("it only goes with ", *HISTORY, "; a list of ids is fetched whole")
                 raise wrong(name, message, getattr(self, name))
         return self
 
@@ -209,8 +215,10 @@ def result_of(request: FetchRequest, contents: Contents) -> FetchResult:
         warnings.append(
             Warn(
                 code="raw_text_ignored",
-                message=f"output_format raw_text only goes with full_xml and medline_text; "
-                f"{request.detail_level} is returned as JSON.",
+                message=Wording(
+                    *(Argument("output_format"), " raw_text only goes with full_xml and medline_text; "),
+                    f"{request.detail_level} is returned as JSON.",
+                ),
             )
         )
         raw = False

@@ -17,6 +17,7 @@ from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import parse_esearch
 from entrez_kit.services.xml_reply import malformed
+from entrez_kit.wording import KEPT, Call, Wording
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.models import Article
@@ -135,7 +136,7 @@ def _shortfall_of(missing: Sequence[CitationMatch], matched: int) -> EntrezKitEr
     if any(result.status == "error" for result in missing):
         return UpstreamError(
             f"No answer for {named}.",
-            recovery_hint="Run the same command again: what was answered is in the cache, only the rest is asked for.",
+            recovery_hint=KEPT,
             details={**details, "reason": "incomplete"},
         )
     if all(result.status == "invalid" for result in missing) and not matched:
@@ -147,7 +148,10 @@ def _shortfall_of(missing: Sequence[CitationMatch], matched: int) -> EntrezKitEr
         )
     return EntityNotFound(
         f"No certain PubMed record for {named}.",
-        recovery_hint="Check journal, year, volume and first page, or search by title with pubmed_search_articles.",
+        recovery_hint=Wording(
+            "Check journal, year, volume and first page; to search by title call ",
+            *(Call("search_articles", query_term=...), "."),
+        ),
         details={**details, "reason": "not_found"},
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from entrez_kit.errors import InvalidInput
+from entrez_kit.wording import Argument, ByDoor, Wording
 
 MAX_PUBMED_RESULTS: Final = 9_999
 """PubMed's ESearch shows only the first 9,999 records of any search."""
@@ -42,9 +43,11 @@ def check_balance(query: str, field: str = "query_term") -> None:
 
 def _unbalanced(query: str, field: str, what: str, place: int, problem: str) -> InvalidInput:
     return InvalidInput(
-        f"{field}: the {what} at character {place} {problem}.",
+        Wording(Argument(field), f": the {what} at character {place} {problem}."),
         invalid_input=f"{field}={query}",
-        recovery_hint="Pair up the quotes and parentheses of the query; in a shell, put single quotes around it.",
+        recovery_hint=Wording(
+            "Pair up the quotes and parentheses of the query", ByDoor("; put single quotes around it", ""), "."
+        ),
         details={"reason": "unbalanced_query", "position": place},
     )
 
@@ -58,7 +61,10 @@ def quoted(value: str, field: str) -> str:
     text = " ".join(value.split())
     if not text or re.search(r'["\[\]\x00-\x1f]', text):
         raise InvalidInput(
-            f"{field}: {value!r} cannot be used as a filter value; it must not be blank or hold quotes or brackets.",
+            Wording(
+                Argument(field),
+                f": {value!r} cannot be used as a filter value; it must not be blank or hold quotes or brackets.",
+            ),
             invalid_input=f"{field}={value}",
             recovery_hint="Give one plain value; write combinations and field tags in the query itself.",
             details={"reason": "bad_filter_value"},

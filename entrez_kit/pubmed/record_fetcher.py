@@ -19,6 +19,7 @@ from entrez_kit.operation import Outcomes
 from entrez_kit.services import Services
 from entrez_kit.services.flat_files import split_medline
 from entrez_kit.services.xml_reply import malformed
+from entrez_kit.wording import KEPT, Argument, Call, Wording
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.xml.records import Record
@@ -316,13 +317,18 @@ class Retrieval(Outcomes[Fetched]):
             self.warnings.append(
                 Warn(
                     code="history_page",
-                    message=f"The result set holds {total} records; {expected} from number {retstart} on are returned. "
-                    "Give retmax, or retstart for the next ones.",
+                    message=Wording(
+                        f"The result set holds {total} records; {expected} from number {retstart} on are returned. ",
+                        *("Give ", Argument("retmax"), ", or ", Argument("retstart"), " for the next ones."),
+                    ),
                 )
             )
         if total and retstart >= total:
             self.warnings.append(
-                Warn(code="offset_beyond_results", message=f"retstart {retstart} is past the last of {total} records.")
+                Warn(
+                    code="offset_beyond_results",
+                    message=Wording(Argument("retstart"), f" {retstart} is past the last of {total} records."),
+                )
             )
         received = 0
         for start in range(retstart, retstart + expected, BATCH):
@@ -380,7 +386,7 @@ class Retrieval(Outcomes[Fetched]):
 def _withheld(pmid: str) -> UpstreamError:
     return UpstreamError(
         f"NCBI did not send the record {pmid}, which a search of PubMed finds.",
-        recovery_hint="Run the same command again in a little while: what was fetched is in the cache.",
+        recovery_hint=KEPT,
         details={"reason": "incomplete", "service": "eutils", "endpoint": "efetch"},
     )
 
@@ -406,7 +412,7 @@ def shortfall_of(outcomes: list[InputOutcome], found: int, warnings: list[Warn])
         text = incomplete[0].message if incomplete else f"{len(failed)} records could not be fetched"
         return UpstreamError(
             f"{text}; {found} were." if not incomplete else text,
-            recovery_hint="Run the same command again: what was fetched is in the cache, only the rest is asked for.",
+            recovery_hint=KEPT,
             details={**details, "reason": "incomplete"},
         )
     named = ", ".join(outcome.input for outcome in missing[:10]) + (" ..." if len(missing) > 10 else "")
@@ -422,7 +428,8 @@ def shortfall_of(outcomes: list[InputOutcome], found: int, warnings: list[Warn])
         if found
         else f"PubMed has no record of {named}.",
         invalid_input=missing[0].input,
-        recovery_hint="Check the identifiers; to look for the article, search for it: entrez-kit search, or the tool "
-        "pubmed_search_articles.",
+        recovery_hint=Wording(
+            *("Check the identifiers; to look for the article call ", Call("search_articles", query_term=...), ".")
+        ),
         details={**details, "reason": "not_found"},
     )

@@ -18,6 +18,7 @@ from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS, build_term, date_clause
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
+from entrez_kit.wording import ANEW, Argument, ByDoor, Wording
 
 MAX_SUMMARIES: Final = 100
 MAX_MCP_RESULTS: Final = 1_000
@@ -54,7 +55,11 @@ class DateRange(Request):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.min_date and self.max_date and self.min_date > self.max_date and not _same_period(self):
-            raise wrong("min_date", f"{self.min_date} is later than max_date {self.max_date}", self.min_date)
+            raise wrong(
+                "min_date",
+                Wording(f"{self.min_date} is later than ", Argument("max_date"), f" {self.max_date}"),
+                self.min_date,
+            )
         return self
 
     @property
@@ -77,7 +82,7 @@ class SearchRequest(Request):
     max_results: int = Field(
         default=20,
         ge=1,
-        description="How many PMIDs to return, 1 to 9999. More: narrow it by date; in a terminal, --all.",
+        description="How many PMIDs to return, 1 to 9999; narrow by date for more.",
     )
     offset: int = Field(default=0, ge=0, le=MAX_PUBMED_RESULTS - 1, description="How many results to skip, 0 to 9998.")
     sort_by: Annotated[Sort, BeforeValidator(_full_sort_name)] = Field(
@@ -118,9 +123,10 @@ class SearchRequest(Request):
     @classmethod
     def _within_pubmed(cls, value: int) -> int:
         if value > MAX_PUBMED_RESULTS:
-            raise ValueError(
-                "PubMed shows at most 9999 results of a search; in the terminal, `search --all` retrieves every one"
+            more = ByDoor(
+                "--all retrieves every one", "narrow it by date for more", "kit.search_all retrieves every one"
             )
+            raise ValueError(Wording("PubMed shows at most 9999 results of a search; ", more))
         return value
 
     def term(self) -> str:
@@ -236,7 +242,7 @@ class SearchResult(Result):
             return None
         return UpstreamError(
             f"NCBI counted more results than it returned: {missing} PMIDs are missing.",
-            recovery_hint="Run the same command again with --refresh; if it stays so, narrow the query by date.",
+            recovery_hint=Wording(ANEW, "; if it stays so, narrow the query by date."),
             details={"reason": "incomplete", "partial": True, "missing": missing},
         )
 
@@ -331,9 +337,9 @@ def search_all(services: Services, request: SearchRequest) -> SearchResult:
     if request.offset or request.use_history:
         name = "offset" if request.offset else "use_history"
         raise InvalidInput(
-            f"{name}: retrieving all results starts at the first and keeps no result set at NCBI.",
+            Wording(Argument(name), ": retrieving all results starts at the first and keeps no result set at NCBI."),
             invalid_input=f"{name}={getattr(request, name)}",
-            recovery_hint=f"Leave {name} out, or leave out --all.",
+            recovery_hint=Wording("Leave ", Argument(name), " out", ByDoor(", or leave out --all", ""), "."),
         )
     slicer = Slicer(services, request.term(), sort=SORT_NAMES[request.sort_by], dates=request.date_parameters())
     whole, url = slicer.ask(None, MAX_PUBMED_RESULTS)
@@ -418,20 +424,28 @@ def _page_warnings(request: SearchRequest, found: ESearchReply) -> list[Warn]:
         warnings.append(
             Warn(
                 code="results_capped",
-                message=f"PubMed shows only the first 9999 of {found.count} results; "
-                "`search --all` retrieves every one.",
+                message=Wording(
+                    f"PubMed shows only the first 9999 of {found.count} results; ",
+                    ByDoor("--all retrieves every one.", "narrow the query by date for the others."),
+                ),
             )
         )
     if 0 < found.count <= request.offset:
         warnings.append(
             Warn(
                 code="offset_beyond_results",
-                message=f"offset {request.offset} is past the last of {found.count} results.",
+                message=Wording(Argument("offset"), f" {request.offset} is past the last of {found.count} results."),
             )
         )
     if request.date_range is not None and not request.date_range.bounded:
         warnings.append(
-            Warn(code="no_date_bounds", message="date_range has neither min_date nor max_date: no date filter applied.")
+            Warn(
+                code="no_date_bounds",
+                message=Wording(
+                    *(Argument("date_range"), " has neither ", Argument("min_date"), " nor ", Argument("max_date")),
+                    ": no date filter applied.",
+                ),
+            )
         )
     return warnings
 
@@ -508,18 +522,19 @@ def mesh_warnings(services: Services, request: SearchRequest) -> list[Warn]:
     gap = mesh_gap(request.term())
     if gap is None:
         return []
-    names = [f"`{name}`" for name in ("species", "mesh_terms") if getattr(request, name)]
+    names = [Argument(name, marked=True) for name in ("species", "mesh_terms") if getattr(request, name)]
     what = _listed(names, "and") if names else "a MeSH term of the query"
     try:
         number = _count(services, request, f"({gap.rest}) {UNINDEXED}")
     except EntrezKitError as exc:
-        message = f"Records without MeSH terms cannot match {what}; how many there are was not answered: {exc.message}"
+        why = f"; how many there are was not answered: {exc.message}"
+        message = Wording("Records without MeSH terms cannot match ", what, why)
         return [Warn(code="without_mesh_uncounted", message=message)]
     if not number:
         return []
     records, match, have = ("1 record", "matches", "has") if number == 1 else (f"{number:,} records", "match", "have")
     known = "with the same words" if gap.by_words else f"that {match} otherwise"
-    message = f"{records} {known} {have} no MeSH terms, or none yet, and cannot match {what}."
+    message = Wording(f"{records} {known} {have} no MeSH terms, or none yet, and cannot match ", what, ".")
     return [Warn(code="without_mesh", message=message)]
 
 
@@ -544,19 +559,20 @@ def _emptied_by(services: Services, request: SearchRequest, given: Sequence[str]
     if not total:
         return []
     found = f"The query alone finds {total:,} {'record' if total == 1 else 'records'}"
-    if len(given) == 1:
-        message = f"{found}; `{given[0]}` leaves none of them."
+    names = [Argument(name, marked=True) for name in given]
+    if len(names) == 1:
+        message = Wording(found, "; ", names[0], " leaves none of them.")
     elif any(left):
-        culprits = [f"without `{name}` {number:,}" for name, number in zip(given, left, strict=True) if number]
-        message = f"{found}, the filters leave none: {', '.join(culprits)} would be left."
+        rest = [Wording("without ", name, f" {number:,}") for name, number in zip(names, left, strict=True) if number]
+        message = Wording(found, ", the filters leave none: ", Wording.joined(", ", rest), " would be left.")
     else:
         alone = counts([_without(request, [name for name in given if name != one]) for one in given])
-        culprits = [f"`{name}`" for name, number in zip(given, alone, strict=True) if not number]
+        culprits = [name for name, number in zip(names, alone, strict=True) if not number]
         if culprits:
-            message = f"{found}; {_listed(culprits, 'or')} alone leaves none of them."
+            message = Wording(found, "; ", _listed(culprits, "or"), " alone leaves none of them.")
         else:
-            each = ", ".join(f"`{name}` alone {number:,}" for name, number in zip(given, alone, strict=True))
-            message = f"{found}; the filters leave none only together: {each}."
+            each = [Wording(name, f" alone {number:,}") for name, number in zip(names, alone, strict=True)]
+            message = Wording(found, "; the filters leave none only together: ", Wording.joined(", ", each), ".")
     return [Warn(code="filters_emptied", message=message)]
 
 
@@ -591,6 +607,6 @@ def _spelling(services: Services, query: str) -> list[Warn]:
     return [Warn(code="spelling_suggestion", message=f"Nothing was found. Did you mean: {suggestion}")]
 
 
-def _listed(names: Sequence[str], conjunction: str) -> str:
+def _listed(names: Sequence[Argument], conjunction: str) -> Wording:
     *front, last = names
-    return f"{', '.join(front)} {conjunction} {last}" if front else last
+    return Wording(Wording.joined(", ", front), f" {conjunction} ", last) if front else Wording(last)

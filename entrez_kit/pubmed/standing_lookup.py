@@ -10,6 +10,7 @@ from entrez_kit.model import Warn
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
+from entrez_kit.wording import KEPT
 
 BATCH: Final = 200
 """Summaries per request; NCBI asks for POST beyond, and a lost batch costs little."""
@@ -55,7 +56,7 @@ def standing_shortfall(warnings: Iterable[Warn]) -> EntrezKitError | None:
         return None
     return UpstreamError(
         said[0],
-        recovery_hint="Run the same command again in a little while: what was answered is in the cache.",
+        recovery_hint=KEPT,
         details={"reason": "incomplete", "partial": True, "missing": ["standing"]},
     )
 

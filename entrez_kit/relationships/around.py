@@ -11,6 +11,7 @@ from entrez_kit.relationships.fallback import cited_in_records, from_europepmc
 from entrez_kit.relationships.links import SCORED, SCORES_DEADLINE_MS, Linked, follow, left_out
 from entrez_kit.relationships.models import Provenance, RelatedArticle, Relation
 from entrez_kit.services import Services
+from entrez_kit.wording import Call, Wording
 
 LINKS_DEADLINE_MS: Final = 20_000
 """How long to wait for links that somebody else has as well."""
@@ -44,7 +45,10 @@ def not_found(pmid: str) -> EntityNotFound:
     return EntityNotFound(
         f"PubMed has no article with PMID {pmid}.",
         invalid_input=pmid,
-        recovery_hint="Check the PMID; to look for the article call pubmed_search_articles or pubmed_lookup_citation.",
+        recovery_hint=Wording(
+            *("Check the PMID; to look for the article call ", Call("search_articles", query_term=...), " or "),
+            *(Call("lookup_citation"), "."),
+        ),
         details={"reason": "not_found"},
     )
 

@@ -10,6 +10,7 @@ from entrez_kit.identifiers import read_identifier
 from entrez_kit.model import Request, Result, Warn, sparse, wrong
 from entrez_kit.pubmed.models import RetractionStatus
 from entrez_kit.pubmed.standing import Standing
+from entrez_kit.wording import KEPT, Call, Wording
 
 MAX_RESULTS: Final = 9_999
 MAX_MCP_RESULTS: Final = 50
@@ -83,7 +84,8 @@ class RelationshipsRequest(Request):
             raise ValueError("no PMID; a PMID is a number such as 35394430")
         if identifier.kind != "pmid":
             kind = {"pmcid": "PMCID", "doi": "DOI"}[identifier.kind]
-            raise ValueError(f"a {kind}, not a PMID; pubmed_convert_ids (in a terminal: entrez-kit convert) finds it")
+            find = Call("convert_ids", ids=[identifier.value])
+            raise ValueError(Wording(f"a {kind}, not a PMID; call ", find, " to find it"))
         return identifier.value
 
     @field_validator("citation_styles", mode="before")
@@ -168,7 +170,7 @@ class RelationshipsResult(Result):
             return None
         return UpstreamError(
             " ".join(problem.message for problem in problems),
-            recovery_hint="Run the same command again: what was answered is in the cache, only the rest is asked for.",
+            recovery_hint=KEPT,
             details={
                 "reason": "incomplete",
                 "partial": True,

@@ -21,6 +21,7 @@ from entrez_kit.relationships.models import (
     Snowball,
 )
 from entrez_kit.services import Services
+from entrez_kit.wording import Argument, Wording
 
 BATCH: Final = 50
 """Articles per ELink request; the links of so many well-known ones already are megabytes."""
@@ -238,10 +239,13 @@ class _Walk:
             warnings.append(Warn(code="from_europepmc", message=message))
         if self.cut:
             more = min(MAX_BUDGET, self.requests + -(-self.cut // (1 if self.ncbi_is_down else BATCH)))
-            advice = f"budget={more} would follow them" if more > self.budget else "it cannot be larger"
-            message = (
+            advice = (
+                Wording(Argument("budget", more), " would follow them") if more > self.budget else "it cannot be larger"
+            )
+            message = Wording(
                 f"The budget of requests ({self.budget}) is spent: the {WORDS[self.relation]} of {_counted(self.cut)} "
-                f"were not asked for, the best connected came first; {advice}."
+                "were not asked for, the best connected came first; ",
+                *(advice, "."),
             )
             warnings.append(Warn(code="budget_spent", message=message))
         if self.unanswered:

@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from mcp.server.caching import CacheHint
@@ -35,6 +36,7 @@ from entrez_kit import tracing
 from entrez_kit._version import __version__
 from entrez_kit.catalogue import OPERATIONS
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured
+from entrez_kit.model import problem_of
 from entrez_kit.operation import unforeseen
 from entrez_kit.server import completions, prompts, resources
 from entrez_kit.server.auth import allowed_scopes
@@ -42,6 +44,7 @@ from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.telemetry import answering, traceable
 from entrez_kit.server.tools import DEFAULT_TOOLSETS, AnyOperation, Names, Toolbox, not_allowed, scope_of
 from entrez_kit.server.workers import Workers
+from entrez_kit.wording import Door
 
 NAME: Final = "entrez-kit"
 RESOURCE_NOT_FOUND: Final = -32002
@@ -67,6 +70,7 @@ logger = logging.getLogger("entrez_kit.server")
 
 Context = ServerRequestContext[Any, Any]
 T = TypeVar("T")
+Document = Callable[[EntrezKitError], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,11 +172,11 @@ class EntrezServer:
         needed = resources.scope_of_resource(uri)
         if scopes is not None and needed is not None and needed not in scopes:
             error = _no_scope(uri, needed)
-            raise _protocol_error(ctx, error, resources.error_document(uri, error))
+            raise _protocol_error(ctx, error, self.toolbox.door, partial(resources.error_document, uri))
         return await self._in_thread(
             ctx,
             lambda: resources.read_resource(self.services, uri, ctx.protocol_version),
-            lambda error: resources.error_document(uri, error),
+            partial(resources.error_document, uri),
         )
 
     async def list_prompts(self, ctx: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
@@ -189,7 +193,7 @@ class EntrezServer:
         try:
             return prompts.get_prompt(self.toolbox, params.name, params.arguments or {})
         except EntrezKitError as exc:
-            raise _protocol_error(ctx, exc) from None
+            raise _protocol_error(ctx, exc, self.toolbox.door) from None
 
     async def complete(self, ctx: Context, params: CompleteRequestParams) -> CompleteResult:
         """Complete an argument of a prompt or of an address."""
@@ -200,7 +204,7 @@ class EntrezServer:
         self,
         ctx: Context,
         work: Callable[[], T],
-        document: Callable[[EntrezKitError], dict[str, Any]] = EntrezKitError.envelope,
+        document: Document = EntrezKitError.envelope,
     ) -> T:
         """Do work that may go to NCBI, and turn what it raises into a protocol error."""
 
@@ -216,7 +220,7 @@ class EntrezServer:
         try:
             return await self.workers.run(ctx, traced)
         except EntrezKitError as exc:
-            raise _protocol_error(ctx, exc, document(exc)) from None
+            raise _protocol_error(ctx, exc, self.toolbox.door, document) from None
 
 
 def build_server(services: ServerServices, options: Options | None = None) -> Server[Any]:
@@ -241,15 +245,18 @@ def _first_page_only(params: PaginatedRequestParams | None) -> None:
         raise MCPError(INVALID_PARAMS, error.message, error.envelope())
 
 
-def _protocol_error(ctx: Context, error: EntrezKitError, document: dict[str, Any] | None = None) -> MCPError:
+def _protocol_error(
+    ctx: Context, error: EntrezKitError, door: Door, document: Document = EntrezKitError.envelope
+) -> MCPError:
     """Return the error a message other than a tool call ends with; its document, the envelope mostly, is the data."""
+    error.say_in(door)
     if isinstance(error, EntityNotFound):
         code = INVALID_PARAMS if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else RESOURCE_NOT_FOUND
     elif isinstance(error, InvalidInput | NotConfigured):
         code = INVALID_PARAMS
     else:
         code = INTERNAL_ERROR
-    return MCPError(code, error.message, json.loads(json.dumps(document or error.envelope(), default=str)))
+    return MCPError(code, error.message, json.loads(json.dumps(document(error), default=str)))
 
 
 async def give_ids(ctx: Context, call_next: CallNext) -> HandlerResult:
@@ -281,8 +288,8 @@ async def answer_one(ctx: Context, call_next: CallNext) -> HandlerResult:
 def _malformed(method: str, exc: ValidationError) -> InvalidInput:
     """Return what is wrong with the parameters of a message: places and kinds, none of their contents."""
     problems = [
-        {"field": ".".join(str(part) for part in problem["loc"]), "message": problem["msg"]}
-        for problem in exc.errors(include_url=False, include_context=False, include_input=False)[:10]
+        {"field": ".".join(str(part) for part in problem["loc"]), "message": problem_of(problem)}
+        for problem in exc.errors(include_url=False, include_input=False)[:10]
     ]
     named = "; ".join(f"{problem['field']}: {problem['message']}" for problem in problems[:3])
     return InvalidInput(

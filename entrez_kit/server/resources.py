@@ -22,6 +22,7 @@ from entrez_kit.guides import read_guide, topics
 from entrez_kit.server.clients import Health, ServerServices
 from entrez_kit.server.tools import SCOPE_PREFIX
 from entrez_kit.settings import Settings
+from entrez_kit.wording import Call, Wording
 
 INFO_URI: Final = "pubmed-connect://info"
 STATS_PREFIX: Final = "pubmed-connect://stats/"
@@ -225,7 +226,11 @@ def database_stats(services: ServerServices, name: str) -> dict[str, Any]:
         raise EntityNotFound(
             f"There is no Entrez database {name[:100]!r}.",
             invalid_input=f"database={name[:100]}",
-            recovery_hint=f"Complete the argument `database` of {STATS_TEMPLATE}, or call entrez_info, for the names.",
+            recovery_hint=Wording(
+                f"For the names complete the argument `database` of {STATS_TEMPLATE}, or call ",
+                Call("entrez_info"),
+                ".",
+            ),
             details={"reason": "unknown_database"},
         ) from None
     return {

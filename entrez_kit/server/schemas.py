@@ -1,7 +1,7 @@
 """JSON Schemas of tools, made from the models and kept small: a model reads every byte of them before each task."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from types import UnionType
@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError, create_model, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.errors import EntrezKitError
-from entrez_kit.model import Request, wrong
-from entrez_kit.operation import Operation, invalid_arguments
+from entrez_kit.model import NO_SUCH_ARGUMENT, Request, wrong
+from entrez_kit.operation import ArgumentError, Operation, invalid_arguments
 
 Schema = dict[str, Any]
 
@@ -64,7 +64,7 @@ def capped(operation: Operation[Any, Any]) -> Operation[Any, Any]:
     def refuse_hidden(data: Any) -> Any:
         for name in data if isinstance(data, Mapping) else ():
             if _field_name(operation.request, name) in hidden:
-                raise wrong(name, "Extra inputs are not permitted", data[name])
+                raise wrong(name, f"{NO_SUCH_ARGUMENT}.", data[name])
         return data
 
     request: type[Request] = create_model(
@@ -77,19 +77,18 @@ def capped(operation: Operation[Any, Any]) -> Operation[Any, Any]:
     return replace(operation, request=request, argument_error=_saying_where_the_cap_holds(operation))
 
 
-def _saying_where_the_cap_holds(operation: Operation[Any, Any]) -> Callable[[ValidationError], EntrezKitError]:
+def _saying_where_the_cap_holds(operation: Operation[Any, Any]) -> ArgumentError:
     """Return what turns wrong arguments into the operation's error, with a hint about bounds for agents only."""
     plain = operation.argument_error or invalid_arguments
 
-    def turn(exc: ValidationError) -> EntrezKitError:
-        error = plain(exc)
+    def turn(exc: ValidationError, request: type[Request]) -> EntrezKitError:
+        error = plain(exc, request)
         for problem in exc.errors(include_url=False, include_context=False):
             name = _field_name(operation.request, str(problem["loc"][0])) if problem["loc"] else ""
             if problem["type"] in ("less_than_equal", "too_long") and name in operation.mcp_caps:
                 entries = " entries" if _is_list(operation.request.model_fields[name].annotation) else ""
                 error.recovery_hint = (
-                    f"One call takes {name} up to {operation.mcp_caps[name]}{entries}. Make several calls; or run "
-                    f"`entrez-kit {' '.join(operation.command)}` in a terminal, which allows more."
+                    f"One call takes {name} up to {operation.mcp_caps[name]}{entries}. Make several calls."
                 )
                 break
         return error

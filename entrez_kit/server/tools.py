@@ -17,6 +17,7 @@ from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured
 from entrez_kit.operation import Execution, Operation, execute
 from entrez_kit.server.schemas import Schema, capped, closed_output_schema, input_schema, output_schema
 from entrez_kit.server.telemetry import record_error, record_success
+from entrez_kit.server.words import TOOLS, Tools
 from entrez_kit.services import Services
 
 AnyOperation = Operation[Any, Any]
@@ -95,6 +96,7 @@ class Toolbox:
         }
         shown = {entry.operation.name: entry.name for entry in self._entries if entry.name != entry.operation.name}
         self._shown = shown
+        self.door = Tools({**TOOLS, **{entry.operation.method: entry.name for entry in self._entries}})
         self._own_name = re.compile(rf"\b(?:{'|'.join(map(re.escape, shown))})\b") if shown else None
 
     def find(self, name: str) -> AnyOperation | None:
@@ -184,7 +186,7 @@ class Toolbox:
         meta = {**_meta(outcome, seconds), **({"demo": demo} if demo else {})}
         envelope: dict[str, Any] = {}
         if (error := outcome.error) is not None:
-            error.recovery_hint = self.renamed(error.recovery_hint)
+            error.say_in(self.door)
             envelope = error.envelope() if operation is None else operation.error_document(error)
             if outcome.result is not None:
                 meta["incomplete"] = {
@@ -211,7 +213,7 @@ class Toolbox:
         return InvalidInput(
             f"There is no tool {name[:100]!r}.",
             invalid_input=name[:100],
-            recovery_hint=f"Call {' or '.join(near or listed)}.",
+            recovery_hint=f"Call {' or '.join(near)}." if near else "tools/list names them all.",
             details={"reason": "unknown_tool"},
         )
 
@@ -221,8 +223,7 @@ def not_allowed(operation: AnyOperation) -> NotConfigured:
     scope = scope_of(operation)
     return NotConfigured(
         f"This token does not allow {operation.name}.",
-        recovery_hint=f"Ask whoever runs the server for a token with the scope {scope} "
-        f"(entrez-kit serve token --scope {scope}).",
+        recovery_hint=f"Ask whoever runs the server for a token with the scope {scope}.",
         details={"reason": "insufficient_scope", "scope": scope},
     )
 

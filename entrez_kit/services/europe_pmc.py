@@ -12,6 +12,7 @@ from entrez_kit.settings import Settings
 from entrez_kit.transport.call import Call, Expect, Reply
 from entrez_kit.transport.client import Transport
 from entrez_kit.transport.policy import TTL
+from entrez_kit.wording import BASE_ADDRESS, Argument, Wording
 
 MAX_PAGE_SIZE: Final = 1000
 """Europe PMC gives out no more records at a time."""
@@ -69,7 +70,11 @@ class EuropePMC:
         self._check_enabled()
         query = " ".join(query.split())
         if not query:
-            raise InvalidInput("query: is empty", invalid_input="query=", recovery_hint="Give at least one word.")
+            raise InvalidInput(
+                Wording(Argument("query"), ": is empty"),
+                invalid_input="query=",
+                recovery_hint="Give at least one word.",
+            )
         _check_size(page_size)
         cursor_mark = read_cursor(cursor_mark)
         if sort is not None and not _SORT.fullmatch(sort):
@@ -265,6 +270,6 @@ def _bad_cursor(cursor_mark: str, what: str, details: dict[str, object] | None =
 def _no_such_address(error: EntityNotFound) -> UpstreamError:
     return UpstreamError(
         "There is no Europe PMC search at the address in EUROPEPMC_URL.",
-        recovery_hint="Check the base address with `entrez-kit config show`.",
+        recovery_hint=BASE_ADDRESS,
         details={**error.details, "reason": "no_such_address"},
     )

@@ -22,6 +22,7 @@ from entrez_kit.settings import Settings
 from entrez_kit.transport.call import CREDENTIALS, Call, Expect, Format, Method, Reply
 from entrez_kit.transport.client import Transport
 from entrez_kit.transport.policy import credentials_length, ttl_of
+from entrez_kit.wording import ANEW, Wording
 
 MAX_GET_CHARACTERS: Final = 2000
 """Longer addresses go by POST; NCBI asks for that, and proxies cut them."""
@@ -506,7 +507,7 @@ def _both(first: Read | None, second: Read | None) -> Read | None:
 def _incomplete(endpoint: str, what: str) -> UpstreamError:
     return UpstreamError(
         f"The {endpoint} reply is incomplete: {what}.",
-        recovery_hint="Ask again in a little while (in the terminal with --refresh).",
+        recovery_hint=Wording(ANEW, "."),
         details={"reason": "incomplete", "endpoint": endpoint},
     )
 

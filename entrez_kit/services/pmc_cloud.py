@@ -14,6 +14,7 @@ from entrez_kit.settings import PMC_OA_URL, Settings
 from entrez_kit.transport.call import Call, Expect, Reply
 from entrez_kit.transport.client import Transport
 from entrez_kit.transport.policy import DAY, TTL
+from entrez_kit.wording import BASE_ADDRESS
 
 BUCKET: Final = "pmc-oa-opendata"
 ROOTS: Final = frozenset({"article", "pmc-articleset"})
@@ -70,7 +71,7 @@ class PmcOpenData:
         if reply is None:
             raise UpstreamError(
                 "There is no bucket at the address in ENTREZ_KIT_PMC_OA_URL",
-                recovery_hint="Check the base address with `entrez-kit config show`.",
+                recovery_hint=BASE_ADDRESS,
                 details={"reason": "no_such_address", "service": "pmc_oa", "endpoint": "list"},
             )
         pattern = rf"<(?:Prefix|Key)>\s*{wanted}\.([0-9]{{1,4}})/".encode()

@@ -20,6 +20,7 @@ from entrez_kit.transport.gate import FollowerTimeout, Gate, LimiterFactory, Sin
 from entrez_kit.transport.policy import POLICIES, cache_identity
 from entrez_kit.transport.redaction import LogGuard, Redactor
 from entrez_kit.transport.retry import Backoff, OutOfTime, Retryable, Tally
+from entrez_kit.wording import Wording
 
 if TYPE_CHECKING:
     import requests
@@ -301,7 +302,9 @@ def _out_of_time(last: EntrezKitError, call: Call, tally: Tally) -> EntrezKitErr
     """Return the error for a call whose time limit leaves no room for another attempt."""
     limit = "its own time limit" if call.deadline_ms else "NCBI_TOTAL_DEADLINE_MS"
     hint = (
-        None if isinstance(last, RateLimited) else f"{last.recovery_hint} Or allow more time; {limit} ended this call."
+        None
+        if isinstance(last, RateLimited)
+        else Wording(last.recovery_hint, f" Or allow more time; {limit} ended this call.")
     )
     message = f"No time is left for another attempt after {tally.sent}. {last.message}"
     return _changed(

@@ -14,21 +14,22 @@ from entrez_kit.transport.call import Call
 from entrez_kit.transport.policy import POLICIES
 from entrez_kit.transport.refusals import invalid_response
 from entrez_kit.transport.retry import Retryable
+from entrez_kit.wording import BASE_ADDRESS, ByDoor, Wording
 
 FEW: Final = 2
 """Further attempts where nobody listens or the name is unknown: that seldom passes within a minute."""
 
-_DOCTOR: Final = "`entrez-kit doctor` says which hop fails."
+_DOCTOR: Final = ByDoor("; `entrez-kit doctor` says which hop fails", "")
 _TEXTS: Final = {
-    "dns": ("the name {host} could not be resolved", f"Check the network connection and DNS; {_DOCTOR}"),
-    "connection": ("no connection to {host}", f"Check the network connection; {_DOCTOR}"),
+    "dns": ("the name {host} could not be resolved", Wording("Check the network connection and DNS", _DOCTOR, ".")),
+    "connection": ("no connection to {host}", Wording("Check the network connection", _DOCTOR, ".")),
     "proxy": (
         "the proxy does not let requests to {host} through",
-        f"Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY; {_DOCTOR}",
+        Wording("Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY", _DOCTOR, "."),
     ),
     "tls": (
         "the TLS certificate or connection of {host} was refused",
-        f"Where a company's proxy inspects TLS, set REQUESTS_CA_BUNDLE to its certificate; {_DOCTOR}",
+        Wording("Where a company's proxy inspects TLS, set REQUESTS_CA_BUNDLE to its certificate", _DOCTOR, "."),
     ),
     "timeout": (
         "{host} did not answer within {seconds:g} s",
@@ -44,7 +45,7 @@ def explain(exc: Exception, call: Call, host: str, seconds: float) -> Retryable 
     ):
         return NotConfigured(
             f"The address or proxy for {POLICIES[call.service].title} cannot be used ({type(exc).__name__}).",
-            recovery_hint="Check the base address with `entrez-kit config show`, and HTTPS_PROXY.",
+            recovery_hint=Wording(BASE_ADDRESS, " And HTTPS_PROXY."),
             details={"reason": "bad_address", "service": call.service, "endpoint": call.endpoint},
         )
     causes = list(_causes(exc))

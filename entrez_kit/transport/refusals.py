@@ -21,6 +21,7 @@ from entrez_kit.errors import (
 from entrez_kit.transport.call import Call
 from entrez_kit.transport.policy import POLICIES
 from entrez_kit.transport.retry import Retryable
+from entrez_kit.wording import Argument, Wording
 
 IDS_DOUBTED: Final = 2
 """How often words about ids are asked for again: services in trouble say the same of ids that are fine."""
@@ -120,7 +121,10 @@ TRANSIENT: Final = _words(
     r"\bmemory\b",
 )
 
-HISTORY_HINT: Final = "NCBI keeps a history for some hours. Search again and use the new web_env and query_key."
+HISTORY_HINT: Final = Wording(
+    "NCBI keeps a history for some hours. Search again and use the new ",
+    *(Argument("web_env"), " and ", Argument("query_key"), "."),
+)
 PAGING_HINT: Final = "PubMed gives out the first 9,999 records of a search. Narrow the query, for example by date."
 EUROPEPMC_HINT: Final = "Correct the named argument. The search syntax is at https://europepmc.org/searchsyntax."
 _DATABASES_HINT: Final = "EInfo without a database lists all of them."

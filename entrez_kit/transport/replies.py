@@ -22,6 +22,7 @@ from entrez_kit.transport.call import Call
 from entrez_kit.transport.policy import POLICIES
 from entrez_kit.transport.redaction import Redactor
 from entrez_kit.transport.retry import Retryable, parse_retry_after
+from entrez_kit.wording import BASE_ADDRESS, ByDoor, Wording
 
 FULL_PARSE_BYTES: Final = 4_000_000
 TAIL_BYTES: Final = 1024
@@ -147,13 +148,15 @@ def _status_error(call: Call, incoming: Incoming, said: str, wait: float | None)
     if status in (401, 403, 407, 451):
         return UpstreamError(
             f"{title} or a proxy refuses requests from here: {answered}.",
-            recovery_hint="Run `entrez-kit doctor`. NCBI blocks addresses that send too much; "
-            "it can be asked at info@ncbi.nlm.nih.gov.",
+            recovery_hint=Wording(
+                *(ByDoor("Run `entrez-kit doctor`. ", ""), "NCBI blocks addresses that send too much; "),
+                "it can be asked at info@ncbi.nlm.nih.gov.",
+            ),
             details={**about, "reason": "refused"},
         )
     return UpstreamError(
         f"{title} did not answer {call.endpoint}: {answered}.",
-        recovery_hint="Check the base address with `entrez-kit config show`.",
+        recovery_hint=BASE_ADDRESS,
         details={**about, "reason": "no_such_address" if status in (404, 410) else "unexpected_status"},
     )
 

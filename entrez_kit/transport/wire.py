@@ -34,6 +34,7 @@ from entrez_kit.transport.policy import NOT_FOUND_TTL, POLICIES, credentials_for
 from entrez_kit.transport.redaction import Redactor
 from entrez_kit.transport.refusals import invalid_response
 from entrez_kit.transport.retry import Retryable, Tally
+from entrez_kit.wording import BASE_ADDRESS, Switch, Wording
 
 logger = logging.getLogger("entrez_kit.transport")
 
@@ -319,8 +320,8 @@ class WireAdapter(HTTPAdapter):
         call = request.call
         if self._settings.offline:
             raise UpstreamError(
-                f"The cache has no reply to this {call.endpoint} request, and --offline forbids to ask for one.",
-                recovery_hint="Run without --offline (ENTREZ_KIT_OFFLINE) to ask the service.",
+                f"The cache has no reply to this {call.endpoint} request, and offline mode forbids to ask for one.",
+                recovery_hint=Wording("Run without ", Switch("offline"), " to ask the service."),
                 details={"reason": "offline", "service": call.service, "endpoint": call.endpoint},
             )
         with ExitStack() as stack:
@@ -468,6 +469,6 @@ def _bad_address(call: Call) -> NotConfigured:
 def _redirect_refused(call: Call, why: str) -> UpstreamError:
     return UpstreamError(
         f"{POLICIES[call.service].title} does not answer {call.endpoint} where it is asked: {why}.",
-        recovery_hint="Check the base address with `entrez-kit config show`, and whether a login page intervenes.",
+        recovery_hint=Wording(BASE_ADDRESS, " See whether a login page intervenes."),
         details={"reason": "redirected", "service": call.service, "endpoint": call.endpoint},
     )

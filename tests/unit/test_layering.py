@@ -11,7 +11,7 @@ import pytest
 from places import ROOT
 
 LAYERS = (
-    ("_version", "markup", "invisible"),
+    ("_version", "markup", "invisible", "wording"),
     ("errors",),
     ("extras",),
     ("private_files",),

@@ -15,6 +15,7 @@ from entrez_kit.citations.files.references import (
 )
 from entrez_kit.errors import InvalidInput
 from entrez_kit.model import Warn
+from entrez_kit.wording import ByDoor, Wording
 
 _LINE: Final = re.compile(r"([A-Z]{2,4}) *- ?(.*)")
 
@@ -51,7 +52,7 @@ class NbibFile:
         raise InvalidInput(
             "A MEDLINE file is not corrected.",
             invalid_input="fix",
-            recovery_hint="Fetch the records anew: `entrez-kit fetch -i FILE -f nbib`.",
+            recovery_hint=Wording("Fetch the records anew", ByDoor(": `entrez-kit fetch -i FILE -f nbib`", ""), "."),
             details={"reason": "bad_usage"},
         )
 

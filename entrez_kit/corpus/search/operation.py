@@ -12,6 +12,7 @@ from entrez_kit.errors import EntrezKitError, LocalEmbeddingsError
 from entrez_kit.model import Request, Result, is_absent, sparse
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
+from entrez_kit.wording import REINDEX, Wording
 
 if TYPE_CHECKING:
     pass
@@ -133,7 +134,7 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
 def _not_all_embedded(lacking: int) -> EntrezKitError:
     return LocalEmbeddingsError(
         f"{lacking:,} passages have no vector yet and were compared by their words only.",
-        recovery_hint="Run `entrez-kit corpus reindex` to make the vectors that are missing.",
+        recovery_hint=Wording(REINDEX, " to make the vectors that are missing."),
         details={"reason": "vectors_missing", "partial": True, "missing_vectors": lacking},
     )
 

@@ -15,6 +15,7 @@ from entrez_kit.corpus.embeddings import BATCH, Embedder, embedder_of
 from entrez_kit.corpus.search.ranking import Candidate
 from entrez_kit.errors import LocalEmbeddingsError
 from entrez_kit.services import Services
+from entrez_kit.wording import Wording, run
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,7 +80,6 @@ def check_model(connection: sqlite3.Connection, model: str) -> int | None:
     kept = f" It has vectors of {', '.join(others)}." if others else ""
     raise LocalEmbeddingsError(
         f"The corpus has no vectors of {model} for its {lacking:,} passages.{kept}",
-        recovery_hint="Run `entrez-kit corpus reindex`, or search without embeddings (ENTREZ_KIT_EMBEDDINGS=none).",
         details={"reason": "vectors_missing", "model": model, "missing_vectors": lacking, "models": others},
     )
 
@@ -107,7 +107,9 @@ def dimension_changed(model: str, before: int, now: int) -> LocalEmbeddingsError
     """Return the error for a model that is not what it was, though its name is."""
     return LocalEmbeddingsError(
         f"{model} now has {now} dimensions, the corpus's vectors have {before}.",
-        recovery_hint="Run `entrez-kit corpus reindex --anew`.",
+        recovery_hint=Wording(
+            run("corpus reindex --anew", "Ask whoever runs the server to make all vectors anew"), "."
+        ),
         details={"reason": "dimension_changed", "model": model, "dim": now, "stored_dim": before},
     )
 

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from entrez_kit.corpus.store.schema import prepare
 from entrez_kit.errors import StoreError
 from entrez_kit.private_files import database_files, make_private_database, make_private_folder
+from entrez_kit.wording import AGAIN, Wording
 
 BUSY_SECONDS: Final = 30.0
 """How long a writer waits for another one; a batch of a sync takes a fraction of a second."""
@@ -223,7 +224,7 @@ def _refused_by_system(path: Path, exc: OSError) -> StoreError:
         reason, hint = "disk_full", _FULL
     else:
         reason = "cannot_open"
-        hint = "Name another folder with ENTREZ_KIT_DATA_DIR; `entrez-kit doctor` tells more."
+        hint = "Name another folder with ENTREZ_KIT_DATA_DIR."
     return store_error(path, f"cannot be opened: {why}", reason, hint)
 
 
@@ -232,7 +233,7 @@ def _primary(exc: sqlite3.Error) -> int:
     return int(getattr(exc, "sqlite_errorcode", 0) or 0) & 0xFF
 
 
-_FULL: Final = "Free some space and run the same command again: what was committed is kept, the rest is fetched again."
+_FULL: Final = Wording("Free some space. ", AGAIN, ": what was committed is kept, the rest is fetched again.")
 _DAMAGED: Final = (
     "Nothing was changed. Restore a copy of the file, or move it away and sync again; "
     "`sqlite3 corpus.db .recover` may save what is in it."
@@ -241,7 +242,7 @@ _MEANINGS: Final[dict[int, tuple[str, str, str]]] = {
     sqlite3.SQLITE_BUSY: (
         "locked",
         "is held by another program",
-        "Wait for the other sync or program to end, or close it, and run the same command again.",
+        "Wait for the other sync or program to end, or close it, and try again.",
     ),
     sqlite3.SQLITE_READONLY: (
         "read_only",
@@ -259,7 +260,7 @@ _MEANINGS: Final[dict[int, tuple[str, str, str]]] = {
     sqlite3.SQLITE_IOERR: (
         "io_error",
         "could not be read or written: the disk reports an error",
-        "Check the disk and that the folder is not on an unreliable network drive, then run the same command again.",
+        "Check the disk and that the folder is not on an unreliable network drive, and try again.",
     ),
 }
 _MEANINGS[sqlite3.SQLITE_LOCKED] = _MEANINGS[sqlite3.SQLITE_BUSY]
@@ -332,7 +333,7 @@ def sync_lock(path: Path, query_key: str) -> Iterator[None]:
             path,
             f"is being synced for {query_key!r} by another process",
             "sync_running",
-            "Wait until the other sync has ended and run the same command again; other keys can be synced meanwhile.",
+            "Wait until the other sync has ended and try again; other keys can be synced meanwhile.",
             query_key=query_key,
         ) from None
     except OSError as exc:

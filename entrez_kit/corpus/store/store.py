@@ -24,6 +24,7 @@ from entrez_kit.corpus.times import read_moment, stamp, to_second, utc_now
 from entrez_kit.errors import EntityNotFound, InvalidInput
 from entrez_kit.pubmed.models import Article
 from entrez_kit.settings import CORPUS_FILE, Settings
+from entrez_kit.wording import Argument, Call, Wording
 
 _NONE: Final[Mapping[int, str | None]] = MappingProxyType({})
 
@@ -137,7 +138,10 @@ class Store:
         moment, now = read_moment(last_edat, "last_edat"), self.clock()
         if moment > to_second(now + timedelta(days=1)):
             raise InvalidInput(
-                f"last_edat: {last_edat} lies in the future; records entered until then would never be fetched.",
+                Wording(
+                    Argument("last_edat"),
+                    f": {last_edat} lies in the future; records entered until then would never be fetched.",
+                ),
                 invalid_input=f"last_edat={last_edat}",
                 recovery_hint="Give a moment that has passed.",
                 details={"reason": "future_checkpoint"},
@@ -197,7 +201,9 @@ class Store:
         raise EntityNotFound(
             f"The corpus has no query {query_key!r}.",
             invalid_input=f"query_key={query_key}",
-            recovery_hint=f"{listed} `entrez-kit corpus sync KEY TERM` makes one.",
+            recovery_hint=Wording(
+                f"{listed} To make one call ", Call("sync_delta", query_key=query_key, term=...), "."
+            ),
             details={"reason": "unknown_query_key", "known": known},
         )
 

@@ -13,6 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 from entrez_kit.errors import EntrezKitError, LocalIndexError, NotConfigured, VectorIndexError
 from entrez_kit.extras import require
 from entrez_kit.settings import Settings
+from entrez_kit.wording import Argument, Switch, Wording, run
 
 if TYPE_CHECKING:
     from weaviate import WeaviateClient
@@ -22,6 +23,9 @@ CLOUD: Final = (".weaviate.cloud", ".weaviate.network", ".weaviate.io", ".semi.t
 """Hosts of Weaviate Cloud, whose gRPC has a name of its own."""
 LONGEST_DETAIL: Final = 300
 """Characters of what the server says that are passed on."""
+REBUILD: Final = run(
+    "corpus reindex --index weaviate", "Ask whoever runs the server to make the index in Weaviate anew"
+)
 _CLASS: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,229}")
 
 Answer = TypeVar("Answer")
@@ -66,8 +70,10 @@ def server_of(settings: Settings) -> Server:
         raise _unusable(settings, "WEAVIATE_API_KEY is sent over https or to this machine only.")
     if settings.offline and not is_loopback(host):
         raise LocalIndexError(
-            f"Weaviate at {host} is out of reach under --offline.",
-            recovery_hint="Leave --offline out, or search the local index (leave --index weaviate out).",
+            f"Weaviate at {host} is out of reach in offline mode.",
+            recovery_hint=Wording(
+                "Leave ", Switch("offline"), " out, or search the local index (leave ", Argument("index"), " out)."
+            ),
             details={"reason": "offline"},
         )
     server = Server(host, _port(parts), _grpc_host(host), _grpc_port(settings, host), secure)
@@ -244,7 +250,7 @@ def _typed(exc: Exception, settings: Settings) -> VectorIndexError:
     if "vector lengths don't match" in said or "dimension" in said:
         return LocalIndexError(
             f"{server.name} holds vectors of another model.",
-            recovery_hint="Run `entrez-kit corpus reindex --index weaviate`.",
+            recovery_hint=Wording(REBUILD, "."),
             details={"reason": "dimension_changed", "said": said},
         )
     if isinstance(exc, theirs.WeaviateBaseError) and not isinstance(exc, theirs.ResponseCannotBeDecodedError):

@@ -17,9 +17,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from entrez_kit.corpus.chunking import chunk_uuid
-from entrez_kit.corpus.weaviate.client import ask, class_of, connect, server_of, without_key
+from entrez_kit.corpus.weaviate.client import REBUILD, ask, class_of, connect, server_of, without_key
 from entrez_kit.errors import LocalIndexError
 from entrez_kit.settings import Settings
+from entrez_kit.wording import Wording
 
 if TYPE_CHECKING:
     from weaviate import WeaviateClient
@@ -190,7 +191,7 @@ class WeaviateIndex:
         raise self._unfit(
             f"holds vectors of {held.name}, not of {self.vectors.name}",
             "model_changed",
-            "Run `entrez-kit corpus reindex --index weaviate`, or set ENTREZ_KIT_EMBEDDINGS to what it was.",
+            Wording(REBUILD, ", or set ENTREZ_KIT_EMBEDDINGS to what it was."),
             model=self.vectors.model,
             held=held.model,
         )
@@ -202,7 +203,7 @@ class WeaviateIndex:
             LocalIndexError: it is not there, was not made by entrez-kit or lacks properties.
         """
         if not self.exists():
-            raise self._unfit("does not exist", "no_collection", "Run `entrez-kit corpus reindex --index weaviate`.")
+            raise self._unfit("does not exist", "no_collection", Wording(REBUILD, "."))
         found = self._ask(lambda: self._collection.config.get(simple=True))
         described = _DESCRIBED.fullmatch(found.description or "")
         if described is None:
@@ -217,7 +218,7 @@ class WeaviateIndex:
             raise self._unfit(
                 f"has no {', '.join(lacking)} as this version of entrez-kit needs",
                 "schema_differs",
-                "Run `entrez-kit corpus reindex --index weaviate`.",
+                Wording(REBUILD, "."),
                 properties=lacking,
             )
         return Vectors(described["model"], int(described["dim"]) if described["dim"] else None)

@@ -35,6 +35,7 @@ from entrez_kit.model import Result
 from entrez_kit.private_files import make_private_folder
 from entrez_kit.pubmed.standing import RETRACTED
 from entrez_kit.services import Services
+from entrez_kit.wording import REINDEX, ByDoor, Wording
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.store.store import Store
@@ -246,7 +247,9 @@ def deliver(services: Services, progress: Progress | None = None) -> str | None:
         problem = exc
     if problem is None:
         return None
-    return f"Weaviate was not told of everything, the next sync tries again: {problem.message} {problem.recovery_hint}"
+    hint = problem.recovery_hint
+    said = f"Weaviate was not told of everything, the next sync tries again: {problem.message}"
+    return Wording(said, " ", ByDoor(hint, "") if isinstance(hint, Wording) else hint)
 
 
 class _Delivery:
@@ -313,7 +316,7 @@ class _Delivery:
     def _shortfall(self, waiting: int) -> VectorIndexError:
         first, number = next(iter(self.errors.values())), len(self.errors)
         lacking = sum(why == "it has no vector" for why in self.errors.values())
-        hint = "Run `entrez-kit corpus reindex`, which makes the vectors that are missing." if lacking else None
+        hint = Wording(REINDEX, " to make the vectors that are missing.") if lacking else None
         kind = LocalIndexError if lacking else VectorIndexError
         return kind(
             f"{self.index.server.name} did not take {number:,} passage{'s' if number > 1 else ''} ({first}).",

@@ -135,7 +135,7 @@ class _Errand:
         """Follow redirects to the page and read it."""
         place = self._first(url)
         if self._settings.offline:
-            raise _failed("offline", place, "--offline forbids to ask for it")
+            raise _failed("offline", place, "offline mode forbids to ask for it")
         been_out = False
         for hop in range(max_hops + 1):
             tracing.checkpoint()

@@ -152,7 +152,7 @@ def test_people_get_a_message_and_a_hint(alone: Cli) -> None:
     done = alone("search", "ab", "-f", "table")
 
     assert done.status == 2
-    assert done.err.splitlines()[0] == "Error: QUERY: String should have at least 3 characters"
+    assert done.err.splitlines()[0] == "Error: QUERY: needs 3 or more characters"
     assert done.err.splitlines()[1].startswith("Hint: ")
 
 
@@ -481,3 +481,27 @@ def test_help_shows_an_example_on_a_line_of_its_own(alone: Cli, command: str) ->
     examples = [line for line in shown if line.startswith(f"entrez-kit {command}")]
     assert examples
     assert not examples[0].endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("search", "--sorty", "x"), "--sort"),
+        (("search", "--sort-by", "pub_date"), "--sort"),
+        (("search", "--query-term", "x"), "QUERY"),
+        (("search", "--max", "5"), "--max-results or --max-date"),
+        (("fetch", "--form", "json"), "--format"),
+        (("serch", "x"), "search"),
+        (("corpus", "reindx"), "reindex"),
+        (("search", "--xyzzy"), None),
+        (("zzz",), None),
+        (("gene", "lookup"), None),
+    ],
+)
+def test_what_does_not_exist_is_answered_with_what_is_near_or_nothing(
+    alone: Cli, words: tuple[str, ...], meant: str | None
+) -> None:
+    message = json.loads(alone(*words, "--json").err)["error"]["message"]
+
+    assert message.endswith(f" Did you mean {meant}?" if meant else ".")
+    assert meant or "mean" not in message

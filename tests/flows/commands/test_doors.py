@@ -140,8 +140,8 @@ def test_the_terminal_and_python_give_the_same_document(
 
 @pytest.mark.long
 @operations
-def test_the_terminal_and_python_give_the_same_error(
-    cli: Cli, kit_for: Any, sandbox: Any, operation: Operation[Any, Any]
+def test_the_terminal_and_python_give_the_same_error_each_in_its_own_words(
+    cli: Cli, kit_for: Any, sandbox: Any, module: Module, operation: Operation[Any, Any]
 ) -> None:
     from entrez_kit.errors import EntrezKitError
 
@@ -175,7 +175,11 @@ def test_the_terminal_and_python_give_the_same_error(
         getattr(kit_for(sandbox), operation.method)(**fields)
 
     printed = json.loads(cli(*operation.command, *arguments, "--json").err)
-    assert printed == json.loads(json.dumps(operation.error_document(caught.value)))
+    command = module("_app").load_command(operation.command[0])
+    for word in operation.command[1:]:
+        command = command.commands[word]
+    said = caught.value.say_in(module("_words").Terminal(module("_words").options_of(command)))
+    assert printed == json.loads(json.dumps(operation.error_document(said)))
 
 
 def test_every_command_is_an_operation_or_listed_as_the_terminals_own(module: Module) -> None:

@@ -274,19 +274,19 @@ def test_a_result_set_kept_at_ncbi_is_fetched(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "field"),
+    ("arguments", "option"),
     [
-        (("--query-key", "1"), "web_env"),
-        (("--web-env", "MCID_1"), "query_key"),
-        (("1", "--query-key", "1", "--web-env", "MCID_1"), "pmids"),
-        (("1", "--retmax", "5"), "retmax"),
+        (("--query-key", "1"), "--web-env"),
+        (("--web-env", "MCID_1"), "--query-key"),
+        (("1", "--query-key", "1", "--web-env", "MCID_1"), "ID"),
+        (("1", "--retmax", "5"), "--retmax"),
     ],
 )
-def test_half_a_result_set_is_refused_naming_the_field(cli: Cli, arguments: tuple[str, ...], field: str) -> None:
+def test_half_a_result_set_is_refused_naming_the_option(cli: Cli, arguments: tuple[str, ...], option: str) -> None:
     done = cli("fetch", *arguments)
 
     assert done.status == 2
-    assert field in envelope(done)["message"]
+    assert option in envelope(done)["message"]
 
 
 # Failures

@@ -92,7 +92,7 @@ def test_what_pubmed_does_not_show_is_said(kit_for: KitFor) -> None:
         sent = big.requests()
         with pytest.raises(InvalidInput, match="first 9,999") as caught:
             call(kit, SEARCH, db="pubmed", term="all[sb]", offset=9_999)
-        assert "search --all" in caught.value.recovery_hint
+        assert "narrow the query by date" in caught.value.recovery_hint
         assert big.requests() == sent
 
 

@@ -21,6 +21,7 @@ from entrez_kit.pubmed.convert import CONVERT
 from entrez_kit.pubmed.match import LOOKUP_CITATION
 from entrez_kit.pubmed.search import SEARCH_ARTICLES
 from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.server.words import Tools
 
 TOOLS: dict[str, Operation[Any, Any]] = {
     operation.name: operation
@@ -58,7 +59,7 @@ CASES = {
         SUMMARY,
         {**GENE, "ids": ["999999"]},
         "ENTITY_NOT_FOUND",
-        'call entrez_search with db "gene"',
+        'call entrez_search(db="gene", term=...)',
         "entrez_search",
         {**GENE, "term": "TP53"},
     ),
@@ -66,7 +67,7 @@ CASES = {
         SUMMARY,
         {**GENE, "ids": ["TP53"]},
         "INVALID_INPUT",
-        'call entrez_search with db "gene"',
+        'call entrez_search(db="gene", term=...)',
         "entrez_search",
         {**GENE, "term": "TP53"},
     ),
@@ -74,7 +75,7 @@ CASES = {
         FETCH,
         {"db": "nuccore", "ids": ["990000999"]},
         "ENTITY_NOT_FOUND",
-        'call entrez_search with db "nuccore"',
+        'call entrez_search(db="nuccore", term=...)',
         "entrez_search",
         {"db": "nuccore", "term": "TP53"},
     ),
@@ -82,7 +83,7 @@ CASES = {
         LINK,
         {"ids": ["999999"], "source": "gene", "target": "pubmed"},
         "ENTITY_NOT_FOUND",
-        'call entrez_search with db "gene"',
+        'call entrez_search(db="gene", term=...)',
         "entrez_search",
         {**GENE, "term": "TP53"},
     ),
@@ -130,19 +131,17 @@ CASES = {
         LOOKUP_CITATION,
         {"citations": [{"journal": "No Such Journal", "year": "2020", "volume": "1", "first_page": "2"}]},
         "ENTITY_NOT_FOUND",
-        "search by title with pubmed_search_articles",
+        "to search by title call pubmed_search_articles",
         "pubmed_search_articles",
         {"query_term": "base editing of a cryptic splice site[title]"},
     ),
-    "outage": Case(
-        SPELL, {"query": "crisper"}, "UPSTREAM_ERROR", "same command again", None, {}, fault=("500", "espell")
-    ),
+    "outage": Case(SPELL, {"query": "crisper"}, "UPSTREAM_ERROR", "same call again", None, {}, fault=("500", "espell")),
     "rate limit": Case(SPELL, {"query": "crisper"}, "RATE_LIMITED", "NCBI_API_KEY", None, {}, fault=("429", "espell")),
     "batch that was lost": Case(
         LINK,
         {"ids": ["7157"], "source": "gene", "target": "pubmed"},
         "UPSTREAM_ERROR",
-        "same command again",
+        "same call again",
         None,
         {},
         fault=("error200", "elink"),
@@ -151,8 +150,9 @@ CASES = {
 
 
 def outcome(kit: EntrezKit, operation: Operation[Any, Any], arguments: dict[str, Any]) -> EntrezKitError | None:
-    """Return the error of a call, as both doors see it."""
-    return execute(operation, kit.services, arguments).error
+    """Return the error of a call, as agents see it."""
+    error = execute(operation, kit.services, arguments).error
+    return error.say_in(Tools()) if error is not None else None
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

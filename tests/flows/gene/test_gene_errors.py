@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from entrez_kit.gene.links import GET_PUBMED_LINKS
 from entrez_kit.gene.lookup import GET_GENE
 from entrez_kit.gene.search import SEARCH_GENES
 from entrez_kit.operation import Operation, execute
+from entrez_kit.server.words import Tools
 
 REGISTRY = {"UNRESOLVED_ENTITY", "ENTITY_NOT_FOUND", "AMBIGUOUS_QUERY", "RATE_LIMITED", "UPSTREAM_ERROR"}
 TOOLS: dict[str, Operation[Any, Any]] = {
@@ -57,7 +59,7 @@ def _error(genes: Genes, tool: str, arguments: dict[str, Any]) -> EntrezKitError
     outcome = execute(TOOLS[tool], genes.kit.services, arguments)
     assert outcome.result is None
     assert outcome.error is not None
-    return outcome.error
+    return outcome.error.say_in(Tools())
 
 
 @pytest.mark.parametrize(("tool", "arguments", "code", "invalid_input"), WRONG)
@@ -120,11 +122,12 @@ def test_a_query_ncbi_refuses_is_ambiguous_and_named() -> None:
 
 
 def test_hints_name_the_next_call() -> None:
-    assert unresolved("TP53", "get_gene").recovery_hint.startswith('Call search_genes(query="TP53")')
-    assert unresolved("7157", "get_gene").recovery_hint.startswith('Call get_gene(entrez_id="NCBIGene:7157")')
-    assert unresolved('the "p53" gene', "get_gene").recovery_hint.startswith(
-        'Call search_genes(query="the \\"p53\\" gene")'
-    )
+    def hint(text: str) -> str:
+        return unresolved(text, "get_gene").say_in(Tools()).recovery_hint
+
+    assert hint("TP53").startswith('Call search_genes(query="TP53") to resolve the identifier first')
+    assert hint("7157").startswith('Call get_gene(entrez_id="NCBIGene:7157")')
+    assert hint('the "p53" gene').startswith('Call search_genes(query="the \\"p53\\" gene")')
 
 
 @pytest.mark.parametrize("text", ["", " ", "x", "\x00\x01", "y" * 500, "NCBIGene:0"])
@@ -216,9 +219,11 @@ def test_an_id_without_anything_to_look_for_gets_no_call_that_finds_nothing(gene
 
 
 def test_the_call_for_the_terminal_is_one_that_a_shell_takes(genes: Genes) -> None:
-    hint = _error(genes, "get_gene", {"entrez_id": "NCBIGene:tumor suppressor"}).recovery_hint
+    error = execute(GET_GENE, genes.kit.services, {"entrez_id": "NCBIGene:tumor suppressor"}).error
 
-    assert "entrez-kit gene search 'tumor suppressor')" in hint
+    assert error is not None
+    hint = error.say_in(import_module("entrez_kit.commands._words").Terminal()).recovery_hint
+    assert hint.startswith("Run `entrez-kit gene search 'tumor suppressor'` to resolve the identifier first")
 
 
 def _after_organism(genes: Genes, error: EntrezKitError) -> None:

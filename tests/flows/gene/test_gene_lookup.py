@@ -82,18 +82,18 @@ def test_us2_scenario_2_a_symbol_gets_unresolved_entity_that_points_to_search_ge
         genes.get("TP53")
 
     assert caught.value.message == "The input 'TP53' is not a valid NCBIGene CURIE."
-    assert 'Call search_genes(query="TP53") to resolve the identifier first' in caught.value.recovery_hint
+    assert 'Call kit.search_genes(query="TP53") to resolve the identifier first' in caught.value.recovery_hint
     assert caught.value.invalid_input == "TP53"
 
 
 def test_a_bare_number_gets_the_exact_next_call(genes: Genes) -> None:
     with pytest.raises(UnresolvedEntity) as caught:
         genes.get("7157")
-    assert caught.value.recovery_hint.startswith('Call get_gene(entrez_id="NCBIGene:7157") ')
+    assert caught.value.recovery_hint.startswith('Call kit.get_gene(entrez_id="NCBIGene:7157") ')
 
     with pytest.raises(UnresolvedEntity) as caught:
         genes.links("GeneID:7157")
-    assert caught.value.recovery_hint.startswith('Call get_pubmed_links(entrez_id="NCBIGene:7157") ')
+    assert caught.value.recovery_hint.startswith('Call kit.get_pubmed_links(entrez_id="NCBIGene:7157") ')
 
 
 def test_us2_scenario_3_an_id_without_a_gene_gets_entity_not_found(genes: Genes) -> None:

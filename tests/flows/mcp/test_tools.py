@@ -211,7 +211,7 @@ def test_caps_stand_in_the_schema_and_hold(operation: Operation[Any, Any], servi
         error = error_of(result)
         assert name in [problem["field"] for problem in error["details"]["errors"]]
         assert f"up to {cap}" in error["recovery_hint"]
-        assert f"entrez-kit {' '.join(operation.command)}" in error["recovery_hint"]
+        assert "entrez-kit" not in error["recovery_hint"]
 
 
 @pytest.mark.parametrize("name", HIDDEN)

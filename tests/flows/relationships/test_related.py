@@ -100,7 +100,7 @@ def test_wrong_arguments_are_refused_by_name(arguments: dict[str, Any], field: s
 
 
 def test_a_doi_is_refused_with_the_call_that_finds_the_pmid() -> None:
-    with pytest.raises(InvalidInput, match="pubmed_convert_ids"):
+    with pytest.raises(InvalidInput, match=r"kit\.convert_ids"):
         RELATIONSHIPS.build({"source_pmid": "10.1000/x"})
 
 
@@ -174,7 +174,7 @@ def test_an_invented_pmid_gets_no_links(sandbox: Sandbox, kit_for: KitFor, monke
             related(kit_for(sandbox), "12", relation)
         assert caught.value.invalid_input == "12"
         assert "PMID 12" in caught.value.message
-        assert "pubmed_search_articles" in caught.value.recovery_hint
+        assert "search_articles" in caught.value.recovery_hint
 
 
 @pytest.mark.parametrize(

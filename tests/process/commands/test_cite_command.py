@@ -172,7 +172,7 @@ def test_an_unknown_style_names_those_that_exist(cli: Cli) -> None:
 
     assert done.status == 2
     assert envelope(done)["invalid_input"] == "citation_styles.0=harvard"
-    assert all(f"'{name}'" in envelope(done)["message"] for name in STYLE_NAMES)
+    assert all(name in envelope(done)["message"] for name in STYLE_NAMES)
 
 
 def test_fields_are_projected_and_refused_where_they_make_no_sense(cli: Cli) -> None:

@@ -139,7 +139,7 @@ def test_values_out_of_bounds_are_refused_naming_the_field(field: str, value: ob
 
 
 def test_more_than_pubmed_shows_names_the_way_to_all_results() -> None:
-    with pytest.raises(InvalidInput, match="--all"):
+    with pytest.raises(InvalidInput, match=r"kit\.search_all"):
         SEARCH_ARTICLES.build({"query_term": "asthma", "max_results": 10_000})
 
 

@@ -1,0 +1,226 @@
+"""Each door says calls, arguments and flags in its own words, and none of another's."""
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator
+from copy import deepcopy
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.errors import EntrezKitError, InvalidInput
+from entrez_kit.operation import Operation
+from entrez_kit.server.words import Tools
+from entrez_kit.wording import AGAIN, Argument, ByDoor, Call, Switch, Wording
+
+ROOT = Path(__file__).parents[2] / "entrez_kit"
+ELSEWHERE = (
+    "sandbox/",
+    "doctor/",
+    "configuration.py",
+    "__main__.py",
+    "server/auth.py",
+    "server/http.py",
+    "citations/style/",
+    "citations/pandoc.py",
+)
+"""What only commands of the terminal use, and how pandoc is called."""
+ABOUT_TOOLS = ("server/app.py", "server/prompts.py", "server/resources.py")
+"""What only MCP clients read."""
+PYDANTIC = re.compile(
+    r"Input should|should (have|be)|Extra inputs|Field required|not permitted|valid (string|integer|list)"
+)
+BY_METHOD = {operation.method: operation for operation in OPERATIONS}
+TOOL_NAMES = {name for operation in OPERATIONS for name in (operation.name, *operation.aliases)}
+
+
+def _terminal(*command: str) -> Any:
+    words = import_module("entrez_kit.commands._words")
+    return words.Terminal(words.options_of(_command(command)) if command else {})
+
+
+@cache
+def _command(words: tuple[str, ...]) -> Any:
+    command = import_module("entrez_kit.commands._app").load_command(words[0])
+    for word in words[1:]:
+        command = command.commands[word]
+    return command
+
+
+HINT = Wording(
+    "To sort by ", Argument("sort_by"), " call ", Call("search_articles", query_term="p53 gene", max_results=5)
+)
+
+
+def test_a_call_and_an_argument_are_said_three_ways() -> None:
+    assert HINT == 'To sort by sort_by call kit.search_articles(query_term="p53 gene", max_results=5)'
+    assert Tools().say(HINT) == 'To sort by sort_by call pubmed_search_articles(query_term="p53 gene", max_results=5)'
+    shown = _terminal("search").say(HINT)
+    assert shown == "To sort by --sort run `entrez-kit search 'p53 gene' --max-results 5`"
+
+
+def test_what_a_call_leaves_open_is_for_the_reader_to_fill_in() -> None:
+    hint = Wording("Call ", Call("entrez_search", db="gene", term=...), ".")
+
+    assert hint == 'Call kit.entrez_search(db="gene", term=...).'
+    assert Tools().say(hint) == 'Call entrez_search(db="gene", term=...).'
+    assert _terminal().say(hint) == "Run `entrez-kit db search gene QUERY`."
+
+
+def test_an_argument_is_said_with_its_value_and_groups_by_their_options() -> None:
+    budget = Wording(Argument("budget", 4), " would do")
+
+    assert budget == "budget=4 would do"
+    assert _terminal("related").say(budget) == "--budget 4 would do"
+    assert _terminal("search").say(Wording(Argument("date_range.min_date"))) == "--min-date"
+    assert _terminal("search").say(Wording(Argument("date_range", marked=True))) == "--min-date/--max-date"
+    assert Wording(Argument("date_range", marked=True)) == "`date_range`"
+
+
+def test_switches_and_whole_sentences_differ_as_well() -> None:
+    hint = Wording(AGAIN, " without ", Switch("offline"), ByDoor("", "", "!"))
+
+    assert hint == "Make the same call again without offline=True!"
+    assert Tools().say(hint) == "Make the same call again without ENTREZ_KIT_OFFLINE"
+    assert _terminal().say(hint) == "Run the same command again without --offline"
+
+
+def test_tools_are_named_as_they_are_listed() -> None:
+    listed = Tools({"search_articles": "searchPubMedArticles"})
+
+    assert listed.say(Wording(Call("search_articles"))) == "searchPubMedArticles"
+
+
+def test_a_wording_survives_copies_errors_and_other_wordings() -> None:
+    outer = Wording("First. ", deepcopy(HINT), ".")
+
+    assert outer == f"First. {HINT}."
+    assert Tools().say(outer) == f"First. {Tools().say(HINT)}."
+    error = InvalidInput(HINT, recovery_hint=outer).say_in(Tools())
+    assert error.envelope()["error"]["message"] == Tools().say(HINT)
+    assert error.recovery_hint == Tools().say(outer)
+
+
+# Every text of the source
+
+
+def _modules() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted(ROOT.rglob("*.py")):
+        name = path.relative_to(ROOT).as_posix()
+        if not name.startswith(ELSEWHERE):
+            yield name, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _texts(tree: ast.Module) -> Iterator[str]:
+    """Return what is said to all doors alike: neither docstrings nor what a ``ByDoor`` says to one."""
+    skipped = {
+        id(inner)
+        for node in ast.walk(tree)
+        for inner in ast.walk(node)
+        if (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        or (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("ByDoor", "run", "Call")
+        )
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
+            yield node.value
+
+
+def test_no_text_for_all_doors_names_a_command_a_flag_or_a_tool() -> None:
+    app = import_module("entrez_kit.commands._app")
+    commands = "|".join(app.COMMANDS)
+    flags = {
+        opt for operation in OPERATIONS for parameter in _command(operation.command).params for opt in parameter.opts
+    }
+    long = "|".join(sorted(flag for flag in flags if flag.startswith("--")))
+    theirs = re.compile(rf"(?<!an )entrez-kit ({commands})\b|(?<![\w-])({long})\b")
+    tools = re.compile(
+        rf"\w (?:{'|'.join(map(re.escape, TOOL_NAMES))})\b|\b(?:{'|'.join(map(re.escape, TOOL_NAMES))}) \w"
+    )
+
+    for name, tree in _modules():
+        for text in _texts(tree):
+            assert not theirs.search(text), f"{name}: {text!r}"
+            assert name.startswith(ABOUT_TOOLS) or not tools.search(text), f"{name}: {text!r}"
+
+
+def test_every_call_that_is_advised_can_be_made_through_every_door() -> None:
+    found = 0
+    for name, tree in _modules():
+        if "entrez_kit.wording import" not in (ROOT / name).read_text(encoding="utf-8"):
+            continue
+        for node in ast.walk(tree):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Call"):
+                continue
+            if not (node.args and isinstance(node.args[0], ast.Constant)):
+                continue
+            operation = BY_METHOD[str(node.args[0].value)]
+            given = {str(keyword.arg) for keyword in node.keywords}
+            parameters = {parameter.name for parameter in _command(operation.command).params}
+            assert given <= set(operation.request.model_fields), f"{name}: {operation.method}"
+            assert given <= parameters, f"{name}: {operation.command}"
+            found += 1
+    assert found > 15
+
+
+# Wrong arguments
+
+WRONG: tuple[Any, ...] = (
+    None,
+    "",
+    [],
+    {},
+    [{}],
+    "x" * 100_001,
+    -1,
+    10**12,
+    1.5,
+    "\x00",
+    object(),
+    {"x": 1},
+    [1] * 10_001,
+)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_what_is_wrong_with_an_argument_is_said_in_our_words_and_names_it(operation: Operation[Any, Any]) -> None:
+    terminal = _terminal(*operation.command)
+    hidden = [field for field, flag in terminal.options.items() if "_" in field and flag != field]
+    for name in operation.request.model_fields:
+        for value in WRONG:
+            try:
+                operation.build({name: value})
+            except EntrezKitError as exc:
+                error = exc
+            else:
+                continue
+            assert not PYDANTIC.search(error.message), error.message
+            assert not [one for one in error.details.get("errors", []) if PYDANTIC.search(one["message"])]
+            said = error.say_in(terminal).message
+            assert not [field for field in hidden if re.search(rf"\b{field}:", said)], said
+
+
+def test_a_near_argument_is_suggested_and_no_other() -> None:
+    search = BY_METHOD["search_articles"]
+
+    def problem(**arguments: Any) -> str:
+        with pytest.raises(InvalidInput) as caught:
+            search.build({"query_term": "crispr", **arguments})
+        return caught.value.message
+
+    assert problem(max_result=5).endswith("did you mean max_results?")
+    assert problem(sortBy2="x").endswith("did you mean sort_by?")
+    assert problem(date_range={"mindate": "2020"}).endswith("did you mean date_range.min_date?")
+    assert problem(colour="red") == "colour: there is no such argument."
+
+
+def test_command_lines_are_such_that_a_shell_takes_them() -> None:
+    line = _terminal().say(Wording(Call("search_genes", query='p53; rm "x" $HOME', organism="human")))
+
+    assert shlex.split(line.strip("`")) == ["entrez-kit", "gene", "search", 'p53; rm "x" $HOME', "--organism", "human"]
