@@ -18,6 +18,7 @@ from ._report import watching
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
+    from entrez_kit.corpus.store.reading import CorpusDiff
     from entrez_kit.corpus.store.store import Store
 
     from ._state import Plan
@@ -57,6 +58,24 @@ def export(ctx: typer.Context, store: "Store", query_key: str | None) -> None:
     left_out = f"; {counted(stats.deleted, 'withdrawn one')} left out" if stats.deleted else ""
     where = f" to {made.target}" if made.target is not None else ""
     note(ctx, f"Exported {counted(number, 'record')}{where}{left_out}.")
+
+
+def export_changed(ctx: typer.Context, store: "Store", difference: "CorpusDiff") -> None:
+    """Write the records of a difference into a file for a reference manager; those PubMed has withdrawn are left out.
+
+    Raises:
+        StoreError: the corpus cannot be read, or the file not written.
+    """
+    made = plan(ctx)
+    kept = {one.pmid for one in (*difference.added, *difference.revised, *difference.retracted)}
+    with Sink(made.target) as sink:
+        writer = writer_for(made, _VIEW, Article, sink, state(ctx))
+        writer.begin()
+        for article in store.articles(difference.query_key) if kept else ():
+            if article.pmid in kept:
+                writer.outcome(article)
+        writer.end()
+    note(ctx, f"Wrote {counted(len(kept), 'record')} that changed since {difference.since}.")
 
 
 _VIEW: Final[View[Any]] = View(

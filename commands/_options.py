@@ -45,6 +45,16 @@ def _common(
         bool | None,
         typer.Option("--json", help="Short for -f json.", callback=_keep, expose_value=False, rich_help_panel=OUTPUT),
     ] = None,
+    count: Annotated[
+        bool | None,
+        typer.Option(
+            "--count",
+            help="Short for -f count: how many there are.",
+            callback=_keep,
+            expose_value=False,
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     fields: Annotated[
         list[str] | None,
         typer.Option(
@@ -117,6 +127,8 @@ def add_common_options(command: Any) -> None:
             continue
         if below is not None and parameter.rich_help_panel == OUTPUT:
             parameter.hidden = True  # accepted before the name too, but explained where it matters
+        if parameter.name == "count" and below is None and "count" not in formats_of(command):
+            continue
         if parameter.name == "format":
             parameter.help = parameter.help.format(formats=", ".join(formats_of(command)))
         command.params.append(parameter)

@@ -71,6 +71,11 @@ class Plan:
     target: Path | None = None
 
     @property
+    def says_total(self) -> bool:
+        """Whether what is printed says itself how much there is."""
+        return self.format in ("json", "count")
+
+    @property
     def is_markdown(self) -> bool:
         """Whether Markdown is printed, or made into a page or a document."""
         return self.format in ("md", "html", "docx")
@@ -258,14 +263,15 @@ class State:
 
     def _format(self, formats: tuple[str, ...], target: Path | None) -> str:
         flag = self.flags.get("format")
-        if self.flags.get("json"):
-            if flag not in (None, "json"):
-                raise InvalidInput(
-                    f"--json and --format {flag} contradict each other.",
-                    invalid_input=f"format={flag}",
-                    recovery_hint="Give one of them.",
-                )
-            flag = "json"
+        for short in ("json", "count"):
+            if self.flags.get(short):
+                if flag not in (None, short):
+                    raise InvalidInput(
+                        f"--{short} and --format {flag} contradict each other.",
+                        invalid_input=f"format={flag}",
+                        recovery_hint="Give one of them.",
+                    )
+                flag = short
         if flag is not None:
             return _supported(str(flag).strip().lower(), formats, f"--format {flag}")
         by_suffix = SUFFIXES.get(target.suffix.lower()) if target is not None else None

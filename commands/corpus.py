@@ -322,19 +322,40 @@ def stats_command(
 
 
 @app.command("diff")
-@accepts(*ROWS, "ids")
+@accepts(*ROWS, "ids", *FILES)
 def diff_command(
     ctx: typer.Context,
     query_key: Key,
     since: Annotated[
-        str, typer.Option("--since", metavar="DATE", help="A date or a UTC time, e.g. 2026-01-31.", show_default=False)
-    ],
+        str | None,
+        typer.Option(
+            "--since",
+            metavar="DATE",
+            help="A date or a UTC time, e.g. 2026-01-31: what this corpus learned since then, whatever PubMed's dates.",
+            show_default=False,
+        ),
+    ] = None,
+    since_last: Annotated[bool, typer.Option("--since-last", help="What the last sync brought.")] = False,
 ) -> None:
     """Show what has changed in a corpus: added, revised (and how), newly retracted, withdrawn from PubMed.
 
     entrez-kit corpus diff crispr --since 2026-01-01
+    What the last sync brought, for a reference manager: entrez-kit corpus diff crispr --since-last -o new.ris
     """
-    difference = _corpus(ctx).diff(query_key, since)
+    if since_last == (since is not None):
+        raise InvalidInput(
+            "--since and --since-last exclude each other." if since_last else "Say since when.",
+            invalid_input=f"since={since or ''}",
+            recovery_hint="Give --since DATE, or --since-last for what the last sync brought.",
+            details={"reason": "bad_usage"},
+        )
+    store = _corpus(ctx)
+    difference = store.diff(query_key, since or store.last_sync(query_key))
+    if plan(ctx).format in FILES:
+        from ._corpus_export import export_changed
+
+        export_changed(ctx, store, difference)
+        return
     records = [*difference.added, *difference.revised, *difference.retracted, *difference.deleted]
     _emit(ctx, difference, "diff_page", records=records)
 

@@ -93,7 +93,7 @@ def info(
 
 
 @app.command("search")
-@accepts(*ROWS)
+@accepts(*ROWS, "count")
 def search(
     ctx: typer.Context,
     db: Annotated[str, typer.Argument(metavar="DB", help=help_of(SEARCH, "db"))],
@@ -128,11 +128,12 @@ def search(
 
     def remarks(result: EntrezSearchResult) -> None:
         shown = result.offset + result.retrieved_count
-        if plan(ctx).format != "json" and result.ids and shown < result.total_found:
+        if not plan(ctx).says_total and result.ids and shown < result.total_found:
             note(ctx, f"{result.total_found - shown:,} more: add --offset {shown}")
 
     view: View[EntrezSearchResult] = View(
         table=table,
+        total=lambda result: result.total_found,
         records=lambda result: ({"id": uid} for uid in result.ids),
         record_model=Hit,
         columns=_columns("id"),

@@ -15,7 +15,7 @@ from ._pipeline import View, accepts, help_of, note, plan, run
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS, record_key
 
-FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids", "md", *FILES)
+FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids", "md", *FILES, "count")
 COLUMNS: Final = {
     "id": record_key,
     **ARTICLE_COLUMNS,
@@ -135,6 +135,7 @@ def _view() -> View[EuropePMCResult]:
         page=page,
         ids=lambda article: [article.key],
         articles=lambda article: [article],
+        total=lambda result: result.total_found,
     )
 
 

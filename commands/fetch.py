@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 import typer
 
-from entrez_kit.errors import InvalidInput
+from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.pubmed.fetch import (
     FETCH_CONTENTS,
     XML_HEAD,
@@ -136,6 +136,27 @@ def deliver(ctx: typer.Context, arguments: dict[str, Any], files: Sequence[Path]
     if not kept:
         ids = read_inputs(ctx, typed, files, field="pmids", noun="identifiers", hint=NAME_ARTICLES)
         arguments = {**arguments, "pmids": ids}
+    print_records(ctx, arguments, table)
+
+
+def print_records(
+    ctx: typer.Context,
+    arguments: Mapping[str, Any],
+    table: Any = _table,
+    *,
+    idle: str = "No identifiers came from standard input; nothing was fetched.",
+    remark: EntrezKitError | None = None,
+) -> None:
+    """Fetch records and print them in the format the user wants.
+
+    Args:
+        ctx: the command's context.
+        arguments: fields of the request.
+        table: makes what a terminal shows of the result.
+        idle: what to note where there are no PMIDs.
+        remark: an error to end with although all went well.
+    """
+    kept = bool(arguments["query_key"])
     _advise(ctx, len(arguments["pmids"] or ()) or arguments["retmax"] or 0)
     run(
         ctx,
@@ -148,7 +169,8 @@ def deliver(ctx: typer.Context, arguments: dict[str, Any], files: Sequence[Path]
         empty=FetchResult(
             articles=[], not_found_pmids=[], efetch_details=EFetchDetails(urls=[], request_method="GET"), outcomes=[]
         ),
-        idle="No identifiers came from standard input; nothing was fetched.",
+        idle=idle,
+        afterwards=lambda _: remark,
     )
 
 

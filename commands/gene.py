@@ -56,7 +56,7 @@ GENE_COLUMNS: Final = _columns(
 
 
 @app.command("search")
-@accepts(*FORMATS)
+@accepts(*FORMATS, "count")
 def search(
     ctx: typer.Context,
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help=help_of(SEARCH_GENES, "query"))],
@@ -86,6 +86,7 @@ def search(
     }
     view: View[GenePage] = View(
         table=_search_table,
+        total=lambda page: page.pagination.total_count or 0,
         records=lambda page: (as_data(item) for item in page.items),
         columns=CANDIDATE_COLUMNS,
         records_key="items",
@@ -93,7 +94,7 @@ def search(
     )
 
     def remarks(page: GenePage) -> EntrezKitError | None:
-        if page.pagination.cursor and (plan(ctx).format not in ("table", "json") or plan(ctx).fields):
+        if page.pagination.cursor and (plan(ctx).format not in ("table", "json", "count") or plan(ctx).fields):
             note(ctx, f"There are {page.pagination.total_count:,} genes; go on with --cursor {page.pagination.cursor}")
         return None
 
@@ -178,7 +179,7 @@ def _batch_table(batch: GeneBatch, console: Any) -> Any:
 
 
 @app.command("pubmed")
-@accepts(*FORMATS)
+@accepts(*FORMATS, "count")
 def pubmed(
     ctx: typer.Context,
     entrez_id: Annotated[str, typer.Argument(metavar="ID", help=help_of(GET_PUBMED_LINKS, "entrez_id"))],
@@ -201,6 +202,7 @@ def pubmed(
 
     view: View[PubMedLinks] = View(
         table=table,
+        total=lambda links: links.total_count,
         records=lambda links: ({"pmid": pmid} for pmid in links.pmids),
         columns=_columns("pmid"),
         records_key="pmids",
@@ -209,7 +211,7 @@ def pubmed(
 
     def remarks(links: PubMedLinks) -> None:
         shown = offset + len(links.pmids)
-        if plan(ctx).format != "json" and links.pmids and shown < links.total_count:
+        if not plan(ctx).says_total and links.pmids and shown < links.total_count:
             note(ctx, f"{links.total_count - shown:,} more: add --offset {shown}, or --limit {links.total_count}")
 
     run(ctx, GET_PUBMED_LINKS, {"entrez_id": entrez_id, "limit": limit, "offset": offset}, view, afterwards=remarks)

@@ -13,7 +13,7 @@ from ._pipeline import View, accepts, help_of, note, plan, run
 COLUMNS: Final = ("ui", "name", "kind", "tree_numbers", "entry_terms", "scope_note")
 
 
-@accepts("table", "json", "jsonl", "csv", "tsv", "ids")
+@accepts("table", "json", "jsonl", "csv", "tsv", "ids", "count")
 def command(
     ctx: typer.Context,
     query: Annotated[list[str], typer.Argument(metavar="TERM", help=help_of(MESH, "query"))],
@@ -47,6 +47,7 @@ def command(
         columns={name: partial(values_at, path=name) for name in COLUMNS},
         records_key="results",
         id_key="ui",
+        total=lambda result: result.total_found,
     )
     arguments = {
         "query": " ".join(query),

@@ -30,7 +30,7 @@ COLUMNS: Final = (
 CITATIONS: Final = "citation_formats"
 
 
-@accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md")
+@accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md", "count")
 def command(
     ctx: typer.Context,
     source_pmid: Annotated[str, typer.Argument(metavar="PMID", help=help_of(RELATIONSHIPS, "source_pmid"))],
@@ -111,6 +111,7 @@ _ARTICLES: Final[View[RelationshipsResult]] = View(
     record_model=RelatedArticle,
     columns={name: partial(values_at, path=name) for name in COLUMNS} | {"standing": standing_status},
     records_key="related_articles",
+    total=lambda result: result.total_found,
     page=_item,
     between="",
     ids=lambda result: (article.pmid for article in result.related_articles if article.pmid),
@@ -129,6 +130,7 @@ def _citations_view(form: str) -> View[RelationshipsResult]:
         record_model=str if form == "json" else Any,
         columns={name: partial(values_at, path=name) for name in ("pmid", "style", "citation")},
         records_key="citations",
+        total=lambda result: len(result.citations),
         page=lambda record: f"## {escaped(record['style'])}\n\n```\n{str(record['citation']).rstrip()}\n```\n",
         between="\n",
     )
@@ -136,11 +138,11 @@ def _citations_view(form: str) -> View[RelationshipsResult]:
 
 def _remarks(ctx: typer.Context, result: RelationshipsResult) -> EntrezKitError | None:
     """Say on stderr what the format has no place for."""
-    form = plan(ctx).format
+    made = plan(ctx)
     outside = sum(article.pmid is None for article in result.related_articles)
-    if form == "ids" and outside:
+    if made.format == "ids" and outside:
         note(ctx, f"{counted(outside, 'work')} without a PMID left out; json shows all.")
     rest = result.total_found - result.retrieved_count
-    if form != "json" and rest > 0 and result.relationship_type != CITATIONS:
+    if not made.says_total and rest > 0 and result.relationship_type != CITATIONS:
         note(ctx, f"{rest:,} more: add -n {result.total_found}")
     return None

@@ -8,19 +8,23 @@ from typing import Annotated, Any, Final
 import typer
 
 from entrez_kit.errors import EntrezKitError, InvalidInput
+from entrez_kit.operation import DEMO
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS
 from entrez_kit.pubmed.search import MAX_SUMMARIES, SEARCH_ARTICLES, SearchResult
 from entrez_kit.services.esearch_reply import DROPPED
 
 from ._formats.fields import Record, Shape, as_data
-from ._pipeline import View, accepts, help_of, note, plan, run
+from ._pipeline import View, accepts, help_of, note, plan, run, state, warn
+from ._report import watching
 from ._state import STDIN, Plan
 from ._views.markdown import item
 from ._views.text import SUMMARY_COLUMNS
 
 FILTERS: Final = "Filters"
 DATES: Final = "Dates"
+RECORDS: Final = ("ris", "bibtex", "csl", "nbib", "xml")
+"""Formats that are made of whole records, which are fetched for them."""
 _TITLED: Final = ("table", "csv", "tsv", "md", "html", "docx")
 """Formats that are of little use without titles: summaries are asked for unless the user says how many."""
 
@@ -29,7 +33,7 @@ def _help(name: str) -> str:
     return help_of(SEARCH_ARTICLES, name)
 
 
-@accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md", "html", "docx")
+@accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md", "html", "docx", "count", *RECORDS)
 def command(
     ctx: typer.Context,
     query_term: Annotated[
@@ -125,6 +129,7 @@ def command(
 
     A terminal gets titles, a pipe gets JSON; -f ids feeds other commands:
     entrez-kit search crispr sickle cell -f ids | entrez-kit fetch - -f csv -o hits.csv
+    A file for a reference manager: entrez-kit --demo search crispr --all -o hits.ris
     """
     made = plan(ctx)
     if retrieve_all:
@@ -153,6 +158,9 @@ def command(
         "use_history": use_history,
         "retrieve_all": retrieve_all,
     }
+    if made.format in RECORDS:
+        _print_records(ctx, arguments, strict)
+        return
     run(
         ctx,
         SEARCH_ARTICLES,
@@ -161,6 +169,24 @@ def command(
         label="Retrieving PMIDs",
         afterwards=lambda result: _remarks(ctx, result, strict, summaries),
     )
+
+
+def _print_records(ctx: typer.Context, arguments: dict[str, Any], strict: bool) -> None:
+    """Fetch the records that were found, for formats that need more than a search has."""
+    from .fetch import print_records
+
+    with watching(state(ctx), "Retrieving PMIDs"):
+        result = SEARCH_ARTICLES.run(state(ctx).services, {**arguments, "fetch_brief_summaries": 0})
+    for warning in result.warnings:
+        if warning.code != DEMO:
+            warn(ctx, warning.message)
+    refused = _remarks(ctx, result, strict, 0)
+    if refused is not None:
+        raise refused
+    level = "medline_text" if plan(ctx).format == "nbib" else "abstract_plus"
+    history = dict.fromkeys(("query_key", "web_env", "retstart", "retmax"))
+    wanted = {**history, "pmids": result.pmids, "detail_level": level}
+    print_records(ctx, wanted, idle="Nothing was found.", remark=result.shortfall())
 
 
 def _beginning(incomplete: str, *words: str) -> list[str]:
@@ -216,6 +242,7 @@ def _view() -> View[SearchResult]:
         records_key="brief_summaries",
         page=item,
         between="",
+        total=lambda result: result.total_found,
     )
 
 
@@ -245,7 +272,7 @@ def _remarks(ctx: typer.Context, result: SearchResult, strict: bool, summaries: 
             f"`entrez-kit fetch - -f {form}`.",
         )
     shown = result.search_parameters.offset + len(result.pmids)
-    if form != "json" and result.pmids and shown < result.total_found and result.certificate is None:
+    if not plan(ctx).says_total and result.pmids and shown < result.total_found and result.certificate is None:
         more = f"--offset {shown}" if shown < MAX_PUBMED_RESULTS else "--all"
         note(ctx, f"{result.total_found - shown:,} more: add {more}")
     dropped = [warning for warning in result.warnings if warning.code in DROPPED]

@@ -38,6 +38,7 @@ class View(Generic[Res]):
         id_key: the field that ids prints.
         ids: what ids prints of an outcome, where that is not a field of its records.
         articles: the records of an outcome that go into files for reference managers.
+        total: how many there are by the result, shown or not; for commands that accept count.
         writers: formats that this command alone has, or writes in its own way.
     """
 
@@ -51,6 +52,7 @@ class View(Generic[Res]):
     id_key: str = "pmid"
     ids: Callable[[Any], Iterable[str]] | None = None
     articles: "Callable[[Any], Iterable[Article]] | None" = None
+    total: Callable[[Res], int] | None = None
     writers: Mapping[str, Callable[[Sink], Writer[Any]]] = field(default_factory=dict)
 
     def found(self, outcome: Any) -> Iterable[Record]:
@@ -107,6 +109,10 @@ def writer_for(made: Plan, view: View[Any], result: type[Result] | Shape, sink: 
         case "ids":
             ids = view.ids or (lambda outcome: (record[view.id_key] for record in view.found(outcome)))
             return Texts(sink, lambda outcome: (f"{one}\n" for one in ids(outcome)))
+        case "count":
+            total = view.total
+            assert total is not None, "a command that accepts count has a total"
+            return Texts(sink, lambda result: [f"{total(result)}\n"], whole=True)
         case "md":
             page = view.page
             assert page is not None, "a command that accepts md has pages"

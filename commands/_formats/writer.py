@@ -56,6 +56,7 @@ class Texts(Writer[str | bytes]):
         head: what a file begins with.
         between: what separates two texts.
         tail: what a file ends with, unless it is empty and has no head.
+        whole: whether they are texts of the collected result.
     """
 
     def __init__(
@@ -66,8 +67,10 @@ class Texts(Writer[str | bytes]):
         head: str | bytes = "",
         between: str | bytes = "",
         tail: str | bytes = "",
+        whole: bool = False,
     ) -> None:
         super().__init__(sink, pieces)
+        self.whole = whole
         self._head, self._between, self._tail = head, between, tail
         self.first = True
 

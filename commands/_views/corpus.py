@@ -297,7 +297,9 @@ def diff_page(difference: CorpusDiff) -> RenderableType:
                 f"{record.from_version} → {record.to_version}" if record.from_version else str(record.to_version),
                 _changed(record),
             )
-    return Group(table, Text(""), numbers)
+    return Group(
+        table, Text(""), numbers, Text("Counted by when this corpus saw it, not by PubMed's dates.", style="dim")
+    )
 
 
 def _changed(record: Difference) -> Text:

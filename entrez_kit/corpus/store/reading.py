@@ -246,6 +246,12 @@ def log(connection: sqlite3.Connection, query_key: str, limit: int = 1_000) -> C
 _COMPARED: Final = ("title", "abstract", "journal", "pub_types", "pdat", "pmcid", "retraction_status", "lr")
 
 
+def last_sync(connection: sqlite3.Connection, query_key: str) -> str:
+    """Return when the last sync of a query began, whatever came of it; every query that is there has had one."""
+    row = connection.execute("SELECT max(started_at) FROM jobs WHERE query_key = ?", (query_key,)).fetchone()
+    return str(row[0])
+
+
 def diff(connection: sqlite3.Connection, query_key: str, since: str) -> CorpusDiff:
     """List what was added to a query and what happened to its records since a moment.
 

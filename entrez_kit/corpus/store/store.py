@@ -172,6 +172,17 @@ class Store:
             self._known_key(connection, query_key)
             return reading.stats(connection, str(self.path), self.database.size_bytes(), query_key)
 
+    def last_sync(self, query_key: str) -> str:
+        """Return when the last sync of a query began.
+
+        Raises:
+            EntityNotFound: there is no such query.
+            StoreError: the corpus cannot be read.
+        """
+        with self.reading() as connection:
+            self._known_key(connection, query_key)
+            return reading.last_sync(connection, query_key)
+
     def diff(self, query_key: str, since: str) -> CorpusDiff:
         """List what was added to a query, and which of its records were revised, retracted or deleted.
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import rispy
 from corpus_bench import Paper, write
 from local_program import on_terminal
 from terminal import Cli, Done, Module
@@ -257,6 +258,30 @@ def test_a_sync_embeds_what_is_new_and_a_failure_there_loses_nothing(
     assert again.status == 0
     assert document(cli("corpus", "stats", "--json"))["vectors"]
     assert all(hit["sim"] is not None for hit in found)
+
+
+def test_what_the_last_sync_brought_goes_into_a_file_for_a_reference_manager(
+    cli: Cli, pubmed: Callable[..., Any], tmp_path: Path
+) -> None:
+    target = tmp_path / "new.ris"
+    with pubmed(FISH):
+        cli(*SYNC)
+    next_second()
+    with pubmed(FISH, *OTHERS):
+        cli(*SYNC)
+    done = cli("corpus", "diff", "fish", "--since-last", "-o", str(target))
+
+    assert done.status == 0, done.err
+    records = rispy.loads(target.read_text(encoding="utf-8"))
+    assert sorted(record["title"] for record in records) == sorted(paper.title for paper in OTHERS)
+    assert cli("corpus", "diff", "fish", "--since-last", "-f", "ids").out.split() == ["1002", "1003", "1004"]
+    assert cli("corpus", "diff", "fish").status == 2
+    assert cli("corpus", "diff", "fish", "--since-last", "--since", "2026-01-01").status == 2
+    assert cli("corpus", "diff", "nobody", "--since-last").status == 3
+    next_second()
+    with pubmed(FISH, *OTHERS):
+        cli(*SYNC)
+    assert cli("corpus", "diff", "fish", "--since-last", "-f", "csl").out == "[\n\n]\n"
 
 
 # Searching

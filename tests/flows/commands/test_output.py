@@ -1,6 +1,7 @@
 """Files that appear whole or not at all, and what reaches a terminal."""
 
 import io
+import json
 import os
 import stat
 import subprocess
@@ -227,3 +228,34 @@ def test_a_pipe_is_written_by_the_name_it_was_given(module: Module) -> None:
     finally:
         os.close(reader)
         os.close(writer)
+
+
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        (("search", "crispr"), "total_found"),
+        (("search", "nosuchwordatall"), "total_found"),
+        (("europepmc", "crispr"), "total_found"),
+        (("mesh", "neoplasms"), "total_found"),
+        (("db", "search", "gene", "TP53"), "total_found"),
+        (("gene", "search", "TP53"), "pagination.total_count"),
+        (("gene", "pubmed", "NCBIGene:7157"), "total_count"),
+        (("related", "99000001"), "total_found"),
+    ],
+    ids=lambda one: " ".join(one) if isinstance(one, tuple) else one,
+)
+def test_count_prints_how_many_there_are_and_nothing_else(cli: Cli, command: tuple[str, ...], path: str) -> None:
+    document = json.loads(cli(*command, "--json").out)
+    for name in path.split("."):
+        document = document[name]
+    done = cli(*command, "--count")
+
+    assert (done.status, done.out) == (0, f"{document}\n"), done.err
+    assert done.out == cli(*command, "-f", "count").out
+    assert "more: add" not in done.err
+
+
+def test_count_is_refused_where_there_is_no_total(cli: Cli) -> None:
+    assert cli("fetch", "99000001", "-f", "count").status == 2
+    assert cli("fetch", "99000001", "--count").status == 2
+    assert cli("search", "crispr", "--count", "-f", "ids").status == 2

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import rispy
 from terminal import Cli, Done, Module
 
 from entrez_kit.model import Warn
@@ -439,3 +440,23 @@ def test_dev_stdout_is_standard_output(cli: Cli) -> None:
     done = cli("search", "crispr", "-n", "1", "-f", "ids", "-o", "/dev/stdout")
 
     assert (done.status, len(done.out.split())) == (0, 1)
+
+
+def test_records_that_were_found_go_into_a_file_for_a_reference_manager(cli: Cli, tmp_path: Path) -> None:
+    pmids = cli("search", "crispr", "--all", "-f", "ids").out.split()
+    done = cli("search", "crispr", "--all", "-o", str(tmp_path / "hits.ris"))
+
+    assert done.status == 0, done.err
+    records = rispy.loads((tmp_path / "hits.ris").read_text(encoding="utf-8"))
+    assert [record["accession_number"] for record in records] == pmids
+    assert len(json.loads(cli("search", "crispr", "-n", "3", "-f", "csl").out)) == 3
+    assert cli("search", "crispr", "-n", "2", "-f", "nbib").out.count("PMID- ") == 2
+    assert cli("search", "crispr", "-n", "2", "-f", "xml").out.count("<PubmedArticle>") == 2
+    assert "more: add --offset 2" in cli("search", "crispr", "-n", "2", "-f", "bibtex").err
+
+
+def test_a_file_of_nothing_and_a_query_that_was_not_understood(cli: Cli) -> None:
+    nothing = cli("search", "nosuchwordatall", "-f", "csl")
+    assert (nothing.status, json.loads(nothing.out)) == (0, [])
+    assert cli("search", "crispr OR qqqzzz[foo]", "--strict", "-f", "ris").status == 2
+    assert "qqqzzz" in cli("search", "crispr OR qqqzzz[foo]", "-f", "ris").err
