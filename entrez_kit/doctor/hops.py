@@ -10,7 +10,6 @@ import ipaddress
 import re
 import socket
 import ssl
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,6 +19,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from entrez_kit.doctor.report import Finding, Notes, Said
 from entrez_kit.errors import NotConfigured
+from entrez_kit.transport.download.addresses import in_time
 from entrez_kit.transport.policy import is_loopback
 
 Resolver = Callable[[str, int], Sequence[str]]
@@ -246,32 +246,19 @@ _PROXY_HINT: Final = "Check HTTPS_PROXY and HTTP_PROXY; set NO_PROXY or unset th
 
 
 def bounded(function: Callable[[], Answer], seconds: float, connection: socket.socket | None = None) -> Answer:
-    """Return what the function returns, or raise TimeoutError: some calls of the system know no time limit.
+    """Return what the function returns in time, or raise TimeoutError.
 
     Args:
         function: what to call.
         seconds: how long to wait for it.
         connection: shut down when time is up, so that the call ends.
     """
-    answers: list[Answer] = []
-    problems: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            answers.append(function())
-        except BaseException as exc:
-            problems.append(exc)
-
-    worker = threading.Thread(target=work, daemon=True, name="entrez-kit doctor")
-    worker.start()
-    worker.join(seconds)
-    if worker.is_alive():
+    try:
+        return in_time(function, seconds)
+    except TimeoutError:
         if connection is not None:
             shut_down(connection)
-        raise TimeoutError("timed out")
-    if problems:
-        raise problems[0]
-    return answers[0]
+        raise
 
 
 def shut_down(connection: socket.socket) -> None:

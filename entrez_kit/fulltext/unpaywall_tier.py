@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlsplit
 
@@ -164,31 +165,29 @@ class _CopySearch:
     def _read(self, fetched: "Downloaded", candidate: _Candidate, known: OpenAccess) -> OpenAccessCopy:
         """Read what was fetched, by what it is and not by what it was said to be."""
         location = candidate.location
+        copy = partial(
+            OpenAccessCopy,
+            doi=known.doi,
+            source_url=self._source(fetched),
+            license=location.license,
+            host_type=location.host_type,
+            version=location.version,
+        )
         if fetched.kind == "pdf":
             pdf = pdf_to_text(fetched.content, seconds=max(1.0, min(60.0, self._until - time.monotonic())))
-            return OpenAccessCopy(
-                doi=known.doi,
-                source_url=self._source(fetched),
+            return copy(
                 content_format="pdf-text",
                 content=pdf.text,
                 title=known.title or pdf.title,
                 word_count=pdf.word_count,
                 total_pages=pdf.total_pages,
-                license=location.license,
-                host_type=location.host_type,
-                version=location.version,
             )
         page = self._page(fetched)
-        return OpenAccessCopy(
-            doi=known.doi,
-            source_url=self._source(fetched),
+        return copy(
             content_format="html-markdown",
             content=page.markdown,
             title=known.title or page.title,
             word_count=page.word_count,
-            license=location.license,
-            host_type=location.host_type,
-            version=location.version,
         )
 
     def _source(self, fetched: "Downloaded") -> str:

@@ -10,7 +10,7 @@ import socket
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeVar
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 from entrez_kit.settings import Settings
@@ -19,6 +19,7 @@ from entrez_kit.transport.policy import is_loopback
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolver = Callable[[str, int], Sequence[str]]
 Origin = tuple[str, str, int]
+T = TypeVar("T")
 
 PORTS: Final = frozenset({80, 443})
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -275,7 +276,13 @@ class Guard:
         literal = _as_address(place.host)
         if literal is not None:
             return [str(literal)]
-        found = [_read_address(text) for text in _in_time(lambda: self.resolver(place.host, place.port), seconds)]
+        try:
+            texts = in_time(lambda: self.resolver(place.host, place.port), seconds)
+        except TimeoutError:
+            raise
+        except Exception:  # what a resolver raises may quote the name
+            raise OSError("the name cannot be resolved") from None
+        found = [_read_address(text) for text in texts]
         if not found:
             raise OSError("the name has no address")
         if self.is_home(place):
@@ -306,22 +313,26 @@ def _check_public(address: Address) -> None:
         raise Refused("forbidden_address", "the host has an address that is not public")
 
 
-def _in_time(resolve: Callable[[], Sequence[str]], seconds: float) -> Sequence[str]:
-    """Run a lookup that cannot be interrupted, and wait for it no longer than this."""
-    result: list[Sequence[str]] = []
-    failure: list[BaseException] = []
+def in_time(function: Callable[[], T], seconds: float) -> T:
+    """Return what a function returns, but wait no longer than this: some calls of the system know no time limit.
 
-    def run() -> None:
+    Raises:
+        TimeoutError: it has not returned yet; it goes on in its own thread.
+    """
+    results: list[T] = []
+    failures: list[BaseException] = []
+
+    def work() -> None:
         try:
-            result.append(resolve())
-        except BaseException as exc:
-            failure.append(exc)
+            results.append(function())
+        except BaseException as exc:  # it is raised again in the thread that waits
+            failures.append(exc)
 
-    thread = threading.Thread(target=run, daemon=True, name="resolve")
+    thread = threading.Thread(target=work, daemon=True, name="entrez-kit waits")
     thread.start()
     thread.join(max(0.0, seconds))
-    if failure:
-        raise OSError("the name cannot be resolved") from None
-    if not result:
-        raise TimeoutError
-    return result[0]
+    if failures:
+        raise failures[0]
+    if not results:
+        raise TimeoutError("timed out")
+    return results[0]
