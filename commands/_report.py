@@ -123,16 +123,15 @@ def _nothing(done: int, total: int) -> None:
 
 
 @contextmanager
-def progress(state: State, label: str, *, total: int = 0, shared: bool = False) -> Iterator[Advance]:
+def progress(state: State, label: str, *, total: int = 0) -> Iterator[Advance]:
     """Show how far long work is; yields the function to tell it.
 
     Args:
         state: says whether somebody is watching.
         label: what is being done.
         total: how much there is, where it is known.
-        shared: whether the data goes to the same terminal at the same time; then there is no bar.
     """
-    if not state.stderr_is_terminal or state.quiet or shared:
+    if not state.stderr_is_terminal or state.quiet:
         yield _nothing
         return
     from rich.progress import (

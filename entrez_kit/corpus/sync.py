@@ -8,7 +8,7 @@ PubMed counts fewer records than are here, those that it does not list are asked
 """
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Final
 
@@ -37,9 +37,6 @@ SECONDS_PER_REQUEST: Final = 1.5
 ADVISED_REQUESTS: Final = 1_000
 """NCBI asks for larger jobs to be run at night or on weekends."""
 
-Progress = Callable[[int, int], None]
-"""Called with the number of records processed so far and the number to process."""
-
 
 def sync_delta(
     services: Services,
@@ -47,7 +44,6 @@ def sync_delta(
     *,
     replace_term: bool = False,
     max_first: int | None = None,
-    progress: Progress | None = None,
 ) -> SyncResult:
     """Bring a local corpus up to date with a PubMed query.
 
@@ -60,7 +56,6 @@ def sync_delta(
         request: key, term and overlap.
         replace_term: let the key start anew with another term.
         max_first: refuse to fetch more records than this.
-        progress: called after each batch.
 
     Raises:
         InvalidInput: another term belongs to the key, the term is not well formed, or there is too much to fetch.
@@ -76,7 +71,7 @@ def sync_delta(
         whole = search.entries()
         if max_first is not None and whole.count > max_first:
             raise _too_many(request, whole.count, max_first)
-        return _Sync(services, store, search, progress).run(whole)
+        return _Sync(services, store, search).run(whole)
 
 
 def sync_plan(services: Services, request: SyncRequest, *, replace_term: bool = False) -> SyncPlan:
@@ -212,10 +207,9 @@ def _too_many(request: SyncRequest, count: int, most: int) -> InvalidInput:
 class _Sync:
     """One run: entries and what is gone of them, revisions, what was missing before, what is gone of older ones."""
 
-    def __init__(self, services: Services, store: Store, search: _Search, progress: Progress | None) -> None:
+    def __init__(self, services: Services, store: Store, search: _Search) -> None:
         self.store = store
         self.search = search
-        self.progress = progress
         self.retrieval = Retrieval(search.services, medline=False, patient=True)
         self.job: Job = Job("", "", "", store.clock(), store.clock())
         self.total = 0
@@ -413,8 +407,6 @@ class _Sync:
     def _report(self) -> None:
         done, total = self.job.pmids_processed, max(self.total, self.job.pmids_processed)
         tracing.step(done, total)
-        if self.progress is not None:
-            self.progress(done, total)
 
     # how it ended
 

@@ -129,7 +129,20 @@ class Content:
     @property
     def document(self) -> Article | CitationData | FullXmlArticle | MedlineArticle | None:
         """The record; None where it was not found."""
-        return document_of(self.request, self.fetched) if self.fetched.status == "found" else None
+        request, fetched = self.request, self.fetched
+        if fetched.status != "found" or fetched.pmid is None:
+            return None
+        if fetched.medline is not None:
+            return MedlineArticle(pmid=fetched.pmid, medline_text=fetched.medline.decode("utf-8", "replace"))
+        assert fetched.record is not None
+        if request.detail_level == "full_xml":
+            return FullXmlArticle(pmid=fetched.pmid, full_xml_content=fetched.record.as_json())
+        without: dict[str, Any] = {} if request.include_mesh_terms else {"mesh_terms": []}
+        if request.detail_level == "citation_data":
+            return fetched.record.citation().model_copy(update=without)
+        if not request.include_grant_info:
+            without["grant_list"] = []
+        return fetched.record.article().model_copy(update=without)
 
 
 class Contents(Outcomes[Content]):
@@ -184,30 +197,11 @@ def fetch_contents(services: Services, request: FetchRequest) -> Contents:
     return Contents(request, retrieval)
 
 
-def document_of(request: FetchRequest, fetched: Fetched) -> Article | CitationData | FullXmlArticle | MedlineArticle:
-    """Turn a found record into the document of the requested level."""
-    assert fetched.pmid is not None
-    if fetched.medline is not None:
-        return MedlineArticle(pmid=fetched.pmid, medline_text=fetched.medline.decode("utf-8", "replace"))
-    assert fetched.record is not None
-    if request.detail_level == "full_xml":
-        return FullXmlArticle(pmid=fetched.pmid, full_xml_content=fetched.record.as_json())
-    if request.detail_level == "citation_data":
-        citation = fetched.record.citation()
-        return citation if request.include_mesh_terms else citation.model_copy(update={"mesh_terms": []})
-    article = fetched.record.article()
-    without: dict[str, Any] = {}
-    if not request.include_mesh_terms:
-        without["mesh_terms"] = []
-    if not request.include_grant_info:
-        without["grant_list"] = []
-    return article.model_copy(update=without) if without else article
-
-
 def result_of(request: FetchRequest, contents: Contents) -> FetchResult:
     """Build the result document from all outcomes."""
     retrieval = contents.retrieval
-    fetched = [item.fetched for item in contents]
+    items = list(contents)
+    fetched = [item.fetched for item in items]
     found = [item for item in fetched if item.status == "found"]
     warnings = list(retrieval.warnings)
     raw = request.output_format == "raw_text"
@@ -225,7 +219,7 @@ def result_of(request: FetchRequest, contents: Contents) -> FetchResult:
     not_found = [item.pmid for item in fetched if item.status == "not_found" and item.pmid]
     return FetchResult(
         requested_pmids=[item.pmid for item in fetched if item.pmid] if request.pmids else None,
-        articles=None if raw else [document_of(request, item) for item in found],
+        articles=None if raw else [document for item in items if (document := item.document) is not None],
         content=_raw_content(found) if raw else None,
         articles_returned=len(found) if raw else None,
         not_found_pmids=list(dict.fromkeys(not_found)),

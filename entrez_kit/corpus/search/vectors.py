@@ -7,7 +7,7 @@ block: exact, in constant memory, and fast enough for what fits on one machine.
 import heapq
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from entrez_kit import tracing
@@ -114,15 +114,12 @@ def dimension_changed(model: str, before: int, now: int) -> LocalEmbeddingsError
     )
 
 
-def embed_missing(
-    store: "Store", embedder: Embedder, progress: Callable[[int, int], None] | None = None, *, anew: bool = False
-) -> int:
+def embed_missing(store: "Store", embedder: Embedder, *, anew: bool = False) -> int:
     """Make the vectors that passages lack, batch by batch; return how many were made. Can be interrupted and resumed.
 
     Args:
         store: the corpus.
         embedder: the provider.
-        progress: called with the number made and the number to make.
         anew: drop the vectors of every other model when done.
 
     Raises:
@@ -162,8 +159,6 @@ def embed_missing(
             )
         done += len(rows)
         tracing.step(done, max(total, done))
-        if progress is not None:
-            progress(done, max(total, done))
     if anew:
         with store.writing() as connection:
             connection.execute("DELETE FROM vectors WHERE model <> ?", (embedder.name,))

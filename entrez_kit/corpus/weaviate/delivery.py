@@ -50,8 +50,6 @@ MOST_REFUSED: Final = 3
 NAMED: Final = 20
 """So many refused passages are named in an error."""
 
-Progress = Callable[[int, int], None]
-"""Called with the number of passages delivered so far and the number to deliver."""
 Ask = Callable[[int], list[IndexHit]]
 
 
@@ -175,14 +173,13 @@ class Delivered(Result):
         return self._problem
 
 
-def drain(services: Services, progress: Progress | None = None) -> Delivered:
+def drain(services: Services) -> Delivered:
     """Deliver what has changed since last time. Can be interrupted and run again; nothing is lost by it.
 
     A collection that is not there is made, and then everything is delivered.
 
     Args:
         services: the corpus and the settings.
-        progress: called after each batch.
 
     Raises:
         NotConfigured: no server is set up, or the embeddings provider has no key.
@@ -200,10 +197,10 @@ def drain(services: Services, progress: Progress | None = None) -> Delivered:
             if not index.exists():
                 _queue_everything(store)
             index.ensure_schema()
-            return _Delivery(store, index, progress).run()
+            return _Delivery(store, index).run()
 
 
-def rebuild(services: Services, progress: Progress | None = None) -> Delivered:
+def rebuild(services: Services) -> Delivered:
     """Deliver every passage anew and take out those the corpus does not have; vectors that are missing are made first.
 
     A collection whose vectors are of another model, or which an older version made, is made anew. After an interruption
@@ -211,7 +208,6 @@ def rebuild(services: Services, progress: Progress | None = None) -> Delivered:
 
     Args:
         services: the corpus and the settings.
-        progress: called after each batch.
 
     Raises:
         NotConfigured: no server is set up, or the embeddings provider has no key.
@@ -231,18 +227,18 @@ def rebuild(services: Services, progress: Progress | None = None) -> Delivered:
                 _make_room(index)
             _queue_everything(store)
             index.ensure_schema()
-            done = _Delivery(store, index, progress).run()
+            done = _Delivery(store, index).run()
             done.deleted += _remove_stale(store, index)
             return done
 
 
-def deliver(services: Services, progress: Progress | None = None) -> str | None:
+def deliver(services: Services) -> str | None:
     """Deliver what a sync has changed; return a warning where that did not work, or not for everything.
 
     The corpus is complete whatever happens here, and what was not delivered waits for the next time.
     """
     try:
-        problem = drain(services, progress).shortfall()
+        problem = drain(services).shortfall()
     except EntrezKitError as exc:
         problem = exc
     if problem is None:
@@ -255,10 +251,9 @@ def deliver(services: Services, progress: Progress | None = None) -> str | None:
 class _Delivery:
     """One run through the outbox."""
 
-    def __init__(self, store: "Store", index: WeaviateIndex, progress: Progress | None) -> None:
+    def __init__(self, store: "Store", index: WeaviateIndex) -> None:
         self.store = store
         self.index = index
-        self.progress = progress
         self.today = store.clock().date()
         self.total = _waiting(store)
         self.written = 0
@@ -274,8 +269,6 @@ class _Delivery:
             refused_in_a_row = 0 if taken else refused_in_a_row + 1
             done = self.written + self.deleted + len(self.errors)
             tracing.step(done, max(done, self.total))
-            if self.progress is not None:
-                self.progress(done, max(done, self.total))
             if refused_in_a_row == MOST_REFUSED:
                 break
         result = Delivered(

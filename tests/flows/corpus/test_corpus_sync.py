@@ -15,6 +15,7 @@ from entrez_kit.corpus.sync import sync_plan
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, StoreError, UpstreamError
 from entrez_kit.pubmed import date_slices as slices
 from entrez_kit.pubmed.record_fetcher import Retrieval
+from entrez_kit.tracing import Watch, watched
 
 
 @pytest.fixture
@@ -577,9 +578,10 @@ def test_an_interrupted_sync_keeps_what_came_and_the_next_one_fetches_the_rest(w
 
 
 def test_progress_is_told_and_reaches_the_total(world: World, small_batches: None) -> None:
-    told: list[tuple[int, int]] = []
-    with world.of(series(60)) as state:
-        state.sync(progress=lambda done, total: told.append((done, total)))
+    told: list[tuple[int, int | None]] = []
+    watch = Watch(wanted=lambda: True, progress=lambda done, total: told.append((done, total)))
+    with world.of(series(60)) as state, watched(watch):
+        state.sync()
 
     assert told == [(done, 60) for done in range(0, 60, 10)] + [(60, 60)]
 

@@ -24,6 +24,7 @@ from entrez_kit.corpus.weaviate.delivery import candidates, drain, rebuild
 from entrez_kit.errors import LocalIndexError
 from entrez_kit.services import Services
 from entrez_kit.settings import Settings
+from entrez_kit.tracing import Watch, watched
 
 REAL_URL = os.environ.get("WEAVIATE_URL")
 REAL_GRPC_PORT = int(os.environ.get("WEAVIATE_GRPC_PORT") or 50051)
@@ -387,9 +388,10 @@ def test_many_changes_go_out_in_batches_and_progress_is_told(
 ) -> None:
     monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.BATCH", 3)
     _fill(services, [Paper(2000 + number, abstract=f"Birds {number}.") for number in range(10)])
-    told: list[tuple[int, int]] = []
+    told: list[tuple[int, int | None]] = []
 
-    drain(services, lambda done, total: told.append((done, total)))
+    with watched(Watch(wanted=lambda: True, progress=lambda done, total: told.append((done, total)))):
+        drain(services)
 
     assert told == [(3, 10), (6, 10), (9, 10), (10, 10)]
     assert _held(services) == _kept(services)

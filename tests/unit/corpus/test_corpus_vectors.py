@@ -20,6 +20,7 @@ from entrez_kit.corpus.search.ranking import ALPHA
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.errors import EmbeddingsError, LocalEmbeddingsError, NotConfigured
 from entrez_kit.operation import execute
+from entrez_kit.tracing import Watch, watched
 
 KitFor = Callable[..., EntrezKit]
 
@@ -87,8 +88,9 @@ def test_what_was_made_before_a_failure_is_kept(store: Store, monkeypatch: pytes
     assert made(store)[0][-1] == 3
 
     provider.fails_after = None
-    told: list[tuple[int, int]] = []
-    assert vectors.embed_missing(store, Embedder(provider), lambda done, total: told.append((done, total))) == 1
+    told: list[tuple[int, int | None]] = []
+    with watched(Watch(wanted=lambda: True, progress=lambda done, total: told.append((done, total)))):
+        assert vectors.embed_missing(store, Embedder(provider)) == 1
     assert told == [(1, 1)]
 
 
