@@ -77,3 +77,32 @@ def _from_address(text: str, given: str) -> Identifier | None:
                 following = words[index + 1]
                 return _pmid(following, given) if re.fullmatch("[0-9]+", following) else None
     return None
+
+
+# Identifiers in records, brought to one form: PMC123, a bare DOI, a bare ORCID
+
+_BARE_PMCID: Final = re.compile(r"(?:PMC)*\s*0*([1-9][0-9]*)(?:\.[0-9]+)?", re.IGNORECASE)
+_BEFORE_DOI: Final = re.compile(r"(?:https?://)?(?:dx\.)?doi(?:\.org/|\s*:\s*)", re.IGNORECASE)
+_ORCID: Final = re.compile(r"(?<![0-9])([0-9]{4})-?([0-9]{4})-?([0-9]{4})-?([0-9]{3}[0-9Xx])(?![0-9A-Za-z])")
+
+
+def bare_pmcid(text: str) -> str | None:
+    """Read a PMCID in any of its spellings ("123", "pmc123", "PMC123.1", "PMCPMC123"); None where it is none."""
+    if text.startswith("PMC") and text.isascii() and text[3:].isdigit() and text[3] != "0":
+        return text
+    match = _BARE_PMCID.fullmatch(text.strip())
+    return f"PMC{match[1]}" if match else None
+
+
+def bare_doi(text: str) -> str:
+    """Take away what stands before a DOI ("doi:", "https://doi.org/"); letter case stays."""
+    text = text.strip()
+    while match := _BEFORE_DOI.match(text):
+        text = text[match.end() :].lstrip()
+    return text
+
+
+def bare_orcid(text: str | None) -> str | None:
+    """Read an ORCID out of a bare number, one without hyphens, or an address; None where there is none."""
+    match = _ORCID.search(text or "")
+    return "-".join(match.groups()).upper() if match else None

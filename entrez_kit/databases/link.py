@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import Field
 
 from entrez_kit.batches import in_batches
 from entrez_kit.databases.info import describe_database
-from entrez_kit.databases.linksets import RawLink, parse_linksets
 from entrez_kit.databases.names import DatabaseName, check_database, read_uid
 from entrez_kit.databases.summary import NOT_AN_ID, LookUp, check_ids_hint, look_up
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
@@ -17,6 +16,9 @@ from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.xml_reply import malformed
 from entrez_kit.wording import KEPT
+
+if TYPE_CHECKING:
+    from entrez_kit.databases.linksets import RawLink
 
 BATCH: Final = 100
 """Source records per ELink, each in an id parameter of its own; together they would come back as one merged set."""
@@ -175,7 +177,7 @@ def _sources(services: Services, request: LinkRequest) -> _Sources:
 
 @dataclass(slots=True)
 class _Followed:
-    links: dict[str, list[RawLink]] = field(default_factory=dict)
+    links: dict[str, list["RawLink"]] = field(default_factory=dict)
     failed: dict[str, EntrezKitError] = field(default_factory=dict)
     warnings: list[LinkWarning] = field(default_factory=list)
 
@@ -185,7 +187,7 @@ def _follow(services: Services, request: LinkRequest, uids: list[str]) -> _Follo
     followed = _Followed()
     scored = request.scores
 
-    def ask(batch: list[str]) -> Mapping[str, list[RawLink]]:
+    def ask(batch: list[str]) -> Mapping[str, list["RawLink"]]:
         nonlocal scored
         if scored:
             try:
@@ -212,7 +214,7 @@ def _follow(services: Services, request: LinkRequest, uids: list[str]) -> _Follo
     return followed
 
 
-def _linked(services: Services, request: LinkRequest, batch: list[str], command: str) -> dict[str, list[RawLink]]:
+def _linked(services: Services, request: LinkRequest, batch: list[str], command: str) -> dict[str, list["RawLink"]]:
     """Return the links of each source in one reply, whatever the order of its link sets."""
     reply = services.eutils.elink(
         dbfrom=request.source,
@@ -226,7 +228,9 @@ def _linked(services: Services, request: LinkRequest, batch: list[str], command:
     return _links_of(reply.content, request, batch)
 
 
-def _links_of(content: bytes, request: LinkRequest, batch: list[str]) -> dict[str, list[RawLink]]:
+def _links_of(content: bytes, request: LinkRequest, batch: list[str]) -> dict[str, list["RawLink"]]:
+    from entrez_kit.databases.linksets import parse_linksets
+
     found: dict[str, list[RawLink]] = {}
     linksets = parse_linksets(content)
     for linkset in linksets:

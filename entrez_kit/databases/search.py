@@ -7,8 +7,7 @@ from pydantic import Field, field_validator, model_validator
 
 from entrez_kit import tracing
 from entrez_kit.databases.names import DatabaseName, check_database
-from entrez_kit.dates import EARLIEST, LATEST, DateBounds, normal_date
-from entrez_kit.entrez_query import Broadening, broadening
+from entrez_kit.entrez_query import EARLIEST, LATEST, Broadening, DateBounds, broadening, normal_date
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warn, sparse, wrong
 from entrez_kit.operation import Operation

@@ -12,11 +12,11 @@ from typing import Any, Final, cast
 
 from entrez_kit.errors import UpstreamError
 from entrez_kit.europepmc.models import RECORD_ADDRESS, EuropePMCArticle
+from entrez_kit.identifiers import bare_doi, bare_orcid, bare_pmcid
 from entrez_kit.pubmed.encoded_markup import abstract_parts, plain_text
 from entrez_kit.pubmed.standing import Standing, StandingNotice
 from entrez_kit.pubmed.xml.article import add_standing, joined_sections
 from entrez_kit.pubmed.xml.dates import iso_date, number, publication_date
-from entrez_kit.pubmed.xml.own_ids import bare_doi, bare_orcid, bare_pmcid
 from entrez_kit.services.xml_reply import malformed
 
 _SOME_LENGTH: Final = 25

@@ -8,7 +8,6 @@ from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.fulltext.chain import follow
 from entrez_kit.fulltext.models import (
     CutArticle,
     FulltextArticle,
@@ -246,6 +245,8 @@ class Fulltexts(Outcomes[Fetched]):
         nothing = shortfall_of([], 0, self.invalid)
         if nothing is not None and not wanted:
             raise nothing
+        from entrez_kit.fulltext.chain import follow
+
         trails = follow(self._services, wanted)
         for text, identifier in inputs:
             item = Fetched(text) if identifier is None else self._fetched(identifier, next(trails))

@@ -8,7 +8,6 @@ from entrez_kit.errors import EntityNotFound, RateLimited, UnresolvedEntity, Ups
 from entrez_kit.gene.errors import argument_error, not_found, only_gene_codes
 from entrez_kit.gene.lookup import GeneRequest, require_plausible
 from entrez_kit.gene.models import PubMedLinks
-from entrez_kit.gene.summaries import summaries_of
 from entrez_kit.model import Warn
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
@@ -48,6 +47,8 @@ def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedL
     number = request.number
     require_plausible(number)
     with only_gene_codes("entrez_id", request.entrez_id):
+        from entrez_kit.gene.summaries import summaries_of
+
         gene = summaries_of(services, [number]).get(number)
         if gene is None:
             raise not_found(number)

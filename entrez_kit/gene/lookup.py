@@ -5,7 +5,6 @@ from pydantic import Field, field_validator
 from entrez_kit.errors import EntityNotFound, RateLimited, UnresolvedEntity, UpstreamError
 from entrez_kit.gene.errors import MAX_DIGITS, argument_error, not_found, only_gene_codes, read_gene_id
 from entrez_kit.gene.models import CURIE_PATTERN, Gene
-from entrez_kit.gene.records import parse_genes
 from entrez_kit.model import Request
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
@@ -91,6 +90,8 @@ def _own(content: bytes, number: str) -> Gene:
     Raises:
         UpstreamError: the reply is about another gene, or (reason ``incomplete``) about none.
     """
+    from entrez_kit.gene.records import parse_genes
+
     genes = parse_genes(content)
     own = next((gene for gene in genes if gene.id == f"NCBIGene:{number}"), None)
     if own is not None:

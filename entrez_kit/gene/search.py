@@ -6,23 +6,25 @@ import json
 import re
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import Field, field_validator
 
+from entrez_kit.batches import all_at_once
 from entrez_kit.entrez_query import broadening
 from entrez_kit.errors import AmbiguousQuery, EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.gene.errors import argument_error, only_gene_codes
 from entrez_kit.gene.models import GenePage, GeneSearchCandidate, MatchKind, Pagination
 from entrez_kit.gene.organisms import taxid_of
 from entrez_kit.gene.query import GeneQuery, Tier
-from entrez_kit.gene.summaries import GeneSummary, summaries_of
-from entrez_kit.in_flight import all_at_once
 from entrez_kit.model import Request, Warn
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
 from entrez_kit.wording import ANEW, Argument, Wording
+
+if TYPE_CHECKING:
+    from entrez_kit.gene.summaries import GeneSummary
 
 MAX_PAGE: Final = 100
 MAX_QUERY: Final = 1_000
@@ -121,6 +123,8 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
         _fill(listing, query)
         if not listing.total and taxid is not None:
             listing.warnings += _elsewhere(listing, request)
+        from entrez_kit.gene.summaries import summaries_of
+
         summaries = summaries_of(services, [hit.number for hit in listing.hits])
     items = [_candidate(summaries[hit.number], hit, query.text) for hit in listing.hits if hit.number in summaries]
     end = request.offset + len(listing.hits)
@@ -283,7 +287,7 @@ def _all_unknown(reply: ESearchReply, words: str) -> bool:
     return set(words.replace('"', " ").lower().split()) <= set(unknown.lower().split())
 
 
-def _candidate(summary: GeneSummary, hit: _Hit, query: str) -> GeneSearchCandidate:
+def _candidate(summary: "GeneSummary", hit: _Hit, query: str) -> GeneSearchCandidate:
     current = summary.status == "live"
     return GeneSearchCandidate(
         id=f"NCBIGene:{summary.number}",
@@ -304,7 +308,7 @@ def score_of(rank: int) -> float:
     return float(f"{1 / (1 + rank / SCORE_HALF):.9g}")
 
 
-def match_of(summary: GeneSummary, query: str) -> MatchKind:
+def match_of(summary: "GeneSummary", query: str) -> MatchKind:
     """Tell how a gene matches a query; of a query in Entrez syntax, one operand is enough."""
     operands = {text.strip().casefold() for text in _SYNTAX.split(query)} - {""}
     if summary.symbol.casefold() in operands:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Final
 
-from entrez_kit.dates import DateBounds
+from entrez_kit.entrez_query import DateBounds
 from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS, date_clause
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch

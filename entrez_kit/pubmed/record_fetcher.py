@@ -17,7 +17,6 @@ from entrez_kit.identifiers import Identifier, read_identifier
 from entrez_kit.model import Result, Warn, sparse
 from entrez_kit.operation import Outcomes
 from entrez_kit.services import Services
-from entrez_kit.services.flat_files import split_medline
 from entrez_kit.services.xml_reply import malformed
 from entrez_kit.wording import KEPT, Argument, Call, Wording
 
@@ -282,6 +281,8 @@ class Retrieval(Outcomes[Fetched]):
         if reply.url not in self.urls:
             self.urls.append(reply.url)
         if self.medline:
+            from entrez_kit.services.flat_files import split_medline
+
             return [(pmid, _Found(medline=text)) for pmid, text in split_medline(reply.content)]
         from entrez_kit.pubmed.xml.records import iter_records
 
@@ -292,6 +293,8 @@ class Retrieval(Outcomes[Fetched]):
     def _check(self, content: bytes, ids: Sequence[str] | None) -> None:
         """Refuse a reply in which a record cannot be read, or which is about others than those asked for."""
         if self.medline:
+            from entrez_kit.services.flat_files import split_medline
+
             pmids = [pmid for pmid, _ in split_medline(content)]
         else:
             from entrez_kit.pubmed.xml.records import pmids_of

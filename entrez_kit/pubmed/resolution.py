@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from entrez_kit.batches import in_batches
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.identifiers import Identifier, IdKind
-from entrez_kit.pubmed.xml.own_ids import bare_doi
+from entrez_kit.identifiers import Identifier, IdKind, bare_doi
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import parse_esearch
 from entrez_kit.services.xml_reply import malformed

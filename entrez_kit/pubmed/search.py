@@ -8,10 +8,9 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit import tracing
-from entrez_kit.dates import EARLIEST, LATEST, DateBounds, normal_date
-from entrez_kit.entrez_query import Broadening, broadening, mesh_gap
+from entrez_kit.batches import all_at_once, in_background
+from entrez_kit.entrez_query import EARLIEST, LATEST, Broadening, DateBounds, broadening, mesh_gap, normal_date
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.in_flight import all_at_once, in_background
 from entrez_kit.model import Request, Result, Warn, sparse, wrong
 from entrez_kit.operation import Operation
 from entrez_kit.pubmed.models import BriefSummary

@@ -5,12 +5,13 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
+from entrez_kit.identifiers import bare_doi, bare_pmcid
 from entrez_kit.pubmed.encoded_markup import plain_text
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.standing import KINDS, retraction_status, standing_of
 from entrez_kit.pubmed.xml.dates import iso_from_text
 from entrez_kit.pubmed.xml.mixed_content import text_of
-from entrez_kit.pubmed.xml.own_ids import article_number, bare_doi, bare_pmcid
+from entrez_kit.pubmed.xml.own_ids import article_number
 from entrez_kit.services.xml_reply import malformed, parse_reply
 
 _PII: Final = re.compile(r"pii:\s*([^\s;]*[^\s.;])", re.IGNORECASE)

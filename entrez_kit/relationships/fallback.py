@@ -6,9 +6,9 @@ from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from entrez_kit.errors import EntityNotFound, UpstreamError
+from entrez_kit.identifiers import bare_doi, bare_pmcid
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.xml.mixed_content import text_of
-from entrez_kit.pubmed.xml.own_ids import bare_doi, bare_pmcid
 from entrez_kit.relationships.models import RelatedArticle, Relation
 from entrez_kit.services import Services
 

@@ -14,8 +14,6 @@ from entrez_kit.logs import logging_to
 from entrez_kit.server.app import EntrezServer, Options
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.ending import Ending
-from entrez_kit.server.http import build_app, listen, serve_http, url_of
-from entrez_kit.server.stdio import serve_stdio
 from entrez_kit.server.telemetry import flush, line_ids
 from entrez_kit.settings import Settings
 
@@ -43,10 +41,14 @@ def serve(settings: Settings, options: Options, *, give_up: Callable[[int], None
         ending = Ending(give_up)
         run: Callable[[], Any]
         if settings.mcp_transport_type == "http":
+            from entrez_kit.server.http import build_app, listen, serve_http
+
             app = build_app(server, handlers.toolbox, settings)
             opened = stack.enter_context(listen(settings))
             run = partial(serve_http, app, opened, ending)
         else:
+            from entrez_kit.server.stdio import serve_stdio
+
             run = partial(serve_stdio, server, ending)
         _announce(settings, handlers)
         _run_to_the_end(run)
@@ -89,6 +91,8 @@ def check(settings: Settings, options: Options) -> dict[str, Any]:
         server = handlers.build()
         url = None
         if settings.mcp_transport_type == "http":
+            from entrez_kit.server.http import build_app, listen, url_of
+
             build_app(server, handlers.toolbox, settings)
             with listen(settings) as opened:
                 url = url_of(opened)

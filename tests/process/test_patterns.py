@@ -224,7 +224,7 @@ from entrez_kit.errors import EntrezKitError
 from entrez_kit.gene.errors import unresolved
 from entrez_kit.identifiers import read_identifier
 from entrez_kit.pubmed.encoded_markup import abstract_parts, plain_text
-from entrez_kit.pubmed.xml.slicer import Slicer
+from entrez_kit.pubmed.xml.slicer import RecordSlicer
 from entrez_kit.transport.call import Call, Expect
 from entrez_kit.transport.redaction import Redactor
 from entrez_kit.transport.replies import Incoming, check
@@ -243,7 +243,7 @@ def checked(text):
                 pass
 
 def sliced(text):
-    slicer = Slicer()
+    slicer = RecordSlicer()
     for start in range(0, len(text), 65536):
         slicer.add(text[start : start + 65536])
 

@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from entrez_kit import tracing
+from entrez_kit.batches import all_at_once, in_background
 from entrez_kit.errors import UpstreamError
-from entrez_kit.in_flight import all_at_once, in_background
 
 
 def test_calls_run_at_the_same_time_and_their_results_come_in_order() -> None:

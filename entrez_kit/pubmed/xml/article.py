@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any, Final
 
+from entrez_kit.identifiers import bare_orcid, bare_pmcid
 from entrez_kit.pubmed.models import MeshTerm
 from entrez_kit.pubmed.standing import retraction_status, standing_of
 from entrez_kit.pubmed.xml import mesh_headings as mesh
@@ -19,7 +20,7 @@ from entrez_kit.pubmed.xml.dates import (
     publication_date,
 )
 from entrez_kit.pubmed.xml.mixed_content import INLINE, text_of, tidy
-from entrez_kit.pubmed.xml.own_ids import article_number, bare_orcid, bare_pmcid, own_ids
+from entrez_kit.pubmed.xml.own_ids import article_number, own_ids
 
 Fields = dict[str, Any]
 Read = Callable[[Any], str | None]

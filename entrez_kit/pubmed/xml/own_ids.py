@@ -1,37 +1,14 @@
-"""Identifiers in PubMed records brought to one form: PMC123, a bare DOI, a bare ORCID."""
+"""The ids of a PubMed record itself, and the number an electronic article has in place of pages."""
 
 import re
 from collections.abc import Iterable
 from typing import Final
 
-_PMCID: Final = re.compile(r"(?:PMC)*\s*0*([1-9][0-9]*)(?:\.[0-9]+)?", re.IGNORECASE)
-_DOI_PREFIX: Final = re.compile(r"(?:https?://)?(?:dx\.)?doi(?:\.org/|\s*:\s*)", re.IGNORECASE)
-_ORCID: Final = re.compile(r"(?<![0-9])([0-9]{4})-?([0-9]{4})-?([0-9]{4})-?([0-9]{3}[0-9Xx])(?![0-9A-Za-z])")
+from entrez_kit.identifiers import bare_doi
+
 _NUMBER: Final = re.compile(r"(?=[^0-9]*[0-9])[\w.-]{1,30}")
 _PUBLISHER_CODE: Final = re.compile(r"(?:S[0-9]{4}-?|[0-9]{4}-)[0-9]{3}[0-9X]")
 """An ISSN and what follows it, the code by which publishers know a manuscript: S0949-2658(19)30200-3."""
-
-
-def bare_pmcid(text: str) -> str | None:
-    """Read a PMCID in any of its spellings ("123", "pmc123", "PMC123.1", "PMCPMC123"); None where it is none."""
-    if text.startswith("PMC") and text.isascii() and text[3:].isdigit() and text[3] != "0":
-        return text
-    match = _PMCID.fullmatch(text.strip())
-    return f"PMC{match[1]}" if match else None
-
-
-def bare_doi(text: str) -> str:
-    """Take away what stands before a DOI ("doi:", "https://doi.org/"); letter case stays."""
-    text = text.strip()
-    while match := _DOI_PREFIX.match(text):
-        text = text[match.end() :].lstrip()
-    return text
-
-
-def bare_orcid(text: str | None) -> str | None:
-    """Read an ORCID out of a bare number, one without hyphens, or an address; None where there is none."""
-    match = _ORCID.search(text or "")
-    return "-".join(match.groups()).upper() if match else None
 
 
 def article_number(located: Iterable[tuple[str, str, bool]]) -> str | None:

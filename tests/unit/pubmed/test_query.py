@@ -2,7 +2,7 @@
 
 import pytest
 
-from entrez_kit.dates import normal_date
+from entrez_kit.entrez_query import normal_date
 from entrez_kit.errors import InvalidInput
 from entrez_kit.pubmed.query import build_term, check_balance
 from entrez_kit.pubmed.search import SEARCH_ARTICLES, SearchRequest
