@@ -111,7 +111,7 @@ class Methods(Door):
 
         Args:
             query_term: PubMed query, e.g. "crispr AND review[pt]"; all of PubMed's syntax works.
-            max_results: How many PMIDs to return, 1 to 9999. More: narrow it by date; in a terminal, --all.
+            max_results: How many PMIDs to return, 1 to 9999; narrow by date for more.
             offset: How many results to skip, 0 to 9998.
             sort_by: Order of results: relevance, pub_date, author or journal_name.
             date_range: Bounds on a date; one bound is enough.
@@ -609,7 +609,7 @@ class Methods(Door):
         Use it after rag_search, e.g. doc_id "pmid:38400100".
 
         Args:
-            doc_id: As rag_search names it.
+            doc_id: pmid: and a PMID, as hits name it.
             details: Add `standing`.
 
         Returns:
