@@ -9,13 +9,12 @@ from pydantic import Field
 from entrez_kit.batches import in_batches
 from entrez_kit.databases.info import describe_database
 from entrez_kit.databases.names import DatabaseName, check_database, read_uid
-from entrez_kit.databases.summary import NOT_AN_ID, LookUp, check_ids_hint, look_up
+from entrez_kit.databases.summary import NOT_AN_ID, IdOutcome, LookUp, look_up, missing_ids
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, sparse
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.xml_reply import malformed
-from entrez_kit.wording import KEPT
 
 if TYPE_CHECKING:
     from entrez_kit.databases.linksets import RawLink
@@ -83,35 +82,12 @@ class LinkResult(Result):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report sources that do not exist or were not answered."""
-        missing = [item for item in self.linksets if item.status in ("not_found", "invalid", "error")]
-        if not missing:
-            return None
-        partial = len(missing) < len(self.linksets)
-        details: dict[str, Any] = {
-            "partial": partial,
-            "missing": [{"id": item.source_id, "status": item.status, "message": item.message} for item in missing],
-        }
-        named = ", ".join(item.source_id for item in missing[:10]) + (" ..." if len(missing) > 10 else "")
-        if any(item.status == "error" for item in missing):
-            return UpstreamError(
-                f"NCBI did not answer for {named} in {self.source}.",
-                recovery_hint=KEPT,
-                details={**details, "reason": "incomplete"},
-            )
-        hint = check_ids_hint(self.source)
-        if not partial and all(item.status == "invalid" for item in missing):
-            return InvalidInput(
-                f"No ids of {self.source}: {named}.",
-                invalid_input=missing[0].source_id,
-                recovery_hint=hint,
-                details={**details, "reason": "invalid_ids"},
-            )
-        return EntityNotFound(
-            f"{self.source} has no record {named}.",
-            invalid_input=missing[0].source_id,
-            recovery_hint=hint,
-            details={**details, "reason": "not_found"},
-        )
+        missing = [
+            IdOutcome.model_validate({"id": item.source_id, "status": item.status, "message": item.message})
+            for item in self.linksets
+            if item.status not in ("linked", "no_links")
+        ]
+        return missing_ids(self.source, missing, len(self.linksets) - len(missing))
 
 
 def entrez_link(services: Services, request: LinkRequest) -> LinkResult:

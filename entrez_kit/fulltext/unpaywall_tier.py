@@ -23,7 +23,7 @@ from entrez_kit.services.unpaywall import (
     Version,
     read_open_access,
 )
-from entrez_kit.transport.download.addresses import Guard
+from entrez_kit.transport.download.addresses import AddressGuard
 
 if TYPE_CHECKING:
     from entrez_kit.transport.download.guard import Downloaded
@@ -67,7 +67,7 @@ class NoCopy:
     error: EntrezKitError | None = None
 
 
-def fetch_open_access(services: Services, doi: str, guard: Guard | None = None) -> OpenAccessCopy | NoCopy:
+def fetch_open_access(services: Services, doi: str, guard: AddressGuard | None = None) -> OpenAccessCopy | NoCopy:
     """Fetch an open-access copy of an article: the PDF of the best one first, then its page, then further ones.
 
     Args:
@@ -92,20 +92,20 @@ def fetch_open_access(services: Services, doi: str, guard: Guard | None = None) 
         return NoCopy("no-oa", NO_COPY)
     if not any(location.url_for_pdf or location.url or location.landing_page for location in known.locations):
         return NoCopy("no-oa", NO_ADDRESS)
-    return _CopySearch(services, guard or Guard.of(services.settings)).run(known)
+    return _CopySearch(services, guard or AddressGuard.of(services.settings)).run(known)
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     url: str
     location: Location
-    guard: Guard | None = None
+    guard: AddressGuard | None = None
 
 
 class _CopySearch:
     """Try the copies of one article, one after the other."""
 
-    def __init__(self, services: Services, guard: Guard) -> None:
+    def __init__(self, services: Services, guard: AddressGuard) -> None:
         self._settings = services.settings
         self._guard = guard
         self._limit = services.settings.unpaywall_timeout_ms / 1000

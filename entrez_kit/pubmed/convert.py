@@ -188,7 +188,7 @@ def result_of(request: ConvertRequest, conversions: Conversions) -> ConvertResul
 
 
 def _reconcile(
-    services: Services, unique: "dict[Key, str]", known: "_Known", looked_up: "LookedUp", standings: Standings
+    services: Services, unique: "dict[Key, str]", known: "_KnownIds", looked_up: "LookedUp", standings: Standings
 ) -> None:
     """Compare what the converter says with the records it names; where they disagree PubMed is asked for the id."""
     told = {key: words for key, one in known.found.items() if (words := _contradiction(key, one, standings))}
@@ -237,7 +237,7 @@ def _read(text: str, id_type: IdKind | None) -> Identifier | None:
 
 
 @dataclass(slots=True)
-class _Known:
+class _KnownIds:
     """What the converter knows, which identifiers it does not take, and for which and why it gave no answer.
 
     ``told`` is what to say of those about which it answered with another one.
@@ -255,9 +255,9 @@ def _of_kind(keys: dict[Key, str], kind: IdKind) -> dict[str, Key]:
     return {keys[key]: key for key in reversed(keys) if key[0] == kind}
 
 
-def _converted(services: Services, keys: dict[Key, str]) -> _Known:
+def _converted(services: Services, keys: dict[Key, str]) -> _KnownIds:
     """Ask the converter, kind by kind since it refuses mixed batches; when it is down, it is not asked on."""
-    known = _Known()
+    known = _KnownIds()
     for kind in KINDS:
         values = _of_kind(keys, kind)
         if known.error is not None:
@@ -325,7 +325,7 @@ def _notes(key: Key, article: "Article", record: "Record") -> Iterator[str]:
         yield INVALID_DOI
 
 
-def _conversion(text: str, identifier: Identifier | None, known: _Known, looked_up: LookedUp) -> Conversion:
+def _conversion(text: str, identifier: Identifier | None, known: _KnownIds, looked_up: LookedUp) -> Conversion:
     if identifier is None:
         return Conversion(requested_id=text, status="invalid", message="not a PMID, PMCID or DOI (of the given kind)")
     key = _key(identifier)
@@ -342,7 +342,7 @@ def _conversion(text: str, identifier: Identifier | None, known: _Known, looked_
     return Conversion(status="not_found", message=_unknown(identifier, key, known), **own)
 
 
-def _unknown(identifier: Identifier, key: Key, known: _Known) -> str:
+def _unknown(identifier: Identifier, key: Key, known: _KnownIds) -> str:
     """Say who does not know an identifier: only those who were asked."""
     if key in known.told:
         return f"PubMed has no record of {identifier.value}; {known.told[key]}"

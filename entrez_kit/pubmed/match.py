@@ -200,7 +200,7 @@ class Matches(Outcomes[CitationMatch]):
                 by_title = _titled(services, citation)
                 if isinstance(by_title, list) and by_title:
                     records.read(by_title)
-                    found.answers[index] = Answer("ambiguous", tuple(dict.fromkeys([*answer.pmids, *by_title])))
+                    found.answers[index] = MatcherAnswer("ambiguous", tuple(dict.fromkeys([*answer.pmids, *by_title])))
         for index, citation in enumerate(citations):
             key = citation.key or str(start + index + 1)
             yield _result(key, citation, found.answers.get(index), found.failed.get(index), records)
@@ -242,7 +242,7 @@ def result_of(request: MatchRequest, matches: Matches) -> MatchResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class MatcherAnswer:
     """What NCBI makes of one line; ``pmids`` are the one record found, or some of several."""
 
     verdict: Literal["matched", "ambiguous", "not_found"]
@@ -251,24 +251,24 @@ class Answer:
 
 
 @dataclass(slots=True)
-class _Found:
+class _Answered:
     """Answers and failures by number of the citation."""
 
-    answers: dict[int, Answer] = field(default_factory=dict)
+    answers: dict[int, MatcherAnswer] = field(default_factory=dict)
     failed: dict[int, EntrezKitError] = field(default_factory=dict)
 
 
-def _matched(services: Services, citations: Sequence[Citation]) -> _Found:
+def _matched(services: Services, citations: Sequence[Citation]) -> _Answered:
     """Ask ECitMatch under keys of our own, since it shifts and swaps those it is given.
 
     It breaks off at a line without a journal that fits nothing: such lines are sent by themselves.
     """
-    found = _Found()
+    found = _Answered()
 
-    def ask(batch: list[str]) -> dict[int, Answer]:
+    def ask(batch: list[str]) -> dict[int, MatcherAnswer]:
         lines = [CONTROL, *(citation_line(citations[int(key[2:])], key) for key in batch)]
 
-        def read(content: bytes) -> dict[int, Answer]:
+        def read(content: bytes) -> dict[int, MatcherAnswer]:
             answers, controlled = parse_matches(content)
             if not controlled:
                 raise malformed("ecitmatch", "the control line has no answer")
@@ -293,7 +293,7 @@ def _matched(services: Services, citations: Sequence[Citation]) -> _Found:
     asked_for(only_year, 1)
     for index in only_year:
         if index not in found.failed:
-            found.answers.setdefault(index, Answer("not_found"))
+            found.answers.setdefault(index, MatcherAnswer("not_found"))
     for index in with_journal:
         if index not in found.answers and index not in found.failed:
             found.failed[index] = UpstreamError(
@@ -310,12 +310,12 @@ def citation_line(citation: Citation, key: str) -> str:
     return "|".join([*clean, key, ""])
 
 
-def parse_matches(content: bytes) -> tuple[dict[int, Answer], bool]:
+def parse_matches(content: bytes) -> tuple[dict[int, MatcherAnswer], bool]:
     """Return what NCBI makes of each line, by its number, and whether the control line was answered.
 
     Lines without one of our keys are ignored; their references count as unanswered.
     """
-    answers: dict[int, Answer] = {}
+    answers: dict[int, MatcherAnswer] = {}
     controlled = False
     for line in re.split(r"[\r\n]+", content.decode("utf-8", "replace")):
         parts = [part.strip() for part in line.split("|")]
@@ -331,34 +331,36 @@ def parse_matches(content: bytes) -> tuple[dict[int, Answer], bool]:
     return answers, controlled
 
 
-def _verdict(text: str) -> Answer | None:
+def _verdict(text: str) -> MatcherAnswer | None:
     """Read the end of a line: a PMID, NOT_FOUND with or without a reason, or AMBIGUOUS with PMIDs or their number."""
     if re.fullmatch(r"[1-9][0-9]{0,9}", text):
-        return Answer("matched", (text,))
+        return MatcherAnswer("matched", (text,))
     if re.match(r"NOT_FOUND\b", text, re.IGNORECASE):
         unknown = "INVALID_JOURNAL" in text.upper()
-        return Answer("not_found", detail="NCBI does not know the journal" if unknown else None)
+        return MatcherAnswer("not_found", detail="NCBI does not know the journal" if unknown else None)
     if match := re.match(r"AMBIGUOUS\b(.*)", text, re.IGNORECASE | re.DOTALL):
         how_many = re.search(r"\(\s*([0-9]+)\s+citations?\s*\)", match[1])
         rest = re.sub(r"\([^()]*+\)", " ", match[1])
         pmids = tuple(dict.fromkeys(re.findall(r"(?<![\w.])[1-9][0-9]{0,9}(?![\w.])", rest)))
         detail = f"{how_many[1]} records fit" if how_many else None
-        return Answer("ambiguous", pmids, detail)
+        return MatcherAnswer("ambiguous", pmids, detail)
     return None
 
 
-def _by_title(services: Services, index: int, citation: Citation, found: _Found) -> None:
+def _by_title(services: Services, index: int, citation: Citation, found: _Answered) -> None:
     """Search for the title where the rest led nowhere."""
     pmids = _titled(services, citation)
     if isinstance(pmids, EntrezKitError):
         found.failed[index] = pmids
         found.answers.pop(index, None)
     elif pmids is not None and len(pmids) > MAX_COMPARED:
-        found.answers[index] = Answer("ambiguous", tuple(pmids), f"more than {MAX_COMPARED} records fit the title")
+        found.answers[index] = MatcherAnswer(
+            "ambiguous", tuple(pmids), f"more than {MAX_COMPARED} records fit the title"
+        )
     elif pmids:
-        found.answers[index] = Answer("matched" if len(pmids) == 1 else "ambiguous", tuple(pmids))
+        found.answers[index] = MatcherAnswer("matched" if len(pmids) == 1 else "ambiguous", tuple(pmids))
     elif pmids is not None:
-        found.answers.setdefault(index, Answer("not_found"))
+        found.answers.setdefault(index, MatcherAnswer("not_found"))
 
 
 def _titled(services: Services, citation: Citation) -> list[str] | EntrezKitError | None:
@@ -379,7 +381,7 @@ def _search(services: Services, term: str) -> list[str] | EntrezKitError:
         return exc
 
 
-def _narrow(services: Services, citations: Sequence[Citation], found: _Found) -> None:
+def _narrow(services: Services, citations: Sequence[Citation], found: _Answered) -> None:
     """Name the records where NCBI only says how many fit: search with all that is given."""
     for index, citation in enumerate(citations):
         answer = found.answers.get(index)
@@ -399,7 +401,7 @@ def _narrow(services: Services, citations: Sequence[Citation], found: _Found) ->
         term = " AND ".join(f"{quote}{value}{quote}[{field}]" for value, field, quote in parts if value)
         pmids = _titled(services, citation) if citation.title else _search(services, term)
         if isinstance(pmids, list) and 0 < len(pmids) <= MAX_COMPARED:
-            found.answers[index] = Answer("ambiguous", tuple(pmids))
+            found.answers[index] = MatcherAnswer("ambiguous", tuple(pmids))
 
 
 def _value(text: str) -> str:
@@ -426,7 +428,7 @@ class _Records:
                 self.unread[item.input] = item.message or item.status
 
 
-def _only_other_titles(citation: Citation, answer: Answer, records: _Records) -> bool:
+def _only_other_titles(citation: Citation, answer: MatcherAnswer, records: _Records) -> bool:
     compared = [differences(citation, records.articles[pmid]) for pmid in answer.pmids if pmid in records.articles]
     return bool(compared) and all(_has_other_title(warnings) for warnings in compared)
 
@@ -436,7 +438,7 @@ def _has_other_title(warnings: Sequence[MatchWarning]) -> bool:
 
 
 def _result(
-    key: str, citation: Citation, answer: Answer | None, failure: EntrezKitError | None, records: _Records
+    key: str, citation: Citation, answer: MatcherAnswer | None, failure: EntrezKitError | None, records: _Records
 ) -> CitationMatch:
     if not citation.usable:
         return CitationMatch(key=key, status="invalid", detail=TOO_LITTLE)

@@ -31,7 +31,7 @@ MAX_FAILED: Final = 2
 
 
 @dataclass(slots=True)
-class Node:
+class Member:
     """An article of the network: how far from the start, and the articles that lead to it, in the order they did."""
 
     article: RelatedArticle
@@ -44,7 +44,7 @@ class Network:
     """Everything found so far, by PMID (or, outside PubMed, by whatever names the work)."""
 
     source: str
-    nodes: dict[str, Node] = field(default_factory=dict)
+    nodes: dict[str, Member] = field(default_factory=dict)
 
     def add(self, parent: str, articles: Iterable[RelatedArticle], depth: int) -> None:
         """Note that articles are linked to one; those known already gain a way that leads to them."""
@@ -54,11 +54,11 @@ class Network:
                 continue
             node = self.nodes.get(key)
             if node is None:
-                self.nodes[key] = Node(article, depth, {parent: None})
+                self.nodes[key] = Member(article, depth, {parent: None})
             else:
                 node.via.setdefault(parent)
 
-    def ranked(self, nodes: Iterable[Node] | None = None) -> list[Node]:
+    def ranked(self, nodes: Iterable[Member] | None = None) -> list[Member]:
         """Return nodes by how many articles lead to them; then by distance, then in the order they were found."""
         return sorted(self.nodes.values() if nodes is None else nodes, key=lambda node: (-len(node.via), node.depth))
 
@@ -121,7 +121,7 @@ def roll(services: Services, relation: Relation, request: RelationshipsRequest) 
     )
 
 
-def _shown(node: Node) -> RelatedArticle:
+def _shown(node: Member) -> RelatedArticle:
     via = list(node.via)
     return node.article.model_copy(update={"depth": node.depth, "source_count": len(via), "via": via[:MAX_VIA]})
 

@@ -62,7 +62,7 @@ def scope_of(operation: AnyOperation) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _ToolEntry:
     """An operation as a tool: the name it is listed under, and the two schemas."""
 
     name: str
@@ -228,11 +228,11 @@ def not_allowed(operation: AnyOperation) -> NotConfigured:
     )
 
 
-def _entry(operation: AnyOperation, names: Names) -> _Entry:
+def _entry(operation: AnyOperation, names: Names) -> _ToolEntry:
     inner = capped(operation)
     name = operation.aliases[0] if names == "contract" and operation.aliases else operation.name
     shown = closed_output_schema if operation.closed else output_schema
-    return _Entry(name, inner, input_schema(inner.request), shown(operation.result))
+    return _ToolEntry(name, inner, input_schema(inner.request), shown(operation.result))
 
 
 def _unpacked(arguments: Mapping[str, Any], inputs: Schema) -> dict[str, Any]:

@@ -126,9 +126,9 @@ class Transport:
         session = self._session(cached=False)
         adapter = self._adapter_now()
 
-        def attempt(_: int) -> sessions.Stream:
+        def attempt(_: int) -> sessions.ReplyStream:
             request = Outgoing(call, deadline=deadline, tally=tally, streams=True)
-            return sessions.Stream(session, adapter, request, self._redactor)
+            return sessions.ReplyStream(session, adapter, request, self._redactor)
 
         with self._repeat(call, attempt, deadline, tally) as pieces:
             yield _final_errors(pieces, tally)

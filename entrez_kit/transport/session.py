@@ -82,7 +82,7 @@ def age_seconds(response: requests.Response) -> float:
     return (datetime.now(UTC) - created).total_seconds() if isinstance(created, datetime) else 0.0
 
 
-class Stream:
+class ReplyStream:
     """A reply that is read piece by piece; a context manager that yields the pieces."""
 
     def __init__(self, session: requests.Session, adapter: WireAdapter, request: Outgoing, redactor: Redactor) -> None:

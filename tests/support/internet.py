@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import pytest
 
-from entrez_kit.transport.download.addresses import Guard
+from entrez_kit.transport.download.addresses import AddressGuard
 
 HTML = b"<!DOCTYPE html><html><head><title>An article</title></head><body><p>Words.</p></body></html>"
 
@@ -139,9 +139,9 @@ class Internet:
             self.servers[address, port] = site.port
 
     @property
-    def guard(self) -> Guard:
+    def guard(self) -> AddressGuard:
         """The strict guard, over these names."""
-        return Guard(resolver=self.resolve)
+        return AddressGuard(resolver=self.resolve)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from entrez_kit.batches import in_batches
 from entrez_kit.citations.check.comparing import FieldDifference, FieldName, differences, same_work, title_agrees
 from entrez_kit.citations.check.written import compare_text
 from entrez_kit.citations.csl import Item, csl_item
-from entrez_kit.citations.files.references import Correction, Reference, csl_text_of
+from entrez_kit.citations.files.references import FieldUpdate, Reference, csl_text_of
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.identifiers import IdKind
 from entrez_kit.markup import on_the_line
@@ -120,10 +120,10 @@ class CheckResult(Result):
     fixed: str | None = sparse()
     corrected: int = Field(default=0, exclude_if=lambda value: value == 0)
     changes: list[Change] = sparse([])
-    _corrections: dict[int, Correction] = PrivateAttr(default_factory=dict)
+    _corrections: dict[int, FieldUpdate] = PrivateAttr(default_factory=dict)
 
     @property
-    def corrections(self) -> Mapping[int, Correction]:
+    def corrections(self) -> Mapping[int, FieldUpdate]:
         """What to change in the file, by the number of the reference."""
         return self._corrections
 
@@ -160,7 +160,7 @@ class Checks(Outcomes[CheckedReference]):
         self._services = services
         self._request = request
         self._checked: list[CheckedReference] = []
-        self._corrections: dict[int, Correction] = {}
+        self._corrections: dict[int, FieldUpdate] = {}
 
     def __iter__(self) -> Iterator[CheckedReference]:
         references = self._request.references
@@ -476,7 +476,7 @@ def _without_record(reference: Reference, candidates: _Candidates, base: dict[st
 # Corrections
 
 
-def _correction(reference: Reference, outcome: CheckedReference, article: Article | None) -> Correction | None:
+def _correction(reference: Reference, outcome: CheckedReference, article: Article | None) -> FieldUpdate | None:
     """Return what to change in a reference whose record is certain: fields that differ, and a note of a retraction.
 
     What was not found, and what has the title, the authors or the identifier of another work, is left as it is: its
@@ -489,7 +489,7 @@ def _correction(reference: Reference, outcome: CheckedReference, article: Articl
     if outcome.detail and reference.pmid and reference.pmid != article.pmid:
         fields["pmid"] = article.pmid
     note = outcome.notice if outcome.status in ("retracted", "concern") else None
-    return Correction(fields, note, short=item.get("container-title-short")) if fields or note else None
+    return FieldUpdate(fields, note, short=item.get("container-title-short")) if fields or note else None
 
 
 def _value(difference: FieldDifference, item: Item, article: Article) -> Any:
@@ -506,7 +506,7 @@ def _value(difference: FieldDifference, item: Item, article: Article) -> Any:
             return difference.record
 
 
-def _changes(references: Sequence[Reference], corrections: Mapping[int, Correction]) -> list[Change]:
+def _changes(references: Sequence[Reference], corrections: Mapping[int, FieldUpdate]) -> list[Change]:
     """Return what corrections change, field by field: the old text and the new one."""
     changes: list[Change] = []
     for number, correction in corrections.items():

@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from entrez_kit.citations.files.references import (
-    Correction,
+    FieldUpdate,
     RefAuthor,
     Reference,
     identifier_of,
@@ -129,7 +129,7 @@ class BibtexFile:
                 parts.append(self._strings.get(text.lower(), text))
         return "".join(parts)
 
-    def corrected(self, corrections: Mapping[int, Correction]) -> str:
+    def corrected(self, corrections: Mapping[int, FieldUpdate]) -> str:
         """Return the text with references changed, by their number."""
         edits: list[tuple[int, int, str]] = []
         for number, correction in corrections.items():
@@ -139,7 +139,7 @@ class BibtexFile:
             text = text[:begin] + new + text[end:]
         return text
 
-    def _edits(self, entry: _BibEntry, correction: Correction) -> Iterator[tuple[int, int, str]]:
+    def _edits(self, entry: _BibEntry, correction: FieldUpdate) -> Iterator[tuple[int, int, str]]:
         added: list[tuple[str, str]] = []
         for name, value in correction.fields.items():
             if name == "authors":

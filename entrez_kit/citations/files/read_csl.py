@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from entrez_kit.citations.files.references import (
-    Correction,
+    FieldUpdate,
     RefAuthor,
     Reference,
     identifier_of,
@@ -65,7 +65,7 @@ class CslFile:
                 raise unreadable(name, f"item {number} is no reference in CSL-JSON", hint=hint)
         return document
 
-    def corrected(self, corrections: Mapping[int, Correction]) -> str:
+    def corrected(self, corrections: Mapping[int, FieldUpdate]) -> str:
         """Return the text with references changed, by their number."""
         for number, correction in corrections.items():
             _correct(self._items[number], correction)
@@ -75,7 +75,7 @@ class CslFile:
         return text + ("\n" if self._text.endswith("\n") else "")
 
 
-def _correct(item: dict[str, Any], correction: Correction) -> None:
+def _correct(item: dict[str, Any], correction: FieldUpdate) -> None:
     for name, value in correction.fields.items():
         if name in _NUMBERS:
             item[_NUMBERS[name]] = int(value) if isinstance(item.get(_NUMBERS[name]), int) else str(value)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from entrez_kit.citations.files.references import (
-    Correction,
+    FieldUpdate,
     RefAuthor,
     Reference,
     divided_name,
@@ -47,7 +47,7 @@ class NbibFile:
         if fields:
             self.references.append(_reference(fields, start))
 
-    def corrected(self, corrections: Mapping[int, Correction]) -> str:
+    def corrected(self, corrections: Mapping[int, FieldUpdate]) -> str:
         """Refuse: PubMed's own records are fetched anew instead."""
         raise InvalidInput(
             "A MEDLINE file is not corrected.",

@@ -7,7 +7,7 @@ from typing import Final
 
 from entrez_kit.citations.csl import one_line
 from entrez_kit.citations.files.references import (
-    Correction,
+    FieldUpdate,
     Reference,
     divided_name,
     identifier_of,
@@ -129,7 +129,7 @@ class RisFile:
             pmcid=identifiers_in(self._one(record, "C2")).get("pmcid") or other.get("pmcid"),
         )
 
-    def corrected(self, corrections: Mapping[int, Correction]) -> str:
+    def corrected(self, corrections: Mapping[int, FieldUpdate]) -> str:
         """Return the text with references changed, by their number."""
         replaced: dict[int, list[str]] = {}
         for number, correction in corrections.items():
@@ -139,7 +139,7 @@ class RisFile:
             for number, line in enumerate(self._lines)
         )
 
-    def _correct(self, record: _Record, correction: Correction, replaced: dict[int, list[str]]) -> None:
+    def _correct(self, record: _Record, correction: FieldUpdate, replaced: dict[int, list[str]]) -> None:
         end = self._lines[record.start].end or "\n"
 
         def put(tags: tuple[str, ...], values: list[str], *, every: bool = False) -> None:

@@ -52,7 +52,7 @@ class Reference(Request):
 
 
 @dataclass(frozen=True, slots=True)
-class Correction:
+class FieldUpdate:
     """What to change in one reference: fields by our names, and a note to add.
 
     ``authors`` are names of CSL, ``journal`` is the full title and ``short`` its abbreviation.
@@ -69,7 +69,7 @@ class ReferenceFile(Protocol):
     references: list[Reference]
     warnings: list[Warn]
 
-    def corrected(self, corrections: Mapping[int, Correction]) -> str:
+    def corrected(self, corrections: Mapping[int, FieldUpdate]) -> str:
         """Return the text of the file with references changed, by their number; all else as it is."""
 
 

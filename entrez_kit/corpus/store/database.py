@@ -30,7 +30,7 @@ _INHERITED: Final[list[sqlite3.Connection]] = []
 """Connections that a forked child got from its parent: it must neither use nor close them."""
 
 
-class Database:
+class CorpusFile:
     """One SQLite file, lent out a connection at a time; safe for threads and for forked children.
 
     In WAL mode a reader is never blocked, and whoever writes waits only for other writers. A file that is not there yet

@@ -17,7 +17,7 @@ from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.search import index as lexical
 from entrez_kit.corpus.store import checkpoints, reading, writing
 from entrez_kit.corpus.store.checkpoints import Checkpoint, Ending, Job
-from entrez_kit.corpus.store.database import Database, sync_lock
+from entrez_kit.corpus.store.database import CorpusFile, sync_lock
 from entrez_kit.corpus.store.reading import CheckpointLog, CorpusDiff, CorpusList, CorpusStats, StoredDoc
 from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.times import read_moment, stamp, to_second, utc_now
@@ -42,7 +42,7 @@ class Store:
 
     def __init__(self, path: Path, *, clock: Callable[[], datetime] = utc_now) -> None:
         self.path = path
-        self.database = Database(path)
+        self.database = CorpusFile(path)
         self.clock = clock
 
     @classmethod

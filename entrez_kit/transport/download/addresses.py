@@ -213,7 +213,7 @@ def system_resolver(host: str, port: int) -> Sequence[str]:
 
 
 @dataclass(frozen=True)
-class Guard:
+class AddressGuard:
     """Say which addresses may be asked.
 
     ``home`` is the one place allowed although it is on this machine: the sandbox, or whatever on loopback plays the
@@ -225,7 +225,7 @@ class Guard:
     resolver: Resolver = system_resolver
 
     @classmethod
-    def of(cls, settings: Settings) -> "Guard":
+    def of(cls, settings: Settings) -> "AddressGuard":
         """Return the guard for these settings: strict, but for a service that runs on this machine."""
         parts = urlsplit(settings.unpaywall_url)
         host = (parts.hostname or "").lower()
@@ -233,7 +233,7 @@ class Guard:
             return cls()
         return cls(home=(parts.scheme, host, parts.port or DEFAULT_PORTS[parts.scheme]))
 
-    def seen_from(self, url: str) -> "Guard":
+    def seen_from(self, url: str) -> "AddressGuard":
         """Return the guard for what a page names: this one from home, from anywhere else one that knows no home."""
         try:
             return self if self.is_home(read_place(url)) else replace(self, home=None)

@@ -33,7 +33,7 @@ from entrez_kit._version import __version__
 from entrez_kit.errors import EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.settings import Settings
 from entrez_kit.transport import faults
-from entrez_kit.transport.download.addresses import Guard, Place, Refused, read_place
+from entrez_kit.transport.download.addresses import AddressGuard, Place, Refused, read_place
 from entrez_kit.transport.download.sniffing import HEAD_BYTES, Kind, is_binary, kind_of
 from entrez_kit.transport.redirects import STATUSES
 
@@ -93,7 +93,7 @@ def download(
     silence_s: float = 20.0,
     max_bytes: int = MAX_BYTES,
     max_hops: int = MAX_HOPS,
-    guard: Guard | None = None,
+    guard: AddressGuard | None = None,
 ) -> Downloaded:
     """Fetch a page from the public network.
 
@@ -111,7 +111,7 @@ def download(
         UpstreamError: there is no page to be had; ``details.reason`` says why.
     """
     started = time.monotonic()
-    errand = _Errand(settings, guard or Guard.of(settings), started + deadline_s, silence_s, max_bytes)
+    errand = _Errand(settings, guard or AddressGuard.of(settings), started + deadline_s, silence_s, max_bytes)
     result: Downloaded | None = None
     try:
         result = errand.run(url, max_hops)
@@ -123,7 +123,9 @@ def download(
 class _Errand:
     """One download, from the first address to the last byte."""
 
-    def __init__(self, settings: Settings, guard: Guard, deadline: float, silence_s: float, max_bytes: int) -> None:
+    def __init__(
+        self, settings: Settings, guard: AddressGuard, deadline: float, silence_s: float, max_bytes: int
+    ) -> None:
         self._settings = settings
         self._guard = guard
         self._deadline = deadline
@@ -421,7 +423,7 @@ def _connection(place: Place, address: str, seconds: float, verify: bool | str) 
     )
 
 
-def _surroundings(place: Place, guard: Guard) -> dict[str, Any]:
+def _surroundings(place: Place, guard: AddressGuard) -> dict[str, Any]:
     """Return certificates and proxies of the environment; what is on this machine is asked without a proxy."""
     with requests.Session() as session:
         around = session.merge_environment_settings(place.url, {}, None, None, None)

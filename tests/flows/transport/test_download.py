@@ -16,7 +16,7 @@ from internet import HTML, Answer, Internet, Site, gzipped, internet, redirect, 
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.settings import Settings
-from entrez_kit.transport.download.addresses import Guard
+from entrez_kit.transport.download.addresses import AddressGuard
 from entrez_kit.transport.download.guard import Downloaded, download
 
 __all__ = ["internet"]
@@ -54,7 +54,7 @@ def test_a_name_that_answers_differently_the_second_time_gains_nothing(internet:
     answers = iter([[ADDRESS], ["127.0.0.1"], ["127.0.0.1"]])
     with Site({"*": Answer()}) as site:
         internet.servers[ADDRESS, 80] = site.port
-        guard = Guard(resolver=lambda host, port: next(answers))
+        guard = AddressGuard(resolver=lambda host, port: next(answers))
         found = fetch(internet, guard=guard)
 
     assert found.kind == "html"
@@ -65,7 +65,7 @@ def test_each_hop_is_resolved_and_judged_anew(internet: Internet) -> None:
     answers = iter([[ADDRESS], ["127.0.0.1"]])
     with Site({"/a": redirect("/b"), "/b": Answer()}) as site:
         internet.servers[ADDRESS, 80] = site.port
-        guard = Guard(resolver=lambda host, port: next(answers))
+        guard = AddressGuard(resolver=lambda host, port: next(answers))
         assert reason(internet, guard=guard) == "forbidden_address"
 
     assert internet.connected == [(ADDRESS, 80)]
@@ -458,7 +458,7 @@ def test_a_download_nobody_waits_for_stops(internet: Internet) -> None:
 def test_the_sandbox_may_be_asked_and_nothing_else_on_this_machine(internet: Internet) -> None:
     with Site({"/a": Answer(), "/b": redirect("http://127.0.0.1:9/")}) as site, Site({"*": Answer()}) as other:
         settings = SETTINGS.with_sandbox(f"http://127.0.0.1:{site.port}")
-        guard = Guard.of(settings)
+        guard = AddressGuard.of(settings)
         found = fetch(internet, f"http://127.0.0.1:{site.port}/a", guard=guard, settings=settings)
         assert reason(internet, f"http://127.0.0.1:{site.port}/b", guard=guard) == "forbidden_address"
         assert reason(internet, f"http://127.0.0.1:{other.port}/", guard=guard) == "forbidden_address"

@@ -8,7 +8,7 @@ import pytest
 from entrez_kit.citations.files.citation_lists import first_author, read_citations
 from entrez_kit.errors import InvalidInput
 from entrez_kit.pubmed.likeness import folded, titles_alike
-from entrez_kit.pubmed.match import Answer, Citation, citation_line, differences, parse_matches, surname
+from entrez_kit.pubmed.match import Citation, MatcherAnswer, citation_line, differences, parse_matches, surname
 from entrez_kit.pubmed.models import Article, ArticleDate, Author, JournalInfo, PublicationDate
 
 
@@ -37,12 +37,12 @@ def test_answers_are_told_apart_and_dropped_rows_are_not_invented() -> None:
 
     assert controlled
     assert answers == {
-        0: Answer("matched", ("99000001",)),
-        1: Answer("not_found", detail="NCBI does not know the journal"),
-        2: Answer("ambiguous", ("99000002", "99000003")),
-        3: Answer("ambiguous", detail="783 records fit"),
-        4: Answer("ambiguous", detail="5 records fit"),
-        5: Answer("not_found"),
+        0: MatcherAnswer("matched", ("99000001",)),
+        1: MatcherAnswer("not_found", detail="NCBI does not know the journal"),
+        2: MatcherAnswer("ambiguous", ("99000002", "99000003")),
+        3: MatcherAnswer("ambiguous", detail="783 records fit"),
+        4: MatcherAnswer("ambiguous", detail="5 records fit"),
+        5: MatcherAnswer("not_found"),
     }
     assert parse_matches(b"") == ({}, False)
 

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from entrez_kit.settings import Settings
-from entrez_kit.transport.download.addresses import Guard, Place, Refused, is_public, read_place
+from entrez_kit.transport.download.addresses import AddressGuard, Place, Refused, is_public, read_place
 
 PUBLIC = ["93.184.216.34", "8.8.8.8", "2606:2800:220:1:248:1893:25c8:1946", "64:ff9b::808:808", "1.1.1.1"]
 INSIDE = [
@@ -71,7 +71,7 @@ def test_addresses_inside_are_not_asked(address: str) -> None:
 @pytest.mark.parametrize("address", INSIDE)
 def test_neither_the_address_itself_nor_a_name_that_resolves_to_it_passes(address: str) -> None:
     host = f"[{address}]" if ":" in address else address
-    guard = Guard(resolver=lambda name, port: [address])
+    guard = AddressGuard(resolver=lambda name, port: [address])
 
     for url in (f"http://{host}/", "http://publisher.example/"):
         with pytest.raises(Refused) as caught:
@@ -109,7 +109,7 @@ def test_an_address_in_another_spelling_is_no_host(host: str) -> None:
         return ["93.184.216.34"]
 
     with pytest.raises(Refused):
-        Guard(resolver=resolver).addresses(read_place(f"http://{host}/"), 5)
+        AddressGuard(resolver=resolver).addresses(read_place(f"http://{host}/"), 5)
 
     assert not asked
 
@@ -119,7 +119,7 @@ def test_an_address_in_another_spelling_is_no_host(host: str) -> None:
     ["localhost", "a.localhost", "LOCALHOST", "localhost.", "intranet", "printer.local", "metadata.google.internal"],
 )
 def test_names_of_the_inside_are_refused_before_they_are_resolved(host: str) -> None:
-    guard = Guard(resolver=lambda name, port: pytest.fail("it was resolved"))
+    guard = AddressGuard(resolver=lambda name, port: pytest.fail("it was resolved"))
 
     with pytest.raises(Refused, match="not a public name"):
         guard.addresses(read_place(f"https://{host}/"), 5)
@@ -164,18 +164,18 @@ def test_what_is_no_address_of_a_page_is_refused(url: str, reason: str) -> None:
 @pytest.mark.parametrize("port", [22, 25, 8080, 6379, 65535, 0])
 def test_only_the_ports_of_the_web_are_asked(port: int) -> None:
     with pytest.raises(Refused, match="port"):
-        Guard().check_place(read_place(f"http://publisher.example:{port}/"))
+        AddressGuard().check_place(read_place(f"http://publisher.example:{port}/"))
 
 
 def test_one_address_inside_spoils_a_name() -> None:
-    guard = Guard(resolver=lambda name, port: ["93.184.216.34", "10.0.0.7"])
+    guard = AddressGuard(resolver=lambda name, port: ["93.184.216.34", "10.0.0.7"])
 
     with pytest.raises(Refused, match="not public"):
         guard.addresses(read_place("https://publisher.example/"), 5)
 
 
 def test_every_address_of_a_public_name_may_be_connected_to() -> None:
-    guard = Guard(resolver=lambda name, port: ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946"])
+    guard = AddressGuard(resolver=lambda name, port: ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946"])
 
     found = guard.addresses(read_place("https://publisher.example/"), 5)
 
@@ -187,7 +187,7 @@ def test_a_lookup_that_never_ends_is_given_up() -> None:
         time.sleep(3)
         return ["93.184.216.34"]
 
-    guard = Guard(resolver=resolver)
+    guard = AddressGuard(resolver=resolver)
     started = time.monotonic()
 
     with pytest.raises(TimeoutError):
@@ -226,22 +226,22 @@ def test_only_a_service_on_this_machine_makes_a_place_on_it_allowed() -> None:
     asked = read_place("http://127.0.0.1:4321/publisher/1.pdf")
 
     with pytest.raises(Refused):
-        Guard.of(Settings()).check_place(asked)
-    home = Guard.of(Settings().with_sandbox("http://127.0.0.1:4321"))
+        AddressGuard.of(Settings()).check_place(asked)
+    home = AddressGuard.of(Settings().with_sandbox("http://127.0.0.1:4321"))
     assert home.addresses(asked, 5) == ["127.0.0.1"]
     for other in ("http://127.0.0.1:4322/", "http://127.0.0.2:4321/", "https://127.0.0.1:4321/", "http://[::1]:4321/"):
         with pytest.raises(Refused):
             home.check_place(read_place(other))
     with pytest.raises(Refused):
-        Guard.of(Settings(demo=True)).check_place(asked)
+        AddressGuard.of(Settings(demo=True)).check_place(asked)
     with pytest.raises(Refused):
-        Guard.of(Settings(eutils_url="http://127.0.0.1:4321/entrez/eutils")).check_place(asked)
+        AddressGuard.of(Settings(eutils_url="http://127.0.0.1:4321/entrez/eutils")).check_place(asked)
 
 
 def test_home_must_lie_on_this_machine_whatever_its_name_resolves_to() -> None:
     settings = Settings(unpaywall_url="http://localhost:4321/unpaywall")
-    guard = Guard.of(settings)
-    strange = Guard(home=guard.home, resolver=lambda name, port: ["10.0.0.1"])
+    guard = AddressGuard.of(settings)
+    strange = AddressGuard(home=guard.home, resolver=lambda name, port: ["10.0.0.1"])
 
     assert guard.is_home(read_place("http://localhost:4321/a"))
     with pytest.raises(Refused):
