@@ -317,7 +317,7 @@ def test_offline_nothing_is_fetched(sandbox: Sandbox, kit_for: KitFor) -> None:
     found = missed(kit_for(sandbox, offline=True))
 
     assert found.outcome == "fetch-failed"
-    assert "--offline" in found.detail
+    assert "offline mode" in found.detail
 
 
 def test_the_candidates_are_each_named_once() -> None:

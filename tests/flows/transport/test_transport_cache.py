@@ -316,7 +316,7 @@ def test_offline_answers_from_the_cache_and_asks_nobody(tmp_path: Path) -> None:
         assert asked(bench) == 1
     assert caught.value.reason == "offline"
     assert caught.value.exit_code == 5
-    assert "without --offline" in caught.value.recovery_hint
+    assert "without offline=True" in caught.value.recovery_hint
 
 
 def test_offline_takes_replies_past_their_time_rather_than_none(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_a_record_the_corpus_lacks_is_not_found(kit: EntrezKit) -> None:
         rag_get(kit.services, RagGetRequest(doc_id="pmid:5"))
 
     assert caught.value.invalid_input == "pmid:5"
-    assert "pubmed_fetch_contents" in caught.value.recovery_hint
+    assert "kit.fetch_contents" in caught.value.recovery_hint
 
 
 def test_a_withdrawn_record_is_not_found_and_the_error_says_why(kit: EntrezKit) -> None:
