@@ -1,6 +1,5 @@
 """The methods of EntrezKit say what they take, and take what they always took."""
 
-import ast
 import subprocess
 import sys
 from collections.abc import Callable
@@ -8,7 +7,6 @@ from inspect import getdoc, signature
 from typing import Any
 
 import pytest
-from kit_signatures import modules
 
 from entrez_kit import EntrezKit, InvalidInput
 from entrez_kit.catalogue import OPERATIONS
@@ -16,13 +14,6 @@ from entrez_kit.operation import Operation
 from entrez_kit.sandbox.server import Sandbox
 
 operations = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.method)
-
-
-def test_the_methods_are_as_the_operations_have_them() -> None:
-    for path, text in modules().items():
-        saved = ast.parse(path.read_text(encoding="utf-8"))
-
-        assert ast.dump(ast.parse(text)) == ast.dump(saved), "run python tests/support/kit_signatures.py"
 
 
 @operations

@@ -1,6 +1,9 @@
 """Names, flags, fields, codes and schemas are public: what was promised stays, what is added is written down."""
 
+import ast
+
 import pytest
+from kit_signatures import modules
 from public_surface import SAVED, facts
 
 
@@ -17,3 +20,10 @@ def test_what_was_added_is_saved() -> None:
     added = sorted(set(facts()) - set(SAVED.read_text(encoding="utf-8").splitlines()))
 
     assert not added, "new: run python tests/public_surface.py and name it in the changelog:\n" + "\n".join(added)
+
+
+def test_the_methods_are_as_the_operations_have_them() -> None:
+    for path, text in modules().items():
+        saved = ast.parse(path.read_text(encoding="utf-8"))
+
+        assert ast.dump(ast.parse(text)) == ast.dump(saved), "run python tests/support/kit_signatures.py"
