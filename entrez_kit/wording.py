@@ -109,6 +109,12 @@ class Door:
         return said
 
 
+def listed(names: Iterable[str]) -> str:
+    """Return names as a message lists them: the first ten, and dots where there are more."""
+    some = list(names)
+    return ", ".join(some[:10]) + (" ..." if len(some) > 10 else "")
+
+
 def _literal(value: Any) -> str:
     if value is ...:
         return "..."

@@ -20,7 +20,7 @@ from entrez_kit.corpus.store.store import Store
 from entrez_kit.corpus.times import day_of
 from entrez_kit.entrez_query import broadening
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.pubmed.date_slices import FIRST, LAST, Slice, Slicer, Window, as_day
+from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, Slicer, Window, as_day
 from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS, check_balance, date_clause
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
 from entrez_kit.pubmed.search import warnings_about
@@ -67,7 +67,7 @@ def sync_delta(
     """
     store = services.corpus
     with store.sync_lock(request.query_key):
-        search = _Search.of(services, store, request, replace_term=replace_term)
+        search = _WindowSearch.of(services, store, request, replace_term=replace_term)
         whole = search.entries()
         if max_first is not None and whole.count > max_first:
             raise _too_many(request, whole.count, max_first)
@@ -82,7 +82,7 @@ def sync_plan(services: Services, request: SyncRequest, *, replace_term: bool = 
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
     """
-    search = _Search.of(services, services.corpus, request, replace_term=replace_term)
+    search = _WindowSearch.of(services, services.corpus, request, replace_term=replace_term)
     entries = search.entries(retmax=0)
     slicer = search.revisions()
     revisions = slicer.ask(search.older, 0)[0].count if slicer else 0
@@ -108,7 +108,7 @@ def sync_plan(services: Services, request: SyncRequest, *, replace_term: bool = 
     )
 
 
-class _Search:
+class _WindowSearch:
     """What has to be looked for: entries in ``window`` (None for all), and revisions of what was entered before."""
 
     def __init__(
@@ -137,7 +137,7 @@ class _Search:
             self.modified_since = _days_before(day_of(before.last_scan_at), max(overlap, 1))
 
     @classmethod
-    def of(cls, services: Services, store: Store, request: SyncRequest, *, replace_term: bool) -> "_Search":
+    def of(cls, services: Services, store: Store, request: SyncRequest, *, replace_term: bool) -> "_WindowSearch":
         """Read the checkpoint and see what is left to do.
 
         Raises:
@@ -207,7 +207,7 @@ def _too_many(request: SyncRequest, count: int, most: int) -> InvalidInput:
 class _Sync:
     """One run: entries and what is gone of them, revisions, what was missing before, what is gone of older ones."""
 
-    def __init__(self, services: Services, store: Store, search: _Search) -> None:
+    def __init__(self, services: Services, store: Store, search: _WindowSearch) -> None:
         self.store = store
         self.search = search
         self.retrieval = Retrieval(search.services, medline=False, patient=True)
@@ -280,7 +280,7 @@ class _Sync:
         except (UpstreamError, RateLimited) as exc:
             self.problem = self.problem or exc
 
-    def _slice(self, piece: Slice, *, follows_entries: bool) -> None:
+    def _slice(self, piece: DateSlice, *, follows_entries: bool) -> None:
         pmids = [int(pmid) for pmid in dict.fromkeys(piece.ids)]
         self.unlisted += max(0, piece.count - len(pmids))
         if follows_entries:
@@ -343,7 +343,7 @@ class _Sync:
             if self.gave_up:
                 return
 
-    def _look_for_deletions(self, piece: Slice, listed: Sequence[int]) -> None:
+    def _look_for_deletions(self, piece: DateSlice, listed: Sequence[int]) -> None:
         """Ask for members that a slice no longer lists although they were entered in its days: withdrawn, or changed.
 
         Done before the checkpoint passes the slice, since later syncs do not look there any more.

@@ -125,17 +125,17 @@ def entrez_link(services: Services, request: LinkRequest) -> LinkResult:
 
 
 @dataclass(slots=True)
-class _Sources:
+class _SourceIds:
     """Each given id and its UID; what has none, with the reason."""
 
     uids: dict[str, str | None]
     outcomes: dict[str, tuple[LinkStatus, str]] = field(default_factory=dict)
 
 
-def _sources(services: Services, request: LinkRequest) -> _Sources:
+def _sources(services: Services, request: LinkRequest) -> _SourceIds:
     """Read the ids; accessions are looked up, since ELink answers them under UIDs."""
     uids = {given: read_uid(request.source, given) for given in request.ids}
-    sources = _Sources(uids)
+    sources = _SourceIds(uids)
     accessions = [given for given, uid in uids.items() if uid is not None and not uid.isdigit()]
     known = look_up(services, request.source, accessions) if accessions else None
     for given, uid in uids.items():
@@ -244,7 +244,7 @@ def _existing(services: Services, db: str, uids: Sequence[str]) -> _Existing:
     return _Existing(known.absent, known.failed)
 
 
-def _linkset(request: LinkRequest, sources: _Sources, found: _Followed, existing: _Existing, given: str) -> LinkSet:
+def _linkset(request: LinkRequest, sources: _SourceIds, found: _Followed, existing: _Existing, given: str) -> LinkSet:
     if given in sources.outcomes:
         status, message = sources.outcomes[given]
         return LinkSet(source_id=given, status=status, message=message)

@@ -13,7 +13,7 @@ from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, Rate
 from entrez_kit.model import Request, Result, Warned, sparse
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
-from entrez_kit.wording import KEPT, Call, Wording
+from entrez_kit.wording import KEPT, Call, Wording, listed
 
 BATCH: Final = 200
 """ESummary fails in silence above 500 UIDs in JSON."""
@@ -71,7 +71,7 @@ def missing_ids(db: str, outcomes: Iterable[IdOutcome], found: int) -> EntrezKit
     if not missing:
         return None
     details: dict[str, Any] = {"partial": found > 0, "missing": [outcome.model_dump() for outcome in missing]}
-    named = ", ".join(outcome.id for outcome in missing[:10]) + (" ..." if len(missing) > 10 else "")
+    named = listed(outcome.id for outcome in missing)
     if any(outcome.status == "error" for outcome in missing):
         return UpstreamError(
             f"NCBI did not answer for {named} in {db}.",

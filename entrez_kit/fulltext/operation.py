@@ -27,7 +27,7 @@ from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.standing import graver, retraction_status
 from entrez_kit.pubmed.standing_lookup import Standings, standing_shortfall
 from entrez_kit.services import Services
-from entrez_kit.wording import KEPT, Call, Switch, Wording
+from entrez_kit.wording import KEPT, Call, Switch, Wording, listed
 
 MAX_MCP_IDS: Final = 10
 MAX_IDS: Final = 10_000
@@ -162,7 +162,7 @@ def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequen
         ],
     }
     names = [*(item.id for item in unavailable), *invalid]
-    named = ", ".join(names[:10]) + (" ..." if len(names) > 10 else "")
+    named = listed(names)
     if not unavailable:
         return InvalidInput(
             f"No identifier of an article: {named}.",
@@ -175,7 +175,7 @@ def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequen
         not found or (not invalid and all(item.retryable for item in unavailable))
     ):
         failed = [item.id for item in unavailable if item.retryable]
-        named = ", ".join(failed[:10]) + (" ..." if len(failed) > 10 else "")
+        named = listed(failed)
         is_offline = all(
             OFFLINE in (tried.detail or "")
             for item in unavailable

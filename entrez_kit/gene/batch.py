@@ -13,7 +13,7 @@ from entrez_kit.gene.models import Gene
 from entrez_kit.model import Request, Result, Warned, sparse
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.services import Services
-from entrez_kit.wording import KEPT, Call, Wording
+from entrez_kit.wording import KEPT, Call, Wording, listed
 
 OutcomeStatus = Literal["found", "not_found", "invalid", "error"]
 
@@ -130,7 +130,7 @@ def shortfall_of(missing: list[GeneOutcome], found: int) -> EntrezKitError | Non
     if not missing:
         return None
     details: dict[str, Any] = {"partial": found > 0, "missing": [outcome.model_dump() for outcome in missing]}
-    named = ", ".join(outcome.input for outcome in missing[:10]) + (" ..." if len(missing) > 10 else "")
+    named = listed(outcome.input for outcome in missing)
     if any(outcome.status == "error" for outcome in missing):
         return UpstreamError(
             f"NCBI did not answer for all genes; missing: {named}.",

@@ -21,7 +21,7 @@ from entrez_kit.model import Request, Warn
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
-from entrez_kit.wording import ANEW, Argument, Wording
+from entrez_kit.wording import ANEW, Argument, Wording, listed
 
 if TYPE_CHECKING:
     from entrez_kit.gene.summaries import GeneSummary
@@ -333,7 +333,7 @@ def _with_missing(page: GenePage, missing: list[str]) -> GenePage:
         error = page.shortfall()
         assert error is not None
         raise error
-    shown = ", ".join(missing[:10]) + (" ..." if len(missing) > 10 else "")
+    shown = listed(missing)
     page.warnings.append(Warn(code="summaries_missing", message=f"NCBI returned no summary of {shown}."))
     return page
 

@@ -16,7 +16,7 @@ from entrez_kit.pubmed.resolution import Resolved, ask_converter, invalid_dois, 
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.pubmed.standing_lookup import Standings, look_up_standings, standing_shortfall
 from entrez_kit.services import Services
-from entrez_kit.wording import KEPT, Call, Wording
+from entrez_kit.wording import KEPT, Call, Wording, listed
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.models import Article
@@ -84,7 +84,7 @@ def _shortfall_of(missing: Sequence[Conversion], converted: int, warnings: Seque
         "partial": converted > 0,
         "missing": [record.model_dump() for record in missing],
     }
-    named = ", ".join(record.requested_id for record in missing[:10]) + (" ..." if len(missing) > 10 else "")
+    named = listed(record.requested_id for record in missing)
     if any(record.status == "error" for record in missing):
         return UpstreamError(
             f"No answer for {named}.",

@@ -52,7 +52,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class DateSlice:
     """One piece of a search: its window (None for the whole), what PubMed counted and the PMIDs it listed."""
 
     window: Window | None
@@ -119,7 +119,7 @@ class Slicer:
         )
         return parse_esearch(reply.content), reply.url
 
-    def slices(self, whole: ESearchReply, window: Window | None = None) -> Iterator[Slice]:
+    def slices(self, whole: ESearchReply, window: Window | None = None) -> Iterator[DateSlice]:
         """Yield the slices of a search, or of a window of it, whose first reply is at hand.
 
         Raises:
@@ -127,7 +127,7 @@ class Slicer:
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
         if whole.count <= MAX_PUBMED_RESULTS:
-            yield Slice(window, whole.count, self._completed(window, whole))
+            yield DateSlice(window, whole.count, self._completed(window, whole))
             return
         # A stack keeps the order: the part that comes first is cut further before the other one is looked at.
         waiting = [(window or Window(), whole)]
@@ -136,7 +136,7 @@ class Slicer:
             parts = window.parts()
             if reply.count <= MAX_PUBMED_RESULTS or not parts:
                 if reply.count or self._with_empty:
-                    yield Slice(window, reply.count, self._completed(window, reply))
+                    yield DateSlice(window, reply.count, self._completed(window, reply))
                 continue
             # Where a part may be shown whole, its PMIDs are asked for at once instead of after a count.
             retmax = MAX_PUBMED_RESULTS if reply.count <= 2 * MAX_PUBMED_RESULTS else 0

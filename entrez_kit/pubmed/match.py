@@ -17,7 +17,7 @@ from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import parse_esearch
 from entrez_kit.services.xml_reply import malformed
-from entrez_kit.wording import KEPT, Call, Wording
+from entrez_kit.wording import KEPT, Call, Wording, listed
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.models import Article
@@ -132,7 +132,7 @@ def _shortfall_of(missing: Sequence[CitationMatch], matched: int) -> EntrezKitEr
         "partial": matched > 0,
         "missing": [result.model_dump() for result in missing],
     }
-    named = ", ".join(result.key for result in missing[:10]) + (" ..." if len(missing) > 10 else "")
+    named = listed(result.key for result in missing)
     if any(result.status == "error" for result in missing):
         return UpstreamError(
             f"No answer for {named}.",

@@ -18,7 +18,7 @@ from entrez_kit.model import Result, Warn, sparse
 from entrez_kit.operation import Outcomes
 from entrez_kit.services import Services
 from entrez_kit.services.xml_reply import malformed
-from entrez_kit.wording import KEPT, Argument, Call, Wording
+from entrez_kit.wording import KEPT, Argument, Call, Wording, listed
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.xml.records import Record
@@ -418,7 +418,7 @@ def shortfall_of(outcomes: list[InputOutcome], found: int, warnings: list[Warn])
             recovery_hint=KEPT,
             details={**details, "reason": "incomplete"},
         )
-    named = ", ".join(outcome.input for outcome in missing[:10]) + (" ..." if len(missing) > 10 else "")
+    named = listed(outcome.input for outcome in missing)
     if all(outcome.status == "invalid" for outcome in missing) and not found:
         return InvalidInput(
             f"No input is an identifier of an article: {named}.",

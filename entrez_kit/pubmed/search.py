@@ -17,7 +17,7 @@ from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS, build_term, date_clause
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
-from entrez_kit.wording import ANEW, Argument, ByDoor, Wording
+from entrez_kit.wording import ANEW, Argument, ByDoor, Wording, listed
 
 MAX_SUMMARIES: Final = 100
 MAX_MCP_RESULTS: Final = 1_000
@@ -459,7 +459,7 @@ def brief_summaries(services: Services, pmids: list[str]) -> tuple[list[BriefSum
     missing = [pmid for pmid in pmids if pmid not in by_pmid]
     warnings = []
     if missing:
-        shown = ", ".join(missing[:10]) + (" ..." if len(missing) > 10 else "")
+        shown = listed(missing)
         warnings.append(Warn(code="summaries_missing", message=f"NCBI returned no summary for PMID {shown}."))
     return [by_pmid[pmid] for pmid in pmids if pmid in by_pmid], reply.url, warnings
 

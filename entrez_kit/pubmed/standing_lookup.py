@@ -10,7 +10,7 @@ from entrez_kit.model import Warn
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
-from entrez_kit.wording import KEPT
+from entrez_kit.wording import KEPT, listed
 
 BATCH: Final = 200
 """Summaries per request; NCBI asks for POST beyond, and a lost batch costs little."""
@@ -62,6 +62,6 @@ def standing_shortfall(warnings: Iterable[Warn]) -> EntrezKitError | None:
 
 
 def _unknown(unknown: dict[str, EntrezKitError]) -> str:
-    shown = ", ".join(list(unknown)[:10]) + (" ..." if len(unknown) > 10 else "")
+    shown = listed(unknown)
     why = next(iter(unknown.values())).message
     return f"Whether PMID {shown} was retracted or corrected is not known: {why}"
