@@ -1,17 +1,25 @@
 """What commands over many ids have in common: reading them, and the lines of jsonl for those that came to nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 import typer
 
+from entrez_kit.each import Answered, EachResult, each
 from entrez_kit.errors import EntrezKitError, InvalidInput
+from entrez_kit.invisible import visible
+from entrez_kit.model import Result
+from entrez_kit.operation import Operation
 
+from ._formats import View
+from ._formats.fields import Record
 from ._formats.writer import Failed
 from ._input import Known, read_ids, stdin_is_terminal
-from ._pipeline import note
+from ._pipeline import note, run
 from ._state import STDIN
+
+Res = TypeVar("Res", bound=Result)
 
 CODES: Final = {
     "not_found": "ENTITY_NOT_FOUND",
@@ -73,3 +81,80 @@ def read_inputs(
 
 
 NAME_ARTICLES: Final = "Name PMIDs, PMCIDs or DOIs; - reads them from standard input, -i FILE from a file."
+
+
+def run_each(
+    ctx: typer.Context,
+    operation: Operation[Any, Res],
+    field: str,
+    ids: Sequence[str],
+    arguments: Mapping[str, Any],
+    view: View[Res],
+    *,
+    label: str,
+    afterwards: Callable[[Res], Any] | None = None,
+) -> None:
+    """Run an operation for one id, or for each of several: then every record says from which id it comes.
+
+    Args:
+        ctx: the command's context.
+        operation: has a single answer.
+        field: the argument that is an id; what records call it, too.
+        ids: as they were read.
+        arguments: the others.
+        view: how a single answer is shown.
+        label: what the progress bar says.
+        afterwards: prints remarks about a single answer.
+    """
+    if len(ids) == 1:
+        run(ctx, operation, {**arguments, field: ids[0]}, view, label=label, afterwards=afterwards)
+        return
+    seen: set[str] = set()
+
+    def records(item: Answered[Res]) -> Iterator[Record]:
+        if item.result is None:
+            outcome = item.outcome()
+            yield failed(item.input, outcome.status, outcome.message, code=item.error.code if item.error else None)
+        else:
+            yield from ({field: item.input, **record} for record in view.records(item.result))
+
+    def once(item: Answered[Res]) -> Iterator[str]:
+        found = [] if item.result is None else view.ids(item.result) if view.ids else map(_id, view.found(item.result))
+        for one in found:
+            if one not in seen:
+                seen.add(one)
+                yield one
+
+    def _id(record: Record) -> str:
+        return str(record[view.id_key])
+
+    def table(result: EachResult, console: Any) -> Any:
+        from rich.console import Group
+        from rich.text import Text
+
+        missing = [f"{one.input}: {one.message or one.status}" for one in result.outcomes if one.status != "found"]
+        parts = [part for one in result.results for part in (view.table(one, console), Text(""))]
+        return Group(*parts, *(Text(visible(text), style="yellow") for text in missing))
+
+    total = view.total
+    several: View[EachResult] = View(
+        table=table,
+        records=records,
+        record_model=Any,
+        columns={field: lambda record: record.get(field), **view.columns},
+        records_key="results",
+        page=view.page,
+        between=view.between,
+        ids=once,
+        total=(lambda result: sum(map(total, result.results))) if total is not None else None,
+    )
+    run(
+        ctx,
+        each(operation, field),
+        {"inputs": list(ids), "arguments": arguments},
+        several,
+        label=label,
+        over="inputs",
+        empty=EachResult(results=[]),
+        idle=NOTHING_ASKED,
+    )

@@ -17,7 +17,7 @@ from entrez_kit.gene.search import SEARCH_GENES
 
 from ._formats.fields import Column, Record, as_data, values_at
 from ._formats.writer import Failed
-from ._ids import read_inputs
+from ._ids import InputFiles, read_inputs, run_each
 from ._pipeline import View, accepts, help_of, note, plan, run
 from ._words import Terminal
 
@@ -114,9 +114,7 @@ def get(
     entrez_id: Annotated[
         list[str] | None, typer.Argument(metavar="ID...", help="NCBIGene:7157 ...; - reads standard input.")
     ] = None,
-    input: Annotated[
-        list[Path] | None, typer.Option("-i", "--input", metavar="FILE", help="File of ids. May be repeated.")
-    ] = None,
+    input: InputFiles = None,
     slim: Annotated[bool, typer.Option("--slim", help=help_of(GET_GENE, "slim"))] = False,
 ) -> None:
     """Look genes up by their ids, one outcome per id, in order.
@@ -125,16 +123,7 @@ def get(
 
     entrez-kit gene get NCBIGene:7157 NCBIGene:672
     """
-    ids = read_inputs(
-        ctx,
-        entrez_id,
-        input,
-        field="entrez_id=",
-        noun="gene ids",
-        known=looks_like_gene_id,
-        hint="Name ids such as NCBIGene:7157; `entrez-kit gene search` finds them from a symbol.",
-        error=UnresolvedEntity,
-    )
+    ids = _ids(ctx, entrez_id, input)
     columns = SLIM_COLUMNS if slim else GENE_COLUMNS
     if len(ids) == 1:
         one: View[Gene] = View(
@@ -154,6 +143,21 @@ def get(
         empty=GeneBatch(genes=[]),
         idle="No gene ids came from standard input; nothing was looked up.",
     )
+
+
+def _ids(ctx: typer.Context, typed: list[str] | None, files: list[Path] | None) -> list[str]:
+    """Read gene ids; a bare number in the place of one is one."""
+    read = read_inputs(
+        ctx,
+        typed,
+        files,
+        field="entrez_id=",
+        noun="gene ids",
+        known=looks_like_gene_id,
+        hint="Name ids such as NCBIGene:7157; `entrez-kit gene search` finds them from a symbol.",
+        error=UnresolvedEntity,
+    )
+    return [f"NCBIGene:{one}" if one.isascii() and one.isdecimal() and int(one) else one for one in read]
 
 
 def _records(item: LookedUp) -> Iterator[Record]:
@@ -182,7 +186,10 @@ def _batch_table(batch: GeneBatch, console: Any) -> Any:
 @accepts(*FORMATS, "count")
 def pubmed(
     ctx: typer.Context,
-    entrez_id: Annotated[str, typer.Argument(metavar="ID", help=help_of(GET_PUBMED_LINKS, "entrez_id"))],
+    entrez_id: Annotated[
+        list[str] | None, typer.Argument(metavar="ID...", help="NCBIGene:7157 ...; - reads standard input.")
+    ] = None,
+    input: InputFiles = None,
     limit: Annotated[
         int, typer.Option("--limit", metavar="N", help=help_of(GET_PUBMED_LINKS, "limit"), show_default=True)
     ] = 10,
@@ -190,10 +197,12 @@ def pubmed(
         int, typer.Option("--offset", metavar="N", help=help_of(GET_PUBMED_LINKS, "offset"), show_default=True)
     ] = 0,
 ) -> None:
-    """List the PMIDs of articles about a gene.
+    """List the PMIDs of articles about a gene, or about each of several: their records say which.
 
     entrez-kit gene pubmed NCBIGene:7157 -f ids | entrez-kit fetch -
+    entrez-kit gene search TP53 --organism human -f ids | entrez-kit gene pubmed - -f csv
     """
+    ids = _ids(ctx, entrez_id, input)
 
     def table(links: PubMedLinks, console: Any) -> Any:
         from ._views.genes import links_table
@@ -214,4 +223,5 @@ def pubmed(
         if not plan(ctx).says_total and links.pmids and shown < links.total_count:
             note(ctx, f"{links.total_count - shown:,} more: add --offset {shown}, or --limit {links.total_count}")
 
-    run(ctx, GET_PUBMED_LINKS, {"entrez_id": entrez_id, "limit": limit, "offset": offset}, view, afterwards=remarks)
+    arguments = {"limit": limit, "offset": offset}
+    run_each(ctx, GET_PUBMED_LINKS, "entrez_id", ids, arguments, view, label="Following links", afterwards=remarks)

@@ -18,7 +18,8 @@ from entrez_kit.relationships.operation import RELATIONSHIPS
 
 from ._formats.fields import Record, as_data, values_at
 from ._formats.rows import fit_into_cells
-from ._pipeline import View, accepts, counted, help_of, note, plan, run
+from ._ids import InputFiles, read_inputs, run_each
+from ._pipeline import View, accepts, counted, help_of, note, plan
 from ._views.markdown import escaped, item
 from ._views.text import standing_status
 
@@ -27,13 +28,20 @@ COLUMNS: Final = (
     *("source_count", "via", "epmc_source", "epmc_id", "citation", "link_url"),
 )
 """What csv and tsv hold; words of a reference list stand in ``citation``."""
+NAME_PMIDS: Final = "Name PMIDs; - reads them from standard input, -i FILE from a file."
 CITATIONS: Final = "citation_formats"
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md", "count")
 def command(
     ctx: typer.Context,
-    source_pmid: Annotated[str, typer.Argument(metavar="PMID", help=help_of(RELATIONSHIPS, "source_pmid"))],
+    source_pmid: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PMID...", help=f"{help_of(RELATIONSHIPS, 'source_pmid')} May be several; - reads standard input."
+        ),
+    ] = None,
+    input: InputFiles = None,
     relationship_type: Annotated[
         str,
         typer.Option(
@@ -72,10 +80,10 @@ def command(
 
     With --depth 2 it is a snowball, ranked by how many articles lead to each:
     entrez-kit related 99000004 --type references --depth 2 -n 20
+    Around several, each record saying from which: entrez-kit gene pubmed NCBIGene:7157 -f ids | entrez-kit related -
     """
     kind = full_name(relationship_type)
     arguments: dict[str, Any] = {
-        "source_pmid": source_pmid,
         "relationship_type": relationship_type,
         "max_related_results": max_related_results,
         "citation_styles": citation_styles,
@@ -86,7 +94,9 @@ def command(
     if kind == CITATIONS:
         fit_into_cells(plan(ctx), read_styles(citation_styles))
     view = _citations_view(form) if kind == CITATIONS else _ARTICLES
-    run(ctx, RELATIONSHIPS, arguments, view, label="Following links", afterwards=partial(_remarks, ctx))
+    ids = read_inputs(ctx, source_pmid, input, field="source_pmid", noun="PMIDs", hint=NAME_PMIDS)
+    afterwards = partial(_remarks, ctx)
+    run_each(ctx, RELATIONSHIPS, "source_pmid", ids, arguments, view, label="Following links", afterwards=afterwards)
 
 
 def _table(result: RelationshipsResult, console: Any) -> Any:

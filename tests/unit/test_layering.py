@@ -23,7 +23,7 @@ LAYERS = (
     ("tables",),
     ("model",),
     ("operation", "identifiers", "batches"),
-    ("entrez_query",),
+    ("each", "entrez_query"),
     ("databases", "gene"),
     ("pubmed",),
     ("europepmc",),

@@ -16,7 +16,7 @@ from entrez_kit.operation import Operation
 TERMINAL_ONLY = {"show", "check", "sandbox", "serve", "doctor", "cache", "config", "guide"}
 """Commands that are no operation."""
 EVERYWHERE = {
-    *("format", "json", "fields", "output"),
+    *("format", "json", "count", "fields", "output"),
     *("demo", "offline", "refresh", "no_cache", "quiet", "verbose", "color", "config_file", "help"),
 }
 """Parameters of every command."""
@@ -24,6 +24,8 @@ FLAGS_ONLY = {
     "pubmed_search_articles": {"strict", "min_date", "max_date", "date_type"},
     "pubmed_fetch_contents": {"input"},
     "get_gene": {"input"},
+    "get_pubmed_links": {"input"},
+    "pubmed_article_relationships": {"input"},
     "pubmed_format_citations": {"input"},
     "europepmc_search": {"preprints"},
     "pubmed_convert_ids": {"input"},
@@ -55,6 +57,8 @@ SEVERAL_IDS = {
     ("pubmed_format_citations", "pmids"),
     ("pubmed_fetch_fulltext", "ids"),
     ("get_gene", "entrez_id"),
+    ("get_pubmed_links", "entrez_id"),
+    ("pubmed_article_relationships", "source_pmid"),
     ("pubmed_convert_ids", "ids"),
     ("entrez_summary", "ids"),
     ("entrez_fetch", "ids"),
@@ -154,7 +158,7 @@ def test_the_terminal_and_python_give_the_same_error_each_in_its_own_words(
         "pubmed_format_citations": (("1", "--style", "harvard"), {"pmids": ["1"], "citation_styles": ["harvard"]}),
         "search_genes": (("TP53", "--page-size", "0"), {"query": "TP53", "page_size": 0}),
         "get_gene": (("TP53",), {"entrez_id": "TP53"}),
-        "get_pubmed_links": (("7157",), {"entrez_id": "7157"}),
+        "get_pubmed_links": (("gene:7157",), {"entrez_id": "gene:7157"}),
         "pubmed_lookup_citation": (("--year", "24"), {"citations": [{"year": "24"}]}),
         "pubmed_convert_ids": (("1", "--id-type", "isbn"), {"ids": ["1"], "id_type": "isbn"}),
         "pubmed_lookup_mesh": (("x", "-n", "51"), {"query": "x", "max_results": 51}),

@@ -220,7 +220,7 @@ def test_ids_come_from_arguments_standard_input_and_files(gene: Cli, tmp_path: P
     ("words", "status", "code"),
     [
         (("get", "TP53"), 2, "UNRESOLVED_ENTITY"),
-        (("get", "7157"), 2, "UNRESOLVED_ENTITY"),
+        (("get", "gene:7157"), 2, "UNRESOLVED_ENTITY"),
         (("get",), 2, "UNRESOLVED_ENTITY"),
         (("get", "NCBIGene:999999999"), 3, "ENTITY_NOT_FOUND"),
         (("get", "TP53", "BRCA1"), 2, "UNRESOLVED_ENTITY"),

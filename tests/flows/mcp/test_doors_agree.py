@@ -33,7 +33,7 @@ WRONG: list[tuple[tuple[str, ...], str, dict[str, Any]]] = [
         "pubmed_search_articles",
         {"query_term": "crispr", "date_range": {"min_date": "x"}},
     ),
-    (("gene", "pubmed", "7157"), "get_pubmed_links", {"entrez_id": "7157"}),
+    (("gene", "pubmed", "gene:7157"), "get_pubmed_links", {"entrez_id": "gene:7157"}),
     (("gene", "pubmed", "NCBIGene:999999999"), "get_pubmed_links", {"entrez_id": "NCBIGene:999999999"}),
     (("gene", "search", "x"), "search_genes", {"query": "x"}),
     (("corpus", "search", "x", "-n", "0"), "rag_search", {"query": "x", "top_k": 0}),

@@ -1,0 +1,168 @@
+"""One operation for each of several inputs: one outcome per input, in order; one that fails sinks no other."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Generic, Literal, TypeVar
+
+from pydantic import Field
+
+from entrez_kit import tracing
+from entrez_kit.batches import not_tried
+from entrez_kit.errors import (
+    EntityNotFound,
+    EntrezKitError,
+    InvalidInput,
+    RateLimited,
+    UnresolvedEntity,
+    UpstreamError,
+)
+from entrez_kit.model import Request, Result, Warned, sparse
+from entrez_kit.operation import Operation, Outcomes
+from entrez_kit.services import Services
+from entrez_kit.wording import KEPT
+
+Res = TypeVar("Res", bound=Result)
+Status = Literal["found", "partial", "not_found", "invalid", "error"]
+MOST_FAILURES: Final = 3
+"""So many inputs in a row without an answer: the service is down, and the rest is not tried."""
+
+
+class EachRequest(Request):
+    """The inputs, and what is asked of all of them."""
+
+    inputs: list[str] = Field(min_length=1, description="One input per call, in order.")
+    arguments: dict[str, Any] = Field(default={}, description="The other arguments of the operation.")
+
+
+class EachOutcome(Result):
+    """What became of one input; of a ``partial`` one the result is there, and its message says what is missing."""
+
+    input: str
+    status: Status
+    message: str | None = sparse()
+
+
+class EachResult(Warned):
+    """The results in the order of the inputs; ``outcomes`` is present when anything is missing."""
+
+    results: list[Any]
+    outcomes: list[EachOutcome] = sparse([])
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report inputs that came to nothing, or to a part."""
+        return shortfall_of([one for one in self.outcomes if one.status != "found"], len(self.results))
+
+
+def shortfall_of(missing: list[EachOutcome], found: int) -> EntrezKitError | None:
+    """Return the error to report beside what was found when some of the inputs came to nothing, or to a part."""
+    if not missing:
+        return None
+    named = ", ".join(one.input for one in missing[:10]) + (" ..." if len(missing) > 10 else "")
+    details = {"partial": found > 0, "missing": [one.model_dump() for one in missing]}
+    if any(one.status in ("error", "partial") for one in missing):
+        text = f"Not everything was answered; missing: {named}."
+        return UpstreamError(text, recovery_hint=KEPT, details={**details, "reason": "incomplete"})
+    invalid = all(one.status == "invalid" for one in missing) and not found
+    return (InvalidInput if invalid else EntityNotFound)(
+        f"Nothing was found for {named}." if not invalid else f"These are no ids: {named}.",
+        invalid_input=missing[0].input,
+        recovery_hint="Check the identifiers that are named; the others were answered." if found else None,
+        details={**details, "reason": "invalid_identifiers" if invalid else "not_found"},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(Generic[Res]):
+    """One input, and the result or the error it came to."""
+
+    input: str
+    result: Res | None = None
+    error: EntrezKitError | None = None
+
+    def outcome(self) -> EachOutcome:
+        """Return what became of the input, without the result."""
+        error = self.error or (self.result.shortfall() if self.result is not None else None)
+        status: Status = "found"
+        if error is not None:
+            if self.result is not None:
+                status = "partial"
+            elif isinstance(error, InvalidInput | UnresolvedEntity):
+                status = "invalid"
+            else:
+                status = "not_found" if isinstance(error, EntityNotFound) else "error"
+        return EachOutcome(input=self.input, status=status, message=str(error.message) if error is not None else None)
+
+
+class Each(Outcomes[Answered[Res]]):
+    """What becomes of each input, as they come; one that stands there twice is asked for once."""
+
+    def __init__(self, services: Services, request: EachRequest, operation: Operation[Any, Res], field: str) -> None:
+        super().__init__()
+        self._services, self._request = services, request
+        self._operation, self._field = operation, field
+        self.found = 0
+        self.missing: list[EachOutcome] = []
+
+    def __iter__(self) -> Iterator[Answered[Res]]:
+        known: dict[str, Answered[Res]] = {}
+        failures: list[EntrezKitError] = []
+        inputs = self._request.inputs
+        for number, one in enumerate(inputs, start=1):
+            if one not in known:
+                lost = len(failures) >= MOST_FAILURES
+                known[one] = Answered(one, error=not_tried(failures[-1])) if lost else self._ask(one)
+            item = known[one]
+            outcome = item.outcome()
+            if item.error is not None and outcome.status == "error":
+                failures.append(item.error)
+            elif item.error is None:
+                failures.clear()
+            self.found += item.result is not None
+            if outcome.status != "found":
+                self.missing.append(outcome)
+            yield item
+            tracing.step(number, len(inputs))
+        if failures and not self.found and all(one.status in ("error", "invalid") for one in self.missing):
+            raise failures[0]
+
+    def _ask(self, one: str) -> Answered[Res]:
+        try:
+            request = self._operation.build({**self._request.arguments, self._field: one})
+            return Answered(one, result=self._operation.answer(self._services, request))
+        except (InvalidInput, UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited) as exc:
+            return Answered(one, error=exc)
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report inputs that came to nothing, or to a part."""
+        return shortfall_of(self.missing, self.found)
+
+
+def each(operation: Operation[Any, Any], field: str) -> Operation[EachRequest, EachResult]:
+    """Return the operation that takes several of an argument that another takes one of.
+
+    Args:
+        operation: has a single answer.
+        field: the argument.
+    """
+
+    def outcomes(services: Services, request: EachRequest) -> Each[Any]:
+        return Each(services, request, operation, field)
+
+    def collect(request: EachRequest, items: Each[Any]) -> EachResult:
+        found = list(items)
+        return EachResult(
+            results=[item.result for item in found if item.result is not None],
+            outcomes=[item.outcome() for item in found] if items.missing else [],
+        )
+
+    about: Mapping[str, Any] = {name: getattr(operation, name) for name in ("name", "method", "toolset", "title")}
+    return Operation(
+        request=EachRequest,
+        result=EachResult,
+        outcomes=outcomes,
+        collect=collect,
+        command=operation.command,
+        errors=operation.errors,
+        error_document=operation.error_document,
+        **about,
+    )

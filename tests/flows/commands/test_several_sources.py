@@ -1,0 +1,89 @@
+"""Commands that take one id take many, from arguments, pipes and files; records say from which id they come."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from terminal import Cli
+
+from entrez_kit.each import MOST_FAILURES
+from entrez_kit.sandbox.server import Sandbox
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_from_a_symbol_to_articles_around_its_literature(cli: Cli) -> None:
+    genes = cli("gene", "search", "TP53", "--organism", "human", "-f", "ids").out
+    articles = cli("gene", "pubmed", "-", "-f", "ids", stdin=genes)
+    around = cli("related", "-", "-f", "csv", "-n", "3", stdin=articles.out)
+
+    assert genes.split()
+    assert articles.status == around.status == 0, around.err
+    assert len(set(articles.out.split())) == len(articles.out.split()) > 1
+    assert {row["source_pmid"] for row in rows(around.out)} == set(articles.out.split())
+
+
+def test_each_source_has_what_it_has_alone(cli: Cli) -> None:
+    together = rows(cli("related", "99000001", "99000004", "-f", "csv").out)
+    for source in ("99000001", "99000004"):
+        alone = [row["pmid"] for row in rows(cli("related", source, "-f", "csv").out)]
+        assert [row["pmid"] for row in together if row["source_pmid"] == source] == alone
+    document = json.loads(cli("related", "99000001", "99000004", "--json").out)
+    assert [result["source_pmid"] for result in document["results"]] == ["99000001", "99000004"]
+    counts = [int(cli("related", source, "--count").out) for source in ("99000001", "99000004")]
+    assert int(cli("related", "99000001", "99000004", "--count").out) == sum(counts)
+    assert cli("related", "99000001", "99000004", "-f", "table").out.count("articles similar to") == 2
+
+
+def test_what_came_to_nothing_is_named_and_the_others_are_there(cli: Cli) -> None:
+    done = cli("related", "99000001", "99999999", "abc", "-f", "jsonl")
+    lines = [json.loads(line) for line in done.out.splitlines()]
+
+    assert done.status == 4
+    assert [(line["input"], line["status"]) for line in lines if "error" in line] == [
+        ("99999999", "not_found"),
+        ("abc", "invalid"),
+    ]
+    assert {line["source_pmid"] for line in lines if "error" not in line} == {"99000001"}
+    missing = json.loads(done.err.splitlines()[-1])["error"]["details"]["missing"]
+    assert [one["input"] for one in missing] == ["99999999", "abc"]
+    assert cli("related", "99999999", "99999998", "-f", "jsonl").status == 3
+    assert cli("related", "abc", "def", "-f", "csv").status == 2
+
+
+def test_an_id_that_stands_there_twice_is_asked_for_once(cli: Cli, sandbox: Sandbox) -> None:
+    document = json.loads(cli("gene", "pubmed", "7157", "NCBIGene:7157", "7157", "--no-cache", "--json").out)
+
+    assert [result["entrez_id"] for result in document["results"]] == ["NCBIGene:7157"] * 3
+    assert sandbox.requests("elink") == 1
+
+
+def test_a_bare_number_is_a_gene_id_in_the_place_of_one(cli: Cli, tmp_path: Path) -> None:
+    listed = tmp_path / "genes.txt"
+    listed.write_text("7157\nNCBIGene:672\n", encoding="utf-8")
+
+    assert cli("gene", "get", "7157", "--json").out == cli("gene", "get", "NCBIGene:7157", "--json").out
+    found = rows(cli("gene", "pubmed", "-i", str(listed), "-f", "csv").out)
+    assert {row["entrez_id"] for row in found} == {"NCBIGene:7157", "NCBIGene:672"}
+
+
+def test_an_empty_list_is_no_failure_and_no_list_is_one(cli: Cli) -> None:
+    for command in (("related",), ("gene", "pubmed")):
+        nothing = cli(*command, "-", "-f", "ids", stdin="")
+        assert (nothing.status, nothing.out) == (0, "")
+        assert cli(*command).status == 2
+
+
+def test_a_service_that_is_down_is_given_up(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Sandbox(faults={"500": 1.0}, enforce_limits=False) as dead:
+        monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{dead.url}/entrez/eutils")
+        monkeypatch.setenv("NCBI_MAX_RETRIES", "0")
+        done = cli("related", *(str(99000001 + number) for number in range(20)), "-f", "jsonl")
+        asked = len(dead.log)
+
+    assert done.status == 5
+    assert asked <= 6 * MOST_FAILURES
