@@ -5,7 +5,6 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field, field_validator
 
-from entrez_kit.databases.documents import parse_documents
 from entrez_kit.databases.names import UI_LETTERS, entrez_uid
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warned, sparse
@@ -87,6 +86,8 @@ def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
 
     Source: ESearch and ESummary (db=mesh).
     """
+    from entrez_kit.databases.documents import parse_documents
+
     pinned = _named_heading(services, request.query)
     uids, total, translation = _page(services, request, pinned)
     records: dict[str, MeshRecord] = {}

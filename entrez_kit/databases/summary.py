@@ -2,18 +2,20 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
 from entrez_kit.batches import in_batches
-from entrez_kit.databases.documents import Summaries, parse_documents
 from entrez_kit.databases.names import DatabaseName, check_database, read_uid
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warned, sparse
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.wording import KEPT, Call, Wording, listed
+
+if TYPE_CHECKING:
+    from entrez_kit.databases.documents import Summaries
 
 BATCH: Final = 200
 """ESummary fails in silence above 500 UIDs in JSON."""
@@ -160,6 +162,8 @@ def look_up(services: Services, db: str, ids: Sequence[str]) -> LookUp:
     """
     uids = LookUp.read(db, ids)
     wanted = list(dict.fromkeys(uid for uid in uids.values() if uid is not None))
+    from entrez_kit.databases.documents import Summaries, parse_documents
+
     summaries = Summaries()
     failed: dict[str, EntrezKitError] = {}
 
@@ -206,7 +210,7 @@ def _left_out(db: str, given: str) -> UpstreamError:
     )
 
 
-def _file_under_accession(batch: Sequence[str], part: Summaries, summaries: Summaries) -> None:
+def _file_under_accession(batch: Sequence[str], part: "Summaries", summaries: "Summaries") -> None:
     """Find records asked for by accession, which NCBI answers under their UIDs."""
     for uid in batch:
         if uid.isdigit() or uid in summaries.documents:

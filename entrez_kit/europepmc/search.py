@@ -9,7 +9,6 @@ from pydantic.json_schema import SkipJsonSchema
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.europepmc.models import EuropePMCArticle
-from entrez_kit.europepmc.query import build_query
 from entrez_kit.model import Request, Result, Warn, sparse
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.services import Services
@@ -151,6 +150,8 @@ class Walk(Outcomes[EuropePMCArticle]):
         super().__init__()
         self._services = services
         self._request = request
+        from entrez_kit.europepmc.query import build_query
+
         self._query = build_query(request.query, request.sources)
         self._sort = _sort_parameter(request)
         self._wanted = request.max_results or request.page_size

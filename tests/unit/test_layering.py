@@ -15,7 +15,6 @@ LAYERS = (
     ("errors",),
     ("extras",),
     ("private_files",),
-    ("toml_file",),
     ("settings",),
     ("tracing",),
     ("transport",),

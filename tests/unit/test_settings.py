@@ -13,6 +13,7 @@ from entrez_kit.errors import NotConfigured
 from entrez_kit.settings import (
     BY_NAME,
     CORPUS_FILE,
+    MAX_CONFIG_BYTES,
     PROJECT_FILE,
     SETTINGS,
     Setting,
@@ -22,7 +23,6 @@ from entrez_kit.settings import (
     load_settings,
     near_settings,
 )
-from entrez_kit.toml_file import MAX_CONFIG_BYTES
 
 # Precedence and origins
 
