@@ -1,0 +1,125 @@
+"""An operation over many inputs: outcomes as they come, the document made of them, and what is known after the walk."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pydantic import Field
+
+from entrez_kit.errors import EntityNotFound, EntrezKitError, UpstreamError
+from entrez_kit.model import Request, Result
+from entrez_kit.operation import Operation, Outcomes, caught, execute
+from entrez_kit.services import Services
+from entrez_kit.settings import Settings
+
+
+class Numbers(Request):
+    """Numbers to double."""
+
+    numbers: list[int] = Field(min_length=1)
+
+
+class Doubled(Result):
+    """All of them doubled."""
+
+    doubled: list[int]
+
+
+class Doubling(Outcomes[int]):
+    """Doubles, and keeps what cannot be."""
+
+    def __init__(self, services: Services, request: Numbers) -> None:
+        super().__init__()
+        self.request = request
+        self.begun: list[int] = []
+
+    def __iter__(self) -> Iterator[int]:
+        for number in self.request.numbers:
+            self.begun.append(number)
+            if number == 13:
+                raise UpstreamError("nobody answers")
+            yield 2 * number
+
+    def shortfall(self) -> EntrezKitError | None:
+        return EntityNotFound("no zero") if 0 in self.begun else None
+
+
+DOUBLE: Operation[Numbers, Doubled] = Operation(
+    name="double",
+    outcomes=Doubling,
+    collect=lambda request, outcomes: Doubled(doubled=list(outcomes)),
+    request=Numbers,
+    result=Doubled,
+    method="double",
+    command=("double",),
+    toolset="pubmed",
+    title="Double",
+)
+HALF: Operation[Numbers, Doubled] = Operation(
+    name="half",
+    function=lambda services, request: Doubled(doubled=request.numbers),
+    request=Numbers,
+    result=Doubled,
+    method="half",
+    command=("half",),
+    toolset="pubmed",
+    title="Half",
+)
+
+
+@pytest.fixture
+def services() -> Iterator[Services]:
+    built = Services(Settings(no_cache=True))
+    yield built
+    built.close()
+
+
+def test_the_document_is_made_of_all_outcomes(services: Services) -> None:
+    assert DOUBLE.run(services, {"numbers": [1, 2]}).doubled == [2, 4]
+
+
+def test_outcomes_come_one_by_one_and_nothing_is_begun_before_the_walk(services: Services) -> None:
+    outcomes: Any = DOUBLE.stream(services, {"numbers": [1, 2, 3]})
+    assert outcomes.begun == []
+
+    assert next(iter(outcomes)) == 2
+    assert outcomes.begun == [1]
+
+
+def test_wrong_arguments_are_found_before_anything_is_streamed(services: Services) -> None:
+    with pytest.raises(EntrezKitError, match="numbers"):
+        DOUBLE.stream(services, {"numbers": []})
+
+
+def test_the_result_of_a_single_answer_is_the_only_outcome(services: Services) -> None:
+    outcomes = HALF.stream(services, {"numbers": [4]})
+
+    assert [outcome.doubled for outcome in outcomes] == [[4]]
+    assert outcomes.shortfall() is None
+
+
+def test_what_is_missing_is_known_after_the_walk_and_stands_beside_it(services: Services) -> None:
+    def walk() -> Outcomes[int]:
+        outcomes = DOUBLE.stream(services, {"numbers": [1, 0]})
+        assert list(outcomes) == [2, 0]
+        return outcomes
+
+    walked = caught(walk)
+
+    assert isinstance(walked.result, Doubling)
+    assert isinstance(walked.error, EntityNotFound)
+
+
+def test_a_walk_that_breaks_off_is_the_same_error_collected_and_streamed(services: Services) -> None:
+    arguments = {"numbers": [1, 13]}
+
+    def walk() -> Outcomes[int]:
+        outcomes = DOUBLE.stream(services, arguments)
+        list(outcomes)
+        return outcomes
+
+    streamed, collected = caught(walk), execute(DOUBLE, services, arguments)
+
+    assert streamed.result is None
+    assert collected.result is None
+    assert str(streamed.error) == str(collected.error) == "nobody answers"
