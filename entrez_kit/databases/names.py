@@ -110,7 +110,8 @@ def check_database(services: Services, db: str, field: str = "db") -> None:
     Raises:
         InvalidInput: there is no such database.
     """
-    if db in LASTING:
+    demo = services.settings.demo
+    if db in LASTING and not demo:
         return
     try:
         known = parse_database_list(services.eutils.einfo(read=parse_database_list).content)
@@ -118,6 +119,13 @@ def check_database(services: Services, db: str, field: str = "db") -> None:
         return
     if db in known or (db in SYNONYMS and SYNONYMS & set(known)):
         return
+    if demo:
+        raise InvalidInput(
+            f"The demo has only these databases: {', '.join(known)}.",
+            invalid_input=f"{field}={db}",
+            recovery_hint="Ask NCBI itself: leave out the demo.",
+            details={"reason": "unknown_database"},
+        )
     near = get_close_matches(db, known, n=1)
     raise InvalidInput(
         f"There is no Entrez database {db!r}." + (f" Did you mean {near[0]!r}?" if near else ""),

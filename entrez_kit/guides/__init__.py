@@ -24,6 +24,7 @@ TOPICS: Final = (
     "python",
     "mcp",
     "privacy",
+    "development",
 )
 """In the order in which one would read them."""
 

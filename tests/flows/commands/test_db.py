@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal import Cli, Done, Module
+from terminal import Cli, Done, Module, Program
 
 from entrez_kit import EntrezKit
 from entrez_kit.databases.fetch import FETCH
@@ -344,3 +344,14 @@ def test_what_was_dropped_is_told_above_the_uids_and_what_is_left_out_is_noted(c
     assert "Warning: " in out
     assert out.index("Warning: ") == 0
     assert "Note: 4 more: add --offset 2" in more.err
+
+
+@pytest.mark.process
+def test_the_demo_says_which_databases_it_has_and_not_that_others_do_not_exist(program: Program) -> None:
+    for command in (("info", "omim"), ("search", "omim", "x"), ("fetch", "omim", "1"), ("summary", "omim", "1")):
+        done = program("--demo", "db", *command, "--json")
+        said = json.loads(done.err.splitlines()[-1])["error"]
+
+        assert done.status == (3 if command[0] == "info" else 2)
+        assert said["message"].startswith("The demo has only these databases: ")
+        assert "pubmed" in said["message"]

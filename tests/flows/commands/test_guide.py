@@ -276,3 +276,11 @@ def test_examples_that_end_otherwise_end_as_the_guides_say(program: Program) -> 
     assert ended.status == 4
     assert [json.loads(line).get("status", "found") for line in ended.out.splitlines()] == ["found", "not_found"]
     assert program("fetch", "99999999").status == 3
+
+
+def test_every_file_that_the_map_names_is_there() -> None:
+    text = read_guide("development").text
+    named = re.findall(r"`((?:commands|entrez_kit|tests|fixtures)/[\w./]*)`", text)
+
+    assert len(named) > 50
+    assert [path for path in named if not (ROOT / path).exists()] == []
