@@ -156,7 +156,7 @@ def print_records(
         idle: what to note where there are no PMIDs.
         remark: an error to end with although all went well.
     """
-    kept = bool(arguments["query_key"])
+    kept = bool(arguments["query_key"] or arguments["web_env"])
     _advise(ctx, len(arguments["pmids"] or ()) or arguments["retmax"] or 0)
     run(
         ctx,

@@ -19,8 +19,9 @@ from entrez_kit.wording import BASE_ADDRESS, ByDoor, Wording
 FEW: Final = 2
 """Further attempts where nobody listens or the name is unknown: that seldom passes within a minute."""
 
-_SAYS: Final = "; `entrez-kit doctor` says which hop fails"
-_DOCTOR: Final = ByDoor(_SAYS, "", _SAYS)
+_DOCTOR: Final = ByDoor(
+    "; `entrez-kit doctor` says which hop fails", tools="", python="; `entrez-kit doctor` says which hop fails"
+)
 _TEXTS: Final = {
     "dns": ("the name {host} could not be resolved", Wording("Check the network connection and DNS", _DOCTOR, ".")),
     "connection": ("no connection to {host}", Wording("Check the network connection", _DOCTOR, ".")),
