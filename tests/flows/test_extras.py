@@ -37,8 +37,6 @@ def test_the_extras_are_those_that_can_be_installed() -> None:
 
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_an_extra_that_is_installed_is_known_to_be(extra: str) -> None:
-    if extra == "pandas":
-        pytest.importorskip("pandas")
     assert is_installed(extra), "the extras of development hold all the others"
 
 

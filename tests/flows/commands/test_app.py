@@ -131,7 +131,7 @@ def test_an_unknown_command_names_the_near_one(alone: Cli) -> None:
         (("search", "crispr", "--fromat", "csv"), "--format"),
         (("search", "crispr", "-n", "many"), "--max-results"),
         (("search", "crispr", "--color", "pink"), "--color"),
-        (("search", "crispr", "-f", "xml"), "--format xml"),
+        (("search", "crispr", "-f", "parquet"), "--format parquet"),
         (("search", "crispr", "-f", "nonsense"), "--format nonsense"),
         (("search", "crispr", "--json", "-f", "csv"), "contradict"),
         (("fetch",), "No identifiers"),
@@ -177,8 +177,8 @@ def test_options_have_variables(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_p
     assert cli("search", "crispr", "-n", "1").out.strip().isdigit()
     assert cli("search", "crispr", "-n", "1", "--json").out.startswith("{")
 
-    monkeypatch.setenv("ENTREZ_KIT_FORMAT", "nbib")  # which search does not print: a preference is no order
-    assert cli("search", "crispr", "-n", "1").out.startswith("{")
+    monkeypatch.setenv("ENTREZ_KIT_FORMAT", "nbib")  # which related does not print: a preference is no order
+    assert cli("related", "99000001", "-n", "1").out.startswith("{")
 
     monkeypatch.delenv("ENTREZ_KIT_FORMAT")
     config = tmp_path / "my.toml"
@@ -316,7 +316,7 @@ def test_shells_complete_commands_options_and_values(program: Program) -> None:
     assert "--mesh" in complete(program, "entrez-kit search --me")
     assert complete(program, "entrez-kit search --sort pub") == ["pub_date"]
     assert complete(program, "entrez-kit fetch -f nb") == ["nbib"]
-    assert complete(program, "entrez-kit search -f nb") == []
+    assert complete(program, "entrez-kit related -f nb") == []
     assert "clear" in complete(program, "entrez-kit cache c")
 
 

@@ -132,8 +132,8 @@ def test_reference_files_follow_the_switches_and_refuse_levels_without_a_record(
     assert cli("fetch", "99000001", "-f", "ris", "--fields", "pmid").status == 2
 
 
-def test_a_search_tells_how_its_results_become_a_reference_file(cli: Cli) -> None:
-    hint = envelope(cli("search", "crispr", "-f", "ris"))["recovery_hint"]
+def test_commands_of_pmids_tell_how_those_become_a_reference_file(cli: Cli) -> None:
+    hint = envelope(cli("related", "99000001", "-f", "ris"))["recovery_hint"]
 
     assert hint.endswith("For ris, pipe PMIDs (-f ids) into `entrez-kit fetch - -f ris`.")
 

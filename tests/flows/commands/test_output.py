@@ -193,10 +193,10 @@ def test_the_flag_goes_before_the_suffix(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_a_suffix_of_a_format_the_command_lacks_is_refused(cli: Cli, tmp_path: Path) -> None:
-    done = cli("search", "crispr", "-o", str(tmp_path / "hits.xml"))
+    done = cli("search", "crispr", "-o", str(tmp_path / "hits.parquet"))
 
     assert done.status == 2
-    assert "a .xml file" in done.err
+    assert "a .parquet file" in done.err
     assert list(tmp_path.glob("hits*")) == []
 
 

@@ -233,7 +233,7 @@ def test_what_has_a_place_for_a_retraction_needs_no_warning(cli: Cli) -> None:
         assert cli("cite", "99000050", "-f", form).err == ""
 
 
-@pytest.mark.parametrize("suffix", [".docx", ".xml", ".parquet"])
+@pytest.mark.parametrize("suffix", [".fasta", ".xml", ".parquet"])
 def test_a_suffix_that_promises_something_else_is_refused(cli: Cli, tmp_path: Path, suffix: str) -> None:
     target = tmp_path / f"refs{suffix}"
     done = cli("cite", "99000001", "-o", str(target))
