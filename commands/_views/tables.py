@@ -29,6 +29,7 @@ from .text import (
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.fetch import FetchResult
+    from entrez_kit.pubmed.models import BriefSummary
     from entrez_kit.pubmed.search import SearchResult
 
 WIDE: Final = 110
@@ -103,7 +104,7 @@ def warning_line(message: str) -> Text:
 
 
 def _hits(result: "SearchResult", console: Console) -> Table:
-    summaries = {summary.pmid: as_data(summary) for summary in result.brief_summaries}
+    summaries = {summary.pmid: {**as_data(summary), "kind": _kind(summary)} for summary in result.brief_summaries}
     first = result.search_parameters.offset + 1
     wide = console.width >= WIDE
     table = _article_table(wide and bool(summaries), numbered=True, titled=bool(summaries))
@@ -116,6 +117,11 @@ def _hits(result: "SearchResult", console: Console) -> Table:
             cells += [Text("")] * (3 if wide else 1)
         table.add_row(*cells)
     return table
+
+
+def _kind(summary: "BriefSummary") -> str:
+    """Say what kind of study it is, and that its full text is free, where that is known."""
+    return " · ".join(text for text in (summary.study_type, "free full text" if summary.pmcid else None) if text)
 
 
 def _count_line(result: "SearchResult") -> Text:
@@ -182,9 +188,12 @@ def _summary_cells(record: Record, wide: bool) -> list[RenderableType]:
     title = titled(record)
     authors = shortened(str(record.get("authors") or ""), 3 if wide else 2)
     source = line(record.get("source")) or line(record.get("pub_date"))
+    kind = Text(record["kind"], style="green")
     if wide:
-        return [title, Text(authors), Text(source)]
+        return [title, Text(authors), Text("\n").join([Text(source), kind]) if kind else Text(source)]
     below = _below(authors, source)
+    if kind:
+        below = Text("\n").join([below, kind])
     return [Text("\n").join([title, below]) if below else title]
 
 

@@ -1,8 +1,8 @@
 """The documents of PubMed operations: articles, citation data, brief summaries."""
 
-from typing import Literal
+from typing import Final, Literal
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, PrivateAttr
 
 from entrez_kit.model import Result, sparse
 from entrez_kit.pubmed.standing import RetractionStatus as RetractionStatus
@@ -265,6 +265,21 @@ class CitationData(Result):
     mesh_terms: list[MeshTerm] = sparse([])
 
 
+STUDY_TYPES: Final = (
+    "Meta-Analysis",
+    "Systematic Review",
+    "Randomized Controlled Trial",
+    "Practice Guideline",
+    "Guideline",
+    "Clinical Trial",
+    "Observational Study",
+    "Review",
+    "Case Reports",
+    "Preprint",
+)
+"""Publication types that say how an article knows what it says, the most telling first."""
+
+
 class BriefSummary(Result):
     """One line about an article, from ESummary.
 
@@ -282,3 +297,9 @@ class BriefSummary(Result):
     pmcid: str | None = sparse()
     retraction_status: RetractionStatus = "none"
     standing: Standing | None = sparse()
+    _publication_types: list[str] = PrivateAttr(default_factory=list)
+
+    @property
+    def study_type(self) -> str | None:
+        """What kind of study it is, in PubMed's word, where its publication types say so; not part of the document."""
+        return next((kind for kind in STUDY_TYPES if kind in self._publication_types), None)

@@ -145,7 +145,7 @@ def _summary(fields: Fields) -> BriefSummary:
     title = plain_text(str(fields.get("title") or fields.get("booktitle") or ""))
     standing = standing_of(publication_types=fields["pubtypes"], corrections=fields["related"], title=title)
     published, electronic = str(fields.get("pubdate") or ""), str(fields.get("epubdate") or "")
-    return BriefSummary(
+    summary = BriefSummary(
         pmid=pmid,
         title=title,
         authors=_authors(fields["authors"]) or None,
@@ -157,6 +157,8 @@ def _summary(fields: Fields) -> BriefSummary:
         retraction_status=retraction_status(standing),
         standing=standing,
     )
+    summary._publication_types = fields["pubtypes"]
+    return summary
 
 
 def _source(fields: Fields, published: str) -> str:

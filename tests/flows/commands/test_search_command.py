@@ -460,3 +460,11 @@ def test_a_file_of_nothing_and_a_query_that_was_not_understood(cli: Cli) -> None
     assert (nothing.status, json.loads(nothing.out)) == (0, [])
     assert cli("search", "crispr OR qqqzzz[foo]", "--strict", "-f", "ris").status == 2
     assert "qqqzzz" in cli("search", "crispr OR qqqzzz[foo]", "-f", "ris").err
+
+
+def test_a_table_says_what_kind_of_study_it_is_and_where_the_full_text_is_free(cli: Cli) -> None:
+    shown = cli("search", "crispr", "-n", "5", "-f", "table").out
+
+    assert "Review · free full text" in shown
+    assert "Review" not in cli("search", "99000007[uid]", "-f", "table").out
+    assert "study_type" not in cli("search", "crispr", "--summaries", "5", "--json").out
