@@ -11,7 +11,7 @@ from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.operation import DEMO
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS
-from entrez_kit.pubmed.search import MAX_SUMMARIES, SEARCH_ARTICLES, SearchResult
+from entrez_kit.pubmed.search import MAX_SUMMARIES, SEARCH_ARTICLES, SORT_NAMES, SearchResult
 from entrez_kit.services.esearch_reply import DROPPED
 
 from ._formats.fields import Record, Shape, as_data
@@ -51,7 +51,7 @@ def command(
             metavar="ORDER",
             help=_help("sort_by"),
             show_default=True,
-            autocompletion=lambda incomplete: _beginning(incomplete, "relevance", "pub_date", "author", "journal_name"),
+            autocompletion=lambda incomplete: _beginning(incomplete, *SORT_NAMES),
         ),
     ] = "relevance",
     retrieve_all: Annotated[bool, typer.Option("--all", help=_help("retrieve_all"))] = False,

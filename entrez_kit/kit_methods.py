@@ -229,8 +229,6 @@ class Methods(Door):
         max_related_results: int = 5,
         citation_styles: Sequence[
             Literal[
-                "ris",
-                "bibtex",
                 "apa_string",
                 "mla_string",
                 "apa",
@@ -239,6 +237,8 @@ class Methods(Door):
                 "ama",
                 "chicago",
                 "nature",
+                "ris",
+                "bibtex",
                 "csl",
                 "nbib",
             ]

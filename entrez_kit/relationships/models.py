@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from entrez_kit.citations.style.names import HABITS, read_styles
+from entrez_kit.citations.style.names import HABITS, StyleName, read_styles
 from entrez_kit.errors import EntrezKitError, UpstreamError
 from entrez_kit.identifiers import read_identifier
 from entrez_kit.model import Request, Result, Warn, sparse, wrong
@@ -36,9 +36,7 @@ SHORT_NAMES: Final = {
 }
 """What people call the relations; "citations" may be either of two, so it is none."""
 
-Style = Literal[
-    "ris", "bibtex", "apa_string", "mla_string", "apa", "mla", "vancouver", "ama", "chicago", "nature", "csl", "nbib"
-]
+Style = Literal["apa_string", "mla_string", StyleName]
 
 INCOMPLETE: Final = frozenset(
     {"links_incomplete", "europepmc_failed", "record_failed", "summaries_unavailable", "source_not_verified"}

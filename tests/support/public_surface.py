@@ -1,6 +1,6 @@
 """What users, pipelines and agents rely on, one fact a line: names, flags, fields, codes, statuses, schemas.
 
-``python tests/public_surface.py`` writes today's facts over the saved ones, once an addition is meant.
+``python tests/support/public_surface.py`` writes today's facts over the saved ones, once an addition is meant.
 """
 
 from collections.abc import Iterator, Mapping

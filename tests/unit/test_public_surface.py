@@ -19,7 +19,9 @@ def test_what_was_promised_is_still_there() -> None:
 def test_what_was_added_is_saved() -> None:
     added = sorted(set(facts()) - set(SAVED.read_text(encoding="utf-8").splitlines()))
 
-    assert not added, "new: run python tests/public_surface.py and name it in the changelog:\n" + "\n".join(added)
+    assert not added, "new: run python tests/support/public_surface.py and name it in the changelog:\n" + "\n".join(
+        added
+    )
 
 
 def test_the_methods_are_as_the_operations_have_them() -> None:
