@@ -85,8 +85,8 @@ def report_notices(state: State) -> None:
     if transport is not None and _wants_advice(state, settings):
         state.note(
             "NCBI answers 3 requests per second without an API key, 10 with one. A key is free: make one at "
-            "https://account.ncbi.nlm.nih.gov/settings/ and run `entrez-kit config set ncbi_api_key`, and set "
-            "NCBI_ADMIN_EMAIL so that NCBI can reach you. (Shown once a day.)",
+            "https://account.ncbi.nlm.nih.gov/settings/ and run `entrez-kit config set ncbi_api_key` (or set "
+            "NCBI_API_KEY), and set NCBI_ADMIN_EMAIL so that NCBI can reach you. (Shown once a day.)",
         )
 
 
