@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, TypeVar
 
 import typer
 
-from entrez_kit.each import Answered, EachResult, each
+from entrez_kit.each import Answered, Each, EachResult, each
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.invisible import visible
 from entrez_kit.model import Result
@@ -16,7 +16,7 @@ from ._formats import View
 from ._formats.fields import Record
 from ._formats.writer import Failed
 from ._input import Known, read_ids, stdin_is_terminal
-from ._pipeline import note, run
+from ._pipeline import counted, note, plan, run
 from ._state import STDIN
 
 Res = TypeVar("Res", bound=Result)
@@ -92,6 +92,8 @@ def run_each(
     view: View[Res],
     *,
     label: str,
+    left_out: Callable[[Res], int],
+    more: str,
     afterwards: Callable[[Res], Any] | None = None,
 ) -> None:
     """Run an operation for one id, or for each of several: then every record says from which id it comes.
@@ -104,21 +106,30 @@ def run_each(
         arguments: the others.
         view: how a single answer is shown.
         label: what the progress bar says.
+        left_out: how much there is beyond what an answer lists.
+        more: the option that lists more.
         afterwards: prints remarks about a single answer.
     """
     if len(ids) == 1:
         run(ctx, operation, {**arguments, field: ids[0]}, view, label=label, afterwards=afterwards)
         return
     seen: set[str] = set()
+    rest: dict[str, int] = {}
+
+    def counted_in(item: Answered[Res]) -> Answered[Res]:
+        if item.result is not None:
+            rest[item.input] = left_out(item.result)
+        return item
 
     def records(item: Answered[Res]) -> Iterator[Record]:
-        if item.result is None:
+        if counted_in(item).result is None:
             outcome = item.outcome()
             yield failed(item.input, outcome.status, outcome.message, code=item.error.code if item.error else None)
         else:
             yield from ({field: item.input, **record} for record in view.records(item.result))
 
     def once(item: Answered[Res]) -> Iterator[str]:
+        counted_in(item)
         found = [] if item.result is None else view.ids(item.result) if view.ids else map(_id, view.found(item.result))
         for one in found:
             if one not in seen:
@@ -135,6 +146,13 @@ def run_each(
         missing = [f"{one.input}: {one.message or one.status}" for one in result.outcomes if one.status != "found"]
         parts = [part for one in result.results for part in (view.table(one, console), Text(""))]
         return Group(*parts, *(Text(visible(text), style="yellow") for text in missing))
+
+    def remarks(said: Each[Res] | EachResult) -> None:
+        if isinstance(said, EachResult):
+            rest.update({str(place): left_out(one) for place, one in enumerate(said.results)})
+        cut = [number for number in rest.values() if number > 0]
+        if cut and not plan(ctx).says_total:
+            note(ctx, f"{sum(cut):,} more around {counted(len(cut), 'id')}: raise {more}")
 
     total = view.total
     several: View[EachResult] = View(
@@ -157,4 +175,5 @@ def run_each(
         over="inputs",
         empty=EachResult(results=[]),
         idle=NOTHING_ASKED,
+        afterwards=remarks,
     )

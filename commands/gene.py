@@ -224,4 +224,15 @@ def pubmed(
             note(ctx, f"{links.total_count - shown:,} more: add --offset {shown}, or --limit {links.total_count}")
 
     arguments = {"limit": limit, "offset": offset}
-    run_each(ctx, GET_PUBMED_LINKS, "entrez_id", ids, arguments, view, label="Following links", afterwards=remarks)
+    run_each(
+        ctx,
+        GET_PUBMED_LINKS,
+        "entrez_id",
+        ids,
+        arguments,
+        view,
+        label="Following links",
+        left_out=lambda links: links.total_count - offset - len(links.pmids) if links.pmids else 0,
+        more="--limit",
+        afterwards=remarks,
+    )

@@ -96,7 +96,18 @@ def command(
     view = _citations_view(form) if kind == CITATIONS else _ARTICLES
     ids = read_inputs(ctx, source_pmid, input, field="source_pmid", noun="PMIDs", hint=NAME_PMIDS)
     afterwards = partial(_remarks, ctx)
-    run_each(ctx, RELATIONSHIPS, "source_pmid", ids, arguments, view, label="Following links", afterwards=afterwards)
+    run_each(
+        ctx,
+        RELATIONSHIPS,
+        "source_pmid",
+        ids,
+        arguments,
+        view,
+        label="Following links",
+        left_out=_left_out,
+        more="-n",
+        afterwards=afterwards,
+    )
 
 
 def _table(result: RelationshipsResult, console: Any) -> Any:
@@ -146,13 +157,17 @@ def _citations_view(form: str) -> View[RelationshipsResult]:
     )
 
 
+def _left_out(result: RelationshipsResult) -> int:
+    return 0 if result.relationship_type == CITATIONS else result.total_found - result.retrieved_count
+
+
 def _remarks(ctx: typer.Context, result: RelationshipsResult) -> EntrezKitError | None:
     """Say on stderr what the format has no place for."""
     made = plan(ctx)
     outside = sum(article.pmid is None for article in result.related_articles)
     if made.format == "ids" and outside:
         note(ctx, f"{counted(outside, 'work')} without a PMID left out; json shows all.")
-    rest = result.total_found - result.retrieved_count
-    if not made.says_total and rest > 0 and result.relationship_type != CITATIONS:
+    rest = _left_out(result)
+    if not made.says_total and rest > 0:
         note(ctx, f"{rest:,} more: add -n {result.total_found}")
     return None

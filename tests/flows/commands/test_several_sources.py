@@ -87,3 +87,13 @@ def test_a_service_that_is_down_is_given_up(cli: Cli, monkeypatch: pytest.Monkey
 
     assert done.status == 5
     assert asked <= 6 * MOST_FAILURES
+
+
+@pytest.mark.parametrize("form", ["csv", "ids", "jsonl", "md", "table"])
+def test_what_is_left_out_of_several_is_noted_in_every_format(cli: Cli, form: str) -> None:
+    done = cli("related", "99000001", "99000004", "-n", "1", "-f", form)
+    counts = [int(cli("related", source, "--count").out) for source in ("99000001", "99000004")]
+
+    assert f"{sum(counts) - 2} more around 2 ids: raise -n" in done.err
+    assert "more around" not in cli("related", "99000001", "99000004", "-n", "1", "--json").err
+    assert "more around" not in cli("related", "99000001", "99000004", "--count").err
