@@ -20,6 +20,7 @@ from ._pipeline import counted, note, plan, run
 from ._state import STDIN
 
 Res = TypeVar("Res", bound=Result)
+Shown = TypeVar("Shown")
 
 CODES: Final = {
     "not_found": "ENTITY_NOT_FOUND",
@@ -116,20 +117,22 @@ def run_each(
     seen: set[str] = set()
     rest: dict[str, int] = {}
 
-    def counted_in(item: Answered[Res]) -> Answered[Res]:
-        if item.result is not None:
-            rest[item.input] = left_out(item.result)
-        return item
+    def counting(shown: Callable[[Answered[Res]], Iterator[Shown]]) -> Callable[[Answered[Res]], Iterator[Shown]]:
+        def show(item: Answered[Res]) -> Iterator[Shown]:
+            if item.result is not None:
+                rest[item.input] = left_out(item.result)
+            return shown(item)
+
+        return show
 
     def records(item: Answered[Res]) -> Iterator[Record]:
-        if counted_in(item).result is None:
+        if item.result is None:
             outcome = item.outcome()
             yield failed(item.input, outcome.status, outcome.message, code=item.error.code if item.error else None)
         else:
             yield from ({field: item.input, **record} for record in view.records(item.result))
 
     def once(item: Answered[Res]) -> Iterator[str]:
-        counted_in(item)
         found = [] if item.result is None else view.ids(item.result) if view.ids else map(_id, view.found(item.result))
         for one in found:
             if one not in seen:
@@ -157,13 +160,13 @@ def run_each(
     total = view.total
     several: View[EachResult] = View(
         table=table,
-        records=records,
+        records=counting(records),
         record_model=Any,
         columns={field: lambda record: record.get(field), **view.columns},
         records_key="results",
         page=view.page,
         between=view.between,
-        ids=once,
+        ids=counting(once),
         total=(lambda result: sum(map(total, result.results))) if total is not None else None,
     )
     run(

@@ -194,7 +194,7 @@ def _write(
                 begun = True
                 if writer.sink.isatty():
                     end_bar()
-                _tell_warnings(ctx, outcomes)
+                tell_warnings(ctx, outcomes)
                 writer.begin()
             writer.outcome(outcome)
     except EntrezKitError:
@@ -202,10 +202,10 @@ def _write(
             writer.end()
         raise
     if not begun:
-        _tell_warnings(ctx, outcomes)
+        tell_warnings(ctx, outcomes)
         writer.begin()
     writer.end()
-    _tell_warnings(ctx, outcomes)
+    tell_warnings(ctx, outcomes)
     return outcomes
 
 
@@ -225,9 +225,9 @@ def _for_readers(ctx: typer.Context, result: Res) -> Res:
     return result.model_copy(update={"warnings": said})
 
 
-def _tell_warnings(ctx: typer.Context, outcomes: Outcomes[Any]) -> None:
-    """Print the warnings there are so far on stderr, each once: the format has no place for them."""
-    for warning in outcomes.warnings:
+def tell_warnings(ctx: typer.Context, said: Any) -> None:
+    """Print the warnings of a result, or of outcomes so far, on stderr, each once: the format has no place for them."""
+    for warning in said.warnings:
         warn(ctx, warning if isinstance(warning, str) else warning.message)
 
 

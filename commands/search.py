@@ -8,14 +8,13 @@ from typing import Annotated, Any, Final
 import typer
 
 from entrez_kit.errors import EntrezKitError, InvalidInput
-from entrez_kit.operation import DEMO
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS
 from entrez_kit.pubmed.search import MAX_SUMMARIES, SEARCH_ARTICLES, SORT_NAMES, SearchResult
 from entrez_kit.services.esearch_reply import DROPPED
 
 from ._formats.fields import Record, Shape, as_data
-from ._pipeline import View, accepts, help_of, note, plan, run, state, warn
+from ._pipeline import View, accepts, help_of, note, plan, run, state, tell_warnings
 from ._report import watching
 from ._state import STDIN, Plan
 from ._views.markdown import item
@@ -177,9 +176,7 @@ def _print_records(ctx: typer.Context, arguments: dict[str, Any], strict: bool) 
 
     with watching(state(ctx), "Retrieving PMIDs"):
         result = SEARCH_ARTICLES.run(state(ctx).services, {**arguments, "fetch_brief_summaries": 0})
-    for warning in result.warnings:
-        if warning.code != DEMO:
-            warn(ctx, warning.message)
+    tell_warnings(ctx, result)
     refused = _remarks(ctx, result, strict, 0)
     if refused is not None:
         raise refused

@@ -19,7 +19,7 @@ from entrez_kit.errors import (
 from entrez_kit.model import Request, Result, Warned, sparse
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.services import Services
-from entrez_kit.wording import KEPT
+from entrez_kit.wording import KEPT, listed
 
 Res = TypeVar("Res", bound=Result)
 Status = Literal["found", "partial", "not_found", "invalid", "error"]
@@ -57,7 +57,7 @@ def shortfall_of(missing: list[EachOutcome], found: int) -> EntrezKitError | Non
     """Return the error to report beside what was found when some of the inputs came to nothing, or to a part."""
     if not missing:
         return None
-    named = ", ".join(one.input for one in missing[:10]) + (" ..." if len(missing) > 10 else "")
+    named = listed(one.input for one in missing)
     details = {"partial": found > 0, "missing": [one.model_dump() for one in missing]}
     if any(one.status in ("error", "partial") for one in missing):
         text = f"Not everything was answered; missing: {named}."
@@ -105,25 +105,27 @@ class Each(Outcomes[Answered[Res]]):
 
     def __iter__(self) -> Iterator[Answered[Res]]:
         known: dict[str, Answered[Res]] = {}
-        failures: list[EntrezKitError] = []
+        first: EntrezKitError | None = None
+        failures = 0
+        down: EntrezKitError | None = None
         inputs = self._request.inputs
         for number, one in enumerate(inputs, start=1):
             if one not in known:
-                lost = len(failures) >= MOST_FAILURES
-                known[one] = Answered(one, error=not_tried(failures[-1])) if lost else self._ask(one)
+                known[one] = Answered(one, error=down) if down is not None else self._ask(one)
             item = known[one]
             outcome = item.outcome()
+            failures = failures + 1 if outcome.status == "error" else 0
             if item.error is not None and outcome.status == "error":
-                failures.append(item.error)
-            elif item.error is None:
-                failures.clear()
+                first = first or item.error
+                if failures == MOST_FAILURES:
+                    down = not_tried(item.error)
             self.found += item.result is not None
             if outcome.status != "found":
                 self.missing.append(outcome)
             yield item
             tracing.step(number, len(inputs))
-        if failures and not self.found and all(one.status in ("error", "invalid") for one in self.missing):
-            raise failures[0]
+        if first is not None and not self.found and all(one.status in ("error", "invalid") for one in self.missing):
+            raise first
 
     def _ask(self, one: str) -> Answered[Res]:
         try:

@@ -87,6 +87,8 @@ def test_a_service_that_is_down_is_given_up(cli: Cli, monkeypatch: pytest.Monkey
 
     assert done.status == 5
     assert asked <= 6 * MOST_FAILURES
+    assert done.out.count("Not tried, because requests before it failed: ") == 20 - MOST_FAILURES
+    assert "failed: Not tried" not in done.out, "the reason is told once"
 
 
 @pytest.mark.parametrize("form", ["csv", "ids", "jsonl", "md", "table"])
