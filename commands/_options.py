@@ -1,5 +1,7 @@
 """Options that every command has; they may stand before or after its name."""
 
+from copy import copy
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -122,7 +124,7 @@ def add_common_options(command: Any) -> None:
     for inner in (below or {}).values():
         add_common_options(inner)
     taken = {option for parameter in command.params for option in parameter.opts}
-    for parameter in _parameters():
+    for parameter in map(copy, _common_parameters()):
         if taken.intersection(parameter.opts):
             continue
         if below is not None and parameter.rich_help_panel == OUTPUT:
@@ -139,7 +141,9 @@ def add_common_options(command: Any) -> None:
             parameter.display_type_rich = lambda ctx: None
 
 
-def _parameters() -> list[Any]:
+@cache
+def _common_parameters() -> tuple[Any, ...]:
+    """Return the common options as typer makes them; each command takes copies, since it changes some."""
     app = typer.Typer(add_completion=False)
     app.command()(_common)
-    return list(typer.main.get_command(app).params)
+    return tuple(typer.main.get_command(app).params)
