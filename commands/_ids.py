@@ -18,6 +18,7 @@ from ._formats.writer import Failed
 from ._input import Known, read_ids, stdin_is_terminal
 from ._pipeline import counted, note, plan, run
 from ._state import STDIN
+from ._words import Terminal
 
 Res = TypeVar("Res", bound=Result)
 Shown = TypeVar("Shown")
@@ -44,6 +45,14 @@ def failed(given: str, status: str, message: str | None, *, code: str | None = N
     extra = {name: value for name, value in more.items() if value}
     error = {"code": code or CODES[status], "message": message or ""}
     return Failed(input=given, status=status, error=error, **extra)
+
+
+def failed_input(item: Answered[Any]) -> Failed:
+    """Return the line of jsonl for an input without a result, with the hint of its error."""
+    assert item.error is not None, "there is a result or an error"
+    said = item.error.say_in(Terminal())
+    error = {"code": said.code, "message": said.message, "recovery_hint": said.recovery_hint}
+    return Failed(input=item.input, status=item.outcome().status, error=error)
 
 
 def read_inputs(
@@ -127,8 +136,7 @@ def run_each(
 
     def records(item: Answered[Res]) -> Iterator[Record]:
         if item.result is None:
-            outcome = item.outcome()
-            yield failed(item.input, outcome.status, outcome.message, code=item.error.code if item.error else None)
+            yield failed_input(item)
         else:
             yield from ({field: item.input, **record} for record in view.records(item.result))
 

@@ -7,19 +7,17 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from entrez_kit.each import Answered
 from entrez_kit.errors import EntrezKitError, UnresolvedEntity
-from entrez_kit.gene.batch import GET_GENES, GeneBatch, LookedUp
 from entrez_kit.gene.errors import looks_like_gene_id
 from entrez_kit.gene.links import GET_PUBMED_LINKS
-from entrez_kit.gene.lookup import GET_GENE
+from entrez_kit.gene.lookup import GET_GENE, GET_GENES, GeneBatch
 from entrez_kit.gene.models import Gene, GenePage, PubMedLinks
 from entrez_kit.gene.search import SEARCH_GENES
 
 from ._formats.fields import Column, Record, as_data, values_at
-from ._formats.writer import Failed
-from ._ids import InputFiles, read_inputs, run_each
+from ._ids import InputFiles, failed_input, read_inputs, run_each
 from ._pipeline import View, accepts, help_of, note, plan, run
-from ._words import Terminal
 
 app = typer.Typer(help="Genes: find candidates by symbol or words, look one up, find articles about it.")
 
@@ -137,9 +135,9 @@ def get(
     run(
         ctx,
         GET_GENES,
-        {"entrez_ids": ids, "slim": slim},
+        {"inputs": ids, "arguments": {"slim": slim}},
         several,
-        over="entrez_ids",
+        over="inputs",
         empty=GeneBatch(genes=[]),
         idle="No gene ids came from standard input; nothing was looked up.",
     )
@@ -160,14 +158,9 @@ def _ids(ctx: typer.Context, typed: list[str] | None, files: list[Path] | None) 
     return [f"NCBIGene:{one}" if one.isascii() and one.isdecimal() and int(one) else one for one in read]
 
 
-def _records(item: LookedUp) -> Iterator[Record]:
+def _records(item: Answered[Gene]) -> Iterator[Record]:
     """Yield the gene, or what has a line of its own in jsonl where there is none."""
-    if item.gene is not None:
-        yield as_data(item.gene)
-    elif item.error is not None:
-        said = item.error.say_in(Terminal())
-        error = {"code": said.code, "message": said.message, "recovery_hint": said.recovery_hint}
-        yield Failed(input=item.input, status=item.status, error=error)
+    yield failed_input(item) if item.result is None else as_data(item.result)
 
 
 def _gene_table(gene: Gene, console: Any) -> Any:

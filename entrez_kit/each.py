@@ -1,8 +1,8 @@
 """One operation for each of several inputs: one outcome per input, in order; one that fails sinks no other."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
 from pydantic import Field
 
@@ -17,9 +17,9 @@ from entrez_kit.errors import (
     UpstreamError,
 )
 from entrez_kit.model import Request, Result, Warned, sparse
-from entrez_kit.operation import Operation, Outcomes
+from entrez_kit.operation import Operation, Outcomes, shortfall_of
 from entrez_kit.services import Services
-from entrez_kit.wording import KEPT, listed
+from entrez_kit.wording import listed
 
 Res = TypeVar("Res", bound=Result)
 Status = Literal["found", "partial", "not_found", "invalid", "error"]
@@ -42,33 +42,34 @@ class EachOutcome(Result):
     message: str | None = sparse()
 
 
+Shortfall = Callable[[list[EachOutcome], int], EntrezKitError | None]
+"""Turns the outcomes that lack something, and how many inputs were found, into the error that goes with them."""
+
+
+def _shortfall_of(missing: list[EachOutcome], found: int) -> EntrezKitError | None:
+    named = listed(one.input for one in missing)
+    hint = "Check the identifiers that are named; the others were answered." if found else ""
+    return shortfall_of(
+        missing,
+        found,
+        "input",
+        unanswered=f"Not everything was answered; missing: {named}.",
+        invalid=None if found else (InvalidInput, f"These are no ids: {named}.", hint, "invalid_identifiers"),
+        unknown=(f"Nothing was found for {named}.", hint),
+    )
+
+
 class EachResult(Warned):
     """The results in the order of the inputs; ``outcomes`` is present when anything is missing."""
+
+    RECORDS: ClassVar = "results"
 
     results: list[Any]
     outcomes: list[EachOutcome] = sparse([])
 
     def shortfall(self) -> EntrezKitError | None:
         """Report inputs that came to nothing, or to a part."""
-        return shortfall_of([one for one in self.outcomes if one.status != "found"], len(self.results))
-
-
-def shortfall_of(missing: list[EachOutcome], found: int) -> EntrezKitError | None:
-    """Return the error to report beside what was found when some of the inputs came to nothing, or to a part."""
-    if not missing:
-        return None
-    named = listed(one.input for one in missing)
-    details = {"partial": found > 0, "missing": [one.model_dump() for one in missing]}
-    if any(one.status in ("error", "partial") for one in missing):
-        text = f"Not everything was answered; missing: {named}."
-        return UpstreamError(text, recovery_hint=KEPT, details={**details, "reason": "incomplete"})
-    invalid = all(one.status == "invalid" for one in missing) and not found
-    return (InvalidInput if invalid else EntityNotFound)(
-        f"Nothing was found for {named}." if not invalid else f"These are no ids: {named}.",
-        invalid_input=missing[0].input,
-        recovery_hint="Check the identifiers that are named; the others were answered." if found else None,
-        details={**details, "reason": "invalid_identifiers" if invalid else "not_found"},
-    )
+        return _shortfall_of([one for one in self.outcomes if one.status != "found"], len(self.results))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +97,13 @@ class Answered(Generic[Res]):
 class Each(Outcomes[Answered[Res]]):
     """What becomes of each input, as they come; one that stands there twice is asked for once."""
 
-    def __init__(self, services: Services, request: EachRequest, operation: Operation[Any, Res], field: str) -> None:
+    def __init__(
+        self, services: Services, request: EachRequest, operation: Operation[Any, Res], field: str, shortfall: Shortfall
+    ) -> None:
         super().__init__()
         self._services, self._request = services, request
         self._operation, self._field = operation, field
+        self._shortfall = shortfall
         self.found = 0
         self.missing: list[EachOutcome] = []
 
@@ -117,7 +121,7 @@ class Each(Outcomes[Answered[Res]]):
             failures = failures + 1 if outcome.status == "error" else 0
             if item.error is not None and outcome.status == "error":
                 first = first or item.error
-                if failures == MOST_FAILURES:
+                if failures == MOST_FAILURES and item.error.reason != "offline":  # the cache may have the next
                     down = not_tried(item.error)
             self.found += item.result is not None
             if outcome.status != "found":
@@ -136,31 +140,37 @@ class Each(Outcomes[Answered[Res]]):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report inputs that came to nothing, or to a part."""
-        return shortfall_of(self.missing, self.found)
+        return self._shortfall(self.missing, self.found)
 
 
-def each(operation: Operation[Any, Any], field: str) -> Operation[EachRequest, EachResult]:
+def each(
+    operation: Operation[Any, Any],
+    field: str,
+    result: type[Result] = EachResult,
+    shortfall: Shortfall = _shortfall_of,
+) -> Operation[EachRequest, Any]:
     """Return the operation that takes several of an argument that another takes one of.
 
     Args:
         operation: has a single answer.
         field: the argument.
+        result: the document of all answers; its ``RECORDS`` are the results, and it has ``outcomes``.
+        shortfall: the error where some are missing, in words of its own.
     """
 
     def outcomes(services: Services, request: EachRequest) -> Each[Any]:
-        return Each(services, request, operation, field)
+        return Each(services, request, operation, field, shortfall)
 
-    def collect(request: EachRequest, items: Each[Any]) -> EachResult:
+    def collect(request: EachRequest, items: Each[Any]) -> Result:
         found = list(items)
-        return EachResult(
-            results=[item.result for item in found if item.result is not None],
-            outcomes=[item.outcome() for item in found] if items.missing else [],
-        )
+        results = [item.result for item in found if item.result is not None]
+        said = [item.outcome() for item in found] if items.missing else []
+        return result(**{result.RECORDS: results, "outcomes": said})
 
     about: Mapping[str, Any] = {name: getattr(operation, name) for name in ("name", "method", "toolset", "title")}
     return Operation(
         request=EachRequest,
-        result=EachResult,
+        result=result,
         outcomes=outcomes,
         collect=collect,
         command=operation.command,

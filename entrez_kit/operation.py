@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, get_args
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from entrez_kit import tracing
-from entrez_kit.errors import EntrezKitError, InvalidInput
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.model import WRONG, Request, Result, problem_of
-from entrez_kit.wording import Argument, ByDoor, Wording
+from entrez_kit.wording import KEPT, Argument, ByDoor, Wording
 
 if TYPE_CHECKING:
     from entrez_kit.services import Services
@@ -41,6 +41,41 @@ class Outcomes(ABC, Generic[Item]):
     def shortfall(self) -> EntrezKitError | None:
         """Return the error to report when some of what was asked is missing, as ``Result.shortfall`` does."""
         return None
+
+
+def shortfall_of(
+    missing: Sequence[Any],
+    found: int,
+    name: str,
+    *,
+    unanswered: str,
+    invalid: tuple[type[EntrezKitError], str, str, str] | None,
+    unknown: tuple[str, str],
+    lost: bool = False,
+) -> EntrezKitError | None:
+    """Return the error that goes with outcomes of which some came to nothing; None where none did.
+
+    Args:
+        missing: what has another ``status`` than the good one: error, partial, invalid, or any word for "is not there".
+        found: how many inputs came to something.
+        name: the field of an outcome that is the input.
+        unanswered: what is said where a service gave no answer; then nobody can say what is there.
+        invalid: error, message, hint and reason where nothing missing is an identifier; None where that is not told.
+        unknown: message and hint of everything else.
+        lost: whether more is missing than the outcomes tell.
+    """
+    if not missing and not lost:
+        return None
+    details: dict[str, Any] = {"partial": found > 0, "missing": [one.model_dump() for one in missing]}
+    statuses = {one.status for one in missing}
+    if lost or statuses & {"error", "partial"}:
+        return UpstreamError(unanswered, recovery_hint=KEPT, details={**details, "reason": "incomplete"})
+    otherwise = (EntityNotFound, *unknown, "not_found")
+    kind, text, hint, reason = invalid if invalid is not None and statuses == {"invalid"} else otherwise
+    first = next((one for one in missing if one.status == reason), missing[0])
+    return kind(
+        text, invalid_input=getattr(first, name), recovery_hint=hint or None, details={**details, "reason": reason}
+    )
 
 
 class Single(Outcomes[Res]):

@@ -164,3 +164,7 @@ def run(command: str, tools: str) -> ByDoor:
 
 
 REINDEX: Final = run("corpus reindex", "Ask whoever runs the server to make the index of the corpus anew")
+GIVE_IDS: Final = "Give PMIDs (12345678), PMCIDs (PMC1234567) or DOIs (10.1000/xyz)."
+CHECK_IDS: Final = Wording(
+    "Check the identifiers; to look for the article call ", Call("search_articles", query_term=...), "."
+)

@@ -7,7 +7,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from entrez_kit.gene.batch import GeneBatch
+from entrez_kit.gene.lookup import GeneBatch
 from entrez_kit.gene.models import CrossReferences, Gene, GenePage, GeneSearchCandidate, PubMedLinks
 
 from .._console import links_shown

@@ -10,9 +10,9 @@ from entrez_kit.batches import in_batches
 from entrez_kit.databases.names import DatabaseName, check_database, read_uid
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warned, sparse
-from entrez_kit.operation import Operation
+from entrez_kit.operation import Operation, shortfall_of
 from entrez_kit.services import Services
-from entrez_kit.wording import KEPT, Call, Wording, listed
+from entrez_kit.wording import Call, Wording, listed
 
 if TYPE_CHECKING:
     from entrez_kit.databases.documents import Summaries
@@ -62,37 +62,18 @@ class SummaryResult(Warned):
         return missing_ids(self.db, self.outcomes, len(self.summaries))
 
 
-def check_ids_hint(db: str) -> str:
-    """Say what to do about ids that a database does not have."""
-    return Wording("Check the ids; to look for the record call ", Call("entrez_search", db=db, term=...), ".")
-
-
 def missing_ids(db: str, outcomes: Iterable[IdOutcome], found: int) -> EntrezKitError | None:
     """Return the error that goes with a document in which some ids are missing."""
     missing = [outcome for outcome in outcomes if outcome.status != "found"]
-    if not missing:
-        return None
-    details: dict[str, Any] = {"partial": found > 0, "missing": [outcome.model_dump() for outcome in missing]}
     named = listed(outcome.id for outcome in missing)
-    if any(outcome.status == "error" for outcome in missing):
-        return UpstreamError(
-            f"NCBI did not answer for {named} in {db}.",
-            recovery_hint=KEPT,
-            details={**details, "reason": "incomplete"},
-        )
-    hint = check_ids_hint(db)
-    if not found and all(outcome.status == "invalid" for outcome in missing):
-        return InvalidInput(
-            f"No ids of {db}: {named}.",
-            invalid_input=missing[0].id,
-            recovery_hint=hint,
-            details={**details, "reason": "invalid_ids"},
-        )
-    return EntityNotFound(
-        f"{db} has no record {named}.",
-        invalid_input=missing[0].id,
-        recovery_hint=hint,
-        details={**details, "reason": "not_found"},
+    hint = Wording("Check the ids; to look for the record call ", Call("entrez_search", db=db, term=...), ".")
+    return shortfall_of(
+        missing,
+        found,
+        "id",
+        unanswered=f"NCBI did not answer for {named} in {db}.",
+        invalid=None if found else (InvalidInput, f"No ids of {db}: {named}.", hint, "invalid_ids"),
+        unknown=(f"{db} has no record {named}.", hint),
     )
 
 

@@ -27,7 +27,7 @@ from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.standing import graver, retraction_status
 from entrez_kit.pubmed.standing_lookup import Standings, standing_shortfall
 from entrez_kit.services import Services
-from entrez_kit.wording import KEPT, Call, Switch, Wording, listed
+from entrez_kit.wording import GIVE_IDS, KEPT, Call, Switch, Wording, listed
 
 MAX_MCP_IDS: Final = 10
 MAX_IDS: Final = 10_000
@@ -167,7 +167,7 @@ def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequen
         return InvalidInput(
             f"No identifier of an article: {named}.",
             invalid_input=invalid[0],
-            recovery_hint="Give PMIDs (12345678), PMCIDs (PMC1234567) or DOIs (10.1000/xyz).",
+            recovery_hint=GIVE_IDS,
             details={**details, "reason": "invalid_identifiers"},
         )
     # Where a source failed nobody can say that there is no text; and of a part the status says that it is one.

@@ -1,14 +1,18 @@
-"""Look up one gene by its id."""
+"""Look up genes by their ids."""
+
+from typing import ClassVar
 
 from pydantic import Field, field_validator
 
-from entrez_kit.errors import EntityNotFound, RateLimited, UnresolvedEntity, UpstreamError
-from entrez_kit.gene.errors import MAX_DIGITS, argument_error, not_found, only_gene_codes, read_gene_id
+from entrez_kit.each import EachOutcome, each
+from entrez_kit.errors import EntityNotFound, EntrezKitError, RateLimited, UnresolvedEntity, UpstreamError
+from entrez_kit.gene.errors import FORM, MAX_DIGITS, argument_error, not_found, only_gene_codes, read_gene_id
 from entrez_kit.gene.models import CURIE_PATTERN, Gene
-from entrez_kit.model import Request
-from entrez_kit.operation import Operation
+from entrez_kit.model import Request, Warned, sparse
+from entrez_kit.operation import Operation, shortfall_of
 from entrez_kit.services import Services
 from entrez_kit.services.xml_reply import malformed
+from entrez_kit.wording import Call, Wording, listed
 
 ID_HELP = "Gene id, e.g. NCBIGene:7157."
 
@@ -125,3 +129,34 @@ GET_GENE = Operation(
     errors=(UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited),
     argument_error=argument_error("get_gene"),
 )
+
+
+class GeneBatch(Warned):
+    """Genes in the order of the inputs; ``outcomes`` is present when anything is missing."""
+
+    RECORDS: ClassVar = "genes"
+
+    genes: list[Gene]
+    outcomes: list[EachOutcome] = sparse([])
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report inputs that came to nothing."""
+        return _shortfall_of([item for item in self.outcomes if item.status != "found"], len(self.genes))
+
+
+def _shortfall_of(missing: list[EachOutcome], found: int) -> EntrezKitError | None:
+    named = listed(outcome.input for outcome in missing)
+    first = Wording("Call ", Call("search_genes"), f" to resolve the identifiers first. {FORM}")
+    check = Wording("Verify the NCBIGene IDs or use ", Call("search_genes"), " to find the correct identifiers.")
+    return shortfall_of(
+        missing,
+        found,
+        "input",
+        unanswered=f"NCBI did not answer for all genes; missing: {named}.",
+        invalid=(UnresolvedEntity, f"Not valid NCBIGene CURIEs: {named}.", first, "not_a_curie"),
+        unknown=(f"{len(missing)} of {len(missing) + found} ids have no gene: {named}.", check),
+    )
+
+
+GET_GENES = each(GET_GENE, "entrez_id", GeneBatch, _shortfall_of)
+"""Not in the catalogue: the terminal's way to take several ids. Agents call get_gene for each."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -10,13 +10,13 @@ from entrez_kit import tracing
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.model import Request, Result, Warn, sparse
-from entrez_kit.operation import Operation, Outcomes
+from entrez_kit.operation import Operation, Outcomes, shortfall_of
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.resolution import Resolved, ask_converter, invalid_dois, search_pubmed
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.pubmed.standing_lookup import Standings, look_up_standings, standing_shortfall
 from entrez_kit.services import Services
-from entrez_kit.wording import KEPT, Call, Wording, listed
+from entrez_kit.wording import CHECK_IDS, GIVE_IDS, listed
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.models import Article
@@ -78,36 +78,18 @@ class ConvertResult(Result):
 
 
 def _shortfall_of(missing: Sequence[Conversion], converted: int, warnings: Sequence[Warn]) -> EntrezKitError | None:
-    if not missing:
-        return standing_shortfall(warnings)
-    details: dict[str, Any] = {
-        "partial": converted > 0,
-        "missing": [record.model_dump() for record in missing],
-    }
     named = listed(record.requested_id for record in missing)
-    if any(record.status == "error" for record in missing):
-        return UpstreamError(
-            f"No answer for {named}.",
-            recovery_hint=KEPT,
-            details={**details, "reason": "incomplete"},
-        )
-    if all(record.status == "invalid" for record in missing):
-        return InvalidInput(
-            f"Not {'an identifier' if len(missing) == 1 else 'identifiers'} of an article: {named}.",
-            invalid_input=missing[0].requested_id,
-            recovery_hint="Give PMIDs (12345678), PMCIDs (PMC1234567) or DOIs (10.1000/xyz).",
-            details={**details, "reason": "invalid_identifiers"},
-        )
-    unknown = [record for record in missing if record.status == "not_found"]
-    more = f", and nothing of {len(unknown) - 1} more" if len(unknown) > 1 else ""
-    return EntityNotFound(
-        f"{unknown[0].message}{more}.",
-        invalid_input=unknown[0].requested_id,
-        recovery_hint=Wording(
-            *("Check the identifiers; to look for the article call ", Call("search_articles", query_term=...), ".")
-        ),
-        details={**details, "reason": "not_found"},
-    )
+    said = [record.message for record in missing if record.status == "not_found"]
+    more = f", and nothing of {len(said) - 1} more" if len(said) > 1 else ""
+    none = f"Not {'an identifier' if len(missing) == 1 else 'identifiers'} of an article: {named}."
+    return shortfall_of(
+        missing,
+        converted,
+        "requested_id",
+        unanswered=f"No answer for {named}.",
+        invalid=(InvalidInput, none, GIVE_IDS, "invalid_identifiers"),
+        unknown=(f"{next(iter(said), '')}{more}.", CHECK_IDS),
+    ) or standing_shortfall(warnings)
 
 
 class Conversions(Outcomes[Conversion]):

@@ -10,7 +10,7 @@ from entrez_kit.errors import EntityNotFound, EntrezKitError, RateLimited, Upstr
 from entrez_kit.model import Request, Result, Warn, sparse, wrong
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.models import Article, CitationData
-from entrez_kit.pubmed.record_fetcher import Fetched, InputOutcome, Retrieval, shortfall_of
+from entrez_kit.pubmed.record_fetcher import Fetched, InputOutcome, Retrieval, missing_records
 from entrez_kit.services import Services
 from entrez_kit.wording import Argument, Wording
 
@@ -107,7 +107,7 @@ class FetchResult(Result):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report inputs that came to nothing, or a result set that came back short."""
-        return shortfall_of(self.outcomes, _count(self), self.warnings)
+        return missing_records(self.outcomes, _count(self), self.warnings)
 
 
 def _count(result: FetchResult) -> int:

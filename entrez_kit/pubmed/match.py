@@ -11,13 +11,13 @@ from entrez_kit import tracing
 from entrez_kit.batches import in_batches
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warned, sparse
-from entrez_kit.operation import Operation, Outcomes
+from entrez_kit.operation import Operation, Outcomes, shortfall_of
 from entrez_kit.pubmed.likeness import bare_place, folded, page_ends, same_pages, titles_alike, years_of
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import parse_esearch
 from entrez_kit.services.xml_reply import malformed
-from entrez_kit.wording import KEPT, Call, Wording, listed
+from entrez_kit.wording import Call, Wording, listed
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.models import Article
@@ -126,33 +126,21 @@ class MatchResult(Warned):
 
 
 def _shortfall_of(missing: Sequence[CitationMatch], matched: int) -> EntrezKitError | None:
-    if not missing:
-        return None
-    details: dict[str, Any] = {
-        "partial": matched > 0,
-        "missing": [result.model_dump() for result in missing],
-    }
     named = listed(result.key for result in missing)
-    if any(result.status == "error" for result in missing):
-        return UpstreamError(
-            f"No answer for {named}.",
-            recovery_hint=KEPT,
-            details={**details, "reason": "incomplete"},
-        )
-    if all(result.status == "invalid" for result in missing) and not matched:
-        return InvalidInput(
-            f"Too little is known of {named}.",
-            invalid_input=missing[0].key,
-            recovery_hint="Give journal, year, volume and first page, or the title.",
-            details={**details, "reason": "invalid_citations"},
-        )
-    return EntityNotFound(
-        f"No certain PubMed record for {named}.",
-        recovery_hint=Wording(
-            "Check journal, year, volume and first page; to search by title call ",
-            *(Call("search_articles", query_term=...), "."),
+    little = "Give journal, year, volume and first page, or the title."
+    return shortfall_of(
+        missing,
+        matched,
+        "key",
+        unanswered=f"No answer for {named}.",
+        invalid=None if matched else (InvalidInput, f"Too little is known of {named}.", little, "invalid_citations"),
+        unknown=(
+            f"No certain PubMed record for {named}.",
+            Wording(
+                "Check journal, year, volume and first page; to search by title call ",
+                *(Call("search_articles", query_term=...), "."),
+            ),
         ),
-        details={**details, "reason": "not_found"},
     )
 
 

@@ -8,17 +8,17 @@ service that answers nothing any more is not asked to the end.
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from entrez_kit import tracing
 from entrez_kit.batches import Pulse, in_batches, not_tried
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.identifiers import Identifier, read_identifier
 from entrez_kit.model import Result, Warn, sparse
-from entrez_kit.operation import Outcomes
+from entrez_kit.operation import Outcomes, shortfall_of
 from entrez_kit.services import Services
 from entrez_kit.services.xml_reply import malformed
-from entrez_kit.wording import KEPT, Argument, Call, Wording, listed
+from entrez_kit.wording import CHECK_IDS, GIVE_IDS, KEPT, Argument, Wording, listed
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.xml.records import Record
@@ -134,7 +134,7 @@ class Retrieval(Outcomes[Fetched]):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report inputs that came to nothing, or a result set that came back short."""
-        return shortfall_of([item.outcome for item in self.missing], self.found, self.warnings)
+        return missing_records([item.outcome for item in self.missing], self.found, self.warnings)
 
     def batch(self, pmids: Sequence[str]) -> "tuple[dict[str, Record], dict[str, EntrezKitError]]":
         """Fetch one batch of PMIDs: the records there are, and why others were not answered; the rest do not exist."""
@@ -394,7 +394,7 @@ def _withheld(pmid: str) -> UpstreamError:
     )
 
 
-def shortfall_of(outcomes: list[InputOutcome], found: int, warnings: list[Warn]) -> EntrezKitError | None:
+def missing_records(outcomes: list[InputOutcome], found: int, warnings: list[Warn]) -> EntrezKitError | None:
     """Return the error that goes with a document in which some inputs are missing.
 
     Args:
@@ -403,36 +403,17 @@ def shortfall_of(outcomes: list[InputOutcome], found: int, warnings: list[Warn])
         warnings: of the retrieval; ``history_incomplete`` counts as missing.
     """
     missing = [outcome for outcome in outcomes if outcome.status != "found"]
-    incomplete = [warning for warning in warnings if warning.code == "history_incomplete"]
-    if not missing and not incomplete:
-        return None
-    details: dict[str, Any] = {
-        "partial": found > 0,
-        "missing": [outcome.model_dump() for outcome in missing],
-    }
-    if any(outcome.status == "error" for outcome in missing) or incomplete:
-        failed = [outcome for outcome in missing if outcome.status == "error"]
-        text = incomplete[0].message if incomplete else f"{len(failed)} records could not be fetched"
-        return UpstreamError(
-            f"{text}; {found} were." if not incomplete else text,
-            recovery_hint=KEPT,
-            details={**details, "reason": "incomplete"},
-        )
+    incomplete = next((warning.message for warning in warnings if warning.code == "history_incomplete"), None)
+    failed = sum(outcome.status == "error" for outcome in missing)
     named = listed(outcome.input for outcome in missing)
-    if all(outcome.status == "invalid" for outcome in missing) and not found:
-        return InvalidInput(
-            f"No input is an identifier of an article: {named}.",
-            invalid_input=missing[0].input,
-            recovery_hint="Give PMIDs (12345678), PMCIDs (PMC1234567) or DOIs (10.1000/xyz).",
-            details={**details, "reason": "invalid_identifiers"},
-        )
-    return EntityNotFound(
-        f"No PubMed record for {len(missing)} of {len(missing) + found} inputs: {named}."
-        if found
-        else f"PubMed has no record of {named}.",
-        invalid_input=missing[0].input,
-        recovery_hint=Wording(
-            *("Check the identifiers; to look for the article call ", Call("search_articles", query_term=...), ".")
-        ),
-        details={**details, "reason": "not_found"},
+    some = f"No PubMed record for {len(missing)} of {len(missing) + found} inputs: {named}."
+    none = f"No input is an identifier of an article: {named}."
+    return shortfall_of(
+        missing,
+        found,
+        "input",
+        unanswered=incomplete or f"{failed} records could not be fetched; {found} were.",
+        invalid=None if found else (InvalidInput, none, GIVE_IDS, "invalid_identifiers"),
+        unknown=(some if found else f"PubMed has no record of {named}.", CHECK_IDS),
+        lost=incomplete is not None,
     )

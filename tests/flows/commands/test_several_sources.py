@@ -99,3 +99,14 @@ def test_what_is_left_out_of_several_is_noted_in_every_format(cli: Cli, form: st
     assert f"{sum(counts) - 2} more around 2 ids: raise -n" in done.err
     assert "more around" not in cli("related", "99000001", "99000004", "-n", "1", "--json").err
     assert "more around" not in cli("related", "99000001", "99000004", "--count").err
+
+
+def test_without_the_network_what_the_cache_has_is_there_however_much_before_it_is_not(cli: Cli) -> None:
+    assert cli("gene", "get", "NCBIGene:672", "--json").status == 0
+    asked = [*(f"NCBIGene:{number}" for number in (7157, 1080, 3043, 4609)), "NCBIGene:672"]
+    done = cli("gene", "get", *asked, "--offline", "-f", "jsonl")
+    lines = [json.loads(line) for line in done.out.splitlines()]
+
+    assert done.status == 4
+    assert [line.get("symbol") for line in lines] == [None] * 4 + ["BRCA1"]
+    assert all("--offline" in line["error"]["recovery_hint"] for line in lines[:4]), "each says what to do"

@@ -6,9 +6,8 @@ import pytest
 from gene_bench import Canned, Genes, entrezgene, gene_set
 
 from entrez_kit.errors import EntityNotFound, UnresolvedEntity, UpstreamError
-from entrez_kit.gene.batch import GET_GENES, GeneBatch
 from entrez_kit.gene.errors import read_gene_id
-from entrez_kit.gene.lookup import GET_GENE
+from entrez_kit.gene.lookup import GET_GENE, GET_GENES, GeneBatch
 from entrez_kit.gene.models import CURIE_PATTERN
 from entrez_kit.operation import execute
 
@@ -168,7 +167,8 @@ def test_sc_004_search_select_get_and_literature_work_without_help(genes: Genes)
 
 
 def _batch(genes: Genes, *ids: str) -> GeneBatch:
-    return GET_GENES.run(genes.kit.services, {"entrez_ids": list(ids)})
+    batch: GeneBatch = GET_GENES.run(genes.kit.services, {"inputs": list(ids)})
+    return batch
 
 
 def test_several_ids_give_one_outcome_each_in_order(genes: Genes) -> None:
@@ -197,12 +197,12 @@ def test_a_complete_batch_has_no_outcomes_to_report(genes: Genes) -> None:
 
 def test_one_failing_id_does_not_sink_the_others_but_nothing_at_all_is_an_error() -> None:
     failing = Canned(efetch=[UpstreamError("busy"), gene_set(entrezgene(6, "F"))])
-    batch = GET_GENES.run(failing, {"entrez_ids": ["NCBIGene:5", "NCBIGene:6"]})  # type: ignore[arg-type]
+    batch = GET_GENES.run(failing, {"inputs": ["NCBIGene:5", "NCBIGene:6"]})  # type: ignore[arg-type]
     assert [gene.symbol for gene in batch.genes] == ["F"]
     assert isinstance(batch.shortfall(), UpstreamError)
 
     silent = Canned(efetch=[UpstreamError("busy")])
-    outcome = execute(GET_GENES, silent, {"entrez_ids": ["NCBIGene:5", "TP53"]})  # type: ignore[arg-type]
+    outcome = execute(GET_GENES, silent, {"inputs": ["NCBIGene:5", "TP53"]})  # type: ignore[arg-type]
     assert outcome.result is None
     assert isinstance(outcome.error, UpstreamError)
 
