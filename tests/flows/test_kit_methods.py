@@ -10,6 +10,7 @@ import pytest
 
 from entrez_kit import EntrezKit, InvalidInput
 from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.kit_streams import Streams
 from entrez_kit.operation import Operation
 from entrez_kit.sandbox.server import Sandbox
 
@@ -76,6 +77,18 @@ def test_what_streams_is_the_same_one_by_one(kit: EntrezKit) -> None:
     assert missing is not None
     assert also_missing is not None
     assert missing.envelope() == also_missing.envelope()
+
+
+@pytest.mark.parametrize("name", [one.method for one in OPERATIONS if one.outcomes is not None])
+def test_what_streams_takes_and_says_what_the_method_does_but_for_what_it_returns(name: str) -> None:
+    method, streaming = getattr(EntrezKit, name), getattr(Streams, name)
+
+    assert signature(streaming).parameters == signature(method).parameters
+    assert signature(streaming).return_annotation != signature(method).return_annotation
+    said, also_said = (getdoc(one) or "" for one in (method, streaming))
+    assert said.partition("Returns:")[0] == also_said.partition("Returns:")[0]
+    assert said.partition("Raises:")[2] == also_said.partition("Raises:")[2]
+    assert said != also_said
 
 
 def test_nothing_is_asked_for_before_the_walk(kit: EntrezKit, sandbox: Sandbox) -> None:

@@ -1,6 +1,6 @@
 """Write the methods of ``EntrezKit`` from the operations: ``python tests/support/kit_signatures.py``.
 
-What stands above the marker in ``entrez_kit/kit_methods.py`` and ``kit_streams.py`` is written by hand and stays.
+What stands above the marker in ``entrez_kit/kit_methods.py`` is written by hand and stays.
 """
 
 import ast
@@ -8,12 +8,12 @@ import inspect
 import re
 import subprocess
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from textwrap import TextWrapper
 from types import MappingProxyType, NoneType, UnionType
-from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator
 from pydantic.fields import FieldInfo
@@ -22,7 +22,6 @@ from entrez_kit import catalogue
 from entrez_kit.operation import Operation
 
 METHODS: Final = Path(catalogue.__file__).with_name("kit_methods.py")
-STREAMS: Final = METHODS.with_name("kit_streams.py")
 MARKER: Final = "# Written by tests/support/kit_signatures.py from here on\n"
 WIDTH: Final = 120
 UNKNOWN: Final = "an argument is unknown, missing or out of bounds"
@@ -32,51 +31,18 @@ PROGRESS: Final = "called with the number of PMIDs retrieved so far and the numb
 AnyOperation = Operation[Any, Any]
 
 
-def modules() -> dict[Path, str]:
-    """Return the whole text of both modules as it should be."""
-    collected = [_method(operation, operation.result) for operation in catalogue.OPERATIONS]
+def module() -> str:
+    """Return the whole text of the module as it should be."""
     (search,) = (operation for operation in catalogue.OPERATIONS if operation.method == "search_articles")
-    streaming = [operation for operation in catalogue.OPERATIONS if operation.outcomes is not None]
-    return {
-        METHODS: _module(
-            METHODS,
-            catalogue.OPERATIONS,
-            [operation.result for operation in catalogue.OPERATIONS],
-            ("class Methods(Door):", '    """One method an operation; arguments that are left out are not sent."""'),
-            [*collected, _search_all(search)],
-        ),
-        STREAMS: _module(
-            STREAMS,
-            streaming,
-            [_outcomes(operation) for operation in streaming],
-            (
-                "class Streams(Stream):",
-                '    """The operations that stream, with the arguments of the methods of EntrezKit."""',
-            ),
-            [_method(operation, _outcomes(operation)) for operation in streaming],
-        ),
-    }
+    by_hand = METHODS.read_text(encoding="utf-8").partition(MARKER)[0]
+    head = ("class Methods(Door):", '    """One method an operation; arguments that are left out are not sent."""', "")
+    methods = chain.from_iterable([*map(_method, catalogue.OPERATIONS), _search_all(search)])
+    return "\n".join([by_hand + MARKER, "if TYPE_CHECKING:", *_imports(), "\n", *head, *methods])
 
 
-def _module(
-    path: Path,
-    operations: Sequence[AnyOperation],
-    returned: Sequence[type],
-    head: Sequence[str],
-    methods: Sequence[Iterable[str]],
-) -> str:
-    by_hand = path.read_text(encoding="utf-8").partition(MARKER)[0]
-    imports = _imports(operations, returned)
-    return "\n".join([by_hand + MARKER, "if TYPE_CHECKING:", *imports, "\n", *head, "", *chain.from_iterable(methods)])
-
-
-def _outcomes(operation: AnyOperation) -> type:
-    """Return the class of what a streaming operation returns."""
-    outcomes: type = get_type_hints(operation.outcomes)["return"]
-    return outcomes
-
-
-def _imports(operations: Sequence[AnyOperation], returned: Sequence[type]) -> Iterator[str]:
+def _imports() -> Iterator[str]:
+    operations = catalogue.OPERATIONS
+    returned = [operation.result for operation in operations]
     homes = {"entrez_kit.services": {"Services"}, "entrez_kit.operation": {"Operation"}}
     fields = (field for operation in operations for field in operation.request.model_fields.values())
     for model in (*returned, *filter(_is_model, chain.from_iterable(_inside(one.annotation) for one in fields))):
@@ -84,12 +50,12 @@ def _imports(operations: Sequence[AnyOperation], returned: Sequence[type]) -> It
     yield from (f"    from {module} import {', '.join(sorted(homes[module]))}" for module in sorted(homes))
 
 
-def _method(operation: AnyOperation, returned: type) -> Iterator[str]:
+def _method(operation: AnyOperation) -> Iterator[str]:
     yield f'    @runs("{_home(operation)}")'
     yield f"    def {operation.method}("
     yield from _parameters(operation)
-    yield f'    ) -> "{returned.__name__}":'
-    yield from _docstring(_said(operation), operation, returned)
+    yield f'    ) -> "{operation.result.__name__}":'
+    yield from _docstring(_said(operation), operation)
     yield ""
 
 
@@ -99,7 +65,7 @@ def _search_all(operation: AnyOperation) -> Iterator[str]:
     yield from _parameters(operation, "progress: Callable[[int, int], None] | None = None,", without=PAGING)
     yield f'    ) -> "{operation.result.__name__}":'
     said = "Retrieve every PMID of a search, however many, with a certificate that nothing is missing."
-    yield from _docstring(said, operation, operation.result, {"progress": PROGRESS}, without=PAGING)
+    yield from _docstring(said, operation, {"progress": PROGRESS}, without=PAGING)
     yield ""
 
 
@@ -168,7 +134,6 @@ def _fields(operation: AnyOperation, without: Collection[str]) -> Iterator[tuple
 def _docstring(
     said: str,
     operation: AnyOperation,
-    returned: type,
     first: Mapping[str, str] = MappingProxyType({}),
     without: Collection[str] = (),
 ) -> Iterator[str]:
@@ -180,7 +145,7 @@ def _docstring(
     fields = {name: _plain(field.description or "") for name, field in _fields(operation, without)}
     yield from _section("Args", {**first, **fields})
     yield "\n        Returns:"
-    yield _wrapped(_plain(_doc(returned)).partition("\n\n")[0], " " * 12)
+    yield _wrapped(_plain(_doc(operation.result)).partition("\n\n")[0], " " * 12)
     yield from _section("Raises", _raises(operation))
     yield '        """'
 
@@ -234,6 +199,5 @@ def _home(operation: AnyOperation) -> str:
 
 
 if __name__ == "__main__":
-    for path, text in modules().items():
-        path.write_text(text, encoding="utf-8")
-    subprocess.run([sys.executable, "-m", "ruff", "format", "-q", str(METHODS), str(STREAMS)], check=True)
+    METHODS.write_text(module(), encoding="utf-8")
+    subprocess.run([sys.executable, "-m", "ruff", "format", "-q", str(METHODS)], check=True)
