@@ -116,7 +116,7 @@ def build() -> TyperGroup:
     )
     app.callback()(_program)
     group = typer.main.get_command(app)
-    add_common_options(group)
+    add_common_options(group, below_too=False)  # its commands get theirs when they are imported
     return cast(TyperGroup, group)
 
 

@@ -116,12 +116,12 @@ def _common(
     """Carry the options; never called."""
 
 
-def add_common_options(command: Any) -> None:
+def add_common_options(command: Any, *, below_too: bool = True) -> None:
     """Give a command, and every command below it, the options that all have."""
     below = getattr(command, "commands", None)
     if below is not None:
         command.no_args_is_help = False  # a missing command is an error like others; _app shows the help then
-    for inner in (below or {}).values():
+    for inner in (below or {}).values() if below_too else ():
         add_common_options(inner)
     taken = {option for parameter in command.params for option in parameter.opts}
     for parameter in map(copy, _common_parameters()):

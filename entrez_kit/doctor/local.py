@@ -26,7 +26,6 @@ from entrez_kit.settings import BY_NAME, SANDBOX_ORIGIN, Settings
 LIBRARIES: Final = (
     "requests",
     "urllib3",
-    "requests-cache",
     "biopython",
     "lxml",
     "pydantic",

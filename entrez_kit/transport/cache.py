@@ -1,6 +1,6 @@
 """The cache file: where it is, how it is opened without getting in the way, and what `entrez-kit cache` does with it.
 
-One SQLite table in the layout of requests-cache. Only this user may read it. Needs neither requests nor requests-cache.
+One SQLite table in the layout of requests-cache, which wrote it earlier. Only this user may read it.
 """
 
 import errno

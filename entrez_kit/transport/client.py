@@ -20,12 +20,13 @@ from entrez_kit.transport.gate import FollowerTimeout, Gate, LimiterFactory, Sin
 from entrez_kit.transport.policy import POLICIES, cache_identity
 from entrez_kit.transport.redaction import LogGuard, Redactor
 from entrez_kit.transport.retry import Backoff, OutOfTime, Retryable, Tally
+from entrez_kit.transport.store import ReplyStore, StoredReply
 from entrez_kit.wording import Wording
 
 if TYPE_CHECKING:
     import requests
 
-    from entrez_kit.transport.wire import WireAdapter
+    from entrez_kit.transport.wire import Answer, WireAdapter
 
 logger = logging.getLogger("entrez_kit.transport")
 
@@ -62,8 +63,8 @@ class Transport:
         self._log_guard = LogGuard(self._redactor)
         self._flights: SingleFlight[Reply] = SingleFlight()
         self._lock = threading.RLock()
-        self._sessions: dict[bool, requests.Session] = {}
-        self._adapter: WireAdapter | None = None
+        self._store = ReplyStore(cache_file(settings), self.notices)
+        self._sender: tuple[WireAdapter, requests.Session] | None = None
         self._pid = getpid()
 
     @property
@@ -123,8 +124,7 @@ class Transport:
 
         deadline = self._deadline(call, time.monotonic())
         tally = Tally()
-        session = self._session(cached=False)
-        adapter = self._adapter_now()
+        adapter, session = self._adapter_now()
 
         def attempt(_: int) -> sessions.ReplyStream:
             request = Outgoing(call, deadline=deadline, tally=tally, streams=True)
@@ -137,10 +137,10 @@ class Transport:
         """Close the connections and the cache file; a later call opens them again."""
         with self._lock:
             if self._pid == getpid():
-                for session in self._sessions.values():
-                    session.close()
-            self._sessions.clear()
-            self._adapter = None
+                for part in self._sender or ():
+                    part.close()
+            self._sender = None
+            self._store.close()
             self._log_guard.remove()
 
     def _deadline(self, call: Call, started: float) -> float:
@@ -148,30 +148,28 @@ class Transport:
 
     def _answer(self, call: Call, key: str, deadline: float, tally: Tally) -> Reply:
         """Answer a call from the cache, or send it as often as it takes."""
-        from entrez_kit.transport import session as sessions
+        settings = self._settings
+        store = None
+        if call.ttl is not None and not settings.no_cache and settings.cache_ttl != 0:
+            store = self._store
+            stored = store.read(key) if settings.offline or not (settings.refresh or call.fresh) else None
+            if stored is not None and self._counts(call, stored):
+                return Reply(stored.content, self._shown(call), call.method, True, stored.status, attempts=0)
+
+        from entrez_kit.transport.session import surroundings  # a reply that was stored needs nothing of this
         from entrez_kit.transport.wire import Outgoing
 
-        settings = self._settings
-        session = self._session(cached=call.ttl is not None and not settings.no_cache and settings.cache_ttl != 0)
-        refresh = (settings.refresh or call.fresh) and not settings.offline
+        adapter, session = self._adapter_now()
 
-        def attempt(_: int) -> "requests.Response":
-            request = Outgoing(call, deadline=deadline, key=key, tally=tally, stale_is_fine=settings.offline)
-            response = sessions.send(session, request, refresh=refresh)
-            if sessions.is_from_cache(response) and self._is_outdated(call, response):
-                response = sessions.send(session, request, refresh=True)
-            return response
+        def attempt(_: int) -> "Answer":
+            request = Outgoing(call, deadline=deadline, tally=tally)
+            return adapter.answer(request, **surroundings(session, request))
 
-        response = self._repeat(call, attempt, deadline, tally)
-        from_cache = sessions.is_from_cache(response)
-        return Reply(
-            content=response.content,
-            url=self._shown(call),
-            method=call.method,
-            from_cache=from_cache,
-            status=response.status_code,
-            attempts=tally.sent,
-        )
+        answer = self._repeat(call, attempt, deadline, tally)
+        if store is not None and answer.ttl and answer.status == 200:
+            now = time.time()
+            store.write(key, StoredReply(answer.content, answer.status, now, now + answer.ttl), call.shown_url)
+        return Reply(answer.content, self._shown(call), call.method, False, answer.status, attempts=tally.sent)
 
     def _shown(self, call: Call) -> str:
         """Return the address as it may be shown; without the sandbox's port, which is another one in every run."""
@@ -179,18 +177,17 @@ class Transport:
             return call.shown_url
         return re.sub(r"^(https?://[^/:]+):[0-9]+", r"\1", call.shown_url)
 
-    def _is_outdated(self, call: Call, stored: "requests.Response") -> bool:
-        """Tell whether a stored reply no longer counts.
+    def _counts(self, call: Call, stored: StoredReply) -> bool:
+        """Tell whether a stored reply still counts.
 
-        Its reader does not take it, or it is older than the user's limit, which was another one when it was stored.
+        Its reader takes it, and it is younger than the user's limit, which was perhaps another when it was stored.
         """
         from entrez_kit.transport import replies
-        from entrez_kit.transport import session as sessions
 
-        if replies.unreadable(call, stored.content) is not None:
-            return True
+        now = time.time()
         limit = self._settings.cache_ttl
-        return limit is not None and not self._settings.offline and sessions.age_seconds(stored) > limit
+        in_time = now < stored.expires and (limit is None or now - stored.created <= limit)
+        return (in_time or self._settings.offline) and replies.unreadable(call, stored.content) is None
 
     def _repeat(self, call: Call, attempt: Callable[[int], T], deadline: float, tally: Tally) -> T:
         """Run the attempts of a call, and raise what its last one came to."""
@@ -230,32 +227,19 @@ class Transport:
         logger.debug("request %s: %s failed: %s", _request_id(), call.endpoint, error)
         raise error
 
-    def _session(self, *, cached: bool) -> "requests.Session":
-        from entrez_kit.transport import session as sessions
+    def _adapter_now(self) -> "tuple[WireAdapter, requests.Session]":
+        """Return adapter and session of this process; a forked child must not share its parent's connections."""
+        import requests
 
-        with self._lock:
-            adapter = self._adapter_now()
-            session = self._sessions.get(cached)
-            if session is None:
-                if cached:
-                    session = sessions.cached_session(adapter, cache_file(self._settings), self.notices)
-                else:
-                    session = sessions.plain_session(adapter)
-                self._sessions[cached] = session
-            return session
-
-    def _adapter_now(self) -> "WireAdapter":
-        """Return the adapter of this process; a forked child must not share its parent's connections."""
         from entrez_kit.transport.wire import WireAdapter
 
         with self._lock:
             if self._pid != getpid():
-                self._pid = getpid()
-                self._sessions, self._adapter = {}, None
-            if self._adapter is None:
-                self._adapter = WireAdapter(self._settings, self._gate, self._redactor)
+                self._pid, self._sender = getpid(), None
+            if self._sender is None:
+                self._sender = WireAdapter(self._settings, self._gate, self._redactor), requests.Session()
                 self._log_guard.install()
-            return self._adapter
+            return self._sender
 
 
 def _request_id() -> str:

@@ -29,13 +29,6 @@ LOGGERS: Final = (
     "urllib3.response",
     "urllib3.util.retry",
     "requests",
-    "requests_cache",
-    "requests_cache.session",
-    "requests_cache.backends.base",
-    "requests_cache.backends.sqlite",
-    "requests_cache.models.response",
-    "requests_cache.policy.actions",
-    "requests_cache.policy.expiration",
     "entrez_kit.transport",
 )
 

@@ -1,10 +1,13 @@
-"""The cache as requests-cache sees it: its SQLite backend, kept from ever blocking or failing a request.
+"""The stored replies: the cache file in use, kept from ever blocking or failing a request.
 
-The backend of the library waits for a locked file without limit and raises on a damaged one. Here a request that
-cannot have the cache goes on without it: a locked file is left alone for a while, a damaged one moved aside, and where
-there is no usable folder the replies of this process are kept in memory.
+A request that cannot have the cache goes on without it: a locked file is left alone for a while, a damaged one moved
+aside, and where there is no usable folder the replies of this process are kept in memory. Needs nothing that sends
+requests, so that a reply that is here is read before any of that is loaded.
 """
 
+import base64
+import binascii
+import json
 import logging
 import os
 import sqlite3
@@ -12,14 +15,10 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
-
-from requests import Response
-from requests_cache.backends.base import BaseCache, DictStorage
-from requests_cache.backends.sqlite import SQLiteDict
-from requests_cache.models.response import CachedResponse
 
 from entrez_kit.transport import cache
 
@@ -39,26 +38,75 @@ class StoreUnavailable(Exception):
     """The cache cannot be used at the moment."""
 
 
-class ReplyTable(SQLiteDict):
-    """The table of replies. Every access is short: it waits `cache.BUSY_MS` for others and then gives up.
+@dataclass(frozen=True, slots=True)
+class StoredReply:
+    """A stored reply; times are Unix times."""
 
-    Only what the library does on its own account is replaced: how a connection is opened, and how a write begins.
+    content: bytes
+    status: int
+    created: float
+    expires: float
 
-    Raises (on access):
-        Unavailable: the file cannot be used now; the notices say why, once.
+    @classmethod
+    def read(cls, value: Any) -> "StoredReply | None":
+        """Return what a row holds, or None where it means nothing. Rows are JSON, as requests-cache writes them."""
+        try:
+            row = json.loads(value)
+            content = base64.b64decode(row["_content"], validate=True)
+            times = [datetime.fromisoformat(row[name]).timestamp() for name in ("created_at", "expires")]
+            return cls(content, int(row["status_code"]), *times)
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError, binascii.Error):
+            return None
+
+    def written(self, address: str) -> str:
+        """Return the row; the address, which holds no credentials, is for whoever looks into the file."""
+        row = {
+            "_content": base64.b64encode(self.content).decode(),
+            "created_at": datetime.fromtimestamp(self.created, UTC).isoformat(),
+            "expires": datetime.fromtimestamp(self.expires, UTC).isoformat(),
+            "status_code": self.status,
+            "url": address,
+        }
+        return json.dumps(row)
+
+
+class ReplyStore:
+    """The stored replies of one file. Every access is short: it waits `cache.BUSY_MS` for others and then gives up.
+
+    Trouble with the file is a miss, or a reply that is not stored; ``notices`` says why, once. Safe for threads.
     """
 
     def __init__(self, path: Path, notices: list[str]) -> None:
         self._path: Path | None = path
         self._notices = notices
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
         self._pid = os.getpid()
         self._alone_until = 0.0
         self._read_only = False
         self._swept = False
-        super().__init__(MEMORY, table_name=cache.TABLE, serializer="json", busy_timeout=cache.BUSY_MS)
 
-    def init_db(self) -> None:
-        """Do nothing yet: the file is opened when it is first used."""
+    def read(self, key: str) -> StoredReply | None:
+        """Return a stored reply, whatever its age, or None."""
+        with suppress(StoreUnavailable), self.connection() as connection:
+            row = connection.execute(f"SELECT value FROM {cache.TABLE} WHERE key=?", (key,)).fetchone()
+            return StoredReply.read(row[0]) if row is not None else None
+        return None
+
+    def write(self, key: str, reply: StoredReply, address: str) -> None:
+        """Store a reply in place of an earlier one."""
+        row = (key, reply.written(address), int(reply.expires))
+        with suppress(StoreUnavailable), self.connection(commit=True) as connection:
+            connection.execute(f"INSERT OR REPLACE INTO {cache.TABLE} (key, value, expires) VALUES (?, ?, ?)", row)
+            if self._path is None:
+                connection.execute(
+                    f"DELETE FROM {cache.TABLE} WHERE rowid NOT IN "
+                    f"(SELECT rowid FROM {cache.TABLE} ORDER BY rowid DESC LIMIT {MEMORY_ENTRIES})"
+                )
+            elif not self._swept:
+                self._swept = True
+                limit = int(time.time()) - cache.FORGET_AFTER_SECONDS
+                connection.execute(f"DELETE FROM {cache.TABLE} WHERE expires <= ?", (limit,))
 
     @contextmanager
     def connection(self, commit: bool = False) -> Iterator[sqlite3.Connection]:
@@ -96,7 +144,7 @@ class ReplyTable(SQLiteDict):
 
     @contextmanager
     def _troubles(self) -> Iterator[None]:
-        """Turn whatever SQLite complains about into `Unavailable`, after seeing to it."""
+        """Turn whatever SQLite complains about into `StoreUnavailable`, after seeing to it."""
         try:
             yield
             return
@@ -151,65 +199,8 @@ class ReplyTable(SQLiteDict):
 
     def close(self) -> None:
         """Close the file; a later access opens it again."""
-        self._forget_parent()
-        super().close()  # type: ignore[no-untyped-call]  # the library's own is not annotated
-
-    def deserialize(self, key: str, value: Any) -> CachedResponse | None:
-        """Return a stored reply, or None for an entry that means nothing."""
-        try:
-            stored = self.serializer.loads(value) if self.serializer else None
-        except Exception as exc:  # whatever a damaged text makes a converter raise
-            logger.debug("cache: entry %s cannot be read (%s)", key, type(exc).__name__)
-            return None
-        if not isinstance(stored, CachedResponse) or not isinstance(stored._content, bytes) or not stored.status_code:
-            return None
-        stored.cache_key = key
-        return stored
-
-    def write(self, key: str, reply: CachedResponse) -> None:
-        """Store a reply in place of an earlier one."""
-        self[key] = reply
-        if self._path is None:
-            self._trim_memory()
-        elif not self._swept:
-            self._swept = True
-            with self.connection(commit=True) as connection:
-                limit = int(time.time()) - cache.FORGET_AFTER_SECONDS
-                connection.execute(f"DELETE FROM {cache.TABLE} WHERE expires <= ?", (limit,))
-
-    def _trim_memory(self) -> None:
-        with self.connection(commit=True) as connection:
-            connection.execute(
-                f"DELETE FROM {cache.TABLE} WHERE rowid NOT IN "
-                f"(SELECT rowid FROM {cache.TABLE} ORDER BY rowid DESC LIMIT {MEMORY_ENTRIES})"
-            )
-
-
-class ReplyCache(BaseCache):
-    """The backend of the cached session. Trouble with the file is a miss, or a reply that is not stored."""
-
-    def __init__(self, path: Path, notices: list[str]) -> None:
-        super().__init__(cache_name=str(path))
-        self.responses: ReplyTable = ReplyTable(path, notices)
-        self.redirects = DictStorage()  # type: ignore[no-untyped-call]  # stays empty: redirects end below the cache
-        self._closing = threading.Lock()
-
-    def get_response(self, key: str, default: CachedResponse | None = None) -> CachedResponse | None:
-        """Return a stored reply, or the default."""
-        try:
-            stored: CachedResponse | None = self.responses[key]
-        except (KeyError, StoreUnavailable):
-            return default
-        return default if stored is None else stored  # a stored reply with status 400 is falsy
-
-    def save_response(self, response: Response, cache_key: str | None = None, expires: datetime | None = None) -> None:
-        """Store a reply; what is stored is the request without credentials and the reply the adapter built."""
-        if cache_key is None:
-            return
-        with suppress(StoreUnavailable):
-            self.responses.write(cache_key, CachedResponse.from_response(response, expires=expires))
-
-    def close(self) -> None:
-        """Close the file."""
-        with self._closing:
-            self.responses.close()
+        with self._lock:
+            self._forget_parent()
+            if self._connection is not None:
+                self._connection.close()
+                self._connection, self._swept = None, False

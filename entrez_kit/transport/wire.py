@@ -1,12 +1,11 @@
 """The adapter below the cache: it waits for a slot, adds credentials, sends, follows redirects, reads and checks.
 
-Whatever the adapter hands up is a response it built itself from the checked body: without cookies, validators, `Vary`
-or credentials, and with a `Cache-Control` of our own that says how long it counts. So the cache above it stores answers
-only, and none of the service's caching headers can change what it does. Whatever fails is raised as our own error
-with texts of our own: the exceptions of requests and urllib3 hold addresses, and these hold credentials.
+What the adapter hands up is the checked body and how long it counts: no header of the service, no cookie, no
+credential. So the cache above it stores answers only, and nothing the service says about caching can change that.
+Whatever fails is raised as our own error with texts of our own: the exceptions of requests and urllib3 hold addresses,
+and these hold credentials.
 """
 
-import io
 import logging
 import socket
 import threading
@@ -14,6 +13,7 @@ import time
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, Self
 from urllib.parse import urlencode, urlsplit
@@ -217,13 +217,11 @@ POOLS: Final = {"http": _HTTPPool, "https": _HTTPSPool}
 
 
 class Outgoing(requests.PreparedRequest):
-    """A request without credentials, as the cache sees it, and what the adapter needs to know to send it.
+    """A request without credentials, and what the adapter needs to know to send it.
 
     Args:
         deadline: `time.monotonic` value by which everything must be done.
-        key: its place in the cache.
         tally: counts what is sent.
-        stale_is_fine: whether a cached reply may be past its time.
         streams: whether the body is read piece by piece, each in the time limit of a request.
     """
 
@@ -232,15 +230,12 @@ class Outgoing(requests.PreparedRequest):
         call: Call,
         *,
         deadline: float,
-        key: str = "",
         tally: Tally | None = None,
-        stale_is_fine: bool = False,
         streams: bool = False,
     ) -> None:
         super().__init__()
         self.call = call
         self.deadline = deadline
-        self.key = key
         self.tally = tally or Tally()
         self.streams = streams
         try:
@@ -256,8 +251,15 @@ class Outgoing(requests.PreparedRequest):
             prepared = True
         if not prepared:
             raise _bad_address(call)
-        if stale_is_fine:
-            self.headers["Cache-Control"] = "max-stale=315360000"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A checked reply, and for how many seconds it counts."""
+
+    content: bytes
+    status: int
+    ttl: int
 
 
 class WireAdapter(HTTPAdapter):
@@ -281,15 +283,7 @@ class WireAdapter(HTTPAdapter):
             manager.pool_classes_by_scheme = POOLS
         return manager
 
-    def send(  # type: ignore[override]  # it sends our own requests only
-        self,
-        request: Outgoing,
-        stream: bool = False,
-        timeout: Any = None,
-        verify: bool | str = True,
-        cert: Any = None,
-        proxies: Mapping[str, str] | None = None,
-    ) -> requests.Response:
+    def answer(self, request: Outgoing, *, verify: bool | str, cert: Any, proxies: Mapping[str, str] | None) -> Answer:
         """Send one attempt and return the checked reply.
 
         Raises:
@@ -304,13 +298,7 @@ class WireAdapter(HTTPAdapter):
                 body = self._redactor.body(body)
             incoming = replies.Incoming(live.status_code, live.headers, body)
         complete = replies.check(call, incoming, self._redactor, self._told(call))
-        headers = {"Cache-Control": self._cache_control(call, complete)}
-        if content_type := incoming.headers.get("Content-Type"):
-            headers["Content-Type"] = self._redactor.quoted(content_type)
-        built = HTTPResponse(
-            body=io.BytesIO(body), headers=headers, status=incoming.status, preload_content=False, decode_content=False
-        )
-        return self.build_response(request, built)
+        return Answer(body, incoming.status, self._ttl(call, complete))
 
     @contextmanager
     def open(
@@ -444,11 +432,9 @@ class WireAdapter(HTTPAdapter):
         if fault is not None:
             raise fault
 
-    def _cache_control(self, call: Call, complete: bool) -> str:
+    def _ttl(self, call: Call, complete: bool) -> int:
         ttl = call.ttl if self._settings.cache_ttl is None else self._settings.cache_ttl
-        if call.ttl is None or not ttl:
-            return "no-store"
-        return f"max-age={ttl if complete else min(ttl, NOT_FOUND_TTL)}"
+        return 0 if call.ttl is None or not ttl else ttl if complete else min(ttl, NOT_FOUND_TTL)
 
 
 def _too_large(call: Call, most: int) -> UpstreamError:

@@ -148,7 +148,7 @@ def test_help_loads_none_of_the_heavy_libraries() -> None:
     code = (
         "import sys; from importlib import import_module; main = import_module('entrez_kit.commands._app').main\n"
         "try: main(['--help'])\nexcept SystemExit: pass\n"
-        "heavy = {'requests', 'Bio', 'lxml', 'mcp', 'numpy', 'requests_cache', 'pyrate_limiter'}\n"
+        "heavy = {'requests', 'Bio', 'lxml', 'mcp', 'numpy', 'pyrate_limiter'}\n"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, encoding="utf-8")

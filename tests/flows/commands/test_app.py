@@ -20,7 +20,7 @@ from terminal import (
 
 from entrez_kit.settings import DEMO_WARNING
 
-HEAVY = ("requests", "requests_cache", "Bio", "lxml", "mcp", "numpy", "pyrate_limiter", "entrez_kit.pubmed")
+HEAVY = ("requests", "Bio", "lxml", "mcp", "numpy", "pyrate_limiter", "entrez_kit.pubmed")
 
 
 def envelope(done: Done) -> dict[str, Any]:

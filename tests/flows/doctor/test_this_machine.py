@@ -30,7 +30,7 @@ def local(settings: Settings, **injected: Any) -> DoctorReport:
 
 
 def test_versions_are_named_and_a_missing_library_is_found(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "requests-cache" in found(local(settings), "versions").detail
+    assert "biopython" in found(local(settings), "versions").detail
 
     monkeypatch.setattr("entrez_kit.doctor.local.LIBRARIES", ("requests", "no-such-library"))
     report = local(settings)

@@ -412,8 +412,31 @@ def test_nothing_in_the_file_is_pickled_or_encoded_beyond_json(tmp_path: Path) -
         search(bench)
         [(value, _)] = stored(bench)
         document = json.loads(value)
-    assert document["request"]["url"].endswith("esearch.fcgi?db=pubmed&term=asthma&retmax=20&retstart=0&retmode=xml")
-    assert set(document["headers"]) == {"Cache-Control", "Content-Type"}
+    assert document["url"].endswith("esearch.fcgi?db=pubmed&term=asthma&retmax=20&retstart=0&retmode=xml")
+    assert set(document) == {"_content", "created_at", "expires", "status_code", "url"}
+
+
+def test_what_requests_cache_wrote_for_an_earlier_version_is_read(tmp_path: Path) -> None:
+    with workbench(tmp_path) as bench:
+        search(bench)
+        [(value, left)] = stored(bench)
+        document = json.loads(value)
+        earlier = {
+            **document,
+            "elapsed": 0.3,
+            "encoding": "UTF-8",
+            "headers": {"Cache-Control": "max-age=3600", "Content-Type": "text/xml; charset=UTF-8"},
+            "request": {"method": "GET", "url": document["url"]},
+        }
+        connection = sqlite3.connect(cache_file(bench.settings))
+        connection.execute("UPDATE responses SET value=?", (json.dumps(earlier, indent=2),))
+        connection.commit()
+        connection.close()
+
+        reply = search(bench)
+        assert reply.from_cache
+        assert reply.content == ESEARCH
+        assert left > 0
 
 
 def test_a_folder_that_cannot_be_written_means_memory_and_one_notice(tmp_path: Path) -> None:
@@ -568,8 +591,7 @@ def test_a_locked_cache_is_used_again_once_it_is_free(tmp_path: Path, monkeypatc
 def test_a_full_disk_costs_the_entry_and_not_the_call(tmp_path: Path) -> None:
     with workbench(tmp_path) as bench:
         search(bench)
-        session = bench.transport._session(cached=True)
-        with session.cache.responses.connection() as connection:  # type: ignore[attr-defined]
+        with bench.transport._store.connection() as connection:
             pages = connection.execute("PRAGMA page_count").fetchone()[0]
             connection.execute(f"PRAGMA max_page_count={pages}")
         bench.server.always = Answer(body=ESEARCH.replace(b"asthma", b"x" * 500_000))

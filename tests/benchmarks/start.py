@@ -1,0 +1,220 @@
+"""What starting the program costs, and what a call costs a server that runs. Run by hand:
+
+    python tests/benchmarks/start.py [--rounds 9] [--calls 2000] [--command entrez-kit]
+
+The sandbox answers once, the cache from then on. CPU seconds of whole processes, children included; rounds alternate
+between all rows, and the best of each counts, since everything else on a machine only adds. Ratios are to a bare start
+of the same interpreter, so they mean the same on a slow machine. `serve` is started, asked for its tools and ended.
+Calls a second are counted from outside, one after another, over 20 questions that come again and again.
+"""
+
+import argparse
+import http.client
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.server.auth import issue_token
+from entrez_kit.server.tools import SCOPES
+from entrez_kit.settings import load_settings
+
+SECRET = "a-secret-of-the-benchmark-well-over-32-bytes"
+QUESTIONS = [{"query_term": f"cancer OR question{number}"} for number in range(20)]
+SEARCH, FETCH = ["search", "cancer", "--json"], ["fetch", "-f", "json"]
+Environment = dict[str, str]
+
+
+def cpu_seconds(command: list[str], environment: Environment, *, told: bytes = b"", until: int = 0) -> float:
+    """Run a program to its end and return its CPU seconds; told something, it is ended after so many lines of reply."""
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, bufsize=0
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        output = os.fdopen(os.dup(process.stdout.fileno()), "rb")
+        if told:
+            process.stdin.write(told)
+            for _ in range(until):
+                output.readline()
+        process.stdin.close()
+        output.read()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            errors.seek(0)
+            raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}: {errors.read()[-2000:]!r}")
+    return used.ru_utime + used.ru_stime
+
+
+def message(method: str, number: int | None = None, **params: Any) -> bytes:
+    """Return a message of the protocol as a line."""
+    said: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params}
+    return json.dumps(said if number is None else {**said, "id": number}).encode() + b"\n"
+
+
+GREETING = message(
+    "initialize",
+    0,
+    protocolVersion="2025-06-18",
+    capabilities={},
+    clientInfo={"name": "benchmark", "version": "1"},
+) + message("notifications/initialized")
+
+
+def call(number: int, arguments: dict[str, Any]) -> bytes:
+    """Return a call of the search tool."""
+    return message("tools/call", number, name="pubmed_search_articles", arguments=arguments)
+
+
+def expect_answer(line: bytes, number: int) -> None:
+    """Refuse anything but a good answer."""
+    reply = json.loads(line)
+    if reply.get("id") != number or reply["result"].get("isError"):
+        raise RuntimeError(f"no answer to call {number}: {line[:500]!r}")
+
+
+def rate(ask: Callable[[int, dict[str, Any]], bytes], calls: int) -> float:
+    """Return how many calls a second are answered, one after another."""
+    for number, question in enumerate(QUESTIONS, 1):
+        expect_answer(ask(number, question), number)
+    questions = cycle(QUESTIONS)
+    started = time.monotonic()
+    for number in range(100, 100 + calls):
+        expect_answer(ask(number, next(questions)), number)
+    return calls / (time.monotonic() - started)
+
+
+def stdio_rate(command: list[str], environment: Environment, calls: int) -> float:
+    """Return how many calls a second a server answers over stdio."""
+    process = subprocess.Popen(
+        [*command, "serve"],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        bufsize=0,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    source, output = process.stdin, os.fdopen(os.dup(process.stdout.fileno()), "rb")
+    source.write(GREETING)
+    output.readline()
+
+    def ask(number: int, arguments: dict[str, Any]) -> bytes:
+        source.write(call(number, arguments))
+        return output.readline()
+
+    try:
+        return rate(ask, calls)
+    finally:
+        source.close()
+        output.read()
+        process.wait(10)
+
+
+@contextmanager
+def http_server(command: list[str], environment: Environment) -> Iterator[str]:
+    """Run a server over HTTP; yield its address."""
+    process = subprocess.Popen(
+        [*command, "serve", "--transport", "http", "--port", "0"],
+        env={**environment, "MCP_AUTH_SECRET_KEY": SECRET},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    try:
+        for line in process.stderr:
+            entry = json.loads(line)
+            if entry.get("message") == "listening":
+                threading.Thread(target=lambda: all(process.stderr or ()), daemon=True).start()  # keep the pipe empty
+                yield entry["url"]
+                return
+        raise RuntimeError("the server did not start")
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def http_rate(command: list[str], environment: Environment, calls: int) -> float:
+    """Return how many calls a second a server answers over HTTP, in one session."""
+    with http_server(command, {**environment, "MCP_LOG_LEVEL": "info"}) as url:
+        token = issue_token(load_settings({"mcp_auth_secret_key": SECRET}), subject="b", ttl=600, scopes=SCOPES).token
+        parts = urlsplit(url)
+        connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
+        headers = {
+            "Authorization": f"Bearer {token}",
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+        }
+
+        def post(body: bytes) -> bytes:
+            connection.request("POST", parts.path, body, headers)
+            response = connection.getresponse()
+            if session := response.getheader("mcp-session-id"):
+                headers["mcp-session-id"] = session
+            data = response.read()
+            events = [line.removeprefix(b"data:").strip() for line in data.splitlines() if line.startswith(b"data:")]
+            return next((event for event in events if event.startswith(b"{")), data)
+
+        for line in GREETING.splitlines():
+            post(line)
+        return rate(lambda number, arguments: post(call(number, arguments)), calls)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--calls", type=int, default=2_000, help="calls of the running servers")
+    parser.add_argument("--command", nargs="+", default=[sys.executable, "-m", "entrez_kit"])
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as home, Sandbox(enforce_limits=False) as sandbox:
+        environment = {
+            **{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
+            "PYTHONPYCACHEPREFIX": str(Path(home) / "compiled"),  # every row runs what was compiled before
+            "HOME": home,
+            "TMPDIR": home,
+            "ENTREZ_KIT_HOME": home,
+            "ENTREZ_KIT_EUTILS_URL": f"{sandbox.url}/entrez/eutils",
+            "NCBI_API_KEY": "benchmark",
+        }
+        found = subprocess.run([*options.command, *SEARCH], env=environment, check=True, stdout=subprocess.PIPE)
+        pmid = json.loads(found.stdout)["pmids"][0]
+        listing = GREETING + message("tools/list", 1)
+        rows: dict[str, Callable[[], float]] = {
+            "bare interpreter": lambda: cpu_seconds([sys.executable, "-c", "pass"], environment),
+            "import typer": lambda: cpu_seconds([sys.executable, "-c", "import typer"], environment),
+            "--help": lambda: cpu_seconds([*options.command, "--help"], environment),
+            "search --json, cached": lambda: cpu_seconds([*options.command, *SEARCH], environment),
+            "fetch of one, cached": lambda: cpu_seconds([*options.command, *FETCH, pmid], environment),
+            "serve to tools/list": lambda: cpu_seconds([*options.command, "serve"], environment, told=listing, until=2),
+        }
+        best = dict.fromkeys(rows, float("inf"))
+        for turn in range(1 + options.rounds):
+            for name, measure in rows.items():
+                seconds = measure()
+                if turn:  # the first round fills caches
+                    best[name] = min(best[name], seconds)
+        print(f"{'':24} {'CPU s':>7} {'bare':>6} {'typer':>6}")
+        for name, seconds in best.items():
+            ratios = f"{seconds / best['bare interpreter']:6.1f} {seconds / best['import typer']:6.1f}"
+            print(f"{name:24} {seconds:7.3f} {ratios}")
+        print(f"{'calls/s over stdio':24} {stdio_rate(options.command, environment, options.calls):7.0f}")
+        print(f"{'calls/s over HTTP':24} {http_rate(options.command, environment, options.calls):7.0f}")
+
+
+if __name__ == "__main__":
+    main()
