@@ -7,6 +7,7 @@ servers on loopback) or `process` (programs, terminals, real time). The mark `pr
 import os
 import signal
 import socket
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -89,7 +90,9 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.T
             monkeypatch.delenv(name)
     for name in ("LOGS_DIR", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
-    home = tmp_path_factory.mktemp("home")
+    homes = tmp_path_factory.getbasetemp() / "homes"  # apart, and not numbered: pytest looks at every folder there is
+    homes.mkdir(exist_ok=True)
+    home = Path(tempfile.mkdtemp(dir=homes))
     (home / "tmp").mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("TMPDIR", str(home / "tmp"))

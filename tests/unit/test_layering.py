@@ -3,6 +3,8 @@
 import ast
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib.util import resolve_name
 from pathlib import Path
@@ -75,21 +77,51 @@ def _modules() -> list[Path]:
     return sorted(path for folder in ("entrez_kit", "commands", "fixtures") for path in (ROOT / folder).rglob("*.py"))
 
 
-def _imports(path: Path, *, top_level_only: bool = False) -> Iterator[str]:
+@dataclass(frozen=True)
+class _Read:
+    """What the tests here want of a module; its syntax tree is large and not kept."""
+
+    imports: list[ast.Import | ast.ImportFrom]
+    top_level: list[ast.Import | ast.ImportFrom]
+    for_types: set[int]
+    calls: list[tuple[int, str, set[str | None]]]
+
+
+@cache
+def _read(path: Path) -> _Read:
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    typing_only = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-        for inner in ast.walk(node)
-    }
-    nodes: Iterator[ast.AST] = iter(tree.body) if top_level_only else ast.walk(tree)
-    for node in nodes:
-        if id(node) in typing_only:
+    nodes = list(ast.walk(tree))
+    return _Read(
+        imports=[node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)],
+        top_level=[node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)],
+        for_types={
+            id(inner)
+            for node in nodes
+            if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+            for inner in ast.walk(node)
+        },
+        calls=[
+            (node.lineno, _dotted(node.func), {word.arg for word in node.keywords})
+            for node in nodes
+            if isinstance(node, ast.Call)
+        ],
+    )
+
+
+def _dotted(called: ast.expr) -> str:
+    if isinstance(called, ast.Attribute):
+        return f"{_dotted(called.value)}.{called.attr}"
+    return called.id if isinstance(called, ast.Name) else ""
+
+
+def _imports(path: Path, *, top_level_only: bool = False) -> Iterator[str]:
+    read = _read(path)
+    for node in read.top_level if top_level_only else read.imports:
+        if id(node) in read.for_types:
             continue
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+        elif node.level == 0 and node.module:
             if node.module == "entrez_kit":
                 yield from (f"entrez_kit.{alias.name}" for alias in node.names)
             else:
@@ -139,10 +171,10 @@ def test_no_import_runs_in_a_circle_not_even_one_for_types() -> None:
 def _own_imports(name: str, path: Path, modules: Collection[str]) -> Iterator[str]:
     """Yield those of a module's imports, wherever they stand in it, that are modules of the project."""
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _read(path).imports:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             base = resolve_name("." * node.level + (node.module or ""), package)
             for alias in node.names:
                 inner = f"{base}.{alias.name}"
@@ -169,17 +201,15 @@ def test_the_library_never_prints_or_exits() -> None:
     for path in _modules():
         if not path.is_relative_to(ROOT / "entrez_kit") or path.name == "__main__.py":
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call):
-                called = ast.unparse(node.func)
-                assert called not in ("print", "exit", "quit", "sys.exit", "os._exit"), f"{path} calls {called}"
+        for line, called, _ in _read(path).calls:
+            assert called not in ("print", "exit", "quit", "sys.exit", "os._exit"), f"{path}:{line} calls {called}"
 
 
 def test_every_text_is_opened_as_utf_8() -> None:
     for path in _modules():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith((".read_text", ".write_text")):
-                assert any(word.arg == "encoding" for word in node.keywords), f"{path}:{node.lineno}"
+        for line, called, words in _read(path).calls:
+            if called.endswith((".read_text", ".write_text")):
+                assert "encoding" in words, f"{path}:{line}"
 
 
 def test_files_stay_small_enough_to_read_in_one_go() -> None:

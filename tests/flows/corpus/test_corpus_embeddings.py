@@ -141,7 +141,7 @@ class OpenAI:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
 
     def refuses(self, status: int, times: int = 1) -> None:
         """Refuse so many requests, the key in the answer as OpenAI sometimes has it."""

@@ -199,7 +199,7 @@ class Collector:
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
     def __enter__(self) -> "Collector":
-        Thread(target=self._server.serve_forever, daemon=True).start()
+        Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
         return self
 
     def __exit__(self, *exc: object) -> None:
