@@ -34,6 +34,8 @@ from entrez_kit.errors import (
 from entrez_kit.services import Services
 from entrez_kit.settings import Settings, load_settings
 
+pytestmark = pytest.mark.long
+
 if TYPE_CHECKING:
     from entrez_kit import EntrezKit
     from entrez_kit.sandbox.server import Sandbox

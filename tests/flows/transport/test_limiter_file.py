@@ -13,6 +13,8 @@ from waiting import acquire_before, run_in_threads, saved_state, whole_number
 from entrez_kit.transport import limiter as module
 from entrez_kit.transport.limiter import RateLimiter, SlotUnavailable
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def state_file(tmp_path: Path) -> Path:

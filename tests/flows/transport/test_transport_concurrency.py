@@ -14,6 +14,8 @@ from entrez_kit.errors import EntityNotFound, RateLimited, UpstreamError
 from entrez_kit.transport.gate import FollowerTimeout, SingleFlight
 from entrez_kit.transport.retry import Backoff
 
+pytestmark = pytest.mark.long
+
 
 def in_threads(number: int, work: Callable[[int], object]) -> list[object]:
     """Run work in threads that start together; return what each returned or raised."""
