@@ -44,6 +44,7 @@ class Request(BaseModel):
         validate_by_name=True,
         validate_by_alias=True,
         coerce_numbers_to_str=True,  # a PMID is often sent as a number
+        defer_build=True,
     )
 
     @field_validator("*", mode="before")
@@ -81,7 +82,7 @@ def _emptied(value: Any) -> Any:
 class Result(BaseModel):
     """Base of every result and of the records inside: closed, so a document says what its schema says."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)  # most runs use few of the models they import
 
     RECORDS: ClassVar[str] = ""
     """The field that holds the records; without one a result is a record itself."""
