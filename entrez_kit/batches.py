@@ -13,7 +13,9 @@ from entrez_kit.errors import EntityNotFound, EntrezKitError, RateLimited, Upstr
 PROBE_WAITS: Final = (1.0, 3.0, 9.0)
 """Seconds before each probe of a service that did not answer one of many batches."""
 
-HOPELESS: Final = frozenset({"offline", "refused", "redirected", "no_such_address", "unexpected_status"})
+HOPELESS: Final = frozenset(
+    {"offline", "refused", "redirected", "retired", "new_parameter", "no_such_address", "unexpected_status"}
+)
 """Reasons that are the same for any request."""
 BAD_ANSWERS: Final = frozenset({"invalid_response", "incomplete", "contradiction", "too_large", "ncbi_unreachable"})
 """Reasons that may lie in one record: the service is there, and cannot give this answer."""

@@ -43,6 +43,8 @@ LASTING: Final = frozenset(
         "offline",
         "refused",
         "no_such_address",
+        "retired",
+        "new_parameter",
         "redirected",
         "too_large",
         "bad_address",

@@ -5,11 +5,12 @@ from typing import Any, Final
 from pydantic import Field
 
 from entrez_kit.batches import in_batches
-from entrez_kit.databases.names import LIST_HINT, DatabaseName, check_database, parse_database_list
+from entrez_kit.databases.names import EINFO, LIST_HINT, DatabaseName, check_database, parse_database_list
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warned, sparse
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
+from entrez_kit.services.known_shapes import XmlShape, notice
 from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
 
 FIELD_FLAGS: Final = {
@@ -25,6 +26,9 @@ EGQUERY_DEADLINE_MS: Final = 10_000
 """EGQuery has been reported dead since 2024; nobody should wait a minute to find out."""
 COUNTED: Final = frozenset({"Ok", "Term or Database is not found"})
 """What EGQuery says of a database it has counted; beside any other word, a zero is no count."""
+
+
+EGQUERY: Final = XmlShape("EGQuery", "egquery.dtd", due={"ResultItem": "DbName Count Status"})
 
 
 class InfoRequest(Request):
@@ -211,6 +215,7 @@ def parse_database(content: bytes) -> DatabaseInfo:
         UpstreamError: the reply does not describe a database.
     """
     root = parse_reply(content, "einfo", "eInfoResult")
+    notice(EINFO, content)
     info = root.find("DbInfo")
     name = text_of(info, "DbName") if info is not None else None
     if info is None or not name:
@@ -254,6 +259,7 @@ def parse_counts(content: bytes) -> list[TermCount]:
         UpstreamError: the reply holds no counts.
     """
     root = parse_reply(content, "egquery", "Result")
+    notice(EGQUERY, content)
     counts = [
         TermCount(
             db=text_of(item, "DbName") or "",

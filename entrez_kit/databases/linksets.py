@@ -1,9 +1,12 @@
 """What ELink answers, in each of its forms: neighbours, scores, history keys, checks and addresses."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
+from entrez_kit.services.known_shapes import XmlShape, notice
 from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
+
+ELINK: Final = XmlShape("ELink", "elink.dtd", due={"LinkSet": "DbFrom", "LinkSetDb": "DbTo LinkName", "Link": "Id"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ def parse_linksets(content: bytes) -> list[RawLinkSet]:
         UpstreamError: the reply is not an ELink result, or has links without ids.
     """
     root = parse_reply(content, "elink", "eLinkResult")
+    notice(ELINK, content)
     return [_linkset(element) for element in root.iterfind("LinkSet")]
 
 

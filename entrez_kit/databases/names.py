@@ -10,6 +10,7 @@ from pydantic import AfterValidator
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.identifiers import read_identifier
 from entrez_kit.services import Services
+from entrez_kit.services.known_shapes import XmlShape, notice
 from entrez_kit.services.xml_reply import malformed, parse_reply
 from entrez_kit.wording import ByDoor, Call, Wording
 
@@ -135,6 +136,11 @@ def check_database(services: Services, db: str, field: str = "db") -> None:
     )
 
 
+EINFO: Final = XmlShape(
+    "EInfo", "einfo.dtd", due={"DbInfo": "DbName Count FieldList LastUpdate", "Field": "Name", "Link": "Name"}
+)
+
+
 def parse_database_list(content: bytes) -> list[str]:
     """Return the names of all databases from an EInfo reply.
 
@@ -142,6 +148,7 @@ def parse_database_list(content: bytes) -> list[str]:
         UpstreamError: the reply is not a list of databases.
     """
     root = parse_reply(content, "einfo", "eInfoResult")
+    notice(EINFO, content)
     names = [name for element in root.iterfind("DbList/DbName") if (name := (element.text or "").strip())]
     if not names:
         raise malformed("einfo", "no database in it")

@@ -17,6 +17,7 @@ from entrez_kit.pubmed.encoded_markup import abstract_parts, plain_text
 from entrez_kit.pubmed.standing import Standing, StandingNotice
 from entrez_kit.pubmed.xml.article import add_standing, joined_sections
 from entrez_kit.pubmed.xml.dates import iso_date, number, publication_date
+from entrez_kit.services.known_shapes import JsonShape, notice, texts
 from entrez_kit.services.xml_reply import malformed
 
 _SOME_LENGTH: Final = 25
@@ -71,6 +72,86 @@ _GROUP: Final = re.compile(
 )
 
 
+_PERSON: Final = {
+    **texts("fullName firstName lastName initials collectiveName affiliation"),
+    "authorId": texts("type value"),
+    "authorAffiliationDetailsList": {"authorAffiliation": [{**texts("affiliation"), "affiliationOrgIds": object}]},
+    "authorAffiliationsList": object,
+}
+_DAYS: Final = (
+    *("firstIndexDate", "firstPublicationDate", "electronicPublicationDate", "embargoDate", "fullTextReceivedDate"),
+    *("dateOfCreation", "dateOfRevision", "dateOfCompletion"),
+)
+FOUND: Final = JsonShape(
+    "Europe PMC search",
+    {
+        **texts("version nextCursorMark nextPageUrl"),
+        "hitCount": int,
+        "request": object,
+        "resultList": {
+            "result": [
+                {
+                    **texts(
+                        "id source pmid pmcid bookid doi title authorString journalTitle issue journalVolume"
+                        " pubYear journalIssn pageInfo pubType isOpenAccess inEPMC inPMC hasPDF hasBook hasSuppl"
+                        " hasReferences hasTextMinedTerms hasDbCrossReferences hasLabsLinks hasTMAccessionNumbers"
+                        " hasData hasEvaluations authMan epmcAuthMan nihAuthMan affiliation publicationStatus"
+                        " language pubModel abstractText manuscriptId license"
+                    ),
+                    **dict.fromkeys(_DAYS, re.compile(r"\d{4}-\d\d-\d\d")),
+                    "citedByCount": int,
+                    "versionNumber": int,
+                    "versionList": object,
+                    "fullTextIdList": {"fullTextId": [str]},
+                    "tmAccessionTypeList": {"accessionType": [str]},
+                    "dbCrossReferenceList": {"dbName": [str]},
+                    "bookOrReportDetails": {
+                        **texts(
+                            "publisher comprisingTitle isbn10 isbn13 edition seriesName seriesISSN extraInformation"
+                        ),
+                        "yearOfPublication": int,
+                        "numberOfPages": (int, str),
+                    },
+                    "patentDetails": object,
+                    "authorList": {"author": [_PERSON]},
+                    "editorList": {"editor": [_PERSON]},
+                    "investigatorList": {"investigator": [_PERSON]},
+                    "authorIdList": {"authorId": [texts("type value")]},
+                    "journalInfo": {
+                        **texts("issue volume dateOfPublication printPublicationDate"),
+                        **dict.fromkeys(
+                            ("journalIssueId", "monthOfPublication", "yearOfPublication", "dayOfPublication"), int
+                        ),
+                        "journal": texts("title medlineAbbreviation isoabbreviation nlmid issn essn"),
+                    },
+                    "pubTypeList": {"pubType": [str]},
+                    "subsetList": {"subset": [texts("code name")]},
+                    "fullTextUrlList": {"fullTextUrl": [texts("availability availabilityCode documentStyle site url")]},
+                    "dataLinksTagsList": {"dataLinkstag": [str]},
+                    "grantsList": {"grant": [{**texts("grantId agency acronym"), "orderIn": int}]},
+                    "commentCorrectionList": {
+                        "commentCorrection": [{**texts("id source reference type note"), "orderIn": int}]
+                    },
+                    "meshHeadingList": {
+                        "meshHeading": [
+                            {
+                                **texts("majorTopic_YN descriptorName"),
+                                "meshQualifierList": {
+                                    "meshQualifier": [texts("abbreviation qualifierName majorTopic_YN")]
+                                },
+                            }
+                        ]
+                    },
+                    "keywordList": {"keyword": [str]},
+                    "chemicalList": {"chemical": [texts("name registryNumber")]},
+                }
+            ]
+        },
+    },
+    due="version hitCount",
+)
+
+
 @dataclass(frozen=True)
 class Page:
     """One page of a search.
@@ -122,6 +203,7 @@ def _document(content: bytes) -> Raw:
     said = document.get("errMsg") or document.get("errCode")
     if said:
         raise UpstreamError(f"Europe PMC refused the search: {said}", details={"reason": "invalid_response"})
+    notice(FOUND, content)
     return document
 
 

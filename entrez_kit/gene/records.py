@@ -6,6 +6,7 @@ from typing import Any, Final
 from entrez_kit.errors import UpstreamError
 from entrez_kit.gene.cross_references import collect
 from entrez_kit.gene.models import Gene, Status
+from entrez_kit.services.known_shapes import XmlShape, notice
 from entrez_kit.services.xml_reply import malformed, parse_reply, text_of
 
 STATUSES: Final[dict[str, Status]] = {
@@ -26,6 +27,14 @@ _NOWHERE: Final = frozenset(("unknown", "un"))
 _ABSENT: Final = re.compile(r"not found|no such|does not exist|cannot get", re.IGNORECASE)
 
 
+GENES: Final = XmlShape(
+    "Gene XML",
+    "NCBI_Entrezgene.dtd",
+    also="eFetchResult ERROR",
+    due={"Entrezgene": "Gene-track_geneid Entrezgene_gene"},
+)
+
+
 def parse_genes(content: bytes) -> list[Gene]:
     """Parse an ``Entrezgene-Set``; ids without a record are simply not in it.
 
@@ -33,6 +42,7 @@ def parse_genes(content: bytes) -> list[Gene]:
         UpstreamError: the body is not such a set, is cut off, or a record in it lacks what every gene has.
     """
     root = parse_reply(content, "efetch", "Entrezgene-Set", "Entrezgene", "eFetchResult")
+    notice(GENES, content)
     if root.tag == "Entrezgene":
         return [_gene(root)]
     problems = [

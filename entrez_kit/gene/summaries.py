@@ -8,6 +8,7 @@ from entrez_kit.errors import EntityNotFound, UpstreamError
 from entrez_kit.gene.models import Status
 from entrez_kit.gene.records import STATUSES
 from entrez_kit.services import Services
+from entrez_kit.services.known_shapes import XmlShape, notice
 from entrez_kit.services.xml_reply import parse_reply, text_of, whole_number
 
 BATCH: Final = 100
@@ -36,6 +37,9 @@ class GeneSummary:
         return self.current if self.current not in (None, "0", self.number) else None
 
 
+SUMMARIES: Final = XmlShape("Summaries of genes", "esummary_gene.dtd", also="error ERROR")
+
+
 def parse_summaries(content: bytes) -> tuple[dict[str, GeneSummary], dict[str, str]]:
     """Parse an ESummary reply (version 2.0, XML): summaries by id, and NCBI's word on ids without one.
 
@@ -43,6 +47,7 @@ def parse_summaries(content: bytes) -> tuple[dict[str, GeneSummary], dict[str, s
         UpstreamError: the reply is not an ESummary result.
     """
     root = parse_reply(content, "esummary", "eSummaryResult")
+    notice(SUMMARIES, content)
     found: dict[str, GeneSummary] = {}
     absent: dict[str, str] = {}
     for document in root.iterfind("DocumentSummarySet/DocumentSummary"):

@@ -16,6 +16,7 @@ from entrez_kit.pubmed.likeness import bare_place, folded, page_ends, same_pages
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import parse_esearch
+from entrez_kit.services.known_shapes import TextShape, notice
 from entrez_kit.services.xml_reply import malformed
 from entrez_kit.wording import Call, Wording, listed
 
@@ -298,11 +299,17 @@ def citation_line(citation: Citation, key: str) -> str:
     return "|".join([*clean, key, ""])
 
 
+ECITMATCH: Final = TextShape(
+    "ECitMatch", re.compile(rb"\|ek(?:[0-9]+|control)\|[ \t]*([A-Z][A-Z_]*)"), known="NOT_FOUND AMBIGUOUS"
+)
+
+
 def parse_matches(content: bytes) -> tuple[dict[int, MatcherAnswer], bool]:
     """Return what NCBI makes of each line, by its number, and whether the control line was answered.
 
     Lines without one of our keys are ignored; their references count as unanswered.
     """
+    notice(ECITMATCH, content)
     answers: dict[int, MatcherAnswer] = {}
     controlled = False
     for line in re.split(r"[\r\n]+", content.decode("utf-8", "replace")):

@@ -1,6 +1,7 @@
 """Resolve PMCIDs and DOIs to PMIDs: the ID Converter first, PubMed itself for what it does not know."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -10,6 +11,7 @@ from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, Rate
 from entrez_kit.identifiers import Identifier, IdKind, bare_doi
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import parse_esearch
+from entrez_kit.services.known_shapes import JsonShape, notice, texts
 from entrez_kit.services.xml_reply import malformed
 
 if TYPE_CHECKING:
@@ -81,6 +83,26 @@ def ask_converter(
     )
 
 
+CONVERTED: Final = JsonShape(
+    "ID Converter",
+    {
+        "status": str,
+        "response-date": re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"),
+        "message": str,
+        "request": object,
+        "records": [
+            {
+                **texts("pmcid doi mid requested-id status errmsg live release-date"),
+                "pmid": (int, str),
+                "aiid": (int, str),
+                "versions": object,
+            }
+        ],
+    },
+    due="status records",
+)
+
+
 def parse_converted(content: bytes, kind: IdKind) -> dict[str, Converted]:
     """Return what a reply of the converter says, by the id that was asked for, in lower case and without version.
 
@@ -95,6 +117,7 @@ def parse_converted(content: bytes, kind: IdKind) -> dict[str, Converted]:
             raise TypeError("records is no list")
     except (ValueError, KeyError, TypeError) as exc:
         raise malformed("idconv", f"no records in it ({type(exc).__name__})") from None
+    notice(CONVERTED, content)
     known: dict[str, Converted] = {}
     for record in records:
         if not isinstance(record, dict) or record.get("errmsg") or record.get("status") == "error":

@@ -12,6 +12,7 @@ from entrez_kit.pubmed.standing import KINDS, retraction_status, standing_of
 from entrez_kit.pubmed.xml.dates import iso_from_text
 from entrez_kit.pubmed.xml.mixed_content import text_of
 from entrez_kit.pubmed.xml.own_ids import article_number
+from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, notice, texts
 from entrez_kit.services.xml_reply import malformed, parse_reply
 
 _PII: Final = re.compile(r"pii:\s*([^\s;]*[^\s.;])", re.IGNORECASE)
@@ -19,6 +20,45 @@ _DOI: Final = re.compile(r"doi:\s*(10\.\S*[^\s.;])", re.IGNORECASE)
 _BAD_UID: Final = re.compile(r"(?:invalid uid|uid=)\s*+:?\s*+([^\s:]++)", re.IGNORECASE)
 _REF_TYPES: Final = {kind.lower(): kind for kind in KINDS}
 """The kinds of related records, as ESummary writes them but for spaces ("Retraction in")."""
+
+_MOMENT: Final = re.compile(r"\d{4}/\d\d/\d\d \d\d:\d\d")
+XML: Final = XmlShape(
+    "Summaries of articles",
+    "esummary-v1.dtd",
+    also="DocumentSummarySet DocumentSummary DbBuild error PubDate EPubDate Source Authors Author Name AuthType"
+    " ClusterID LastAuthor Title SortTitle Volume Issue Pages Lang string NlmUniqueID ISSN ESSN PubType flag"
+    " RecordStatus PubStatus ArticleIds ArticleId IdType IdTypeN Value History PubMedPubDate Date References"
+    " Reference RefSource RefType PMID Pmid Note Attributes PmcRefCount FullJournalName ELocationID ViewCount"
+    " DocType SrcContribList SrcContrib BookTitle Medium Edition PublisherLocation PublisherName SrcDate"
+    " ReportNumber AvailableFromURL LocationLabel DocContribList DocContrib DocDate BookName Chapter"
+    " SortPubDate SortFirstAuthor VernacularTitle",
+    forms={"SortPubDate": re.compile(rf"{_MOMENT.pattern}|"), "Date": _MOMENT},
+)
+JSON: Final = JsonShape(
+    "Summaries of articles",
+    {
+        "header": texts("type version"),
+        "result": {
+            "uids": [str],
+            "*": {
+                **texts(
+                    "uid error pubdate epubdate source lastauthor title sorttitle volume issue pages nlmuniqueid"
+                    " issn essn recordstatus pubstatus fulljournalname elocationid doctype booktitle medium edition"
+                    " publisherlocation publishername srcdate reportnumber availablefromurl locationlabel docdate"
+                    " bookname chapter sortfirstauthor vernaculartitle"
+                ),
+                "sortpubdate": re.compile(rf"{_MOMENT.pattern}|"),
+                "authors": [texts("name authtype clusterid")],
+                "articleids": [{"idtype": str, "idtypen": int, "value": str}],
+                "history": [{"pubstatus": str, "date": _MOMENT}],
+                "references": [{**texts("refsource reftype note"), "pmid": (int, str)}],
+                **{name: [str] for name in ("lang", "pubtype", "attributes", "srccontriblist", "doccontriblist")},
+                **dict.fromkeys(("pmcrefcount", "viewcount"), (int, str)),
+            },
+        },
+    },
+    due="result.uids",
+)
 
 Fields = dict[str, Any]
 
@@ -32,11 +72,17 @@ def parse_summaries(data: bytes) -> tuple[list[BriefSummary], list[str]]:
     Raises:
         UpstreamError: the reply is not an ESummary result, or an error about something else than an id.
     """
+    notice(shape_of, data)
     if data.lstrip()[:1] == b"{":
         records, missing = _json_records(data)
     else:
         records, missing = _xml_records(data)
     return [_summary(record) for record in records], missing
+
+
+def shape_of(data: bytes) -> Shape:
+    """Return what is known of summaries in the form of these."""
+    return JSON if data.lstrip()[:1] == b"{" else XML
 
 
 def _json_records(data: bytes) -> tuple[list[Fields], list[str]]:

@@ -11,6 +11,7 @@ from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.xml.mixed_content import text_of
 from entrez_kit.relationships.models import RelatedArticle, Relation
 from entrez_kit.services import Services
+from entrez_kit.services.known_shapes import JsonShape, notice, texts
 
 PAGE: Final = 1_000
 """The most Europe PMC gives out at a time."""
@@ -145,6 +146,28 @@ def _key(article: RelatedArticle) -> tuple[str | None, ...]:
     return (article.doi or "").lower(), article.title, article.citation
 
 
+_LINKED_RECORD: Final = {
+    **texts(
+        "id source citationType title authorString journalAbbreviation publicationTitle volume issue pageInfo match"
+        " essn issn doi unstructuredInformation publisherName externalLink ISBN edition publisherLoc comments"
+        " editorString seriesTitle text accessMessage"
+    ),
+    "pubYear": int,
+    **dict.fromkeys(("citedByCount", "citedOrder"), int),
+}
+LINKED: Final = JsonShape(
+    "Europe PMC's list of works",
+    {
+        "version": str,
+        "hitCount": int,
+        "request": object,
+        "citationList": {"citation": [_LINKED_RECORD]},
+        "referenceList": {"reference": [_LINKED_RECORD]},
+    },
+    due="hitCount",
+)
+
+
 def read_page(content: bytes, relation: Relation) -> tuple[int, list[Mapping[str, Any]]]:
     """Read one page of citations or references: how many there are in all, and the records of the page.
 
@@ -163,6 +186,7 @@ def read_page(content: bytes, relation: Relation) -> tuple[int, list[Mapping[str
             f"The Europe PMC reply is not usable: no {outer} ({type(exc).__name__}).",
             details={"reason": "invalid_response", "service": "europepmc"},
         ) from None
+    notice(LINKED, content)
     return total, [record for record in records if isinstance(record, Mapping)]
 
 

@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, notice, texts
 from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
 
 _WORD: Final = re.compile(r"\w+")
@@ -55,6 +56,23 @@ MESSAGES: Final[dict[tuple[str, Fate], tuple[str, str]]] = {
     ("output_message", "dropped"): ("NCBI says: {}", "NCBI says {} things: {}"),
 }
 """By what NCBI did: a sentence about one phrase or field, and one about many."""
+
+XML: Final = XmlShape("ESearch", "esearch.dtd", due={"eSearchResult": "Count"})
+JSON: Final = JsonShape(
+    "ESearch",
+    {
+        "header": texts("type version"),
+        "esearchresult": {
+            **texts("count retmax retstart querykey webenv querytranslation ERROR"),
+            "idlist": [str],
+            "translationset": [texts("from to")],
+            "translationstack": object,
+            "errorlist": {"phrasesnotfound": [str], "fieldsnotfound": [str]},
+            "warninglist": {"phrasesignored": [str], "quotedphrasesnotfound": [str], "outputmessages": [str]},
+        },
+    },
+    due="esearchresult.count",
+)
 
 NAMED: Final = 5
 """So many of many phrases are named in a sentence."""
@@ -125,9 +143,15 @@ def parse_esearch(content: bytes) -> ESearchReply:
         UpstreamError: the reply is not an ESearch result, or lists an id twice.
     """
     reply = _parse_json(content) if content.lstrip()[:1] == b"{" else _parse_xml(content)
+    notice(shape_of, content)
     if len(set(reply.ids)) < len(reply.ids):
         raise malformed("esearch", "an id is listed twice")
     return reply
+
+
+def shape_of(content: bytes) -> Shape:
+    """Return what is known of ESearch replies in the form of this one."""
+    return JSON if content.lstrip()[:1] == b"{" else XML
 
 
 def _parse_xml(content: bytes) -> ESearchReply:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from entrez_kit.services.known_shapes import TextShape, notice
 from entrez_kit.services.xml_reply import malformed
 
 _MEDLINE_RECORD: Final = re.compile(rb"(?m)^PMID\s*-[ \t]*([0-9]+)[ \t]*\r?$")
@@ -20,9 +21,22 @@ _MEDLINE_FIELD: Final = re.compile(rb"(?m)^[A-Z]{2,4} *- ")
 _LOCUS: Final = re.compile(rb"(?m)^LOCUS +(\S+)")
 
 
+MEDLINE: Final = TextShape(
+    "MEDLINE",
+    re.compile(rb"(?m)^([A-Z]{2,4}) *- "),
+    known="AB AD AID AU AUID BTI CDAT CI CIN CN COI COIS CON CP CRDT CRF CRI CTDT CTI CY DA DCOM DDIN DEP DP DRDT"
+    " DRIN ECF ECI ED EDAT EFR EIN EN FAU FED FIR FPS GN GR GS IP IR IRAD IS ISBN JID JT LA LID LR MH MHDA MID"
+    " NM OAB OABL OCI OID ORI OT OTO OWN PB PG PHST PL PMC PMCR PMID PRIN PROF PS PST PT PUBM RF RIN RN ROF"
+    " RPF RPI RRF RRI SB SFM SI SO SPIN STAT TA TI TT UIN UOF VI VTI",
+    due="PMID SO",
+)
+"""NLM's list of field names, as the help of PubMed has it."""
+
+
 def check_medline(content: bytes) -> None:
     """Check MEDLINE text. Text without any record, such as a remark about an unknown PMID, is none of its business."""
     _refuse_spoilt(content)
+    notice(MEDLINE, content)
     starts = [found.start() for found in _MEDLINE_RECORD.finditer(content)]
     if not starts:
         if _MEDLINE_FIELD.search(content):

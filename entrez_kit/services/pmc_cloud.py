@@ -10,6 +10,7 @@ from typing import Any, Final
 from urllib.parse import quote, unquote, urlsplit
 
 from entrez_kit.errors import EntityNotFound, InvalidInput, UpstreamError
+from entrez_kit.services.known_shapes import JsonShape, XmlShape, notice, texts
 from entrez_kit.settings import PMC_OA_URL, Settings
 from entrez_kit.transport.call import Call, Expect, Reply
 from entrez_kit.transport.client import Transport
@@ -21,6 +22,26 @@ ROOTS: Final = frozenset({"article", "pmc-articleset"})
 
 _PMCID: Final = re.compile(r"(?:PMC)?([0-9]{1,12})(?:\.[0-9]+)?", re.IGNORECASE)
 _KEY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,500}")
+
+
+LISTING: Final = XmlShape(
+    "PMC's list of versions",
+    also="ListBucketResult Name Prefix KeyCount MaxKeys Delimiter IsTruncated CommonPrefixes Contents Key"
+    " LastModified ETag Size StorageClass Marker NextMarker StartAfter ContinuationToken NextContinuationToken"
+    " EncodingType Owner ID DisplayName ChecksumAlgorithm ChecksumType",
+    due={"ListBucketResult": "Prefix"},
+)
+RECORD: Final = JsonShape(
+    "PMC's record of a version",
+    {
+        **texts("pmcid doi title citation license_code xml_url text_url pdf_url mid"),
+        "version": (int, str),
+        "pmid": (int, str),
+        **dict.fromkeys(("is_pmc_openaccess", "is_manuscript", "is_historical_ocr", "is_retracted"), bool),
+        "media_urls": object,
+    },
+    due="pmcid xml_url",
+)
 
 
 class PmcOpenData:
@@ -74,6 +95,7 @@ class PmcOpenData:
                 recovery_hint=BASE_ADDRESS,
                 details={"reason": "no_such_address", "service": "pmc_oa", "endpoint": "list"},
             )
+        notice(LISTING, reply.content)
         pattern = rf"<(?:Prefix|Key)>\s*{wanted}\.([0-9]{{1,4}})/".encode()
         versions = sorted({int(found) for found in re.findall(pattern, reply.content)})
         if not versions:
@@ -91,7 +113,9 @@ class PmcOpenData:
         for key in (f"metadata/{name}.json", f"{name}/{name}.json"):
             expect = Expect("json", frozenset({"xml_url", "text_url", "pdf_url", "pmcid"}))
             try:
-                record = json.loads(self._send("record", key, expect, TTL["pmc_oa"]).content)
+                content = self._send("record", key, expect, TTL["pmc_oa"]).content
+                record = json.loads(content)
+                notice(RECORD, content)
                 break
             except EntityNotFound:
                 continue

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
+from entrez_kit.services.known_shapes import JsonShape, notice, texts
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import Call, Expect, Reply
 from entrez_kit.transport.client import Transport
@@ -26,6 +27,32 @@ _PREFIX: Final = re.compile(r"(?:doi\s*+[:=]?\s*+|https?://(?:dx\.)?doi\.org/|(?
 _DOI: Final = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S+")
 _HOST_TYPES: Final[tuple[HostType, ...]] = ("publisher", "repository")
 _VERSIONS: Final[tuple[Version, ...]] = ("submittedVersion", "acceptedVersion", "publishedVersion")
+
+
+_COPY: Final = {
+    **texts(
+        "url url_for_pdf url_for_landing_page evidence license version host_type pmh_id endpoint_id"
+        " repository_institution oa_date updated"
+    ),
+    "is_best": bool,
+}
+OPEN_ACCESS: Final = JsonShape(
+    "Unpaywall",
+    {
+        **texts(
+            "doi doi_url title genre published_date journal_name journal_issns journal_issn_l publisher oa_status"
+            " updated"
+        ),
+        "data_standard": int,
+        "year": int,
+        **dict.fromkeys(("is_oa", "is_paratext", "journal_is_oa", "journal_is_in_doaj", "has_repository_copy"), bool),
+        **dict.fromkeys(("best_oa_location", "first_oa_location"), _COPY),
+        "oa_locations": [_COPY],
+        "oa_locations_embargoed": [_COPY],
+        "z_authors": object,
+    },
+    due="doi is_oa best_oa_location oa_locations",
+)
 
 
 class Unpaywall:
@@ -152,6 +179,7 @@ def read_open_access(content: bytes) -> OpenAccess:
             "Unpaywall's reply is not usable: it names no DOI.",
             details={"reason": "invalid_response", "service": "unpaywall", "endpoint": "unpaywall"},
         )
+    notice(OPEN_ACCESS, content)
     found: dict[tuple[str | None, ...], Location] = {}
     for item in _listed(document):
         location = _location(item)

@@ -5,9 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from entrez_kit.errors import UpstreamError
+from entrez_kit.services.known_shapes import XmlShape, notice
 
 WEB_ENV: Final = re.compile(r"[\w@.:%+=-]{8,300}", re.ASCII)
 """An environment is one long word; words of an error message that stand in its place are not."""
+
+
+ESPELL: Final = XmlShape("ESpell", "eSpell.dtd", due={"eSpellResult": "Query CorrectedQuery"})
+EPOST: Final = XmlShape("EPost", "epost.dtd", due={"ePostResult": "QueryKey WebEnv"})
 
 
 def malformed(endpoint: str, what: str) -> UpstreamError:
@@ -67,6 +72,7 @@ def parse_espell(content: bytes) -> ESpellReply:
         UpstreamError: the reply is not an ESpell result.
     """
     root = parse_reply(content, "espell", "eSpellResult")
+    notice(ESPELL, content)
     return ESpellReply(query=text_of(root, "Query") or "", corrected=text_of(root, "CorrectedQuery") or "")
 
 
@@ -86,6 +92,7 @@ def parse_epost(content: bytes) -> EPostReply:
         UpstreamError: the reply is no EPost result, or what it calls query key and environment are none.
     """
     root = parse_reply(content, "epost", "ePostResult")
+    notice(EPOST, content)
     key = whole_number(root.findtext("QueryKey"))
     environment = text_of(root, "WebEnv") or ""
     if not key:

@@ -26,6 +26,7 @@ from entrez_kit.wording import Wording
 if TYPE_CHECKING:
     import requests
 
+    from entrez_kit.transport.replies import Incoming
     from entrez_kit.transport.wire import Answer, WireAdapter
 
 logger = logging.getLogger("entrez_kit.transport")
@@ -43,6 +44,7 @@ class Transport:
         max_waiting: how many requests may wait before the next is refused; None for any number.
         limiters: makes the limiter of a service.
         backoff: how long to wait between attempts.
+        watch: is shown every reply as it arrived, answers or not; none from the cache.
 
     ``notices`` are remarks for the user, such as a cache that cannot be written; the outer layer shows each once.
     """
@@ -54,11 +56,13 @@ class Transport:
         max_waiting: int | None = None,
         limiters: LimiterFactory = shared_limiter,
         backoff: Backoff | None = None,
+        watch: "Callable[[Call, Incoming], None] | None" = None,
     ) -> None:
         self.notices: list[str] = []
         self._settings = settings
         self._gate = Gate(settings, max_waiting=max_waiting, limiters=limiters)
         self._backoff = backoff or Backoff()
+        self._watch = watch
         self._redactor = Redactor.of(settings)
         self._log_guard = LogGuard(self._redactor)
         self._flights: SingleFlight[Reply] = SingleFlight()
@@ -237,7 +241,9 @@ class Transport:
             if self._pid != getpid():
                 self._pid, self._sender = getpid(), None
             if self._sender is None:
-                self._sender = WireAdapter(self._settings, self._gate, self._redactor), requests.Session()
+                adapter = WireAdapter(self._settings, self._gate, self._redactor)
+                adapter.watch = self._watch
+                self._sender = adapter, requests.Session()
                 self._log_guard.install()
             return self._sender
 

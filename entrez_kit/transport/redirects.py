@@ -9,6 +9,7 @@ from entrez_kit.transport.policy import NCBI_DOMAIN, is_loopback, is_within
 
 MAX_REDIRECTS: Final = 3
 _PORTS: Final = {"http": 80, "https": 443}
+PERMANENT: Final = frozenset({301, 308})
 STATUSES: Final = frozenset({301, 302, 303, 307, 308})
 
 

@@ -121,6 +121,12 @@ TRANSIENT: Final = _words(
     r"\bmemory\b",
 )
 
+_REQUIRED = _words(
+    r"\b(?:missing|required|mandatory)(?: required)?(?: query)? (?:parameter|argument|field)s?\b\W{1,3}(?P<a>\w+)",
+    r"\b(?:parameter|argument|field)\W{1,2}(?P<b>\w+)\W{1,2}is (?:required|missing|mandatory)",
+    r"\b(?P<c>\w+)\W{1,2}is (?:a |now )?(?:required|mandatory)\b",
+)
+
 HISTORY_HINT: Final = Wording(
     "NCBI keeps a history for some hours. Search again and use the new ",
     *(Argument("web_env"), " and ", Argument("query_key"), "."),
@@ -260,6 +266,25 @@ def _argument(words: str, call: Call, told: frozenset[str]) -> EntrezKitError | 
     )
 
 
+def _new_parameter(words: str, call: Call, told: frozenset[str]) -> EntrezKitError | None:
+    """Blame a parameter that was not sent, and so not the request: the service has come to want it."""
+    found = _REQUIRED.search(words)
+    name = next(filter(None, found.groups()), "") if found else ""
+    sent = {known.lower() for known, _ in call.params} | told
+    if not re.fullmatch(r"[A-Za-z]\w{1,39}", name) or name.lower() in sent or name.lower() in _NO_PARAMETERS:
+        return None
+    setting = {"api_key": "NCBI_API_KEY", "email": "NCBI_ADMIN_EMAIL"}.get(name.lower())
+    return UpstreamError(
+        f"{_title(call)} now wants a parameter of {call.endpoint} that was not sent, {name}: {words}",
+        recovery_hint=f"Set {setting}." if setting else "A newer version of entrez-kit may send it.",
+        details={"reason": "new_parameter", "parameter": name},
+    )
+
+
+_NO_PARAMETERS: Final = frozenset(
+    {"it", "this", "that", "which", "and", "or", "is", "are", "parameter", "value", "term"}
+)
+
 _ALSO_KNOWN_AS: Final[Mapping[str, str]] = {
     "mindate": "date",
     "maxdate": "date",
@@ -350,6 +375,7 @@ ACCUSATIONS: Final = (
     Accusation(_DATABASE, _database, service="eutils"),
     Accusation(_TOO_MANY, _too_many, service="eutils"),
     Accusation(_NO_IDS, _ids, service="eutils", doubted=IDS_DOUBTED),
+    Accusation(_REQUIRED, _new_parameter, doubted=IDS_DOUBTED),
     Accusation(_ACCUSING, _argument, service="eutils"),
     Accusation(_ACCUSING, _argument, service="idconv"),
     Accusation(_ACCUSING, _argument, service="unpaywall"),

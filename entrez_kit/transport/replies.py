@@ -65,11 +65,15 @@ _MUST_HOLD: Final[Mapping[str, tuple[bytes, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A reply as it arrived: status, headers, decompressed body."""
+    """A reply as it arrived: status, headers, decompressed body.
+
+    ``moved_to`` is where the service says that the endpoint is from now on, where it was asked at another place.
+    """
 
     status: int
     headers: Mapping[str, str]
     body: bytes = field(repr=False)
+    moved_to: str | None = None
 
 
 def check(call: Call, incoming: Incoming, redactor: Redactor, told: frozenset[str] = frozenset()) -> bool:
@@ -154,10 +158,16 @@ def _status_error(call: Call, incoming: Incoming, said: str, wait: float | None)
             ),
             details={**about, "reason": "refused"},
         )
+    if status == 410:
+        return UpstreamError(
+            f"{title} has retired {call.endpoint}: {answered}.",
+            recovery_hint="A newer version of entrez-kit may know what took its place.",
+            details={**about, "reason": "retired"},
+        )
     return UpstreamError(
         f"{title} did not answer {call.endpoint}: {answered}.",
         recovery_hint=BASE_ADDRESS,
-        details={**about, "reason": "no_such_address" if status in (404, 410) else "unexpected_status"},
+        details={**about, "reason": "no_such_address" if status == 404 else "unexpected_status"},
     )
 
 

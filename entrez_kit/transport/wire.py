@@ -11,7 +11,7 @@ import socket
 import threading
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
@@ -238,6 +238,7 @@ class Outgoing(requests.PreparedRequest):
         self.deadline = deadline
         self.tally = tally or Tally()
         self.streams = streams
+        self.moved_to: str | None = None
         try:
             self.prepare(
                 method=call.method,
@@ -263,13 +264,17 @@ class Answer:
 
 
 class WireAdapter(HTTPAdapter):
-    """Send what the cache above does not have."""
+    """Send what the cache above does not have.
+
+    ``watch`` is shown every reply as it arrived, whether or not it is an answer.
+    """
 
     def __init__(self, settings: Settings, gate: Gate, redactor: Redactor) -> None:
         super().__init__(pool_connections=POOL_SIZE, pool_maxsize=POOL_SIZE)
         self._settings = settings
         self._gate = gate
         self._redactor = redactor
+        self.watch: Callable[[Call, replies.Incoming], None] | None = None
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         """Make the pools, whose connections end when their time is up."""
@@ -296,7 +301,9 @@ class WireAdapter(HTTPAdapter):
             body = b"".join(self.pieces(live, call, until=until, most=MAX_BODY_BYTES))
             if live.status_code != 200 or POLICIES[call.service].echoes:  # else it is data, and stays as it is
                 body = self._redactor.body(body)
-            incoming = replies.Incoming(live.status_code, live.headers, body)
+            incoming = replies.Incoming(live.status_code, live.headers, body, request.moved_to)
+        if self.watch is not None:
+            self.watch(call, incoming)
         complete = replies.check(call, incoming, self._redactor, self._told(call))
         return Answer(body, incoming.status, self._ttl(call, complete))
 
@@ -322,10 +329,16 @@ class WireAdapter(HTTPAdapter):
                     yield live
                     return
                 following = redirects.follow(url, live.headers["Location"])
+                for_good = live.status_code in redirects.PERMANENT
                 if following is None:
                     where = redirects.shown(url, live.headers["Location"])
+                    if for_good:
+                        raise _moved(call, where, live.status_code)
                     raise _redirect_refused(call, f"it redirects to {where}")
                 url = following
+                if for_good:
+                    request.moved_to = url.partition("?")[0]
+                    logger.debug("%s has moved for good to %s", call.endpoint, request.moved_to)
                 if live.status_code == 303:
                     method = "GET"
                 if method == "GET" and not redirects.repeats(url, call.params):
@@ -449,6 +462,20 @@ def _bad_address(call: Call) -> NotConfigured:
     return NotConfigured(
         f"The address of {POLICIES[call.service].title} cannot be used: {call.url}",
         details={"reason": "bad_address", "service": call.service, "endpoint": call.endpoint},
+    )
+
+
+def _moved(call: Call, where: str, status: int) -> UpstreamError:
+    return UpstreamError(
+        f"{POLICIES[call.service].title} has moved {call.endpoint} for good to {where}, which is not asked unseen.",
+        recovery_hint="A newer version of entrez-kit may know the new address; see whether it is the service's own.",
+        details={
+            "reason": "redirected",
+            "service": call.service,
+            "endpoint": call.endpoint,
+            "status": status,
+            "moved_to": where,
+        },
     )
 
 

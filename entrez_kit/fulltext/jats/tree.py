@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from entrez_kit.services.known_shapes import XmlShape, notice
 from entrez_kit.services.xml_reply import malformed
 
 MAX_BYTES: Final = 200 * 1024 * 1024
@@ -23,6 +24,17 @@ _CDATA: Final = re.compile(
 _REFERENCE: Final = re.compile(rb"&([A-Za-z][A-Za-z0-9.]*);")
 
 
+JATS: Final = XmlShape(
+    "JATS",
+    "JATS-archivearticle1-3-mathml3.dtd",
+    also="article@dtd-version table@frame"
+    " pmc-articleset citation error Reply entry row colspec tgroup taxon-name taxon-name-part taxon-treatment"
+    " taxon-authority treatment-sec treatment-meta nomenclature",
+    due={"article": "article-meta"},
+)
+"""Beside JATS itself: older NLM names, tables as OASIS writes them, and TaxPub."""
+
+
 def parse(content: bytes) -> Any:
     """Return the root of a JATS document; no network, no DTD, no expansion of entities.
 
@@ -36,6 +48,7 @@ def parse(content: bytes) -> Any:
 
     if len(content) > MAX_BYTES:
         raise malformed(ENDPOINT, f"{len(content):,} bytes, more than the {MAX_BYTES:,} that are read")
+    notice(JATS, content)
     try:
         return etree.fromstring(content, _parser())
     except (etree.XMLSyntaxError, ValueError) as exc:

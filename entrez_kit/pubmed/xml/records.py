@@ -11,6 +11,7 @@ from entrez_kit.pubmed.xml.element_json import element_to_json
 from entrez_kit.pubmed.xml.mixed_content import SpaceLost, text_of
 from entrez_kit.pubmed.xml.slicer import DELETIONS, invalid_response
 from entrez_kit.pubmed.xml.stream import Found, Source, iter_elements, parse_alone
+from entrez_kit.services.known_shapes import XmlShape, notice
 
 RecordKind = Literal["article", "book", "chapter", "deleted"]
 
@@ -23,6 +24,26 @@ _HEAD: Final = re.compile(
 """How nearly every record begins; any other is asked through its element."""
 _RECORD_TAG: Final = re.compile(rb"<(?:PubmedArticle|PubmedBookArticle|DeleteCitation|DeleteDocument)[\s>]")
 _PMID_TAG: Final = re.compile(rb"<PMID[^<>]*>[^<>]*</PMID\s*>")
+
+
+ARTICLES: Final = XmlShape(
+    "PubMed XML",
+    "pubmed_250101.dtd",
+    also="DateCreated",
+    due={
+        "PubmedArticle": "PMID ArticleTitle Journal PublicationTypeList PubmedData",
+        "PubmedBookArticle": "PMID Book",
+    },
+    forms={
+        "PMID": re.compile(r"[0-9]{1,9}"),
+        "Year": re.compile(r"[0-9]{4}"),
+        "Month": re.compile(r"[0-9]{1,2}|[A-Z][a-z]{2}"),
+        "Day": re.compile(r"[0-9]{1,2}"),
+        "Hour": re.compile(r"[0-9]{1,2}"),
+        "Minute": re.compile(r"[0-9]{1,2}"),
+    },
+)
+"""The RefTypes that say how a work stands are listed in the DTD, so a new one shows."""
 
 
 class Record:
@@ -136,6 +157,7 @@ def pmids_of(content: bytes) -> list[str]:
     Raises:
         UpstreamError: a record has no PMID, or the document is not PubMed XML.
     """
+    notice(ARTICLES, content)
     heads = _HEAD.findall(content)
     if heads and len(heads) == len(_RECORD_TAG.findall(content)):
         return [pmid.decode() for _, pmid in heads]

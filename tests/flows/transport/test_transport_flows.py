@@ -1,6 +1,7 @@
 """Whole calls over a real loopback server: what is retried, what is final, how long it takes, where it may lead."""
 
 import gzip
+import logging
 import socket
 import ssl
 import threading
@@ -442,6 +443,23 @@ def test_a_redirect_elsewhere_is_refused(location: str, tmp_path: Path) -> None:
         assert len(bench.server.seen) == 1
     assert caught.value.reason == "redirected"
     assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize("status", [301, 308])
+def test_an_endpoint_that_moved_for_good_is_named_as_such(
+    status: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    away = Answer(status=status, headers={"Location": "https://example.org/esearch.fcgi?api_key=old"})
+    with workbench(tmp_path, always=away) as bench, pytest.raises(UpstreamError) as caught:
+        search(bench)
+    assert (caught.value.reason, caught.value.details["moved_to"]) == ("redirected", "https://example.org")
+    assert "moved esearch for good" in caught.value.message
+
+    with workbench(tmp_path / "near") as bench, caplog.at_level(logging.DEBUG, "entrez_kit"):
+        bench.server.then(Answer(status=status, headers={"Location": "/moved/esearch.fcgi?term=asthma&api_key=old"}))
+        search(bench)
+    told = [text for text in caplog.messages if "moved for good" in text]
+    assert told == [f"esearch has moved for good to {bench.server.root}/moved/esearch.fcgi"]
 
 
 def test_redirects_in_a_circle_end(tmp_path: Path) -> None:

@@ -598,13 +598,47 @@ def test_a_refusal_that_names_nothing_of_the_request_is_asked_for_again(body: by
 
 @pytest.mark.parametrize(
     ("status", "reason"),
-    [(403, "refused"), (404, "no_such_address"), (501, "unexpected_status"), (418, "unexpected_status")],
+    [
+        (403, "refused"),
+        (404, "no_such_address"),
+        (410, "retired"),
+        (501, "unexpected_status"),
+        (418, "unexpected_status"),
+    ],
 )
 def test_other_statuses_are_final(status: int, reason: str) -> None:
     raised = refused(call("esearch"), b"<html><title>no</title></html>", status)
 
     assert isinstance(raised, UpstreamError)
     assert raised.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("words", "parameter"),
+    [
+        ("Missing required parameter: client_id", "client_id"),
+        ("Required parameter 'client_id' is missing", "client_id"),
+        ("The parameter client_id is mandatory.", "client_id"),
+        ("client_id is now required", "client_id"),
+        ("API request refused: api_key is required", "api_key"),
+    ],
+)
+@pytest.mark.parametrize("status", [200, 400, 403, 422, 500])
+def test_a_parameter_that_a_service_has_come_to_want_is_named(words: str, parameter: str, status: int) -> None:
+    raised = refused(call("esearch", term="x"), error_document("eSearchResult", words), status)
+
+    error = doubted(raised, UpstreamError)
+    assert (error.reason, error.details["parameter"]) == ("new_parameter", parameter)
+
+
+@pytest.mark.parametrize(
+    "words", ["Missing required parameter: term", "db is required", "A valid term is required", "this is required"]
+)
+def test_a_parameter_that_was_sent_is_not_a_new_one(words: str) -> None:
+    raised = refused(call("esearch", term="x"), error_document("eSearchResult", words))
+
+    error = raised.error if isinstance(raised, Retryable) else raised
+    assert error.reason != "new_parameter"
 
 
 @pytest.mark.parametrize("status", [201, 204, 206])

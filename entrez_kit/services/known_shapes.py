@@ -1,0 +1,283 @@
+"""The known shape of a reply: what stands in it when the service answers as it always did, and what differs from that.
+
+Every reader has its shape beside it. Names of XML elements and attributes, and the values of those that have a list of
+them, come from NCBI's own DTDs, which Biopython brings along; names of JSON fields stand in the shape itself. A reply
+that differs is read all the same: ``notice`` only says so in the log, at debug level, and once for each kind of
+difference. `entrez-kit doctor --deep` compares on purpose.
+"""
+
+import json
+import logging
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from types import NoneType
+from typing import Any, Final, Protocol
+
+logger = logging.getLogger("entrez_kit.services")
+
+MAX_SHOWN: Final = 60
+MAX_NOTICED: Final = 1000
+"""Kinds of differences that are told in a process; a service gone wild shall not fill the memory."""
+
+_MARKUP: Final = re.compile(r"[^\w.:/@*\[\]=\"', -]+")
+_TYPES: Final[Mapping[type, str]] = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+    NoneType: "nothing",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One kind of difference between a reply and what is known of it.
+
+    ``kind`` is stable: unknown_element, unknown_attribute, unknown_value, unknown_field, missing, other_form or
+    other_type. ``where`` names the place, ``what`` says it in words, ``times`` how often it was met.
+    """
+
+    kind: str
+    where: str
+    what: str
+    times: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.what} ({self.times:,} times)" if self.times > 1 else self.what
+
+
+class Shape(Protocol):
+    """What is known of one kind of reply."""
+
+    @property
+    def name(self) -> str:
+        """Name the reply, for messages."""
+
+    def differences(self, content: bytes) -> list[Difference]:
+        """Return how a reply differs from what is known; nothing where it cannot be parsed at all."""
+
+
+@dataclass(frozen=True)
+class XmlShape:
+    """What is known of an XML reply.
+
+    Args:
+        name: whose reply it is, for messages.
+        dtd: Biopython's file with NCBI's DTD of it; None where there is none.
+        also: elements, blanks between them, that the DTD does not know; ``name@attribute`` may have any value.
+        due: by element, blanks between them, the elements without which it is not what it was.
+        forms: by element, what its text matches as a whole.
+    """
+
+    name: str
+    dtd: str | None = None
+    also: str = ""
+    due: Mapping[str, str] = field(default_factory=dict)
+    forms: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+
+    def differences(self, content: bytes) -> list[Difference]:
+        """Return how a reply differs from what is known; nothing where it cannot be parsed at all."""
+        from lxml import etree
+
+        parser = etree.XMLParser(
+            resolve_entities=False, no_network=True, load_dtd=False, recover=True, remove_comments=True, remove_pis=True
+        )
+        try:
+            root = etree.fromstring(content, parser)
+        except (etree.XMLSyntaxError, ValueError):
+            root = None
+        return _counted(self._met(root)) if root is not None else []
+
+    def _met(self, root: Any) -> Iterator[Difference]:
+        known = _declared(self.dtd)
+        also = frozenset(self.also.split())
+        for element in root.iter("*"):
+            name = _local(element.tag)
+            if name not in known and name not in also:
+                yield Difference("unknown_element", name, f"unknown element <{_plain(name)}>")
+                continue
+            attributes = known.get(name)
+            for attribute, value in element.attrib.items():
+                if attributes is None or attribute.startswith("{"):  # languages, addresses: any XML may have those
+                    continue
+                listed, where = attributes.get(attribute), f"{name}@{attribute}"
+                if listed is None:
+                    yield Difference("unknown_attribute", where, f"unknown attribute {_plain(attribute)} of <{name}>")
+                elif listed and value not in listed and where not in also:
+                    yield Difference(
+                        "unknown_value", f"{where}={value[:MAX_SHOWN]}", f'unknown {where} "{_plain(value)}"'
+                    )
+            form = self.forms.get(name)
+            if form is not None and not form.fullmatch((element.text or "").strip()):
+                yield Difference("other_form", name, f'<{name}> in another form: "{_plain(element.text or "")}"')
+            for due in self.due.get(name, "").split():
+                if element.find(f".//{{*}}{due}") is None:
+                    yield Difference("missing", f"{name}/{due}", f"no <{due}> in <{name}>")
+
+
+@cache
+def _declared(dtd: str | None) -> Mapping[str, Mapping[str, frozenset[str]]]:
+    """Return the elements of a DTD, the attributes of each, and the values of those that have a list of them."""
+    if dtd is None:
+        return {}
+    from importlib.resources import as_file, files
+
+    from lxml import etree
+
+    with as_file(files("Bio.Entrez") / "DTDs") as folder:
+        declared = etree.DTD(str(folder / dtd))
+    known: dict[str, dict[str, frozenset[str]]] = {}
+    for element in declared.iterelements():  # several may have the name, with one prefix or another
+        attributes = {one.name: frozenset(one.values()) for one in element.iterattributes()}
+        known[element.name] = known.get(element.name, {}) | attributes
+    return known
+
+
+def _local(name: str) -> str:
+    return name.rpartition("}")[2]
+
+
+Fields = Mapping[str, Any]
+"""JSON fields by name: a type, several types, a pattern that its text matches, one more mapping, or a list of one of
+these; ``*`` stands for all names that are not listed."""
+
+
+def texts(names: str) -> dict[str, type]:
+    """Return fields that hold texts; blanks stand between the names."""
+    return dict.fromkeys(names.split(), str)
+
+
+@dataclass(frozen=True)
+class JsonShape:
+    """What is known of a JSON reply. Any field may be absent, or null, but those that are due.
+
+    Args:
+        name: whose reply it is, for messages.
+        fields: what it may hold.
+        due: paths of what it always holds; blanks between them.
+    """
+
+    name: str
+    fields: Fields
+    due: str = ""
+
+    def differences(self, content: bytes) -> list[Difference]:
+        """Return how a reply differs from what is known; nothing where it cannot be parsed at all."""
+        try:
+            document = json.loads(content)
+        except (ValueError, RecursionError):
+            return []
+        missing = (Difference("missing", path, f"no {path}") for path in self.due.split() if not _holds(document, path))
+        return _counted([*missing, *_compared(document, self.fields, "")])
+
+
+def _compared(value: Any, known: Any, path: str) -> Iterator[Difference]:
+    if value is None:
+        return
+    if isinstance(known, Mapping) and isinstance(value, dict):
+        for name, inner in value.items():
+            listed = known.get(name, known.get("*"))
+            where = f"{path}.{name}".lstrip(".")
+            if listed is None:
+                yield Difference("unknown_field", where, f"unknown field {_plain(where)}")
+            else:
+                yield from _compared(inner, listed, where if name in known else f"{path}.*")
+    elif isinstance(known, list) and isinstance(value, list):
+        for item in value:
+            yield from _compared(item, known[0], f"{path}[]")
+    elif isinstance(known, re.Pattern) and isinstance(value, str):
+        if not known.fullmatch(value):
+            yield Difference("other_form", path, f'{path} in another form: "{_plain(value)}"')
+    elif known is not object:
+        types = _types(known)
+        if type(value) not in types:
+            due = " or ".join(_TYPES[one] for one in types)
+            yield Difference("other_type", path, f"{path} is {_TYPES[type(value)]} where {due} was")
+
+
+def _types(known: Any) -> tuple[type, ...]:
+    if isinstance(known, tuple):
+        return known
+    if isinstance(known, type):
+        return (known,)
+    return (dict,) if isinstance(known, Mapping) else (list,) if isinstance(known, list) else (str,)
+
+
+def _holds(document: Any, path: str) -> bool:
+    for name in path.split("."):
+        if not isinstance(document, dict) or name not in document:
+            return False
+        document = document[name]
+    return True
+
+
+@dataclass(frozen=True)
+class TextShape:
+    """What is known of a text reply of named lines.
+
+    Args:
+        name: whose reply it is, for messages.
+        line: matches a line with a name, which is its first group.
+        known: the names, blanks between them.
+        due: those without which it is not what it was.
+    """
+
+    name: str
+    line: re.Pattern[bytes]
+    known: str
+    due: str = ""
+
+    def differences(self, content: bytes) -> list[Difference]:
+        """Return how a reply differs from what is known."""
+        met = Counter(name.decode("ascii", "replace") for name in self.line.findall(content))
+        unknown = [
+            Difference("unknown_field", name, f"unknown field {_plain(name)}", times)
+            for name, times in met.items()
+            if name not in self.known.split()
+        ]
+        return [*unknown, *(Difference("missing", name, f"no {name}") for name in self.due.split() if not met[name])]
+
+
+def _counted(met: Iterable[Difference]) -> list[Difference]:
+    """Return each kind of difference once, with how often it was met."""
+    first: dict[tuple[str, str], Difference] = {}
+    times: Counter[tuple[str, str]] = Counter()
+    for difference in met:
+        key = difference.kind, difference.where
+        first.setdefault(key, difference)
+        times[key] += 1
+    return [Difference(one.kind, one.where, one.what, times[key]) for key, one in first.items()]
+
+
+def _plain(text: str) -> str:
+    """Return words of a service fit for a message: one short line without control characters."""
+    line = " ".join(_MARKUP.sub(" ", text).split())
+    return line if len(line) <= MAX_SHOWN else f"{line[: MAX_SHOWN - 1]}…"
+
+
+_noticed: set[tuple[str, str, str]] = set()
+
+
+def notice(shape: Shape | Callable[[bytes], Shape], content: bytes) -> None:
+    """Say in the log how a reply differs from what is known, each kind of difference once in a process.
+
+    Costs nothing unless the log shows debug messages, and never fails.
+    """
+    if not logger.isEnabledFor(logging.DEBUG) or len(_noticed) >= MAX_NOTICED:
+        return
+    chosen = shape(content) if callable(shape) else shape
+    try:
+        found = chosen.differences(content)
+    except Exception:  # whatever the matter is, it is not the reply's reader's
+        logger.debug("%s could not be compared with what is known of it", chosen.name, exc_info=True)
+        return
+    for difference in found:
+        key = chosen.name, difference.kind, difference.where
+        if key not in _noticed and len(_noticed) < MAX_NOTICED:
+            _noticed.add(key)
+            logger.debug("%s differs from what is known: %s", chosen.name, difference)

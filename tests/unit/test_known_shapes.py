@@ -1,0 +1,225 @@
+"""What differs from the known shape of a reply is told apart, and every recorded reply has that shape."""
+
+import gzip
+import json
+import logging
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entrez_kit.databases.info import EGQUERY
+from entrez_kit.databases.linksets import ELINK, parse_linksets
+from entrez_kit.databases.names import EINFO
+from entrez_kit.europepmc.records import FOUND
+from entrez_kit.fulltext.jats.tree import JATS
+from entrez_kit.gene.records import GENES
+from entrez_kit.pubmed import summaries
+from entrez_kit.pubmed.resolution import CONVERTED
+from entrez_kit.pubmed.xml.records import ARTICLES, pmids_of
+from entrez_kit.services import esearch_reply, known_shapes
+from entrez_kit.services.flat_files import MEDLINE
+from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, notice
+from entrez_kit.services.pmc_cloud import LISTING
+from entrez_kit.services.unpaywall import OPEN_ACCESS
+from entrez_kit.services.xml_reply import EPOST, ESPELL
+
+ARTICLE = b"""<PubmedArticleSet><PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">1</PMID>
+<Article PubModel="Print"><Journal><JournalIssue CitedMedium="Print"><PubDate><Year>2020</Year><Month>Jan</Month>
+</PubDate></JournalIssue></Journal><ArticleTitle>A title</ArticleTitle><PublicationTypeList>
+<PublicationType UI="D016428">Journal Article</PublicationType></PublicationTypeList></Article>
+<CommentsCorrectionsList><CommentsCorrections RefType="RetractionIn"><RefSource>J</RefSource></CommentsCorrections>
+</CommentsCorrectionsList></MedlineCitation><PubmedData><PublicationStatus>ppublish</PublicationStatus></PubmedData>
+</PubmedArticle></PubmedArticleSet>"""
+
+
+@pytest.fixture(autouse=True)
+def _nothing_noticed_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_shapes, "_noticed", set())
+
+
+def kinds(shape: Shape, content: bytes) -> list[tuple[str, str]]:
+    return sorted((one.kind, one.where) for one in shape.differences(content))
+
+
+def test_a_whole_article_differs_in_nothing() -> None:
+    assert ARTICLES.differences(ARTICLE) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (
+            b"ArticleTitle>",
+            b"Title2>",
+            [("missing", "PubmedArticle/ArticleTitle"), ("unknown_element", "Title2")],
+        ),
+        (b'Owner="NLM"', b'Owner="NLM" Score="7"', [("unknown_attribute", "MedlineCitation@Score")]),
+        (b'"RetractionIn"', b'"WithdrawnIn"', [("unknown_value", "CommentsCorrections@RefType=WithdrawnIn")]),
+        (b"<Year>2020</Year>", b"<Year>2020-03-01</Year>", [("other_form", "Year")]),
+        (b"<Month>Jan</Month>", b"<Month>January</Month>", [("other_form", "Month")]),
+        (b"<PubmedData>", b"<PubmedData xml:lang='en'>", []),
+    ],
+)
+def test_what_differs_in_xml_is_named(before: bytes, after: bytes, expected: list[tuple[str, str]]) -> None:
+    assert before in ARTICLE
+
+    assert kinds(ARTICLES, ARTICLE.replace(before, after)) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"pmid": 5}, []),
+        ({"pmid": None}, []),
+        ({"doi": 7}, [("other_type", "records[].doi")]),
+        ({"orcid": "x"}, [("unknown_field", "records[].orcid")]),
+        ({"pmid": 1.5}, [("other_type", "records[].pmid")]),
+        ({"doi": True}, [("other_type", "records[].doi")]),
+        ({"doi": ["10.1/x"]}, [("other_type", "records[].doi")]),
+    ],
+)
+def test_what_differs_in_json_is_named(change: dict[str, Any], expected: list[tuple[str, str]]) -> None:
+    document = {"status": "ok", "records": [{"pmid": 1, "doi": "10.1/x", "requested-id": "1", **change}]}
+
+    assert kinds(CONVERTED, json.dumps(document).encode()) == expected
+
+
+def test_a_field_that_is_due_and_a_date_in_another_form_are_named() -> None:
+    content = json.dumps({"response-date": "2026-03-01T10:00:00Z", "records": []}).encode()
+
+    assert kinds(CONVERTED, content) == [("missing", "status"), ("other_form", "response-date")]
+
+
+def test_differences_of_one_kind_are_counted() -> None:
+    content = b'{"status": "ok", "records": [{"new": 1}, {"new": 2}, {"new": 3}]}'
+
+    (difference,) = CONVERTED.differences(content)
+
+    assert (difference.times, str(difference)) == (3, "unknown field records[].new (3 times)")
+
+
+@pytest.mark.parametrize("content", [b"", b"no markup", b"\x00\x01", b"[1]", b"{", b'"text"', b"<a", b"null"])
+@pytest.mark.parametrize("shape", [ARTICLES, CONVERTED, MEDLINE], ids=lambda shape: shape.name)
+def test_what_is_no_reply_at_all_does_not_fail(shape: Shape, content: bytes) -> None:
+    shape.differences(content)
+
+
+def test_a_difference_is_said_once_at_debug_level_and_the_reply_is_read(caplog: pytest.LogCaptureFixture) -> None:
+    content = ARTICLE.replace(b'Owner="NLM"', b'Owner="NLM" Score="7"')
+    with caplog.at_level(logging.DEBUG, "entrez_kit"):
+        assert [pmids_of(content), pmids_of(content)] == [["1"], ["1"]]
+
+    assert caplog.messages == ["PubMed XML differs from what is known: unknown attribute Score of <MedlineCitation>"]
+
+
+def test_nothing_is_compared_where_nobody_would_read_it(caplog: pytest.LogCaptureFixture) -> None:
+    class Counted:
+        name = "never"
+
+        def differences(self, content: bytes) -> list[known_shapes.Difference]:
+            raise AssertionError("a reply was compared")
+
+    with caplog.at_level(logging.INFO, "entrez_kit"):
+        notice(Counted(), ARTICLE)
+
+
+def test_a_comparison_that_fails_does_not_fail_the_reply(caplog: pytest.LogCaptureFixture) -> None:
+    class Broken:
+        name = "broken"
+
+        def differences(self, content: bytes) -> list[known_shapes.Difference]:
+            raise RuntimeError("a defect")
+
+    with caplog.at_level(logging.DEBUG, "entrez_kit"):
+        notice(Broken(), ARTICLE)
+
+    assert caplog.messages == ["broken could not be compared with what is known of it"]
+
+
+def test_a_service_gone_wild_fills_neither_log_nor_memory(caplog: pytest.LogCaptureFixture) -> None:
+    wild = "".join(f"<Odd{number}/>" for number in range(3 * known_shapes.MAX_NOTICED))
+    with caplog.at_level(logging.DEBUG, "entrez_kit"):
+        for _ in range(3):
+            parse_linksets(f"<eLinkResult>{wild}</eLinkResult>".encode())
+
+    assert len(caplog.messages) <= known_shapes.MAX_NOTICED
+
+
+def test_names_of_a_service_are_shown_short_and_without_control_characters() -> None:
+    shape = JsonShape("any", {})
+
+    (difference,) = shape.differences(json.dumps({"\x1b[31m" + "x" * 500: 1}).encode())
+
+    assert "\x1b" not in difference.what
+    assert len(difference.what) < 100
+
+
+# recordings
+
+
+def bodies(path: Path) -> Iterator[bytes]:
+    content = path.read_bytes()
+    if content.startswith(b"\x1f\x8b"):
+        content = gzip.decompress(content)
+    yield from content.splitlines() if path.name.endswith("_sample.json.gz") else [content]
+
+
+def any_of(_: bytes) -> bool:
+    return True
+
+
+def has(*words: bytes) -> Callable[[bytes], bool]:
+    return lambda content: any(word in content[:20_000] for word in words)
+
+
+RECORDED: tuple[tuple[str, Shape | Callable[[bytes], Shape], Callable[[bytes], bool]], ...] = (
+    ("einfo", EINFO, any_of),
+    ("esearch", esearch_reply.shape_of, any_of),
+    ("esummary", summaries.shape_of, has(b"<DocSum>", b'"pubmed"')),
+    ("efetch_pubmed", ARTICLES, has(b"<PubmedArticleSet")),
+    ("baseline", ARTICLES, has(b"<PubmedArticleSet")),
+    ("efetch_medline", MEDLINE, any_of),
+    ("efetch_gene", GENES, any_of),
+    ("efetch_pmc", JATS, any_of),
+    ("jats", JATS, any_of),
+    ("elink", ELINK, has(b"<eLinkResult")),
+    ("epost", EPOST, any_of),
+    ("espell", ESPELL, any_of),
+    ("egquery", EGQUERY, any_of),
+    ("idconv", CONVERTED, any_of),
+    ("europepmc", FOUND, has(b'"resultList"')),
+    ("unpaywall", OPEN_ACCESS, lambda content: b'"results"' not in content[:200]),
+    ("pmc_oa", LISTING, has(b"<ListBucketResult")),
+)
+ODD = re.compile(r'"url"$')
+"""An old kind of article id, in one record of 2009."""
+
+
+@pytest.mark.parametrize(("folder", "known", "is_one"), RECORDED, ids=[row[0] for row in RECORDED])
+def test_every_recorded_reply_is_as_known(
+    real_data: Path,
+    folder: str,
+    known: Shape | Callable[[bytes], Shape],
+    is_one: Callable[[bytes], bool],
+) -> None:
+    files = sorted(path for path in (real_data / folder).rglob("*") if path.is_file())
+    compared = 0
+    for path in files:
+        for body in filter(is_one, bodies(path)):
+            shape = known(body) if callable(known) else known
+            found = [str(one) for one in shape.differences(body) if one.kind != "missing" and not ODD.search(one.what)]
+            assert found == [], path.name
+            compared += 1
+
+    assert compared or not files
+
+
+def test_every_dtd_that_is_named_is_there() -> None:
+    shapes = [row[1] for row in RECORDED if isinstance(row[1], XmlShape) and row[1].dtd]
+
+    assert len(shapes) > 8
+    for shape in (*shapes, esearch_reply.XML, summaries.XML):
+        assert known_shapes._declared(shape.dtd), shape.name
