@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from entrez_kit.citations.check.operation import CHECK, CheckedReference, CheckResult, Checks
+from entrez_kit.citations.check.sources import SOURCES, named_sources
 from entrez_kit.citations.files.references import Reference, ReferenceFile
 from entrez_kit.errors import Exit, InvalidInput
 from entrez_kit.identifiers import read_identifier
@@ -45,6 +46,14 @@ def command(
             help="References: .bib, .ris, .json (CSL-JSON), .nbib, or .txt with ids or references; - reads stdin.",
         ),
     ],
+    sources: Annotated[
+        str | None,
+        typer.Option("--sources", metavar="NAMES", help=f"Who is asked how works stand: {', '.join(SOURCES)}."),
+    ] = None,
+    retraction_watch: Annotated[
+        Path | None,
+        typer.Option("--retraction-watch", metavar="FILE", help="CSV of the Retraction Watch database to consult."),
+    ] = None,
     fix: Annotated[
         bool, typer.Option("--fix", help="Write the file corrected beside it: refs.bib becomes refs.fixed.bib.")
     ] = False,
@@ -63,6 +72,8 @@ def command(
     fix = fix or dry_run
     target = _target(file, source, overwrite=force or dry_run) if fix else None
     arguments: dict[str, Any] = {
+        "sources": named_sources(sources) if sources else None,
+        "retraction_watch": retraction_watch,
         "references": source.references,
         "warnings": source.file.warnings if source.file is not None else [],
         "corrects": fix,

@@ -14,7 +14,9 @@ from ._pipeline import counted, emit, note
 if TYPE_CHECKING:
     from entrez_kit.sandbox.server import Sandbox
 
-ADDRESSES: Final = ("eutils_url", "idconv_url", "europepmc_url", "unpaywall_url", "pmc_oa_url")
+ADDRESSES: Final = (
+    *("eutils_url", "idconv_url", "europepmc_url", "unpaywall_url", "pmc_oa_url", "crossref_url", "openalex_url"),
+)
 """Settings that point other commands at the sandbox."""
 
 

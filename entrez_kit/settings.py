@@ -43,6 +43,8 @@ IDCONV_URL: Final = "https://pmc.ncbi.nlm.nih.gov/tools/idconv/api/v1/articles"
 EUROPEPMC_URL: Final = "https://www.ebi.ac.uk/europepmc/webservices/rest"
 UNPAYWALL_URL: Final = "https://api.unpaywall.org/v2"
 PMC_OA_URL: Final = "https://pmc-oa-opendata.s3.amazonaws.com"
+CROSSREF_URL: Final = "https://api.crossref.org"
+OPENALEX_URL: Final = "https://api.openalex.org"
 OPENAI_URL: Final = "https://api.openai.com/v1"
 CORPUS_FILE: Final = "corpus.db"
 
@@ -129,6 +131,16 @@ class Settings:
     europepmc_timeout_ms: Annotated[int, Setting("Time limit of one Europe PMC request.", low=100, high=120_000)] = (
         20_000
     )
+    crossref_email: Annotated[
+        SecretStr | None, Setting("E-mail for Crossref: 10 requests per second instead of 5.", kind="email")
+    ] = None
+    retraction_watch: Annotated[
+        Path | None, Setting("CSV of the Retraction Watch database that `check` consults.", prefix=KIT)
+    ] = None
+    check_sources: Annotated[
+        str | None,
+        Setting("Sources that `check` asks how works stand, comma-separated.", prefix=KIT, in_project_file=False),
+    ] = None
     openai_api_key: Annotated[SecretStr | None, Setting("Key for the openai embeddings provider.")] = None
     weaviate_url: Annotated[str | None, Setting("Address of a Weaviate server.", kind="url")] = None
     weaviate_api_key: Annotated[SecretStr | None, Setting("Key of the Weaviate server.")] = None
@@ -207,6 +219,8 @@ class Settings:
     europepmc_url: Annotated[str, Setting("Base address of Europe PMC.", kind="url", prefix=KIT)] = EUROPEPMC_URL
     unpaywall_url: Annotated[str, Setting("Base address of Unpaywall.", kind="url", prefix=KIT)] = UNPAYWALL_URL
     pmc_oa_url: Annotated[str, Setting("Base address of PMC's open-data bucket.", kind="url", prefix=KIT)] = PMC_OA_URL
+    crossref_url: Annotated[str, Setting("Base address of Crossref.", kind="url", prefix=KIT)] = CROSSREF_URL
+    openalex_url: Annotated[str, Setting("Base address of OpenAlex.", kind="url", prefix=KIT)] = OPENALEX_URL
     openai_url: Annotated[str, Setting("Base address of OpenAI.", kind="url", prefix=KIT)] = OPENAI_URL
     state_dir: Path = Path()
     origins: Mapping[str, str] = field(default_factory=dict)
@@ -236,6 +250,8 @@ class Settings:
             "europepmc_url": f"{url}/europepmc",
             "unpaywall_url": f"{url}/unpaywall",
             "pmc_oa_url": f"{url}/pmc-oa",
+            "crossref_url": f"{url}/crossref",
+            "openalex_url": f"{url}/openalex",
             "cache_dir": self.cache_dir / "demo",
             "data_dir": self.data_dir / "demo",
             "embeddings": "none",

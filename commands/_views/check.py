@@ -20,6 +20,8 @@ STYLES: Final = {
     "another_work": "bold red",
     "retracted": "bold white on red",
     "concern": "bold black on yellow",
+    "superseded": "bold yellow",
+    "duplicate": "bold yellow",
     "not_found": "bold red",
     "ambiguous": "bold magenta",
     "unreadable": "bold magenta",

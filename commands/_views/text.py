@@ -371,7 +371,7 @@ STATUS_WORDS: Final = {
 
 def findings(record: Record) -> list[str]:
     """Return what is wrong with a reference, a sentence each."""
-    said = [str(record[name]) for name in ("notice", "detail") if record.get(name)]
+    said = [str(record[name]) for name in ("notice", "detail", "disagreement") if record.get(name)]
     said += [_difference(difference) for difference in record.get("differences") or ()]
     if record.get("status") == "another_work":
         said.append(f"found: {record['citation']}")

@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, unquote, urlencode
 from entrez_kit.errors import InvalidInput
 from entrez_kit.sandbox import limits
 from entrez_kit.sandbox.corpus import Corpus, ParsedCorpus
+from entrez_kit.sandbox.crossref import crossref, openalex
 from entrez_kit.sandbox.database import Database
 from entrez_kit.sandbox.efetch import efetch
 from entrez_kit.sandbox.elink import elink
@@ -67,7 +68,7 @@ ENDPOINTS: Final[Mapping[str, tuple[str, Endpoint]]] = {
 MAX_GET: Final = 2_000
 """Longest query string of a GET request, key, e-mail and tool not counted; NCBI asks for POST beyond."""
 MAX_GET_IDS: Final = 200
-SECRETS: Final = frozenset(("api_key", "email"))
+SECRETS: Final = frozenset(("api_key", "email", "mailto"))
 _NOT_COUNTED: Final = SECRETS | {"tool"}
 _LOG_LENGTH: Final = 200_000
 _MAX_FIELDS: Final = 100_000
@@ -149,6 +150,8 @@ class Sandbox:
         self.route("/unpaywall", "unpaywall", unpaywall(lambda: self.url))
         self.route(PUBLISHER, "publisher", publisher)
         self.route("/pmc-oa", "pmc_oa", pmc_oa)
+        self.route("/crossref", "crossref", crossref)
+        self.route("/openalex", "openalex", openalex)
         self._guard = threading.Lock()
         self._listener: Listener | None = None
         self._thread: threading.Thread | None = None

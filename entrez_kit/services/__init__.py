@@ -8,9 +8,11 @@ from entrez_kit.settings import Settings
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.store.store import Store
+    from entrez_kit.services.crossref import Crossref
     from entrez_kit.services.europe_pmc import EuropePMC
     from entrez_kit.services.eutils import EUtils
     from entrez_kit.services.id_converter import IdConverter
+    from entrez_kit.services.openalex import OpenAlex
     from entrez_kit.services.pmc_cloud import PmcOpenData
     from entrez_kit.services.unpaywall import Unpaywall
     from entrez_kit.transport.client import Transport
@@ -57,6 +59,20 @@ class Services:
         from entrez_kit.services.europe_pmc import EuropePMC
 
         return EuropePMC(self.transport, self.settings)
+
+    @cached_property
+    def crossref(self) -> "Crossref":
+        """Crossref: records by DOI, and the notices that update them."""
+        from entrez_kit.services.crossref import Crossref
+
+        return Crossref(self.transport, self.settings)
+
+    @cached_property
+    def openalex(self) -> "OpenAlex":
+        """OpenAlex: whether a DOI counts as retracted."""
+        from entrez_kit.services.openalex import OpenAlex
+
+        return OpenAlex(self.transport, self.settings)
 
     @cached_property
     def unpaywall(self) -> "Unpaywall":

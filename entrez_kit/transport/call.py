@@ -12,7 +12,7 @@ from urllib.parse import urlencode, urlsplit
 Method = Literal["GET", "POST"]
 Format = Literal["xml", "json", "text", "any"]
 
-CREDENTIALS: Final = frozenset({"api_key", "email", "tool"})
+CREDENTIALS: Final = frozenset({"api_key", "email", "mailto", "tool"})
 """Parameters that say who asks. They play no part in what is asked."""
 
 KEY_FORMAT: Final = "2"  # raise it when the meaning of a cached entry changes, so that old entries are never found

@@ -35,6 +35,8 @@ TTL: Final[Mapping[str, int | None]] = {
     "mesh": WEEK,
     "unpaywall": WEEK,
     "pmc_oa": WEEK,
+    "crossref": DAY,
+    "openalex": DAY,
     "epost": None,
 }
 """Seconds a reply counts, by endpoint. Calls that use or make history are never cached, whatever the endpoint."""
@@ -63,6 +65,7 @@ class Policy:
         per_second: its limit, given whether an api key goes along.
         pause_ms: least pause between requests, if there is one.
         credentials: parameter name and setting of what it may be told.
+        key: the one of these that comes with a higher limit.
         domain: where these may be sent, over https. Loopback may always get them.
         at_once: requests in flight at once, where it limits that.
         missing: statuses that mean "no such record" and not "no such address".
@@ -76,6 +79,7 @@ class Policy:
     per_second: Callable[[bool], float]
     pause_ms: Callable[[Settings], int | None]
     credentials: tuple[tuple[str, str], ...] = ()
+    key: str = "api_key"
     domain: str | None = None
     at_once: int | None = None
     missing: frozenset[int] = frozenset()
@@ -130,6 +134,29 @@ POLICIES: Final[Mapping[str, Policy]] = {
         missing=frozenset({404}),
         echoes=True,
     ),
+    "crossref": Policy(
+        title="Crossref",
+        base=lambda settings: settings.crossref_url,
+        timeout_ms=lambda settings: settings.europepmc_timeout_ms,
+        retries=lambda settings: settings.europepmc_max_retries,
+        per_second=lambda keyed: 10 if keyed else 5,
+        pause_ms=lambda settings: None,
+        credentials=(("mailto", "crossref_email"),),
+        key="mailto",
+        domain="crossref.org",
+        at_once=1,
+        missing=frozenset({404}),
+        echoes=True,
+    ),
+    "openalex": Policy(
+        title="OpenAlex",
+        base=lambda settings: settings.openalex_url,
+        timeout_ms=lambda settings: settings.europepmc_timeout_ms,
+        retries=lambda settings: settings.europepmc_max_retries,
+        per_second=lambda keyed: 5,
+        pause_ms=lambda settings: None,
+        missing=frozenset({404}),
+    ),
     "pmc_oa": Policy(
         title="PMC's open-data bucket",
         base=lambda settings: settings.pmc_oa_url,
@@ -157,9 +184,13 @@ def credentials_length(settings: Settings, service: str, url: str) -> int:
 
 
 def is_keyed(settings: Settings, service: str) -> bool:
-    """Tell whether requests to the service carry an api key, and so have the higher limit."""
-    url = POLICIES[service].base(settings)
-    return any(name == "api_key" for name, _ in credentials_for(settings, service, url))
+    """Tell whether requests carry what gives them the higher limit: NCBI's api key, for Crossref an e-mail."""
+    return _key(settings, service) is not None
+
+
+def _key(settings: Settings, service: str) -> str | None:
+    policy = POLICIES[service]
+    return dict(credentials_for(settings, service, policy.base(settings))).get(policy.key)
 
 
 def limiter_file(settings: Settings, service: str) -> Path:
@@ -167,7 +198,7 @@ def limiter_file(settings: Settings, service: str) -> Path:
 
     A mirror or a sandbox counts for itself; it has a file of its own.
     """
-    key = _plain(settings.ncbi_api_key) if is_keyed(settings, service) else None
+    key = _key(settings, service)
     who = _tag(f"entrez-kit limiter {key}") if key else "machine"
     base = POLICIES[service].base(settings).rstrip("/")
     own = "" if settings.demo or base == default_of(f"{service}_url") else f"-at-{_tag(base)}"

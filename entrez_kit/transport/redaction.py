@@ -12,7 +12,7 @@ HIDDEN: Final = "[hidden]"
 SHORTEST_SECRET: Final = 6  # a shorter value may be part of any word; the parameter's name gives it away anyway
 MAX_QUOTED: Final = 300
 
-_PARAMETER: Final = re.compile(r"(?i)\b((?:api[_-]?key|e?mail)(?:=|%3D))(?!\[hidden\])[^&\s\"'<>)\]]+")
+_PARAMETER: Final = re.compile(r"(?i)\b((?:api[_-]?key|e?mail|mailto)(?:=|%3D))(?!\[hidden\])[^&\s\"'<>)\]]+")
 # A value ends at its quotation mark or, in a text that was cut, at the end: what can never fail and never goes back
 # stays linear in whatever a service or a caller writes.
 _MEMBER: Final = re.compile(

@@ -238,6 +238,8 @@ class Drill:
             "ENTREZ_KIT_EUROPEPMC_URL": f"{url}/europepmc",
             "ENTREZ_KIT_PMC_OA_URL": f"{url}/pmc-oa",
             "ENTREZ_KIT_UNPAYWALL_URL": f"{url}/unpaywall",
+            "ENTREZ_KIT_CROSSREF_URL": f"{url}/crossref",
+            "ENTREZ_KIT_OPENALEX_URL": f"{url}/openalex",
         }
         out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.TextIOWrapper(io.BytesIO(), "utf-8")
         main: Callable[[list[str]], int] = import_module("entrez_kit.commands._app").main

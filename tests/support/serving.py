@@ -170,6 +170,8 @@ def environment_for(sandbox: "Sandbox | Silent | None", **more: str) -> dict[str
         "ENTREZ_KIT_IDCONV_URL": f"{url}/idconv",
         "ENTREZ_KIT_EUROPEPMC_URL": f"{url}/europepmc",
         "ENTREZ_KIT_UNPAYWALL_URL": f"{url}/unpaywall",
+        "ENTREZ_KIT_CROSSREF_URL": f"{url}/crossref",
+        "ENTREZ_KIT_OPENALEX_URL": f"{url}/openalex",
         "ENTREZ_KIT_PMC_OA_URL": f"{url}/pmc-oa",
         **more,
     }

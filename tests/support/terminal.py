@@ -41,6 +41,8 @@ def cli_fixture(
     monkeypatch.setenv("ENTREZ_KIT_IDCONV_URL", f"{sandbox.url}/idconv")
     monkeypatch.setenv("ENTREZ_KIT_EUROPEPMC_URL", f"{sandbox.url}/europepmc")
     monkeypatch.setenv("ENTREZ_KIT_PMC_OA_URL", f"{sandbox.url}/pmc-oa")
+    monkeypatch.setenv("ENTREZ_KIT_CROSSREF_URL", f"{sandbox.url}/crossref")
+    monkeypatch.setenv("ENTREZ_KIT_OPENALEX_URL", f"{sandbox.url}/openalex")
     monkeypatch.setenv("ENTREZ_KIT_UNPAYWALL_URL", f"{sandbox.url}/unpaywall")
     monkeypatch.setenv("UNPAYWALL_EMAIL", "reader@entrez-kit.invalid")
     return caller(monkeypatch, capsysbinary)

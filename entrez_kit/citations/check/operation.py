@@ -1,19 +1,34 @@
-"""Check references against PubMed: does each exist, does it say what its record says, has it been retracted?
+"""Check references: does each exist, does it say what its record says, does its work still stand?
 
 A reference is found by its identifiers, and where those lead nowhere, or to another work, by journal, volume and page
 or by its title. An identifier that exists proves nothing: made-up references often carry the DOI of a real article.
+How the work stands is asked of every source there is (``sources.py``).
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, get_args
 
 from pydantic import Field, PrivateAttr
+from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit import tracing
 from entrez_kit.batches import in_batches
 from entrez_kit.citations.check.comparing import FieldDifference, FieldName, differences, same_work, title_agrees
+from entrez_kit.citations.check.crossref_records import article_of
+from entrez_kit.citations.check.sources import (
+    TITLES,
+    SourceName,
+    Sources,
+    SourceStanding,
+    Verdict,
+    Work,
+    named_sources,
+    verdict_of,
+)
 from entrez_kit.citations.check.written import compare_text
 from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.files.references import FieldUpdate, Reference, csl_text_of
@@ -25,7 +40,7 @@ from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.match import LOOKUP_CITATION, Citation, MatchRequest, brief_citation, surname
 from entrez_kit.pubmed.models import Article, RetractionStatus
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
-from entrez_kit.pubmed.standing import Standing
+from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus, place_of, retraction_status
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import parse_esearch
 
@@ -42,6 +57,8 @@ CheckStatus = Literal[
     "another_work",
     "retracted",
     "concern",
+    "superseded",
+    "duplicate",
     "not_found",
     "ambiguous",
     "unreadable",
@@ -52,6 +69,9 @@ UNCERTAIN: Final[frozenset[CheckStatus]] = frozenset(
     ("another_work", "not_found", "ambiguous", "unreadable", "unchecked")
 )
 """Where no record is certain, nothing is corrected."""
+RETRACTED: Final = frozenset(("retracted", "withdrawn", "partially_retracted"))
+REPLACED: Final = frozenset(("superseded", "republished", "preprint_published"))
+"""Standings of a work that has a newer version."""
 MAX_SHOWN: Final = 120
 FoundBy = Literal["identifier", "citation", "title"]
 ANOTHER_WORK: Final[Mapping[FoundBy, str]] = {
@@ -66,6 +86,12 @@ class CheckRequest(Request):
 
     references: list[Reference] = Field(min_length=1, max_length=MAX_REFERENCES, description="References in order.")
     warnings: list[Warn] = Field(default=[], description="What there was to say about their file.")
+    sources: list[SourceName] | None = Field(
+        default=None, description="Who is asked how works stand; everyone unless given."
+    )
+    retraction_watch: SkipJsonSchema[Path | None] = Field(
+        default=None, description="CSV file of the Retraction Watch database."
+    )
     corrects: bool = Field(default=False, description="Say what a corrected file would change.")
     target: str | None = Field(default=None, description="Where the corrected file goes, if anything changes.")
 
@@ -73,8 +99,11 @@ class CheckRequest(Request):
 class CheckedReference(Result):
     """What became of one reference.
 
-    ``pmid``, ``doi``, ``title`` and ``citation`` are those of the record. ``differences`` may be there whatever the
-    status but verified. Of ``another_work``, which has ``same_work`` false, the record is what was found instead.
+    ``pmid``, ``doi``, ``title`` and ``citation`` are those of the record, which is PubMed's unless ``record_source``
+    says otherwise. ``differences`` may be there whatever the status but verified. Of ``another_work``, which has
+    ``same_work`` false, the record is what was found instead. ``standing_status`` is what all ``sources`` come to:
+    ``none`` only where each one that was asked answered, else ``unknown`` where nothing is known. ``duplicate_of`` is
+    the number of the earlier row that cites the same work, from 1.
     """
 
     key: str
@@ -89,6 +118,11 @@ class CheckedReference(Result):
     same_work: bool | None = sparse()
     retraction_status: RetractionStatus = Field(default="none", exclude_if=lambda value: value == "none")
     standing: Standing | None = sparse()
+    standing_status: StandingStatus | Literal["none", "unknown"] | None = sparse()
+    sources: list[SourceStanding] = sparse([])
+    disagreement: str | None = sparse()
+    record_source: SourceName | None = sparse()
+    duplicate_of: int | None = sparse()
     notice: str | None = sparse()
     differences: list[FieldDifference] = sparse([])
     candidate_pmids: list[str] = sparse([])
@@ -144,7 +178,7 @@ class _Candidates:
 
     def add(self, article: Article, found_by: FoundBy) -> None:
         """Take a record, under the way it was first found."""
-        self.articles.setdefault(article.pmid, (article, found_by))
+        self.articles.setdefault(article.pmid or article.doi or "", (article, found_by))
 
     def settled(self, reference: Reference) -> bool:
         """Whether one of the records is the work that is meant."""
@@ -160,16 +194,23 @@ class Checks(Outcomes[CheckedReference]):
         self._services = services
         self._request = request
         self._checked: list[CheckedReference] = []
+        self._rows: dict[str, int] = {}
         self._corrections: dict[int, FieldUpdate] = {}
 
     def __iter__(self) -> Iterator[CheckedReference]:
         references = self._request.references
+        settings = self._services.settings
+        asked = self._request.sources or named_sources(settings.check_sources)
+        sources = Sources(self._services, asked, self._request.retraction_watch or settings.retraction_watch)
         failure: EntrezKitError | None = None
         for start in range(0, len(references), BATCH):
             tracing.step(start, len(references))
-            found = _found(self._services, references[start : start + BATCH])
-            for number, candidates in enumerate(found, start=start):
-                outcome, article = _outcome(references[number], candidates)
+            batch = references[start : start + BATCH]
+            found = _found(self._services, batch, crossref="crossref" in asked)
+            outcomes = [_outcome(reference, candidates) for reference, candidates in zip(batch, found, strict=True)]
+            outcomes = _with_standings(outcomes, sources)
+            for number, (candidates, (outcome, article)) in enumerate(zip(found, outcomes, strict=True), start=start):
+                outcome = self._repeated(outcome, number)
                 correction = _correction(references[number], outcome, article) if self._request.corrects else None
                 if correction is not None:
                     self._corrections[number] = correction
@@ -180,6 +221,17 @@ class Checks(Outcomes[CheckedReference]):
         if failure is not None and all(outcome.status == "unchecked" for outcome in self._checked):
             raise failure
         self.warnings += _cited_twice(self._checked)
+
+    def _repeated(self, outcome: CheckedReference, number: int) -> CheckedReference:
+        """Name the earlier row that cites the same work; a reference with nothing else to say of it is a duplicate."""
+        work = outcome.pmid or outcome.doi
+        if not work or outcome.same_work is False:
+            return outcome
+        first = self._rows.setdefault(work, number)
+        if first == number:
+            return outcome
+        status = "duplicate" if outcome.status == "verified" else outcome.status
+        return outcome.model_copy(update={"duplicate_of": first + 1, "status": status})
 
     def result(self) -> CheckResult:
         """Return what all outcomes come to."""
@@ -198,7 +250,7 @@ class Checks(Outcomes[CheckedReference]):
 
 
 def check_references(services: Services, request: CheckRequest) -> Checks:
-    """Check references against PubMed: whether they exist, say what their records say, and still stand.
+    """Check references: whether they exist, say what their records say, and still stand by every source asked.
 
     Args:
         services: the clients.
@@ -234,7 +286,7 @@ def _cited_twice(checked: Sequence[CheckedReference]) -> list[Warn]:
 # Finding records
 
 
-def _found(services: Services, references: Sequence[Reference]) -> list[_Candidates]:
+def _found(services: Services, references: Sequence[Reference], *, crossref: bool) -> list[_Candidates]:
     """Find the records that a batch of references may mean, in a number of requests that the batch bounds."""
     found = [_Candidates() for _ in references]
     _by_identifier(services, references, found)
@@ -244,7 +296,28 @@ def _found(services: Services, references: Sequence[Reference]) -> list[_Candida
     _by_citation(services, references, open_ones, found)
     open_ones = [n for n in open_ones if not found[n].settled(references[n]) and not found[n].failure]
     _by_title(services, references, open_ones, found)
+    if crossref:
+        _at_crossref(services, references, found)
     return found
+
+
+def _at_crossref(services: Services, references: Sequence[Reference], found: list[_Candidates]) -> None:
+    """Ask Crossref for the DOIs that PubMed does not have: of books, preprints, conference papers, other fields."""
+    wanted: dict[str, list[int]] = {}
+    for number, (reference, candidates) in enumerate(zip(references, found, strict=True)):
+        if reference.doi and reference.doi in candidates.absent and not candidates.settled(reference):
+            wanted.setdefault(reference.doi, []).append(number)
+
+    def ask(batch: list[str]) -> Article:
+        return article_of(json.loads(services.crossref.work(batch[0]).content)["message"])
+
+    asked = in_batches(list(wanted), 1, ask, refusals=(EntityNotFound, InvalidInput))
+    for (doi,), article in asked.answers:
+        for number in wanted[doi]:
+            found[number].add(article, "identifier")
+    for doi, error in asked.failed.items():
+        for number in wanted[doi]:
+            found[number].failure = error
 
 
 def _by_identifier(services: Services, references: Sequence[Reference], found: list[_Candidates]) -> None:
@@ -405,8 +478,9 @@ def _outcome(reference: Reference, candidates: _Candidates) -> tuple[CheckedRefe
         **base,
         status=status,
         found_by=found_by,
-        pmid=article.pmid,
+        pmid=article.pmid or None,
         doi=article.doi,
+        record_source=None if article.pmid else "crossref",
         pmcid=article.pmcid,
         title=article.title or None,
         citation=None if status == "verified" else brief_citation(article),
@@ -418,6 +492,65 @@ def _outcome(reference: Reference, candidates: _Candidates) -> tuple[CheckedRefe
         detail="; ".join(details) or None,
     )
     return checked, article
+
+
+def _with_standings(
+    outcomes: Sequence[tuple[CheckedReference, Article | None]], sources: Sources
+) -> list[tuple[CheckedReference, Article | None]]:
+    """Ask how the works stand that were found; of what was not found there is nothing to ask."""
+    numbers = [n for n, (outcome, article) in enumerate(outcomes) if article is not None and outcome.same_work is None]
+    works = []
+    for number in numbers:
+        article = outcomes[number][1]
+        assert article is not None
+        doi = article.doi.lower() if article.doi else None
+        works.append(Work(doi, article.pmid or None, article if article.pmid else None))
+    judged = list(outcomes)
+    for number, said in zip(numbers, sources.ask(works), strict=True):
+        outcome, article = outcomes[number]
+        judged[number] = (_judged(outcome, said, verdict_of(said)), article)
+    return judged
+
+
+def _judged(outcome: CheckedReference, said: list[SourceStanding], verdict: Verdict) -> CheckedReference:
+    """Put what the sources say of a work into what was said of the reference."""
+    standing = verdict.standing
+    details = [outcome.detail] if outcome.detail else []
+    status = outcome.status
+    if verdict.says in RETRACTED:
+        status = "retracted"
+    elif verdict.says == "expression_of_concern":
+        status = "concern"
+    elif verdict.says in REPLACED and status == "verified":
+        status = "superseded"
+    failed = [one for one in said if one.says == "failed"]
+    if failed:
+        named = "; ".join(f"{TITLES[one.source]}: {one.detail}" for one in failed)
+        details.append(f"not known to stand by all sources: {named}")
+        if status == "verified":
+            status = "unchecked"
+    if verdict.says in REPLACED and standing is not None:
+        newer = [text for notice in standing.notices if (text := _newer(notice)) and notice.status == verdict.says]
+        details += [f"the newer version: {'; '.join(dict.fromkeys(newer))}"] if newer else []
+    return outcome.model_copy(
+        update={
+            "status": status,
+            "standing": standing,
+            "standing_status": verdict.says,
+            "retraction_status": retraction_status(standing),
+            "notice": standing.note if standing else None,
+            "sources": said,
+            "disagreement": verdict.disagreement,
+            "citation": outcome.citation,
+            "detail": "; ".join(details) or None,
+        }
+    )
+
+
+def _newer(notice: StandingNotice) -> str:
+    """Return what names the newer version of a work."""
+    ids = [f"PMID {notice.pmid}" if notice.pmid else "", f"doi:{notice.doi}" if notice.doi else ""]
+    return ", ".join(part for part in (place_of(notice), *ids) if part)
 
 
 def _ranked(
@@ -488,7 +621,7 @@ def _correction(reference: Reference, outcome: CheckedReference, article: Articl
     fields: dict[str, Any] = {one.field: _value(one, item, article) for one in outcome.differences}
     if outcome.detail and reference.pmid and reference.pmid != article.pmid:
         fields["pmid"] = article.pmid
-    note = outcome.notice if outcome.status in ("retracted", "concern") else None
+    note = outcome.notice if outcome.retraction_status in ("retracted", "expression_of_concern") else None
     return FieldUpdate(fields, note, short=item.get("container-title-short")) if fields or note else None
 
 

@@ -184,7 +184,7 @@ def test_a_key_used_twice_is_reported_and_both_are_checked(cli: Cli, tmp_path: P
 
     found = json.loads(cli("check", str(file)).out)
 
-    assert [one["status"] for one in found["references"]] == ["verified", "verified"]
+    assert [one["status"] for one in found["references"]] == ["verified", "duplicate"]
     assert found["warnings"][0] == {"code": "duplicate_key", "message": "The key good is used 2 times (lines 1, 2)."}
 
 

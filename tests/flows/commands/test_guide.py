@@ -41,6 +41,8 @@ def answering(shared_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setenv("ENTREZ_KIT_IDCONV_URL", f"{shared_sandbox.url}/idconv")
     monkeypatch.setenv("ENTREZ_KIT_EUROPEPMC_URL", f"{shared_sandbox.url}/europepmc")
     monkeypatch.setenv("ENTREZ_KIT_PMC_OA_URL", f"{shared_sandbox.url}/pmc-oa")
+    monkeypatch.setenv("ENTREZ_KIT_CROSSREF_URL", f"{shared_sandbox.url}/crossref")
+    monkeypatch.setenv("ENTREZ_KIT_OPENALEX_URL", f"{shared_sandbox.url}/openalex")
     monkeypatch.chdir(tmp_path)
 
 

@@ -1,0 +1,331 @@
+"""How works stand by everyone who keeps record of it: PubMed, Europe PMC, Crossref, OpenAlex and Retraction Watch.
+
+No source knows all retractions, so what one is silent about says little. A source that failed, or has no record of a
+work, is never taken for one that has nothing against it.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+from entrez_kit.batches import in_background, in_batches
+from entrez_kit.citations.check.crossref_records import standing_of_work
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
+from entrez_kit.model import Result, sparse
+from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus, graver
+from entrez_kit.services import Services
+
+if TYPE_CHECKING:
+    from entrez_kit.citations.check.retraction_watch import RetractionWatch
+
+SourceName = Literal["pubmed", "europepmc", "crossref", "openalex", "retraction_watch"]
+Said = StandingStatus | Literal["none", "not_held", "not_asked", "failed"]
+SOURCES: Final[tuple[SourceName, ...]] = get_args(SourceName)
+TITLES: Final[Mapping[SourceName, str]] = {
+    "pubmed": "PubMed",
+    "europepmc": "Europe PMC",
+    "crossref": "Crossref",
+    "openalex": "OpenAlex",
+    "retraction_watch": "Retraction Watch",
+}
+EUROPEPMC_BATCH: Final = 20
+UPDATES_BATCH: Final = 20
+_SILENT: Final = frozenset(("none", "not_held", "not_asked", "failed"))
+_RETRACTED: Final = frozenset(("retracted", "withdrawn", "partially_retracted"))
+COMMA: Final = "Crossref cannot be asked which notices name a DOI with a comma in it; its own record names none"
+
+
+class SourceStanding(Result):
+    """What one source says of a work.
+
+    ``says`` is how the work stands; ``none``: nothing is against it; ``not_held``: the source has no record of it;
+    ``not_asked``: it was switched off, or the work has no identifier that it knows; ``failed``: it gave no answer.
+    """
+
+    source: SourceName
+    says: Said
+    notices: list[StandingNotice] = sparse([])
+    detail: str | None = sparse()
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A work to ask about: its identifiers, and its record where PubMed has one."""
+
+    doi: str | None = None
+    pmid: str | None = None
+    article: Article | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What all sources come to: the gravest of what they say, and whether one that could say so does not.
+
+    ``says`` is ``none`` only where every source that was asked answered and one of them has the work; else ``unknown``.
+    """
+
+    says: StandingStatus | Literal["none", "unknown"]
+    standing: Standing | None
+    disagreement: str | None
+
+
+def named_sources(text: str | None) -> list[SourceName]:
+    """Return the sources named in a comma-separated list; all of them where there is none.
+
+    Raises:
+        InvalidInput: one of them does not exist.
+    """
+    named = [part.strip().lower().replace("-", "_") for part in (text or "").split(",") if part.strip()]
+    for name in named:
+        if name not in SOURCES:
+            raise InvalidInput(
+                f"There is no source {name!r}.",
+                invalid_input=f"sources={name}",
+                recovery_hint=f"Choose from {', '.join(SOURCES)}; several with commas between them.",
+                details={"reason": "unknown_source"},
+            )
+    return [name for name in SOURCES if name in named] or list(SOURCES)
+
+
+def verdict_of(said: Sequence[SourceStanding]) -> Verdict:
+    """Return what the sources come to."""
+    standing: Standing | None = None
+    for one in said:
+        if one.says not in _SILENT:
+            standing = graver(standing, Standing(status=_status(one.says), notices=one.notices))
+    if standing is None:
+        answered = [one for one in said if one.says != "not_asked"]
+        held = any(one.says == "none" for one in answered) and not any(one.says == "failed" for one in answered)
+        return Verdict("none" if held else "unknown", None, None)
+    grave = _kind(standing.status)
+    agreeing = [one for one in said if one.says not in _SILENT and _kind(_status(one.says)) == grave]
+    others = [one for one in said if one not in agreeing and _could_say(one, grave)]
+    disagreement = None
+    if others:
+        sides = (f"{TITLES[one.source]}: {one.says.replace('_', ' ')}" for one in (*agreeing, *others))
+        disagreement = "the sources disagree: " + ", ".join(sides)
+    return Verdict(standing.status, standing, disagreement)
+
+
+def _status(said: Said) -> StandingStatus:
+    return said  # type: ignore[return-value]  # the silent ones are left out by the callers
+
+
+def _kind(status: StandingStatus) -> str:
+    return "retracted" if status in _RETRACTED else status
+
+
+def _could_say(one: SourceStanding, grave: str) -> bool:
+    """Tell whether a source that has the work, and keeps record of such things, says otherwise."""
+    if one.says in ("not_held", "not_asked", "failed"):
+        return False
+    if one.source == "openalex":  # it knows of retractions only
+        return grave == "retracted"
+    return grave in ("retracted", "expression_of_concern", "reinstated")
+
+
+@dataclass(slots=True)
+class Sources:
+    """The sources that are asked, for any number of works.
+
+    Args:
+        services: the clients.
+        asked: which of them.
+        retraction_watch: the CSV file of that database.
+
+    Raises:
+        InvalidInput: the file cannot be read.
+    """
+
+    services: Services
+    asked: Sequence[SourceName]
+    retraction_watch: Path | None = None
+    _watch: "RetractionWatch | None" = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        if self.retraction_watch is not None and "retraction_watch" in self.asked:
+            from entrez_kit.citations.check.retraction_watch import read_retraction_watch
+
+            self._watch = read_retraction_watch(self.retraction_watch)
+
+    def ask(self, works: Sequence[Work]) -> list[list[SourceStanding]]:
+        """Return what every source says of each work; those that are asked over the network at the same time."""
+        readers: dict[SourceName, Callable[[], list[SourceStanding]]] = {
+            "pubmed": partial(_pubmed, works),
+            "europepmc": partial(_europepmc, self.services, works),
+            "crossref": partial(_crossref, self.services, works),
+            "openalex": partial(_openalex, self.services, works),
+            "retraction_watch": partial(self._of_watch, works),
+        }
+        waiting = {name: in_background(readers[name]) for name in self.asked}
+        silent = [SourceStanding(source=name, says="not_asked") for name in SOURCES]
+        columns = [
+            waiting[name]() if name in waiting else [silent[number]] * len(works) for number, name in enumerate(SOURCES)
+        ]
+        return [list(row) for row in zip(*columns, strict=True)]
+
+    def _of_watch(self, works: Sequence[Work]) -> list[SourceStanding]:
+        def said(work: Work) -> SourceStanding:
+            if self._watch is None:
+                return SourceStanding(source="retraction_watch", says="not_asked", detail="no file is named")
+            if not (work.doi or work.pmid):
+                return _without_id("retraction_watch", "DOI nor PMID")
+            standing = self._watch.standing(work.doi, work.pmid)
+            newest = self._watch.newest
+            return _said("retraction_watch", standing, f"file with notices until {newest}" if newest else None)
+
+        return [said(work) for work in works]
+
+
+# One source each -----------------------------------------------------------------------------------------------------
+
+
+def _said(source: SourceName, standing: Standing | None, detail: str | None = None) -> SourceStanding:
+    if standing is None:
+        return SourceStanding(source=source, says="none", detail=detail)
+    return SourceStanding(source=source, says=standing.status, notices=standing.notices, detail=detail)
+
+
+def _failed(source: SourceName, error: EntrezKitError) -> SourceStanding:
+    if isinstance(error, NotConfigured):
+        return SourceStanding(source=source, says="not_asked", detail=str(error.message))
+    return SourceStanding(source=source, says="failed", detail=str(error.message))
+
+
+def _without_id(source: SourceName, lacking: str) -> SourceStanding:
+    return SourceStanding(source=source, says="not_asked", detail=f"the work has neither {lacking}")
+
+
+def _pubmed(works: Sequence[Work]) -> list[SourceStanding]:
+    return [
+        SourceStanding(source="pubmed", says="not_held")
+        if work.article is None
+        else _said("pubmed", work.article.standing)
+        for work in works
+    ]
+
+
+def _europepmc(services: Services, works: Sequence[Work]) -> list[SourceStanding]:
+    from entrez_kit.europepmc.records import parse_page
+
+    clauses = {clause: work for work in works if (clause := _clause(work))}
+
+    def ask(batch: list[str]) -> dict[str, list[Standing | None]]:
+        # Preprints and PMC's copies have records of their own beside PubMed's.
+        size = min(1000, 5 * len(batch))
+        page = parse_page(services.europepmc.search(query=" OR ".join(batch), page_size=size).content, "*")
+        if page.total_found > len(page.articles) and len(batch) > 1:
+            raise UpstreamError("Europe PMC lists only some of the records.", details={"reason": "incomplete"})
+        return {
+            clause: [article.standing for article in page.articles if _is_of(clauses[clause], article)]
+            for clause in batch
+        }
+
+    try:
+        asked = in_batches(list(clauses), EUROPEPMC_BATCH, ask, refusals=(EntityNotFound, InvalidInput))
+    except NotConfigured as exc:
+        return [_failed("europepmc", exc)] * len(works)
+    found = {clause: standings for _, answer in asked.answers for clause, standings in answer.items()}
+    failures = {**asked.failed, **asked.refused}
+
+    def said(work: Work) -> SourceStanding:
+        clause = _clause(work)
+        if clause is None:
+            return _without_id("europepmc", "DOI nor PMID")
+        if clause in failures:
+            return _failed("europepmc", failures[clause])
+        if not found[clause]:
+            return SourceStanding(source="europepmc", says="not_held")
+        standing: Standing | None = None
+        for one in found[clause]:
+            standing = graver(standing, one)
+        return _said("europepmc", standing)
+
+    return [said(work) for work in works]
+
+
+def _clause(work: Work) -> str | None:
+    if work.pmid:
+        return f"(EXT_ID:{work.pmid} AND SRC:MED)"
+    if work.doi:
+        return 'DOI:"{}"'.format(work.doi.replace('"', "").replace("\\", ""))
+    return None
+
+
+def _is_of(work: Work, record: Article) -> bool:
+    if work.pmid:
+        return record.pmid == work.pmid
+    return (record.doi or "").lower() == (work.doi or "").lower()
+
+
+def _each(
+    source: SourceName, works: Sequence[Work], read: Callable[[str], Any]
+) -> tuple[dict[str, Any], dict[str, SourceStanding]]:
+    """Ask about DOIs one by one; return what was read of each, and what is to be said where nothing was.
+
+    Once a service has failed for good, the rest is not tried.
+    """
+    dois = list(dict.fromkeys(work.doi for work in works if work.doi))
+    asked = in_batches(dois, 1, lambda batch: read(batch[0]), refusals=(EntityNotFound, InvalidInput))
+    silent = {doi: _failed(source, error) for doi, error in asked.failed.items()}
+    for doi, error in asked.refused.items():
+        held = not isinstance(error, EntityNotFound)
+        silent[doi] = _failed(source, error) if held else SourceStanding(source=source, says="not_held")
+    return {batch[0]: answer for batch, answer in asked.answers}, silent
+
+
+def _crossref(services: Services, works: Sequence[Work]) -> list[SourceStanding]:
+    """Ask Crossref both ways: what updates a work by its own record, and which notices say that they update it."""
+    records, silent = _each("crossref", works, lambda doi: json.loads(services.crossref.work(doi).content)["message"])
+    named = {doi: standing_of_work(record) for doi, record in records.items()}
+    # A record that names what retracts it needs no second question.
+    open_ones = [doi for doi, standing in named.items() if standing is None or standing.status not in _RETRACTED]
+    asked = in_batches(
+        [doi for doi in open_ones if "," not in doi],
+        UPDATES_BATCH,
+        lambda batch: _updates(services, batch),
+        refusals=(InvalidInput, EntityNotFound),
+    )
+    for batch, notices in asked.answers:
+        for doi in batch:
+            named[doi] = standing_of_work(records[doi], notices)
+    failures = {**asked.failed, **asked.refused}
+
+    def said(work: Work) -> SourceStanding:
+        if not work.doi:
+            return _without_id("crossref", "DOI")
+        if work.doi in silent:
+            return silent[work.doi]
+        standing = named[work.doi]
+        if standing is None and work.doi in failures:
+            return _failed("crossref", failures[work.doi])
+        if standing is None and "," in work.doi:
+            return SourceStanding(source="crossref", says="failed", detail=COMMA)
+        return _said("crossref", standing)
+
+    return [said(work) for work in works]
+
+
+def _updates(services: Services, dois: list[str]) -> Iterable[Mapping[str, Any]]:
+    message = json.loads(services.crossref.updates(dois).content)["message"]
+    items: list[Mapping[str, Any]] = [item for item in message["items"] if isinstance(item, dict)]
+    if message["total-results"] > len(items):
+        raise UpstreamError("Crossref lists only some of the notices.", details={"reason": "incomplete"})
+    return items
+
+
+def _openalex(services: Services, works: Sequence[Work]) -> list[SourceStanding]:
+    found, silent = _each("openalex", works, lambda doi: json.loads(services.openalex.work(doi).content))
+
+    def said(work: Work) -> SourceStanding:
+        if not work.doi:
+            return _without_id("openalex", "DOI")
+        if work.doi in silent:
+            return silent[work.doi]
+        return _said("openalex", Standing(status="retracted") if found[work.doi]["is_retracted"] else None)
+
+    return [said(work) for work in works]

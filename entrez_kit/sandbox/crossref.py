@@ -1,0 +1,114 @@
+"""Crossref and OpenAlex over the corpus of the sandbox.
+
+As outside, they do not agree: OpenAlex knows no retraction of a work whose PMID is odd. A notice of the corpus says
+``update-to``; only works whose PMID is even have ``updated-by`` in their own record.
+"""
+
+import re
+from typing import Any, Final
+
+from entrez_kit.sandbox.document import Document
+from entrez_kit.sandbox.pubmed import PubMedDatabase
+from entrez_kit.sandbox.replies import SandboxReply, document, plain
+from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
+
+_UPDATED: Final = {
+    "RetractionIn": "retraction",
+    "RetractedandRepublishedIn": "retraction",
+    "PartialRetractionIn": "partial_retraction",
+    "ExpressionOfConcernIn": "expression_of_concern",
+    "ErratumIn": "correction",
+    "CorrectedandRepublishedIn": "correction",
+}
+_UPDATES: Final = {
+    "RetractionOf": "retraction",
+    "PartialRetractionOf": "partial_retraction",
+    "ExpressionOfConcernFor": "expression_of_concern",
+    "ErratumFor": "correction",
+}
+_DOI: Final = re.compile(r"\bdoi: ?(10\.\S*[^\s.;,])", re.IGNORECASE)
+_RETRACTED: Final = frozenset(("RetractionIn", "RetractedandRepublishedIn", "PartialRetractionIn"))
+
+
+def crossref(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+    """Answer ``/works/{doi}`` and ``/works?filter=updates:...``; a filter with a stray comma is refused."""
+    path = request.rest
+    if path == "works":
+        return _updates(request, state)
+    article = _article(path.removeprefix("works/"), state)
+    if article is None:
+        return plain("Resource not found.", 404)
+    return _message("work", _record(article))
+
+
+def openalex(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+    """Answer ``/works/doi:{doi}``."""
+    article = _article(request.rest.removeprefix("works/doi:"), state)
+    if article is None:
+        return document({"error": "404 Not Found", "message": "The requested work does not exist."}, 404)
+    retracted = any(one.kind in _RETRACTED for one in article.corrections)
+    return document(
+        {
+            "id": f"https://openalex.org/W{article.pmid}",
+            "doi": f"https://doi.org/{article.doi.lower()}",
+            "is_retracted": retracted and int(article.pmid) % 2 == 0,
+        }
+    )
+
+
+def _article(doi: str, state: SandboxState) -> Document | None:
+    database = state.databases.get("pubmed")
+    if not isinstance(database, PubMedDatabase):
+        return None
+    found = database.corpus.find("aid", doi.casefold())
+    number = database.corpus.number(found[0]) if found else None
+    return database.corpus.document(number) if number is not None else None
+
+
+def _updates(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+    items = []
+    for clause in request.get("filter").split(","):
+        name, _, doi = clause.partition(":")
+        if name != "updates":
+            failure = {"type": "filter-not-available", "value": name, "message": f"Filter {name} specified but absent"}
+            return document({"status": "failed", "message-type": "validation-failure", "message": [failure]}, 400)
+        work = _article(doi, state)
+        for one in work.corrections if work is not None else ():
+            notice = _article(match[1], state) if (match := _DOI.search(one.source)) else None
+            if one.kind in _UPDATED and notice is not None:
+                items.append(_record(notice))
+    return _message("work-list", {"total-results": len(items), "items": items[: request.number("rows", 20)]})
+
+
+def _message(kind: str, message: dict[str, Any]) -> SandboxReply:
+    return document({"status": "ok", "message-type": kind, "message-version": "1.0.0", "message": message})
+
+
+def _record(article: Document) -> dict[str, Any]:
+    number = article.publication_date.number
+    parts = [part for part in (number // 10_000, number // 100 % 100, number % 100) if part]
+    record: dict[str, Any] = {
+        "DOI": article.doi.lower(),
+        "type": "posted-content" if "Preprint" in article.publication_types else "journal-article",
+        "title": [article.title.rstrip(".")],
+        "author": [
+            {"name": person.group} if person.group else {"family": person.last, "given": person.fore or person.initials}
+            for person in article.authors
+        ],
+        "container-title": [article.journal_title],
+        "short-container-title": [article.journal_iso],
+        "volume": article.volume,
+        "issue": article.issue,
+        "page": article.pages,
+        "issued": {"date-parts": [parts]},
+        "update-to": list(_updates_in(article, _UPDATES)),
+        "updated-by": list(_updates_in(article, _UPDATED)) if int(article.pmid) % 2 == 0 else [],
+    }
+    return {name: value for name, value in record.items() if value}
+
+
+def _updates_in(article: Document, kinds: dict[str, str]) -> Any:
+    for one in article.corrections:
+        doi = _DOI.search(one.source)
+        if one.kind in kinds and doi:
+            yield {"DOI": doi[1].lower(), "type": kinds[one.kind], "source": "publisher"}

@@ -1,0 +1,89 @@
+"""Crossref: the record of a DOI, and the notices that update a work. Checked bytes; nothing more is parsed here."""
+
+import json
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+from urllib.parse import quote
+
+from entrez_kit.errors import UpstreamError
+from entrez_kit.settings import Settings
+from entrez_kit.transport.call import Call, Expect, Reply
+from entrez_kit.transport.client import Transport
+from entrez_kit.transport.policy import TTL
+
+MAX_UPDATES: Final = 200
+"""Notices in one reply; more of them than this are asked for in smaller groups."""
+
+
+class Crossref:
+    """Ask Crossref. With CROSSREF_EMAIL the requests go to its polite pool, which takes twice as many a second.
+
+    Every method raises ``UpstreamError`` when there was no answer after every attempt, and ``RateLimited`` when the
+    service refused or the wait for a slot would pass the deadline.
+    """
+
+    def __init__(self, transport: Transport, settings: Settings) -> None:
+        self._transport = transport
+        self._base = settings.crossref_url.rstrip("/")
+
+    def work(self, doi: str) -> Reply:
+        """Return the record of a work as JSON, with ``updated-by`` and ``update-to`` where it has them.
+
+        Args:
+            doi: a bare DOI; any sign in it is encoded.
+
+        Raises:
+            EntityNotFound: Crossref has no such DOI; other agencies register DOIs too.
+        """
+        return self._transport.send(
+            Call(
+                service="crossref",
+                endpoint="crossref_work",
+                url=f"{self._base}/works/{quote(doi, safe='')}",
+                params=(),
+                expect=Expect("json", frozenset({"message"}), read=partial(_check_work, doi)),
+                ttl=TTL["crossref"],
+            )
+        )
+
+    def updates(self, dois: Sequence[str]) -> Reply:
+        """Return the notices whose ``update-to`` names one of these works, as JSON with ``total-results``.
+
+        Args:
+            dois: bare DOIs without commas, which divide Crossref's filters and cannot be encoded there.
+        """
+        if any("," in doi for doi in dois):
+            raise ValueError("a DOI with a comma in it cannot be filtered by")
+        return self._transport.send(
+            Call(
+                service="crossref",
+                endpoint="crossref_updates",
+                url=f"{self._base}/works",
+                params=(("filter", ",".join(f"updates:{doi}" for doi in dois)), ("rows", str(MAX_UPDATES))),
+                expect=Expect("json", frozenset({"message"}), read=_check_list),
+                ttl=TTL["crossref"],
+            )
+        )
+
+
+def _check_work(doi: str, content: bytes) -> None:
+    message = json.loads(content).get("message")
+    told = message.get("DOI") if isinstance(message, dict) else None
+    if not isinstance(told, str) or told.lower() != doi.lower():
+        raise _invalid(f"its record is about {str(told)[:100]!r} and not about {doi[:100]!r}", "crossref_work")
+
+
+def _check_list(content: bytes) -> None:
+    message = json.loads(content).get("message")
+    items = message.get("items") if isinstance(message, dict) else None
+    total = message.get("total-results") if isinstance(message, dict) else None
+    if not isinstance(items, list) or not isinstance(total, int) or len(items) != min(total, MAX_UPDATES):
+        raise _invalid("its list has another length than it says", "crossref_updates")
+
+
+def _invalid(problem: str, endpoint: str) -> UpstreamError:
+    return UpstreamError(
+        f"Crossref's reply is not usable: {problem}.",
+        details={"reason": "invalid_response", "service": "crossref", "endpoint": endpoint},
+    )

@@ -1,0 +1,51 @@
+"""OpenAlex: whether a work counts as retracted there. Single works by DOI only, which need neither key nor account."""
+
+import json
+from functools import partial
+from urllib.parse import quote
+
+from entrez_kit.errors import UpstreamError
+from entrez_kit.settings import Settings
+from entrez_kit.transport.call import Call, Expect, Reply
+from entrez_kit.transport.client import Transport
+from entrez_kit.transport.policy import TTL
+
+
+class OpenAlex:
+    """Ask OpenAlex about single works."""
+
+    def __init__(self, transport: Transport, settings: Settings) -> None:
+        self._transport = transport
+        self._base = settings.openalex_url.rstrip("/")
+
+    def work(self, doi: str) -> Reply:
+        """Return ``doi`` and ``is_retracted`` of a work as JSON.
+
+        Args:
+            doi: a bare DOI; any sign in it is encoded.
+
+        Raises:
+            EntityNotFound: OpenAlex has no such work.
+            UpstreamError: there was no answer after every attempt.
+            RateLimited: the service refused, or the wait for a slot would pass the deadline.
+        """
+        return self._transport.send(
+            Call(
+                service="openalex",
+                endpoint="openalex_work",
+                url=f"{self._base}/works/doi:{quote(doi, safe='')}",
+                params=(("select", "id,doi,is_retracted"),),
+                expect=Expect("json", frozenset({"is_retracted"}), read=partial(_check, doi)),
+                ttl=TTL["openalex"],
+            )
+        )
+
+
+def _check(doi: str, content: bytes) -> None:
+    document = json.loads(content)
+    told = str(document.get("doi") or "").lower().removeprefix("https://doi.org/")
+    if told != doi.lower() or not isinstance(document.get("is_retracted"), bool):
+        raise UpstreamError(
+            f"OpenAlex's reply is about {told[:100]!r} and not about {doi[:100]!r}, or does not say how it stands.",
+            details={"reason": "invalid_response", "service": "openalex", "endpoint": "openalex_work"},
+        )

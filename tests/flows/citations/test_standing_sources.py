@@ -1,0 +1,472 @@
+"""How works stand by every source: what each says, and that silence of one that did not answer is never "none"."""
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entrez_kit import EntrezKit
+from entrez_kit.citations.check.crossref_records import article_of, standing_of_work
+from entrez_kit.citations.check.operation import CHECK, CheckedReference
+from entrez_kit.citations.check.retraction_watch import read_retraction_watch
+from entrez_kit.citations.check.sources import SOURCES, Sources, SourceStanding, Work, named_sources, verdict_of
+from entrez_kit.citations.files.references import Reference
+from entrez_kit.errors import InvalidInput
+from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.standing import Standing
+from entrez_kit.sandbox.replies import SandboxReply, document, plain
+from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
+from entrez_kit.sandbox.server import Sandbox
+
+KitFor = Callable[..., EntrezKit]
+NOTICE = "10.5555/the.notice"
+SICI = "10.1002/(sici)1097-0258(19980815/30)17:15/16<1661::aid-sim968>3.0.co;2-2"
+HEADER = (
+    "Record ID,Title,Subject,Institution,Journal,Publisher,Country,Author,URLS,ArticleType,RetractionDate,"
+    "RetractionDOI,RetractionPubMedID,OriginalPaperDate,OriginalPaperDOI,OriginalPaperPubMedID,RetractionNature,"
+    "Reason,Paywalled,Notes\n"
+)
+
+
+def watch_row(doi: str, nature: str = "Retraction", date: str = "3/1/2021 0:00", pmid: str = "0") -> str:
+    return (
+        f'1,"A title, with a comma",,,J,P,C,"A;B",,,{date},{NOTICE},0,1/1/2019 0:00,"{doi}",{pmid},{nature},'
+        "+Concerns/Issues About Data;+Notice - Limited;,No,\n"
+    )
+
+
+@pytest.fixture
+def watch(tmp_path: Path) -> Callable[..., Path]:
+    def write(*rows: str) -> Path:
+        path = tmp_path / "retraction_watch.csv"
+        path.write_text(HEADER + "".join(rows), encoding="utf-8")
+        return path
+
+    return write
+
+
+# Services that say what a test wants
+
+
+class World:
+    """Crossref, OpenAlex and Europe PMC as a test wants them: for each DOI a state, and for that a reply."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.states: dict[str, dict[str, str]] = {}
+        self.asked: list[tuple[str, str]] = []
+        sandbox.route("/crossref", "crossref", self._crossref)
+        sandbox.route("/openalex", "openalex", self._openalex)
+        sandbox.route("/europepmc/search", "europepmc_search", self._europepmc)
+
+    def _down(self, number: int) -> SandboxReply:
+        return (
+            plain("Service Unavailable", 503),
+            SandboxReply(b"<html><title>Oops</title></html>", "text/html"),
+            SandboxReply(b'{"status":"ok","message":{"DOI":', "application/json"),
+            document({"status": "ok", "message": {"DOI": "10.5555/another.work"}}),
+            plain("", 200),
+            plain("Bad Request", 400),
+        )[number % 6]
+
+    def _crossref(self, request: SandboxRequest, state: SandboxState) -> SandboxReply:
+        self.asked.append(("crossref", request.get("filter") or request.rest))
+        if request.rest == "works":
+            items = []
+            for doi in request.get("filter").removeprefix("updates:").split(",updates:"):
+                how = self.states[doi]["crossref"]
+                if how == "down late":
+                    return plain("", 502)
+                if how == "says by notice":
+                    items.append({"DOI": NOTICE, "title": ["Retraction"], "update-to": [update(doi)]})
+            return document({"status": "ok", "message": {"total-results": len(items), "items": items}})
+        doi = request.rest.removeprefix("works/")
+        how = self.states[doi]["crossref"]
+        if how == "404":
+            return plain("Resource not found.", 404)
+        if how == "down":
+            return self._down(len(doi) + sum(map(ord, doi)))
+        record: dict[str, Any] = {"DOI": doi, "title": ["A title"]}
+        if how == "says":
+            record["updated-by"] = [update(NOTICE)]
+        return document({"status": "ok", "message-type": "work", "message": record})
+
+    def _openalex(self, request: SandboxRequest, state: SandboxState) -> SandboxReply:
+        doi = request.rest.removeprefix("works/doi:")
+        self.asked.append(("openalex", doi))
+        how = self.states[doi]["openalex"]
+        if how == "404":
+            return document({"error": "404 Not Found"}, 404)
+        if how == "down":
+            return self._down(sum(map(ord, doi)))
+        return document({"id": "W1", "doi": f"https://doi.org/{doi}", "is_retracted": how == "says"})
+
+    def _europepmc(self, request: SandboxRequest, state: SandboxState) -> SandboxReply:
+        doi = request.get("query").removeprefix('DOI:"').removesuffix('"')
+        how = self.states[doi]["europepmc"]
+        if how == "down":
+            return plain("Service Unavailable", 503)
+        results: list[dict[str, Any]] = (
+            [] if how == "404" else [{"id": "1", "source": "MED", "doi": doi, "title": "A title."}]
+        )
+        if how == "says":
+            results[0]["pubTypeList"] = {"pubType": ["Journal Article", "Retracted Publication"]}
+        return document({"hitCount": len(results), "resultList": {"result": results}})
+
+
+def update(doi: str, kind: str = "retraction", **more: Any) -> dict[str, Any]:
+    return {"DOI": doi, "type": kind, "label": kind.title(), "source": "retraction-watch", **more}
+
+
+@pytest.fixture
+def world(sandbox: Sandbox) -> World:
+    return World(sandbox)
+
+
+@pytest.fixture
+def asker(sandbox: Sandbox, kit_for: KitFor) -> Callable[..., Sources]:
+    kit = kit_for(sandbox, europepmc_max_retries=0)
+
+    def make(**options: Any) -> Sources:
+        return Sources(kit.services, SOURCES, **options)
+
+    return make
+
+
+def article(doi: str, standing: str | None = None) -> Article:
+    said = Standing.model_validate({"status": standing}) if standing else None
+    return Article(pmid="1", title="A title.", url="u", doi=doi, standing=said)
+
+
+STATES = ("says", "silent", "down", "404")
+CROSSREF = (*STATES, "says by notice", "down late", "odd")
+
+
+def works() -> Iterator[tuple[int, dict[str, str]]]:
+    for number, (crossref, openalex, europepmc) in enumerate(product(CROSSREF, STATES, STATES)):
+        others = {"pubmed": ("says", "silent", "404")[number % 3], "watch": ("says", "silent", "off")[number // 3 % 3]}
+        if number % 4:  # mostly those that settle nothing, so that the asked ones decide
+            others = {"pubmed": ("silent", "404")[number % 2], "watch": ("silent", "off")[number // 2 % 2]}
+        yield number, {"crossref": crossref, "openalex": openalex, "europepmc": europepmc, **others}
+
+
+@pytest.mark.long
+def test_no_combination_with_an_unanswered_source_is_plain_none(
+    world: World, asker: Callable[..., Sources], watch: Callable[..., Path]
+) -> None:
+    outcomes = []
+    for number, states in works():
+        doi = f"10.5555/matrix,{number}" if states["crossref"] == "odd" else f"10.5555/matrix.{number}"
+        world.states[doi] = states
+        file = watch(watch_row(doi) if states["watch"] == "says" else watch_row("10.5555/other"))
+        sources = asker(retraction_watch=None if states["watch"] == "off" else file)
+        record = (
+            None if states["pubmed"] == "404" else article(doi, "retracted" if states["pubmed"] == "says" else None)
+        )
+
+        (said,) = sources.ask([Work(doi=doi, article=record)])
+        verdict = verdict_of(said)
+
+        by_name = {one.source: one.says for one in said}
+        told = {"says": "retracted", "says by notice": "retracted", "silent": "none", "404": "not_held"}
+        expected = {**dict.fromkeys(("down", "down late", "odd"), "failed"), **told, "off": "not_asked"}
+        assert by_name == {
+            "pubmed": expected[states["pubmed"]],
+            "europepmc": expected[states["europepmc"]],
+            "crossref": expected[states["crossref"]],
+            "openalex": expected[states["openalex"]],
+            "retraction_watch": expected[states["watch"]],
+        }, states
+        if "retracted" in by_name.values():
+            assert verdict.says == "retracted"
+            assert bool(verdict.disagreement) == ("none" in by_name.values())
+        elif "failed" in by_name.values():
+            assert verdict.says == "unknown", states
+        else:
+            assert verdict.says == ("none" if "none" in by_name.values() else "unknown")
+        outcomes.append(verdict.says)
+
+    assert len(outcomes) >= 60
+    assert {name: outcomes.count(name) > 5 for name in ("retracted", "none", "unknown")} == {
+        **dict.fromkeys(("retracted", "none", "unknown"), True)
+    }
+
+
+@pytest.mark.parametrize(
+    "doi",
+    [SICI, "10.5555/a#b?c=d&e", "10.5555/50%25 of", "10.5555/ü", "10.5555/../works", "10.5555/a,b", "10.5555/a+b"],
+)
+def test_any_sign_in_a_doi_reaches_crossref_and_openalex_as_it_is(
+    world: World, asker: Callable[..., Sources], doi: str
+) -> None:
+    world.states[doi] = {"crossref": "says", "openalex": "says", "europepmc": "404"}
+
+    (said,) = asker().ask([Work(doi=doi)])
+
+    assert {one.source: one.says for one in said} == {
+        **{"pubmed": "not_held", "europepmc": "not_held", "retraction_watch": "not_asked"},
+        **{"crossref": "retracted", "openalex": "retracted"},
+    }
+    assert sorted(asked for _, asked in world.asked) == sorted((f"works/{doi}", doi))
+
+
+def test_notices_that_name_a_work_are_asked_for_many_works_at_once(world: World, asker: Callable[..., Sources]) -> None:
+    dois = [f"10.5555/many.{number}" for number in range(45)]
+    for number, doi in enumerate(dois):
+        world.states[doi] = {
+            **{"openalex": "silent", "europepmc": "404"},
+            "crossref": "says by notice" if number % 7 == 0 else "silent",
+        }
+
+    said = Sources(asker().services, ["crossref"]).ask([Work(doi=doi) for doi in dois])
+
+    assert [row[2].says for row in said] == ["retracted" if number % 7 == 0 else "none" for number in range(45)]
+    assert sum(asked.startswith("updates:") for _, asked in world.asked) == 3
+    assert {row[1].says for row in said} == {"not_asked"}
+
+
+def test_a_work_without_a_doi_is_not_asked_where_only_dois_are_known(asker: Callable[..., Sources]) -> None:
+    (said,) = asker().ask([Work(pmid="99000001", article=article(""))])
+
+    assert {one.source: one.says for one in said} == {
+        **{"pubmed": "none", "europepmc": "none"},
+        **dict.fromkeys(("crossref", "openalex", "retraction_watch"), "not_asked"),
+    }
+    assert verdict_of(said).says == "none"
+
+
+# Reading
+
+
+@pytest.mark.parametrize(
+    ("record", "status"),
+    [
+        ({"updated-by": [update(NOTICE)]}, "retracted"),
+        ({"updated-by": [update(NOTICE, "partial_retraction")]}, "partially_retracted"),
+        ({"updated-by": [update(NOTICE, "withdrawal")]}, "withdrawn"),
+        ({"updated-by": [update(NOTICE, "removal")]}, "withdrawn"),
+        ({"updated-by": [update(NOTICE, "expression_of_concern")]}, "expression_of_concern"),
+        ({"updated-by": [update(NOTICE, "Expression of Concern")]}, "expression_of_concern"),
+        ({"updated-by": [update(NOTICE, "corrigendum")]}, "corrected"),
+        ({"updated-by": [update(NOTICE, "a type of tomorrow")]}, "corrected"),
+        ({"updated-by": [update(NOTICE, "new_version")]}, "superseded"),
+        ({"update-to": [update("10.5555/w")]}, "retracted"),
+        ({"update-to": [update("10.5555/other")]}, "retraction_notice"),
+        ({"update-to": [update("10.5555/other", "erratum")]}, "correction_notice"),
+        ({"update-to": [update("10.5555/other", "new_version")]}, None),
+        ({"title": ["RETRACTED: A study of sleep"]}, "retracted"),
+        ({"title": ["Retracted: a study of retractions"]}, None),
+        ({"relation": {"is-preprint-of": [{"id-type": "doi", "id": "10.5555/v"}]}}, "preprint_published"),
+        ({"relation": {}}, None),
+        (
+            {
+                "updated-by": [
+                    update(NOTICE, updated={"date-time": "2020-01-01T00:00:00Z"}),
+                    update("10.5555/r", "reinstatement", updated={"date-time": "2021-01-01T00:00:00Z"}),
+                ]
+            },
+            "reinstated",
+        ),
+        (
+            {
+                "updated-by": [
+                    update("10.5555/r", "reinstatement", updated={"date-time": "2021-01-01T00:00:00Z"}),
+                    update(NOTICE, updated={"date-time": "2022-01-01T00:00:00Z"}),
+                ]
+            },
+            "retracted",
+        ),
+    ],
+)
+def test_a_crossref_record_says_how_its_work_stands(record: dict[str, Any], status: str | None) -> None:
+    standing = standing_of_work({"DOI": "10.5555/W", "title": ["A title"], **record})
+
+    assert (standing and standing.status) == status
+
+
+def test_recorded_crossref_replies_are_read_as_they_are(real_data: Path) -> None:
+    read = 0
+    for path in sorted((real_data / "crossref").glob("*.json")):
+        message = json.loads(path.read_bytes())["message"]
+        for record in message.get("items") or [message]:
+            if "title" not in record:  # the reply about an agency has none
+                continue
+            found = article_of(record)
+            assert found.doi == record["DOI"].lower()
+            assert found.title
+            assert len(found.authors) == len(record.get("author", ()))
+            assert standing_of_work(record) is None
+            read += 1
+    assert read >= 8
+
+
+def test_a_recorded_work_has_its_fields(real_data: Path) -> None:
+    path = real_data / "crossref" / "rcrossref__cr_works__warns_well.f2236c.json"
+    record = json.loads(path.read_bytes())["message"]
+
+    found = article_of(record)
+
+    journal = found.journal_info
+    assert journal is not None
+    assert (journal.title, journal.volume, journal.issue, journal.pages) == (
+        record["container-title"][0],
+        record["volume"],
+        record["issue"],
+        record["page"],
+    )
+    assert found.authors[0].last_name == record["author"][0]["family"]
+
+
+def test_the_retraction_watch_file_is_read_by_doi_and_pmid(watch: Callable[..., Path]) -> None:
+    read = read_retraction_watch(
+        watch(
+            watch_row("10.5555/A,B"),
+            watch_row("unavailable", pmid="77", nature="Expression of concern"),
+            watch_row("10.5555/back", date="1/2/2019 0:00"),
+            watch_row("10.5555/back", nature="Reinstatement", date="12/31/2024 0:00"),
+            watch_row("10.5555/fixed", nature="Correction", date="someday"),
+        )
+    )
+
+    def says(doi: str | None, pmid: str | None = None) -> str | None:
+        standing = read.standing(doi, pmid)
+        return standing.status if standing else None
+
+    assert says("10.5555/a,b") == "retracted"
+    assert says(None, "77") == "expression_of_concern"
+    assert says("10.5555/back") == "reinstated"
+    assert says("10.5555/fixed") == "corrected"
+    assert says("unavailable") is None
+    assert says(None, "0") is None
+    assert read.newest == "2024-12-31"
+    notice = read.standing("10.5555/a,b", None)
+    assert notice is not None
+    assert notice.notices[0].reason == "Concerns/Issues About Data; Notice - Limited"
+
+
+@pytest.mark.parametrize("content", ["", "a,b\n1,2\n", HEADER, HEADER + '"' + "x" * 2_000_000])
+def test_another_file_is_no_retraction_watch_database(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "other.csv"
+    path.write_text(content, encoding="utf-8")
+
+    with pytest.raises(InvalidInput):
+        read_retraction_watch(path)
+    with pytest.raises(InvalidInput):
+        read_retraction_watch(tmp_path / "absent.csv")
+
+
+def test_sources_are_named_in_any_order_and_case() -> None:
+    assert named_sources("Crossref, retraction-watch,PubMed") == ["pubmed", "crossref", "retraction_watch"]
+    assert named_sources("") == list(SOURCES)
+    with pytest.raises(InvalidInput):
+        named_sources("crossref,scholar")
+
+
+def test_openalex_which_knows_retractions_only_does_not_disagree_about_concerns() -> None:
+    said = [
+        SourceStanding(source="pubmed", says="expression_of_concern"),
+        SourceStanding(source="openalex", says="none"),
+    ]
+
+    assert verdict_of(said).disagreement is None
+    said.append(SourceStanding(source="crossref", says="none"))
+    assert verdict_of(said).disagreement == ("the sources disagree: PubMed: expression of concern, Crossref: none")
+
+
+# Checking
+
+
+def checked(kit: EntrezKit, reference: Reference, **request: Any) -> CheckedReference:
+    return CHECK.run(kit.services, {"references": [reference], **request}).references[0]
+
+
+def test_a_retraction_that_only_crossref_knows_makes_a_reference_retracted(
+    sandbox: Sandbox, kit_for: KitFor, world: World
+) -> None:
+    world.states["10.5555/ekit.2019.0001"] = {"crossref": "says by notice", "openalex": "silent", "europepmc": "404"}
+    kit = kit_for(sandbox)
+
+    found = checked(kit, Reference(key="r", pmid="99000001"), sources=["pubmed", "crossref", "openalex"])
+
+    assert (found.status, found.standing_status, found.retraction_status) == ("retracted", "retracted", "retracted")
+    assert found.disagreement == "the sources disagree: Crossref: retracted, PubMed: none, OpenAlex: none"
+
+
+def test_a_source_that_does_not_answer_leaves_a_reference_unchecked_and_is_named(
+    sandbox: Sandbox, kit_for: KitFor, world: World
+) -> None:
+    world.states["10.5555/ekit.2019.0001"] = {"crossref": "down late", "openalex": "silent", "europepmc": "404"}
+    kit = kit_for(sandbox, europepmc_max_retries=0)
+
+    found = checked(kit, Reference(key="r", pmid="99000001"), sources=["pubmed", "crossref", "openalex"])
+    alone = checked(kit, Reference(key="r", pmid="99000001"), sources=["pubmed"])
+
+    assert (found.status, found.standing_status) == ("unchecked", "unknown")
+    assert "Crossref" in (found.detail or "")
+    assert (alone.status, alone.standing_status) == ("verified", "none")
+
+
+def test_what_pubmed_does_not_have_is_checked_against_crossrefs_record(sandbox: Sandbox, kit_for: KitFor) -> None:
+    record = {
+        "DOI": "10.5555/a.book",
+        "title": ["Invented methods for absent data"],
+        "author": [{"family": "Nobodyson", "given": "Quentin"}],
+        "publisher": "P",
+        "issued": {"date-parts": [[2018]]},
+    }
+    sandbox.route(
+        "/crossref",
+        "crossref",
+        lambda request, state: (
+            document({"status": "ok", "message": {"total-results": 0, "items": []}})
+            if request.rest == "works"
+            else document({"status": "ok", "message": record})
+        ),
+    )
+    kit = kit_for(sandbox)
+    given = {"title": "Invented Methods for Absent Data", "year": "2018", "doi": "10.5555/a.book"}
+
+    true = checked(kit, Reference(key="r", **given), sources=["pubmed", "crossref"])
+    other = checked(
+        kit, Reference(key="r", **{**given, "title": "Statins in lighthouse keepers"}), sources=["crossref"]
+    )
+    unasked = checked(kit, Reference(key="r", **given), sources=["pubmed"])
+
+    assert (true.status, true.record_source, true.pmid, true.doi) == ("verified", "crossref", None, "10.5555/a.book")
+    assert true.standing_status == "none"
+    assert other.status == "another_work"
+    assert unasked.status == "not_found"
+
+
+def test_the_demo_has_sources_that_disagree(sandbox: Sandbox, kit_for: KitFor) -> None:
+    found = checked(kit_for(sandbox), Reference(key="r", pmid="99000050"))
+
+    assert {one.source: one.says for one in found.sources} == {
+        **dict.fromkeys(("pubmed", "europepmc", "crossref", "openalex"), "retracted"),
+        "retraction_watch": "not_asked",
+    }
+    assert found.disagreement is None
+
+
+def test_crossref_gets_the_email_and_the_polite_pace_and_no_output_shows_it(sandbox: Sandbox, kit_for: KitFor) -> None:
+    from entrez_kit.transport.policy import POLICIES, is_keyed
+
+    asked: list[SandboxRequest] = []
+
+    def endpoint(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+        asked.append(request)
+        return document({"message": {"DOI": "10.5555/x", "note": request.get("mailto")}})
+
+    sandbox.route("/crossref", "crossref", endpoint)
+    kit = kit_for(sandbox, crossref_email="canary.address@university-of-birds.edu")
+
+    reply = kit.services.crossref.work("10.5555/x")
+
+    assert asked[0].get("mailto") == "canary.address@university-of-birds.edu"
+    assert b"canary" not in reply.content
+    assert sandbox.entries("crossref")[0].params == ()
+    assert "canary" not in reply.url
+    assert is_keyed(kit.services.settings, "crossref")
+    assert [POLICIES["crossref"].per_second(keyed) for keyed in (False, True)] == [5, 10]
