@@ -195,6 +195,10 @@ def _complete_for(option: str, shell: str) -> int:
 def _call(arguments: list[str], state: State) -> int:
     if len(arguments) == 2 and arguments[0] in _COMPLETIONS and arguments[1] in _SHELLS:
         return _complete_for(*arguments)
+    if not arguments or not {*HELP_NAMES}.isdisjoint(arguments):
+        from ._console import prepare_help
+
+        prepare_help()
     try:
         result = build().main(args=arguments, prog_name=PROGRAM, standalone_mode=False, obj=state)
     except SystemExit as exc:  # shell completion ends this way

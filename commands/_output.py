@@ -2,7 +2,6 @@
 
 import os
 import re
-import secrets
 import stat
 import sys
 from contextlib import suppress
@@ -71,7 +70,7 @@ class Sink:
         self._place = place
         _remove_abandoned(place)
         while self._file is None:
-            self._temporary = place.with_name(f".{place.name[:60]}.{secrets.token_hex(6)}.part")
+            self._temporary = place.with_name(f".{place.name[:60]}.{os.urandom(6).hex()}.part")
             self._file = self._temporary.open("xb")
             if not _is_claimed(self._file.fileno()):  # another run took it for abandoned before it was locked
                 self._file.close()

