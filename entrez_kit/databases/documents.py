@@ -1,13 +1,12 @@
 """Document summaries of any database, from each of the three forms ESummary answers in."""
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from entrez_kit.markup import END, SUBSCRIPT, SUPERSCRIPT, write_scripts
-from entrez_kit.services.xml_reply import malformed, parse_reply
+from entrez_kit.services.xml_reply import malformed
 
 _ABOUT_UID: Final = re.compile(r"(?:Invalid uid|UID=)\s*([^\s:]+)", re.IGNORECASE)
 
@@ -23,8 +22,8 @@ class Summaries:
     problems: dict[str, str] = field(default_factory=dict)
 
 
-def parse_documents(content: bytes) -> Summaries:
-    """Parse an ESummary reply: version 2.0 in JSON or XML, or version 1 in XML.
+def parse_documents(reply: Any) -> Summaries:
+    """Read an ESummary reply, as ``parse_esummary`` returns it: version 2.0 in JSON or XML, or version 1 in XML.
 
     Every field is kept. In version 2.0 XML a repeated element becomes a list and an attribute a key with "@"; in
     version 1 a list becomes a mapping of member name to values, so that one member looks like many.
@@ -32,21 +31,20 @@ def parse_documents(content: bytes) -> Summaries:
     Raises:
         UpstreamError: the reply is not an ESummary result.
     """
-    if content.lstrip()[:1] == b"{":
-        return _from_json(content)
-    root = parse_reply(content, "esummary", "eSummaryResult")
+    if isinstance(reply, dict):
+        return _from_json(reply)
     summaries = Summaries()
-    for docsum in root.iterfind("DocSum"):
+    for docsum in reply.iterfind("DocSum"):
         uid = (docsum.findtext("Id") or "").strip()
         summaries.documents[uid] = {"uid": uid, **_items(docsum)}
-    for document in root.iterfind("DocumentSummarySet/DocumentSummary"):
+    for document in reply.iterfind("DocumentSummarySet/DocumentSummary"):
         uid = (document.get("uid") or "").strip()
         error = document.findtext("error")
         if error is not None:
             summaries.problems[uid] = error.strip()
         else:
             summaries.documents[uid] = {"uid": uid, **_elements(document)}
-    for error in (*root.iterfind("ERROR"), *root.iterfind("DocumentSummarySet/ERROR")):
+    for error in (*reply.iterfind("ERROR"), *reply.iterfind("DocumentSummarySet/ERROR")):
         if text := (error.text or "").strip():
             named = _ABOUT_UID.search(text)
             uid = named[1] if named and named[1] not in summaries.problems else f"#{len(summaries.problems)}"
@@ -54,11 +52,11 @@ def parse_documents(content: bytes) -> Summaries:
     return summaries
 
 
-def _from_json(content: bytes) -> Summaries:
+def _from_json(reply: dict[str, Any]) -> Summaries:
     try:
-        result = json.loads(content)["result"]
+        result = reply["result"]
         uids = [str(uid) for uid in result["uids"]]
-    except (ValueError, KeyError, TypeError) as exc:
+    except (KeyError, TypeError) as exc:
         raise malformed("esummary", f"not a summary document ({type(exc).__name__})") from None
     summaries = Summaries()
     for uid in uids:

@@ -139,7 +139,7 @@ def entrez_info(services: Services, request: InfoRequest) -> InfoResult:
     Source: EInfo; EGQuery for counts, ESearch per database where that does not answer.
     """
     if request.db is None:
-        names = parse_database_list(services.eutils.einfo(read=parse_database_list).content)
+        names = services.eutils.einfo(read=parse_database_list).value
         if request.term is None:
             return InfoResult(databases=names)
         counts, source = _counts(services, request.term, names)
@@ -166,13 +166,14 @@ def describe_database(services: Services, name: str) -> tuple[DatabaseInfo, str]
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
     """
 
-    def read(content: bytes) -> None:
-        told = parse_database(content).name
-        if told.lower() != name.strip().lower():
-            raise malformed("einfo", f"a description of {told} where that of {name} was due")
+    def read(content: bytes) -> DatabaseInfo:
+        told = parse_database(content)
+        if told.name.lower() != name.strip().lower():
+            raise malformed("einfo", f"a description of {told.name} where that of {name} was due")
+        return told
 
     reply = services.eutils.einfo(db=name, read=read)
-    return parse_database(reply.content), reply.url
+    return reply.value, reply.url
 
 
 def _counts(services: Services, term: str, names: list[str]) -> tuple[list[TermCount], str]:
@@ -184,7 +185,7 @@ def _counts(services: Services, term: str, names: list[str]) -> tuple[list[TermC
     """
     try:
         reply = services.eutils.egquery(term=term, deadline_ms=EGQUERY_DEADLINE_MS, read=parse_counts)
-        return parse_counts(reply.content), "egquery"
+        return reply.value, "egquery"
     except (UpstreamError, RateLimited, EntityNotFound, InvalidInput):
         pass
     asked = in_batches(
@@ -203,9 +204,8 @@ def _counts(services: Services, term: str, names: list[str]) -> tuple[list[TermC
 
 
 def _count(services: Services, db: str, term: str) -> int:
-    from entrez_kit.services.esearch_reply import parse_esearch
 
-    return parse_esearch(services.eutils.esearch(db=db, term=term, retmax=0).content).count
+    return services.eutils.esearch(db=db, term=term, retmax=0).value.count
 
 
 def parse_database(content: bytes) -> DatabaseInfo:

@@ -201,7 +201,7 @@ def _linked(services: Services, request: LinkRequest, batch: list[str], command:
         deadline_ms=SCORES_DEADLINE_MS if command == "neighbor_score" else None,
         read=lambda content: _links_of(content, request, batch),
     )
-    return _links_of(reply.content, request, batch)
+    return reply.value
 
 
 def _links_of(content: bytes, request: LinkRequest, batch: list[str]) -> dict[str, list["RawLink"]]:

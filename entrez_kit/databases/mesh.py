@@ -10,7 +10,7 @@ from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, Rate
 from entrez_kit.model import Request, Result, Warned, sparse
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
-from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
+from entrez_kit.services.esearch_reply import ESearchReply
 
 RecordKind = Literal["descriptor", "qualifier", "supplementary_concept"]
 _KINDS: Final[dict[str, RecordKind]] = {"D": "descriptor", "Q": "qualifier", "C": "supplementary_concept"}
@@ -92,10 +92,8 @@ def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
     uids, total, translation = _page(services, request, pinned)
     records: dict[str, MeshRecord] = {}
     if uids:
-        content = services.eutils.esummary(
-            db="mesh", ids=uids, version="2.0", retmode="json", read=parse_documents
-        ).content
-        records = {uid: mesh_record(uid, fields) for uid, fields in parse_documents(content).documents.items()}
+        reply = services.eutils.esummary(db="mesh", ids=uids, version="2.0", retmode="json", read=parse_documents)
+        records = {uid: mesh_record(uid, fields) for uid, fields in reply.value.documents.items()}
     results = [records[uid] for uid in uids if uid in records]
     if not request.include_details:
         bare: dict[str, Any] = {"tree_numbers": [], "scope_note": None, "entry_terms": []}
@@ -133,7 +131,7 @@ def _page(services: Services, request: MeshRequest, pinned: str | None) -> tuple
 
 
 def _search(services: Services, term: str, size: int, start: int) -> ESearchReply:
-    return parse_esearch(services.eutils.esearch(db="mesh", term=term, retmax=size, retstart=start).content)
+    return services.eutils.esearch(db="mesh", term=term, retmax=size, retstart=start).value
 
 
 def _term(query: str) -> str:

@@ -115,7 +115,7 @@ def check_database(services: Services, db: str, field: str = "db") -> None:
     if db in LASTING and not demo:
         return
     try:
-        known = parse_database_list(services.eutils.einfo(read=parse_database_list).content)
+        known = services.eutils.einfo(read=parse_database_list).value
     except EntrezKitError:
         return
     if db in known or (db in SYNONYMS and SYNONYMS & set(known)):

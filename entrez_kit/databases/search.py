@@ -12,7 +12,7 @@ from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, Upstrea
 from entrez_kit.model import Request, Result, Warn, sparse, wrong
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
-from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
+from entrez_kit.services.esearch_reply import ESearchReply
 from entrez_kit.wording import ANEW, Argument, ByDoor, Wording
 
 PAGE: Final = 10_000
@@ -184,7 +184,7 @@ def _page(services: Services, request: EntrezSearchRequest, start: int, size: in
         partial=True,
         **bounds(request.min_date, request.max_date, request.date_type),
     )
-    return parse_esearch(reply.content), reply.url
+    return reply.value, reply.url
 
 
 def _count(services: Services, request: EntrezSearchRequest, term: str) -> int | None:

@@ -7,7 +7,6 @@ from entrez_kit.errors import RateLimited, UpstreamError
 from entrez_kit.model import Request, Warned
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
-from entrez_kit.services.xml_reply import parse_espell
 
 
 class SpellRequest(Request):
@@ -49,7 +48,7 @@ def spell_check(services: Services, request: SpellRequest) -> SpellResult:
     Source: ESpell.
     """
     check_database(services, request.db)
-    corrected = parse_espell(services.eutils.espell(term=request.query, db=request.db).content).corrected
+    corrected = services.eutils.espell(term=request.query, db=request.db).value.corrected
     differs = bool(corrected) and corrected.lower() != request.query.lower()
     return SpellResult(
         original=request.query, corrected=corrected if differs else request.query, has_suggestion=differs

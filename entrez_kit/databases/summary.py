@@ -149,9 +149,8 @@ def look_up(services: Services, db: str, ids: Sequence[str]) -> LookUp:
     failed: dict[str, EntrezKitError] = {}
 
     def ask(batch: list[str]) -> Summaries:
-        return parse_documents(
-            services.eutils.esummary(db=db, ids=batch, version="2.0", retmode="json", read=parse_documents).content
-        )
+        reply = services.eutils.esummary(db=db, ids=batch, version="2.0", retmode="json", read=parse_documents)
+        return reply.value
 
     def asked_for(group: list[str], size: int) -> None:
         asked = in_batches(group, size, ask)

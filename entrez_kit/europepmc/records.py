@@ -165,17 +165,21 @@ class Page:
     skipped: int = 0
 
 
-def parse_page(content: bytes, cursor_mark: str) -> Page:
+def parse_page(reply: bytes | Raw, cursor_mark: str) -> Page:
     """Read a search reply, JSON or XML.
 
     Args:
-        content: the reply.
+        reply: its bytes, or the object of its JSON.
         cursor_mark: the cursor that was sent; the same one in the reply means that nothing follows.
 
     Raises:
         UpstreamError: the reply is none, or has no number of hits.
     """
-    document = _document(content)
+    document = _document(reply) if isinstance(reply, bytes) else reply
+    said = document.get("errMsg") or document.get("errCode")
+    if said:
+        raise UpstreamError(f"Europe PMC refused the search: {said}", details={"reason": "invalid_response"})
+    notice(FOUND, document)
     total = whole(document.get("hitCount"))
     if total is None:
         raise malformed("Europe PMC search", "it has no number of hits")
@@ -200,10 +204,6 @@ def _document(content: bytes) -> Raw:
         raise malformed("Europe PMC search", "no JSON") from None
     if not isinstance(document, dict):
         raise malformed("Europe PMC search", "JSON that is no object")
-    said = document.get("errMsg") or document.get("errCode")
-    if said:
-        raise UpstreamError(f"Europe PMC refused the search: {said}", details={"reason": "invalid_response"})
-    notice(FOUND, content)
     return document
 
 

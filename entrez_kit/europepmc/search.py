@@ -222,7 +222,7 @@ class Walk(Outcomes[EuropePMCArticle]):
             synonym=self._request.synonyms,
         )
         self.search_url = self.search_url or reply.url
-        return parse_page(reply.content, cursor)
+        return parse_page(reply.value, cursor)
 
     def _judge(self) -> None:
         """Compare what came with what was promised, once there is nothing more to ask for."""

@@ -1,6 +1,5 @@
 """The three places a text may come from: PMC (EFetch, then its open-data bucket), Europe PMC, open-access copies."""
 
-import json
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -89,8 +88,7 @@ def _read_set(services: Services, pmcids: list[str]) -> Read:
         post=len(pmcids) > POST_ABOVE,
         read=lambda content: _articles_of(content, pmcids),
     )
-    read = _articles_of(reply.content, pmcids)
-    return {pmcid: _judged(found) if isinstance(found, JatsArticle) else found for pmcid, found in read.items()}
+    return {pmcid: _judged(found) if isinstance(found, JatsArticle) else found for pmcid, found in reply.value.items()}
 
 
 def _articles_of(content: bytes, pmcids: list[str]) -> Read:
@@ -193,7 +191,7 @@ def query_for(trail: Trail) -> str:
 
 def _from_europepmc(services: Services, trail: Trail) -> Answer | None:
     reply = services.europepmc.search(query=query_for(trail), result_type="lite", page_size=10)
-    hit = _hit(reply.content, trail)
+    hit = _hit(reply.value, trail)
     if hit is None:
         return Answer("miss", "Europe PMC has no record of it")
     source, pmcid = str(hit.get("source") or ""), str(hit.get("pmcid") or "")
@@ -218,9 +216,8 @@ def _from_europepmc(services: Services, trail: Trail) -> Answer | None:
     return None
 
 
-def _hit(content: bytes, trail: Trail) -> dict[str, Any] | None:
+def _hit(document: dict[str, Any], trail: Trail) -> dict[str, Any] | None:
     """Return the record of the article itself, one with full text before others."""
-    document = json.loads(content)
     results = (document.get("resultList") or {}).get("result") or []
     records = [record for record in (results if isinstance(results, list) else [results]) if isinstance(record, dict)]
     own = [record for record in records if _is_of(record, trail)]

@@ -21,7 +21,6 @@ from entrez_kit.services.unpaywall import (
     Location,
     OpenAccess,
     Version,
-    read_open_access,
 )
 from entrez_kit.transport.download.addresses import AddressGuard
 
@@ -76,7 +75,7 @@ def fetch_open_access(services: Services, doi: str, guard: AddressGuard | None =
         guard: which addresses may be asked; by default what the settings allow.
     """
     try:
-        known = read_open_access(services.unpaywall.location(doi).content)
+        known = services.unpaywall.location(doi).value
     except NotConfigured as exc:
         outcome: Outcome = "not-attempted" if exc.reason == "unpaywall_disabled" else "service-error"
         return NoCopy(outcome, exc.message, exc)

@@ -53,17 +53,16 @@ def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedL
         if gene is None:
             raise not_found(number)
         try:
-            content = services.eutils.elink(
+            pmids = services.eutils.elink(
                 ids=[number],
                 dbfrom="gene",
                 db="pubmed",
                 cmd="neighbor",
                 linkname=LINK_NAME,
                 read=lambda content: parse_links(content, number),
-            ).content
+            ).value
         except EntityNotFound as exc:
             raise malformed("elink", f"no links at all of gene {number}, which exists ({exc.message})") from None
-        pmids = parse_links(content, number)
     successor = f"NCBIGene:{gene.replaced_by}" if gene.status == "replaced" else None
     return PubMedLinks(
         entrez_id=f"NCBIGene:{number}",

@@ -76,16 +76,15 @@ def fetch_gene(services: Services, number: str) -> Gene:
     require_plausible(number)
     with only_gene_codes("entrez_id", f"NCBIGene:{number}"):
         try:
-            content = services.eutils.efetch(
+            return services.eutils.efetch(
                 db="gene", ids=[number], retmode="xml", read=lambda content: _own(content, number)
-            ).content
+            ).value
         except EntityNotFound:
             raise not_found(number) from None
         except UpstreamError as exc:
             if exc.reason != "incomplete" or services.eutils.known_uids("gene", [number]):
                 raise
             raise not_found(number) from None
-        return _own(content, number)
 
 
 def _own(content: bytes, number: str) -> Gene:

@@ -5,7 +5,6 @@ from typing import Final
 
 from entrez_kit.errors import AmbiguousQuery
 from entrez_kit.services import Services
-from entrez_kit.services.esearch_reply import parse_esearch
 from entrez_kit.wording import Argument, Call, Wording
 
 COMMON: Final = {
@@ -106,7 +105,7 @@ def taxid_of(services: Services, organism: str) -> int:
 
 def _found(services: Services, term: str) -> list[str]:
     """Return the taxids a search of Taxonomy finds."""
-    reply = parse_esearch(services.eutils.esearch(db="taxonomy", term=term, retmax=20).content)
+    reply = services.eutils.esearch(db="taxonomy", term=term, retmax=20).value
     if any(complaint.code in ("phrase_not_found", "quoted_phrase_not_found") for complaint in reply.complaints):
         return []  # whatever NCBI searched instead, it was not this name
     return [uid for uid in reply.ids if uid.isascii() and uid.isdigit()]

@@ -20,7 +20,7 @@ from entrez_kit.gene.query import GeneQuery, Tier
 from entrez_kit.model import Request, Warn
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
-from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
+from entrez_kit.services.esearch_reply import ESearchReply
 from entrez_kit.wording import ANEW, Argument, Wording, listed
 
 if TYPE_CHECKING:
@@ -207,10 +207,9 @@ class _Listing:
         ]
 
     def _ask(self, tier: Tier, start: int, size: int) -> ESearchReply:
-        content = self.services.eutils.esearch(
+        return self.services.eutils.esearch(
             db="gene", term=tier.term, retmax=size, retstart=start, sort="relevance"
-        ).content
-        return parse_esearch(content)
+        ).value
 
 
 def _fill(listing: _Listing, query: GeneQuery) -> None:

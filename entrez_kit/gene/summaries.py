@@ -9,7 +9,7 @@ from entrez_kit.gene.models import Status
 from entrez_kit.gene.records import STATUSES
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import XmlShape, notice
-from entrez_kit.services.xml_reply import parse_reply, text_of, whole_number
+from entrez_kit.services.xml_reply import text_of, whole_number
 
 BATCH: Final = 100
 """Ids per request; a page is never larger."""
@@ -40,14 +40,13 @@ class GeneSummary:
 SUMMARIES: Final = XmlShape("Summaries of genes", "esummary_gene.dtd", also="error ERROR")
 
 
-def parse_summaries(content: bytes) -> tuple[dict[str, GeneSummary], dict[str, str]]:
-    """Parse an ESummary reply (version 2.0, XML): summaries by id, and NCBI's word on ids without one.
+def parse_summaries(root: Any) -> tuple[dict[str, GeneSummary], dict[str, str]]:
+    """Read an ESummary reply (version 2.0, XML): summaries by id, and NCBI's word on ids without one.
 
     Raises:
         UpstreamError: the reply is not an ESummary result.
     """
-    root = parse_reply(content, "esummary", "eSummaryResult")
-    notice(SUMMARIES, content)
+    notice(SUMMARIES, root)
     found: dict[str, GeneSummary] = {}
     absent: dict[str, str] = {}
     for document in root.iterfind("DocumentSummarySet/DocumentSummary"):
@@ -107,5 +106,5 @@ def summaries_of(services: Services, numbers: list[str]) -> dict[str, GeneSummar
             reply = services.eutils.esummary(db="gene", ids=batch, version="2.0", read=parse_summaries)
         except EntityNotFound:  # none of this batch exists
             continue
-        found |= parse_summaries(reply.content)[0]
+        found |= reply.value[0]
     return found

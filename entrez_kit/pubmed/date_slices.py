@@ -12,7 +12,7 @@ from typing import Final
 from entrez_kit.entrez_query import DateBounds
 from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS, date_clause
 from entrez_kit.services import Services
-from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
+from entrez_kit.services.esearch_reply import ESearchReply
 
 AXES: Final = ("edat", "pdat", "mdat")
 FIRST: Final = date(1, 1, 1)
@@ -117,7 +117,7 @@ class Slicer:
             partial=True,
             **self._dates,
         )
-        return parse_esearch(reply.content), reply.url
+        return reply.value, reply.url
 
     def slices(self, whole: ESearchReply, window: Window | None = None) -> Iterator[DateSlice]:
         """Yield the slices of a search, or of a window of it, whose first reply is at hand.

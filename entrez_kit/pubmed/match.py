@@ -15,7 +15,6 @@ from entrez_kit.operation import Operation, Outcomes, shortfall_of
 from entrez_kit.pubmed.likeness import bare_place, folded, page_ends, same_pages, titles_alike, years_of
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
-from entrez_kit.services.esearch_reply import parse_esearch
 from entrez_kit.services.known_shapes import TextShape, notice
 from entrez_kit.services.xml_reply import malformed
 from entrez_kit.wording import Call, Wording, listed
@@ -265,7 +264,7 @@ def _matched(services: Services, citations: Sequence[Citation]) -> _Answered:
                 raise malformed("ecitmatch", "the last line breaks off")
             return answers
 
-        return read(services.eutils.ecitmatch(db="pubmed", bdata="\r".join(lines), read=read).content)
+        return services.eutils.ecitmatch(db="pubmed", bdata="\r".join(lines), read=read).value
 
     def asked_for(indexes: Sequence[int], size: int) -> None:
         asked = in_batches([f"ek{index}" for index in indexes], size, ask, refusals=(EntityNotFound, InvalidInput))
@@ -369,7 +368,7 @@ def _titled(services: Services, citation: Citation) -> list[str] | EntrezKitErro
 def _search(services: Services, term: str) -> list[str] | EntrezKitError:
     """Return the PMIDs of a search, one more than are compared where there are too many."""
     try:
-        return parse_esearch(services.eutils.esearch(db="pubmed", term=term, retmax=MAX_COMPARED + 1).content).ids
+        return services.eutils.esearch(db="pubmed", term=term, retmax=MAX_COMPARED + 1).value.ids
     except (EntityNotFound, InvalidInput):
         return []
     except (UpstreamError, RateLimited) as exc:

@@ -212,10 +212,12 @@ class Retrieval(Outcomes[Fetched]):
         Raises:
             UpstreamError: NCBI did not answer.
         """
-        from entrez_kit.pubmed.xml.records import iter_records
+        from entrez_kit.pubmed.xml.records import read_records
 
-        reply = self.services.eutils.efetch(db="pubmed", ids=list(pmids), retmode="xml")
-        return [record for record in iter_records(reply.content) if record.kind != "deleted"]
+        def read(content: bytes) -> "list[Record]":
+            return [record for record in read_records(content) if record.kind != "deleted"]
+
+        return self.services.eutils.efetch(db="pubmed", ids=list(pmids), retmode="xml", read=read).value
 
     # requests
 
@@ -274,44 +276,35 @@ class Retrieval(Outcomes[Fetched]):
             retmax=retmax,
             rettype="medline" if self.medline else None,
             retmode="text" if self.medline else "xml",
-            read=lambda content: self._check(content, ids),
+            read=lambda content: self._read(content, ids),
             fresh=fresh,
         )
         self.method = reply.method
         if reply.url not in self.urls:
             self.urls.append(reply.url)
+        return reply.value
+
+    def _read(self, content: bytes, ids: Sequence[str] | None) -> list[tuple[str, _Found]]:
+        """Return the records of a reply, unless one cannot be read, or it is about others than those asked for."""
         if self.medline:
-            from entrez_kit.services.flat_files import split_medline
+            from entrez_kit.services.flat_files import read_medline
 
-            return [(pmid, _Found(medline=text)) for pmid, text in split_medline(reply.content)]
-        from entrez_kit.pubmed.xml.records import iter_records
-
-        return [
-            (record.pmid, _Found(record=record)) for record in iter_records(reply.content) if record.kind != "deleted"
-        ]
-
-    def _check(self, content: bytes, ids: Sequence[str] | None) -> None:
-        """Refuse a reply in which a record cannot be read, or which is about others than those asked for."""
-        if self.medline:
-            from entrez_kit.services.flat_files import split_medline
-
-            pmids = [pmid for pmid, _ in split_medline(content)]
+            found = [(pmid, _Found(medline=text)) for pmid, text in read_medline(content)]
         else:
-            from entrez_kit.pubmed.xml.records import pmids_of
+            from entrez_kit.pubmed.xml.records import read_records
 
-            pmids = pmids_of(content)
-        if ids and pmids and set(ids).isdisjoint(pmids):
-            raise malformed("efetch", f"records of others than those asked for, such as {pmids[0]}")
+            found = [(record.pmid, _Found(record=record)) for record in read_records(content)]
+        if ids and found and set(ids).isdisjoint(pmid for pmid, _ in found):
+            raise malformed("efetch", f"records of others than those asked for, such as {found[0][0]}")
+        return [(pmid, item) for pmid, item in found if item.record is None or item.record.kind != "deleted"]
 
     # by history
 
     def _by_history(self, query_key: str, web_env: str, retstart: int, retmax: int | None) -> Iterator[Fetched]:
-        from entrez_kit.services.esearch_reply import parse_esearch
-
         reply = self.services.eutils.esearch(
             db="pubmed", term=f"#{query_key}", webenv=web_env, usehistory=True, retmax=0
         )
-        total = parse_esearch(reply.content).count
+        total = reply.value.count
         wanted = DEFAULT_HISTORY_RECORDS if retmax is None else retmax
         self.retmax = wanted
         expected = max(0, min(wanted, total - retstart))

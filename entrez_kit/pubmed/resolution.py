@@ -10,7 +10,6 @@ from entrez_kit.batches import in_batches
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.identifiers import Identifier, IdKind, bare_doi
 from entrez_kit.services import Services
-from entrez_kit.services.esearch_reply import parse_esearch
 from entrez_kit.services.known_shapes import JsonShape, notice, texts
 from entrez_kit.services.xml_reply import malformed
 
@@ -69,8 +68,7 @@ def ask_converter(
         unique.setdefault(value.lower(), value)
 
     def ask(batch: list[str]) -> dict[str, Converted]:
-        reply = services.idconv.convert(batch, idtype=kind, read=lambda content: parse_converted(content, kind))
-        return parse_converted(reply.content, kind)
+        return services.idconv.convert(batch, idtype=kind, read=lambda content: parse_converted(content, kind)).value
 
     asked = in_batches(list(unique.values()), PER_CONVERSION[kind], ask, refusals=(EntityNotFound, InvalidInput))
     known = {key: one for _, part in asked.answers for key, one in part.items()}
@@ -149,7 +147,7 @@ def search_pubmed(
         resolved |= dict.fromkeys(group)
         term = " OR ".join(f'"{value.replace(QUOTE, " ")}"[{tag}]' for value in group)
         try:
-            pmids = parse_esearch(services.eutils.esearch(db="pubmed", term=term, retmax=200).content).ids
+            pmids = services.eutils.esearch(db="pubmed", term=term, retmax=200).value.ids
             records = records_of(pmids) if pmids else []
         except (UpstreamError, RateLimited, InvalidInput) as exc:
             resolved |= dict.fromkeys(group, exc)

@@ -16,7 +16,7 @@ from entrez_kit.operation import Operation
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS, build_term, date_clause
 from entrez_kit.services import Services
-from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
+from entrez_kit.services.esearch_reply import ESearchReply
 from entrez_kit.wording import ANEW, Argument, ByDoor, Wording, listed
 
 MAX_SUMMARIES: Final = 100
@@ -284,7 +284,7 @@ def search_articles(services: Services, request: SearchRequest) -> SearchResult:
         partial=True,
         **request.date_parameters(),
     )
-    found = parse_esearch(reply.content)
+    found = reply.value
     verdict = compare_with_query(services, request, found)
     warnings = [*warnings_about(found, verdict), *hidden()]
     warnings += _page_warnings(request, found)
@@ -454,7 +454,7 @@ def brief_summaries(services: Services, pmids: list[str]) -> tuple[list[BriefSum
     from entrez_kit.pubmed.summaries import parse_summaries
 
     reply = services.eutils.esummary(db="pubmed", ids=pmids, version="2.0", read=parse_summaries)
-    summaries, _ = parse_summaries(reply.content)
+    summaries, _ = reply.value
     by_pmid = {summary.pmid: summary for summary in summaries}
     missing = [pmid for pmid in pmids if pmid not in by_pmid]
     warnings = []
@@ -590,15 +590,13 @@ def _count(services: Services, request: SearchRequest, term: str) -> int:
     reply = services.eutils.esearch(
         db="pubmed", term=term, retmax=0, deadline_ms=COUNT_DEADLINE_MS, **request.date_parameters()
     )
-    return parse_esearch(reply.content).count
+    return reply.value.count
 
 
 def _spelling(services: Services, query: str) -> list[Warn]:
     """Ask for NCBI's suggestion; a search without hits stands even when ESpell does not answer."""
-    from entrez_kit.services.xml_reply import parse_espell
-
     try:
-        suggestion = parse_espell(services.eutils.espell(term=query, db="pubmed").content).corrected
+        suggestion = services.eutils.espell(term=query, db="pubmed").value.corrected
     except (UpstreamError, RateLimited, InvalidInput, EntityNotFound) as exc:
         return [Warn(code="spelling_unavailable", message=f"NCBI gave no spelling suggestion: {exc.message}")]
     if not suggestion or suggestion.lower() == query.lower():

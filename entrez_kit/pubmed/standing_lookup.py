@@ -36,7 +36,7 @@ def look_up_standings(services: Services, pmids: Iterable[str]) -> Standings:
     from entrez_kit.pubmed.summaries import parse_summaries
 
     def ask(batch: list[str]) -> tuple[list[BriefSummary], list[str]]:
-        return parse_summaries(services.eutils.esummary(db="pubmed", ids=batch, version="2.0").content)
+        return services.eutils.esummary(db="pubmed", ids=batch, version="2.0", read=parse_summaries).value
 
     asked = in_batches(list(dict.fromkeys(pmids)), BATCH, ask, refusals=(EntityNotFound,))
     found = Standings(unknown=dict(asked.failed))

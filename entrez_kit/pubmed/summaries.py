@@ -1,6 +1,5 @@
 """Brief summaries of articles, from each of the three forms ESummary answers in."""
 
-import json
 import re
 from collections.abc import Iterable
 from typing import Any, Final
@@ -12,8 +11,8 @@ from entrez_kit.pubmed.standing import KINDS, retraction_status, standing_of
 from entrez_kit.pubmed.xml.dates import iso_from_text
 from entrez_kit.pubmed.xml.mixed_content import text_of
 from entrez_kit.pubmed.xml.own_ids import article_number
-from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, notice, texts
-from entrez_kit.services.xml_reply import malformed, parse_reply
+from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, is_json, notice, texts
+from entrez_kit.services.xml_reply import malformed
 
 _PII: Final = re.compile(r"pii:\s*([^\s;]*[^\s.;])", re.IGNORECASE)
 _DOI: Final = re.compile(r"doi:\s*(10\.\S*[^\s.;])", re.IGNORECASE)
@@ -63,8 +62,11 @@ JSON: Final = JsonShape(
 Fields = dict[str, Any]
 
 
-def parse_summaries(data: bytes) -> tuple[list[BriefSummary], list[str]]:
-    """Parse an ESummary reply for db=pubmed.
+def parse_summaries(document: Any) -> tuple[list[BriefSummary], list[str]]:
+    """Read an ESummary reply for db=pubmed.
+
+    Args:
+        document: as ``parse_esummary`` returns it.
 
     Returns:
         The summaries in the order of the reply, and the UIDs NCBI had no summary for.
@@ -72,28 +74,24 @@ def parse_summaries(data: bytes) -> tuple[list[BriefSummary], list[str]]:
     Raises:
         UpstreamError: the reply is not an ESummary result, or an error about something else than an id.
     """
-    notice(shape_of, data)
-    if data.lstrip()[:1] == b"{":
-        records, missing = _json_records(data)
-    else:
-        records, missing = _xml_records(data)
+    notice(shape_of, document)
+    records, missing = _json_records(document) if isinstance(document, dict) else _xml_records(document)
     return [_summary(record) for record in records], missing
 
 
-def shape_of(data: bytes) -> Shape:
+def shape_of(reply: Any) -> Shape:
     """Return what is known of summaries in the form of these."""
-    return JSON if data.lstrip()[:1] == b"{" else XML
+    return JSON if is_json(reply) else XML
 
 
-def _json_records(data: bytes) -> tuple[list[Fields], list[str]]:
+def _json_records(document: Fields) -> tuple[list[Fields], list[str]]:
     try:
-        document = json.loads(data)
         if isinstance(document.get("esummaryresult"), list):
             return [], _named(str(error) for error in document["esummaryresult"])
         result = document["result"]
         uids = [str(uid) for uid in result["uids"]]
         entries = [(uid, result.get(uid)) for uid in uids]
-    except (ValueError, KeyError, TypeError, AttributeError) as exc:
+    except (KeyError, TypeError, AttributeError) as exc:
         raise malformed("esummary", f"not a summary document ({type(exc).__name__})") from None
     found, missing = [], []
     for uid, record in entries:
@@ -121,8 +119,7 @@ def _objects(record: Fields, name: str) -> list[Fields]:
     return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
 
 
-def _xml_records(data: bytes) -> tuple[list[Fields], list[str]]:
-    root = parse_reply(data, "esummary", "eSummaryResult")
+def _xml_records(root: Any) -> tuple[list[Fields], list[str]]:
     records, missing = [], []
     for element in root.iter("DocumentSummary"):
         if element.find("error") is not None:

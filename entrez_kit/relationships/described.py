@@ -56,8 +56,7 @@ def describe(services: Services, source: str, articles: Sequence[RelatedArticle]
 def _ask(services: Services, pmids: list[str]) -> tuple[list[BriefSummary], list[str]]:
     from entrez_kit.pubmed.summaries import parse_summaries
 
-    reply = services.eutils.esummary(db="pubmed", ids=pmids, version="2.0", read=parse_summaries)
-    return parse_summaries(reply.content)
+    return services.eutils.esummary(db="pubmed", ids=pmids, version="2.0", read=parse_summaries).value
 
 
 def _warnings(

@@ -125,10 +125,12 @@ def from_europepmc(
     while True:
         page += 1
         try:
-            content = services.europepmc.linked(what, "MED", pmid, page=page, page_size=size).content
+            reply = services.europepmc.linked(
+                what, "MED", pmid, page=page, page_size=size, read=lambda content: read_page(content, relation)
+            )
         except EntityNotFound:
             return found, len(found), page
-        total, records = read_page(content, relation)
+        total, records = reply.value
         for record in records:
             article = _record(record)
             key = _key(article)

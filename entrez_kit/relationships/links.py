@@ -73,7 +73,7 @@ def follow(
         )
     except EntityNotFound:  # none of the articles exists, which the summaries will say
         return Followed({pmid: [] for pmid in pmids})
-    return Followed(read_links(reply.content, relation, pmids), reply.url)
+    return Followed(reply.value, reply.url)
 
 
 def read_links(content: bytes, relation: Relation, pmids: Collection[str]) -> dict[str, list[Linked]]:

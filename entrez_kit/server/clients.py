@@ -11,7 +11,7 @@ from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.server.telemetry import record_error
 from entrez_kit.services import Services
 from entrez_kit.settings import Settings
-from entrez_kit.transport.call import Call, Reply
+from entrez_kit.transport.call import Call, Reply, T
 from entrez_kit.transport.client import Transport
 
 MAX_WAITING: Final = 100
@@ -34,7 +34,7 @@ class WatchedTransport(Transport):
         super().__init__(settings, max_waiting=MAX_WAITING)
         self.health = Health()
 
-    def send(self, call: Call) -> Reply:
+    def send(self, call: Call[T]) -> Reply[T]:
         """Return the checked reply to a call, from the cache or from the service.
 
         Raises:

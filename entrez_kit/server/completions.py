@@ -32,7 +32,7 @@ def _organisms(services: Services) -> list[str]:
 def _databases(services: Services) -> list[str]:
     """Return the names of all databases; NCBI's list is kept for a day, so this seldom costs a request."""
     try:
-        return parse_database_list(services.eutils.einfo(read=parse_database_list).content)
+        return services.eutils.einfo(read=parse_database_list).value
     except EntrezKitError:
         return list(USUAL_DATABASES)
 

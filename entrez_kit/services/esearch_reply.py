@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, notice, texts
+from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, is_json, notice, texts
 from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
 
 _WORD: Final = re.compile(r"\w+")
@@ -149,9 +149,9 @@ def parse_esearch(content: bytes) -> ESearchReply:
     return reply
 
 
-def shape_of(content: bytes) -> Shape:
+def shape_of(reply: bytes) -> Shape:
     """Return what is known of ESearch replies in the form of this one."""
-    return JSON if content.lstrip()[:1] == b"{" else XML
+    return JSON if is_json(reply) else XML
 
 
 def _parse_xml(content: bytes) -> ESearchReply:

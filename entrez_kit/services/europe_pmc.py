@@ -1,15 +1,16 @@
-"""EuropePMC: search, full text, citations and references of Europe PMC. Checked bytes; nothing is parsed here."""
+"""EuropePMC: search, full text, citations and references of Europe PMC. Checked replies, read once."""
 
 import json
 import re
+from collections.abc import Callable
 from functools import partial
-from typing import Final, Literal
+from typing import Any, Final, Literal
 from urllib.parse import quote, unquote, urlencode
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.services.xml_reply import malformed, whole_number
 from entrez_kit.settings import Settings
-from entrez_kit.transport.call import Call, Expect, Reply
+from entrez_kit.transport.call import Call, Expect, Reply, T
 from entrez_kit.transport.client import Transport
 from entrez_kit.transport.policy import TTL
 from entrez_kit.wording import BASE_ADDRESS, Argument, Wording
@@ -53,8 +54,8 @@ class EuropePMC:
         cursor_mark: str = FIRST_PAGE,
         sort: str | None = None,
         synonym: bool = False,
-    ) -> Reply:
-        """Return a page of a search as JSON, with ``hitCount`` and ``resultList``.
+    ) -> Reply[dict[str, Any]]:
+        """Return a page of a search: the object of its JSON, with ``hitCount`` and ``resultList``.
 
         Args:
             query: what to look for, in Europe PMC's own syntax. Ids stay unquoted: ``EXT_ID:123 AND SRC:MED``.
@@ -97,7 +98,7 @@ class EuropePMC:
             expect=Expect(
                 "json",
                 frozenset({"hitCount", "resultList"}),
-                read=partial(_check_page, first=cursor_mark == FIRST_PAGE),
+                read=partial(_read_page, first=cursor_mark == FIRST_PAGE),
             ),
             method="POST" if by_post else "GET",
             ttl=TTL["europepmc_search"],
@@ -150,8 +151,15 @@ class EuropePMC:
         )
 
     def linked(
-        self, what: Literal["citations", "references"], source: str, ext_id: str, *, page: int = 1, page_size: int = 100
-    ) -> Reply:
+        self,
+        what: Literal["citations", "references"],
+        source: str,
+        ext_id: str,
+        *,
+        page: int = 1,
+        page_size: int = 100,
+        read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # what nobody reads stays bytes
+    ) -> Reply[T]:
         """Return a page of the works that cite a record, or of those it cites, as JSON with ``hitCount`` and a list.
 
         Args:
@@ -160,6 +168,7 @@ class EuropePMC:
             ext_id: its id there; of MED the PMID.
             page: 1 for the first.
             page_size: 1 to 1000.
+            read: reads the reply before it counts.
 
         Raises:
             EntityNotFound: there is no such record.
@@ -181,7 +190,7 @@ class EuropePMC:
                 endpoint=what,
                 url=self._url(f"{source}/{quote(ext_id, safe='')}/{what}"),
                 params=params,
-                expect=Expect("json", frozenset({"hitCount", "citationList", "referenceList"})),
+                expect=Expect("json", frozenset({"hitCount", "citationList", "referenceList"}), read=read),
                 ttl=TTL["europepmc_citations"],
             )
         )
@@ -198,9 +207,9 @@ class EuropePMC:
             )
 
 
-def _check_page(content: bytes, *, first: bool) -> None:
+def _read_page(content: bytes, *, first: bool) -> dict[str, Any]:
     """Refuse a page of a search that counts hits and lists none; past the first page that is its end."""
-    document = json.loads(content)
+    document: dict[str, Any] = json.loads(content)
     listed = document.get("resultList")
     results = listed.get("result") if isinstance(listed, dict) else None
     count = whole_number(str(document.get("hitCount")))
@@ -208,6 +217,7 @@ def _check_page(content: bytes, *, first: bool) -> None:
         raise malformed("search", "a page without results" if count else "no number of hits")
     if results and not any(isinstance(record, dict) and record.get("id") for record in results):
         raise malformed("search", "results without ids")
+    return document
 
 
 def read_cursor(cursor_mark: str) -> str:

@@ -1,14 +1,14 @@
-"""EUtils: the nine E-utilities. Typed parameters in, checked bytes out.
+"""EUtils: the nine E-utilities. Typed parameters in, checked replies out.
 
 A reply counts, and is cached, once its own reader has read it: that of the caller (``read``), or the one here where
-every caller reads alike. What it lists is held against what was asked for.
+every caller reads alike. What the reader returns is the ``value`` of the reply, so that it is parsed once. What it
+lists is held against what was asked for.
 
 Bio.Entrez builds every request, so that encoding and joining are the ones everybody's NCBI code is used to. It only
 builds: its address, its globals, its warning about a missing e-mail and its own sending play no part, and another user
 of Bio.Entrez in the same process notices nothing. Parameters carry NCBI's own names.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -16,10 +16,11 @@ from typing import Any, Final, Literal
 from urllib.parse import parse_qsl
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
-from entrez_kit.services.esearch_reply import parse_esearch
-from entrez_kit.services.xml_reply import malformed, parse_epost, parse_espell, parse_reply
+from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
+from entrez_kit.services.esummary_reply import parse_esummary, uids_told
+from entrez_kit.services.xml_reply import EPostReply, ESpellReply, malformed, parse_epost, parse_espell
 from entrez_kit.settings import Settings
-from entrez_kit.transport.call import CREDENTIALS, Call, Expect, Format, Method, Reply
+from entrez_kit.transport.call import CREDENTIALS, Call, Expect, Format, Method, Reply, T
 from entrez_kit.transport.client import Transport
 from entrez_kit.transport.policy import credentials_length, ttl_of
 from entrez_kit.wording import ANEW, Wording
@@ -36,8 +37,6 @@ MAX_PUBMED_RESULTS: Final = 9_999
 """PubMed shows no more of a search."""
 
 DateType = Literal["pdat", "edat", "mdat"]
-Read = Callable[[bytes], object]
-"""Reads a reply, and raises ``UpstreamError`` where it cannot."""
 RetMode = Literal["xml", "json"]
 
 # What EFetch may send for PubMed as XML. Anything else is not an answer: the other databases have many formats.
@@ -52,7 +51,8 @@ _SUMMARY_JSON_RECORD: Final = r'"uid"\s*:\s*"[^"]*"\s*,(?!\s*"error")'
 class EUtils:
     """The E-utilities as NCBI names them.
 
-    Every method returns the checked bytes of the reply and raises alike:
+    Every method returns the checked reply: its bytes, and as ``value`` what its reader made of them (``read``, given
+    the bytes; without one they are the value themselves). All raise alike:
 
     Raises:
         InvalidInput: an argument makes no sense, or NCBI says so.
@@ -68,8 +68,13 @@ class EUtils:
         self._cached = cached
 
     def einfo(
-        self, *, db: str | None = None, version: str = "2.0", retmode: RetMode = "xml", read: Read | None = None
-    ) -> Reply:
+        self,
+        *,
+        db: str | None = None,
+        version: str = "2.0",
+        retmode: RetMode = "xml",
+        read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # what nobody reads stays bytes
+    ) -> Reply[T]:
         """List all databases, or the fields and links of one."""
         params = {"db": _database(db) if db else None, "version": version if db else None, "retmode": retmode}
         return self._send("einfo", params, _document(retmode, "eInfoResult", "einforesult"), read)
@@ -95,7 +100,7 @@ class EUtils:
         idtype: str | None = None,
         deadline_ms: int | None = None,
         partial: bool = False,
-    ) -> Reply:
+    ) -> Reply[ESearchReply]:
         """Search a database: how many records match, and the ids of some of them.
 
         Args:
@@ -133,11 +138,12 @@ class EUtils:
         }
         ceiling = MAX_PUBMED_RESULTS - retstart if params["db"] == "pubmed" else MAX_RETMAX
 
-        def read(content: bytes) -> None:
+        def read(content: bytes) -> ESearchReply:
             found = parse_esearch(content)
             due = min(retmax, ceiling, found.count - retstart)
             if rettype != "count" and len(found.ids) < due:
                 raise _incomplete("esearch", f"{len(found.ids)} ids where {due} were due")
+            return found
 
         expect = _document(retmode, "eSearchResult", "esearchresult")
         try:
@@ -158,11 +164,14 @@ class EUtils:
         retmax: int | None = None,
         version: str = "2.0",
         retmode: RetMode = "xml",
-        read: Read | None = None,
-    ) -> Reply:
+        read: Callable[[Any], T] = lambda document: document,
+    ) -> Reply[T]:
         """Return short summaries of records, named by id or from the history.
 
         What NCBI leaves out in silence is asked for again; a reply that still lacks some is returned, and not cached.
+
+        Args:
+            read: reads the document as ``parse_esummary`` returns it: the root element of XML, or the object of JSON.
         """
         chosen = _chosen(ids, webenv, query_key, retstart, retmax)
         params = {"db": _database(db), **chosen, "version": "2.0" if version == "2.0" else None, "retmode": retmode}
@@ -173,10 +182,19 @@ class EUtils:
             wanted=_distinct(ids),
             record=_SUMMARY_RECORD if retmode == "xml" else _SUMMARY_JSON_RECORD,
         )
-        some = _both(lambda content: _check_summaries(content, chosen["id"]), read)
-        all_of_them = _both(lambda content: _check_summaries(content, chosen["id"], every=True), read)
+        due = set(chosen["id"] or ()) if all(map(_is_uid, chosen["id"] or ())) else set()
+
+        def some(content: bytes, *, every: bool = False) -> T:
+            document = parse_esummary(content)
+            told = uids_told(document)
+            if due and due.isdisjoint(told):
+                raise malformed("esummary", "summaries of other records than were asked for")
+            if every and len(told) < len(due):
+                raise _incomplete("esummary", f"{len(told)} summaries where {len(due)} were due")
+            return read(document)
+
         try:
-            return self._send("esummary", params, expect, all_of_them)
+            return self._send("esummary", params, expect, lambda content: some(content, every=True))
         except UpstreamError as exc:
             if exc.reason != "incomplete":
                 raise
@@ -199,14 +217,14 @@ class EUtils:
         complexity: int | None = None,
         idtype: str | None = None,
         post: bool = False,
-        read: Read | None = None,
+        read: Callable[[bytes], T] | None = None,
         fresh: bool = False,
-    ) -> Reply:
+    ) -> Reply[T]:
         """Return whole records, named by id or from the history, in the format that rettype and retmode name.
 
         Args:
             post: ask by POST however short the request is.
-            read: reads the reply before it counts.
+            read: reads the reply before it counts, in place of what looks for cut records in flat files.
             fresh: ask NCBI whatever the cache holds.
         """
         params = {
@@ -221,7 +239,7 @@ class EUtils:
             "idtype": idtype,
         }
         expect = _records(db, rettype, retmode, _distinct(ids))
-        return self._send("efetch", params, expect, _both(expect.read, read), post=post, fresh=fresh)
+        return self._send("efetch", params, expect, read or expect.read, post=post, fresh=fresh)
 
     def elink(
         self,
@@ -242,8 +260,8 @@ class EUtils:
         retmode: RetMode = "xml",
         idtype: str | None = None,
         deadline_ms: int | None = None,
-        read: Read | None = None,
-    ) -> Reply:
+        read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # what nobody reads stays bytes
+    ) -> Reply[T]:
         """Return the records that others link to: one link set per id, since every id is sent by itself.
 
         Args:
@@ -276,19 +294,25 @@ class EUtils:
             deadline_ms=deadline_ms,
         )
 
-    def epost(self, *, db: str, ids: Sequence[str], webenv: str | None = None) -> Reply:
+    def epost(self, *, db: str, ids: Sequence[str], webenv: str | None = None) -> Reply[EPostReply]:
         """Put ids on NCBI's history server."""
         params = {"db": _database(db), "id": _ids(ids), "WebEnv": webenv}
         return self._send(
             "epost", params, Expect("xml", frozenset({"ePostResult"})), parse_epost, post=True, cacheable=False
         )
 
-    def espell(self, *, term: str, db: str = "pubmed") -> Reply:
+    def espell(self, *, term: str, db: str = "pubmed") -> Reply[ESpellReply]:
         """Return NCBI's spelling of a query."""
         params = {"db": _database(db), "term": _words("term", term)}
         return self._send("espell", params, Expect("xml", frozenset({"eSpellResult"})), parse_espell)
 
-    def egquery(self, *, term: str, deadline_ms: int | None = None, read: Read | None = None) -> Reply:
+    def egquery(
+        self,
+        *,
+        term: str,
+        deadline_ms: int | None = None,
+        read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # what nobody reads stays bytes
+    ) -> Reply[T]:
         """Count the matches of a query in every database. NCBI was reported to have switched it off.
 
         Args:
@@ -297,7 +321,13 @@ class EUtils:
         params = {"term": _words("term", term)}
         return self._send("egquery", params, Expect("xml", frozenset({"Result"})), read, deadline_ms=deadline_ms)
 
-    def ecitmatch(self, *, bdata: str, db: str = "pubmed", read: Read | None = None) -> Reply:
+    def ecitmatch(
+        self,
+        *,
+        bdata: str,
+        db: str = "pubmed",
+        read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # what nobody reads stays bytes
+    ) -> Reply[T]:
         """Look up PMIDs of citations, one per line: ``journal|year|volume|first page|author|key|``.
 
         Args:
@@ -311,7 +341,7 @@ class EUtils:
         endpoint: str,
         params: Mapping[str, Any],
         expect: Expect,
-        read: Read | None,
+        read: Callable[[bytes], T],
         *,
         post: bool = False,
         join_ids: bool = True,
@@ -320,7 +350,7 @@ class EUtils:
         extension: str = "fcgi",
         ecitmatch: bool = False,
         deadline_ms: int | None = None,
-    ) -> Reply:
+    ) -> Reply[T]:
         asked = {name: value for name, value in params.items() if value is not None and value != ""}
         url = f"{self._settings.eutils_url}/{endpoint}.{extension}"
         encoded = _encoded_by_bio(url, asked, join_ids=join_ids, ecitmatch=ecitmatch)
@@ -366,7 +396,7 @@ class EUtils:
         for start in range(0, len(wanted), MAX_UIDS_PER_SEARCH):
             batch = wanted[start : start + MAX_UIDS_PER_SEARCH]
             reply = self.esearch(db=db, term=" OR ".join(f"{uid}[UID]" for uid in batch), retmax=len(batch))
-            known.update(parse_esearch(reply.content).ids)
+            known.update(reply.value.ids)
         return known & set(wanted)
 
 
@@ -494,14 +524,7 @@ def _records(db: str, rettype: str | None, retmode: str | None, wanted: int | No
 
     if pubmed and rettype == "medline":
         return Expect("text", frozenset(), wanted, _MEDLINE_RECORD, read=READERS["medline"])
-    return Expect("text", read=READERS.get((rettype or "").lower()))
-
-
-def _both(first: Read | None, second: Read | None) -> Read | None:
-    """Return a reader that has both read."""
-    if first is None or second is None:
-        return first or second
-    return lambda content: (first(content), second(content))
+    return Expect("text", read=READERS.get((rettype or "").lower(), bytes))
 
 
 def _incomplete(endpoint: str, what: str) -> UpstreamError:
@@ -510,26 +533,6 @@ def _incomplete(endpoint: str, what: str) -> UpstreamError:
         recovery_hint=Wording(ANEW, "."),
         details={"reason": "incomplete", "endpoint": endpoint},
     )
-
-
-def _check_summaries(content: bytes, ids: Sequence[str] | None, *, every: bool = False) -> None:
-    """Refuse summaries of none of the records that were asked for, or of fewer: NCBI names those it does not know."""
-    if content.lstrip()[:1] == b"{":
-        try:
-            told = {str(uid) for uid in json.loads(content)["result"]["uids"]}
-        except (ValueError, KeyError, TypeError) as exc:
-            raise malformed("esummary", f"not a summary document ({type(exc).__name__})") from None
-    else:
-        root = parse_reply(content, "esummary", "eSummaryResult")
-        told = {uid for document in root.iter("DocumentSummary") if (uid := (document.get("uid") or "").strip())}
-        told |= {uid for element in root.iterfind("DocSum/Id") if (uid := (element.text or "").strip())}
-        told |= {word for error in root.iter("ERROR") for word in re.findall(r"[^\s:=]+", error.text or "")}
-    if not told:
-        raise malformed("esummary", "no summaries")
-    if ids and all(map(_is_uid, ids)) and told.isdisjoint(ids):
-        raise malformed("esummary", "summaries of other records than were asked for")
-    if every and ids and all(map(_is_uid, ids)) and len(told) < len(set(ids)):
-        raise _incomplete("esummary", f"{len(told)} summaries where {len(set(ids))} were due")
 
 
 def _is_uid(text: str) -> bool:

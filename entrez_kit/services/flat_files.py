@@ -1,14 +1,14 @@
-"""Texts of records: whether one is whole, since MEDLINE, FASTA and GenBank have no frame that a cut would break, and
-MEDLINE text divided into records.
+"""Texts of records: MEDLINE, FASTA and GenBank have no frame that a cut would break, so their readers look for one.
 
-Every check takes the bytes of a reply and raises ``UpstreamError`` where its last record breaks off, a record comes
+Every reader takes the bytes of a reply and raises ``UpstreamError`` where its last record breaks off, a record comes
 twice, or what stands there is none.
 """
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Final
+from itertools import zip_longest
+from typing import Any, Final
 
 from entrez_kit.services.known_shapes import TextShape, notice
 from entrez_kit.services.xml_reply import malformed
@@ -33,53 +33,45 @@ MEDLINE: Final = TextShape(
 """NLM's list of field names, as the help of PubMed has it."""
 
 
-def check_medline(content: bytes) -> None:
-    """Check MEDLINE text. Text without any record, such as a remark about an unknown PMID, is none of its business."""
-    _refuse_spoilt(content)
-    notice(MEDLINE, content)
-    starts = [found.start() for found in _MEDLINE_RECORD.finditer(content)]
-    if not starts:
-        if _MEDLINE_FIELD.search(content):
-            raise malformed("efetch", "MEDLINE text without a PMID")
-        return
-    _refuse_repeated(_MEDLINE_RECORD.findall(content))
-    for start, end in zip(starts, [*starts[1:], len(content)], strict=True):
-        if not _MEDLINE_SOURCE.search(content, start, end):
-            raise malformed("efetch", "a MEDLINE record that breaks off")
-    if not content.endswith(b"\n"):
-        raise malformed("efetch", "MEDLINE text that breaks off")
-
-
-def split_medline(data: bytes) -> list[tuple[str, bytes]]:
-    """Return PMID and own bytes of every record, in order.
+def read_medline(content: bytes) -> list[tuple[str, bytes]]:
+    """Return PMID and own bytes of every record in MEDLINE text, in order.
 
     A record reaches from its PMID line to the blank line before the next one, line end included. What belongs to no
     record, such as NCBI's remark about an unknown PMID, is left out.
     """
-    places = list(_MEDLINE_RECORD.finditer(data))
+    _refuse_spoilt(content)
+    notice(MEDLINE, content)
+    places = list(_MEDLINE_RECORD.finditer(content))
+    if not places and _MEDLINE_FIELD.search(content):
+        raise malformed("efetch", "MEDLINE text without a PMID")
+    _refuse_repeated(place[1] for place in places)
     records = []
-    for index, place in enumerate(places):
-        following = places[index + 1].start() if index + 1 < len(places) else len(data)
-        chunk = data[place.start() : following]
+    for place, following in zip_longest(places, places[1:]):
+        chunk = content[place.start() : following.start() if following else len(content)]
+        if not _MEDLINE_SOURCE.search(chunk):
+            raise malformed("efetch", "a MEDLINE record that breaks off")
         end = _BLANK_LINES.search(chunk)
         body = chunk[: end.start()] if end else chunk.rstrip(b"\r\n")
         line_end = b"\r\n" if chunk[len(body) :].startswith(b"\r\n") else b"\n"
         records.append((place[1].decode("ascii"), body + line_end))
+    if places and not content.endswith(b"\n"):
+        raise malformed("efetch", "MEDLINE text that breaks off")
     return records
 
 
-def check_fasta(content: bytes) -> None:
-    """Check FASTA text."""
+def read_fasta(content: bytes) -> bytes:
+    """Return FASTA text that is whole."""
     _refuse_spoilt(content)
     if not content.lstrip().startswith(b">"):
         raise malformed("efetch", "no FASTA")
     if not content.endswith(b"\n") or content.rstrip().rpartition(b"\n")[2].startswith(b">"):
         raise malformed("efetch", "FASTA that breaks off")
     _refuse_repeated(re.findall(rb"(?m)^>(.*)$", content))
+    return content
 
 
-def check_genbank(content: bytes) -> None:
-    """Check GenBank and GenPept text."""
+def read_genbank(content: bytes) -> bytes:
+    """Return GenBank or GenPept text that is whole."""
     _refuse_spoilt(content)
     if not content.lstrip().startswith(b"LOCUS"):
         raise malformed("efetch", "no GenBank text")
@@ -87,14 +79,15 @@ def check_genbank(content: bytes) -> None:
     if len(loci) != len(re.findall(rb"(?m)^//[ \t\r]*$", content)) or not content.rstrip().endswith(b"\n//"):
         raise malformed("efetch", "GenBank text that breaks off")
     _refuse_repeated(loci)
+    return content
 
 
-READERS: Final[dict[str, Callable[[bytes], None]]] = {
-    "medline": check_medline,
-    "fasta": check_fasta,
-    "gb": check_genbank,
-    "gbwithparts": check_genbank,
-    "gp": check_genbank,
+READERS: Final[dict[str, Callable[[bytes], Any]]] = {
+    "medline": read_medline,
+    "fasta": read_fasta,
+    "gb": read_genbank,
+    "gbwithparts": read_genbank,
+    "gp": read_genbank,
 }
 """By EFetch's rettype."""
 

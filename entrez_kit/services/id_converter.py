@@ -1,4 +1,4 @@
-"""IdConverter: the PMC ID Converter, which knows PMID, PMCID and DOI of what PMC holds. Nothing is parsed here."""
+"""IdConverter: the PMC ID Converter, which knows PMID, PMCID and DOI of what PMC holds."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from entrez_kit.errors import InvalidInput
 from entrez_kit.settings import Settings
-from entrez_kit.transport.call import Call, Expect, Reply
+from entrez_kit.transport.call import Call, Expect, Reply, T
 from entrez_kit.transport.client import Transport
 from entrez_kit.transport.policy import TTL
 
@@ -25,8 +25,12 @@ class IdConverter:
         self._settings = settings
 
     def convert(
-        self, ids: Sequence[str], idtype: str | None = None, *, read: Callable[[bytes], object] | None = None
-    ) -> Reply:
+        self,
+        ids: Sequence[str],
+        idtype: str | None = None,
+        *,
+        read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # what nobody reads stays bytes
+    ) -> Reply[T]:
         """Return the converter's JSON for up to 200 ids of one kind.
 
         Args:

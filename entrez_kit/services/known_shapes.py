@@ -58,8 +58,12 @@ class Shape(Protocol):
     def name(self) -> str:
         """Name the reply, for messages."""
 
-    def differences(self, content: bytes) -> list[Difference]:
-        """Return how a reply differs from what is known; nothing where it cannot be parsed at all."""
+    def differences(self, reply: Any) -> list[Difference]:
+        """Return how a reply differs from what is known; nothing where it cannot be parsed at all.
+
+        Args:
+            reply: its bytes, or what they were parsed into: the object of JSON, or the root element of XML.
+        """
 
 
 @dataclass(frozen=True)
@@ -80,15 +84,17 @@ class XmlShape:
     due: Mapping[str, str] = field(default_factory=dict)
     forms: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
 
-    def differences(self, content: bytes) -> list[Difference]:
+    def differences(self, reply: Any) -> list[Difference]:
         """Return how a reply differs from what is known; nothing where it cannot be parsed at all."""
+        if not isinstance(reply, bytes):
+            return _counted(self._met(reply))
         from lxml import etree
 
         parser = etree.XMLParser(
             resolve_entities=False, no_network=True, load_dtd=False, recover=True, remove_comments=True, remove_pis=True
         )
         try:
-            root = etree.fromstring(content, parser)
+            root = etree.fromstring(reply, parser)
         except (etree.XMLSyntaxError, ValueError):
             root = None
         return _counted(self._met(root)) if root is not None else []
@@ -166,10 +172,10 @@ class JsonShape:
     fields: Fields
     due: str = ""
 
-    def differences(self, content: bytes) -> list[Difference]:
+    def differences(self, reply: Any) -> list[Difference]:
         """Return how a reply differs from what is known; nothing where it cannot be parsed at all."""
         try:
-            document = json.loads(content)
+            document = json.loads(reply) if isinstance(reply, bytes) else reply
         except (ValueError, RecursionError):
             return []
         missing = (Difference("missing", path, f"no {path}") for path in self.due.split() if not _holds(document, path))
@@ -232,9 +238,9 @@ class TextShape:
     known: str
     due: str = ""
 
-    def differences(self, content: bytes) -> list[Difference]:
+    def differences(self, reply: Any) -> list[Difference]:
         """Return how a reply differs from what is known."""
-        met = Counter(name.decode("ascii", "replace") for name in self.line.findall(content))
+        met = Counter(name.decode("ascii", "replace") for name in self.line.findall(reply))
         unknown = [
             Difference("unknown_field", name, f"unknown field {_plain(name)}", times)
             for name, times in met.items()
@@ -263,16 +269,21 @@ def _plain(text: str) -> str:
 _noticed: set[tuple[str, str, str]] = set()
 
 
-def notice(shape: Shape | Callable[[bytes], Shape], content: bytes) -> None:
+def is_json(reply: Any) -> bool:
+    """Tell whether a reply, or what it was parsed into, is JSON and not XML."""
+    return isinstance(reply, dict) or (isinstance(reply, bytes) and reply.lstrip()[:1] == b"{")
+
+
+def notice(shape: Shape | Callable[[Any], Shape], reply: Any) -> None:
     """Say in the log how a reply differs from what is known, each kind of difference once in a process.
 
     Costs nothing unless the log shows debug messages, and never fails.
     """
     if not logger.isEnabledFor(logging.DEBUG) or len(_noticed) >= MAX_NOTICED:
         return
-    chosen = shape(content) if callable(shape) else shape
+    chosen = shape(reply) if callable(shape) else shape
     try:
-        found = chosen.differences(content)
+        found = chosen.differences(reply)
     except Exception:  # whatever the matter is, it is not the reply's reader's
         logger.debug("%s could not be compared with what is known of it", chosen.name, exc_info=True)
         return

@@ -86,7 +86,7 @@ class PmcOpenData:
             expect=Expect("xml", frozenset({"ListBucketResult"})),
             ttl=DAY,
         )
-        reply: Reply | None = None
+        reply: Reply[bytes] | None = None
         with suppress(EntityNotFound):  # of a list, that says that there is no bucket
             reply = self._transport.send(call)
         if reply is None:
@@ -111,11 +111,10 @@ class PmcOpenData:
         """Return the key of a version's XML, from its record."""
         record: dict[str, Any] | None = None
         for key in (f"metadata/{name}.json", f"{name}/{name}.json"):
-            expect = Expect("json", frozenset({"xml_url", "text_url", "pdf_url", "pmcid"}))
+            expect = Expect("json", frozenset({"xml_url", "text_url", "pdf_url", "pmcid"}), read=json.loads)
             try:
-                content = self._send("record", key, expect, TTL["pmc_oa"]).content
-                record = json.loads(content)
-                notice(RECORD, content)
+                record = self._send("record", key, expect, TTL["pmc_oa"]).value
+                notice(RECORD, record)
                 break
             except EntityNotFound:
                 continue

@@ -62,8 +62,8 @@ class Unpaywall:
         self._transport = transport
         self._settings = settings
 
-    def location(self, doi: str) -> Reply:
-        """Return what Unpaywall knows of an article, as JSON.
+    def location(self, doi: str) -> "Reply[OpenAccess]":
+        """Return what Unpaywall knows of an article.
 
         Args:
             doi: bare, or with ``doi:`` or ``https://doi.org/`` before it.
@@ -92,7 +92,7 @@ class Unpaywall:
             expect=Expect(
                 "json",
                 frozenset({"doi", "is_oa", "best_oa_location", "oa_locations"}),
-                read=partial(_check_doi, wanted),
+                read=partial(_read, wanted),
             ),
             # The sandbox of a demo names pages at its own port, which is another one in every run.
             ttl=None if self._settings.demo else TTL["unpaywall"],
@@ -112,13 +112,14 @@ class Unpaywall:
         raise error
 
 
-def _check_doi(wanted: str, content: bytes) -> None:
-    told = read_open_access(content).doi
-    if told.strip().lower() != wanted.lower():
+def _read(wanted: str, content: bytes) -> "OpenAccess":
+    told = read_open_access(content)
+    if told.doi.strip().lower() != wanted.lower():
         raise UpstreamError(
-            f"Unpaywall's reply is about {told[:100]!r} and not about {wanted[:100]!r}.",
+            f"Unpaywall's reply is about {told.doi[:100]!r} and not about {wanted[:100]!r}.",
             details={"reason": "invalid_response", "service": "unpaywall", "endpoint": "unpaywall"},
         )
+    return told
 
 
 def _is_about_email(error: InvalidInput) -> bool:

@@ -6,11 +6,15 @@ Nothing in here knows of credentials: they are added below the cache, right befo
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Generic, Literal
 from urllib.parse import urlencode, urlsplit
+
+from typing_extensions import TypeVar  # typing has no defaults before Python 3.13
 
 Method = Literal["GET", "POST"]
 Format = Literal["xml", "json", "text", "any"]
+T = TypeVar("T", default=Any)
+"""What a reply is read into."""
 
 CREDENTIALS: Final = frozenset({"api_key", "email", "mailto", "tool"})
 """Parameters that say who asks. They play no part in what is asked."""
@@ -19,7 +23,7 @@ KEY_FORMAT: Final = "2"  # raise it when the meaning of a cached entry changes, 
 
 
 @dataclass(frozen=True, slots=True)
-class Expect:
+class Expect(Generic[T]):
     """What a valid reply to a call looks like.
 
     Args:
@@ -28,8 +32,8 @@ class Expect:
         wanted: how many records the call names by id, where fewer in the reply mean that some do not exist.
         record: regular expression (over bytes, as text) that matches once per record.
         may_be_empty: whether a body without anything in it says "no such record".
-        read: reads the reply before it counts, and raises ``UpstreamError`` when it cannot, or when what it finds is
-            not what was asked for.
+        read: reads the reply, once, before it counts, and raises ``UpstreamError`` when it cannot, or when what it
+            finds is not what was asked for. What it returns is the value of the reply.
     """
 
     format: Format
@@ -37,11 +41,11 @@ class Expect:
     wanted: int | None = None
     record: str | None = None
     may_be_empty: bool = False
-    read: Callable[[bytes], object] | None = None
+    read: Callable[[bytes], T] = bytes  # type: ignore[assignment]  # what nobody reads stays bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Call(Generic[T]):
     """One request to one service, before it is sent and without credentials.
 
     Args:
@@ -61,7 +65,7 @@ class Call:
     endpoint: str
     url: str
     params: tuple[tuple[str, str], ...]
-    expect: Expect
+    expect: Expect[T]
     method: Method = "GET"
     encoded: str | None = None
     ttl: int | None = None
@@ -105,13 +109,15 @@ def _digest(parts: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """A checked reply: the bytes of the service, decompressed and otherwise unchanged.
+class Reply(Generic[T]):
+    """A checked reply: the bytes of the service, decompressed and otherwise unchanged, and what they were read into.
 
-    ``url`` holds no credentials. ``attempts`` counts the requests that were sent for it: none for a cached one.
+    ``value`` is what the reader of the call made of ``content``; nobody has to parse it again. ``url`` holds no
+    credentials. ``attempts`` counts the requests that were sent for it: none for a cached one.
     """
 
     content: bytes
+    value: T
     url: str
     method: Method
     from_cache: bool

@@ -5,7 +5,8 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from os import getpid
 from typing import TYPE_CHECKING, TypeVar
@@ -15,7 +16,7 @@ from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.settings import Settings
 from entrez_kit.transport import retry
 from entrez_kit.transport.cache import cache_file
-from entrez_kit.transport.call import Call, Reply
+from entrez_kit.transport.call import Call, Reply, T
 from entrez_kit.transport.gate import FollowerTimeout, Gate, LimiterFactory, SingleFlight, shared_limiter
 from entrez_kit.transport.policy import POLICIES, cache_identity
 from entrez_kit.transport.redaction import LogGuard, Redactor
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("entrez_kit.transport")
 
-T = TypeVar("T")
+Attempted = TypeVar("Attempted")
 
 
 class Transport:
@@ -85,7 +86,7 @@ class Transport:
         """How many requests wait for a slot or for their next attempt."""
         return self._gate.waiting
 
-    def send(self, call: Call) -> Reply:
+    def send(self, call: Call[T]) -> Reply[T]:
         """Return the checked reply to a call, from the cache or from the service.
 
         Raises:
@@ -99,10 +100,14 @@ class Transport:
         deadline = self._deadline(call, started)
         key = call.key(cache_identity(self._settings, call.service))
         tally = Tally()
-        reply: Reply | None = None
+        reply: Reply[T] | None = None
         try:
             work = partial(self._answer, call, key, deadline, tally)
-            reply, _ = self._flights.do(f"{key} {call.deadline_ms} {call.fresh}", work, deadline)
+            reply, is_own = self._flights.do(f"{key} {call.deadline_ms} {call.fresh}", work, deadline)
+            if not is_own:  # whoever asked first may read it in another way, and what it read into is nobody else's
+                from entrez_kit.transport import replies
+
+                reply = replace(reply, value=replies.read(call, reply.content))
         except FollowerTimeout:
             pass
         finally:
@@ -150,22 +155,26 @@ class Transport:
     def _deadline(self, call: Call, started: float) -> float:
         return started + (call.deadline_ms or self._settings.ncbi_total_deadline_ms) / 1000
 
-    def _answer(self, call: Call, key: str, deadline: float, tally: Tally) -> Reply:
+    def _answer(self, call: Call[T], key: str, deadline: float, tally: Tally) -> Reply[T]:
         """Answer a call from the cache, or send it as often as it takes."""
         settings = self._settings
         store = None
         if call.ttl is not None and not settings.no_cache and settings.cache_ttl != 0:
             store = self._store
             stored = store.read(key) if settings.offline or not (settings.refresh or call.fresh) else None
-            if stored is not None and self._counts(call, stored):
-                return Reply(stored.content, self._shown(call), call.method, True, stored.status, attempts=0)
+            if stored is not None and self._is_in_time(stored):
+                from entrez_kit.transport import replies
+
+                with suppress(UpstreamError):  # what its reader does not take is asked for anew
+                    value = replies.read(call, stored.content)
+                    return Reply(stored.content, value, self._shown(call), call.method, True, stored.status, attempts=0)
 
         from entrez_kit.transport.session import surroundings  # a reply that was stored needs nothing of this
         from entrez_kit.transport.wire import Outgoing
 
         adapter, session = self._adapter_now()
 
-        def attempt(_: int) -> "Answer":
+        def attempt(_: int) -> "Answer[T]":
             request = Outgoing(call, deadline=deadline, tally=tally)
             return adapter.answer(request, **surroundings(session, request))
 
@@ -173,7 +182,8 @@ class Transport:
         if store is not None and answer.ttl and answer.status == 200:
             now = time.time()
             store.write(key, StoredReply(answer.content, answer.status, now, now + answer.ttl), call.shown_url)
-        return Reply(answer.content, self._shown(call), call.method, False, answer.status, attempts=tally.sent)
+        shown = self._shown(call)
+        return Reply(answer.content, answer.value, shown, call.method, False, answer.status, attempts=tally.sent)
 
     def _shown(self, call: Call) -> str:
         """Return the address as it may be shown; without the sandbox's port, which is another one in every run."""
@@ -181,19 +191,13 @@ class Transport:
             return call.shown_url
         return re.sub(r"^(https?://[^/:]+):[0-9]+", r"\1", call.shown_url)
 
-    def _counts(self, call: Call, stored: StoredReply) -> bool:
-        """Tell whether a stored reply still counts.
-
-        Its reader takes it, and it is younger than the user's limit, which was perhaps another when it was stored.
-        """
-        from entrez_kit.transport import replies
-
+    def _is_in_time(self, stored: StoredReply) -> bool:
+        """Tell whether a stored reply still counts; the user's limit was perhaps another when it was stored."""
         now = time.time()
         limit = self._settings.cache_ttl
-        in_time = now < stored.expires and (limit is None or now - stored.created <= limit)
-        return (in_time or self._settings.offline) and replies.unreadable(call, stored.content) is None
+        return self._settings.offline or (now < stored.expires and (limit is None or now - stored.created <= limit))
 
-    def _repeat(self, call: Call, attempt: Callable[[int], T], deadline: float, tally: Tally) -> T:
+    def _repeat(self, call: Call, attempt: Callable[[int], Attempted], deadline: float, tally: Tally) -> Attempted:
         """Run the attempts of a call, and raise what its last one came to."""
 
         def announce(failures: int, wait: float, why: Retryable) -> None:

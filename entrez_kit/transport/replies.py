@@ -13,12 +13,12 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Generic
 from xml.parsers import expat
 
 from entrez_kit.errors import EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.transport import refusals
-from entrez_kit.transport.call import Call
+from entrez_kit.transport.call import Call, T
 from entrez_kit.transport.policy import POLICIES
 from entrez_kit.transport.redaction import Redactor
 from entrez_kit.transport.retry import Retryable, parse_retry_after
@@ -76,8 +76,16 @@ class Incoming:
     moved_to: str | None = None
 
 
-def check(call: Call, incoming: Incoming, redactor: Redactor, told: frozenset[str] = frozenset()) -> bool:
-    """Tell whether a reply, which is an answer, has every record that was asked for by id.
+@dataclass(frozen=True, slots=True)
+class Checked(Generic[T]):
+    """A reply that is an answer: what its reader made of it, and whether it has every record asked for by id."""
+
+    value: T
+    complete: bool
+
+
+def check(call: Call[T], incoming: Incoming, redactor: Redactor, told: frozenset[str] = frozenset()) -> Checked[T]:
+    """Read a reply, if it is an answer.
 
     Args:
         told: names of the credentials that went along.
@@ -98,24 +106,27 @@ def check(call: Call, incoming: Incoming, redactor: Redactor, told: frozenset[st
         # As text NCBI may have nothing to say about ids that do not exist; then it says nothing every time.
         silent = call.expect.format == "text" and not incoming.body.strip(_BLANK)
         raise Retryable(error, wait=wait, at_most=SILENT_ATTEMPTS if silent else None)
-    defect = unreadable(call, incoming.body)
-    if defect is not None:
-        raise Retryable(defect, wait=wait, at_most=INCOMPLETE_ATTEMPTS if defect.reason == "incomplete" else None)
-    return _is_complete(call, incoming.body)
+    try:
+        value = read(call, incoming.body)
+    except UpstreamError as exc:
+        at_most = INCOMPLETE_ATTEMPTS if exc.reason == "incomplete" else None
+        raise Retryable(exc, wait=wait, at_most=at_most) from None
+    return Checked(value, _is_complete(call, incoming.body))
 
 
-def unreadable(call: Call, body: bytes) -> UpstreamError | None:
-    """Return why the reader of a reply cannot read it; None when it can.
+def read(call: Call[T], body: bytes) -> T:
+    """Return what the reader of a call makes of its reply.
 
     Nothing enters the cache, and nothing from it is handed on, that its own reader does not take.
+
+    Raises:
+        UpstreamError: it cannot be read.
     """
-    if call.expect.read is None:
-        return None
     try:
-        call.expect.read(body)
+        return call.expect.read(body)
     except UpstreamError as exc:
-        return refusals.described(exc, call)
-    return None
+        defect = refusals.described(exc, call)
+    raise defect
 
 
 def refused(

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Generic, Self
 from urllib.parse import urlencode, urlsplit
 
 import requests
@@ -28,7 +28,7 @@ from entrez_kit._version import __version__
 from entrez_kit.errors import NotConfigured, UpstreamError
 from entrez_kit.settings import Settings
 from entrez_kit.transport import faults, redirects, replies
-from entrez_kit.transport.call import Call
+from entrez_kit.transport.call import Call, T
 from entrez_kit.transport.gate import Gate
 from entrez_kit.transport.policy import NOT_FOUND_TTL, POLICIES, credentials_for, is_loopback
 from entrez_kit.transport.redaction import Redactor
@@ -255,10 +255,11 @@ class Outgoing(requests.PreparedRequest):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """A checked reply, and for how many seconds it counts."""
+class Answer(Generic[T]):
+    """A checked reply, what it was read into, and for how many seconds it counts."""
 
     content: bytes
+    value: T
     status: int
     ttl: int
 
@@ -304,8 +305,8 @@ class WireAdapter(HTTPAdapter):
             incoming = replies.Incoming(live.status_code, live.headers, body, request.moved_to)
         if self.watch is not None:
             self.watch(call, incoming)
-        complete = replies.check(call, incoming, self._redactor, self._told(call))
-        return Answer(body, incoming.status, self._ttl(call, complete))
+        checked = replies.check(call, incoming, self._redactor, self._told(call))
+        return Answer(body, checked.value, incoming.status, self._ttl(call, checked.complete))
 
     @contextmanager
     def open(

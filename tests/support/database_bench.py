@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from types import SimpleNamespace
 from typing import Any
+
+from prepared_reply import prepared
 
 from entrez_kit import EntrezKit
 from entrez_kit.operation import Operation
 from entrez_kit.settings import Settings
+from entrez_kit.transport.call import Reply
 
 KitFor = Callable[..., EntrezKit]
 Body = bytes | Exception | Callable[..., bytes]
@@ -34,8 +36,8 @@ class Canned:
         self.idconv = self
         self.settings = Settings()
 
-    def __getattr__(self, endpoint: str) -> Callable[..., SimpleNamespace]:
-        def answer(*ids: Any, read: Callable[[bytes], object] | None = None, **parameters: Any) -> SimpleNamespace:
+    def __getattr__(self, endpoint: str) -> Callable[..., Reply]:
+        def answer(*ids: Any, read: Callable[[Any], Any] | None = None, **parameters: Any) -> Reply:
             if ids:
                 parameters["ids"] = ids[0]
             self.asked.append((endpoint, parameters))
@@ -45,9 +47,7 @@ class Canned:
                 body = body(**parameters)
             if isinstance(body, Exception):
                 raise body
-            if read is not None:
-                read(body)
-            return SimpleNamespace(content=body, url="http://127.0.0.1/", method="GET")
+            return prepared(endpoint, body, read)
 
         return answer
 

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from types import SimpleNamespace
 from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
+from prepared_reply import prepared
 
 from entrez_kit import EntrezKit
 from entrez_kit.gene.links import GET_PUBMED_LINKS
@@ -18,6 +18,7 @@ from entrez_kit.sandbox.gene_records import GeneRecord, read_gene
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.sandbox.taxonomy import TaxonomyDatabase
 from entrez_kit.settings import Settings
+from entrez_kit.transport.call import Reply
 
 KitFor = Callable[..., EntrezKit]
 
@@ -155,15 +156,13 @@ class Canned:
         """A search that finds none of them."""
         return set()
 
-    def __getattr__(self, endpoint: str) -> Callable[..., SimpleNamespace]:
-        def answer(*, read: Callable[[bytes], object] | None = None, **parameters: Any) -> SimpleNamespace:
+    def __getattr__(self, endpoint: str) -> Callable[..., Reply]:
+        def answer(*, read: Callable[[Any], Any] | None = None, **parameters: Any) -> Reply:
             self.asked.append((endpoint, parameters))
             body = self._next(endpoint, str(parameters.get("term", "")))
             if isinstance(body, Exception):
                 raise body
-            if read is not None:
-                read(body)
-            return SimpleNamespace(content=body, url="http://127.0.0.1/")
+            return prepared(endpoint, body, read)
 
         return answer
 

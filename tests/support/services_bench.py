@@ -9,7 +9,7 @@ from entrez_kit import load_settings
 from entrez_kit.errors import EntityNotFound, UpstreamError
 from entrez_kit.fulltext.operation import FETCH_FULLTEXT, FulltextResult
 from entrez_kit.services import Services
-from entrez_kit.transport.call import Call, Reply
+from entrez_kit.transport.call import Call, Reply, T
 
 Answerer = Callable[[Call], bytes]
 """Answers a call with a body, or raises."""
@@ -46,12 +46,12 @@ class Bench:
     calls: list[Call] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
 
-    def send(self, call: Call) -> Reply:
+    def send(self, call: Call[T]) -> Reply[T]:
         """Answer as the transport does."""
         self.calls.append(call)
         name = f"{call.service}/{call.endpoint}" + (f"/{db}" if (db := call.param("db")) else "")
         content = self.answers.get(name, down)(call)
-        return Reply(content, call.shown_url, call.method, False, 200, 1)
+        return Reply(content, call.expect.read(content), call.shown_url, call.method, False, 200, 1)
 
     def close(self) -> None:
         """Do nothing: there is nothing open."""

@@ -18,7 +18,7 @@ from entrez_kit.fulltext.jats.tree import JATS
 from entrez_kit.gene.records import GENES
 from entrez_kit.pubmed import summaries
 from entrez_kit.pubmed.resolution import CONVERTED
-from entrez_kit.pubmed.xml.records import ARTICLES, pmids_of
+from entrez_kit.pubmed.xml.records import ARTICLES, read_records
 from entrez_kit.services import esearch_reply, known_shapes
 from entrez_kit.services.flat_files import MEDLINE
 from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, notice
@@ -110,7 +110,7 @@ def test_what_is_no_reply_at_all_does_not_fail(shape: Shape, content: bytes) -> 
 def test_a_difference_is_said_once_at_debug_level_and_the_reply_is_read(caplog: pytest.LogCaptureFixture) -> None:
     content = ARTICLE.replace(b'Owner="NLM"', b'Owner="NLM" Score="7"')
     with caplog.at_level(logging.DEBUG, "entrez_kit"):
-        assert [pmids_of(content), pmids_of(content)] == [["1"], ["1"]]
+        assert [record.pmid for _ in range(2) for record in read_records(content)] == ["1", "1"]
 
     assert caplog.messages == ["PubMed XML differs from what is known: unknown attribute Score of <MedlineCitation>"]
 
@@ -119,7 +119,7 @@ def test_nothing_is_compared_where_nobody_would_read_it(caplog: pytest.LogCaptur
     class Counted:
         name = "never"
 
-        def differences(self, content: bytes) -> list[known_shapes.Difference]:
+        def differences(self, reply: object) -> list[known_shapes.Difference]:
             raise AssertionError("a reply was compared")
 
     with caplog.at_level(logging.INFO, "entrez_kit"):
@@ -130,7 +130,7 @@ def test_a_comparison_that_fails_does_not_fail_the_reply(caplog: pytest.LogCaptu
     class Broken:
         name = "broken"
 
-        def differences(self, content: bytes) -> list[known_shapes.Difference]:
+        def differences(self, reply: object) -> list[known_shapes.Difference]:
             raise RuntimeError("a defect")
 
     with caplog.at_level(logging.DEBUG, "entrez_kit"):

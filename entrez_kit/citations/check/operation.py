@@ -42,7 +42,6 @@ from entrez_kit.pubmed.models import Article, RetractionStatus
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
 from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus, place_of, retraction_status
 from entrez_kit.services import Services
-from entrez_kit.services.esearch_reply import parse_esearch
 
 MAX_REFERENCES: Final = 20_000
 TITLES_PER_SEARCH: Final = 10
@@ -397,7 +396,7 @@ def _by_title(
 
     def ask(batch: list[str]) -> tuple[list[str], int]:
         term = " OR ".join(terms[key] for key in batch)
-        reply = parse_esearch(services.eutils.esearch(db="pubmed", term=term, retmax=RECORDS_PER_SEARCH).content)
+        reply = services.eutils.esearch(db="pubmed", term=term, retmax=RECORDS_PER_SEARCH).value
         return reply.ids, reply.count
 
     def asked(keys: Sequence[str], size: int) -> list[tuple[list[str], tuple[list[str], int]]]:

@@ -217,7 +217,7 @@ def _europepmc(services: Services, works: Sequence[Work]) -> list[SourceStanding
     def ask(batch: list[str]) -> dict[str, list[Standing | None]]:
         # Preprints and PMC's copies have records of their own beside PubMed's.
         size = min(1000, 5 * len(batch))
-        page = parse_page(services.europepmc.search(query=" OR ".join(batch), page_size=size).content, "*")
+        page = parse_page(services.europepmc.search(query=" OR ".join(batch), page_size=size).value, "*")
         if page.total_found > len(page.articles) and len(batch) > 1:
             raise UpstreamError("Europe PMC lists only some of the records.", details={"reason": "incomplete"})
         return {

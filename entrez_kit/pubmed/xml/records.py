@@ -22,7 +22,6 @@ _HEAD: Final = re.compile(
     rb'<PubmedArticle>\s*<MedlineCitation(?: [A-Za-z]+="[^"<>]*")*>\s*<PMID(?: Version="([0-9]*)")?>([0-9]+)</PMID>'
 )
 """How nearly every record begins; any other is asked through its element."""
-_RECORD_TAG: Final = re.compile(rb"<(?:PubmedArticle|PubmedBookArticle|DeleteCitation|DeleteDocument)[\s>]")
 _PMID_TAG: Final = re.compile(rb"<PMID[^<>]*>[^<>]*</PMID\s*>")
 
 
@@ -151,17 +150,14 @@ def iter_records(source: Source) -> Iterator[Record]:
         record._release()
 
 
-def pmids_of(content: bytes) -> list[str]:
-    """Return the PMIDs of all records in a document; nearly always without parsing it.
+def read_records(content: bytes) -> Iterator[Record]:
+    """Read the records of a reply, one by one; a new kind of element in it is told in the log.
 
     Raises:
-        UpstreamError: a record has no PMID, or the document is not PubMed XML.
+        UpstreamError: as ``iter_records`` does.
     """
     notice(ARTICLES, content)
-    heads = _HEAD.findall(content)
-    if heads and len(heads) == len(_RECORD_TAG.findall(content)):
-        return [pmid.decode() for _, pmid in heads]
-    return [record.pmid for record in iter_records(content)]
+    yield from iter_records(content)
 
 
 def _record(found: Found) -> Record:

@@ -7,6 +7,7 @@ from entrez_kit.databases.documents import parse_documents
 from entrez_kit.databases.summary import SUMMARY
 from entrez_kit.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.services.esummary_reply import parse_esummary
 
 
 def outcomes(result: object) -> list[tuple[str, str]]:
@@ -137,8 +138,8 @@ def test_complaints_in_xml_are_filed_under_the_id_they_are_about() -> None:
         b"</DocumentSummarySet></eSummaryResult>"
     )
 
-    assert list(parse_documents(version_1).problems) == ["2", "abc", "#2"]
-    assert parse_documents(version_2).problems == {
+    assert list(parse_documents(parse_esummary(version_1)).problems) == ["2", "abc", "#2"]
+    assert parse_documents(parse_esummary(version_2)).problems == {
         "5": "cannot get document summary",
         "abc": "Invalid uid abc at position= 0",
     }
@@ -147,11 +148,11 @@ def test_complaints_in_xml_are_filed_under_the_id_they_are_about() -> None:
 @pytest.mark.parametrize("body", [b"{}", b'{"result": []}', b"[1]", b"{broken", b"<x/>", b""])
 def test_a_reply_that_is_no_summary_is_an_upstream_error(body: bytes) -> None:
     with pytest.raises(UpstreamError):
-        parse_documents(body)
+        parse_documents(parse_esummary(body))
 
 
 def test_mixed_text_of_a_summary_keeps_exponents() -> None:
     reply = b"""<eSummaryResult><DocumentSummarySet><DocumentSummary uid="1"><Note>at 10<sup>6</sup> <i>E. coli</i>
     </Note></DocumentSummary></DocumentSummarySet></eSummaryResult>"""
 
-    assert parse_documents(reply).documents["1"]["Note"]["#text"] == "at 10⁶ E. coli"
+    assert parse_documents(parse_esummary(reply)).documents["1"]["Note"]["#text"] == "at 10⁶ E. coli"

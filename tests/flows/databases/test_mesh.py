@@ -162,8 +162,8 @@ def test_version_1_of_the_sandbox_is_read_like_the_json(sandbox: Sandbox, kit_fo
     from entrez_kit.databases.documents import parse_documents
 
     kit = kit_for(sandbox)
-    old = parse_documents(kit.eutils.esummary(db="mesh", ids=["68003920"], version="1.0").content).documents
-    new = parse_documents(kit.eutils.esummary(db="mesh", ids=["68003920"], retmode="json").content).documents
+    old = parse_documents(kit.eutils.esummary(db="mesh", ids=["68003920"], version="1.0").value).documents
+    new = parse_documents(kit.eutils.esummary(db="mesh", ids=["68003920"], retmode="json").value).documents
 
     assert mesh_record("68003920", old["68003920"]) == mesh_record("68003920", new["68003920"])
 

@@ -22,6 +22,7 @@ from entrez_kit.gene.search import (
 )
 from entrez_kit.gene.summaries import parse_summaries
 from entrez_kit.sandbox.gene_records import GeneRecord
+from entrez_kit.services.esummary_reply import parse_esummary
 
 GenesOf = Callable[[Iterable[GeneRecord]], Genes]
 NOTHING = esearch_xml(0)
@@ -476,7 +477,7 @@ def test_summaries_of_the_older_layout_are_read_as_well() -> None:
         "</OtherAliases><OtherDesignations>TGF-beta 1|regulatory protein</OtherDesignations><TaxID>10090</TaxID>"
         "</DocumentSummary>"
     )
-    found, absent = parse_summaries(body)
+    found, absent = parse_summaries(parse_esummary(body))
 
     summary = found["21803"]
     assert (summary.symbol, summary.organism, summary.taxon_id) == ("Tgfb1", "Mus musculus", 10090)
@@ -490,7 +491,7 @@ def test_summaries_of_the_older_layout_are_read_as_well() -> None:
 
 def test_summaries_that_are_an_error_are_upstream_error() -> None:
     with pytest.raises(UpstreamError):
-        parse_summaries(b"<eSummaryResult><ERROR>Backend timed out</ERROR></eSummaryResult>")
+        parse_summaries(parse_esummary(b"<eSummaryResult><ERROR>Backend timed out</ERROR></eSummaryResult>"))
 
 
 def test_a_search_emptied_by_the_organism_says_so(genes: Genes) -> None:

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from prepared_reply import prepared
 
 from entrez_kit import EntrezKit
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
@@ -14,6 +15,7 @@ from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.resolution import parse_converted
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services import Services
+from entrez_kit.transport.call import Reply
 
 KitFor = Callable[..., EntrezKit]
 
@@ -181,19 +183,20 @@ class Prepared:
         self.idconv = SimpleNamespace(convert=self.convert)
         self.eutils = SimpleNamespace(
             esummary=self.esummary,
-            esearch=lambda **_: SimpleNamespace(content=b"<eSearchResult><Count>0</Count><IdList/></eSearchResult>"),
+            esearch=lambda **_: prepared("esearch", b"<eSearchResult><Count>0</Count><IdList/></eSearchResult>"),
             efetch=self.efetch,
             known_uids=lambda db, ids: set(),
         )
 
-    def convert(self, ids: list[str], idtype: str, **_: Any) -> SimpleNamespace:
+    def convert(self, ids: list[str], idtype: str, read: Any) -> Reply:
         self.asked.append((idtype, list(ids)))
-        return SimpleNamespace(content=json.dumps({"records": self.answer(list(ids), idtype)}).encode())
+        return prepared("idconv", json.dumps({"records": self.answer(list(ids), idtype)}).encode(), read)
 
-    def esummary(self, ids: list[str], **_: Any) -> SimpleNamespace:
-        return SimpleNamespace(content=json.dumps({"result": {"uids": ids, **{one: {} for one in ids}}}).encode())
+    def esummary(self, ids: list[str], read: Any, **_: Any) -> Reply:
+        content = json.dumps({"result": {"uids": ids, **{one: {} for one in ids}}}).encode()
+        return prepared("esummary", content, read)
 
-    def efetch(self, ids: list[str], **_: Any) -> SimpleNamespace:
+    def efetch(self, ids: list[str], read: Any, **_: Any) -> Reply:
         raise EntityNotFound("none of the ids")
 
     def run(self, *ids: str) -> ConvertResult:
@@ -221,7 +224,7 @@ class Library(Prepared):
             esearch=self.esearch, efetch=self.efetch, esummary=self.esummary, known_uids=lambda db, ids: set()
         )
 
-    def esearch(self, term: str, **_: Any) -> SimpleNamespace:
+    def esearch(self, term: str, **_: Any) -> Reply:
         wanted = term.lower()
         found = [
             pmid
@@ -230,15 +233,13 @@ class Library(Prepared):
         ]
         listed = "".join(f"<Id>{pmid}</Id>" for pmid in found)
         content = f"<eSearchResult><Count>{len(found)}</Count><IdList>{listed}</IdList></eSearchResult>"
-        return SimpleNamespace(content=content.encode())
+        return prepared("esearch", content.encode())
 
-    def efetch(self, ids: list[str], **_: Any) -> SimpleNamespace:
+    def efetch(self, ids: list[str], read: Any, **_: Any) -> Reply:
         found = "".join(record(pmid, **self.records[pmid]) for pmid in ids if pmid in self.records)
-        return SimpleNamespace(
-            content=f"<PubmedArticleSet>{found}</PubmedArticleSet>".encode(), url="http://127.0.0.1/", method="GET"
-        )
+        return prepared("efetch", f"<PubmedArticleSet>{found}</PubmedArticleSet>".encode(), read)
 
-    def esummary(self, ids: list[str], **_: Any) -> SimpleNamespace:
+    def esummary(self, ids: list[str], read: Any, **_: Any) -> Reply:
         documents: dict[str, Any] = {"uids": ids}
         for pmid in ids:
             fields = self.records.get(pmid)
@@ -252,7 +253,7 @@ class Library(Prepared):
                 if fields
                 else {"uid": pmid, "error": "cannot get document summary"}
             )
-        return SimpleNamespace(content=json.dumps({"result": documents}).encode())
+        return prepared("esummary", json.dumps({"result": documents}).encode(), read)
 
 
 def test_a_doi_that_pubmed_marks_as_invalid_is_converted_with_a_note() -> None:
@@ -329,7 +330,7 @@ def test_a_doi_with_a_quotation_mark_is_looked_up() -> None:
     library = Library(lambda ids, _: [])
     terms: list[str] = []
 
-    def esearch(term: str, **_: Any) -> SimpleNamespace:
+    def esearch(term: str, **_: Any) -> Reply:
         terms.append(term)
         return library.esearch(term)
 

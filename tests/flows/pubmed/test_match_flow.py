@@ -5,12 +5,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from prepared_reply import prepared
 
 from entrez_kit import EntrezKit
 from entrez_kit.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.pubmed.match import LOOKUP_CITATION, MatchResult
 from entrez_kit.pubmed.models import Article
 from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.transport.call import Reply
 
 KitFor = Callable[..., EntrezKit]
 JOURNAL = "Ann Imaginary Genome Ed (Demo)"
@@ -221,7 +223,7 @@ class Matcher:
         self.sent: list[list[str]] = []
         self.eutils = SimpleNamespace(ecitmatch=self.ecitmatch, efetch=self.efetch, esearch=self.esearch)
 
-    def ecitmatch(self, bdata: str, db: str, read: Any = None) -> SimpleNamespace:
+    def ecitmatch(self, bdata: str, db: str, read: Any) -> Reply:
         lines = bdata.split("\r")
         assert all(line.count("|") == 6 for line in lines)
         self.sent.append(lines[1:])
@@ -230,20 +232,18 @@ class Matcher:
             raise answer
         said: Iterable[str] = (f"{line}{verdict}" for line in lines[1:] if (verdict := answer(line)) is not None)
         head = [f"{lines[0]}NOT_FOUND"] if self.control else []
-        return SimpleNamespace(content="".join(f"{line}\n" for line in [*head, *said]).encode())
+        return prepared("ecitmatch", "".join(f"{line}\n" for line in [*head, *said]).encode(), read)
 
-    def efetch(self, ids: list[str], **_: Any) -> SimpleNamespace:
+    def efetch(self, ids: list[str], read: Any, **_: Any) -> Reply:
         records = "".join(
             f"<PubmedArticle><MedlineCitation><PMID>{pmid}</PMID><Article><ArticleTitle>T</ArticleTitle></Article>"
             "</MedlineCitation></PubmedArticle>"
             for pmid in ids
         )
-        return SimpleNamespace(
-            content=f"<PubmedArticleSet>{records}</PubmedArticleSet>".encode(), url="http://127.0.0.1/", method="GET"
-        )
+        return prepared("efetch", f"<PubmedArticleSet>{records}</PubmedArticleSet>".encode(), read)
 
-    def esearch(self, **_: Any) -> SimpleNamespace:
-        return SimpleNamespace(content=b"<eSearchResult><Count>0</Count><IdList/></eSearchResult>")
+    def esearch(self, **_: Any) -> Reply:
+        return prepared("esearch", b"<eSearchResult><Count>0</Count><IdList/></eSearchResult>")
 
     def run(self, *citations: dict[str, str]) -> MatchResult:
         return LOOKUP_CITATION.answer(self, LOOKUP_CITATION.build({"citations": list(citations)}))  # type: ignore[arg-type]

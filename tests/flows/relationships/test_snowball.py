@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from prepared_reply import prepared
 from relations_bench import elink, group, linkset, med, serve_europepmc
 
 from entrez_kit import EntrezKit
@@ -17,6 +17,7 @@ from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.europe_pmc import EuropePMC
 from entrez_kit.settings import Settings
 from entrez_kit.tracing import Cancelled, Watch, watched
+from entrez_kit.transport.call import Reply
 
 KitFor = Callable[..., EntrezKit]
 Graph = Mapping[str, Sequence[str]]
@@ -33,18 +34,18 @@ class Drawn:
         self.eutils = self
         self.europepmc = EuropePMC(None, self.settings)  # type: ignore[arg-type]  # switched off, so it sends nothing
 
-    def elink(self, *, ids: list[str], cmd: str, linkname: str, **_: Any) -> SimpleNamespace:
+    def elink(self, *, ids: list[str], cmd: str, linkname: str, read: Any, **_: Any) -> Reply:
         assert (cmd, linkname) == ("neighbor", "pubmed_pubmed_citedin")
         self.asked.append(list(ids))
         if self.fails(list(ids)):
             raise UpstreamError("out of order", details={"reason": "ncbi_unreachable"})
         sets = [linkset(pmid, group(linkname, *self.graph.get(pmid, ()))) for pmid in ids]
-        return SimpleNamespace(content=elink(*reversed(sets)), url="http://127.0.0.1/elink")
+        return prepared("elink", elink(*reversed(sets)), read)
 
-    def esummary(self, *, ids: list[str], **_: Any) -> SimpleNamespace:
+    def esummary(self, *, ids: list[str], read: Any, **_: Any) -> Reply:
         documents = "".join(f'<DocumentSummary uid="{pmid}"><Title>T{pmid}</Title></DocumentSummary>' for pmid in ids)
         body = f"<eSummaryResult><DocumentSummarySet>{documents}</DocumentSummarySet></eSummaryResult>"
-        return SimpleNamespace(content=body.encode(), url="http://127.0.0.1/esummary")
+        return prepared("esummary", body.encode(), read)
 
     def roll(self, source: str = "1", **arguments: Any) -> RelationshipsResult:
         asked = {"source_pmid": source, "relationship_type": "citedin", "depth": 2, "max_related_results": 9_999}
@@ -139,7 +140,7 @@ def test_batches_without_an_answer_leave_the_result_incomplete() -> None:
 
 def test_an_answer_that_is_too_large_is_asked_for_in_halves() -> None:
     class Heavy(Drawn):
-        def elink(self, *, ids: list[str], **more: Any) -> SimpleNamespace:
+        def elink(self, *, ids: list[str], **more: Any) -> Reply:
             reply = super().elink(ids=ids, **more)
             if len(ids) > 13:
                 raise UpstreamError("too much", details={"reason": "too_large"})

@@ -12,6 +12,7 @@ from entrez_kit.citations.style.entries import STYLES, format_citations
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.summaries import parse_summaries
 from entrez_kit.pubmed.xml.records import iter_records
+from entrez_kit.services.esummary_reply import parse_esummary
 
 RECORD = (
     "<PubmedArticle><MedlineCitation><PMID>{pmid}</PMID><Article><Journal><JournalIssue><Volume>8</Volume><Issue>2"
@@ -87,8 +88,8 @@ def test_a_summary_names_the_number_where_it_has_no_pages() -> None:
     summary = {"uid": "1", "source": "J Tea", "volume": "8", "issue": "2", "pubdate": "2019", "title": "Tea"}
     place = "pii: e47969. doi: 10.5555/tea.1."
 
-    (without,), _ = parse_summaries(_json({**summary, "elocationid": place}))
-    (with_pages,), _ = parse_summaries(_json({**summary, "elocationid": place, "pages": "1-4"}))
+    (without,), _ = parse_summaries(parse_esummary(_json({**summary, "elocationid": place})))
+    (with_pages,), _ = parse_summaries(parse_esummary(_json({**summary, "elocationid": place, "pages": "1-4"})))
 
     assert without.source == "J Tea. 2019;8(2):e47969"
     assert with_pages.source == "J Tea. 2019;8(2):1-4"

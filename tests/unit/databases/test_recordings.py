@@ -16,6 +16,7 @@ from entrez_kit.databases.names import parse_database_list
 from entrez_kit.errors import UpstreamError
 from entrez_kit.pubmed.resolution import parse_converted
 from entrez_kit.services.esearch_reply import parse_esearch
+from entrez_kit.services.esummary_reply import parse_esummary
 from entrez_kit.services.xml_reply import parse_epost, parse_espell
 
 
@@ -41,7 +42,7 @@ def _words(texts: list[str]) -> Counter[str]:
 def test_every_recorded_summary_keeps_every_word(real_data: Path) -> None:
     for path in _files(real_data / "esummary"):
         content = path.read_bytes()
-        summaries = parse_documents(content)
+        summaries = parse_documents(parse_esummary(content))
         if path.suffix == ".json":
             result = json.loads(content)["result"]
             assert list(summaries.documents) == result["uids"]

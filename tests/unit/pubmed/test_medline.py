@@ -5,22 +5,22 @@ from pathlib import Path
 import pytest
 from Bio import Medline
 
-from entrez_kit.services.flat_files import split_medline
+from entrez_kit.services.flat_files import read_medline
 
-ONE = b"PMID- 99000001\nOWN - NLM\nTI  - Invented\n      PMID- 5 is only text here\nAB  - One.\n"
-TWO = b"PMID- 99000002\nSTAT- Publisher\nPT  - Book\n"
+ONE = b"PMID- 99000001\nOWN - NLM\nTI  - Invented\n      PMID- 5 is only text here\nAB  - One.\nSO  - J. 2024.\n"
+TWO = b"PMID- 99000002\nSTAT- Publisher\nPT  - Book\nSO  - K. 2024.\n"
 
 
 @pytest.mark.parametrize("before", [b"", b"\n", b"\r\n\r\n"])
 @pytest.mark.parametrize("between", [b"\n", b"\n\n"])
 def test_records_keep_their_own_bytes(before: bytes, between: bytes) -> None:
-    assert split_medline(before + ONE + between + TWO) == [("99000001", ONE), ("99000002", TWO)]
+    assert read_medline(before + ONE + between + TWO) == [("99000001", ONE), ("99000002", TWO)]
 
 
 def test_windows_line_ends_stay() -> None:
     text = (ONE + b"\n" + TWO).replace(b"\n", b"\r\n")
 
-    assert split_medline(text) == [
+    assert read_medline(text) == [
         ("99000001", ONE.replace(b"\n", b"\r\n")),
         ("99000002", TWO.replace(b"\n", b"\r\n")),
     ]
@@ -29,13 +29,13 @@ def test_windows_line_ends_stay() -> None:
 def test_a_remark_about_an_unknown_id_belongs_to_no_record() -> None:
     remark = b"\n2. id: 99999999 Error occurred: The following PMID is not available: 99999999\n"
 
-    assert split_medline(b"\n" + ONE + remark + b"\n" + TWO) == [("99000001", ONE), ("99000002", TWO)]
-    assert split_medline(remark) == []
+    assert read_medline(b"\n" + ONE + remark + b"\n" + TWO) == [("99000001", ONE), ("99000002", TWO)]
+    assert read_medline(remark) == []
 
 
 def test_an_empty_reply_has_no_records() -> None:
-    assert split_medline(b"") == []
-    assert split_medline(b"\n\n") == []
+    assert read_medline(b"") == []
+    assert read_medline(b"\n\n") == []
 
 
 def test_recorded_text_has_the_records_another_reader_finds(real_data: Path) -> None:
@@ -44,7 +44,7 @@ def test_recorded_text_has_the_records_another_reader_finds(real_data: Path) -> 
         with path.open(encoding="utf-8") as file:
             judged = [record["PMID"] for record in Medline.parse(file)]  # type: ignore[no-untyped-call]  # Bio has no annotations
 
-        records = split_medline(content)
+        records = read_medline(content)
 
         assert [pmid for pmid, _ in records] == judged, path.name
         assert all(text.rstrip() in content for _, text in records)

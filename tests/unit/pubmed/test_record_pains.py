@@ -9,6 +9,7 @@ from entrez_kit.pubmed.encoded_markup import plain_text
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.summaries import parse_summaries
 from entrez_kit.pubmed.xml.records import Record, iter_records
+from entrez_kit.services.esummary_reply import parse_esummary
 
 
 def _document(
@@ -288,7 +289,7 @@ def test_summaries_of_unknown_uids_are_told_apart() -> None:
         b'"6":{"uid":"6","error":"cannot get document summary"}}}'
     )
 
-    (summary,), missing = parse_summaries(content)
+    (summary,), missing = parse_summaries(parse_esummary(content))
 
     assert missing == ["6"]
     assert summary.model_dump() == {

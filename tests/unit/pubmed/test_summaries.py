@@ -9,6 +9,7 @@ import pytest
 from entrez_kit.errors import UpstreamError
 from entrez_kit.pubmed.encoded_markup import plain_text
 from entrez_kit.pubmed.summaries import parse_summaries
+from entrez_kit.services.esummary_reply import parse_esummary
 
 VERSION_2 = """<?xml version="1.0" encoding="UTF-8" ?>
 <!DOCTYPE eSummaryResult PUBLIC "-//NLM//DTD esummary pubmed 20240101//EN" "https://eutils.ncbi.nlm.nih.gov/none.dtd">
@@ -48,7 +49,7 @@ def _json(*records: dict[str, Any]) -> bytes:
 
 
 def test_version_2_gives_every_field_and_names_the_ids_without_summary() -> None:
-    (summary,), missing = parse_summaries(VERSION_2.format(references="").encode())
+    (summary,), missing = parse_summaries(parse_esummary(VERSION_2.format(references="").encode()))
 
     assert summary.model_dump() == {
         "pmid": "99000001",
@@ -76,13 +77,13 @@ def test_version_2_gives_every_field_and_names_the_ids_without_summary() -> None
 def test_related_records_say_whether_an_article_was_retracted(kind: str, status: str) -> None:
     reference = f"<Reference><RefSource>J</RefSource><RefType>{kind}</RefType><PMID>2</PMID></Reference>"
 
-    (summary,), _ = parse_summaries(VERSION_2.format(references=reference).encode())
+    (summary,), _ = parse_summaries(parse_esummary(VERSION_2.format(references=reference).encode()))
 
     assert summary.retraction_status == status
 
 
 def test_version_1_is_read_like_version_2() -> None:
-    (summary,), missing = parse_summaries(VERSION_1.format(rest="").encode())
+    (summary,), missing = parse_summaries(parse_esummary(VERSION_1.format(rest="").encode()))
 
     assert summary.model_dump() == {
         "pmid": "99000001",
@@ -101,7 +102,7 @@ def test_version_1_is_read_like_version_2() -> None:
 def test_errors_about_ids_name_the_ids() -> None:
     rest = "<ERROR>Invalid uid 12x at position= 0</ERROR><ERROR>UID=77: cannot get document summary</ERROR>"
 
-    summaries, missing = parse_summaries(VERSION_1.format(rest=rest).encode())
+    summaries, missing = parse_summaries(parse_esummary(VERSION_1.format(rest=rest).encode()))
 
     assert len(summaries) == 1
     assert missing == ["12x", "77"]
@@ -110,14 +111,16 @@ def test_errors_about_ids_name_the_ids() -> None:
 def test_json_keeps_the_order_of_the_ids() -> None:
     records = [{"uid": uid, "title": f"Title {uid}", "pubdate": "2020"} for uid in ("3", "1", "2")]
 
-    summaries, missing = parse_summaries(_json(*records, {"uid": "4", "error": "cannot get document summary"}))
+    summaries, missing = parse_summaries(
+        parse_esummary(_json(*records, {"uid": "4", "error": "cannot get document summary"}))
+    )
 
     assert [(summary.pmid, summary.pub_date) for summary in summaries] == [("3", "2020"), ("1", "2020"), ("2", "2020")]
     assert missing == ["4"]
 
 
 def test_json_about_bad_ids_only_names_them() -> None:
-    assert parse_summaries(b'{"esummaryresult": ["Invalid uid abc at position= 0"]}') == ([], ["abc"])
+    assert parse_summaries(parse_esummary(b'{"esummaryresult": ["Invalid uid abc at position= 0"]}')) == ([], ["abc"])
 
 
 @pytest.mark.parametrize(
@@ -133,7 +136,7 @@ def test_json_about_bad_ids_only_names_them() -> None:
     ],
 )
 def test_dates_are_iso_where_the_text_allows_it(date: str, expected: str) -> None:
-    (summary,), _ = parse_summaries(_json({"uid": "1", "pubdate": date}))
+    (summary,), _ = parse_summaries(parse_esummary(_json({"uid": "1", "pubdate": date})))
 
     assert summary.pub_date == expected
 
@@ -142,7 +145,7 @@ def test_dates_are_iso_where_the_text_allows_it(date: str, expected: str) -> Non
 def test_lists_of_another_kind_are_passed_over(odd: object) -> None:
     record = {"uid": "1", "title": "T", "authors": odd, "articleids": odd, "references": odd, "pubtype": odd}
 
-    (summary,), missing = parse_summaries(_json(record))
+    (summary,), missing = parse_summaries(parse_esummary(_json(record)))
 
     assert summary.model_dump(exclude_none=True) == {"pmid": "1", "title": "T", "retraction_status": "none"}
     assert missing == []
@@ -157,7 +160,7 @@ def test_a_book_has_its_title_and_its_editors() -> None:
         "authors": [{"name": "Roe R", "authtype": "Editor"}],
     }
 
-    (summary,), _ = parse_summaries(_json(record))
+    (summary,), _ = parse_summaries(parse_esummary(_json(record)))
 
     assert (summary.title, summary.authors, summary.source) == (
         "Invented Handbook",
@@ -169,13 +172,15 @@ def test_a_book_has_its_title_and_its_editors() -> None:
 def test_a_chapter_names_its_authors_and_not_the_editors() -> None:
     people = [{"name": "Roe R", "authtype": "Editor"}, {"name": "Doe J", "authtype": "Author"}]
 
-    (summary,), _ = parse_summaries(_json({"uid": "1", "title": "T", "authors": people}))
+    (summary,), _ = parse_summaries(parse_esummary(_json({"uid": "1", "title": "T", "authors": people})))
 
     assert summary.authors == "Doe J"
 
 
 def test_a_doi_is_found_in_the_electronic_location() -> None:
-    (summary,), _ = parse_summaries(_json({"uid": "1", "elocationid": "pii: e12. doi: 10.5555/a.b(1)."}))
+    (summary,), _ = parse_summaries(
+        parse_esummary(_json({"uid": "1", "elocationid": "pii: e12. doi: 10.5555/a.b(1)."}))
+    )
 
     assert summary.doi == "10.5555/a.b(1)"
 
@@ -210,7 +215,7 @@ def test_only_known_markup_is_taken_out_of_titles(title: str, expected: str) -> 
 )
 def test_what_is_no_summary_is_an_upstream_error(reply: bytes) -> None:
     with pytest.raises(UpstreamError) as caught:
-        parse_summaries(reply)
+        parse_summaries(parse_esummary(reply))
 
     assert caught.value.reason == "invalid_response"
 
@@ -221,7 +226,7 @@ def test_recorded_summaries_of_articles_are_read(real_data: Path) -> None:
         content = path.read_bytes()
         if b'Name="FullJournalName"' not in content:
             continue
-        summaries, _ = parse_summaries(content)
+        summaries, _ = parse_summaries(parse_esummary(content))
         seen += len(summaries)
         assert len(summaries) == content.count(b"<DocSum>"), path.name
         for summary in summaries:

@@ -40,7 +40,7 @@ def call(endpoint: str = "efetch", expect: Expect | None = None, /, **params: st
 
 def complete(asked: Call, body: bytes, status: int = 200, told: tuple[str, ...] = (), /, **headers: str) -> bool:
     """Check a body that is an answer, and tell whether nothing that was asked for is lacking."""
-    return check(asked, Incoming(status, headers, body), Redactor(["secret-key-of-mine"]), frozenset(told))
+    return check(asked, Incoming(status, headers, body), Redactor(["secret-key-of-mine"]), frozenset(told)).complete
 
 
 def refused(

@@ -1,0 +1,22 @@
+"""A reply of prepared bytes, read as the clients of the services have it read."""
+
+from collections.abc import Callable
+from typing import Any
+
+from entrez_kit.services.esearch_reply import parse_esearch
+from entrez_kit.services.esummary_reply import parse_esummary
+from entrez_kit.services.xml_reply import parse_espell
+from entrez_kit.transport.call import Reply
+
+READERS: dict[str, Callable[[bytes], Any]] = {
+    "esearch": parse_esearch,
+    "espell": parse_espell,
+    "esummary": parse_esummary,
+}
+"""What the clients make of a reply before the caller reads it."""
+
+
+def prepared(endpoint: str, content: bytes, read: Callable[[Any], Any] | None = None) -> Reply:
+    """Return the reply of an endpoint, which the caller reads, too, where it says how."""
+    value = READERS.get(endpoint, bytes)(content)
+    return Reply(content, read(value) if read else value, f"http://127.0.0.1/{endpoint}", "GET", False, 200, 1)
