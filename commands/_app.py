@@ -224,21 +224,25 @@ def _bad_usage(exc: typer.TyperException) -> InvalidInput:
     parameter = getattr(exc, "param", None)
     unknown = NO_SUCH.match(message)
     if unknown and ctx is not None:
-        message = f"{unknown[0]}.{_near(unknown[1], ctx.command)}"
+        message = f"{unknown[0]}.{_near(unknown[1], ctx)}"
     return InvalidInput(
-        message if message.endswith((".", "?")) else f"{message}.",
+        message if message.endswith((".", "?")) or unknown else f"{message}.",
         invalid_input=option or (parameter.opts[-1] if parameter is not None else None),
         recovery_hint=f"`{path} --help` shows what it takes.",
         details={"reason": "bad_usage"},
     )
 
 
-def _near(word: str, command: Any) -> str:
+def _near(word: str, ctx: Any) -> str:
     """Return what a word that does not exist was meant for, where that is plain: its ending, or a slip of the keys."""
+    command = ctx.command
     known = [name for parameter in command.params for name in parameter.opts if name.startswith("--")]
     if not word.startswith("-"):
         known = list(getattr(command, "commands", ()))
     field = options_of(command).get(word.strip("-").replace("-", "_"))
+    if field and not field.startswith("-"):
+        words = [options_of(command)[one.name] for one in command.params if one.param_type_name == "argument"]
+        return f" {field} is given without a name: {ctx.command_path} {' '.join(words)}"
     near = (
         ([field] if field else [])
         or ([name for name in known if name.startswith(word)] if len(word) > 3 else [])

@@ -138,7 +138,8 @@ def run_each(
         if item.result is None:
             yield failed_input(item)
         else:
-            yield from ({field: item.input, **record} for record in view.records(item.result))
+            source = getattr(item.result, field, item.input)  # a PMID, where a DOI was given
+            yield from ({field: source, **record} for record in view.records(item.result))
 
     def once(item: Answered[Res]) -> Iterator[str]:
         found = [] if item.result is None else view.ids(item.result) if view.ids else map(_id, view.found(item.result))

@@ -294,12 +294,21 @@ def _names(text: str) -> list[str]:
     return [name for part in text.split(",") if (name := part.strip())]
 
 
+_INSTEAD: Final = dict.fromkeys((".xlsx", ".xls", ".ods"), ("csv", "A spreadsheet opens .csv")) | dict.fromkeys(
+    (".doc", ".odt", ".rtf"), ("docx", "A word processor opens .docx")
+)
+"""For what programs make of files: the format they read, and so say it."""
+
+
 def unknown_suffix(target: Path, formats: tuple[str, ...]) -> InvalidInput:
+    """Return the error for a file name that says no format, with the one that its program reads."""
+    form, opens = _INSTEAD.get(target.suffix.lower(), ("", ""))
+    instead = f"{opens} (-o {target.with_suffix('.' + form)}). " if form in formats else ""
     known = ", ".join(f"{suffix} ({name})" for suffix, name in SUFFIXES.items() if name in formats)
     return InvalidInput(
         f"--output {target}: no format goes with the suffix {target.suffix}.",
         invalid_input=f"output={target}",
-        recovery_hint=f"Use one of {known}, or say what to write with --format.",
+        recovery_hint=f"{instead}Use one of {known}, or say what to write with --format.",
         details={"reason": "bad_usage", "supported": list(formats)},
     )
 

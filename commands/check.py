@@ -17,7 +17,7 @@ from entrez_kit.identifiers import read_identifier
 from ._formats.fields import Record, as_data, values_at
 from ._input import NOT_IDENTIFIERS, ids_in
 from ._output import Sink
-from ._pipeline import View, accepts, counted, note, run, warn
+from ._pipeline import View, accepts, counted, note, run, state, warn
 from ._state import STDIN
 from ._views.markdown import escaped
 from ._views.text import PUBMED, STATUS_WORDS, findings, page_address
@@ -68,6 +68,14 @@ def command(
     """
     from entrez_kit.citations.files.reference_files import encoded
 
+    output = state(ctx).flags.get("output")
+    if output is not None and Path(output).suffix.lower() in (".bib", ".ris", ".nbib"):
+        raise InvalidInput(
+            f"--output {output}: it takes the report, not references.",
+            invalid_input=f"output={output}",
+            recovery_hint=f"--fix writes them corrected beside {file}; a report is a file such as report.md.",
+            details={"reason": "bad_usage"},
+        )
     source = _source(_content(file), file)
     fix = fix or dry_run
     target = _target(file, source, overwrite=force or dry_run) if fix else None
@@ -80,7 +88,7 @@ def command(
         "target": str(target) if fix and not dry_run else None,
     }
 
-    said = run(ctx, CHECK, arguments, _view(), label="Checking")
+    said = run(ctx, CHECK, arguments, _view(file), label="Checking")
     result = said.result() if isinstance(said, Checks) else said
     if result.fixed and target is not None and source.file is not None:
         with Sink(target) as sink:
@@ -173,7 +181,7 @@ def _target(file: Path, source: _Source, *, overwrite: bool) -> Path:
     return target
 
 
-def _view() -> View[CheckResult]:
+def _view(file: Path) -> View[CheckResult]:
     def table(result: CheckResult, console: Any) -> Any:
         from ._views.check import check_table
 
@@ -187,6 +195,7 @@ def _view() -> View[CheckResult]:
         records_key="references",
         page=_page,
         between="\n",
+        title=f"The references of {file.name}",
     )
 
 

@@ -107,6 +107,7 @@ def _view(styles: list[str]) -> View[CitationsResult]:
         page=_item,
         between="",
         articles=lambda item: [item.article] if item.article is not None else [],
+        title="References",
         writers={"text": lambda sink: Texts(sink, _lines)},
     )
 

@@ -78,7 +78,8 @@ def sync_command(
     if dry_run:
         run(ctx, SYNC_PLAN, arguments, _one_document("plan_page"))
         return
-    view = _one_document("sync_page", query_key=query_key)
+    is_new = state(ctx).services.corpus.get_checkpoint(query_key) is None
+    view = _one_document("sync_page", query_key=query_key, is_new=is_new)
     run(ctx, SYNC_HERE, arguments, view, label=f"Syncing {query_key}", begin=partial(_advise, ctx))
 
 
@@ -340,13 +341,13 @@ def diff_command(
     """Show what has changed in a corpus: added, revised (and how), newly retracted, withdrawn from PubMed.
 
     entrez-kit corpus diff crispr --since 2026-01-01
-    What the last sync brought, for a reference manager: entrez-kit corpus diff crispr --since-last -o new.ris
+    Without a date what the last sync brought, here for a reference manager: entrez-kit corpus diff crispr -o new.ris
     """
-    if since_last == (since is not None):
+    if since_last and since is not None:
         raise InvalidInput(
-            "--since and --since-last exclude each other." if since_last else "Say since when.",
-            invalid_input=f"since={since or ''}",
-            recovery_hint="Give --since DATE, or --since-last for what the last sync brought.",
+            "--since and --since-last exclude each other.",
+            invalid_input=f"since={since}",
+            recovery_hint="Give --since DATE, or nothing for what the last sync brought.",
             details={"reason": "bad_usage"},
         )
     store = _corpus(ctx)

@@ -18,7 +18,7 @@ from entrez_kit.relationships.operation import RELATIONSHIPS
 
 from ._formats.fields import Record, as_data, values_at
 from ._formats.rows import fit_into_cells
-from ._ids import InputFiles, read_inputs, run_each
+from ._ids import NAME_ARTICLES, InputFiles, read_inputs, run_each
 from ._pipeline import View, accepts, counted, help_of, note, plan
 from ._views.markdown import escaped, item
 from ._views.text import standing_status
@@ -28,7 +28,6 @@ COLUMNS: Final = (
     *("source_count", "via", "epmc_source", "epmc_id", "citation", "link_url"),
 )
 """What csv and tsv hold; words of a reference list stand in ``citation``."""
-NAME_PMIDS: Final = "Name PMIDs; - reads them from standard input, -i FILE from a file."
 CITATIONS: Final = "citation_formats"
 
 
@@ -38,7 +37,7 @@ def command(
     source_pmid: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="PMID...", help=f"{help_of(RELATIONSHIPS, 'source_pmid')} May be several; - reads standard input."
+            metavar="ID...", help=f"{help_of(RELATIONSHIPS, 'source_pmid')} May be several; - reads standard input."
         ),
     ] = None,
     input: InputFiles = None,
@@ -94,7 +93,7 @@ def command(
     if kind == CITATIONS:
         fit_into_cells(plan(ctx), read_styles(citation_styles))
     view = _citations_view(form) if kind == CITATIONS else _ARTICLES
-    ids = read_inputs(ctx, source_pmid, input, field="source_pmid", noun="PMIDs", hint=NAME_PMIDS)
+    ids = read_inputs(ctx, source_pmid, input, field="source_pmid", noun="ids", hint=NAME_ARTICLES)
     afterwards = partial(_remarks, ctx)
     run_each(
         ctx,

@@ -164,7 +164,7 @@ def command(
         ctx,
         SEARCH_ARTICLES,
         arguments,
-        _view(),
+        _view(arguments["query_term"]),
         label="Retrieving PMIDs",
         afterwards=lambda result: _remarks(ctx, result, strict, summaries),
     )
@@ -225,7 +225,7 @@ def _refuse_pages(ctx: typer.Context) -> None:
         )
 
 
-def _view() -> View[SearchResult]:
+def _view(query: str) -> View[SearchResult]:
     def table(result: SearchResult, console: Any) -> Any:
         from ._views.tables import search_table
 
@@ -240,6 +240,7 @@ def _view() -> View[SearchResult]:
         page=item,
         between="",
         total=lambda result: result.total_found,
+        title=f"{query} - PubMed",
     )
 
 

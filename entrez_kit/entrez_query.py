@@ -91,6 +91,19 @@ def _join(left: Part, operator: str, right: Part) -> Part:
     return left if right is neutral else f"{left} {operator} {right}"
 
 
+def dangling_operators(term: str) -> list[str]:
+    """Return the operators of a query that lack a part to join: Entrez passes over them. NOT needs none before it."""
+    found: list[str] = []
+    before: str | Operand = "("
+    for token in (*_tokens(term), ")"):
+        if before in ("AND", "OR", "NOT") and token in ("AND", "OR", ")"):
+            found.append(str(before))
+        elif before == "(" and token in ("AND", "OR"):
+            found.append(str(token))
+        before = token
+    return found
+
+
 def _tokens(term: str) -> Iterator[str | Operand]:
     """Yield parentheses, operators and operands. The colon of a range belongs to the operand around it."""
     text: list[str] = []
@@ -204,10 +217,14 @@ class Broadening:
 
     broadened: bool = False
     strict_total: int | None = None
+    dangling: tuple[str, ...] = ()
 
     def remarks(self, reply: ESearchReply) -> list[Remark]:
-        """Return NCBI's complaints; the first says what they come to."""
+        """Return NCBI's complaints; the first says what they come to. NCBI says nothing of operators it passes over."""
         remarks = reply.remarks
+        if self.dangling:
+            text = f"NCBI passed over {' and '.join(self.dangling)} in the query: there is nothing to join on one side."
+            remarks.append(Remark("dangling_operator", text))
         if not (self.broadened and remarks):
             return remarks
         first = remarks[0]
@@ -225,12 +242,14 @@ def broadening(term: str, reply: ESearchReply, count: Callable[[str], int | None
         count: counts the records of another query, at most once; None where that failed.
     """
     strict = strictness(term, reply)
+    dangling = tuple(dict.fromkeys(dangling_operators(term)))
     if not strict.differs:
-        return Broadening()
+        return Broadening(dangling=dangling)
     total = count(strict.term) if strict.term is not None else strict.count
     return Broadening(
         broadened=reply.count > 0 and (total is None or total < reply.count),
         strict_total=total if total != reply.count else None,
+        dangling=dangling,
     )
 
 

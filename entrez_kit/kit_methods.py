@@ -255,7 +255,7 @@ class Methods(Door):
         empty.
 
         Args:
-            source_pmid: PMID to start from.
+            source_pmid: PMID to start from; a PMCID or a DOI will do.
             relationship_type: Short: similar, citedin (articles citing it), references (those it cites).
             max_related_results: How many articles to return, 1 to 9999.
             citation_styles: Styles for citation_formats.

@@ -39,6 +39,7 @@ class View(Generic[Res]):
         ids: what ids prints of an outcome, where that is not a field of its records.
         articles: the records of an outcome that go into files for reference managers.
         total: how many there are by the result, shown or not; for commands that accept count.
+        title: what a page is called, where it does not begin with a heading.
         writers: formats that this command alone has, or writes in its own way.
     """
 
@@ -53,6 +54,7 @@ class View(Generic[Res]):
     ids: Callable[[Any], Iterable[str]] | None = None
     articles: "Callable[[Any], Iterable[Article]] | None" = None
     total: Callable[[Res], int] | None = None
+    title: str = ""
     writers: Mapping[str, Callable[[Sink], Writer[Any]]] = field(default_factory=dict)
 
     def found(self, outcome: Any) -> Iterable[Record]:
@@ -78,7 +80,8 @@ def writer_for(made: Plan, view: View[Any], result: type[Result] | Shape, sink: 
         from .printed import Buffer, Printed
 
         text = Buffer()
-        return Printed(sink, writer_for(replace(made, format="md"), view, result, text, state), text, made.format)
+        markdown = writer_for(replace(made, format="md"), view, result, text, state)
+        return Printed(sink, markdown, text, made.format, view.title)
     if made.format in view.writers:
         no_fields(made)
         return view.writers[made.format](sink)

@@ -35,13 +35,14 @@ class Printed(Writer[Any]):
         markdown: writes the Markdown.
         text: what it writes to.
         form: html or docx.
+        title: what it is called; without one its first heading, or the file's name.
 
     Raises:
         InvalidInput: a Word document is no text for a terminal.
         NotConfigured: pandoc is not installed; found out before anything is asked for.
     """
 
-    def __init__(self, sink: Sink, markdown: Writer[Any], text: Buffer, form: str) -> None:
+    def __init__(self, sink: Sink, markdown: Writer[Any], text: Buffer, form: str, title: str) -> None:
         from entrez_kit.citations.pandoc import program
 
         if form == "docx" and sink.isatty():
@@ -54,6 +55,7 @@ class Printed(Writer[Any]):
         program()
         self.sink, self.whole = sink, markdown.whole
         self._markdown, self._text, self._form = markdown, text, form
+        self._title = title
 
     def begin(self) -> None:
         """Begin the Markdown."""
@@ -68,6 +70,6 @@ class Printed(Writer[Any]):
         from entrez_kit.citations.pandoc import document_of_markdown
 
         self._markdown.end()
-        title = self.sink.target.stem if self.sink.target is not None else "entrez-kit"
-        self.sink.data(document_of_markdown("".join(self._text.pieces), self._form, title))
+        name = self.sink.target.stem if self.sink.target is not None else "entrez-kit"
+        self.sink.data(document_of_markdown("".join(self._text.pieces), self._form, self._title, name))
         self.sink.flush()

@@ -50,8 +50,8 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+(?=[^a-z])")
 # Syncing
 
 
-def sync_page(result: SyncResult, console: Console, *, query_key: str) -> RenderableType:
-    """Return what a sync did."""
+def sync_page(result: SyncResult, console: Console, *, query_key: str, is_new: bool = False) -> RenderableType:
+    """Return what a sync did; all records of a new key are new to it, though other keys may have brought them."""
     looked_at = counted(result.pmids_processed, "record")
     parts: list[RenderableType] = [
         Text.assemble(
@@ -59,7 +59,7 @@ def sync_page(result: SyncResult, console: Console, *, query_key: str) -> Render
             (f"{result.inserted:,} new", "bold green" if result.inserted else ""),
             ", ",
             (f"{result.updated:,} updated", "bold yellow" if result.updated else ""),
-            f", {result.skipped:,} unchanged; {looked_at} looked at.",
+            f", {result.skipped:,} {'here already from other keys' if is_new else 'unchanged'}; {looked_at} looked at.",
         )
     ]
     if result.max_edat_seen:

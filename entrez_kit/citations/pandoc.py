@@ -77,22 +77,36 @@ def _failed(why: str) -> EntrezKitError:
     return EntrezKitError(f"The citation processor failed: {why}", details={"reason": "citation_processor"})
 
 
-def document_of_markdown(text: str, form: str, title: str) -> bytes:
+def document_of_markdown(text: str, form: str, title: str, name: str = "entrez-kit") -> bytes:
     """Return Markdown as a page or a Word document that stands alone and loads nothing.
 
     Args:
         text: CommonMark with tables; raw HTML in it and pictures are left out, links other than to the web, too.
         form: html or docx.
-        title: what the window or the document is called.
+        title: what the window or the document is called; "" for its first heading.
+        name: what it is called where it has none.
 
     Raises:
         NotConfigured: there is no pandoc on this machine.
     """
     tree = json.loads(run_pandoc(("--from=commonmark+pipe_tables", "--to=json"), text.encode("utf-8", "replace")))
     tree["blocks"] = _harmless(tree["blocks"])
+    headings = [(block["c"][0], _words(block["c"][2])) for block in tree["blocks"] if block["t"] == "Header"]
+    first, *others = [words for rank, words in headings if rank == min(headings)[0]] or [name]
+    title = " ".join(title.split()) or (f"{first.rstrip('.')} and {len(others)} more" if others else first)
     arguments = ["--from=json", f"--to={form}", "--standalone", f"--metadata=pagetitle:{title}"]
     content = run_pandoc([*arguments, "--output=-"], json.dumps(tree).encode())
     return content.replace(b"</head>", _BANNERS + b"\n</head>", 1) if form == "html" else content
+
+
+def _words(node: Any) -> str:
+    """Return the text of a heading without its markup."""
+    if isinstance(node, list):
+        return "".join(map(_words, node))
+    if not isinstance(node, dict):
+        return ""
+    kind, inside = node.get("t"), node.get("c")
+    return " " if kind in ("Space", "SoftBreak") else str(inside) if kind == "Str" else _words(inside)
 
 
 def _harmless(node: Any) -> Any:

@@ -120,18 +120,13 @@ def check_database(services: Services, db: str, field: str = "db") -> None:
         return
     if db in known or (db in SYNONYMS and SYNONYMS & set(known)):
         return
-    if demo:
-        raise InvalidInput(
-            f"The demo has only these databases: {', '.join(known)}.",
-            invalid_input=f"{field}={db}",
-            recovery_hint="Ask NCBI itself: leave out the demo.",
-            details={"reason": "unknown_database"},
-        )
-    near = get_close_matches(db, known, n=1)
+    near = [] if db in LASTING else get_close_matches(db, {*known, *LASTING}, n=1, cutoff=0.7)
+    meant = f"There is no Entrez database {db!r}." + (f" Did you mean {near[0]!r}?" if near else "")
+    has = f"The demo has only these databases: {', '.join(known)}."
     raise InvalidInput(
-        f"There is no Entrez database {db!r}." + (f" Did you mean {near[0]!r}?" if near else ""),
+        meant if not demo else f"{meant} {has}" if near else has,
         invalid_input=f"{field}={db}",
-        recovery_hint=LIST_HINT,
+        recovery_hint="Ask NCBI itself: leave out the demo." if demo and not set(near) & set(known) else LIST_HINT,
         details={"reason": "unknown_database"},
     )
 

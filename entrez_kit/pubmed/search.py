@@ -269,7 +269,7 @@ def search_articles(services: Services, request: SearchRequest) -> SearchResult:
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
     Source: ESearch (db=pubmed), again to count what MeSH hides or a dropped part leaves; ESummary 2.0 for summaries;
-    ESpell when nothing was found, or ESearch for which filter it was.
+    ESpell when nothing was found or a phrase is in no record, or ESearch for which filter it was.
     """
     if request.retrieve_all:
         return search_all(services, request)
@@ -288,8 +288,7 @@ def search_articles(services: Services, request: SearchRequest) -> SearchResult:
     verdict = compare_with_query(services, request, found)
     warnings = [*warnings_about(found, verdict), *hidden()]
     warnings += _page_warnings(request, found)
-    if found.count == 0:
-        warnings += empty_warnings(services, request)
+    warnings += suggestions(services, request, found)
     summaries: list[BriefSummary] = []
     esummary_url = None
     if request.fetch_brief_summaries and found.ids:
@@ -355,8 +354,7 @@ def search_all(services: Services, request: SearchRequest) -> SearchResult:
     esummary_url = None
     verdict = compare_with_query(services, request, whole)
     warnings = [*warnings_about(whole, verdict), *mesh_warnings(services, request)]
-    if not whole.count:
-        warnings += empty_warnings(services, request)
+    warnings += suggestions(services, request, whole)
     if request.fetch_brief_summaries and listed:
         summaries, esummary_url, missing = brief_summaries(services, listed[: request.fetch_brief_summaries])
         warnings += missing
@@ -537,11 +535,15 @@ def mesh_warnings(services: Services, request: SearchRequest) -> list[Warn]:
     return [Warn(code="without_mesh", message=message)]
 
 
-def empty_warnings(services: Services, request: SearchRequest) -> list[Warn]:
-    """Say why nothing was found: which filter left nothing of what the query finds, or how NCBI would spell it."""
-    given = [name for name in FILTERS if _is_given(request, name)]
+def suggestions(services: Services, request: SearchRequest, found: ESearchReply) -> list[Warn]:
+    """Say why nothing was found, or too much: which filter left nothing of what the query finds, or NCBI's spelling."""
+    unknown = any(one.code in ("phrase_not_found", "quoted_phrase_not_found") for one in found.complaints)
+    if found.count and not unknown:
+        return []
+    given = [] if found.count else [name for name in FILTERS if _is_given(request, name)]
     try:
-        return (_emptied_by(services, request, given) if given else []) or _spelling(services, request.query_term)
+        emptied = _emptied_by(services, request, given) if given else []
+        return emptied or _spelling(services, request.query_term, "" if found.count else "Nothing was found. ")
     except (UpstreamError, RateLimited):
         return []
 
@@ -593,15 +595,15 @@ def _count(services: Services, request: SearchRequest, term: str) -> int:
     return reply.value.count
 
 
-def _spelling(services: Services, query: str) -> list[Warn]:
-    """Ask for NCBI's suggestion; a search without hits stands even when ESpell does not answer."""
+def _spelling(services: Services, query: str, said: str) -> list[Warn]:
+    """Ask for NCBI's suggestion; a search stands even when ESpell does not answer."""
     try:
         suggestion = services.eutils.espell(term=query, db="pubmed").value.corrected
     except (UpstreamError, RateLimited, InvalidInput, EntityNotFound) as exc:
         return [Warn(code="spelling_unavailable", message=f"NCBI gave no spelling suggestion: {exc.message}")]
     if not suggestion or suggestion.lower() == query.lower():
         return []
-    return [Warn(code="spelling_suggestion", message=f"Nothing was found. Did you mean: {suggestion}")]
+    return [Warn(code="spelling_suggestion", message=f"{said}Did you mean: {suggestion}")]
 
 
 def _listed(names: Sequence[Argument], conjunction: str) -> Wording:

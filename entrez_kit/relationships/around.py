@@ -43,10 +43,10 @@ class Around:
 def not_found(pmid: str) -> EntityNotFound:
     """Return the error for an article that does not exist."""
     return EntityNotFound(
-        f"PubMed has no article with PMID {pmid}.",
+        f"PubMed has no article with {'PMID' if pmid.isdecimal() else 'the id'} {pmid}.",
         invalid_input=pmid,
         recovery_hint=Wording(
-            *("Check the PMID; to look for the article call ", Call("search_articles", query_term=...), " or "),
+            *("Check the id; to look for the article call ", Call("search_articles", query_term=...), " or "),
             *(Call("lookup_citation"), "."),
         ),
         details={"reason": "not_found"},

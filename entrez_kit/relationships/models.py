@@ -1,6 +1,6 @@
 """What is asked about the relations of an article, and what comes back."""
 
-from typing import Annotated, Any, ClassVar, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
@@ -10,7 +10,7 @@ from entrez_kit.identifiers import read_identifier
 from entrez_kit.model import Request, Result, Warn, sparse, wrong
 from entrez_kit.pubmed.models import RetractionStatus
 from entrez_kit.pubmed.standing import Standing
-from entrez_kit.wording import KEPT, Call, Wording
+from entrez_kit.wording import KEPT, ByDoor, Wording
 
 MAX_RESULTS: Final = 9_999
 MAX_MCP_RESULTS: Final = 50
@@ -52,11 +52,20 @@ def full_name(value: Any) -> Any:
     return SHORT_NAMES.get(name, name)
 
 
+def _relation(value: Any) -> Any:
+    """Read a relation; what is none is told in the words of the door."""
+    name = full_name(value)
+    if isinstance(name, str) and name not in get_args(RelationshipType):
+        names = "must be pubmed_similar_articles, pubmed_citedin, pubmed_references or citation_formats"
+        raise ValueError(Wording(ByDoor("must be similar, citedin, references or citation_formats", names)))
+    return name
+
+
 class RelationshipsRequest(Request):
     """Which article, which relation, and how far to follow it."""
 
-    source_pmid: str = Field(description="PMID to start from.")
-    relationship_type: Annotated[RelationshipType, BeforeValidator(full_name)] = Field(
+    source_pmid: str = Field(description="PMID to start from; a PMCID or a DOI will do.")
+    relationship_type: Annotated[RelationshipType, BeforeValidator(_relation)] = Field(
         default="pubmed_similar_articles",
         description="Short: similar, citedin (articles citing it), references (those it cites).",
     )
@@ -76,14 +85,10 @@ class RelationshipsRequest(Request):
 
     @field_validator("source_pmid")
     @classmethod
-    def _is_a_pmid(cls, value: str) -> str:
+    def _is_an_article(cls, value: str) -> str:
         identifier = read_identifier(value)
         if identifier is None:
             raise ValueError("no PMID; a PMID is a number such as 35394430")
-        if identifier.kind != "pmid":
-            kind = {"pmcid": "PMCID", "doi": "DOI"}[identifier.kind]
-            find = Call("convert_ids", ids=[identifier.value])
-            raise ValueError(Wording(f"a {kind}, not a PMID; call ", find, " to find it"))
         return identifier.value
 
     @field_validator("citation_styles", mode="before")

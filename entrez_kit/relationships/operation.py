@@ -1,6 +1,7 @@
 """RELATIONSHIPS: similar, citing and cited articles, the network around an article, or the article as a citation."""
 
-from entrez_kit.errors import EntityNotFound, NotConfigured, RateLimited, UpstreamError
+from entrez_kit.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
+from entrez_kit.identifiers import read_identifier
 from entrez_kit.operation import Operation
 from entrez_kit.relationships.models import (
     MAX_MCP_BUDGET,
@@ -29,12 +30,14 @@ def article_relationships(services: Services, request: RelationshipsRequest) -> 
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         NotConfigured: a citation style needs something that is not installed.
 
-    Source: ELink (neighbor_score, neighbor), ESummary; EFetch for reference lists and citations; Europe PMC.
+    Source: ELink (neighbor_score, neighbor), ESummary; EFetch for reference lists and citations; Europe PMC; PMC ID
+    Converter for a PMCID or DOI.
     """
     from entrez_kit.relationships.around import look_around, not_found
     from entrez_kit.relationships.described import describe
     from entrez_kit.relationships.snowball import roll
 
+    request = _with_pmid(services, request)
     if request.relationship_type == "citation_formats":
         return _citations(services, request)
     relation: Relation = request.relationship_type
@@ -62,6 +65,23 @@ def article_relationships(services: Services, request: RelationshipsRequest) -> 
         elink_url=url,
         warnings=list({(one.code, one.message): one for one in [*warnings, *described.warnings]}.values()),
     )
+
+
+def _with_pmid(services: Services, request: RelationshipsRequest) -> RelationshipsRequest:
+    """Return the request with a PMID where it has a PMCID or a DOI."""
+    identifier = read_identifier(request.source_pmid)
+    if identifier is None or identifier.kind == "pmid":
+        return request
+    from entrez_kit.pubmed.record_fetcher import Retrieval
+    from entrez_kit.pubmed.resolution import resolve
+    from entrez_kit.relationships.around import not_found
+
+    pmid = resolve(services, [identifier], Retrieval(services, medline=False).records_of)[identifier.value]
+    if isinstance(pmid, EntrezKitError):
+        raise pmid
+    if pmid is None:
+        raise not_found(identifier.value)
+    return request.model_copy(update={"source_pmid": pmid})
 
 
 def _citations(services: Services, request: RelationshipsRequest) -> RelationshipsResult:

@@ -117,9 +117,15 @@ class ESearchReply:
 
     @property
     def remarks(self) -> list[Remark]:
-        """One remark for every kind of complaint; "No items found." is none, the count says it."""
+        """One remark for every kind of complaint; "No items found." is none, the count says it.
+
+        Of a quoted phrase that is not known, the words that are not either are no second remark.
+        """
         kinds: dict[tuple[str, Fate], list[str]] = {}
+        quoted = [_spaced(one.text) for one in self.complaints if one.code == "quoted_phrase_not_found"]
         for complaint in self.complaints:
+            if complaint.code == "phrase_not_found" and any(_spaced(complaint.text) in phrase for phrase in quoted):
+                continue
             if complaint.code != "output_message" or complaint.text.rstrip(".").lower() != "no items found":
                 kinds.setdefault((complaint.code, complaint.fate), []).append(complaint.text)
         return [remark for kind, texts in kinds.items() for remark in _remarks(kind, list(dict.fromkeys(texts)))]

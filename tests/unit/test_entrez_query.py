@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrez_kit.entrez_query import MeshGap, Operand, Part, Whole, broadening, mesh_gap, reduced, strictness
+from entrez_kit.entrez_query import (
+    MeshGap,
+    Operand,
+    Part,
+    Whole,
+    broadening,
+    dangling_operators,
+    mesh_gap,
+    reduced,
+    strictness,
+)
 from entrez_kit.services.esearch_reply import Complaint, ESearchReply, Fate
 
 RECORDS = frozenset(range(16))
@@ -171,3 +181,22 @@ def test_long_and_broken_queries_are_read_in_no_time(term: str) -> None:
     mesh_gap(term)
 
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("query", "dangling"),
+    [
+        ("crispr AND", ["AND"]),
+        ("OR crispr", ["OR"]),
+        ("crispr NOT", ["NOT"]),
+        ("(crispr OR) AND hasabstract", ["OR"]),
+        ("a AND OR b", ["AND"]),
+        ("crispr AND NOT mice", []),
+        ("NOT mice", []),
+        ("(crispr) AND (cas9[ti] OR NOT cpf1)", []),
+        ('"this AND" AND that', []),
+        ("salt and pepper and", []),
+    ],
+)
+def test_an_operator_with_nothing_on_one_side_is_found(query: str, dangling: list[str]) -> None:
+    assert dangling_operators(query) == dangling

@@ -38,6 +38,18 @@ def test_both_forms_of_a_reply_say_the_same(content: bytes) -> None:
     assert all(item.text in remark.message for item, remark in zip(reply.complaints, reply.remarks, strict=False))
 
 
+def test_of_an_unknown_phrase_in_quotes_the_words_are_no_second_remark() -> None:
+    reply = parse_esearch(
+        b"""{"esearchresult":{"count":"0","querytranslation":"crsipr babies",
+        "errorlist":{"phrasesnotfound":["crsipr", "zzqq"]},
+        "warninglist":{"quotedphrasesnotfound":["\\"crsipr babies\\""]}}}"""
+    )
+
+    assert len(reply.complaints) == 3
+    assert [remark.code for remark in reply.remarks] == ["phrase_not_found", "quoted_phrase_not_found"]
+    assert [name in reply.remarks[0].message for name in ("zzqq", "crsipr")] == [True, False]
+
+
 def test_a_list_of_one_that_ncbi_collapsed_to_a_scalar_is_kept() -> None:
     reply = parse_esearch(
         b'{"esearchresult":{"count":"0","idlist":"7","errorlist":{"phrasesnotfound":"zzqq","fieldsnotfound":[]}}}'

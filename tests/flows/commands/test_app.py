@@ -488,7 +488,6 @@ def test_help_shows_an_example_on_a_line_of_its_own(alone: Cli, command: str) ->
     [
         (("search", "--sorty", "x"), "--sort"),
         (("search", "--sort-by", "pub_date"), "--sort"),
-        (("search", "--query-term", "x"), "QUERY"),
         (("search", "--max", "5"), "--max-results or --max-date"),
         (("fetch", "--form", "json"), "--format"),
         (("serch", "x"), "search"),
@@ -505,3 +504,19 @@ def test_what_does_not_exist_is_answered_with_what_is_near_or_nothing(
 
     assert message.endswith(f" Did you mean {meant}?" if meant else ".")
     assert meant or "mean" not in message
+
+
+@pytest.mark.parametrize(
+    ("words", "usage"),
+    [
+        (("search", "--query-term", "x"), "search QUERY"),
+        (("db", "search", "--db", "gene", "x"), "db search DB QUERY"),
+        (("gene", "get", "--entrez-id", "1"), "gene get ID"),
+    ],
+)
+def test_an_argument_typed_as_a_flag_is_answered_with_where_it_stands(
+    alone: Cli, words: tuple[str, ...], usage: str
+) -> None:
+    message = json.loads(alone(*words, "--json").err)["error"]["message"]
+
+    assert message.endswith(f" is given without a name: entrez-kit {usage}")

@@ -275,7 +275,7 @@ def test_what_the_last_sync_brought_goes_into_a_file_for_a_reference_manager(
     records = rispy.loads(target.read_text(encoding="utf-8"))
     assert sorted(record["title"] for record in records) == sorted(paper.title for paper in OTHERS)
     assert cli("corpus", "diff", "fish", "--since-last", "-f", "ids").out.split() == ["1002", "1003", "1004"]
-    assert cli("corpus", "diff", "fish").status == 2
+    assert cli("corpus", "diff", "fish", "-f", "ids").out.split() == ["1002", "1003", "1004"]
     assert cli("corpus", "diff", "fish", "--since-last", "--since", "2026-01-01").status == 2
     assert cli("corpus", "diff", "nobody", "--since-last").status == 3
     next_second()

@@ -355,3 +355,11 @@ def test_the_demo_says_which_databases_it_has_and_not_that_others_do_not_exist(p
         assert done.status == (3 if command[0] == "info" else 2)
         assert said["message"].startswith("The demo has only these databases: ")
         assert "pubmed" in said["message"]
+
+
+def test_a_database_that_does_not_exist_is_answered_with_a_near_one_or_none(cli: Cli) -> None:
+    assert "'protein'" in envelope(cli("db", "search", "protien", "x"))["message"]
+    assert "'pubmed'" in envelope(cli("db", "info", "pubmedd"))["message"]
+    assert "mean" not in envelope(cli("db", "search", "medline", "x"))["message"]
+    named = envelope(cli("db", "search", "--db", "protein", "x"))["message"]
+    assert named.endswith("db search DB QUERY")

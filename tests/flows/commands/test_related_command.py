@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from terminal import Cli, Done, Module
 
-from entrez_kit import EntrezKit
+from entrez_kit import EntrezKit, InvalidInput
 from entrez_kit.sandbox.replies import SandboxReply, document
 from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.server import Sandbox
@@ -98,7 +98,7 @@ def test_works_without_a_pmid_are_counted_where_only_pmids_are_printed(
         (("12", "--depth", "2"), 3, "ENTITY_NOT_FOUND"),
         (("12", "--type", "citation_formats"), 3, "ENTITY_NOT_FOUND"),
         (("TP53",), 2, "INVALID_INPUT"),
-        (("10.5555/ekit.2019.0001",), 2, "INVALID_INPUT"),
+        (("10.5555/ekit.1919.0001",), 3, "ENTITY_NOT_FOUND"),
         (("1", "--type", "friends"), 2, "INVALID_INPUT"),
         (("1", "-n", "0"), 2, "INVALID_INPUT"),
         (("1", "--depth", "4"), 2, "INVALID_INPUT"),
@@ -232,3 +232,23 @@ def test_dead_summaries_end_with_4_and_name_what_is_missing(cli: Cli, sandbox: S
     assert done.status == 4
     assert json.loads(done.out)["related_articles"]
     assert "retraction" in json.loads(done.err.strip().splitlines()[-1])["error"]["message"]
+
+
+def test_a_pmcid_or_a_doi_leads_to_what_its_article_leads_to(cli: Cli) -> None:
+    expected = rows(cli("related", "99000001", "-f", "csv"))
+
+    assert rows(cli("related", "PMC99000001", "-f", "csv")) == expected
+    assert rows(cli("related", "https://doi.org/10.5555/ekit.2019.0001", "-f", "csv")) == expected
+    both = rows(cli("related", "PMC99000001", "99000004", "-f", "csv"))
+    assert {row["source_pmid"] for row in both} == {"99000001", "99000004"}
+    unknown = cli("related", "PMC1")
+    assert (unknown.status, envelope(unknown)["invalid_input"]) == (3, "PMC1")
+
+
+def test_a_wrong_relation_is_answered_in_the_words_of_the_terminal(cli: Cli, kit_for: KitFor, sandbox: Sandbox) -> None:
+    said = envelope(cli("related", "99000001", "--type", "cited"))
+
+    assert "similar, citedin, references" in said["message"]
+    assert "pubmed_" not in said["message"]
+    with pytest.raises(InvalidInput, match="pubmed_citedin"):
+        kit_for(sandbox).article_relationships(source_pmid="99000001", relationship_type="cited")

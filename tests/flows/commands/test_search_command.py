@@ -468,3 +468,29 @@ def test_a_table_says_what_kind_of_study_it_is_and_where_the_full_text_is_free(c
     assert "Review · free full text" in shown
     assert "Review" not in cli("search", "99000007[uid]", "-f", "table").out
     assert "study_type" not in cli("search", "crispr", "--summaries", "5", "--json").out
+
+
+@pytest.mark.parametrize("query", ["crispr AND", "OR crispr", "(crispr NOT) OR crispr"])
+def test_an_operator_that_joins_nothing_is_not_dropped_in_silence(cli: Cli, query: str) -> None:
+    (operator,) = {"AND", "OR", "NOT"} & set(query.replace(")", " ").split()[:2])
+    for command in (("search",), ("db", "search", "pubmed")):
+        warnings = {one["code"]: one["message"] for one in document(cli(*command, query, "--json"))["warnings"]}
+        assert operator in warnings["dangling_operator"]
+    assert document(cli("search", "crispr AND cas9", "--json"))["warnings"] == []
+
+
+def test_a_typo_in_a_phrase_is_told_once_with_a_suggestion_even_where_something_is_found(cli: Cli) -> None:
+    found = document(cli("search", '"crsipr babies" OR crispr', "--json"))
+    codes = [one["code"] for one in found["warnings"]]
+
+    assert found["total_found"] > 0
+    assert codes == ["quoted_phrase_not_found", "spelling_suggestion"]
+    assert "Nothing" not in found["warnings"][1]["message"]
+
+
+@pytest.mark.parametrize(("name", "instead"), [("x.xlsx", "x.csv"), ("x.ods", "x.csv"), ("x.odt", "x.docx")])
+def test_a_file_of_an_office_program_is_answered_with_one_that_it_opens(cli: Cli, name: str, instead: str) -> None:
+    done = cli("search", "crispr", "-o", name)
+
+    assert done.status == 2
+    assert f"(-o {instead})" in envelope(done)["recovery_hint"]
