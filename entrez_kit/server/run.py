@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, Final
 
 import anyio
-from mcp import Client
 
 from entrez_kit._version import __version__
 from entrez_kit.logs import logging_to
@@ -106,6 +105,8 @@ def check(settings: Settings, options: Options) -> dict[str, Any]:
 
 
 async def _list(server: Any) -> dict[str, Any]:
+    from mcp import Client
+
     async with Client(server, mode="auto") as client:
         tools = await client.list_tools()
         found = await client.list_resources()

@@ -20,7 +20,7 @@ TELLING = (
     "print(*sys.modules, file=sys.stderr)\n"
     "sys.exit(status)\n"
 )
-MOST_OF_OURS = 51
+MOST_OF_OURS = 53
 
 
 def run(*arguments: str, eutils: str = "http://127.0.0.1:9/eutils") -> tuple[str, set[str]]:
@@ -74,5 +74,23 @@ def test_what_help_leaves_out_is_there_for_whoever_uses_it() -> None:
         "assert isinstance(typer.rich_utils.Markdown('*a*'), rich.markdown.Markdown)\n"
         "made = typer.rich_utils.Traceback.from_exception(ValueError, ValueError(), None)\n"
         "assert isinstance(made, rich.traceback.Traceback)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+def test_whoever_asks_the_sdk_for_what_the_server_leaves_out_gets_it() -> None:
+    program = (
+        "import sys\n"
+        "import entrez_kit.server.app\n"
+        "absent = {'mcp.client', 'mcp.server.mcpserver', 'httpx2'}\n"
+        "assert not absent & set(sys.modules), absent & set(sys.modules)\n"
+        "import mcp, mcp.server\n"
+        "from mcp import Client\n"
+        "from mcp.server import MCPServer\n"
+        "assert mcp.Client is Client and mcp.server.MCPServer is MCPServer and 'Client' in dir(mcp)\n"
+        "from mcp_types import Tool\n"
+        "assert Tool(name='a', inputSchema={'type': 'object'}).input_schema == {'type': 'object'}\n"
+        "from pydantic import BaseModel\n"
+        "assert not BaseModel.model_config\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
