@@ -2,13 +2,16 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextvars import copy_context
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
+from math import inf
 from typing import Final, Generic, TypeVar
 
 from entrez_kit import tracing
 from entrez_kit.errors import EntityNotFound, EntrezKitError, RateLimited, UpstreamError
+from entrez_kit.transport.in_flight import in_order
 
 PROBE_WAITS: Final = (1.0, 3.0, 9.0)
 """Seconds before each probe of a service that did not answer one of many batches."""
@@ -47,10 +50,12 @@ class Pulse:
     Args:
         patient: whether much is at stake: many batches are, and an outage of a minute is waited for.
         stopped_by: why the service is given up; None while it is not.
+        answered: when it last answered after a failure, as `time.monotonic` counts.
     """
 
     patient: bool = False
     stopped_by: EntrezKitError | None = None
+    answered: float = -inf
 
     def returns(
         self,
@@ -58,18 +63,26 @@ class Pulse:
         ids: Sequence[str],
         ask: Callable[[list[str]], object],
         refusals: tuple[Refusal, ...] = (),
+        *,
+        since: float,
     ) -> bool:
-        """Tell whether the service answers again after a failure, for any of a few of these ids; else give it up."""
+        """Tell whether the service answers again after a failure, for any of a few of these ids; else give it up.
+
+        Args:
+            since: when it failed, as `time.monotonic` counts; of batches in flight together several may.
+        """
+        if self.answered > since:
+            return True
         probes = [ids[0], ids[-1], ids[len(ids) // 2]]
         for uid, wait in zip(probes, self.waits(failure), strict=False):
             time.sleep(wait)
             try:
-                ask([uid])
-            except refusals:
-                return True
+                with suppress(*refusals):
+                    ask([uid])
             except (UpstreamError, RateLimited) as exc:
                 failure = exc
             else:
+                self.answered = time.monotonic()
                 return True
         self.stopped_by = failure
         return False
@@ -81,6 +94,99 @@ class Pulse:
         return PROBE_WAITS if self.patient else (0.0, 0.0) if failure.reason in BAD_ANSWERS else ()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Part(Generic[Answer]):
+    """What became of some of many ids: the answer, or the error they came to.
+
+    ``refused`` tells whether the service does not take or does not know them; else it gave no answer.
+    """
+
+    ids: list[str]
+    answers: tuple[Answer, ...] = ()
+    error: EntrezKitError | None = None
+    refused: bool = False
+    at: float = field(default_factory=time.monotonic)
+
+
+def in_parts(
+    ids: Sequence[str],
+    size: int,
+    ask: Callable[[list[str]], Answer],
+    *,
+    refusals: tuple[Refusal, ...] = (EntityNotFound,),
+    pulse: Pulse | None = None,
+    at_once: int = 1,
+) -> Iterator[Part[Answer]]:
+    """Ask for ids in batches, and yield what becomes of them, in order.
+
+    A batch that is refused or fails is halved until it is known which id is to blame. After a failure one id at a time
+    is tried, slowly, and no further batch is begun meanwhile; when none is answered any more, the rest is not tried.
+
+    Args:
+        ids: what to ask for.
+        size: ids per request.
+        ask: sends one request and reads the reply; called in threads where several are in flight.
+        refusals: errors by which the service refuses a batch for the sake of some of its ids.
+        pulse: what is known of the service from calls before; the next ones are told through it.
+        at_once: how many requests may be in flight.
+    """
+    pulse = pulse or Pulse(patient=len(ids) > size)
+    failed: list[Part[Answer]] = []
+    calm = threading.Event()
+    calm.set()
+
+    def tried(batch: list[str]) -> Part[Answer]:
+        if pulse.stopped_by is not None:
+            return Part(batch, error=not_tried(pulse.stopped_by))
+        try:
+            return Part(batch, (ask(batch),))
+        except refusals as exc:
+            return Part(batch, error=exc, refused=True)
+        except (UpstreamError, RateLimited) as exc:
+            return Part(batch, error=exc)
+
+    def begun(batch: list[str]) -> Part[Answer]:
+        calm.wait()
+        part = tried(batch)
+        if part.error is not None and not part.refused:
+            failed.append(part)
+            calm.clear()
+        return part
+
+    def settled(part: Part[Answer], probes: list[str]) -> Iterator[Part[Answer]]:
+        """Yield a part, or those of its halves where it failed and the service goes on answering."""
+        error, is_one = part.error, len(part.ids) == 1
+        if error is None or part.refused:
+            ends = error is None or is_one
+        else:
+            ends = pulse.stopped_by is not None or len(probes) == 1
+            ends = ends or not pulse.returns(error, probes, ask, refusals, since=part.at) or is_one
+        if part in failed:
+            failed.remove(part)
+        if not failed:
+            calm.set()
+        if ends:
+            yield part
+            return
+        middle = len(part.ids) // 2
+        halves = [part.ids[:middle], part.ids[middle:]]
+        for half in in_order((partial(tried, half) for half in halves), at_once):
+            yield from settled(half, half.ids)
+
+    batches = [list(ids[start : start + size]) for start in range(0, len(ids), size)]
+    parts = in_order((partial(begun, batch) for batch in batches), at_once if len(batches) > 1 else 1)
+    try:
+        for number, part in enumerate(parts):
+            done = number * size
+            yield from settled(part, list(ids[done:]))
+            if len(batches) > 1:  # of a single request there is no progress to tell
+                tracing.step(done + len(part.ids), len(ids))
+            else:
+                tracing.checkpoint()
+    finally:
+        calm.set()
+
+
 def in_batches(
     ids: Sequence[str],
     size: int,
@@ -88,56 +194,16 @@ def in_batches(
     *,
     refusals: tuple[Refusal, ...] = (EntityNotFound,),
     pulse: Pulse | None = None,
+    at_once: int = 1,
 ) -> Asked[Answer]:
-    """Ask for ids in batches.
-
-    A batch that is refused or fails is halved until it is known which id is to blame. After a failure one id at a time
-    is tried, slowly; when none is answered any more, the rest is not tried.
-
-    Args:
-        ids: what to ask for, each once.
-        size: ids per request.
-        ask: sends one request and reads the reply.
-        refusals: errors by which the service refuses a batch for the sake of some of its ids.
-        pulse: what is known of the service from calls before; the next ones are told through it.
-    """
+    """Ask for ids, each once, in batches as ``in_parts`` does, and return all that becomes of them."""
     asked: Asked[Answer] = Asked()
-    pulse = pulse or Pulse(patient=len(ids) > size)
-    for start in range(0, len(ids), size):
-        _ask(list(ids[start : start + size]), list(ids[start:]), ask, refusals, asked, pulse)
-        if len(ids) > size:  # of a single request there is no progress to tell
-            tracing.step(min(start + size, len(ids)), len(ids))
+    for part in in_parts(ids, size, ask, refusals=refusals, pulse=pulse, at_once=at_once):
+        if part.error is None:
+            asked.answers.append((part.ids, part.answers[0]))
         else:
-            tracing.checkpoint()
+            (asked.refused if part.refused else asked.failed).update(dict.fromkeys(part.ids, part.error))
     return asked
-
-
-def _ask(
-    batch: list[str],
-    probes: list[str],
-    ask: Callable[[list[str]], Answer],
-    refusals: tuple[Refusal, ...],
-    asked: Asked[Answer],
-    pulse: Pulse,
-) -> None:
-    """Ask for one batch, and for its halves where it fails and the service goes on answering."""
-    if pulse.stopped_by is not None:
-        asked.failed |= dict.fromkeys(batch, not_tried(pulse.stopped_by))
-        return
-    try:
-        asked.answers.append((batch, ask(batch)))
-        return
-    except refusals as exc:
-        if len(batch) == 1:
-            asked.refused[batch[0]] = exc
-            return
-    except (UpstreamError, RateLimited) as exc:
-        if len(probes) == 1 or not pulse.returns(exc, probes, ask, refusals) or len(batch) == 1:
-            asked.failed |= dict.fromkeys(batch, exc)
-            return
-    middle = len(batch) // 2
-    for half in (batch[:middle], batch[middle:]):
-        _ask(half, half, ask, refusals, asked, pulse)
 
 
 def not_tried(cause: EntrezKitError) -> EntrezKitError:
@@ -147,42 +213,3 @@ def not_tried(cause: EntrezKitError) -> EntrezKitError:
         recovery_hint=cause.recovery_hint,
         details=cause.details,
     )
-
-
-# Requests sent without waiting for one another's answers; the limiter still spaces them
-
-
-T = TypeVar("T")
-
-
-def in_background(call: Callable[[], T]) -> Callable[[], T]:
-    """Start a call in a thread of its own, in a copy of this context; the function returned waits for its result."""
-    results: list[T] = []
-    failures: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            results.append(call())
-        except BaseException as exc:  # it is raised again in the thread that waits
-            failures.append(exc)
-
-    # A daemon: whoever presses Ctrl-C need not wait for the last reply.
-    thread = threading.Thread(target=copy_context().run, args=(work,), daemon=True, name="entrez-kit request")
-    thread.start()
-
-    def wait() -> T:
-        thread.join()
-        if failures:
-            raise failures[0]
-        return results[0]
-
-    return wait
-
-
-def all_at_once(calls: Iterable[Callable[[], T]]) -> list[T]:
-    """Run calls at the same time and return their results in order.
-
-    Raises:
-        BaseException: what the first of the calls that failed raised.
-    """
-    return [wait() for wait in [in_background(call) for call in calls]]

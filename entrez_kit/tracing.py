@@ -88,6 +88,17 @@ def watched(watch: Watch) -> Iterator[None]:
         _watch.reset(token)
 
 
+@contextmanager
+def unreported() -> Iterator[None]:
+    """Let what is done in this block be stopped, and not tell how far it is: it is one part of several side by side."""
+    watch = _watch.get()
+    if watch is None:
+        yield
+        return
+    with watched(Watch(wanted=watch.wanted, progress=lambda done, total: None)):
+        yield
+
+
 def checkpoint() -> None:
     """Stop here if the answer is not wanted any more.
 

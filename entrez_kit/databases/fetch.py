@@ -162,7 +162,7 @@ class _Delivery:
     def fetch(self, uids: list[str], *, verified: bool) -> None:
         """Fetch records; ids that are not known to exist may be refused, the others may not."""
         refusals = (EntityNotFound,) if verified else (EntityNotFound, InvalidInput)
-        asked = in_batches(uids, BATCH, self._ask, refusals=refusals)
+        asked = in_batches(uids, BATCH, self._ask, refusals=refusals, at_once=self.services.eutils.at_once)
         for batch, content in asked.answers:
             self.parts.append(content)
             self.fetched.update(batch)

@@ -189,7 +189,11 @@ def _counts(services: Services, term: str, names: list[str]) -> tuple[list[TermC
     except (UpstreamError, RateLimited, EntityNotFound, InvalidInput):
         pass
     asked = in_batches(
-        names, 1, lambda batch: _count(services, batch[0], term), refusals=(EntityNotFound, InvalidInput)
+        names,
+        1,
+        lambda batch: _count(services, batch[0], term),
+        refusals=(EntityNotFound, InvalidInput),
+        at_once=services.eutils.at_once,
     )
     counts = {batch[0]: count for batch, count in asked.answers}
     if asked.failed and not counts:

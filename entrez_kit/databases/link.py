@@ -169,14 +169,15 @@ def _follow(services: Services, request: LinkRequest, uids: list[str]) -> _Follo
             try:
                 return _linked(services, request, batch, "neighbor_score")
             except (UpstreamError, RateLimited) as exc:
-                scored = False
-                message = f"NCBI gave no scores in time, so the links come without them ({exc.message})"
-                followed.warnings.append(LinkWarning(code="scores_unavailable", message=message))
+                if scored:  # else another batch in flight has said so
+                    scored = False
+                    message = f"NCBI gave no scores in time, so the links come without them ({exc.message})"
+                    followed.warnings.append(LinkWarning(code="scores_unavailable", message=message))
         return _linked(services, request, batch, "neighbor")
 
     for _ in range(2):
         lacking = [uid for uid in uids if uid not in followed.links and uid not in followed.failed]
-        asked = in_batches(lacking, BATCH, ask)
+        asked = in_batches(lacking, BATCH, ask, at_once=services.eutils.at_once)
         for _, links in asked.answers:
             followed.links.update(links)
         followed.failed.update(asked.failed)

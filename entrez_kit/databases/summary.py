@@ -153,7 +153,7 @@ def look_up(services: Services, db: str, ids: Sequence[str]) -> LookUp:
         return reply.value
 
     def asked_for(group: list[str], size: int) -> None:
-        asked = in_batches(group, size, ask)
+        asked = in_batches(group, size, ask, at_once=services.eutils.at_once)
         for batch, part in asked.answers:
             summaries.documents.update(part.documents)
             summaries.problems.update(part.problems)

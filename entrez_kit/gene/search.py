@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import Field, field_validator
 
-from entrez_kit.batches import all_at_once
 from entrez_kit.entrez_query import broadening
 from entrez_kit.errors import AmbiguousQuery, EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.gene.errors import argument_error, only_gene_codes
@@ -21,6 +20,7 @@ from entrez_kit.model import Request, Warn
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
+from entrez_kit.transport.in_flight import all_at_once
 from entrez_kit.wording import ANEW, Argument, Wording, listed
 
 if TYPE_CHECKING:

@@ -267,7 +267,9 @@ def _matched(services: Services, citations: Sequence[Citation]) -> _Answered:
         return services.eutils.ecitmatch(db="pubmed", bdata="\r".join(lines), read=read).value
 
     def asked_for(indexes: Sequence[int], size: int) -> None:
-        asked = in_batches([f"ek{index}" for index in indexes], size, ask, refusals=(EntityNotFound, InvalidInput))
+        keys = [f"ek{index}" for index in indexes]
+        refusals = (EntityNotFound, InvalidInput)
+        asked = in_batches(keys, size, ask, refusals=refusals, at_once=services.eutils.at_once)
         for _, answers in asked.answers:
             found.answers.update(answers)
         for key, error in {**asked.refused, **asked.failed}.items():

@@ -1,30 +1,35 @@
 """Stream PubMed records: N inputs give N outcomes, in order, in constant memory.
 
-Batches are reconciled with what was asked. What a batch lacks is asked for once more by itself, and does not exist
-only if a search does not find it either; a batch that fails is halved to isolate what NCBI cannot answer; only a
-service that answers nothing any more is not asked to the end.
+Batches go out side by side, and are read in the threads that asked for them. Each is reconciled with what was asked:
+what a batch lacks is asked for once more by itself, and does not exist only if a search does not find it either; a
+batch that fails is halved to isolate what NCBI cannot answer; only a service that answers nothing any more is not asked
+to the end.
 """
 
+import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
 from entrez_kit import tracing
-from entrez_kit.batches import Pulse, in_batches, not_tried
+from entrez_kit.batches import Pulse, in_batches, in_parts
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.identifiers import Identifier, read_identifier
 from entrez_kit.model import Result, Warn, sparse
 from entrez_kit.operation import Outcomes, shortfall_of
 from entrez_kit.services import Services
 from entrez_kit.services.xml_reply import malformed
+from entrez_kit.transport.in_flight import in_order
 from entrez_kit.wording import CHECK_IDS, GIVE_IDS, KEPT, Argument, Wording, listed
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.xml.records import Record
 
-BATCH: Final = 200
-"""Records per EFetch; NCBI asks for POST beyond that, and a lost batch costs little."""
+BATCH: Final = 500
+"""Records per EFetch, by POST."""
+REFUSALS: Final = (EntityNotFound, InvalidInput)
 DEFAULT_HISTORY_RECORDS: Final = 200
 
 Status = Literal["found", "not_found", "invalid", "error"]
@@ -84,6 +89,7 @@ class Retrieval(Outcomes[Fetched]):
         self.missing: list[Fetched] = []
         self.retmax: int | None = None
         self._stream: Iterator[Fetched] = iter(())
+        self._resolved: dict[str, str] = {}
 
     @classmethod
     def of_ids(cls, services: Services, inputs: Sequence[str], *, medline: bool = False) -> "Retrieval":
@@ -144,44 +150,65 @@ class Retrieval(Outcomes[Fetched]):
     # by identifier
 
     def _by_ids(self, inputs: Sequence[str]) -> Iterator[Fetched]:
-        for start in range(0, len(inputs), BATCH):
-            tracing.step(start, len(inputs))
-            batch = inputs[start : start + BATCH]
-            if self.pulse.stopped_by is None:
-                yield from self._batch(batch)
+        if len(inputs) > BATCH:
+            tracing.step(0, len(inputs))
+        answered = self._answered([text for text in inputs if read_identifier(text) is not None])
+        for text in inputs:
+            if read_identifier(text) is None:
+                yield Fetched(text, None, "invalid", message="not a PMID, PMCID or DOI")
             else:
-                yield from self._not_tried(batch, not_tried(self.pulse.stopped_by))
+                yield next(answered)
+
+    def _answered(self, inputs: Sequence[str]) -> Iterator[Fetched]:
+        """Yield what becomes of identifiers; batches are fetched and read side by side."""
+        at_once = self.services.eutils.at_once
+        for part in in_parts(inputs, BATCH, self._batch, refusals=REFUSALS, pulse=self.pulse, at_once=at_once):
+            if part.error is None:
+                yield from part.answers[0]
+                continue
+            for text in part.ids:
+                identifier = read_identifier(text)
+                assert identifier is not None
+                pmid = self._pmid_of(identifier, self._resolved)
+                if isinstance(part.error, EntityNotFound):
+                    yield Fetched(text, pmid, "not_found", message=f"PubMed has no record {pmid}")
+                else:
+                    yield Fetched(text, pmid, "error", message=part.error.message, error=part.error)
 
     def _batch(self, inputs: Sequence[str]) -> list[Fetched]:
-        read = [read_identifier(text) for text in inputs]
-        resolved = self._resolve([identifier for identifier in read if identifier and identifier.kind != "pmid"])
-        pmids: dict[str, None] = {}
-        for identifier in read:
-            if identifier is not None:
-                pmid = identifier.value if identifier.kind == "pmid" else resolved.get(identifier.value)
-                if isinstance(pmid, str):
-                    pmids[pmid] = None
-        found, failed = self._fetch(list(pmids)) if pmids else ({}, {})
-        return [
-            self._outcome(text, identifier, resolved, found, failed)
-            for text, identifier in zip(inputs, read, strict=True)
-        ]
+        """Fetch the records of a batch of identifiers.
+
+        Raises:
+            EntrezKitError: none was answered, or the batch as a whole was refused.
+        """
+        read = {text: identifier for text in inputs if (identifier := read_identifier(text)) is not None}
+        resolved = self._resolve([identifier for identifier in read.values() if identifier.kind != "pmid"])
+        unresolved = [error for error in resolved.values() if isinstance(error, EntrezKitError)]
+        if unresolved and len(unresolved) == len({identifier.value for identifier in read.values()}):
+            raise unresolved[0]
+        self._resolved.update((value, pmid) for value, pmid in resolved.items() if isinstance(pmid, str))
+        pmids = [self._pmid_of(identifier, resolved) for identifier in read.values()]
+        wanted = list(dict.fromkeys(pmid for pmid in pmids if pmid is not None))
+        found, failed = self._reconciled(wanted) if wanted else ({}, {})
+        return [self._outcome(text, read[text], resolved, found, failed) for text in inputs]
+
+    @staticmethod
+    def _pmid_of(identifier: Identifier, resolved: "Mapping[str, str | EntrezKitError | None]") -> str | None:
+        pmid = identifier.value if identifier.kind == "pmid" else resolved.get(identifier.value)
+        return pmid if isinstance(pmid, str) else None
 
     def _outcome(
         self,
         text: str,
-        identifier: Identifier | None,
-        resolved: "dict[str, str | EntrezKitError | None]",
+        identifier: Identifier,
+        resolved: "Mapping[str, str | EntrezKitError | None]",
         found: dict[str, _Found],
         failed: dict[str, EntrezKitError],
     ) -> Fetched:
-        if identifier is None:
-            return Fetched(text, None, "invalid", message="not a PMID, PMCID or DOI")
-        pmid: str | EntrezKitError | None = identifier.value
-        if identifier.kind != "pmid":
-            pmid = resolved.get(identifier.value)
-        if isinstance(pmid, EntrezKitError):
-            return Fetched(text, None, "error", message=pmid.message, error=pmid)
+        error = resolved.get(identifier.value) if identifier.kind != "pmid" else None
+        if isinstance(error, EntrezKitError):
+            return Fetched(text, None, "error", message=error.message, error=error)
+        pmid = self._pmid_of(identifier, resolved)
         if pmid is None:
             return Fetched(text, None, "not_found", message=f"PubMed has no record of {identifier.value}")
         if pmid in failed:
@@ -189,15 +216,6 @@ class Retrieval(Outcomes[Fetched]):
         if pmid in found:
             return Fetched(text, pmid, "found", record=found[pmid].record, medline=found[pmid].medline)
         return Fetched(text, pmid, "not_found", message=f"PubMed has no record {pmid}")
-
-    def _not_tried(self, inputs: Sequence[str], error: EntrezKitError) -> Iterator[Fetched]:
-        for text in inputs:
-            identifier = read_identifier(text)
-            if identifier is None:
-                yield Fetched(text, None, "invalid", message="not a PMID, PMCID or DOI")
-            else:
-                pmid = identifier.value if identifier.kind == "pmid" else None
-                yield Fetched(text, pmid, "error", message=error.message, error=error)
 
     def _resolve(self, identifiers: Sequence[Identifier]) -> "dict[str, str | EntrezKitError | None]":
         if not identifiers:
@@ -223,7 +241,7 @@ class Retrieval(Outcomes[Fetched]):
 
     def _fetch(self, pmids: list[str]) -> tuple[dict[str, _Found], dict[str, EntrezKitError]]:
         """Return the records of a batch, and why others were not answered; what is in neither does not exist."""
-        asked = in_batches(pmids, BATCH, self._reconciled, refusals=(EntityNotFound, InvalidInput), pulse=self.pulse)
+        asked = in_batches(pmids, BATCH, self._reconciled, refusals=REFUSALS, pulse=self.pulse)
         found: dict[str, _Found] = {}
         failed = dict(asked.failed)
         for _, (got, withheld) in asked.answers:
@@ -326,25 +344,31 @@ class Retrieval(Outcomes[Fetched]):
                     message=Wording(Argument("retstart"), f" {retstart} is past the last of {total} records."),
                 )
             )
+        last = retstart + expected
+        pages = (
+            partial(self._patient_page, query_key, web_env, start, min(BATCH, last - start))
+            for start in range(retstart, last, BATCH)
+        )
         received = 0
-        for start in range(retstart, retstart + expected, BATCH):
+        try:
             tracing.step(received, expected)
-            size = min(BATCH, retstart + expected - start)
-            try:
-                page = self._patient_page(query_key, web_env, start, size)
-            except (UpstreamError, RateLimited, InvalidInput) as exc:
-                if not received:
-                    raise
-                self.warnings.append(
-                    Warn(
-                        code="history_incomplete",
-                        message=f"NCBI returned {received} of {expected} records of the result set: {exc.message}",
-                    )
+            for page in in_order(pages, self.services.eutils.at_once if expected > BATCH else 1):
+                received += len(page)
+                for pmid, item in page:
+                    yield Fetched(pmid, pmid, "found", record=item.record, medline=item.medline)
+                tracing.step(received, expected)
+        except (UpstreamError, RateLimited, InvalidInput) as exc:
+            if not received:
+                raise
+            self.warnings.append(
+                Warn(
+                    code="history_incomplete",
+                    message=f"NCBI returned {received} of {expected} records of the result set: {exc.message}",
                 )
-                return
-            received += len(page)
-            for pmid, item in page:
-                yield Fetched(pmid, pmid, "found", record=item.record, medline=item.medline)
+            )
+            return
+        finally:
+            self.urls.sort(key=_first_record)
         if received < expected:
             self.warnings.append(
                 Warn(
@@ -377,6 +401,12 @@ class Retrieval(Outcomes[Fetched]):
             if len(best) >= size:
                 break
         return best[:size]
+
+
+def _first_record(url: str) -> int:
+    """Return the number of the first record that a page of a result set was asked for by."""
+    match = re.search(r"[?&]retstart=([0-9]+)", url)
+    return int(match[1]) if match else 0
 
 
 def _withheld(pmid: str) -> UpstreamError:

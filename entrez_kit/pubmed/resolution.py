@@ -70,7 +70,9 @@ def ask_converter(
     def ask(batch: list[str]) -> dict[str, Converted]:
         return services.idconv.convert(batch, idtype=kind, read=lambda content: parse_converted(content, kind)).value
 
-    asked = in_batches(list(unique.values()), PER_CONVERSION[kind], ask, refusals=(EntityNotFound, InvalidInput))
+    refusals = (EntityNotFound, InvalidInput)
+    at_once = services.idconv.at_once
+    asked = in_batches(list(unique.values()), PER_CONVERSION[kind], ask, refusals=refusals, at_once=at_once)
     known = {key: one for _, part in asked.answers for key, one in part.items()}
     failed = {key.lower(): error for key, error in asked.failed.items()}
     refused = {key.lower() for key in asked.refused}

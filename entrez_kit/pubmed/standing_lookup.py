@@ -38,7 +38,9 @@ def look_up_standings(services: Services, pmids: Iterable[str]) -> Standings:
     def ask(batch: list[str]) -> tuple[list[BriefSummary], list[str]]:
         return services.eutils.esummary(db="pubmed", ids=batch, version="2.0", read=parse_summaries).value
 
-    asked = in_batches(list(dict.fromkeys(pmids)), BATCH, ask, refusals=(EntityNotFound,))
+    asked = in_batches(
+        list(dict.fromkeys(pmids)), BATCH, ask, refusals=(EntityNotFound,), at_once=services.eutils.at_once
+    )
     found = Standings(unknown=dict(asked.failed))
     for batch, (summaries, missing) in asked.answers:
         answered = {summary.pmid for summary in summaries}

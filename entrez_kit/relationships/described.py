@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from entrez_kit.batches import in_batches
@@ -39,7 +40,8 @@ def describe(services: Services, source: str, articles: Sequence[RelatedArticle]
     known: set[str] = set()
     lacking = wanted
     for _ in range(2):  # what a reply leaves out without a word is asked for once more
-        asked = in_batches(lacking, BATCH, lambda batch: _ask(services, batch), refusals=(EntityNotFound,))
+        ask = partial(_ask, services)
+        asked = in_batches(lacking, BATCH, ask, refusals=(EntityNotFound,), at_once=services.eutils.at_once)
         failed |= asked.failed
         known.update(asked.refused)
         for _batch, (found, missing) in asked.answers:

@@ -22,7 +22,7 @@ from entrez_kit.services.xml_reply import EPostReply, ESpellReply, malformed, pa
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import CREDENTIALS, Call, Expect, Format, Method, Reply, T
 from entrez_kit.transport.client import Transport
-from entrez_kit.transport.policy import credentials_length, ttl_of
+from entrez_kit.transport.policy import credentials_length, most_in_flight, ttl_of
 from entrez_kit.wording import ANEW, Wording
 
 MAX_GET_CHARACTERS: Final = 2000
@@ -66,6 +66,8 @@ class EUtils:
         self._transport = transport
         self._settings = settings
         self._cached = cached
+        self.at_once: Final = most_in_flight(settings, "eutils")
+        """How many requests of one errand may be in flight."""
 
     def einfo(
         self,

@@ -9,7 +9,7 @@ from entrez_kit.errors import InvalidInput
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import Call, Expect, Reply, T
 from entrez_kit.transport.client import Transport
-from entrez_kit.transport.policy import TTL
+from entrez_kit.transport.policy import TTL, most_in_flight
 
 MAX_IDS: Final = 200
 """The converter takes no more at a time."""
@@ -23,6 +23,8 @@ class IdConverter:
     def __init__(self, transport: Transport, settings: Settings) -> None:
         self._transport = transport
         self._settings = settings
+        self.at_once: Final = most_in_flight(settings, "idconv")
+        """How many requests of one errand may be in flight."""
 
     def convert(
         self,

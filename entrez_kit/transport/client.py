@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.settings import Settings
-from entrez_kit.transport import retry
+from entrez_kit.transport import in_flight, retry
 from entrez_kit.transport.cache import cache_file
 from entrez_kit.transport.call import Call, Reply, T
 from entrez_kit.transport.gate import FollowerTimeout, Gate, LimiterFactory, SingleFlight, shared_limiter
@@ -260,6 +260,7 @@ def _request_id() -> str:
 def _note_exchange(call: Call, reply: Reply | None, tally: Tally, seconds: float) -> None:
     """Tell the trace of the running call and the log what became of a request."""
     size = len(reply.content) if reply is not None else 0
+    in_flight.received(size)
     from_cache = reply is not None and reply.from_cache
     trace = tracing.current_trace()
     if trace is not None:

@@ -3,11 +3,12 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Generic, Protocol, TypeVar
 
 from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.settings import Settings
+from entrez_kit.transport import in_flight
 from entrez_kit.transport.call import Call
 from entrez_kit.transport.policy import POLICIES, is_keyed, limiter_file
 
@@ -15,8 +16,8 @@ from entrez_kit.transport.policy import POLICIES, is_keyed, limiter_file
 class Limiter(Protocol):
     """What the gate needs of a limiter."""
 
-    def acquire(self, deadline: float | None = None) -> None:
-        """Block until a request may be sent."""
+    def acquire(self, deadline: float | None = None) -> AbstractContextManager[None] | None:
+        """Block until a request may be sent; return what is to be held while it leaves, if anything is."""
 
 
 LimiterFactory = Callable[[Settings, str], Limiter]
@@ -100,20 +101,36 @@ class Gate:
         finally:
             seats.release()
 
-    def take_slot(self, call: Call, deadline: float, *, is_new: bool) -> None:
-        """Wait until a request of this service may be sent.
+    def take_slot(self, call: Call, deadline: float, *, is_new: bool) -> AbstractContextManager[None]:
+        """Wait until a request of this service may be sent; return what is to be held while its bytes leave.
+
+        That, too, raises what is said here.
 
         Raises:
             RateLimited: the queue is full, or the slot would come after the deadline.
+            Cancelled: nobody waits for the reply any more.
         """
+        in_flight.checkpoint()
+        with self.queued(call, is_new=is_new), self._in_time(call):
+            slot = self._limiter_of(call.service).acquire(deadline)
+        return self._departure(call, slot or nullcontext())
+
+    @contextmanager
+    def _departure(self, call: Call, slot: AbstractContextManager[None]) -> Iterator[None]:
+        with self._in_time(call), slot:
+            in_flight.checkpoint()
+            yield
+        in_flight.departed()
+
+    @contextmanager
+    def _in_time(self, call: Call) -> Iterator[None]:
         from entrez_kit.transport.limiter import SlotUnavailable
 
         wait: float | None = None
-        with self.queued(call, is_new=is_new):
-            try:
-                self._limiter_of(call.service).acquire(deadline)
-            except SlotUnavailable as exc:
-                wait = exc.wait_seconds
+        try:
+            yield
+        except SlotUnavailable as exc:
+            wait = exc.wait_seconds
         if wait is not None:
             raise RateLimited(
                 f"Requests to {POLICIES[call.service].title} queue longer than this one may take; "

@@ -2,8 +2,9 @@
 
 A caller takes the next free slot under a file lock, lets the lock go and sleeps until its slot: first come, first
 served. When it wakes it asks once more, against the times at which requests really left, because a busy machine wakes
-processes late and two late ones would come too close. The arithmetic of both steps is pyrate-limiter's: GCRA spaces the
-slots, the sliding window guards the limit.
+processes late and two late ones would come too close. It asks a last time when its connection stands, and keeps the
+lock until its bytes have left: the slot taken and the request sent are one thing. The arithmetic is pyrate-limiter's:
+GCRA spaces the slots, the sliding window guards the limit.
 
 Each process holds at most one slot ahead of time and its threads queue for it. So a killed process leaves one slot
 unused and no more, and a process with a hundred threads gets no larger share than one with a single thread.
@@ -17,9 +18,10 @@ import os
 import stat
 import threading
 import time
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, inf
@@ -46,7 +48,8 @@ WAKE_SLACK_MS: Final = 5
 # Every process holds one slot at most, so a longer queue is not a queue but a damaged state.
 LONGEST_QUEUE_SLOTS: Final = 300
 LONGEST_QUEUE_MS: Final = 120_000
-# The lock is held for microseconds; whoever holds it this long is stopped or its file system has no working locks.
+# The lock is held for as long as a request needs to be handed to the network, which is no time; whoever holds it this
+# long is stopped or its file system has no working locks.
 LOCK_PATIENCE_SECONDS: Final = 2.0
 LOCK_POLL_SECONDS: Final = 0.001
 # How long a process limits itself alone before it tries a file again that could not be used.
@@ -93,8 +96,12 @@ class RateLimiter:
             self._windows.append(Rate(1, pause))
         self._book = _open_book(state_file)
 
-    def acquire(self, deadline: float | None = None) -> None:
-        """Block until a request may be sent, which must then be sent at once.
+    def acquire(self, deadline: float | None = None) -> AbstractContextManager[None]:
+        """Block until a request may be sent, which must then be sent at once: best inside the block that is returned.
+
+        That holds back all other requests while the bytes of this one leave, and counts it as sent when they have
+        left. So no wait for a connection, no other thread and no busy machine comes between the slot and the request.
+        It raises SlotUnavailable, too, where that took so long that the window is full until after the deadline.
 
         Args:
             deadline: latest time to start, as `time.monotonic` counts; None waits as long as it takes.
@@ -105,10 +112,28 @@ class RateLimiter:
         """
         book = self._book
         with book.turn(self._slot_ms, deadline):
-            book.last_slot_ms = book.update(partial(self._reserve, deadline=deadline))
-            _sleep_until(book.last_slot_ms)
-            while again_ms := book.update(partial(self._leave, deadline=deadline)):
+            book.last_slot_ms = again_ms = book.update(partial(self._reserve, deadline=deadline))
+            while again_ms:
                 _sleep_until(again_ms)
+                with book.opened() as page:
+                    state, again_ms = self._leave(page.state, page.now_ms, deadline=deadline)
+                    page.save(state)
+        return self._departure(page.now_ms, deadline)
+
+    @contextmanager
+    def _departure(self, counted_ms: int, deadline: float | None) -> Iterator[None]:
+        """Hold the state while a request leaves that is counted as sent at a certain time, and correct that."""
+        while True:
+            with self._book.opened() as page:
+                others = page.state.without(counted_ms)
+                _, again_ms = self._leave(others, page.now_ms, deadline=deadline)
+                if not again_ms:
+                    try:
+                        yield
+                    finally:
+                        page.save(self._leave(others, _now_ms(), deadline=None)[0])
+                    return
+            _sleep_until(again_ms)
 
     def problem(self) -> str | None:
         """Return why requests of other processes cannot be counted, or None when they are."""
@@ -159,6 +184,13 @@ class _State:
 
     free_us: int = 0
     sent_ms: tuple[int, ...] = ()
+
+    def without(self, sent_ms: int) -> "_State":
+        """Return the state but for one request that was counted as sent at this time."""
+        index = bisect_left(self.sent_ms, sent_ms)
+        if self.sent_ms[index : index + 1] != (sent_ms,):
+            return self
+        return replace(self, sent_ms=self.sent_ms[:index] + self.sent_ms[index + 1 :])
 
     def as_line(self, now_ms: int) -> bytes:
         """Return the line that is saved."""
@@ -219,14 +251,9 @@ class _Book:
 
     def update(self, step: _Step) -> int:
         """Apply a step to the state while nobody else can, and return its result."""
-        with self._update_lock:
-            if self._path is not None and _now_ms() >= self._alone_until_ms:
-                try:
-                    return self._update_file(self._path, step)
-                except (OSError, NotImplementedError) as exc:
-                    self._file_problem = f"{self._path}: {getattr(exc, 'strerror', None) or exc}"
-                    self._alone_until_ms = _now_ms() + RETRY_FILE_MS
-            self._seen, result = step(self._seen, _now_ms())
+        with self.opened() as page:
+            changed, result = step(page.state, page.now_ms)
+            page.save(changed)
             return result
 
     def check(self) -> str | None:
@@ -235,22 +262,39 @@ class _Book:
         self.update(lambda state, _: (state, 0))
         return self._file_problem
 
-    def _update_file(self, path: Path, step: _Step) -> int:
-        with _locked(path) as descriptor:
-            now_ms = _now_ms()
-            text = os.read(descriptor, MAX_STATE_BYTES)
-            saved = _parse(text)
-            if saved and saved[0] <= now_ms + CLOCK_TOLERANCE_MS and not self._file_problem:
-                state = saved[1]
-            else:
-                state = self._repaired(text, saved, now_ms)
-                _write(descriptor, state.as_line(now_ms))  # now, since the step may refuse and leave all as it is
-            self._seen, self._file_problem = state, None
-            changed, result = step(state, now_ms)
-            if changed is not state:
-                _write(descriptor, changed.as_line(now_ms))
-                self._seen = changed
-            return result
+    @contextmanager
+    def opened(self) -> Iterator["_Page"]:
+        """Lend the state while nobody else can have it."""
+        with self._update_lock, ExitStack() as stack:
+            descriptor = None
+            if self._path is not None and _now_ms() >= self._alone_until_ms:
+                try:
+                    descriptor = stack.enter_context(_locked(self._path))
+                    self._read(descriptor)
+                except (OSError, NotImplementedError) as exc:
+                    descriptor = None
+                    self.go_alone(exc)
+            yield _Page(self, descriptor, self._seen, _now_ms())
+
+    def go_alone(self, problem: Exception) -> None:
+        """Limit this process alone for a while, since the file cannot be used."""
+        self._file_problem = f"{self._path}: {getattr(problem, 'strerror', None) or problem}"
+        self._alone_until_ms = _now_ms() + RETRY_FILE_MS
+
+    def see(self, state: _State) -> None:
+        """Remember a state."""
+        self._seen = state
+
+    def _read(self, descriptor: int) -> None:
+        now_ms = _now_ms()
+        text = os.read(descriptor, MAX_STATE_BYTES)
+        saved = _parse(text)
+        if saved and saved[0] <= now_ms + CLOCK_TOLERANCE_MS and not self._file_problem:
+            state = saved[1]
+        else:
+            state = self._repaired(text, saved, now_ms)
+            _write(descriptor, state.as_line(now_ms))  # now, since a caller may be refused and leave all as it is
+        self._seen, self._file_problem = state, None
 
     def _repaired(self, text: bytes, saved: tuple[int, _State] | None, now_ms: int) -> _State:
         """Return what to go on with where the saved state is missing, means nothing, or misses something."""
@@ -263,6 +307,31 @@ class _Book:
             return known
         # This process limited itself alone for a while: the file does not know of its requests.
         return _State(max(state.free_us, known.free_us), tuple(sorted({*state.sent_ms, *known.sent_ms})))
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """The state as it is now; its holder alone may change it.
+
+    Args:
+        descriptor: of the locked file; None where this process limits itself alone.
+    """
+
+    book: _Book
+    descriptor: int | None
+    state: _State
+    now_ms: int
+
+    def save(self, state: _State) -> None:
+        """Replace the state."""
+        if state is self.state:
+            return
+        self.book.see(state)
+        if self.descriptor is not None:
+            try:
+                _write(self.descriptor, state.as_line(_now_ms()))
+            except OSError as exc:
+                self.book.go_alone(exc)
 
 
 def _write(descriptor: int, line: bytes) -> None:

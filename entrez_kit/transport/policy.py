@@ -4,6 +4,7 @@ import hashlib
 import ipaddress
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode, urlsplit
@@ -191,6 +192,20 @@ def is_keyed(settings: Settings, service: str) -> bool:
 def _key(settings: Settings, service: str) -> str | None:
     policy = POLICIES[service]
     return dict(credentials_for(settings, service, policy.base(settings))).get(policy.key)
+
+
+LONGEST_LATENCY: Final = 1.5
+"""Seconds a service may take to answer and still be asked at its full pace, by one errand."""
+
+
+def most_in_flight(settings: Settings, service: str) -> int:
+    """Return how many requests of one errand to a service may be in flight: 6 to NCBI, 16 with an api key."""
+    policy = POLICIES[service]
+    pace = policy.per_second(is_keyed(settings, service))
+    if pause_ms := policy.pause_ms(settings):
+        pace = min(pace, 1000 / pause_ms)
+    most = ceil(pace * LONGEST_LATENCY) + 1
+    return most if policy.at_once is None else min(most, policy.at_once)
 
 
 def limiter_file(settings: Settings, service: str) -> Path:

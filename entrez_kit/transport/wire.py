@@ -12,16 +12,16 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import cache
 from types import TracebackType
 from typing import Any, Final, Generic, Self
 from urllib.parse import urlencode, urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
-from urllib3 import HTTPConnectionPool, HTTPResponse, HTTPSConnectionPool, ProxyManager
-from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3 import HTTPResponse
 from urllib3.exceptions import HTTPError
 
 from entrez_kit._version import __version__
@@ -177,7 +177,9 @@ class Alarm:
 
 
 class _Watched:
-    """Shows the connection in use to the alarm of the thread."""
+    """Shows the connection in use to the alarm of the thread, and lets a request leave only when it may."""
+
+    sock: Any
 
     def connect(self) -> None:
         self._show()
@@ -185,7 +187,10 @@ class _Watched:
 
     def request(self, *args: Any, **kwargs: Any) -> None:
         self._show()
-        super().request(*args, **kwargs)  # type: ignore[misc]  # of the connection this is mixed into
+        if self.sock is None:  # all that takes time comes first
+            self.connect()
+        with getattr(_current, "departure", nullcontext()):
+            super().request(*args, **kwargs)  # type: ignore[misc]  # of the connection this is mixed into
 
     def _show(self) -> None:
         alarm: Alarm | None = getattr(_current, "alarm", None)
@@ -193,24 +198,17 @@ class _Watched:
             alarm.watch(self)
 
 
-class _WatchedHTTP(_Watched, HTTPConnection):
-    pass
+@cache
+def _watched(pool: Any) -> Any:
+    """Return a class of connection pools like another one, whose connections are watched."""
+    connection = type("Watched", (_Watched, pool.ConnectionCls), {})
+    return type(f"Watched{pool.__name__}", (pool,), {"ConnectionCls": connection})
 
 
-class _WatchedHTTPS(_Watched, HTTPSConnection):
-    pass
-
-
-class _HTTPPool(HTTPConnectionPool):
-    ConnectionCls = _WatchedHTTP
-
-
-class _HTTPSPool(HTTPSConnectionPool):
-    ConnectionCls = _WatchedHTTPS
-
-
-POOLS: Final = {"http": _HTTPPool, "https": _HTTPSPool}
-"""Connection pools, by scheme, whose connections an alarm can end."""
+def watch(manager: Any) -> None:
+    """Let the connections of a pool manager end when their time is up, and send when it has come."""
+    pools = manager.pool_classes_by_scheme
+    manager.pool_classes_by_scheme = {scheme: _watched(pool) for scheme, pool in pools.items()}
 
 
 # Requests
@@ -280,13 +278,14 @@ class WireAdapter(HTTPAdapter):
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         """Make the pools, whose connections end when their time is up."""
         super().init_poolmanager(*args, **kwargs)
-        self.poolmanager.pool_classes_by_scheme = POOLS
+        watch(self.poolmanager)
 
     def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
         """Return the pools of a proxy, with the same connections."""
+        known = proxy in self.proxy_manager
         manager = super().proxy_manager_for(proxy, **kwargs)
-        if type(manager) is ProxyManager:  # SOCKS has connections of its own
-            manager.pool_classes_by_scheme = POOLS
+        if not known:
+            watch(manager)
         return manager
 
     def answer(self, request: Outgoing, *, verify: bool | str, cert: Any, proxies: Mapping[str, str] | None) -> Answer:
@@ -368,7 +367,7 @@ class WireAdapter(HTTPAdapter):
         call = request.call
         ready = self._with_credentials(call, method, url)
         host = urlsplit(url).hostname
-        self._gate.take_slot(call, request.deadline, is_new=request.tally.sent == 0)
+        departure = self._gate.take_slot(call, request.deadline, is_new=request.tally.sent == 0)
         left = request.deadline - time.monotonic()
         if left <= 0:
             raise Retryable(faults.timed_out(call))
@@ -376,6 +375,7 @@ class WireAdapter(HTTPAdapter):
             request.tally.sent += 1
         seconds = self._seconds(call) if request.streams else min(self._seconds(call), left)
         alarm = Alarm(time.monotonic() + seconds)
+        _current.departure = departure
         try:
             with alarm:
                 return super().send(
@@ -389,6 +389,8 @@ class WireAdapter(HTTPAdapter):
         except (requests.RequestException, HTTPError, OSError) as exc:
             cause = TimeoutError() if alarm.rang else exc
             fault = faults.explain(cause, call, host or "", seconds)
+        finally:
+            del _current.departure
         # Raised out here, so that no exception that knows the address hangs on as __context__.
         raise fault
 

@@ -26,6 +26,8 @@ class Canned:
     The last body of an endpoint is given as often as it is asked for. A body may be a function of the parameters.
     """
 
+    at_once = 1
+
     def __init__(self, **bodies: Body | Iterable[Body]) -> None:
         self.bodies: dict[str, list[Body]] = {
             name: list(body) if isinstance(body, list | tuple) else [body]  # type: ignore[list-item]

@@ -135,6 +135,8 @@ class Canned:
     other symbols, and of the rest, in whatever order they are asked for.
     """
 
+    at_once = 1
+
     def __init__(self, **bodies: Iterable[bytes | Exception]) -> None:
         self.bodies = {name: list(items) for name, items in bodies.items()}
         self.asked: list[tuple[str, Mapping[str, Any]]] = []

@@ -15,6 +15,7 @@ import signal
 import sqlite3
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -43,7 +44,7 @@ def main(folder: Path, url: str, url_before: str | None, *, every: bool) -> dict
         import_module(name)
     setattr(sync, "BATCH", 8)  # noqa: B010 - small, so that few records make many batches
     setattr(slices, "MAX_PUBMED_RESULTS", 25)  # noqa: B010 - and several slices
-    limiter.RateLimiter.acquire = lambda self, deadline=None: None  # type: ignore[method-assign]  # no waiting here
+    limiter.RateLimiter.acquire = lambda self, deadline=None: nullcontext()  # type: ignore[method-assign]  # no waiting
     retry.Backoff.seconds = lambda self, failures, asked: 0.001  # type: ignore[method-assign]
     before = folder / "before"
     before.mkdir(parents=True)

@@ -12,7 +12,7 @@ from entrez_kit.transport.limiter import RateLimiter, SlotUnavailable
 STALLED_SECONDS = 20.0
 
 
-def run_in_threads(count: int, work: Callable[[], None]) -> None:
+def run_in_threads(count: int, work: Callable[[], object]) -> None:
     """Run the same work in several threads at once; each must come to its end."""
     threads = [threading.Thread(target=work) for _ in range(count)]
     for thread in threads:

@@ -5,6 +5,7 @@ import pytest
 from entrez_kit.batches import PROBE_WAITS, in_batches
 from entrez_kit.errors import EntityNotFound, InvalidInput, UpstreamError
 from entrez_kit.tracing import Watch, watched
+from entrez_kit.transport import in_flight
 
 IDS = [str(number) for number in range(100)]
 
@@ -129,3 +130,64 @@ def test_whoever_watches_is_told_after_each_batch() -> None:
         in_batches(IDS, 40, lambda batch: None)
 
     assert told == [(40, 100), (80, 100), (100, 100)]
+
+
+# Several batches in flight
+
+
+def test_batches_in_flight_together_keep_their_order_and_one_bad_id_sinks_no_other() -> None:
+    def ask(batch: list[str]) -> list[str]:
+        in_flight.departed()
+        if "27" in batch:
+            raise UpstreamError("the backend broke", details={"reason": "ncbi_unreachable"})
+        if "63" in batch:
+            raise EntityNotFound("one of them is no id")
+        return batch
+
+    asked = in_batches(IDS, 10, ask, at_once=6)
+
+    assert [uid for batch, answer in asked.answers for uid in answer] == [i for i in IDS if i not in ("27", "63")]
+    assert (list(asked.failed), list(asked.refused)) == (["27"], ["63"])
+
+
+def test_an_outage_that_meets_batches_in_flight_is_waited_for_once(waited: list[float]) -> None:
+    failures = iter([True] * 8)
+
+    def ask(batch: list[str]) -> int:
+        in_flight.departed()
+        if len(batch) < 10:
+            return len(batch)
+        if next(failures, False):
+            raise UpstreamError("status 503", details={"reason": "ncbi_unreachable"})
+        return len(batch)
+
+    asked = in_batches(IDS, 10, ask, at_once=4)
+
+    assert sum(size for _, size in asked.answers) == 100
+    assert not asked.failed
+    assert len(waited) <= 8
+
+
+def test_while_a_failure_is_looked_into_no_further_batch_is_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[int] = []
+
+    def ask(batch: list[str]) -> None:
+        sent.append(len(batch))
+        in_flight.departed()
+        raise UpstreamError("no connection", details={"reason": "connection"})
+
+    asked = in_batches(IDS * 10, 10, ask, at_once=4)
+
+    assert sent.count(10) <= 5
+    assert sent.count(1) == len(PROBE_WAITS)
+    assert list(asked.failed) == IDS
+    assert asked.failed["99"].message.startswith("Not tried")
+
+
+def test_what_is_no_refusal_ends_batches_in_flight(waited: list[float]) -> None:
+    def ask(batch: list[str]) -> None:
+        in_flight.departed()
+        raise InvalidInput("there is no such database")
+
+    with pytest.raises(InvalidInput):
+        in_batches(IDS, 10, ask, at_once=4)

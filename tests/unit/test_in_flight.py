@@ -1,12 +1,16 @@
 """Requests that do not wait for one another."""
 
 import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 
 from entrez_kit import tracing
-from entrez_kit.batches import all_at_once, in_background
 from entrez_kit.errors import UpstreamError
+from entrez_kit.transport import in_flight
+from entrez_kit.transport.in_flight import all_at_once, in_background, in_order
 
 
 def test_calls_run_at_the_same_time_and_their_results_come_in_order() -> None:
@@ -32,3 +36,142 @@ def test_what_a_call_raises_is_raised_where_its_result_is_waited_for() -> None:
 def test_calls_belong_to_the_trace_they_were_started_in() -> None:
     with tracing.trace("abc"):
         assert [trace and trace.request_id for trace in all_at_once([tracing.current_trace] * 2)] == ["abc", "abc"]
+        assert [trace and trace.request_id for trace in in_order([tracing.current_trace] * 3, 2)] == ["abc"] * 3
+
+
+class Service:
+    """Lets requests leave one after the other, and answers them when it is told to."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.standing = self.most_standing = self.under_way = self.most_under_way = 0
+        self.begun: list[int] = []
+        self.answers = threading.Event()
+        self.size = 0
+
+    def ask(self, number: int) -> int:
+        with self.lock:
+            self.begun.append(number)
+            self.standing += 1
+            self.under_way += 1
+            self.most_standing = max(self.most_standing, self.standing)
+            self.most_under_way = max(self.most_under_way, self.under_way)
+        in_flight.checkpoint()
+        time.sleep(0.001)
+        with self.lock:
+            self.standing -= 1
+        in_flight.departed()
+        self.answers.wait(20)
+        in_flight.received(self.size)
+        with self.lock:
+            self.under_way -= 1
+        return number
+
+    def calls(self, count: int) -> Iterator[Callable[[], int]]:
+        return (partial(self.ask, number) for number in range(count))
+
+    def has_begun(self, count: int) -> bool:
+        """Wait until so many calls have begun, and a moment more for one that should not."""
+        until = time.monotonic() + 10
+        while len(self.begun) < count and time.monotonic() < until:
+            time.sleep(0.002)
+        time.sleep(0.05)
+        return len(self.begun) == count
+
+
+def test_one_call_stands_before_the_limiter_and_the_next_begins_when_its_request_has_left() -> None:
+    service = Service()
+    results = in_order(service.calls(20), 6)
+    threading.Timer(0.2, service.answers.set).start()
+
+    assert list(results) == list(range(20))
+    assert service.begun == list(range(20))
+    assert service.most_standing == 1
+    assert service.most_under_way == 6
+
+
+def test_nothing_is_asked_for_before_the_first_result_is_wanted() -> None:
+    service = Service()
+    results = in_order(service.calls(20), 6)
+    assert service.has_begun(0)
+
+    service.answers.set()
+    assert next(results) == 0
+
+
+def test_whoever_stops_reading_has_not_asked_for_much() -> None:
+    service = Service()
+    service.answers.set()
+    results = in_order(service.calls(100), 4)
+    assert next(results) == 0
+
+    assert service.has_begun(1 + in_flight.AHEAD * 4)
+
+
+def test_bytes_that_wait_for_their_turn_are_bounded() -> None:
+    service = Service()
+    service.answers.set()
+    service.size = in_flight.MOST_WAITING_BYTES // 2
+    results = in_order(service.calls(100), 10)
+    assert next(results) == 0
+
+    assert len(service.begun) <= 5
+    assert list(results) == list(range(1, 100))
+
+
+def test_after_an_error_nothing_more_is_begun_and_what_stands_does_not_leave() -> None:
+    service = Service()
+    stopped = threading.Event()
+
+    def standing() -> int:
+        service.answers.wait(20)
+        try:
+            in_flight.checkpoint()
+        except tracing.Cancelled:
+            stopped.set()
+            raise
+        return 1
+
+    def fail() -> int:
+        in_flight.departed()
+        raise UpstreamError("no answer")
+
+    calls: list[Callable[[], int]] = [fail, standing, partial(service.ask, 2)]
+    with pytest.raises(UpstreamError):
+        list(in_order(calls, 4))
+    service.answers.set()
+
+    assert stopped.wait(10)
+    assert service.has_begun(0)
+
+
+def test_a_request_of_a_call_within_a_call_clears_the_way_for_both() -> None:
+    gate = threading.Barrier(2, timeout=10)
+
+    def inner() -> int:
+        in_flight.departed()
+        gate.wait()
+        return 1
+
+    def outer() -> int:
+        return sum(in_order([inner], 2))
+
+    assert list(in_order([outer, outer], 2)) == [1, 1]
+
+
+def test_calls_side_by_side_can_be_stopped_and_do_not_tell_how_far_each_is() -> None:
+    told: list[int] = []
+
+    def call() -> None:
+        tracing.step(1, 2)
+        tracing.stage("a part")
+
+    with tracing.watched(tracing.Watch(wanted=lambda: True, progress=lambda done, total: told.append(done))):
+        list(in_order([call, call], 2))
+    assert told == []
+
+    with (
+        tracing.watched(tracing.Watch(wanted=lambda: False, progress=lambda done, total: None)),
+        pytest.raises(tracing.Cancelled),
+    ):
+        list(in_order([call, call], 2))

@@ -400,7 +400,8 @@ def _by_title(
         return reply.ids, reply.count
 
     def asked(keys: Sequence[str], size: int) -> list[tuple[list[str], tuple[list[str], int]]]:
-        answers = in_batches(list(keys), size, ask, refusals=(EntityNotFound, InvalidInput))
+        refusals = (EntityNotFound, InvalidInput)
+        answers = in_batches(list(keys), size, ask, refusals=refusals, at_once=services.eutils.at_once)
         for key, error in answers.failed.items():
             found[int(key)].failure = error
         return answers.answers

@@ -11,13 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
-from entrez_kit.batches import in_background, in_batches
+from entrez_kit.batches import in_batches
 from entrez_kit.citations.check.crossref_records import standing_of_work
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.model import Result, sparse
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus, graver
 from entrez_kit.services import Services
+from entrez_kit.transport.in_flight import in_background
 
 if TYPE_CHECKING:
     from entrez_kit.citations.check.retraction_watch import RetractionWatch

@@ -180,8 +180,9 @@ class Prepared:
     def __init__(self, answer: Callable[[list[str], str], list[Mapping[str, Any]]]) -> None:
         self.answer = answer
         self.asked: list[tuple[str, list[str]]] = []
-        self.idconv = SimpleNamespace(convert=self.convert)
+        self.idconv = SimpleNamespace(at_once=1, convert=self.convert)
         self.eutils = SimpleNamespace(
+            at_once=1,
             esummary=self.esummary,
             esearch=lambda **_: prepared("esearch", b"<eSearchResult><Count>0</Count><IdList/></eSearchResult>"),
             efetch=self.efetch,
@@ -221,7 +222,11 @@ class Library(Prepared):
         super().__init__(answer)
         self.records = {name.lstrip("p"): fields for name, fields in records.items()}
         self.eutils = SimpleNamespace(
-            esearch=self.esearch, efetch=self.efetch, esummary=self.esummary, known_uids=lambda db, ids: set()
+            at_once=1,
+            esearch=self.esearch,
+            efetch=self.efetch,
+            esummary=self.esummary,
+            known_uids=lambda db, ids: set(),
         )
 
     def esearch(self, term: str, **_: Any) -> Reply:

@@ -242,10 +242,10 @@ def test_medline_text_of_unknown_pmids_is_not_found_and_its_remark_is_no_record(
 
 
 def test_running_again_after_a_failure_asks_only_for_what_is_missing(kit_for: KitFor) -> None:
-    asked = [str(number) for number in range(99_100_001, 99_100_601)]
-    with Sandbox(records=600, enforce_limits=False) as flaky:
+    asked = [str(number) for number in range(99_100_001, 99_101_501)]
+    with Sandbox(records=1_500, enforce_limits=False) as flaky:
         kit = kit_for(flaky, ncbi_max_retries=0)
-        kit.fetch_contents(pmids=asked[:400])
+        kit.fetch_contents(pmids=asked[:1_000])
         before = flaky.requests("efetch")
         result = kit.fetch_contents(pmids=asked)
 

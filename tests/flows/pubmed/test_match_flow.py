@@ -221,7 +221,7 @@ class Matcher:
         self.answers = list(answers)
         self.control = control
         self.sent: list[list[str]] = []
-        self.eutils = SimpleNamespace(ecitmatch=self.ecitmatch, efetch=self.efetch, esearch=self.esearch)
+        self.eutils = SimpleNamespace(at_once=1, ecitmatch=self.ecitmatch, efetch=self.efetch, esearch=self.esearch)
 
     def ecitmatch(self, bdata: str, db: str, read: Any) -> Reply:
         lines = bdata.split("\r")

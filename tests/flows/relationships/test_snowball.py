@@ -26,6 +26,8 @@ Graph = Mapping[str, Sequence[str]]
 class Drawn:
     """Services over a graph of who cites whom, given as lists of references."""
 
+    at_once = 1
+
     def __init__(self, graph: Graph, *, fails: Callable[[list[str]], bool] = lambda ids: False) -> None:
         self.graph = graph
         self.fails = fails

@@ -1,0 +1,198 @@
+"""Calls of one errand side by side: as many in flight as pace and latency ask for, their results in order.
+
+At any time one call of an errand stands before the limiter. Once its request has left, the next call is begun, whether
+the reply is there or not. So ceil(rate x latency) + 1 are in flight, without anybody measuring either, and an errand
+takes one place in the queue, however much it has to ask for. What replies are made into is made in the threads.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar, copy_context
+from typing import Any, Final, Generic, TypeVar
+
+from entrez_kit import tracing
+
+T = TypeVar("T")
+
+MOST_WAITING_BYTES: Final = 30_000_000
+"""So much may have come for results that wait for their turn; beyond it nothing more is asked for."""
+AHEAD: Final = 2
+"""Results begun and not yet taken, as a multiple of those in flight: whoever stops reading has not asked for much."""
+
+
+class _Flight(Generic[T]):
+    """One call: what it received so far, and in the end its result or what it raised."""
+
+    def __init__(self, errand: "_Errand[T]") -> None:
+        self.errand = errand
+        self.size = 0
+        self.done = False
+        self.results: list[T] = []
+        self.failure: BaseException | None = None
+
+
+_current: ContextVar[_Flight[Any] | None] = ContextVar("entrez_kit_flight", default=None)
+
+
+def checkpoint() -> None:
+    """Stop here if whoever began the running call has left.
+
+    Raises:
+        Cancelled: nobody waits for its result.
+    """
+    flight = _current.get()
+    while flight is not None:
+        if flight.errand.closed:
+            raise tracing.Cancelled
+        flight = flight.errand.outer
+
+
+def departed() -> None:
+    """Note that a request of the running call has left, so that the next call may be begun."""
+    flight = _current.get()
+    while flight is not None:
+        flight.errand.clear_the_way(flight)
+        flight = flight.errand.outer
+
+
+def received(size: int) -> None:
+    """Note so many bytes that the running call holds."""
+    flight = _current.get()
+    while flight is not None:
+        flight.size += size
+        flight = flight.errand.outer
+
+
+class _Errand(Generic[T]):
+    """Calls that are run in threads, each in a copy of the context the errand was made in.
+
+    Args:
+        paced: whether each call waits until the one before has sent its request, or has ended.
+    """
+
+    def __init__(self, calls: Iterable[Callable[[], T]], at_once: int, *, paced: bool = True) -> None:
+        self.outer = _current.get()
+        self.closed = False
+        self._calls = iter(calls)
+        self._at_once = at_once
+        self._paced = paced
+        self._context = copy_context()
+        self._changed = threading.Condition()
+        self._flights: deque[_Flight[T]] = deque()
+        self._in_flight = 0
+        self._standing: _Flight[T] | None = None
+
+    def begin(self) -> None:
+        """Begin the next call, or all when they are not paced, as far as there are any and there is room."""
+        while self._begin_one() and not self._paced:
+            pass
+
+    def _begin_one(self) -> bool:
+        with self._changed:
+            waiting = sum(flight.size for flight in self._flights if flight.done)
+            if (
+                self.closed
+                or self._standing is not None
+                or self._in_flight >= self._at_once
+                or len(self._flights) >= AHEAD * self._at_once
+                or waiting > MOST_WAITING_BYTES
+            ):
+                return False
+            flight = _Flight(self)
+            try:
+                call = next(self._calls)
+            except StopIteration:
+                return False
+            except BaseException as exc:  # it is raised where a result would be taken
+                flight.failure, flight.done = exc, True
+                self._flights.append(flight)
+                return False
+            self._flights.append(flight)
+            self._standing = flight if self._paced else None
+            self._in_flight += 1
+        # A daemon: whoever presses Ctrl-C need not wait for the last reply.
+        work = (self._context.copy().run, (self._run, flight, call))
+        threading.Thread(target=work[0], args=work[1], daemon=True, name="entrez-kit request").start()
+        return True
+
+    def _run(self, flight: _Flight[T], call: Callable[[], T]) -> None:
+        _current.set(flight)
+        try:
+            with tracing.unreported():  # whoever takes the results tells how far the whole is
+                flight.results.append(call())
+        except BaseException as exc:  # it is raised again where the result is taken
+            flight.failure = exc
+        with self._changed:
+            flight.done = True
+            self._in_flight -= 1
+            self._changed.notify_all()
+        if not self.clear_the_way(flight):
+            self.begin()
+
+    def clear_the_way(self, flight: _Flight[T]) -> bool:
+        """Begin the next call, unless this one stood before the limiter no more."""
+        with self._changed:
+            if self._standing is not flight:
+                return False
+            self._standing = None
+        self.begin()
+        return True
+
+    def results(self) -> Iterator[T]:
+        """Yield the results in order, each once it is there; begin no more calls when nobody takes them any more."""
+        try:
+            while (flight := self._next()) is not None:
+                if flight.failure is not None:
+                    raise flight.failure
+                yield flight.results.pop()
+        finally:
+            self.closed = True
+
+    def _next(self) -> _Flight[T] | None:
+        self.begin()
+        with self._changed:
+            if not self._flights:
+                return None
+            flight = self._flights[0]
+            while not flight.done:
+                self._changed.wait()
+            self._flights.popleft()
+        self.begin()
+        return flight
+
+
+def in_order(calls: Iterable[Callable[[], T]], at_once: int) -> Iterator[T]:
+    """Run calls side by side and yield their results in order; begun with the first that is wanted.
+
+    Args:
+        calls: run in threads; taken one by one, each when it can be begun. With a single one at a time they are run
+            here, each when its result is wanted.
+        at_once: how many may be under way.
+
+    Raises:
+        BaseException: what a call raised, where its result would have come. The calls after it are given up.
+    """
+    if at_once > 1:
+        yield from _Errand(calls, at_once).results()
+        return
+    for call in calls:
+        yield call()
+
+
+def all_at_once(calls: Iterable[Callable[[], T]]) -> list[T]:
+    """Run calls at the same time and return their results in order.
+
+    Raises:
+        BaseException: what the first of the calls that failed raised.
+    """
+    calls = list(calls)
+    return list(_Errand(calls, len(calls), paced=False).results())
+
+
+def in_background(call: Callable[[], T]) -> Callable[[], T]:
+    """Begin a call beside whatever comes next; the function returned waits for its result."""
+    errand = _Errand([call], 1)
+    errand.begin()
+    results = errand.results()
+    return lambda: next(results)
