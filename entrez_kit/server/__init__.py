@@ -35,6 +35,9 @@ def _prepare_sdk() -> None:
         if spec is not None:
             package = sys.modules[name] = module_from_spec(spec)
             package.__class__ = _Package
+            above, _, own = name.rpartition(".")
+            if above:
+                setattr(sys.modules[above], own, package)
     usual, BaseModel.model_config = BaseModel.model_config, ConfigDict(defer_build=True)
     try:
         for name in MESSAGES:
