@@ -34,7 +34,6 @@ from pydantic import ValidationError
 
 from entrez_kit import tracing
 from entrez_kit._version import __version__
-from entrez_kit.catalogue import OPERATIONS
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured
 from entrez_kit.model import problem_of
 from entrez_kit.operation import unforeseen
@@ -42,7 +41,7 @@ from entrez_kit.server import completions, prompts, resources
 from entrez_kit.server.auth import allowed_scopes
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.telemetry import answering, traceable
-from entrez_kit.server.tools import DEFAULT_TOOLSETS, AnyOperation, Names, Toolbox, not_allowed, scope_of
+from entrez_kit.server.tools import DEFAULT_TOOLSETS, AnyOperation, Names, Toolbox, not_allowed
 from entrez_kit.server.workers import Workers
 from entrez_kit.wording import Door
 
@@ -80,12 +79,12 @@ class Options:
     Args:
         toolsets: which tools are listed.
         names: under which names.
-        operations: the catalogue.
+        operations: what there is; the catalogue unless given.
     """
 
     toolsets: tuple[str, ...] = DEFAULT_TOOLSETS
     names: Names = "kit"
-    operations: Sequence[AnyOperation] = OPERATIONS
+    operations: Sequence[AnyOperation] | None = None
 
 
 class EntrezServer:
@@ -94,7 +93,8 @@ class EntrezServer:
     def __init__(self, services: ServerServices, options: Options | None = None) -> None:
         chosen = options or Options()
         self.services = services
-        self.toolbox = Toolbox(chosen.operations, toolsets=chosen.toolsets, names=chosen.names)
+        operations = chosen.operations or services.settings.cache_dir
+        self.toolbox = Toolbox(operations, toolsets=chosen.toolsets, names=chosen.names)
         self.workers = Workers()
 
     def build(self) -> Server[Any]:
@@ -141,15 +141,15 @@ class EntrezServer:
 
     async def call_tool(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
         """Call a tool. Whatever goes wrong comes back as an envelope in the result."""
-        operation = self.toolbox.find(params.name)
+        facts = self.toolbox.find(params.name)
         scopes = allowed_scopes()
-        if operation is not None and scopes is not None and scope_of(operation) not in scopes:
-            return self.toolbox.refusal(not_allowed(operation), operation)
+        if facts is not None and scopes is not None and facts.scope not in scopes:
+            return self.toolbox.refusal(not_allowed(facts), facts)
         arguments = params.arguments or {}
         try:
             return await self.workers.run(ctx, lambda: self.toolbox.call(self.services, params.name, arguments))
         except EntrezKitError as exc:
-            return self.toolbox.refusal(exc, operation)
+            return self.toolbox.refusal(exc, facts)
 
     async def list_resources(self, ctx: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
         """List the resources that have a fixed address."""

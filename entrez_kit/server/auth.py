@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-import jwt
 from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import AccessToken
 
 from entrez_kit.errors import InvalidInput, NotConfigured
-from entrez_kit.server.tools import SCOPE_PREFIX, SCOPES
+from entrez_kit.server.tool_facts import SCOPE_PREFIX
+from entrez_kit.server.tools import SCOPES
 from entrez_kit.settings import Settings
 
 ALGORITHM: Final = "HS256"
@@ -110,6 +110,8 @@ def issue_token(settings: Settings, *, subject: str, ttl: int, scopes: Iterable[
         NotConfigured: there is no secret to sign it with.
     """
     secret = secret_of(settings)
+    import jwt
+
     name = subject.strip()
     if not name or len(name) > 200 or not name.isprintable():
         raise InvalidInput(
@@ -139,6 +141,8 @@ class Verifier:
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """Return what a token allows, or None for one that is not accepted, whatever is wrong with it."""
+        import jwt
+
         if len(token) > MAX_TOKEN:
             return None
         try:

@@ -5,14 +5,11 @@ from typing import Final
 
 from mcp_types import CompleteRequestParams, CompleteResult, Completion, PromptReference
 
-from entrez_kit.corpus.operations import RAG_GET
-from entrez_kit.databases.names import parse_database_list
 from entrez_kit.errors import EntrezKitError
-from entrez_kit.gene.organisms import COMMON
 from entrez_kit.guides import topics
 from entrez_kit.server.prompts import CORPUS_UPDATE, GENE_DOSSIER
 from entrez_kit.server.resources import GUIDE_TEMPLATE, STATS_TEMPLATE
-from entrez_kit.server.tools import scope_of
+from entrez_kit.server.tool_facts import SCOPE_PREFIX
 from entrez_kit.services import Services
 
 MAX_VALUES: Final = 100
@@ -26,11 +23,15 @@ USUAL_DATABASES: Final = (
 
 
 def _organisms(services: Services) -> list[str]:
+    from entrez_kit.gene.organisms import COMMON
+
     return list(COMMON)
 
 
 def _databases(services: Services) -> list[str]:
     """Return the names of all databases; NCBI's list is kept for a day, so this seldom costs a request."""
+    from entrez_kit.databases.names import parse_database_list
+
     try:
         return services.eutils.einfo(read=parse_database_list).value
     except EntrezKitError:
@@ -53,7 +54,7 @@ COMPLETERS: Final[Mapping[tuple[str, str], Callable[[Services], list[str]]]] = {
 }
 """By prompt or resource template, and argument."""
 
-SCOPES: Final[Mapping[tuple[str, str], str]] = {(CORPUS_UPDATE.name, "query_key"): scope_of(RAG_GET)}
+SCOPES: Final[Mapping[tuple[str, str], str]] = {(CORPUS_UPDATE.name, "query_key"): f"{SCOPE_PREFIX}corpus.read"}
 """What a token must have to be offered values that are not for everybody."""
 
 

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from entrez_kit.errors import NotConfigured
 from entrez_kit.server.resources import scope_of_resource
-from entrez_kit.server.tools import AnyOperation, scope_of
+from entrez_kit.server.tool_facts import ToolFacts
 from entrez_kit.settings import Settings
 from entrez_kit.transport.policy import is_loopback
 
@@ -173,7 +173,7 @@ class ScopeGuard:
         find: returns the operation that answers to a tool name.
     """
 
-    def __init__(self, app: ASGIApp, find: Callable[[str], AnyOperation | None]) -> None:
+    def __init__(self, app: ASGIApp, find: Callable[[str], ToolFacts | None]) -> None:
         self._app = app
         self._find = find
 
@@ -205,9 +205,9 @@ class ScopeGuard:
                 continue
             params = message["params"]
             if message.get("method") == "tools/call":
-                operation = self._find(str(params.get("name")))
-                if operation is not None:
-                    yield scope_of(operation)
+                facts = self._find(str(params.get("name")))
+                if facts is not None:
+                    yield facts.scope
             elif message.get("method") == "resources/read":
                 needed = scope_of_resource(str(params.get("uri")))
                 if needed is not None:

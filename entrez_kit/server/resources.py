@@ -15,12 +15,10 @@ from mcp_types import (
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from entrez_kit._version import __version__
-from entrez_kit.corpus.operations import RAG_GET
-from entrez_kit.databases.info import describe_database
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput
 from entrez_kit.guides import read_guide, topics
 from entrez_kit.server.clients import Health, ServerServices
-from entrez_kit.server.tools import SCOPE_PREFIX
+from entrez_kit.server.tool_facts import SCOPE_PREFIX
 from entrez_kit.settings import Settings
 from entrez_kit.wording import Call, Wording
 
@@ -121,6 +119,8 @@ def read_resource(services: ServerServices, uri: str, protocol_version: str) -> 
     if uri.startswith(STATS_PREFIX):
         return _json_contents(uri, database_stats(services, uri.removeprefix(STATS_PREFIX)))
     if uri.startswith(PAPER_PREFIX):
+        from entrez_kit.corpus.operations import RAG_GET
+
         found = RAG_GET.run(services, {"doc_id": f"pmid:{uri.removeprefix(PAPER_PREFIX)}"})
         return _json_contents(uri, found.model_dump(mode="json"))
     if uri.startswith(GUIDE_PREFIX):
@@ -135,7 +135,11 @@ def read_resource(services: ServerServices, uri: str, protocol_version: str) -> 
 
 def error_document(uri: str, error: EntrezKitError) -> dict[str, Any]:
     """Return an error about a resource as its readers expect it: of the corpus in the contract's own envelope."""
-    return RAG_GET.error_document(error) if uri.startswith(PAPER_PREFIX) else error.envelope()
+    if not uri.startswith(PAPER_PREFIX):
+        return error.envelope()
+    from entrez_kit.corpus.operations import RAG_GET
+
+    return RAG_GET.error_document(error)
 
 
 def _unknown(uri: str, hint: str) -> EntityNotFound:
@@ -218,6 +222,8 @@ def database_stats(services: ServerServices, name: str) -> dict[str, Any]:
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
     """
+    from entrez_kit.databases.info import describe_database
+
     try:
         if not name.strip():  # without a name EInfo lists all databases
             raise InvalidInput("no name")

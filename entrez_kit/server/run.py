@@ -65,7 +65,7 @@ def _announce(settings: Settings, handlers: EntrezServer) -> None:
         extra={
             "version": __version__,
             "transport": settings.mcp_transport_type,
-            "tools": len(handlers.toolbox.operations()),
+            "tools": len(handlers.toolbox.listed),
             "requests_per_second": settings.requests_per_second,
         },
     )

@@ -3,10 +3,11 @@
 import json
 import logging
 import re
+import threading
 import time
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
@@ -15,9 +16,9 @@ from opentelemetry import trace
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured
 from entrez_kit.operation import Execution, Operation, execute
-from entrez_kit.server.schemas import Schema, capped, closed_output_schema, input_schema, output_schema
 from entrez_kit.server.telemetry import record_error, record_success
-from entrez_kit.server.words import TOOLS, Tools
+from entrez_kit.server.tool_facts import SCOPE_PREFIX, ToolFacts, facts_of_catalogue
+from entrez_kit.server.words import Tools
 from entrez_kit.services import Services
 
 AnyOperation = Operation[Any, Any]
@@ -26,7 +27,6 @@ Names = Literal["kit", "contract"]
 TOOLSETS: Final = ("pubmed", "gene", "corpus", "entrez")
 DEFAULT_TOOLSETS: Final = ("pubmed", "gene", "corpus")
 
-SCOPE_PREFIX: Final = "entrez-kit:"
 SCOPES: Final = tuple(f"{SCOPE_PREFIX}{name}" for name in ("pubmed", "gene", "corpus.read", "corpus.write", "entrez"))
 """What a token may allow; a toolset each, reading and changing the corpus apart."""
 
@@ -54,68 +54,66 @@ def read_toolsets(text: str | None) -> tuple[str, ...]:
     return tuple(name for name in TOOLSETS if name in named) or DEFAULT_TOOLSETS
 
 
-def scope_of(operation: AnyOperation) -> str:
-    """Return the scope a token must have for calling an operation."""
-    if operation.toolset == "corpus":
-        return f"{SCOPE_PREFIX}corpus.{'read' if operation.read_only else 'write'}"
-    return f"{SCOPE_PREFIX}{operation.toolset}"
-
-
-@dataclass(frozen=True, slots=True)
-class _ToolEntry:
-    """An operation as a tool: the name it is listed under, and the two schemas."""
-
-    name: str
-    operation: AnyOperation
-    inputs: Schema
-    outputs: Schema
-
-
 class Toolbox:
     """Every operation as a tool. All of them answer to all their names, whatever is listed.
 
     Args:
-        operations: the catalogue, or a part of it.
+        operations: the catalogue, or a part of it; or the folder that keeps what is listed of the catalogue, which is
+            imported when a tool is first called.
         toolsets: which tools are listed.
         names: whether they are listed under their own names or under those of the specifications.
     """
 
     def __init__(
         self,
-        operations: Iterable[AnyOperation],
+        operations: Iterable[AnyOperation] | Path,
         *,
         toolsets: Collection[str] = DEFAULT_TOOLSETS,
         names: Names = "kit",
     ) -> None:
-        self._entries = [_entry(operation, names) for operation in operations]
-        self._listed = [entry for entry in self._entries if entry.operation.toolset in toolsets]
-        self._by_name = {
-            name: entry
-            for entry in self._entries
-            for name in (entry.operation.name, *entry.operation.aliases, entry.name)
-        }
-        shown = {entry.operation.name: entry.name for entry in self._entries if entry.name != entry.operation.name}
-        self._shown = shown
-        self.door = Tools({**TOOLS, **{entry.operation.method: entry.name for entry in self._entries}})
-        self._own_name = re.compile(rf"\b(?:{'|'.join(map(re.escape, shown))})\b") if shown else None
+        self._operations: dict[str, AnyOperation] | None = None
+        self._capped: dict[str, AnyOperation] = {}
+        self._lock = threading.Lock()
+        if isinstance(operations, Path):
+            facts = facts_of_catalogue(operations)
+        else:
+            self._operations = {one.name: one for one in operations}
+            facts = [ToolFacts.of(one) for one in self._operations.values()]
+        self.listed = [one for one in facts if one.toolset in toolsets]
+        self._by_name = {name: one for one in facts for name in (one.name, *one.aliases)}
+        self._shown = {one.name: one.aliases[0] for one in facts if one.aliases} if names == "contract" else {}
+        self.door = Tools({one.method: self.shown(one) for one in facts})
+        self._own_name = re.compile(rf"\b(?:{'|'.join(map(re.escape, self._shown))})\b") if self._shown else None
 
-    def find(self, name: str) -> AnyOperation | None:
-        """Return the operation that answers to a name."""
-        entry = self._by_name.get(name)
-        return entry.operation if entry is not None else None
+    def find(self, name: str) -> ToolFacts | None:
+        """Return what is known of the tool that answers to a name."""
+        return self._by_name.get(name)
+
+    def shown(self, facts: ToolFacts) -> str:
+        """Return the name a tool is listed under."""
+        return self._shown.get(facts.name, facts.name)
 
     def name_of(self, operation_name: str) -> str | None:
         """Return the name an operation is listed under, or None where it is not listed."""
-        return next((entry.name for entry in self._listed if entry.operation.name == operation_name), None)
+        return next((self.shown(one) for one in self.listed if one.name == operation_name), None)
 
-    def inputs_of(self, name: str) -> Schema | None:
+    def inputs_of(self, name: str) -> dict[str, Any] | None:
         """Return the input schema of the tool that answers to a name."""
-        entry = self._by_name.get(name)
-        return entry.inputs if entry is not None else None
+        facts = self.find(name)
+        return facts.inputs if facts is not None else None
 
-    def operations(self) -> list[tuple[str, AnyOperation]]:
-        """Return what is listed: names and operations."""
-        return [(entry.name, entry.operation) for entry in self._listed]
+    def operation(self, facts: ToolFacts) -> AnyOperation:
+        """Return the operation of a tool, with the bounds that hold for MCP calls."""
+        from entrez_kit.server.schemas import capped
+
+        with self._lock:
+            if self._operations is None:
+                from entrez_kit.catalogue import OPERATIONS
+
+                self._operations = {one.name: one for one in OPERATIONS}
+            if facts.name not in self._capped:
+                self._capped[facts.name] = capped(self._operations[facts.name])
+            return self._capped[facts.name]
 
     def listing(self, *, scopes: Collection[str] | None, protocol_version: str) -> list[Tool]:
         """Return the tools for ``tools/list``.
@@ -127,21 +125,21 @@ class Toolbox:
         titled = protocol_version >= TITLES_SINCE
         return [
             Tool(
-                name=entry.name,
-                title=entry.operation.title if titled else None,
-                description=self.renamed(" ".join(entry.operation.description.split())),
-                input_schema=entry.inputs,
-                output_schema=entry.outputs,
+                name=self.shown(one),
+                title=one.title if titled else None,
+                description=self.renamed(one.description),
+                input_schema=one.inputs,
+                output_schema=one.outputs,
                 annotations=ToolAnnotations(
-                    title=None if titled else entry.operation.title,
-                    read_only_hint=entry.operation.read_only,
+                    title=None if titled else one.title,
+                    read_only_hint=one.read_only,
                     # That the world is open goes without saying, and who only reads can repeat everything.
-                    destructive_hint=None if entry.operation.read_only else False,
-                    idempotent_hint=None if entry.operation.read_only else True,
+                    destructive_hint=None if one.read_only else False,
+                    idempotent_hint=None if one.read_only else True,
                 ),
             )
-            for entry in self._listed
-            if scopes is None or scope_of(entry.operation) in scopes
+            for one in self.listed
+            if scopes is None or one.scope in scopes
         ]
 
     def renamed(self, text: str) -> str:
@@ -152,29 +150,28 @@ class Toolbox:
 
     def call(self, services: Services, name: str, arguments: Mapping[str, Any]) -> CallToolResult:
         """Run a tool to its end and return its result, or the envelope of what went wrong. Never raises an error."""
-        entry = self._by_name.get(name)
+        facts = self.find(name)
         started = time.monotonic()
-        if entry is None:
+        if facts is None:
             with tracing.trace(tracing.new_request_id()) as opened:
                 outcome: Execution[Any] = Execution(opened, error=self._unknown(name))
         else:
-            outcome = execute(entry.operation, services, _unpacked(arguments, entry.inputs))
+            outcome = execute(self.operation(facts), services, _unpacked(arguments, facts.inputs))
         seconds = time.monotonic() - started
         with tracing.trace(outcome.trace.request_id):
-            _report(entry.operation.name if entry is not None else name, outcome, seconds)
-        operation = entry.operation if entry is not None else None
-        return self._result(outcome, seconds, operation, demo=services.settings.demo_warning)
+            _report(facts.name if facts is not None else name, outcome, seconds)
+        return self._result(outcome, seconds, facts, demo=services.settings.demo_warning)
 
-    def refusal(self, error: EntrezKitError, operation: AnyOperation | None = None) -> CallToolResult:
+    def refusal(self, error: EntrezKitError, facts: ToolFacts | None = None) -> CallToolResult:
         """Return the answer to a call that is not even tried."""
         with tracing.trace(tracing.new_request_id()) as opened:
-            return self._result(Execution(opened, error=error), 0.0, operation)
+            return self._result(Execution(opened, error=error), 0.0, facts)
 
     def _result(
         self,
         outcome: Execution[Any],
         seconds: float,
-        operation: AnyOperation | None = None,
+        facts: ToolFacts | None = None,
         *,
         demo: str | None = None,
     ) -> CallToolResult:
@@ -187,7 +184,7 @@ class Toolbox:
         envelope: dict[str, Any] = {}
         if (error := outcome.error) is not None:
             error.say_in(self.door)
-            envelope = error.envelope() if operation is None else operation.error_document(error)
+            envelope = error.envelope() if facts is None else self.operation(facts).error_document(error)
             if outcome.result is not None:
                 meta["incomplete"] = {
                     "code": envelope["error"]["code"],
@@ -208,7 +205,7 @@ class Toolbox:
         )
 
     def _unknown(self, name: str) -> InvalidInput:
-        listed = [entry.name for entry in self._listed]
+        listed = [self.shown(one) for one in self.listed]
         near = get_close_matches(name, listed, n=2, cutoff=0.5)
         return InvalidInput(
             f"There is no tool {name[:100]!r}.",
@@ -218,24 +215,16 @@ class Toolbox:
         )
 
 
-def not_allowed(operation: AnyOperation) -> NotConfigured:
+def not_allowed(facts: ToolFacts) -> NotConfigured:
     """Return the error for a token that does not reach as far as a tool."""
-    scope = scope_of(operation)
     return NotConfigured(
-        f"This token does not allow {operation.name}.",
-        recovery_hint=f"Ask whoever runs the server for a token with the scope {scope}.",
-        details={"reason": "insufficient_scope", "scope": scope},
+        f"This token does not allow {facts.name}.",
+        recovery_hint=f"Ask whoever runs the server for a token with the scope {facts.scope}.",
+        details={"reason": "insufficient_scope", "scope": facts.scope},
     )
 
 
-def _entry(operation: AnyOperation, names: Names) -> _ToolEntry:
-    inner = capped(operation)
-    name = operation.aliases[0] if names == "contract" and operation.aliases else operation.name
-    shown = closed_output_schema if operation.closed else output_schema
-    return _ToolEntry(name, inner, input_schema(inner.request), shown(operation.result))
-
-
-def _unpacked(arguments: Mapping[str, Any], inputs: Schema) -> dict[str, Any]:
+def _unpacked(arguments: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments with lists and objects that a host sent as JSON texts unpacked.
 
     Only where a list or an object is due and the text holds just that; any other text is left for validation to refuse.

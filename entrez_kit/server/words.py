@@ -1,24 +1,21 @@
 """How the server says calls, arguments and flags: as tools, fields and settings."""
 
 from collections.abc import Mapping
-from typing import Final
+from types import MappingProxyType
 
-from entrez_kit.catalogue import OPERATIONS
 from entrez_kit.wording import Call, Door
-
-TOOLS: Final = {operation.method: operation.name for operation in OPERATIONS}
 
 
 class Tools(Door):
     """The words of the server.
 
     Args:
-        names: the tool of each method of ``EntrezKit``, as it is listed.
+        names: the tool of each method of ``EntrezKit``, as it is listed; of the others the operation's own.
     """
 
     name = "tools"
 
-    def __init__(self, names: Mapping[str, str] = TOOLS) -> None:
+    def __init__(self, names: Mapping[str, str] = MappingProxyType({})) -> None:
         self.names = names
 
     def switch(self, name: str) -> str:
@@ -27,5 +24,9 @@ class Tools(Door):
 
     def call(self, call: Call) -> str:
         """Return a call of a tool."""
-        shown = super().call(call)
-        return shown.replace(f"kit.{call.method}", self.names[call.method], 1)
+        name = self.names.get(call.method)
+        if name is None:
+            from entrez_kit.catalogue import OPERATIONS
+
+            name = next(operation.name for operation in OPERATIONS if operation.method == call.method)
+        return super().call(call).replace(f"kit.{call.method}", name, 1)

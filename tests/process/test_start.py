@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -94,3 +94,47 @@ def test_whoever_asks_the_sdk_for_what_the_server_leaves_out_gets_it() -> None:
         "assert not BaseModel.model_config\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+def test_a_server_lists_its_tools_without_any_operation_and_imports_them_when_one_is_called(sandbox: "Sandbox") -> None:
+    def said(method: str, number: int | None = None, **params: object) -> str:
+        return json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **({"id": number} if number else {})})
+
+    client = {"name": "test", "version": "1"}
+    greeting = [
+        said("initialize", 1, protocolVersion="2025-06-18", capabilities={}, clientInfo=client),
+        said("notifications/initialized"),
+        said("tools/list", 2),
+    ]
+    search = said("tools/call", 3, name="pubmed_search_articles", arguments={"query_term": "cancer"})
+
+    def talk(*lines: str) -> tuple[list[dict[str, Any]], set[str]]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", TELLING.replace("sys.exit(status)", "sys.stderr.flush()"), "serve"],
+            env={**os.environ, "ENTREZ_KIT_EUTILS_URL": f"{sandbox.url}/entrez/eutils"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        replies = []
+        for line in lines:
+            process.stdin.write(f"{line}\n")
+            process.stdin.flush()
+            if '"id"' in line:
+                replies.append(json.loads(process.stdout.readline()))
+        _, told = process.communicate(timeout=60)
+        return replies, set(told.splitlines()[-1].split())
+
+    first, _ = talk(*greeting)
+    second, listing = talk(*greeting)
+    third, calling = talk(*greeting, search)
+
+    domain = {"entrez_kit.catalogue", "entrez_kit.pubmed", "entrez_kit.gene", "entrez_kit.corpus", "lxml", "requests"}
+    assert not listing & (domain | {"jwt", "entrez_kit.server.schemas"})
+    assert first[1]["result"] == second[1]["result"] == third[1]["result"]
+    assert len([name for name in listing if name.startswith("entrez_kit")]) <= 70
+    assert third[2]["result"]["structuredContent"]["pmids"]
+    assert "entrez_kit.catalogue" in calling

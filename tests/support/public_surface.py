@@ -20,11 +20,12 @@ def facts() -> list[str]:
 
 def _operations() -> Iterator[str]:
     from entrez_kit.catalogue import OPERATIONS
-    from entrez_kit.server.tools import scope_of
+    from entrez_kit.server.tool_facts import ToolFacts
 
     for operation in OPERATIONS:
         name = operation.name
-        yield f"tool {name}: toolset {operation.toolset}, scope {scope_of(operation)}, read only {operation.read_only}"
+        scope = ToolFacts.of(operation).scope
+        yield f"tool {name}: toolset {operation.toolset}, scope {scope}, read only {operation.read_only}"
         yield f"tool {name}: method {operation.method}, command {' '.join(operation.command)}"
         yield from (f"tool {name}: also called {alias}" for alias in operation.aliases)
         yield from (f"tool {name}: at most {most} {field}" for field, most in operation.mcp_caps.items())

@@ -19,7 +19,8 @@ from entrez_kit.server.auth import (
     read_ttl,
     secret_of,
 )
-from entrez_kit.server.tools import SCOPES, scope_of
+from entrez_kit.server.tool_facts import ToolFacts
+from entrez_kit.server.tools import SCOPES
 from entrez_kit.settings import Settings, load_settings
 
 
@@ -118,9 +119,9 @@ def test_scopes_are_read_with_and_without_their_prefix() -> None:
 def test_every_toolset_has_its_scope_and_the_corpus_two() -> None:
     from dataclasses import replace
 
-    assert scope_of(GET_GENE) == "entrez-kit:gene"
-    assert scope_of(replace(GET_GENE, toolset="corpus")) == "entrez-kit:corpus.read"
-    assert scope_of(replace(GET_GENE, toolset="corpus", read_only=False)) == "entrez-kit:corpus.write"
+    assert ToolFacts.of(GET_GENE).scope == "entrez-kit:gene"
+    assert ToolFacts.of(replace(GET_GENE, toolset="corpus")).scope == "entrez-kit:corpus.read"
+    assert ToolFacts.of(replace(GET_GENE, toolset="corpus", read_only=False)).scope == "entrez-kit:corpus.write"
 
 
 @pytest.mark.parametrize("subject", ["", "  ", "a\nb", "x" * 201])
