@@ -1,14 +1,19 @@
 """Tables for a terminal: a view's own page of the whole result, or a grid of the fields a user names."""
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from entrez_kit.invisible import visible
+
 from .._output import Sink
+from .._state import is_terminal
 from .fields import Column, Record
 from .writer import Failed, Writer
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.segment import Segment
 
     from .._state import State
 
@@ -57,8 +62,31 @@ class Grid(Writer[Record]):
 
 
 def show(state: "State", sink: Sink, make: "Callable[[Console], RenderableType]") -> None:
-    """Print what is laid out for the width there is."""
+    """Print what is laid out for the width there is; on a terminal by page where it is longer than the screen."""
+    from rich.segment import Segment
+
     from .._console import console_for
 
     console = console_for(sink, state.color)
-    console.print(make(console), crop=False)  # everything fits but the lines of files, which stay whole
+    page = make(console)
+    if sink.isatty() and is_terminal(sys.stdin):
+        lines = list(Segment.split_lines(console.render(page)))
+        if len(lines) >= console.height:
+            import pydoc
+
+            sink.flush()
+            bold = state.color != "never"
+            text = "\n".join("".join(_overstruck(part, with_bold=bold) for part in line).rstrip() for line in lines)
+            pydoc.pager(text + "\n")
+            return
+    console.print(page, crop=False)  # everything fits but the lines of files, which stay whole
+
+
+def _overstruck(part: "Segment", *, with_bold: bool) -> str:
+    """Return text as typewriters make it bold; pagers know that without being told, and colours only when told."""
+    if part.control:
+        return ""
+    text = visible(part.text)
+    if not (with_bold and part.style is not None and part.style.bold):
+        return text
+    return "".join(letter if letter.isspace() else f"{letter}\b{letter}" for letter in text)

@@ -1,20 +1,16 @@
-"""A long text on a terminal: rendered from Markdown, wrapped at words, and shown by a pager where it is longer than
-the screen."""
+"""A long text on a terminal: rendered from Markdown and wrapped at words."""
 
-import pydoc
-import sys
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
 from rich.constrain import Constrain
 from rich.markdown import Heading, Markdown, TableElement
-from rich.segment import Segment, SegmentLines
 from rich.text import Text
 
-from .._console import console_for, links_shown
+from .._console import links_shown
+from .._formats.tables import show
 from .._output import Sink
-from .._state import is_terminal
 
 if TYPE_CHECKING:
     from .._state import State
@@ -26,24 +22,7 @@ _COLUMN_GAP: Final = 2
 
 def show_markdown(state: "State", sink: Sink, markdown: str) -> None:
     """Show a text in Markdown on the terminal a sink writes to."""
-    console = console_for(sink, state.color)
-    page = Constrain(_Page(markdown, hyperlinks=links_shown(console)), MAX_WIDTH)
-    lines = console.render_lines(page, pad=False)
-    if len(lines) < console.height or not (sink.isatty() and is_terminal(sys.stdin)):
-        console.print(SegmentLines(lines, new_lines=True), crop=False, end="")
-        return
-    sink.flush()
-    with_bold = state.color != "never"
-    pydoc.pager("\n".join("".join(_overstruck(part, with_bold) for part in line).rstrip() for line in lines) + "\n")
-
-
-def _overstruck(part: Segment, with_bold: bool) -> str:
-    """Return text as typewriters make it bold; pagers know that without being told, and colours only when told."""
-    if part.control:
-        return ""
-    if not (with_bold and part.style is not None and part.style.bold):
-        return part.text
-    return "".join(letter if letter.isspace() else f"{letter}\b{letter}" for letter in part.text)
+    show(state, sink, lambda console: Constrain(_Page(markdown, hyperlinks=links_shown(console)), MAX_WIDTH))
 
 
 class _Heading(Heading):

@@ -61,7 +61,7 @@ def on_terminal(*arguments: str, typed: str = "", columns: int = 80, after: str 
 
     pid, descriptor = pty.fork()
     if pid == 0:
-        os.environ.update(COLUMNS=str(columns), LINES="50", TERM="xterm-256color")
+        os.environ.update(COLUMNS=str(columns), LINES="50", TERM="xterm-256color", PAGER="cat")
         os.execv(sys.executable, [sys.executable, "-m", "entrez_kit", *arguments])
     shown = b""
     pending = typed
@@ -83,5 +83,5 @@ def on_terminal(*arguments: str, typed: str = "", columns: int = 80, after: str 
         os.kill(pid, 9)
     _, status = os.waitpid(pid, 0)
     os.close(descriptor)
-    text = re.sub(r"\x1b(\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(\x07|\x1b\\))", "", shown.decode("utf-8", "replace"))
+    text = re.sub(r".\x08|\x1b(\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(\x07|\x1b\\))", "", shown.decode("utf-8", "replace"))
     return Ended(os.waitstatus_to_exitcode(status), text.replace("\r\n", "\n"), "")

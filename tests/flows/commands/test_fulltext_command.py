@@ -179,7 +179,7 @@ def test_a_long_text_goes_through_the_pager_and_a_short_one_does_not(
 ) -> None:
     reading, paged = module("_views.reading"), list[str]()
     monkeypatch.setattr(module("_output"), "is_terminal", lambda stream: True)
-    monkeypatch.setattr(reading, "is_terminal", lambda stream: True)
+    monkeypatch.setattr(module("_formats.tables"), "is_terminal", lambda stream: True)
     monkeypatch.setattr("pydoc.pager", paged.append)
     monkeypatch.setenv("COLUMNS", "70")
     monkeypatch.setenv("LINES", "30")
@@ -195,6 +195,29 @@ def test_a_long_text_goes_through_the_pager_and_a_short_one_does_not(
     assert "L\bLo\bon\bng\bg" in paged[0]
     assert "Column0 | Column1 | " in paged[0]
     assert all(len(re.sub(".\b", "", line)) <= 70 for line in paged[0].split("\n"))
+
+
+@pytest.mark.parametrize("fields", [(), ("--fields", "pmid,title")])
+def test_a_long_table_goes_through_the_pager_on_a_terminal_only(
+    cli: Cli, module: Module, monkeypatch: pytest.MonkeyPatch, fields: tuple[str, ...]
+) -> None:
+    paged = list[str]()
+    monkeypatch.setattr("pydoc.pager", paged.append)
+    monkeypatch.setenv("COLUMNS", "70")
+    monkeypatch.setenv("LINES", "30")
+    plain = cli("search", "crispr", "-f", "table", *fields).out
+    assert not paged, "a pipe is not paged"
+    monkeypatch.setattr(module("_output"), "is_terminal", lambda stream: True)
+    cli("search", "crispr", "-f", "table", *fields)
+    assert not paged, "nobody types"
+    monkeypatch.setattr(module("_formats.tables"), "is_terminal", lambda stream: True)
+    short = cli("search", "crispr", "-n", "2", "-f", "table", *fields)
+    assert "99000047" in short.out
+    assert not paged, "it fits"
+    done = cli("search", "crispr", "-f", "table", *fields)
+
+    assert done.out == ""
+    assert [line.rstrip() for line in re.sub(".\b", "", paged[0]).splitlines()] == plain.splitlines()
 
 
 def test_a_pipe_and_a_file_get_markdown_as_it_is(cli: Cli, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def in_terminal(*arguments: str, columns: int = 80, term: str = "xterm-256color"
         stdin=inner,
         stdout=inner,
         stderr=inner,
-        env={**os.environ, "TERM": term},
+        env={**os.environ, "TERM": term, "PAGER": "cat"},
         start_new_session=True,
     )
     os.close(inner)
