@@ -3,7 +3,7 @@
 import json
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -43,7 +43,6 @@ from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.telemetry import answering, traceable
 from entrez_kit.server.tools import DEFAULT_TOOLSETS, AnyOperation, Names, Toolbox, not_allowed
 from entrez_kit.server.workers import Workers
-from entrez_kit.wording import Door
 
 NAME: Final = "entrez-kit"
 RESOURCE_NOT_FOUND: Final = -32002
@@ -51,7 +50,7 @@ RESOURCE_NOT_FOUND: Final = -32002
 LISTS_STAY_MS: Final = 300_000
 
 INSTRUCTIONS: Final = (
-    "PubMed, NCBI Gene and other Entrez databases. Search first, then fetch by id: {chains}. Read `warnings`: they "
+    "PubMed, NCBI Gene and other Entrez databases. Search first, then fetch by id{chains}. Read `warnings`: they "
     "say where NCBI understood a query otherwise than it was meant. Inputs that do not exist are named in the result, "
     "never dropped. On an error read `recovery_hint`; it names the next call. NCBI allows few requests per second, so "
     "ask for many ids in one call, and for no more records than you will read. Look at an article's "
@@ -105,7 +104,7 @@ class EntrezServer:
             version=__version__,
             title="entrez-kit",
             description=resources.DESCRIPTION,
-            instructions=self._instructions(),
+            instructions=self._instructions(None),
             get_tool_input_schema=self.toolbox.inputs_of,
             cache_hints={
                 "tools/list": hint,
@@ -125,12 +124,21 @@ class EntrezServer:
         # The SDK's own opens a span. Ids come before it, words about the outcome within it.
         server.middleware.insert(0, give_ids)
         server.middleware.append(answer_one)
+        server.middleware.append(self.instruct)
         return server
 
-    def _instructions(self) -> str:
-        listed = [[self.toolbox.name_of(name) for name in chain] for chain in CHAINS]
+    async def instruct(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Give callers with a token instructions about the tools it allows."""
+        result = await call_next(ctx)
+        scopes = allowed_scopes()
+        if scopes is not None and isinstance(result, dict) and "instructions" in result:
+            return {**result, "instructions": self._instructions(scopes)}
+        return result
+
+    def _instructions(self, scopes: Collection[str] | None) -> str:
+        listed = [[self.toolbox.name_of(name, scopes) for name in chain] for chain in CHAINS]
         chains = [" -> ".join(name for name in chain if name) for chain in listed if all(chain)]
-        return INSTRUCTIONS.format(chains="; ".join(chains))
+        return INSTRUCTIONS.format(chains=f": {'; '.join(chains)}" if chains else "")
 
     async def list_tools(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         """List the tools the caller may use."""
@@ -143,23 +151,23 @@ class EntrezServer:
         """Call a tool. Whatever goes wrong comes back as an envelope in the result."""
         facts = self.toolbox.find(params.name)
         scopes = allowed_scopes()
-        if facts is not None and scopes is not None and facts.scope not in scopes:
+        if facts is not None and not facts.open_to(scopes):
             return self.toolbox.refusal(not_allowed(facts), facts)
         arguments = params.arguments or {}
         try:
-            return await self.workers.run(ctx, lambda: self.toolbox.call(self.services, params.name, arguments))
+            return await self.workers.run(ctx, lambda: self.toolbox.call(self.services, params.name, arguments, scopes))
         except EntrezKitError as exc:
             return self.toolbox.refusal(exc, facts)
 
     async def list_resources(self, ctx: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
         """List the resources that have a fixed address."""
         _first_page_only(params)
-        return ListResourcesResult(resources=resources.list_resources())
+        return ListResourcesResult(resources=resources.list_resources(allowed_scopes()))
 
     async def list_templates(self, ctx: Context, params: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
         """List the resources that are addressed by a name."""
         _first_page_only(params)
-        return ListResourceTemplatesResult(resource_templates=resources.list_templates())
+        return ListResourceTemplatesResult(resource_templates=resources.list_templates(allowed_scopes()))
 
     async def read_resource(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         """Read a resource.
@@ -169,20 +177,19 @@ class EntrezServer:
         """
         uri = str(params.uri)
         scopes = allowed_scopes()
-        needed = resources.scope_of_resource(uri)
-        if scopes is not None and needed is not None and needed not in scopes:
-            error = _no_scope(uri, needed)
-            raise _protocol_error(ctx, error, self.toolbox.door, partial(resources.error_document, uri))
+        if not resources.may_read(uri, scopes):
+            error = _no_scope(uri, str(resources.scope_of_resource(uri)))
+            raise self._protocol_error(ctx, error, partial(resources.error_document, uri))
         return await self._in_thread(
             ctx,
-            lambda: resources.read_resource(self.services, uri, ctx.protocol_version),
+            lambda: resources.read_resource(self.services, uri, ctx.protocol_version, scopes),
             partial(resources.error_document, uri),
         )
 
     async def list_prompts(self, ctx: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
         """List the prompts whose tools are listed."""
         _first_page_only(params)
-        return ListPromptsResult(prompts=prompts.list_prompts(self.toolbox))
+        return ListPromptsResult(prompts=prompts.list_prompts(self.toolbox, allowed_scopes()))
 
     async def get_prompt(self, ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:
         """Return a prompt filled in.
@@ -191,9 +198,9 @@ class EntrezServer:
             MCPError: it does not exist, or its arguments are wrong; ``data`` is the envelope.
         """
         try:
-            return prompts.get_prompt(self.toolbox, params.name, params.arguments or {})
+            return prompts.get_prompt(self.toolbox, params.name, params.arguments or {}, allowed_scopes())
         except EntrezKitError as exc:
-            raise _protocol_error(ctx, exc, self.toolbox.door) from None
+            raise self._protocol_error(ctx, exc) from None
 
     async def complete(self, ctx: Context, params: CompleteRequestParams) -> CompleteResult:
         """Complete an argument of a prompt or of an address."""
@@ -220,7 +227,20 @@ class EntrezServer:
         try:
             return await self.workers.run(ctx, traced)
         except EntrezKitError as exc:
-            raise _protocol_error(ctx, exc, self.toolbox.door, document) from None
+            raise self._protocol_error(ctx, exc, document) from None
+
+    def _protocol_error(
+        self, ctx: Context, error: EntrezKitError, document: Document = EntrezKitError.envelope
+    ) -> MCPError:
+        """Return the error a message other than a tool call ends with; its data is the document."""
+        self.toolbox.say(error, allowed_scopes())
+        if isinstance(error, EntityNotFound):
+            code = INVALID_PARAMS if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else RESOURCE_NOT_FOUND
+        elif isinstance(error, InvalidInput | NotConfigured):
+            code = INVALID_PARAMS
+        else:
+            code = INTERNAL_ERROR
+        return MCPError(code, error.message, json.loads(json.dumps(document(error), default=str)))
 
 
 def build_server(services: ServerServices, options: Options | None = None) -> Server[Any]:
@@ -243,20 +263,6 @@ def _first_page_only(params: PaginatedRequestParams | None) -> None:
             "This list has one page only.", invalid_input="cursor", recovery_hint="Ask for it without a cursor."
         )
         raise MCPError(INVALID_PARAMS, error.message, error.envelope())
-
-
-def _protocol_error(
-    ctx: Context, error: EntrezKitError, door: Door, document: Document = EntrezKitError.envelope
-) -> MCPError:
-    """Return the error a message other than a tool call ends with; its document, the envelope mostly, is the data."""
-    error.say_in(door)
-    if isinstance(error, EntityNotFound):
-        code = INVALID_PARAMS if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else RESOURCE_NOT_FOUND
-    elif isinstance(error, InvalidInput | NotConfigured):
-        code = INVALID_PARAMS
-    else:
-        code = INTERNAL_ERROR
-    return MCPError(code, error.message, json.loads(json.dumps(document(error), default=str)))
 
 
 async def give_ids(ctx: Context, call_next: CallNext) -> HandlerResult:

@@ -133,45 +133,66 @@ def issue_token(settings: Settings, *, subject: str, ttl: int, scopes: Iterable[
     return IssuedToken(jwt.encode(claims, secret, algorithm=ALGORITHM), name, allowed, now + ttl)
 
 
-class Verifier:
-    """Tell whether a bearer token is one of ours and still good."""
+class TokenRefused(Exception):
+    """A token that is not accepted; the text says why, and holds nothing of the token."""
 
-    def __init__(self, secret: str) -> None:
-        self._secret = secret
 
-    async def verify_token(self, token: str) -> AccessToken | None:
-        """Return what a token allows, or None for one that is not accepted, whatever is wrong with it."""
-        import jwt
+def verify_token(token: str, secret: str) -> AccessToken:
+    """Return what a bearer token allows.
 
-        if len(token) > MAX_TOKEN:
-            return None
-        try:
-            claims = jwt.decode(
-                token,
-                self._secret,
-                algorithms=[ALGORITHM],
-                audience=AUDIENCE,
-                issuer=ISSUER,
-                options={"require": list(REQUIRED_CLAIMS)},
-            )
-        except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as exc:
-            logger.info("token refused: %s", type(exc).__name__)
-            return None
-        subject, expires = claims["sub"], claims["exp"]
-        # A token we issue ends within a year; one without a real end would never stop opening the door.
-        if isinstance(expires, bool) or not isinstance(expires, int | float) or not expires <= time.time() + MAX_TTL:
-            logger.info("token refused: its end is no time within a year")
-            return None
-        if not isinstance(subject, str) or not subject.strip():
-            return None
-        return AccessToken(
-            token=token,
-            client_id=str(claims.get("client_id") or subject),
-            scopes=_scopes_in(claims),
-            expires_at=int(expires),
-            subject=subject,
-            claims={"iss": claims["iss"]},
+    Raises:
+        TokenRefused: it is none of ours, or no longer good.
+    """
+    import jwt
+
+    if len(token) > MAX_TOKEN:
+        raise TokenRefused(f"The token has over {MAX_TOKEN} characters.")
+    try:
+        claims = jwt.decode(
+            token,
+            secret,
+            algorithms=[ALGORITHM],
+            audience=AUDIENCE,
+            issuer=ISSUER,
+            options={"require": list(REQUIRED_CLAIMS)},
         )
+    except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as exc:
+        logger.info("token refused: %s", type(exc).__name__)
+        raise TokenRefused(_why(exc)) from None
+    subject, expires = claims["sub"], claims["exp"]
+    # A token we issue ends within a year; one without a real end would never stop opening the door.
+    if isinstance(expires, bool) or not isinstance(expires, int | float) or not expires <= time.time() + MAX_TTL:
+        logger.info("token refused: its end is no time within a year")
+        raise TokenRefused("The token's exp is no time within a year.")
+    if not isinstance(subject, str) or not subject.strip():
+        raise TokenRefused("The token names no subject.")
+    return AccessToken(
+        token=token,
+        client_id=str(claims.get("client_id") or subject),
+        scopes=_scopes_in(claims),
+        expires_at=int(expires),
+        subject=subject,
+        claims={"iss": claims["iss"]},
+    )
+
+
+def _why(exc: Exception) -> str:
+    """Return why a token is refused, for whoever sent it; the error's own words may quote the token."""
+    kind = type(exc).__name__
+    if kind == "MissingRequiredClaimError":
+        return f"The token lacks the claim {getattr(exc, 'claim', '?')}."
+    return _REFUSALS.get(kind, "This is no token of ours.")
+
+
+_REFUSALS: Final = {
+    "ExpiredSignatureError": "The token has expired.",
+    "ImmatureSignatureError": "The token is not valid yet.",
+    "InvalidAudienceError": f"The token is for another audience than {AUDIENCE}.",
+    "InvalidIssuerError": f"The token is from another issuer than {ISSUER}.",
+    "InvalidSignatureError": "The token is signed with another secret.",
+    "InvalidAlgorithmError": f"The token is not signed with {ALGORITHM}.",
+}
+"""By the name of PyJWT's error."""
 
 
 def _scopes_in(claims: dict[str, Any]) -> list[str]:

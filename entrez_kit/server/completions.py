@@ -8,7 +8,7 @@ from mcp_types import CompleteRequestParams, CompleteResult, Completion, PromptR
 from entrez_kit.errors import EntrezKitError
 from entrez_kit.guides import topics
 from entrez_kit.server.prompts import CORPUS_UPDATE, GENE_DOSSIER
-from entrez_kit.server.resources import GUIDE_TEMPLATE, STATS_TEMPLATE
+from entrez_kit.server.resources import GUIDE_TEMPLATE, STATS_TEMPLATE, scope_of_resource
 from entrez_kit.server.tool_facts import SCOPE_PREFIX
 from entrez_kit.services import Services
 
@@ -54,8 +54,11 @@ COMPLETERS: Final[Mapping[tuple[str, str], Callable[[Services], list[str]]]] = {
 }
 """By prompt or resource template, and argument."""
 
-SCOPES: Final[Mapping[tuple[str, str], str]] = {(CORPUS_UPDATE.name, "query_key"): f"{SCOPE_PREFIX}corpus.read"}
-"""What a token must have to be offered values that are not for everybody."""
+SCOPES: Final[Mapping[tuple[str, str], str]] = {
+    (GENE_DOSSIER.name, "organism"): f"{SCOPE_PREFIX}gene",
+    (CORPUS_UPDATE.name, "query_key"): f"{SCOPE_PREFIX}corpus.read",
+}
+"""What a token must have to be offered the values of a prompt's argument; of an address, what reading it takes."""
 
 
 def complete(
@@ -71,7 +74,7 @@ def complete(
     target = params.ref.name if isinstance(params.ref, PromptReference) else params.ref.uri
     place = (target, params.argument.name)
     source = COMPLETERS.get(place)
-    needed = SCOPES.get(place)
+    needed = SCOPES.get(place) or scope_of_resource(target)
     if source is None or (needed is not None and scopes is not None and needed not in scopes):
         return CompleteResult(completion=Completion(values=[], total=0, has_more=False))
     typed = params.argument.value.strip().lower()

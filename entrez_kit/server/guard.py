@@ -1,24 +1,27 @@
-"""The outermost checks of HTTP: where a request comes from (Origin), whom it means (Host), what its token allows."""
+"""The outer checks of HTTP: where a request comes from (Origin), whom it means (Host), token, time, sessions."""
 
 import ipaddress
-import json
 import logging
 import re
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
+import anyio
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
+from starlette.authentication import AuthCredentials
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from entrez_kit.errors import NotConfigured
-from entrez_kit.server.resources import scope_of_resource
-from entrez_kit.server.tool_facts import ToolFacts
+from entrez_kit.server.auth import TokenRefused, verify_token
+from entrez_kit.server.tools import SCOPES
 from entrez_kit.settings import Settings
 from entrez_kit.transport.policy import is_loopback
 
@@ -109,6 +112,11 @@ class Rules:
             self.loopback_origins and host in LOOPBACK_NAMES
         )
 
+    def address(self, scope: Scope) -> str:
+        """Return scheme and host a request was sent to; https where a proxy with that name is listed as an origin."""
+        host = Headers(scope=scope).get("host", "")
+        return f"https://{host}" if f"https://{host.lower()}" in self.origins else f"{scope['scheme']}://{host}"
+
     def allows_host(self, header: str) -> bool:
         """Tell whether a request addressed to this host is meant for us."""
         match = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]/@\s]+)(?::[0-9]{1,5})?", header)
@@ -163,84 +171,154 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, text:
     await PlainTextResponse(text, status_code=status)(scope, receive, send)
 
 
-class ScopeGuard:
-    """Answer 403 where a token does not reach as far as what the message asks for.
+class TokenGuard:
+    """Answer 401 to callers without a good token, and 403 where it allows nothing here; the others may come in.
 
-    The handlers check again by themselves; here it becomes the status that HTTP clients understand.
-
-    Args:
-        app: serves what is allowed. The body was read already and is replayed.
-        find: returns the operation that answers to a tool name.
+    What a token allows of the rest is told within the protocol: an HTTP status ends the whole session of some clients.
     """
 
-    def __init__(self, app: ASGIApp, find: Callable[[str], ToolFacts | None]) -> None:
+    def __init__(self, app: ASGIApp, secret: str, rules: Rules, path: str) -> None:
         self._app = app
-        self._find = find
+        self._secret = secret
+        self._rules = rules
+        self._path = path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
-        granted = set(scope["auth"].scopes)
-        if not granted:
-            await _insufficient(scope, receive, send, None)
-            return
-        if scope["method"] != "POST":
-            await self._app(scope, receive, send)
-            return
-        request = Request(scope, receive)
-        body = await request.body()
-        for needed in self._needed(body):
-            if needed not in granted:
-                await _insufficient(scope, receive, send, needed)
-                return
-        await self._app(scope, _replay(body, receive), send)
+        header = Headers(scope=scope).get("authorization", "")
+        kind, _, token = header.partition(" ")
+        if kind.lower() != "bearer" or not token.strip():
+            refusal = self._refusal(scope, 401, None, "This server wants a bearer token.")
+        else:
+            try:
+                access = verify_token(token.strip(), self._secret)
+            except TokenRefused as exc:
+                refusal = self._refusal(scope, 401, "invalid_token", str(exc))
+            else:
+                if access.scopes:
+                    known = {"user": AuthenticatedUser(access), "auth": AuthCredentials(access.scopes)}
+                    await self._app({**scope, **known}, receive, send)
+                    return
+                refusal = self._refusal(scope, 403, "insufficient_scope", "This token allows nothing here.")
+        await refusal(scope, receive, send)
 
-    def _needed(self, body: bytes) -> Iterator[str]:
-        """Yield the scopes that the messages in a body need; whatever cannot be read is the server's to refuse."""
+    def _refusal(self, scope: Scope, status: int, error: str | None, what: str) -> JSONResponse:
+        """Return the answer that RFC 6750 and RFC 9728 ask for; without credentials it names no error."""
+        logger.warning("request refused: %s", what, extra={"http_status": status})
+        facts = {"error": error, "error_description": what} if error else {"error_description": what}
+        told = {**({"error": error, "error_description": what} if error else {})}
+        if status == 403:
+            told["scope"] = " ".join(SCOPES)
+        told["resource_metadata"] = f"{self._rules.address(scope)}{METADATA_PATH}{self._path}"
+        challenge = ", ".join(f'{name}="{value}"' for name, value in told.items())
+        return JSONResponse(
+            {**facts, "how_to_get_a_token": TOKENS}, status, headers={"WWW-Authenticate": f"Bearer {challenge}"}
+        )
+
+
+METADATA_PATH: Final = "/.well-known/oauth-protected-resource"
+TOKENS: Final = (
+    "Whoever runs this server makes tokens: entrez-kit serve token --subject NAME. There is no authorization server; "
+    "send the token with every request, as the header Authorization: Bearer TOKEN."
+)
+
+
+def resource_metadata(rules: Rules, scope: Scope, path: str) -> dict[str, Any]:
+    """Return the document of RFC 9728 about the endpoint, which says what tokens it takes and where they come from."""
+    return {
+        "resource": f"{rules.address(scope)}{path}",
+        "resource_name": "entrez-kit",
+        "scopes_supported": list(SCOPES),
+        "bearer_methods_supported": ["header"],
+        "how_to_get_a_token": TOKENS,
+    }
+
+
+class _TooSlowError(Exception):
+    """The body of a request did not come in time."""
+
+
+class BodyTime:
+    """Answer 408 to a request whose body does not come in time; what stands below reads it whole before it answers."""
+
+    def __init__(self, app: ASGIApp, seconds: float) -> None:
+        self._app = app
+        self._seconds = seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        end, complete = anyio.current_time() + self._seconds, False
+
+        async def receive_in_time() -> Message:
+            nonlocal complete
+            if complete:
+                return await receive()
+            with anyio.move_on_after(end - anyio.current_time()):
+                message = await receive()
+                complete = not message.get("more_body", False)
+                return message
+            raise _TooSlowError
+
         try:
-            document = json.loads(body)
-        except (ValueError, RecursionError):
+            await self._app(scope, receive_in_time, send)
+        except _TooSlowError:
+            logger.warning("request refused: its body did not come", extra={"http_status": 408})
+            refusal = PlainTextResponse("The body did not come in time", 408, {"Connection": "close"})
+            await refusal(scope, receive, send)
+
+
+class SessionLimit:
+    """Keep the sessions of each subject below a number: the one that was not used for longest ends for a new one.
+
+    Args:
+        app: serves the protocol; a DELETE ends a session.
+        most: how many sessions a subject may have.
+    """
+
+    def __init__(self, app: ASGIApp, most: int) -> None:
+        self._app = app
+        self._most = most
+        self._used: defaultdict[str, OrderedDict[str, None]] = defaultdict(OrderedDict)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        subject = str(scope["user"].access_token.subject)
+        sessions = self._used[subject]
+        named = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
+        if named is not None and named in sessions:
+            if scope["method"] == "DELETE":
+                del sessions[named]
+            else:
+                sessions.move_to_end(named)
+        opened: list[str] = []
+
+        async def noting(message: Message) -> None:
+            if message["type"] == "http.response.start" and named is None and message["status"] < 400:
+                opened.extend(MutableHeaders(raw=message["headers"]).getlist(MCP_SESSION_ID_HEADER))
+            await send(message)
+
+        await self._app(scope, receive, noting)
+        sessions.update(dict.fromkeys(opened))
+        while len(sessions) > self._most:
+            oldest, _ = sessions.popitem(last=False)
+            logger.info("a session ends for a newer one of the same subject")
+            await self._end(scope, oldest)
+        if not sessions:
+            self._used.pop(subject, None)
+
+    async def _end(self, scope: Scope, session: str) -> None:
+        headers: Sequence[tuple[bytes, bytes]] = [
+            *((name, value) for name, value in scope["headers"] if name in (b"host", b"authorization")),
+            (MCP_SESSION_ID_HEADER.encode(), session.encode()),
+        ]
+
+        async def nothing() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def unheard(message: Message) -> None:
             return
-        for message in document if isinstance(document, list) else [document]:
-            if not isinstance(message, dict) or not isinstance(message.get("params"), dict):
-                continue
-            params = message["params"]
-            if message.get("method") == "tools/call":
-                facts = self._find(str(params.get("name")))
-                if facts is not None:
-                    yield facts.scope
-            elif message.get("method") == "resources/read":
-                needed = scope_of_resource(str(params.get("uri")))
-                if needed is not None:
-                    yield needed
 
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """Return a receiver that gives out the body again, then whatever comes."""
-    given = False
-
-    async def again() -> Any:
-        nonlocal given
-        if not given:
-            given = True
-            return {"type": "http.request", "body": body, "more_body": False}
-        return await receive()
-
-    return again
-
-
-async def _insufficient(scope: Scope, receive: Receive, send: Send, needed: str | None) -> None:
-    """Answer that the token is good but not for this, as RFC 6750 has it."""
-    what = f"This needs the scope {needed}." if needed else "This token allows nothing here."
-    challenge = f'Bearer error="insufficient_scope", error_description="{what}"'
-    if needed:
-        challenge += f', scope="{needed}"'
-    logger.warning("request refused: insufficient scope", extra={"http_status": 403, "scope": needed})
-    response = JSONResponse(
-        {"error": "insufficient_scope", "error_description": what},
-        status_code=403,
-        headers={"WWW-Authenticate": challenge},
-    )
-    await response(scope, receive, send)
+        await self._app({**scope, "method": "DELETE", "headers": headers}, nothing, unheard)
 
 
 def describe(rules: Rules) -> Iterable[str]:

@@ -1,33 +1,40 @@
 """The HTTP transport: streamable HTTP at /mcp for callers with a bearer token, and /healthz."""
 
+import asyncio
 import contextlib
 import logging
 import socket
 from collections.abc import Generator
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import anyio
 import uvicorn
 from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
-from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from entrez_kit._version import __version__
 from entrez_kit.errors import NotConfigured
-from entrez_kit.server.auth import Verifier, secret_of
+from entrez_kit.server.auth import secret_of
 from entrez_kit.server.ending import Ending
-from entrez_kit.server.guard import Guard, Rules, ScopeGuard, describe
-from entrez_kit.server.tools import Toolbox
+from entrez_kit.server.guard import (
+    METADATA_PATH,
+    BodyTime,
+    Guard,
+    Rules,
+    SessionLimit,
+    TokenGuard,
+    describe,
+    resource_metadata,
+)
 from entrez_kit.settings import Settings
 from entrez_kit.transport.policy import is_loopback
 
@@ -36,7 +43,13 @@ HEALTH_PATH: Final = "/healthz"
 MAX_BODY: Final = 1_000_000
 """Bytes of a request; two hundred PMIDs are two thousand."""
 MAX_SESSIONS: Final = 500
+MAX_SESSIONS_OF_ONE: Final = 50
+"""So many sessions may one subject have open; the one not used for longest ends for the next."""
 SESSION_IDLE_SECONDS: Final = 900.0
+HEADER_SECONDS: Final = 10.0
+BODY_SECONDS: Final = 30.0
+MAX_HALF_OPEN: Final = 200
+"""So many connections may be open whose request has not come yet; the oldest ends for the next."""
 MAX_CONNECTIONS: Final = 1_000
 BACKLOG: Final = 128
 GRACE_SECONDS: Final = 0.7
@@ -49,13 +62,13 @@ async def _health(request: Request) -> JSONResponse:
     return JSONResponse({"status": "ok", "version": __version__})
 
 
-def build_app(server: Server[Any], toolbox: Toolbox, settings: Settings) -> ASGIApp:
-    """Return the application: guard, authentication, size limit, scopes, protocol; from the outside in.
+def build_app(server: Server[Any], settings: Settings) -> ASGIApp:
+    """Return the application: origin and host, token, size and time, sessions, protocol; from the outside in.
 
     Raises:
         NotConfigured: the secret is missing or too short, or MCP_ALLOWED_ORIGINS holds something that is no origin.
     """
-    verifier = Verifier(secret_of(settings))
+    secret, rules = secret_of(settings), Rules.of(settings)
     manager = StreamableHTTPSessionManager(
         server,
         json_response=False,  # in JSON mode progress would be dropped
@@ -65,23 +78,24 @@ def build_app(server: Server[Any], toolbox: Toolbox, settings: Settings) -> ASGI
         session_idle_timeout=SESSION_IDLE_SECONDS,
         max_sessions=MAX_SESSIONS,
     )
-    protocol = RequestBodyLimitMiddleware(ScopeGuard(manager.handle_request, toolbox.find), MAX_BODY)
+    sessions = SessionLimit(AuthContextMiddleware(manager.handle_request), MAX_SESSIONS_OF_ONE)
+    protocol = BodyTime(RequestBodyLimitMiddleware(sessions, MAX_BODY), BODY_SECONDS)
 
     def lifespan(_: Starlette) -> AbstractAsyncContextManager[None]:
         return manager.run()
 
+    async def metadata(request: Request) -> JSONResponse:
+        return JSONResponse(resource_metadata(rules, request.scope, PATH))
+
     inner = Starlette(
         routes=[
-            Route(PATH, endpoint=RequireAuthMiddleware(protocol, []), methods=["GET", "POST", "DELETE"]),
+            Route(PATH, endpoint=TokenGuard(protocol, secret, rules, PATH), methods=["GET", "POST", "DELETE"]),
             Route(HEALTH_PATH, endpoint=_health, methods=["GET"]),
-        ],
-        middleware=[
-            Middleware(AuthenticationMiddleware, backend=BearerAuthBackend(verifier)),
-            Middleware(AuthContextMiddleware),
+            Route(METADATA_PATH, endpoint=metadata, methods=["GET"]),
+            Route(f"{METADATA_PATH}{PATH}", endpoint=metadata, methods=["GET"]),
         ],
         lifespan=lifespan,
     )
-    rules = Rules.of(settings)
     logger.debug("accepting %s", "; ".join(describe(rules)))
     return Guard(inner, rules)
 
@@ -137,11 +151,52 @@ class _Uvicorn(uvicorn.Server):
         yield
 
 
+class _Impatient(H11Protocol):
+    """Uvicorn's protocol, which by itself waits for the head of a request as long as its sender likes."""
+
+    half_open: ClassVar[dict["_Impatient", asyncio.TimerHandle]] = {}
+    """Connections on which the head of a request is due, oldest first, and when each is given up."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self._expect()
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes, and see whether they made the head of a request whole."""
+        super().data_received(data)
+        self._expect()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer."""
+        self._forget()
+        super().connection_lost(exc)
+
+    def _expect(self) -> None:
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._forget()
+        elif self not in self.half_open and not self.transport.is_closing():
+            while len(self.half_open) >= MAX_HALF_OPEN:
+                next(iter(self.half_open))._give_up()
+            self.half_open[self] = self.loop.call_later(HEADER_SECONDS, self._give_up)
+
+    def _forget(self) -> None:
+        if timer := self.half_open.pop(self, None):
+            timer.cancel()
+
+    def _give_up(self) -> None:
+        self._forget()
+        if not self.transport.is_closing():
+            logger.info("connection closed: no request came")
+            self.transport.close()
+
+
 async def serve_http(app: ASGIApp, opened: socket.socket, ending: Ending) -> None:
     """Serve until a signal comes."""
     server = _Uvicorn(
         uvicorn.Config(
             app,
+            http=_Impatient,
             log_config=None,
             access_log=False,
             lifespan="on",

@@ -5,7 +5,7 @@ fence, nor pass for a step.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -175,27 +175,29 @@ CORPUS_UPDATE: Final = Recipe(
 RECIPES: Final = (LITERATURE_REVIEW, GENE_DOSSIER, CORPUS_UPDATE)
 
 
-def list_prompts(toolbox: Toolbox) -> list[Prompt]:
-    """Return the prompts whose tools are listed."""
+def list_prompts(toolbox: Toolbox, scopes: Collection[str] | None = None) -> list[Prompt]:
+    """Return the prompts whose tools are listed for a token; None stands for one that allows everything."""
     return [
         Prompt(name=recipe.name, title=recipe.title, description=recipe.description, arguments=list(recipe.arguments))
-        for recipe in _available(toolbox)
+        for recipe in _available(toolbox, scopes)
     ]
 
 
-def _available(toolbox: Toolbox) -> list[Recipe]:
-    return [recipe for recipe in RECIPES if all(toolbox.name_of(name) for name in recipe.needs)]
+def _available(toolbox: Toolbox, scopes: Collection[str] | None) -> list[Recipe]:
+    return [recipe for recipe in RECIPES if all(toolbox.name_of(name, scopes) for name in recipe.needs)]
 
 
-def get_prompt(toolbox: Toolbox, name: str, arguments: Mapping[str, str]) -> GetPromptResult:
+def get_prompt(
+    toolbox: Toolbox, name: str, arguments: Mapping[str, str], scopes: Collection[str] | None = None
+) -> GetPromptResult:
     """Return a prompt filled in.
 
     Raises:
         InvalidInput: there is no such prompt, or an argument is missing, unknown or makes no sense.
     """
-    recipe = next((recipe for recipe in _available(toolbox) if recipe.name == name), None)
+    recipe = next((recipe for recipe in _available(toolbox, scopes) if recipe.name == name), None)
     if recipe is None:
-        known = ", ".join(recipe.name for recipe in _available(toolbox))
+        known = ", ".join(recipe.name for recipe in _available(toolbox, scopes))
         raise InvalidInput(
             f"There is no prompt {name[:100]!r}.",
             invalid_input=name[:100],
@@ -203,7 +205,7 @@ def get_prompt(toolbox: Toolbox, name: str, arguments: Mapping[str, str]) -> Get
             details={"reason": "unknown_prompt"},
         )
     values = _values(recipe, arguments)
-    tools = [(tool, text) for tool, text in recipe.steps if toolbox.name_of(tool)]
+    tools = [(tool, text) for tool, text in recipe.steps if toolbox.name_of(tool, scopes)]
     lines = [recipe.opening, "", "{given}", "", DATA, ""]
     lines += [f"{number}. {text}" for number, (_, text) in enumerate(tools, start=1)]
     lines += ["", recipe.closing]

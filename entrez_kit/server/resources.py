@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -42,9 +43,9 @@ POLICY_URL: Final = "https://www.ncbi.nlm.nih.gov/books/NBK25497/"
 SPOKEN_NAMES: Final = {"pubmed": "PubMed"}
 
 
-def list_resources() -> list[Resource]:
-    """Return every resource that has a fixed address."""
-    return [
+def list_resources(scopes: Collection[str] | None = None) -> list[Resource]:
+    """Return every resource that has a fixed address and that a token may read; None allows everything."""
+    found = [
         Resource(
             uri=INFO_URI,
             name="serverInfo",
@@ -70,11 +71,12 @@ def list_resources() -> list[Resource]:
             for guide in topics()
         ),
     ]
+    return [resource for resource in found if may_read(str(resource.uri), scopes)]
 
 
-def list_templates() -> list[ResourceTemplate]:
-    """Return the kinds of resources that are addressed by a name."""
-    return [
+def list_templates(scopes: Collection[str] | None = None) -> list[ResourceTemplate]:
+    """Return the kinds of resources that are addressed by a name and that a token may read."""
+    found = [
         ResourceTemplate(
             uri_template=STATS_TEMPLATE,
             name="database-stats",
@@ -97,6 +99,13 @@ def list_templates() -> list[ResourceTemplate]:
             mime_type=MARKDOWN_TYPE,
         ),
     ]
+    return [template for template in found if may_read(template.uri_template, scopes)]
+
+
+def may_read(uri: str, scopes: Collection[str] | None) -> bool:
+    """Tell whether a token with these scopes may read a resource, or what an address of this form leads to."""
+    needed = scope_of_resource(uri)
+    return scopes is None or needed is None or needed in scopes
 
 
 def scope_of_resource(uri: str) -> str | None:
@@ -104,7 +113,9 @@ def scope_of_resource(uri: str) -> str | None:
     return next((scope for start, scope in SCOPES_OF_RESOURCES.items() if uri.startswith(start)), None)
 
 
-def read_resource(services: ServerServices, uri: str, protocol_version: str) -> ReadResourceResult:
+def read_resource(
+    services: ServerServices, uri: str, protocol_version: str, scopes: Collection[str] | None = None
+) -> ReadResourceResult:
     """Return the contents of a resource; JSON as two entries, base64 first and then the same as text.
 
     Raises:
@@ -129,7 +140,8 @@ def read_resource(services: ServerServices, uri: str, protocol_version: str) -> 
         except InvalidInput as exc:
             raise _unknown(uri, exc.recovery_hint) from None
         return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN_TYPE, text=guide.text)])
-    there = f"{INFO_URI}, {STATS_TEMPLATE}, {PAPER_TEMPLATE} and {GUIDE_TEMPLATE}"
+    kinds = (INFO_URI, STATS_TEMPLATE, PAPER_TEMPLATE, GUIDE_TEMPLATE)
+    there = ", ".join(kind for kind in kinds if may_read(kind, scopes))
     raise _unknown(uri, f"There are {there}; resources/list names them all.")
 
 

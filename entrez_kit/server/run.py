@@ -42,7 +42,7 @@ def serve(settings: Settings, options: Options, *, give_up: Callable[[int], None
         if settings.mcp_transport_type == "http":
             from entrez_kit.server.http import build_app, listen, serve_http
 
-            app = build_app(server, handlers.toolbox, settings)
+            app = build_app(server, settings)
             opened = stack.enter_context(listen(settings))
             run = partial(serve_http, app, opened, ending)
         else:
@@ -92,7 +92,7 @@ def check(settings: Settings, options: Options) -> dict[str, Any]:
         if settings.mcp_transport_type == "http":
             from entrez_kit.server.http import build_app, listen, url_of
 
-            build_app(server, handlers.toolbox, settings)
+            build_app(server, settings)
             with listen(settings) as opened:
                 url = url_of(opened)
         return {

@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -63,6 +63,10 @@ class ToolFacts:
         if self.toolset == "corpus":
             return f"{SCOPE_PREFIX}corpus.{'read' if self.read_only else 'write'}"
         return f"{SCOPE_PREFIX}{self.toolset}"
+
+    def open_to(self, scopes: Collection[str] | None) -> bool:
+        """Tell whether a token with these scopes allows a call; without a token everybody may."""
+        return scopes is None or self.scope in scopes
 
 
 def facts_of_catalogue(folder: Path) -> list[ToolFacts]:

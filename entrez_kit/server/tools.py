@@ -33,6 +33,9 @@ SCOPES: Final = tuple(f"{SCOPE_PREFIX}{name}" for name in ("pubmed", "gene", "co
 TITLES_SINCE: Final = "2025-06-18"
 """Protocol version that gave tools a title of their own; before, it stands among the annotations."""
 
+MORE_SCOPES: Final = "Ask whoever runs the server for a token that allows more."
+"""What is left of a hint whose next calls a token does not allow."""
+
 logger = logging.getLogger("entrez_kit.server")
 
 
@@ -93,9 +96,13 @@ class Toolbox:
         """Return the name a tool is listed under."""
         return self._shown.get(facts.name, facts.name)
 
-    def name_of(self, operation_name: str) -> str | None:
-        """Return the name an operation is listed under, or None where it is not listed."""
-        return next((self.shown(one) for one in self.listed if one.name == operation_name), None)
+    def name_of(self, operation_name: str, scopes: Collection[str] | None = None) -> str | None:
+        """Return the name an operation is listed under for a token, or None where it is not listed."""
+        return next((self.shown(one) for one in self.listed_for(scopes) if one.name == operation_name), None)
+
+    def listed_for(self, scopes: Collection[str] | None) -> list[ToolFacts]:
+        """Return the tools that are listed for a token with these scopes; None allows everything."""
+        return [one for one in self.listed if one.open_to(scopes)]
 
     def inputs_of(self, name: str) -> dict[str, Any] | None:
         """Return the input schema of the tool that answers to a name."""
@@ -127,7 +134,7 @@ class Toolbox:
             Tool(
                 name=self.shown(one),
                 title=one.title if titled else None,
-                description=self.renamed(one.description),
+                description=self.within(self.renamed(one.description), scopes),
                 input_schema=one.inputs,
                 output_schema=one.outputs,
                 annotations=ToolAnnotations(
@@ -138,8 +145,7 @@ class Toolbox:
                     idempotent_hint=None if one.read_only else True,
                 ),
             )
-            for one in self.listed
-            if scopes is None or one.scope in scopes
+            for one in self.listed_for(scopes)
         ]
 
     def renamed(self, text: str) -> str:
@@ -148,19 +154,36 @@ class Toolbox:
             return text
         return self._own_name.sub(lambda match: self._shown[match[0]], text)
 
-    def call(self, services: Services, name: str, arguments: Mapping[str, Any]) -> CallToolResult:
-        """Run a tool to its end and return its result, or the envelope of what went wrong. Never raises an error."""
+    def within(self, text: str, scopes: Collection[str] | None) -> str:
+        """Return a text without the sentences that name a tool which a token with these scopes may not call."""
+        beyond = {name for name, one in self._by_name.items() if not one.open_to(scopes)}
+        if not beyond:
+            return text
+        named = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(beyond)))})\b")
+        return " ".join(part for part in re.split(r"(?<=[.;:!?]) ", text) if not named.search(part)).rstrip(";: ")
+
+    def call(
+        self, services: Services, name: str, arguments: Mapping[str, Any], scopes: Collection[str] | None = None
+    ) -> CallToolResult:
+        """Run a tool to its end and return its result, or the envelope of what went wrong. Never raises an error.
+
+        Args:
+            services: the clients.
+            name: any name of the tool.
+            arguments: as the caller sent them.
+            scopes: what the caller's token allows; hints name nothing else. None allows everything.
+        """
         facts = self.find(name)
         started = time.monotonic()
         if facts is None:
             with tracing.trace(tracing.new_request_id()) as opened:
-                outcome: Execution[Any] = Execution(opened, error=self._unknown(name))
+                outcome: Execution[Any] = Execution(opened, error=self._unknown(name, scopes))
         else:
             outcome = execute(self.operation(facts), services, _unpacked(arguments, facts.inputs))
         seconds = time.monotonic() - started
         with tracing.trace(outcome.trace.request_id):
             _report(facts.name if facts is not None else name, outcome, seconds)
-        return self._result(outcome, seconds, facts, demo=services.settings.demo_warning)
+        return self._result(outcome, seconds, facts, demo=services.settings.demo_warning, scopes=scopes)
 
     def refusal(self, error: EntrezKitError, facts: ToolFacts | None = None) -> CallToolResult:
         """Return the answer to a call that is not even tried."""
@@ -174,6 +197,7 @@ class Toolbox:
         facts: ToolFacts | None = None,
         *,
         demo: str | None = None,
+        scopes: Collection[str] | None = None,
     ) -> CallToolResult:
         """Return an outcome as structured content and, compact, as text: the same data twice, for both kinds of host.
 
@@ -183,7 +207,7 @@ class Toolbox:
         meta = {**_meta(outcome, seconds), **({"demo": demo} if demo else {})}
         envelope: dict[str, Any] = {}
         if (error := outcome.error) is not None:
-            error.say_in(self.door)
+            self.say(error, scopes)
             envelope = error.envelope() if facts is None else self.operation(facts).error_document(error)
             if outcome.result is not None:
                 meta["incomplete"] = {
@@ -204,8 +228,14 @@ class Toolbox:
             _meta=meta,
         )
 
-    def _unknown(self, name: str) -> InvalidInput:
-        listed = [self.shown(one) for one in self.listed]
+    def say(self, error: EntrezKitError, scopes: Collection[str] | None) -> EntrezKitError:
+        """Put an error into the words of tools, for a caller whose token allows these."""
+        error.say_in(self.door)
+        error.recovery_hint = self.within(error.recovery_hint, scopes) or MORE_SCOPES
+        return error
+
+    def _unknown(self, name: str, scopes: Collection[str] | None) -> InvalidInput:
+        listed = [self.shown(one) for one in self.listed_for(scopes)]
         near = get_close_matches(name, listed, n=2, cutoff=0.5)
         return InvalidInput(
             f"There is no tool {name[:100]!r}.",

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -56,9 +56,9 @@ class Reply:
 class HttpHost:
     """The program serving HTTP."""
 
-    def __init__(self, environment: Mapping[str, str], *arguments: str) -> None:
+    def __init__(self, environment: Mapping[str, str], *arguments: str, command: Sequence[str] | None = None) -> None:
         self.process = subprocess.Popen(
-            program("serve", "--transport", "http", "--port", "0", *arguments),
+            [*(command or program()), "serve", "--transport", "http", "--port", "0", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -1,13 +1,16 @@
 """The real program over HTTP: chains in every era, every refusal, sessions, and quick ends."""
 
 import json
+import re
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 import anyio
 import jwt
@@ -164,6 +167,19 @@ BAD_TOKENS: dict[str, Any] = {
 }
 
 
+WHY: dict[str, str] = {
+    "expired": "expired",
+    "not valid yet": "not valid yet",
+    "HS512 with our secret": "HS256",
+    "another secret": "another secret",
+    "no exp": "claim exp",
+    "no sub": "claim sub",
+    "a blank sub": "subject",
+    "another audience": "another audience",
+    "another issuer": "another issuer",
+}
+
+
 @pytest.mark.parametrize("kind", BAD_TOKENS)
 @pytest.mark.filterwarnings("ignore::jwt.warnings.InsecureKeyLengthWarning")
 def test_a_token_that_is_not_good_gets_401(http_host: HttpHost, kind: str) -> None:
@@ -172,6 +188,28 @@ def test_a_token_that_is_not_good_gets_401(http_host: HttpHost, kind: str) -> No
         assert reply.status == 401, f"{method} {reply.body!r}"
         assert reply.headers["www-authenticate"].startswith("Bearer ")
         assert "mcp-session-id" not in reply.headers
+        told = json.loads(reply.body)
+        assert "serve token" in told["how_to_get_a_token"]
+        assert WHY.get(kind, "") in told["error_description"]
+        if kind in ("none", "another scheme", "an empty one"):
+            assert "error=" not in reply.headers["www-authenticate"]
+            assert "error" not in told
+        else:
+            assert 'error="invalid_token"' in reply.headers["www-authenticate"]
+
+
+def test_a_refusal_leads_to_the_document_that_says_where_tokens_come_from(http_host: HttpHost) -> None:
+    challenge = http_host.request(body=INITIALIZE, Authorization=None).headers["www-authenticate"]
+    address = re.fullmatch(r'Bearer resource_metadata="(.*)"', challenge)
+    assert address is not None
+    reply = http_host.request("GET", urlsplit(address[1]).path, Authorization=None)
+    document = json.loads(reply.body)
+
+    assert reply.status == 200
+    assert document["resource"] == http_host.url
+    assert document["bearer_methods_supported"] == ["header"]
+    assert "entrez-kit:gene" in document["scopes_supported"]
+    assert "serve token" in document["how_to_get_a_token"]
 
 
 def test_a_good_token_gets_an_answer(http_host: HttpHost) -> None:
@@ -197,7 +235,7 @@ def test_a_token_without_any_of_our_scopes_gets_403(http_host: HttpHost, scope: 
         ("entrez-kit:pubmed", {"name": "get_gene", "arguments": {}}, "entrez-kit:gene"),
     ],
 )
-def test_a_call_beyond_the_scopes_gets_403_in_every_era(
+def test_a_call_beyond_the_scopes_is_refused_within_the_protocol_in_every_era(
     http_host: HttpHost, granted: str, params: Json, needed: str
 ) -> None:
     authorization = bearer(scope=granted)
@@ -208,8 +246,24 @@ def test_a_call_beyond_the_scopes_gets_403_in_every_era(
         ask(http_host, "tools/call", params, Authorization=authorization),
     ]
     for reply in replies:
-        assert reply.status == 403
-        assert f'scope="{needed}"' in reply.headers["www-authenticate"]
+        assert reply.status == 200
+        result = reply.message["result"]
+        assert result["isError"] is True
+        assert needed in result["structuredContent"]["error"]["recovery_hint"]
+
+
+@pytest.mark.anyio
+async def test_after_a_refused_call_a_session_goes_on_in_every_era(http_host_for: HttpHostFor, era: str) -> None:
+    async with http_host_for().connected(era, bearer(scope="entrez-kit:gene")) as client:
+        refused = error_of(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
+        page = structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))
+        instructions = str(client.instructions)
+
+    assert refused["details"]["reason"] == "insufficient_scope"
+    assert page["items"]
+    assert "search_genes -> get_gene" in instructions
+    assert "pubmed_search" not in instructions
+    assert "rag_" not in instructions
 
 
 def test_statistics_need_the_scope_of_pubmed(http_host: HttpHost) -> None:
@@ -219,8 +273,42 @@ def test_statistics_need_the_scope_of_pubmed(http_host: HttpHost) -> None:
         http_host, "resources/read", {"uri": "pubmed-connect://info"}, Authorization=bearer(scope="entrez-kit:gene")
     )
 
-    assert refused.status == 403
+    assert refused.message["error"]["data"]["error"]["details"]["scope"] == "entrez-kit:pubmed"
     assert allowed.status == 200
+    assert "result" in allowed.message
+
+
+def test_what_a_token_may_not_use_is_named_nowhere(http_host: HttpHost) -> None:
+    told = {}
+    for scope in ("gene", "pubmed"):
+        authorization = bearer(scope=f"entrez-kit:{scope}")
+        ref = {"type": "ref/resource", "uri": "pubmed-connect://stats/{database}"}
+        told[scope] = [
+            ask(http_host, method, params, Authorization=authorization).message
+            for method, params in (
+                ("server/discover", {}),
+                ("tools/list", {}),
+                ("prompts/list", {}),
+                ("resources/list", {}),
+                ("resources/templates/list", {}),
+                ("completion/complete", {"ref": ref, "argument": {"name": "database", "value": "pub"}}),
+                ("tools/call", {"name": "search_gene", "arguments": {}}),
+                ("tools/call", {"name": "get_gene", "arguments": {"entrez_id": "7157"}}),
+                ("prompts/get", {"name": "gene_dossier", "arguments": {"gene": "TP53"}}),
+            )
+        ]
+    beyond = {
+        "gene": [one for one in OPERATIONS if one.toolset != "gene"],
+        "pubmed": [one for one in OPERATIONS if one.toolset != "pubmed"],
+    }
+    for scope, messages in told.items():
+        text = json.dumps(messages[:-2] if scope == "pubmed" else messages)  # the last two name what was asked for
+        for operation in beyond[scope]:
+            assert operation.name not in text, f"{scope}: {operation.name}"
+    assert "pubmed-connect://stats" not in json.dumps(told["gene"])
+    assert "resource://pubmed/paper" not in json.dumps(told["gene"])
+    assert "pubmed-connect://stats" in json.dumps(told["pubmed"])
+    assert [prompt["name"] for prompt in told["pubmed"][2]["result"]["prompts"]] == ["literature_review"]
 
 
 def test_a_token_sees_the_tools_it_may_call(http_host: HttpHost) -> None:
@@ -325,7 +413,7 @@ async def test_sessions_have_a_cap(services_for: ServicesFor, monkeypatch: pytes
     monkeypatch.setattr(http, "MAX_SESSIONS", 2)
     services = services_for(None, mcp_auth_secret_key=SECRET)
     handlers = EntrezServer(services)
-    app = http.build_app(handlers.build(), handlers.toolbox, services.settings)
+    app = http.build_app(handlers.build(), services.settings)
     headers = {"Authorization": bearer(), "Accept": "application/json, text/event-stream"}
     async with (
         alive(app),
@@ -337,6 +425,79 @@ async def test_sessions_have_a_cap(services_for: ServicesFor, monkeypatch: pytes
 
     assert [reply.status_code for reply in replies] == [200, 200, 503]
     assert again.status_code == 200
+
+
+@pytest.mark.anyio
+async def test_a_subjects_session_that_was_not_used_for_longest_ends_for_a_newer_one(
+    services_for: ServicesFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import httpx2
+
+    from entrez_kit.server import http
+    from entrez_kit.server.app import EntrezServer
+
+    monkeypatch.setattr(http, "MAX_SESSIONS_OF_ONE", 2)
+    services = services_for(None, mcp_auth_secret_key=SECRET)
+    app = http.build_app(EntrezServer(services).build(), services.settings)
+    accept = {"Accept": "application/json, text/event-stream"}
+
+    async with (
+        alive(app),
+        httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost", headers=accept) as client,
+    ):
+
+        async def opened(subject: str) -> str:
+            token = {"Authorization": bearer(sub=subject)}
+            return str((await client.post("/mcp", json=INITIALIZE, headers=token)).headers["mcp-session-id"])
+
+        async def status(subject: str, session: str) -> int:
+            headers = {"Authorization": bearer(sub=subject), "Mcp-Session-Id": session}
+            ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+            return (await client.post("/mcp", json=ping, headers=headers)).status_code
+
+        other = await opened("bob")
+        first, second = await opened("alice"), await opened("alice")
+        assert await status("alice", first) == 200
+        third = await opened("alice")
+        statuses = [await status("alice", session) for session in (first, second, third)]
+        others = await status("bob", other)
+
+    assert statuses == [200, 404, 200]
+    assert others == 200
+
+
+@pytest.mark.parametrize("sent", [b"", b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n"], ids=["nothing", "half a head"])
+def test_a_connection_without_a_request_is_closed(sent: bytes) -> None:
+    assert _answer_to(sent, {"HEADER_SECONDS": 0.2}) == b""
+
+
+def test_a_body_that_does_not_come_gets_408() -> None:
+    head = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: {bearer()}\r\nContent-Length: 9\r\n\r\n{{"
+
+    assert _answer_to(head.encode(), {"BODY_SECONDS": 0.2}).startswith(b"HTTP/1.1 408 ")
+
+
+def test_of_many_connections_without_a_request_the_oldest_ends() -> None:
+    assert _answer_to(b"", {"MAX_HALF_OPEN": 3}, more=3) == b""
+
+
+def _answer_to(sent: bytes, limits: Json, *, more: int = 0) -> bytes:
+    """Return what a server with other limits answers to the first connection before it closes that."""
+    changed = "\n".join(f"http.{name} = {value}" for name, value in limits.items())
+    script = f"from entrez_kit.server import http\n{changed}\nfrom entrez_kit.__main__ import main\nmain()"
+    host = HttpHost(environment_for(None, MCP_AUTH_SECRET_KEY=SECRET), command=[sys.executable, "-c", script])
+    try:
+        host.ready()
+        where = (urlsplit(host.url).hostname, urlsplit(host.url).port)
+        with ExitStack() as stack:
+            first = stack.enter_context(socket.create_connection(where, timeout=8))
+            first.sendall(sent)
+            time.sleep(0.05)
+            for _ in range(more):
+                stack.enter_context(socket.create_connection(where, timeout=8))
+            return b"".join(iter(lambda: first.recv(4096), b""))
+    finally:
+        host.close()
 
 
 @asynccontextmanager
@@ -365,7 +526,7 @@ def test_health_needs_no_token(http_host: HttpHost) -> None:
 
 
 def test_there_is_nothing_else(http_host: HttpHost) -> None:
-    for path in ("/", "/mcp/x", "/docs", "/.well-known/oauth-protected-resource", "/sse"):
+    for path in ("/", "/mcp/x", "/docs", "/.well-known/oauth-authorization-server", "/sse"):
         assert http_host.request("GET", path).status == 404
     assert "server" not in http_host.request("GET", "/healthz").headers
 
