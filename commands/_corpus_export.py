@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 TELL_EVERY: Final = 100
 
 
-def export(ctx: typer.Context, store: "Store", query_key: str | None) -> None:
-    """Write a corpus in the format the user wants, in constant memory.
+def export(ctx: typer.Context, store: "Store", query_key: str | None, difference: "CorpusDiff | None" = None) -> None:
+    """Write a corpus in the format the user wants, in constant memory; of a difference what it names and is there.
 
     Raises:
         EntityNotFound: there is no such corpus.
@@ -37,6 +37,8 @@ def export(ctx: typer.Context, store: "Store", query_key: str | None) -> None:
     """
     made = plan(ctx)
     stats = store.stats(query_key)
+    changed = [*difference.added, *difference.revised, *difference.retracted] if difference is not None else []
+    kept = {one.pmid for one in changed}
     with Sink(made.target) as sink:
         _check(made, sink)
         with watching(state(ctx), "Exporting") as end_bar:
@@ -45,37 +47,26 @@ def export(ctx: typer.Context, store: "Store", query_key: str | None) -> None:
             if made.format == "parquet":
                 from entrez_kit.corpus.parquet import write_parquet
 
-                number = write_parquet(store, query_key, Stream(sink), lambda done: step(done, stats.documents))
+                number = write_parquet(store, query_key, SinkStream(sink), lambda done: step(done, stats.documents))
             else:
                 number = 0
                 writer = writer_for(made, _VIEW, Article, sink, state(ctx))
                 writer.begin()
-                for number, article in enumerate(store.articles(query_key), start=1):
-                    writer.outcome(article)
-                    if number % TELL_EVERY == 0:
-                        step(number, stats.documents)
+                for place, article in enumerate(
+                    store.articles(query_key) if difference is None or kept else (), start=1
+                ):
+                    if difference is None or article.pmid in kept:
+                        number += 1
+                        writer.outcome(article)
+                    if place % TELL_EVERY == 0:
+                        step(place, stats.documents)
                 writer.end()
+    if difference is not None:
+        note(ctx, f"Wrote {counted(number, 'record')} that changed since {difference.since}.")
+        return
     left_out = f"; {counted(stats.deleted, 'withdrawn one')} left out" if stats.deleted else ""
     where = f" to {made.target}" if made.target is not None else ""
     note(ctx, f"Exported {counted(number, 'record')}{where}{left_out}.")
-
-
-def export_changed(ctx: typer.Context, store: "Store", difference: "CorpusDiff") -> None:
-    """Write the records of a difference into a file for a reference manager; those PubMed has withdrawn are left out.
-
-    Raises:
-        StoreError: the corpus cannot be read, or the file not written.
-    """
-    made = plan(ctx)
-    kept = {one.pmid for one in (*difference.added, *difference.revised, *difference.retracted)}
-    with Sink(made.target) as sink:
-        writer = writer_for(made, _VIEW, Article, sink, state(ctx))
-        writer.begin()
-        for article in store.articles(difference.query_key) if kept else ():
-            if article.pmid in kept:
-                writer.outcome(article)
-        writer.end()
-    note(ctx, f"Wrote {counted(len(kept), 'record')} that changed since {difference.since}.")
 
 
 _VIEW: Final[View[Any]] = View(
@@ -104,7 +95,7 @@ def _check(made: "Plan", sink: Sink) -> None:
         )
 
 
-class Stream(io.RawIOBase):
+class SinkStream(io.RawIOBase):
     """The sink as a binary stream that only goes forward."""
 
     def __init__(self, sink: Sink) -> None:

@@ -18,7 +18,7 @@ from entrez_kit.model import Request, Result
 from entrez_kit.operation import DEMO, Execution, Operation, Outcomes, Single, caught
 from entrez_kit.settings import DEMO_WARNING
 
-from ._formats import View, writer_for
+from ._formats import View, show_with, writer_for
 from ._formats.fields import Record, Shape, as_data, values_at
 from ._formats.writer import Writer
 from ._output import Sink
@@ -28,7 +28,7 @@ from ._state import Plan, State, accepts
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["View", "accepts", "counted", "emit", "help_of", "note", "plan", "run", "state", "warn"]
+__all__ = ["View", "accepts", "counted", "emit", "help_of", "note", "plan", "run", "show_with", "state", "warn"]
 
 Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Result)

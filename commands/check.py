@@ -2,7 +2,6 @@
 
 import sys
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -14,10 +13,10 @@ from entrez_kit.citations.files.references import Reference, ReferenceFile
 from entrez_kit.errors import Exit, InvalidInput
 from entrez_kit.identifiers import read_identifier
 
-from ._formats.fields import Record, as_data, values_at
+from ._formats.fields import Record, as_data, columns_at
 from ._input import NOT_IDENTIFIERS, ids_in
 from ._output import Sink
-from ._pipeline import View, accepts, counted, note, run, state, warn
+from ._pipeline import View, accepts, counted, note, run, show_with, state, warn
 from ._state import STDIN
 from ._views.markdown import escaped
 from ._views.text import PUBMED, STATUS_WORDS, findings, page_address
@@ -182,16 +181,11 @@ def _target(file: Path, source: _Source, *, overwrite: bool) -> Path:
 
 
 def _view(file: Path) -> View[CheckResult]:
-    def table(result: CheckResult, console: Any) -> Any:
-        from ._views.check import check_table
-
-        return check_table(result, console)
-
     return View(
-        table=table,
+        table=show_with("check.check_table"),
         records=lambda reference: [as_data(reference)],
         record_model=CheckedReference,
-        columns={name: partial(values_at, path=name) for name in COLUMNS} | {"findings": findings},
+        columns=columns_at(*COLUMNS) | {"findings": findings},
         records_key="references",
         page=_page,
         between="\n",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -12,11 +12,11 @@ from entrez_kit.citations.operation import FORMAT_CITATIONS, Citations, Citation
 from entrez_kit.citations.style.names import STYLE_NAMES, read_styles
 from entrez_kit.pubmed.record_fetcher import BATCH
 
-from ._formats.fields import Column, Record, as_data, values_at
+from ._formats.fields import Column, Record, as_data, columns_at
 from ._formats.rows import fit_into_cells
 from ._formats.writer import Texts
 from ._ids import NAME_ARTICLES, InputFiles, failed, read_inputs
-from ._pipeline import View, accepts, help_of, plan, run, state, warn
+from ._pipeline import View, accepts, help_of, plan, run, show_with, state, warn
 from ._state import Plan, unknown_suffix
 from ._views.markdown import escaped
 
@@ -93,13 +93,8 @@ def _by_default(ctx: typer.Context) -> bool:
 
 
 def _view(styles: list[str]) -> View[CitationsResult]:
-    def table(result: CitationsResult, console: Any) -> Any:
-        from ._views.citations import citations_page
-
-        return citations_page(result, console)
-
     return View(
-        table=table,
+        table=show_with("citations.citations_page"),
         records=_records,
         record_model=FormattedCitation,
         columns=_columns(styles),
@@ -128,8 +123,7 @@ def _lines(item: Cited) -> Iterator[str]:
 
 def _columns(styles: list[str]) -> dict[str, Column]:
     """Return a column for the PMID, the title and each style."""
-    columns: dict[str, Column] = {name: partial(values_at, path=name) for name in ("pmid", "title")}
-    return columns | {style: partial(values_at, path=f"citations.{style}") for style in styles}
+    return columns_at("pmid", "title", *(f"citations.{style}" for style in styles))
 
 
 def _item(record: Record) -> str:

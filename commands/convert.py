@@ -1,16 +1,15 @@
 """`entrez-kit convert`: PMID, PMCID and DOI into each other."""
 
 from collections.abc import Iterator
-from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
 from entrez_kit.pubmed.convert import CONVERT, Conversion, ConvertResult
 
-from ._formats.fields import Record, as_data, values_at
+from ._formats.fields import Record, as_data, columns_at
 from ._ids import NOTHING_ASKED, ONE_REQUEST, InputFiles, failed, read_inputs
-from ._pipeline import View, accepts, help_of, run
+from ._pipeline import View, accepts, help_of, run, show_with
 from ._views.text import standing_status
 
 COLUMNS: Final = ("requested_id", "pmid", "pmcid", "doi", "note")
@@ -31,11 +30,6 @@ def command(
     ids prints PMIDs, for articles outside PubMed the PMCID.
     """
 
-    def table(result: ConvertResult, console: Any) -> Any:
-        from ._views.databases import convert_table
-
-        return convert_table(result, console)
-
     def records(record: Conversion) -> Iterator[Record]:
         if record.status == "found":
             yield as_data(record)
@@ -43,10 +37,10 @@ def command(
             yield failed(record.requested_id, record.status, record.message)
 
     view: View[ConvertResult] = View(
-        table=table,
+        table=show_with("databases.convert_table"),
         records=records,
         record_model=Conversion,
-        columns={name: partial(values_at, path=name) for name in COLUMNS} | {"standing": standing_status},
+        columns=columns_at(*COLUMNS) | {"standing": standing_status},
         records_key="records",
         ids=lambda record: [record.pmid or record.pmcid or record.doi] if record.status == "found" else [],
     )

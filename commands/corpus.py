@@ -25,8 +25,8 @@ from entrez_kit.identifiers import read_identifier
 from entrez_kit.model import Result
 from entrez_kit.pubmed.record_fetcher import BATCH
 
-from ._formats.fields import Column, Record, as_data, values_at
-from ._pipeline import View, accepts, counted, emit, help_of, note, plan, run, state, status_of
+from ._formats.fields import Column, Record, as_data, columns_at
+from ._pipeline import View, accepts, counted, emit, help_of, note, plan, run, show_with, state, status_of
 from ._report import report_error, watching
 from ._views.text import standing_status
 
@@ -126,12 +126,9 @@ def _advise(ctx: typer.Context, records: int) -> None:
 def _one_document(page: str, **more: Any) -> View[Any]:
     """Return how a result is shown that is one record: a page of ``_views/corpus`` or JSON."""
 
-    def table(result: Any, console: Any) -> Any:
-        from ._views import corpus
-
-        return getattr(corpus, page)(result, console, **more)
-
-    return View(table=table, records=lambda result: [as_data(result)], columns={}, records_key="")
+    return View(
+        table=show_with(f"corpus.{page}", **more), records=lambda result: [as_data(result)], columns={}, records_key=""
+    )
 
 
 def _corpus(ctx: typer.Context) -> "Store":
@@ -147,10 +144,9 @@ def _corpus(ctx: typer.Context) -> "Store":
     return services.corpus
 
 
-HIT_COLUMNS: Final[dict[str, Column]] = {
-    name: partial(values_at, path=name)
-    for name in ("pmid", "title", "journal", "year", "score", "quality", "sim", "bm25", "uuid")
-} | {"standing": standing_status}
+HIT_COLUMNS: Final[dict[str, Column]] = columns_at(
+    *("pmid", "title", "journal", "year", "score", "quality", "sim", "bm25", "uuid")
+) | {"standing": standing_status}
 
 
 @app.command("search")
@@ -179,14 +175,9 @@ def search_command(
         store = _corpus(ctx)
         store.known_key(corpus)  # an empty name, as scripts pass on, is not "all of them"
 
-    def table(result: RagSearchResult, console: Any) -> Any:
-        from ._views.corpus import hits_page
-
-        return hits_page(result, console, store=store, query=" ".join(query), corpus=corpus)
-
     form = plan(ctx).format
     view: View[RagSearchResult] = View(
-        table=table,
+        table=show_with("corpus.hits_page", store=store, query=" ".join(query), corpus=corpus),
         # jsonl has the hits of the JSON document; rows for people say what was hit.
         records=lambda result: map(as_data, result.results) if form == "jsonl" else _described(store, result),
         columns=HIT_COLUMNS,
@@ -353,9 +344,9 @@ def diff_command(
     store = _corpus(ctx)
     difference = store.diff(query_key, since or store.last_sync(query_key))
     if plan(ctx).format in FILES:
-        from ._corpus_export import export_changed
+        from ._corpus_export import export
 
-        export_changed(ctx, store, difference)
+        export(ctx, store, query_key, difference)
         return
     records = [*difference.added, *difference.revised, *difference.retracted, *difference.deleted]
     _emit(ctx, difference, "diff_page", records=records)

@@ -14,10 +14,10 @@ from entrez_kit.databases.search import SEARCH, EntrezSearchResult
 from entrez_kit.databases.summary import SUMMARY, SummaryResult
 from entrez_kit.model import Result
 
-from ._formats.fields import Column, Record, as_data, values_at
+from ._formats.fields import Record, as_data, columns_at
 from ._formats.writer import Texts
 from ._ids import NOTHING_ASKED, ONE_REQUEST, InputFiles, failed, read_inputs
-from ._pipeline import View, accepts, help_of, note, plan, run, state
+from ._pipeline import View, accepts, help_of, note, plan, run, show_with, state
 
 app = typer.Typer(help="Any Entrez database: what it holds; search it, summarise, fetch and link its records.")
 
@@ -49,10 +49,6 @@ Identifiers = Annotated[
 ]
 
 
-def _columns(*names: str) -> dict[str, Column]:
-    return {name: partial(values_at, path=name) for name in names}
-
-
 @app.command("info")
 @accepts(*ROWS)
 def info(
@@ -66,11 +62,6 @@ def info(
     How much there is about something: entrez-kit db info --term "BRCA1 AND human"
     """
 
-    def table(result: InfoResult, console: Any) -> Any:
-        from ._views.databases import info_table
-
-        return info_table(result, console)
-
     def records(result: InfoResult) -> Iterator[Record]:
         if result.counts is not None:
             for count in result.counts:
@@ -82,10 +73,10 @@ def info(
 
     names = ("name", "full_name", "description", "term_count", "is_date", "is_numerical") if db else ("name",)
     view: View[InfoResult] = View(
-        table=table,
+        table=show_with("databases.info_table"),
         records=records,
         record_model=TermCount if term else SearchField if db else Name,
-        columns=_columns("db", "menu_name", "count", "status") if term else _columns(*names),
+        columns=columns_at("db", "menu_name", "count", "status") if term else columns_at(*names),
         records_key="counts" if term else "database.fields" if db else "databases",
         id_key="db" if term else "name",
     )
@@ -121,22 +112,17 @@ def search(
     entrez-kit db search nuccore "BRCA1[gene] AND human[orgn]" -f ids | entrez-kit db summary nuccore -
     """
 
-    def table(result: EntrezSearchResult, console: Any) -> Any:
-        from ._views.databases import search_table
-
-        return search_table(result, console)
-
     def remarks(result: EntrezSearchResult) -> None:
         shown = result.offset + result.retrieved_count
         if not plan(ctx).says_total and result.ids and shown < result.total_found:
             note(ctx, f"{result.total_found - shown:,} more: add --offset {shown}")
 
     view: View[EntrezSearchResult] = View(
-        table=table,
+        table=show_with("databases.search_table"),
         total=lambda result: result.total_found,
         records=lambda result: ({"id": uid} for uid in result.ids),
         record_model=Hit,
-        columns=_columns("id"),
+        columns=columns_at("id"),
         records_key="ids",
         id_key="id",
     )
@@ -167,11 +153,6 @@ def summary(
     csv and tsv hold uid and title unless --fields names others: --fields uid,scientificname,rank
     """
 
-    def table(result: SummaryResult, console: Any) -> Any:
-        from ._views.databases import summary_table
-
-        return summary_table(result, console)
-
     def records(result: SummaryResult) -> Iterator[Record]:
         found = iter(result.summaries)
         for outcome in result.outcomes:
@@ -179,9 +160,9 @@ def summary(
         yield from found
 
     view: View[SummaryResult] = View(
-        table=table,
+        table=show_with("databases.summary_table"),
         records=records,
-        columns={**_columns("uid"), "title": _title},
+        columns={**columns_at("uid"), "title": _title},
         records_key="summaries",
         id_key="uid",
     )
@@ -280,11 +261,6 @@ def link(
     jsonl has one line per record, csv and tsv one row per link, ids the linked records.
     """
 
-    def table(result: LinkResult, console: Any) -> Any:
-        from ._views.databases import link_table
-
-        return link_table(result, console)
-
     by_record = plan(ctx).format == "jsonl"
 
     def records(result: LinkResult) -> Iterator[Record]:
@@ -297,10 +273,10 @@ def link(
                 yield from ({"source_id": linkset.source_id, **as_data(found)} for found in linkset.links)
 
     view: View[LinkResult] = View(
-        table=table,
+        table=show_with("databases.link_table"),
         records=records,
         record_model=LinkSet if plan(ctx).format in ("json", "jsonl") else LinkRow,
-        columns=_columns("source_id", "id", "link_name", "score"),
+        columns=columns_at("source_id", "id", "link_name", "score"),
         records_key="linksets",
         id_key="id",
     )

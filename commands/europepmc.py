@@ -11,7 +11,7 @@ from entrez_kit.europepmc.search import EUROPEPMC_SEARCH, EuropePMCResult, Walk
 from entrez_kit.services.europe_pmc import MAX_PAGE_SIZE
 
 from ._formats.fields import as_data
-from ._pipeline import View, accepts, help_of, note, plan, run
+from ._pipeline import View, accepts, help_of, note, plan, run, show_with
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS, record_key
 
@@ -122,13 +122,8 @@ def _sources(ctx: typer.Context, sources: list[str], preprints: bool) -> list[st
 
 
 def _view() -> View[EuropePMCResult]:
-    def table(result: EuropePMCResult, console: Any) -> Any:
-        from ._views.europepmc import search_table
-
-        return search_table(result, console)
-
     return View(
-        table=table,
+        table=show_with("europepmc.search_table"),
         records=lambda article: [as_data(article)],
         columns=COLUMNS,
         records_key="articles",

@@ -24,7 +24,7 @@ from entrez_kit.pubmed.record_fetcher import BATCH
 from ._formats.fields import Record, as_data
 from ._formats.writer import Texts
 from ._ids import NAME_ARTICLES, failed, read_inputs
-from ._pipeline import View, accepts, counted, help_of, note, plan, run, state
+from ._pipeline import View, accepts, counted, help_of, note, plan, run, show_with, state
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS
 
@@ -113,13 +113,7 @@ def command(
         "include_mesh_terms": include_mesh_terms,
         "include_grant_info": include_grant_info,
     }
-    deliver(ctx, arguments, input or [], _table)
-
-
-def _table(result: FetchResult, console: Any) -> Any:
-    from ._views.tables import fetch_table
-
-    return fetch_table(result, console)
+    deliver(ctx, arguments, input or [], show_with("tables.fetch_table"))
 
 
 def deliver(ctx: typer.Context, arguments: dict[str, Any], files: Sequence[Path], table: Any) -> None:
@@ -142,7 +136,7 @@ def deliver(ctx: typer.Context, arguments: dict[str, Any], files: Sequence[Path]
 def print_records(
     ctx: typer.Context,
     arguments: Mapping[str, Any],
-    table: Any = _table,
+    table: Any = show_with("tables.fetch_table"),
     *,
     idle: str = "No identifiers came from standard input; nothing was fetched.",
     remark: EntrezKitError | None = None,

@@ -11,11 +11,11 @@ from entrez_kit.fulltext.chain import BATCH
 from entrez_kit.fulltext.models import FulltextArticle
 from entrez_kit.fulltext.operation import FETCH_FULLTEXT, Fetched, FulltextResult, Fulltexts
 
-from ._formats.fields import Column, Record, as_data, values_at
+from ._formats.fields import Column, Record, as_data, columns_at, values_at
 from ._formats.writer import Writer
 from ._ids import NAME_ARTICLES, NOTHING_ASKED, InputFiles, failed, read_inputs
 from ._output import Sink
-from ._pipeline import View, accepts, counted, help_of, note, plan, run, state
+from ._pipeline import View, accepts, counted, help_of, note, plan, run, show_with, state
 from ._state import is_terminal
 
 
@@ -85,11 +85,6 @@ def _is_read(ctx: typer.Context) -> bool:
 
 
 def _view(ctx: typer.Context, *, is_read: bool) -> View[FulltextResult]:
-    def table(result: FulltextResult, console: Any) -> Any:
-        from ._views.fulltext import fulltext_table
-
-        return fulltext_table(result, console)
-
     def reading(sink: Sink) -> Writer[Any]:
         from ._views.fulltext import Reading
 
@@ -101,7 +96,7 @@ def _view(ctx: typer.Context, *, is_read: bool) -> View[FulltextResult]:
         return Pages(sink)
 
     return View(
-        table=table,
+        table=show_with("fulltext.fulltext_table"),
         records=_records,
         record_model=FulltextArticle,
         columns=COLUMNS,
@@ -139,10 +134,9 @@ def _length(record: Record) -> int:
 
 
 COLUMNS: Final[Mapping[str, Column]] = {
-    **{name: partial(values_at, path=name) for name in ("pmid", "pmcid", "doi", "title")},
+    **columns_at("pmid", "pmcid", "doi", "title"),
     "journal": partial(values_at, path="journal.title"),
-    "year": partial(values_at, path="publication_date.year"),
-    **{name: partial(values_at, path=name) for name in ("via_source", "license", "content_format", "source_url")},
+    **columns_at("publication_date.year", "via_source", "license", "content_format", "source_url"),
     "sections": partial(values_at, path="sections.title"),
     "characters": _length,
 }

@@ -1,9 +1,8 @@
 """`entrez-kit gene`: from a symbol to candidates, from an id to the gene, from the gene to the literature."""
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -15,24 +14,20 @@ from entrez_kit.gene.lookup import GET_GENE, GET_GENES, GeneBatch
 from entrez_kit.gene.models import Gene, GenePage, PubMedLinks
 from entrez_kit.gene.search import SEARCH_GENES
 
-from ._formats.fields import Column, Record, as_data, values_at
+from ._formats.fields import Record, as_data, columns_at
 from ._ids import InputFiles, failed_input, read_inputs, run_each
-from ._pipeline import View, accepts, help_of, note, plan, run
+from ._pipeline import View, accepts, help_of, note, plan, run, show_with
 
 app = typer.Typer(help="Genes: find candidates by symbol or words, look one up, find articles about it.")
 
 FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids")
 
 
-def _columns(*paths: str) -> dict[str, Column]:
-    return {path.rpartition(".")[2]: partial(values_at, path=path) for path in paths}
-
-
-CANDIDATE_COLUMNS: Final = _columns(
+CANDIDATE_COLUMNS: Final = columns_at(
     "id", "symbol", "name", "description", "organism", "taxon_id", "match", "score", "status", "replaced_by"
 )
-SLIM_COLUMNS: Final = _columns("id", "symbol", "name", "organism")
-GENE_COLUMNS: Final = _columns(
+SLIM_COLUMNS: Final = columns_at("id", "symbol", "name", "organism")
+GENE_COLUMNS: Final = columns_at(
     "id",
     "symbol",
     "name",
@@ -83,7 +78,7 @@ def search(
         "include_discontinued": include_discontinued,
     }
     view: View[GenePage] = View(
-        table=_search_table,
+        table=show_with("genes.search_table"),
         total=lambda page: page.pagination.total_count or 0,
         records=lambda page: (as_data(item) for item in page.items),
         columns=CANDIDATE_COLUMNS,
@@ -97,12 +92,6 @@ def search(
         return None
 
     run(ctx, SEARCH_GENES, arguments, view, afterwards=remarks)
-
-
-def _search_table(page: GenePage, console: Any) -> Any:
-    from ._views.genes import search_table
-
-    return search_table(page, console)
 
 
 @app.command("get")
@@ -125,12 +114,21 @@ def get(
     columns = SLIM_COLUMNS if slim else GENE_COLUMNS
     if len(ids) == 1:
         one: View[Gene] = View(
-            table=_gene_table, records=lambda gene: [as_data(gene)], columns=columns, records_key="", id_key="id"
+            table=show_with("genes.gene_page"),
+            records=lambda gene: [as_data(gene)],
+            columns=columns,
+            records_key="",
+            id_key="id",
         )
         run(ctx, GET_GENE, {"entrez_id": ids[0], "slim": slim}, one)
         return
     several: View[GeneBatch] = View(
-        table=_batch_table, records=_records, record_model=Gene, columns=columns, records_key="genes", id_key="id"
+        table=show_with("genes.batch_table"),
+        records=_records,
+        record_model=Gene,
+        columns=columns,
+        records_key="genes",
+        id_key="id",
     )
     run(
         ctx,
@@ -163,18 +161,6 @@ def _records(item: Answered[Gene]) -> Iterator[Record]:
     yield failed_input(item) if item.result is None else as_data(item.result)
 
 
-def _gene_table(gene: Gene, console: Any) -> Any:
-    from ._views.genes import gene_page
-
-    return gene_page(gene, console)
-
-
-def _batch_table(batch: GeneBatch, console: Any) -> Any:
-    from ._views.genes import batch_table
-
-    return batch_table(batch, console)
-
-
 @app.command("pubmed")
 @accepts(*FORMATS, "count")
 def pubmed(
@@ -197,16 +183,11 @@ def pubmed(
     """
     ids = _ids(ctx, entrez_id, input)
 
-    def table(links: PubMedLinks, console: Any) -> Any:
-        from ._views.genes import links_table
-
-        return links_table(links, console)
-
     view: View[PubMedLinks] = View(
-        table=table,
+        table=show_with("genes.links_table"),
         total=lambda links: links.total_count,
         records=lambda links: ({"pmid": pmid} for pmid in links.pmids),
-        columns=_columns("pmid"),
+        columns=columns_at("pmid"),
         records_key="pmids",
         record_model=str,
     )

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -11,9 +10,9 @@ import typer
 from entrez_kit.errors import InvalidInput
 from entrez_kit.pubmed.match import LOOKUP_CITATION, PART, Citation, CitationMatch, MatchResult
 
-from ._formats.fields import Record, as_data, values_at
+from ._formats.fields import Record, as_data, columns_at
 from ._ids import failed
-from ._pipeline import View, accepts, run
+from ._pipeline import View, accepts, run, show_with
 from ._state import STDIN
 from ._views.text import standing_status
 
@@ -56,11 +55,6 @@ def command(
     csv, tsv and ids hold what matched, the rest is named on stderr; the status is 4 when only a part matched.
     """
 
-    def table(result: MatchResult, console: Any) -> Any:
-        from ._views.databases import match_table
-
-        return match_table(result, console)
-
     def records(match: CitationMatch) -> Iterator[Record]:
         data = as_data(match)
         if match.status == "matched":
@@ -90,11 +84,10 @@ def command(
             details={"reason": "no_references"},
         )
     view: View[MatchResult] = View(
-        table=table,
+        table=show_with("databases.match_table"),
         records=records,
         record_model=CitationMatch,
-        columns={name: partial(values_at, path=name) for name in COLUMNS[:-1]}
-        | {"warnings": _warnings, "standing": standing_status},
+        columns=columns_at(*COLUMNS[:-1]) | {"warnings": _warnings, "standing": standing_status},
         records_key="results",
     )
     run(ctx, LOOKUP_CITATION, {"citations": citations}, view, label="Matching", least=PART)

@@ -1,14 +1,13 @@
 """`entrez-kit mesh`: headings, synonyms, scope notes and tree numbers."""
 
-from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
 from entrez_kit.databases.mesh import MESH, MeshRecord, MeshResult
 
-from ._formats.fields import as_data, values_at
-from ._pipeline import View, accepts, help_of, note, plan, run
+from ._formats.fields import as_data, columns_at
+from ._pipeline import View, accepts, help_of, note, plan, run, show_with
 
 COLUMNS: Final = ("ui", "name", "kind", "tree_numbers", "entry_terms", "scope_note")
 
@@ -31,20 +30,15 @@ def command(
     Its name is what a search takes: entrez-kit search asthma --mesh "Myocardial Infarction"
     """
 
-    def table(result: MeshResult, console: Any) -> Any:
-        from ._views.databases import mesh_table
-
-        return mesh_table(result, console)
-
     def remarks(result: MeshResult) -> None:
         if plan(ctx).format == "table" and result.next_offset is not None:
             note(ctx, f"For more: --offset {result.next_offset}")
 
     view: View[MeshResult] = View(
-        table=table,
+        table=show_with("databases.mesh_table"),
         records=lambda result: (as_data(record) for record in result.results),
         record_model=MeshRecord,
-        columns={name: partial(values_at, path=name) for name in COLUMNS},
+        columns=columns_at(*COLUMNS),
         records_key="results",
         id_key="ui",
         total=lambda result: result.total_found,

@@ -16,10 +16,10 @@ from entrez_kit.relationships.models import (
 )
 from entrez_kit.relationships.operation import RELATIONSHIPS
 
-from ._formats.fields import Record, as_data, values_at
+from ._formats.fields import Record, as_data, columns_at
 from ._formats.rows import fit_into_cells
 from ._ids import NAME_ARTICLES, InputFiles, read_inputs, run_each
-from ._pipeline import View, accepts, counted, help_of, note, plan
+from ._pipeline import View, accepts, counted, help_of, note, plan, show_with
 from ._views.markdown import escaped, item
 from ._views.text import standing_status
 
@@ -109,12 +109,6 @@ def command(
     )
 
 
-def _table(result: RelationshipsResult, console: Any) -> Any:
-    from ._views.related import related_table
-
-    return related_table(result, console)
-
-
 def _item(record: Record) -> str:
     """Return a related article as an item of a list; a work outside PubMed by the words there are for it."""
     if record.get("pmid"):
@@ -126,10 +120,10 @@ def _item(record: Record) -> str:
 
 
 _ARTICLES: Final[View[RelationshipsResult]] = View(
-    table=_table,
+    table=show_with("related.related_table"),
     records=lambda result: map(as_data, result.related_articles),
     record_model=RelatedArticle,
-    columns={name: partial(values_at, path=name) for name in COLUMNS} | {"standing": standing_status},
+    columns=columns_at(*COLUMNS) | {"standing": standing_status},
     records_key="related_articles",
     total=lambda result: result.total_found,
     page=_item,
@@ -144,11 +138,11 @@ def _citations_view(form: str) -> View[RelationshipsResult]:
             yield {"pmid": result.source_pmid, "style": style, "citation": text}
 
     return View(
-        table=_table,
+        table=show_with("related.related_table"),
         records=records,
         # In JSON the styles are names in the document, so there are no records to look for fields in.
         record_model=str if form == "json" else Any,
-        columns={name: partial(values_at, path=name) for name in ("pmid", "style", "citation")},
+        columns=columns_at("pmid", "style", "citation"),
         records_key="citations",
         total=lambda result: len(result.citations),
         page=lambda record: f"## {escaped(record['style'])}\n\n```\n{str(record['citation']).rstrip()}\n```\n",

@@ -14,7 +14,7 @@ from entrez_kit.pubmed.search import MAX_SUMMARIES, SEARCH_ARTICLES, SORT_NAMES,
 from entrez_kit.services.esearch_reply import DROPPED
 
 from ._formats.fields import Record, Shape, as_data
-from ._pipeline import View, accepts, help_of, note, plan, run, state, tell_warnings
+from ._pipeline import View, accepts, help_of, note, plan, run, show_with, state, tell_warnings
 from ._report import watching
 from ._state import STDIN, Plan
 from ._views.markdown import item
@@ -226,13 +226,8 @@ def _refuse_pages(ctx: typer.Context) -> None:
 
 
 def _view(query: str) -> View[SearchResult]:
-    def table(result: SearchResult, console: Any) -> Any:
-        from ._views.tables import search_table
-
-        return search_table(result, console)
-
     return View(
-        table=table,
+        table=show_with("tables.search_table"),
         records=_records,
         record_model=BriefSummary,
         columns=SUMMARY_COLUMNS,

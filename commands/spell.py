@@ -1,14 +1,13 @@
 """`entrez-kit spell`: NCBI's spelling suggestion."""
 
-from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
 from entrez_kit.databases.spell import SPELL, SpellResult
 
-from ._formats.fields import as_data, values_at
-from ._pipeline import View, accepts, help_of, run
+from ._formats.fields import as_data, columns_at
+from ._pipeline import View, accepts, help_of, run, show_with
 
 COLUMNS: Final = ("original", "corrected", "has_suggestion")
 
@@ -24,15 +23,10 @@ def command(
     Without a suggestion the query comes back as it is; that is no proof that the spelling is right.
     """
 
-    def table(result: SpellResult, console: Any) -> Any:
-        from ._views.databases import spell_table
-
-        return spell_table(result, console)
-
     view: View[SpellResult] = View(
-        table=table,
+        table=show_with("databases.spell_table"),
         records=lambda result: [as_data(result)],
-        columns={name: partial(values_at, path=name) for name in COLUMNS},
+        columns=columns_at(*COLUMNS),
         records_key="",
     )
     run(ctx, SPELL, {"query": " ".join(query), "db": db}, view)

@@ -5,6 +5,7 @@ A new format is a writer here, or in the view of a command that alone has it, an
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from entrez_kit.model import Result
@@ -60,6 +61,17 @@ class View(Generic[Res]):
     def found(self, outcome: Any) -> Iterable[Record]:
         """Return the records of an outcome without what failed."""
         return (record for record in self.records(outcome) if not isinstance(record, Failed))
+
+
+def show_with(place: str, **more: Any) -> "Callable[[Any, Console], RenderableType]":
+    """Return a function of ``_views``, imported when it is called: what draws is slow to load.
+
+    Args:
+        place: its module there, and its name: ``genes.search_table``.
+        more: what it takes beside the result and the console.
+    """
+    module, _, name = place.partition(".")
+    return lambda result, console: getattr(import_module(f".._views.{module}", __name__), name)(result, console, **more)
 
 
 def writer_for(made: Plan, view: View[Any], result: type[Result] | Shape, sink: Sink, state: State) -> Writer[Any]:

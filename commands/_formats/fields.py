@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -124,6 +125,11 @@ def values_at(value: Any, path: str) -> Any:
             return None
         value = value.get(name)
     return value
+
+
+def columns_at(*paths: str) -> dict[str, Column]:
+    """Return a column for what each dotted path leads to, named by the path's last part."""
+    return {path.rpartition(".")[2]: partial(values_at, path=path) for path in paths}
 
 
 def columns_for(fields: Sequence[str], columns: Mapping[str, Column], shape: Shape) -> dict[str, Column]:

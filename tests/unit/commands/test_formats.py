@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -210,3 +212,14 @@ def test_pages_tables_and_markdown_of_a_record_show_nothing_hidden_and_its_json_
     assert "Tea time" in page
     assert "\x1b[0m" in console.getvalue()  # the program's own
     assert json.loads(module("_formats.documents").json_text(record)) == record
+
+
+def test_every_table_that_a_command_names_is_there(module: Module) -> None:
+    """Their modules load slowly, so commands name them in a text."""
+    folder = Path(module("_pipeline").__file__).parent
+    named = {place for path in folder.glob("*.py") for place in re.findall(r'show_with\("([\w.]+)"', path.read_text())}
+
+    assert len(named) > 15
+    for place in named:
+        name, _, function = place.partition(".")
+        assert callable(getattr(module(f"_views.{name}"), function)), place
