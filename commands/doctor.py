@@ -1,12 +1,13 @@
 """entrez-kit doctor: find out which part of the way to NCBI fails, or what on this machine does."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from entrez_kit.errors import Exit
+from entrez_kit.errors import Exit, InvalidInput
 
 from ._pipeline import accepts, emit, plan, state
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from entrez_kit.doctor import Check, DoctorReport
+    from entrez_kit.doctor.report import Comparison, Verdict
 
 STYLES: Final = {"ok": "green", "warning": "bold yellow", "failed": "bold red", "skipped": "dim"}
 NAMES: Final = {
@@ -29,6 +31,14 @@ NAMES: Final = {
     "ncbi": "NCBI itself",
     "api_key": "API key",
 }
+VERDICTS: "Final[dict[Verdict, str]]" = {
+    "agrees": "green",
+    "differs": "bold yellow",
+    "failed": "bold red",
+    "skipped": "dim",
+}
+SHOWN: Final = 4
+"""So many differences of one reply are shown in the table; --json has all."""
 
 
 @accepts("table", "json", "jsonl")
@@ -37,6 +47,16 @@ def command(
     network: Annotated[
         bool, typer.Option("--network", help="Look at the way to every other service, too: Europe PMC, Unpaywall ...")
     ] = False,
+    deep: Annotated[
+        bool,
+        typer.Option("--deep", help="Ask every service some forty things, and compare the replies with what is known."),
+    ] = False,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            "--save", metavar="DIR", help="Keep the replies of --deep there, without your keys and e-mail addresses."
+        ),
+    ] = None,
 ) -> None:
     """Find out which part of the way to NCBI fails: name, connection, proxy, encryption or NCBI itself.
 
@@ -45,13 +65,24 @@ def command(
     8 for settings and a refused API key, 9 for the cache or the disk:
 
     entrez-kit doctor --network --json
+
+    With --deep, about 40 requests are sent within the limits, and each reply is read as the other commands read it. It
+    agrees with what is known, or it differs (4) and the table says in what, or the request failed (5) and at which hop:
+
+    entrez-kit doctor --deep --save replies
     """
     from entrez_kit.doctor import diagnose
 
+    if save is not None and not deep:
+        raise InvalidInput(
+            "--save keeps the replies of --deep",
+            invalid_input=f"save={save}",
+            recovery_hint=f"Run `entrez-kit doctor --deep --save {save}`.",
+        )
     settings = state(ctx).services.settings
-    with _waiting(ctx):
-        report = diagnose(settings, all_services=network)
-    records = [check.model_dump(mode="json") for check in report.checks]
+    with _waiting(ctx) as progress:
+        report = diagnose(settings, all_services=network, deep=deep, save=save, progress=progress)
+    records = [one.model_dump(mode="json") for one in (*report.checks, *(report.comparisons or []))]
     emit(ctx, report, lambda: _table(report), records=records)
     problem = report.problem()
     if problem is not None and plan(ctx).format != "table":  # the table says it, with the hint
@@ -61,16 +92,16 @@ def command(
 
 
 @contextmanager
-def _waiting(ctx: typer.Context) -> Iterator[None]:
-    """Tell a person that something is going on: a hop that does not answer takes seconds."""
+def _waiting(ctx: typer.Context) -> Iterator[Callable[[int, int], None]]:
+    """Tell a person that something is going on, for some hops take seconds; yield what shows how far it is."""
     current = state(ctx)
     if not current.stderr_is_terminal or current.quiet:
-        yield
+        yield lambda done, of: None
         return
     from ._console import error_console
 
-    with error_console(current.color).status("Looking at this machine and the way to NCBI ..."):
-        yield
+    with error_console(current.color).status("Looking at this machine and the way to NCBI ...") as shown:
+        yield lambda done, of: shown.update(f"Comparing replies with what is known of them ({done} of {of}) ...")
 
 
 def _table(report: "DoctorReport") -> "RenderableType":
@@ -91,7 +122,56 @@ def _table(report: "DoctorReport") -> "RenderableType":
             table.add_row(Text(f"Way to {service}", style="bold"))
         style = STYLES[check.status]
         table.add_row(NAMES.get(check.name, check.name), Text(check.status, style=style), _found(check))
-    return Group(table, _verdict(report))
+    if report.comparisons is None:
+        return Group(table, _verdict(report))
+    return Group(table, _compared(report.comparisons), _verdict(report), *_last_words(report))
+
+
+def _compared(comparisons: "Sequence[Comparison]") -> "RenderableType":
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("Request", overflow="fold", min_width=16)
+    table.add_column("Reply", no_wrap=True)
+    table.add_column("What differs, or where it failed", overflow="fold")
+    service = None
+    for one in comparisons:
+        if one.service != service:
+            service = one.service
+            table.add_section()
+            table.add_row(Text(service, style="bold"))
+        table.add_row(one.name, Text(one.verdict, style=VERDICTS[one.verdict]), _differing(one))
+    return table
+
+
+def _differing(one: "Comparison") -> "RenderableType":
+    from rich.text import Text
+
+    lines = [str(difference) for difference in one.differences[:SHOWN]]
+    if len(one.differences) > SHOWN:
+        lines.append(f"... and {len(one.differences) - SHOWN} more, which --json has")
+    if one.detail:
+        lines.append(f"{one.hop.replace('_', ' ')}: {one.detail}" if one.hop else one.detail)
+    text = Text("\n".join(lines), style="dim" if one.verdict == "skipped" else "")
+    if one.hint:
+        text.append(f"\n{one.hint}", style="cyan")
+    return text
+
+
+def _last_words(report: "DoctorReport") -> "Iterator[RenderableType]":
+    """Count the replies, and say what can be done with them."""
+    from rich.text import Text
+
+    counts = {verdict: len(report.compared(verdict)) for verdict in VERDICTS}
+    plural = {"agrees": "agree", "differs": "differ"}
+    said = ", ".join(f"{count} {plural.get(verdict, verdict)}" for verdict, count in counts.items() if count)
+    yield Text(f"Of {sum(counts.values())} requests: {said}.")
+    if report.saved:
+        yield Text(f"The replies are in {report.saved}; ENTREZ_KIT_REAL_DATA={report.saved} lets the tests read them.")
+    elif counts["differs"]:
+        yield Text("With `--save DIR` the replies are kept, to be handed on.", style="cyan")
 
 
 def _found(check: "Check") -> "RenderableType":
@@ -108,6 +188,13 @@ def _verdict(report: "DoctorReport") -> "RenderableType":
 
     if report.failed:
         return Text(f"Failed: {_labels(report.failed)}.", style="bold red")
+    unanswered, differing = report.compared("failed"), report.compared("differs")
+    if unanswered:
+        return Text(f"Failed: {'; '.join(one.label for one in unanswered)}.", style="bold red")
+    if differing:
+        return Text(f"Differs from what is known: {'; '.join(one.label for one in differing)}.", style="bold yellow")
+    if report.comparisons is not None and not report.compared("agrees"):
+        return Text("Nothing was compared.", style="bold yellow")
     if report.warnings:
         return Text(f"Works, with warnings: {_labels(report.warnings)}.", style="bold yellow")
     return Text("All is well.", style="bold green")

@@ -38,6 +38,9 @@ def diagnose(
     settings: Settings,
     *,
     all_services: bool = False,
+    deep: bool = False,
+    save: Path | None = None,
+    progress: Callable[[int, int], None] = lambda done, of: None,
     resolver: Resolver = hops.resolve,
     connector: Connector = hops.connect,
     find_route: Callable[[str], Route] = hops.find_route,
@@ -53,13 +56,24 @@ def diagnose(
     Args:
         settings: what to check.
         all_services: look at the way to every other service, too.
+        deep: ask every service some forty things, and compare the replies with what is known of them.
+        save: an empty folder for the replies to these, without credentials and addresses of the user.
+        progress: told how many of how many of these requests are done.
         resolver: names to addresses.
         connector: addresses to connections.
         find_route: which proxy and certificates hold for an address.
         asker: sends the one request.
         free_space: bytes left on the disk of a folder.
         patience: seconds for each hop.
+
+    Raises:
+        InvalidInput: ``save`` names no empty folder.
+        StoreError: that folder cannot be made or written.
     """
+    if save is not None:
+        from entrez_kit.doctor.recordings import check_folder
+
+        check_folder(save)
     notes = Notes()
     local.check_versions(notes)
     local.check_configuration(notes, settings)
@@ -81,12 +95,25 @@ def diagnose(
         Probe(url, route, resolver, connector, patience).run(way)
         return way.checks
 
-    services = _services(settings, all_services)
+    services = _services(settings, all_services or deep)
     with ThreadPoolExecutor(max_workers=len(services), thread_name_prefix="entrez-kit doctor") as pool:
         ways = list(pool.map(lambda service: check_way(*service), services))
     first, *others = ways
     checks = [*notes.checks, *first, *_ask(settings, first, asker, patience), *(c for way in others for c in way)]
-    return DoctorReport(healthy=not any(check.status == "failed" for check in checks), checks=checks)
+    report = DoctorReport(healthy=not any(check.status == "failed" for check in checks), checks=checks)
+    if deep:
+        from entrez_kit.doctor.comparison import compare
+
+        unreached = {check.service for check in report.failed if check.service}
+        compared = compare(settings, unreached=unreached, progress=progress)
+        if save is not None:
+            from entrez_kit.doctor.recordings import save as save_replies
+
+            save_replies(save, compared, settings)
+            report.saved = str(save)
+        report.comparisons = [one.comparison for one in compared]
+        report.healthy = report.healthy and not report.compared("failed")
+    return report
 
 
 def _services(settings: Settings, all_services: bool) -> list[tuple[str, str]]:
@@ -98,6 +125,11 @@ def _services(settings: Settings, all_services: bool) -> list[tuple[str, str]]:
         if settings.unpaywall_email is not None:
             services.append(("Unpaywall", settings.unpaywall_url))
         services.append(("PMC open data", settings.pmc_oa_url))
+        from entrez_kit.citations.check.sources import named_sources
+
+        asked = named_sources(settings.check_sources)
+        others = (("crossref", "Crossref", settings.crossref_url), ("openalex", "OpenAlex", settings.openalex_url))
+        services += [(title, url) for name, title, url in others if name in asked]
     return services
 
 

@@ -16,8 +16,10 @@ from entrez_kit.errors import (
     UpstreamError,
 )
 from entrez_kit.model import Result, sparse
+from entrez_kit.services.known_shapes import Difference
 
 Status = Literal["ok", "warning", "failed", "skipped"]
+Verdict = Literal["agrees", "differs", "failed", "skipped"]
 
 ERRORS: Final[dict[str, type[EntrezKitError]]] = {
     error.code: error for error in (UpstreamError, RateLimited, NotConfigured, StoreError)
@@ -41,11 +43,47 @@ class Check(Result):
         return f"{self.service} {self.name}" if self.service else self.name
 
 
+class Comparison(Result):
+    """One request of ``--deep``, and whether the reply is what the kit knows."""
+
+    name: str = Field(description="What was asked.")
+    service: str
+    verdict: Verdict
+    differences: list[Difference] = Field(
+        default_factory=list, description="Each kind of difference once: kind, where, what, times."
+    )
+    hop: str | None = sparse(
+        description="Where it failed: dns, connection, proxy, tls, timeout, page (one for people in place of a reply), "
+        "service, rate_limit, refused or settings."
+    )
+    detail: str | None = sparse(description="What was said, where it failed or was not asked.")
+    hint: str | None = sparse(description="What to do about it.")
+    code: str | None = sparse(description="Error code that commands report because of a failure.")
+    requests: int = Field(default=0, description="Requests that were answered, attempts and steps on the way included.")
+    seconds: float = 0.0
+    file: str | None = sparse(description="Where the reply was saved.")
+
+    @property
+    def label(self) -> str:
+        """The name with its service, as messages say it."""
+        return f"{self.service}: {self.name}"
+
+
 class DoctorReport(Result):
     """All checks in the order they were made; after a hop that failed the later ones are skipped."""
 
-    healthy: bool = Field(description="Whether nothing failed; warnings do not count.")
+    healthy: bool = Field(description="Whether nothing failed; warnings and differences do not count.")
     checks: list[Check]
+    comparisons: list[Comparison] | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="With --deep: every request, and whether its reply is what the kit knows.",
+    )
+    saved: str | None = sparse(description="The folder with the replies.")
+
+    def compared(self, *verdicts: Verdict) -> list[Comparison]:
+        """Return the comparisons that ended so."""
+        return [one for one in self.comparisons or [] if one.verdict in verdicts]
 
     @property
     def failed(self) -> list[Check]:
@@ -60,12 +98,22 @@ class DoctorReport(Result):
     @property
     def exit_status(self) -> Exit:
         """0 when all is well, 4 for warnings, else the status commands end with because of the first failure."""
-        if self.failed:
-            return ERRORS[self.failed[0].code or UpstreamError.code].exit_code
-        return Exit.PARTIAL if self.warnings else Exit.DONE
+        codes = [one.code for one in self.failed] + [one.code for one in self.compared("failed")]
+        if codes:
+            return ERRORS[codes[0] or UpstreamError.code].exit_code
+        unasked = self.comparisons is not None and not self.compared("agrees")
+        return Exit.PARTIAL if self.warnings or self.compared("differs") or unasked else Exit.DONE
 
     def problem(self) -> EntrezKitError | None:
         """Return the first failure as the error that commands report because of it."""
+        unanswered = self.compared("failed")
+        if not self.failed and unanswered:
+            one = unanswered[0]
+            return ERRORS[one.code or UpstreamError.code](
+                f"{one.label}: {one.detail}",
+                recovery_hint=one.hint,
+                details={"reason": f"{one.hop}_failed", "failed": [each.label for each in unanswered]},
+            )
         if not self.failed:
             return None
         first = self.failed[0]

@@ -21,6 +21,7 @@ TOPICS: Final = (
     "rate-limits",
     "cache",
     "sandbox",
+    "live",
     "python",
     "mcp",
     "privacy",

@@ -37,7 +37,7 @@ _FORMS: Final = ("core", "lite", "idlist")
 _SORT: Final = re.compile(r"([A-Za-z_]+) (asc|desc)", re.IGNORECASE)
 _FULL_TEXT: Final = re.compile(r"((?:PMC|PPR)[0-9]+)/fullTextXML", re.IGNORECASE)
 _LINKED: Final = re.compile(r"([A-Z]{3})/([^/]+)/(citations|references)")
-_ARTICLE: Final = re.compile(rb"<article\b(?:(?!<article\b).)*?</article\s*+>", re.DOTALL)
+_ARTICLE: Final = re.compile(rb"<article[\s>](?:(?!<article[\s>]).)*?</article\s*+>", re.DOTALL)
 _CURSOR_BYTES: Final = 4
 
 Hit = tuple[bool, int]

@@ -7,6 +7,7 @@ from typing import Final
 from urllib.parse import quote
 
 from entrez_kit.errors import UpstreamError
+from entrez_kit.services.known_shapes import JsonShape, notice, texts
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import Call, Expect, Reply
 from entrez_kit.transport.client import Transport
@@ -14,6 +15,42 @@ from entrez_kit.transport.policy import TTL
 
 MAX_UPDATES: Final = 200
 """Notices in one reply; more of them than this are asked for in smaller groups."""
+
+
+_NOTICE: Final = {**texts("DOI type source label"), "updated": object, "record-id": (int, str)}
+_WORK: Final = {
+    **texts("DOI URL type publisher publisher-location prefix member page volume issue language source update-policy"),
+    **texts("article-number edition-number part-number subtype abstract group-title aliases"),
+    **dict.fromkeys(("title", "subtitle", "short-title", "original-title"), object),
+    **dict.fromkeys(("container-title", "short-container-title", "ISSN", "ISBN", "subject", "archive"), object),
+    **dict.fromkeys(
+        ("author", "editor", "chair", "translator", "funder", "institution", "assertion", "license"), object
+    ),
+    **dict.fromkeys(("reference", "link", "issn-type", "isbn-type", "alternative-id", "event", "review"), object),
+    **dict.fromkeys(("indexed", "created", "deposited", "issued", "published", "published-print", "posted"), object),
+    **dict.fromkeys(("published-online", "published-other", "accepted", "approved", "content-created"), object),
+    **dict.fromkeys(("content-updated", "content-domain", "resource", "relation", "journal-issue"), object),
+    **dict.fromkeys(("clinical-trial-number", "standards-body", "degree", "free-to-read", "project", "status"), object),
+    **dict.fromkeys(("reference-count", "references-count", "is-referenced-by-count"), int),
+    "score": (int, float),
+    "update-to": [_NOTICE],
+    "updated-by": [_NOTICE],
+}
+_ABOUT: Final = texts("status message-type message-version")
+WORK: Final = JsonShape("Crossref's record", {**_ABOUT, "message": _WORK}, due="message.DOI message.type")
+UPDATES: Final = JsonShape(
+    "Crossref's list of notices",
+    {
+        **_ABOUT,
+        "message": {
+            "total-results": int,
+            "items-per-page": int,
+            "items": [_WORK],
+            **dict.fromkeys(("facets", "query", "next-cursor"), object),
+        },
+    },
+    due="message.total-results message.items",
+)
 
 
 class Crossref:
@@ -72,6 +109,7 @@ def _check_work(doi: str, content: bytes) -> None:
     told = message.get("DOI") if isinstance(message, dict) else None
     if not isinstance(told, str) or told.lower() != doi.lower():
         raise _invalid(f"its record is about {str(told)[:100]!r} and not about {doi[:100]!r}", "crossref_work")
+    notice(WORK, content)
 
 
 def _check_list(content: bytes) -> None:
@@ -80,6 +118,7 @@ def _check_list(content: bytes) -> None:
     total = message.get("total-results") if isinstance(message, dict) else None
     if not isinstance(items, list) or not isinstance(total, int) or len(items) != min(total, MAX_UPDATES):
         raise _invalid("its list has another length than it says", "crossref_updates")
+    notice(UPDATES, content)
 
 
 def _invalid(problem: str, endpoint: str) -> UpstreamError:

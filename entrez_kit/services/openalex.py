@@ -2,13 +2,17 @@
 
 import json
 from functools import partial
+from typing import Final
 from urllib.parse import quote
 
 from entrez_kit.errors import UpstreamError
+from entrez_kit.services.known_shapes import JsonShape, notice, texts
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import Call, Expect, Reply
 from entrez_kit.transport.client import Transport
 from entrez_kit.transport.policy import TTL
+
+WORK: Final = JsonShape("OpenAlex's record", {**texts("id doi"), "is_retracted": bool}, due="id doi is_retracted")
 
 
 class OpenAlex:
@@ -49,3 +53,4 @@ def _check(doi: str, content: bytes) -> None:
             f"OpenAlex's reply is about {told[:100]!r} and not about {doi[:100]!r}, or does not say how it stands.",
             details={"reason": "invalid_response", "service": "openalex", "endpoint": "openalex_work"},
         )
+    notice(WORK, content)

@@ -5,11 +5,24 @@ import sys
 from pathlib import Path
 
 import pytest
+from drifting_service import drift, written
 from local_program import Program, on_terminal
 
+from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.settings import DEMO_WARNING
 
 needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+
+
+ADDRESSES = {
+    "EUTILS": "/entrez/eutils",
+    "IDCONV": "/idconv",
+    "EUROPEPMC": "/europepmc",
+    "UNPAYWALL": "/unpaywall",
+    "PMC_OA": "/pmc-oa",
+    "CROSSREF": "/crossref",
+    "OPENALEX": "/openalex",
+}
 
 
 @pytest.fixture
@@ -44,7 +57,50 @@ def test_the_demo_is_healthy_for_every_service(program: Program) -> None:
         "Europe PMC",
         "Unpaywall",
         "PMC open data",
+        "Crossref",
+        "OpenAlex",
     ]
+
+
+def test_deep_has_every_comparison_and_what_differs_ends_with_4(
+    program: Program, monkeypatch: pytest.MonkeyPatch, no_waiting: None, tmp_path: Path
+) -> None:
+    with Sandbox(enforce_limits=False) as sandbox:
+        for name, path in ADDRESSES.items():
+            monkeypatch.setenv(f"ENTREZ_KIT_{name}_URL", f"{sandbox.url}{path}")
+        agreeing = program("doctor", "--deep")
+        drift(sandbox, "einfo", written("<DbName>", "<New/><DbName>"))
+        differing = program("doctor", "--deep", "--save", str(tmp_path / "replies"))
+        table = program("doctor", "--deep", "-f", "table")
+
+    assert agreeing.status == 0
+    assert {one["verdict"] for one in agreeing.document["comparisons"]} == {"agrees", "skipped"}
+    assert differing.status == 4
+    assert '"success"' not in differing.err
+    assert differing.document["healthy"] is True
+    differences = {
+        (one["name"], difference["kind"], difference["where"])
+        for one in differing.document["comparisons"]
+        for difference in one["differences"]
+    }
+    assert differences == {
+        ("EInfo, all databases", "unknown_element", "New"),
+        ("EInfo of PubMed", "unknown_element", "New"),
+    }
+    assert (tmp_path / "replies" / "einfo").is_dir()
+    assert table.status == 4
+    assert "unknown element <New>" in table.out
+    assert "Of 42 requests: 38 agree, 2 differ, 2 skipped." in " ".join(table.out.split())
+
+
+def test_save_wants_deep_and_an_empty_folder(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("", encoding="utf-8")
+    for flags in (("--save", str(tmp_path / "new")), ("--deep", "--save", str(tmp_path))):
+        ended = program("doctor", *flags, "--demo")
+
+        assert (ended.status, ended.out) == (2, "")
+        assert ended.error["invalid_input"].startswith("save=")
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.usefixtures("nowhere")

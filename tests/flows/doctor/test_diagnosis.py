@@ -194,6 +194,7 @@ def test_other_services_are_looked_at_on_request_and_fail_on_their_own(settings:
             replace(
                 at(settings, f"http://127.0.0.1:{port}"),
                 idconv_url=f"http://127.0.0.1:{port}/idconv",
+                check_sources="pubmed",
                 europepmc_url=f"http://127.0.0.1:{free_port()}/europepmc",
                 pmc_oa_url=f"http://127.0.0.1:{port}",
             ),
@@ -218,7 +219,10 @@ def test_services_that_are_switched_off_are_left_alone(settings: Settings) -> No
     with listening(silent) as port:
         here = f"http://127.0.0.1:{port}"
         report = look(
-            replace(at(settings, here), idconv_url=here, pmc_oa_url=here, europepmc_enabled=False), all_services=True
+            replace(
+                at(settings, here), idconv_url=here, pmc_oa_url=here, europepmc_enabled=False, check_sources="pubmed"
+            ),
+            all_services=True,
         )
 
     assert {check.service for check in report.checks} == {None, "E-utilities", "ID Converter", "PMC open data"}

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 from urllib.request import urlopen
+from xml.etree import ElementTree
 
 import pytest
 
@@ -194,6 +195,16 @@ def test_some_preprints_have_full_text(sandbox: Sandbox) -> None:
 
     assert b"<body>" in body
     assert b"invented" in body
+
+
+@pytest.mark.parametrize("pmcid", ["PMC99000002", "PMC99000026"])
+def test_a_full_text_is_a_whole_article(sandbox: Sandbox, pmcid: str) -> None:
+    with urlopen(f"{sandbox.url}/europepmc/{pmcid}/fullTextXML") as reply:
+        article = ElementTree.fromstring(reply.read())
+
+    assert article.tag == "article"
+    assert article.findtext("front//article-title")
+    assert article.find("body") is not None
 
 
 def test_latency_and_faults_hold_here_too() -> None:

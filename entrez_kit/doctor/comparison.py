@@ -1,0 +1,270 @@
+"""``doctor --deep``: each probe is sent, its reply read as the kit reads it, and held against what is known of it."""
+
+import re
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import Final
+from urllib.parse import urlsplit
+
+from entrez_kit.doctor.probes import DEMO, PROBES, REAL, Asking, Examples, Probe, other_content
+from entrez_kit.doctor.report import ERRORS, Comparison
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
+from entrez_kit.services import Services
+from entrez_kit.services.esearch_reply import parse_esearch
+from entrez_kit.services.known_shapes import Difference
+from entrez_kit.settings import Settings
+from entrez_kit.transport.call import Call
+from entrez_kit.transport.client import Transport
+from entrez_kit.transport.policy import is_loopback
+from entrez_kit.transport.refusals import TRANSIENT
+from entrez_kit.transport.replies import Incoming
+
+RETRIES: Final = 2
+"""Further attempts: of real requests two in ten are reset, and words about ids are only believed when heard again."""
+DEADLINE_MS: Final = 20_000
+"""For one request with its attempts; queueing for a slot included."""
+
+HOPS: Final = frozenset({"dns", "connection", "proxy", "tls", "timeout"})
+"""Reasons of the transport that name the hop."""
+UNREACHED: Final = HOPS - {"timeout"}
+"""Hops after which no other request to the service would get further."""
+
+NAMES: Final = {
+    "eutils": "E-utilities",
+    "idconv": "ID Converter",
+    "pmc_oa": "PMC open data",
+    "europepmc": "Europe PMC",
+    "unpaywall": "Unpaywall",
+    "crossref": "Crossref",
+    "openalex": "OpenAlex",
+}
+"""The services as the checks of the way to them are called."""
+
+Progress = Callable[[int, int], None]
+"""Told how many of how many requests are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A reply as it arrived."""
+
+    call: Call
+    incoming: Incoming
+
+
+@dataclass(slots=True)
+class Compared:
+    """A probe, how it ended, and what was received for it; ``refused`` tells whether that was no answer."""
+
+    probe: Probe
+    comparison: Comparison
+    exchanges: list[Exchange] = field(default_factory=list)
+    refused: bool = False
+
+
+def compare(
+    settings: Settings,
+    *,
+    unreached: Collection[str] = (),
+    examples: Examples | None = None,
+    probes: Collection[Probe] = PROBES,
+    progress: Progress = lambda done, of: None,
+) -> list[Compared]:
+    """Ask every service what the probes ask, each service in its own time, and judge the replies.
+
+    Nothing is taken from the cache or put into it. A service that cannot be reached is not asked again.
+
+    Args:
+        settings: which services, at which addresses.
+        unreached: services that are not asked, since a check of the way to them failed; by the names of ``NAMES``.
+        examples: what to ask for; found out when not given, since the sandbox has records of its own.
+        probes: the requests.
+        progress: told after each request.
+    """
+    limit = min(settings.ncbi_total_deadline_ms, DEADLINE_MS)
+    own = replace(
+        settings,
+        no_cache=True,
+        refresh=False,
+        ncbi_total_deadline_ms=limit,
+        ncbi_timeout_ms=min(settings.ncbi_timeout_ms, limit),
+        ncbi_max_retries=min(settings.ncbi_max_retries, RETRIES),
+        europepmc_max_retries=min(settings.europepmc_max_retries, RETRIES),
+    )
+    current = threading.local()
+    counting = threading.Lock()
+    done = 0
+
+    def watch(call: Call, incoming: Incoming) -> None:
+        exchanges: list[Exchange] | None = getattr(current, "exchanges", None)
+        if exchanges is not None:
+            exchanges.append(Exchange(call, incoming))
+
+    with Services(own) as services:
+        services.__dict__["transport"] = Transport(own, watch=watch)
+        asking = Asking(services, examples or _examples(services, unreached))
+
+        def ask(probe: Probe, why_not: str | None) -> Compared:
+            nonlocal done
+            current.exchanges = []
+            compared = _judged(probe, asking, current.exchanges) if why_not is None else _skipped(probe, why_not)
+            with counting:
+                done += 1
+                progress(done, len(probes))
+            return compared
+
+        def ask_all(service: str, rows: list[Probe]) -> list[Compared]:
+            found: list[Compared] = []
+            gone = "offline" if settings.offline else "not reached" if NAMES[service] in unreached else None
+            for probe in rows:
+                found.append(ask(probe, gone or probe.needs(settings, asking.examples)))
+                if found[-1].comparison.hop in UNREACHED:
+                    gone = "not reached"
+            return found
+
+        groups = [(name, list(rows)) for name, rows in groupby(probes, lambda probe: probe.service)]
+        with ThreadPoolExecutor(max_workers=len(groups), thread_name_prefix="entrez-kit doctor") as pool:
+            return [one for rows in pool.map(lambda group: ask_all(*group), groups) for one in rows]
+
+
+def _examples(services: Services, unreached: Collection[str]) -> Examples:
+    """Return the records to ask for: those of the sandbox where it is the sandbox that answers."""
+    settings = services.settings
+    if settings.offline or NAMES["eutils"] in unreached or not is_loopback(urlsplit(settings.eutils_url).hostname):
+        return DEMO if settings.demo else REAL
+    try:
+        reply = services.eutils.esearch(db="pubmed", term=f"{DEMO.pmids[0]}[uid]")
+        return DEMO if parse_esearch(reply.content).ids else REAL
+    except EntrezKitError:
+        return DEMO if settings.demo else REAL
+
+
+def _skipped(probe: Probe, why: str) -> Compared:
+    comparison = Comparison(name=probe.name, service=NAMES[probe.service], verdict="skipped", detail=why)
+    return Compared(probe, comparison)
+
+
+def _judged(probe: Probe, asking: Asking, exchanges: list[Exchange]) -> Compared:
+    began = time.monotonic()
+    raised: EntrezKitError | None = None
+    differences: list[Difference] = []
+    try:
+        content = probe.ask(asking).content
+        if probe.holds is not None:
+            differences += probe.holds(content, asking.examples)
+        elif probe.refusal is not None:
+            differences.append(other_content("an answer where a refusal was due"))
+    except EntrezKitError as exc:
+        raised = exc
+    outcome = _outcome(probe, raised, differences, exchanges)
+    outcome.requests, outcome.seconds = len(exchanges), round(time.monotonic() - began, 3)
+    return Compared(probe, outcome, exchanges, refused=raised is not None)
+
+
+def _outcome(
+    probe: Probe, raised: EntrezKitError | None, differences: list[Difference], exchanges: list[Exchange]
+) -> Comparison:
+    service = NAMES[probe.service]
+    if raised is not None and not _is_due(probe, raised, exchanges):
+        if probe.may_be_gone and isinstance(raised, UpstreamError) and raised.reason not in HOPS:
+            return Comparison(name=probe.name, service=service, verdict="agrees", detail="switched off, as is known")
+        failed = _failed(probe, raised, exchanges)
+        if failed is not None:
+            return failed
+        differences.append(_as_difference(probe, raised))
+    if not any(difference.kind == "other_root" for difference in differences):
+        differences += _drifted(probe, exchanges)
+    differences += _moved(exchanges)
+    return Comparison(
+        name=probe.name, service=service, verdict="differs" if differences else "agrees", differences=differences
+    )
+
+
+def _is_due(probe: Probe, error: EntrezKitError, exchanges: list[Exchange]) -> bool:
+    if probe.refusal is None or not exchanges:
+        return False
+    kind, reason = probe.refusal
+    if reason is None:
+        return isinstance(error, kind) and exchanges[-1].incoming.status in (400, 404, 422)
+    return isinstance(error, kind) and error.reason == reason
+
+
+def _drifted(probe: Probe, exchanges: list[Exchange]) -> Iterator[Difference]:
+    """Yield what is unknown in the replies; the others of a probe are those of another one."""
+    answers = [one.incoming.body for one in exchanges if one.incoming.status == 200]
+    for body in answers if probe.every else answers[-1:]:
+        if probe.shape is not None and not _is_page(body):
+            yield from (probe.shape(body) if callable(probe.shape) else probe.shape).differences(body)
+
+
+def _moved(exchanges: list[Exchange]) -> Iterator[Difference]:
+    for place, endpoint in {one.incoming.moved_to: one.call.endpoint for one in exchanges}.items():
+        if place is not None:
+            yield Difference("moved", endpoint, f"{endpoint} has moved for good to {place}")
+
+
+def _failed(probe: Probe, error: EntrezKitError, exchanges: list[Exchange]) -> Comparison | None:
+    """Return the comparison of a request that got no reply to compare, with the hop it failed at."""
+    hop = _hop(error, exchanges[-1].incoming if exchanges else None)
+    if hop is None:
+        return None
+    return Comparison(
+        name=probe.name,
+        service=NAMES[probe.service],
+        verdict="failed",
+        hop=hop,
+        detail=error.message,
+        hint=error.recovery_hint,
+        code=error.code if error.code in ERRORS else UpstreamError.code,
+    )
+
+
+def _hop(error: EntrezKitError, last: Incoming | None) -> str | None:
+    reason = error.reason or ""
+    if isinstance(error, RateLimited):
+        return "rate_limit"
+    if isinstance(error, NotConfigured):
+        return "settings"
+    if reason in HOPS:
+        return reason
+    if reason == "deadline_exceeded":
+        return "timeout"
+    if reason == "refused" and isinstance(error, UpstreamError):
+        return "refused"
+    if last is None or isinstance(error, InvalidInput | EntityNotFound):
+        return None
+    if last.status >= 500 and last.status != 501:
+        return "service"
+    if _is_page(last.body) and last.status == 200:
+        return "page"
+    transient = reason.endswith("_unreachable") and TRANSIENT.search(error.message)
+    cut = reason == "invalid_response" and re.search(r"break(?:s|ing)? off|empty body", error.message)
+    return "service" if transient or cut else None
+
+
+def _is_page(body: bytes) -> bool:
+    return bool(re.match(rb"\s*(?:<!--.{0,500}?-->\s*)?<(?:!doctype\s+html|html)\b", body[:2000], re.I | re.S))
+
+
+def _as_difference(probe: Probe, error: EntrezKitError) -> Difference:
+    """Return what an error says of a service that answers otherwise than it did."""
+    reason, where = error.reason or "", str(error.details.get("endpoint") or probe.name)
+    if reason == "redirected":
+        kind = "moved"
+    elif reason in ("retired", "new_parameter"):
+        kind = reason
+    elif reason in ("no_such_address", "unexpected_status"):
+        kind = "other_status"
+    elif " was due" in error.message and "<" in error.message:
+        kind = "other_root"
+    elif reason.endswith("_unreachable") or isinstance(error, InvalidInput):
+        kind = "other_words"
+    elif isinstance(error, EntityNotFound):
+        kind = "other_content"
+    else:
+        kind = "unreadable"
+    return Difference(kind, where, error.message)

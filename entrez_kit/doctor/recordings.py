@@ -1,0 +1,115 @@
+"""The replies of ``doctor --deep`` as a folder that tests read: without credentials and addresses of the user."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from entrez_kit._version import __version__
+from entrez_kit.doctor.comparison import Compared, Exchange
+from entrez_kit.errors import InvalidInput, StoreError
+from entrez_kit.settings import Settings
+from entrez_kit.transport.redaction import HIDDEN, Redactor
+
+LIST: Final = "SOURCES.md"
+ERRORS: Final = "errors"
+"""Folder of what the services say in place of an answer."""
+
+_NETWORK_ADDRESS: Final = re.compile(
+    rb"(?<![\w.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![\w.])|(?<![\w:])(?:[0-9a-f]{1,4}:){4,7}[0-9a-f]{1,4}(?![\w:])", re.I
+)
+"""NCBI names the address of whoever asks too fast."""
+_SUFFIXES: Final = {b"<": "xml", b"{": "json", b"[": "json"}
+
+
+def check_folder(folder: Path) -> None:
+    """See to it that replies can be saved in a folder, before any is asked for.
+
+    Raises:
+        InvalidInput: it is a file, or holds something already.
+        StoreError: it cannot be made or read.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        held = next(folder.iterdir(), None)
+    except FileExistsError:
+        held = folder
+    except OSError as exc:
+        raise StoreError(
+            f"{folder} cannot be used: {exc.strerror or type(exc).__name__}", recovery_hint="Name another folder."
+        ) from None
+    if held is not None:
+        raise InvalidInput(
+            f"save: {folder} is no empty folder",
+            invalid_input=f"save={folder}",
+            recovery_hint="Name a folder that is empty or does not exist yet.",
+        )
+
+
+def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None:
+    """Write the replies into a folder, each by itself and as it was sent, and a list of them.
+
+    The folder is read by the tests where ``ENTREZ_KIT_REAL_DATA`` names it.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    redactor = Redactor.of(settings)
+    rows = [
+        f"# Replies of {datetime.now(UTC):%Y-%m-%d}",
+        "",
+        f"Saved by `entrez-kit doctor --deep --save` of version {__version__}, each as it was sent but for keys and",
+        "e-mail addresses of whoever asked, and network addresses in refusals.",
+        "",
+        "| file | request | HTTP | verdict | bytes | sha256 |",
+        "|---|---|---|---|---|---|",
+    ]
+    try:
+        for one in compared:
+            for number, (place, exchange) in enumerate(_kept(one)):
+                body = redactor.body(exchange.incoming.body)
+                if place == ERRORS:
+                    body = _NETWORK_ADDRESS.sub(
+                        HIDDEN.encode(), redactor.text(body.decode("latin-1")).encode("latin-1")
+                    )
+                name = f"{place}/{_slug(one, number)}.{_SUFFIXES.get(body.lstrip()[:1], 'txt')}"
+                (folder / place).mkdir(parents=True, exist_ok=True)
+                (folder / name).write_bytes(body)
+                one.comparison.file = name
+                request = redactor.text(f"{exchange.call.method} {exchange.call.url}?{exchange.call.query}")
+                shown = request if len(request) <= 300 else f"{request[:299]}…"
+                digest = hashlib.sha256(body).hexdigest()
+                verdict = one.comparison.verdict
+                rows.append(
+                    f"| {name} | {shown.replace('|', '%7C')} | {exchange.incoming.status} | {verdict} | {len(body)} |"
+                    f" {digest} |"
+                )
+        (folder / LIST).write_text("\n".join(rows) + "\n", encoding="utf-8")
+    except OSError as exc:
+        raise StoreError(
+            f"{folder} cannot be written: {exc.strerror or type(exc).__name__}", recovery_hint="Name another folder."
+        ) from None
+
+
+def _kept(one: Compared) -> Iterator[tuple[str, Exchange]]:
+    """Yield the last reply to each request of a probe, with the folder it belongs to."""
+    last = {(exchange.call.endpoint, exchange.call.query): exchange for exchange in one.exchanges}
+    for exchange in last.values():
+        answered = exchange.incoming.status == 200 and exchange.incoming.body.strip()
+        final = exchange is one.exchanges[-1]
+        refused = final and (one.comparison.verdict == "failed" or one.refused)
+        if not answered or refused:
+            yield ERRORS, exchange
+        else:
+            yield (one.probe.folder if final else FOLDERS.get(exchange.call.endpoint, one.probe.folder)), exchange
+
+
+FOLDERS: Final = {"esearch": "esearch", "list": "pmc_oa", "record": "pmc_oa_records", "search": "europepmc"}
+"""Of requests that only lead to the one that a probe is about."""
+
+
+def _slug(one: Compared, number: int) -> str:
+    name = re.sub(r"[^a-z0-9]+", "-", one.comparison.label.lower()).strip("-")
+    return f"entrez-kit__{name}" + (f"-{number}" if number else "")

@@ -1,0 +1,397 @@
+"""doctor --deep: it agrees with the sandbox, and tells planted changes apart case by case."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from doctor_bench import free_port
+from drifting_service import Change, drift, page, reversed_records, status, words, written
+
+from entrez_kit.doctor.comparison import NAMES, Compared, compare
+from entrez_kit.doctor.diagnosis import diagnose
+from entrez_kit.doctor.probes import DEMO, PROBES, REAL, Examples, Probe
+from entrez_kit.doctor.recordings import check_folder, save
+from entrez_kit.errors import Exit, InvalidInput
+from entrez_kit.sandbox.esearch import BEYOND_CEILING
+from entrez_kit.sandbox.replies import failure
+from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.settings import Settings
+
+pytestmark = pytest.mark.usefixtures("no_waiting")
+
+KEY = "c4narykey0123456789abcdefc4narykey01"
+EMAIL = "canary.person+tag@example.org"
+OTHERS = {"EInfo of PubMed", "EPost"}
+"""Asked in every case, to see that a change at one endpoint is not found at another."""
+
+
+def named(*names: str) -> list[Probe]:
+    found = [probe for probe in PROBES if probe.name in names]
+    assert {probe.name for probe in found} == set(names)
+    return found
+
+
+def ran(settings: Settings, names: Iterable[str], examples: Examples | None = None) -> dict[str, Compared]:
+    return {one.probe.name: one for one in compare(settings, probes=named(*names), examples=examples)}
+
+
+def kinds(one: Compared) -> set[str]:
+    return {f"{difference.kind} {difference.where}" for difference in one.comparison.differences}
+
+
+def test_the_sandbox_agrees_everywhere(sandbox: Sandbox) -> None:
+    told: list[tuple[int, int]] = []
+    compared = compare(sandbox.settings(), progress=lambda done, of: told.append((done, of)))
+
+    verdicts = {one.probe.name: one.comparison.verdict for one in compared}
+    assert {name for name, verdict in verdicts.items() if verdict != "agrees"} == {"ESearch past 9,999 records"}
+    assert verdicts["ESearch past 9,999 records"] == "skipped"
+    assert {one.comparison.service for one in compared} == set(NAMES.values())
+    assert [one.probe for one in compared] == list(PROBES)
+    assert sorted(told) == [(number, len(PROBES)) for number in range(1, len(PROBES) + 1)]
+    assert sandbox.requests() < 60
+
+
+def test_a_search_with_more_hits_than_can_be_listed_agrees(no_waiting: None) -> None:
+    with Sandbox(records=10_050, enforce_limits=False) as sandbox:
+        examples = replace(DEMO, many="all[sb]")
+        found = ran(sandbox.settings(), ["ESearch past 9,999 records"], examples)
+
+    one = found["ESearch past 9,999 records"]
+    assert (one.comparison.verdict, one.comparison.requests) == ("agrees", 1), one.comparison
+
+
+SINGLE = "EFetch, retracted work"
+CASES: dict[str, tuple[str, Change, str, set[str]]] = {
+    "a renamed element": (
+        "efetch",
+        written("(</?)ArticleTitle>", r"\1ArtTitle>"),
+        SINGLE,
+        {"unknown_element ArtTitle", "missing PubmedArticle/ArticleTitle"},
+    ),
+    "a new attribute": (
+        "efetch",
+        written('<PMID Version="1">', '<PMID Version="1" Trust="high">'),
+        SINGLE,
+        {"unknown_attribute PMID@Trust"},
+    ),
+    "a new kind of retraction": (
+        "efetch",
+        written('RefType="RetractionIn"', 'RefType="WithdrawalIn"'),
+        SINGLE,
+        {"unknown_value CommentsCorrections@RefType=WithdrawalIn"},
+    ),
+    "another form of dates in XML": (
+        "efetch",
+        written(r"<Year>(\d{4})</Year>", r"<Year>AD \1</Year>"),
+        SINGLE,
+        {"other_form Year"},
+    ),
+    "another form of dates in summaries": (
+        "esummary",
+        written(r"(\d{4})/(\d\d)/(\d\d) \d\d:\d\d", r"\1-\2-\3"),
+        "ESummary, JSON",
+        {"other_form result.*.sortpubdate", "other_form result.*.history[].date"},
+    ),
+    "another order": (
+        "efetch",
+        reversed_records(r"<PubmedArticle>.*?</PubmedArticle>\s*"),
+        "EFetch, XML",
+        {"other_order reply"},
+    ),
+    "a record that was not asked for": (
+        "efetch",
+        written("99000004</PMID>", "99000005</PMID>"),
+        "EFetch, XML",
+        {"other_content reply"},
+    ),
+    "a number where a text was": (
+        "europepmc_search",
+        written(r'"pubYear":"(\d+)"', r'"pubYear":\1'),
+        "Search",
+        {"other_type resultList.result[].pubYear"},
+    ),
+    "a new field": (
+        "idconv",
+        written('"requested-id"', '"orcid":"x","requested-id"'),
+        "A known id and an unknown one",
+        {"unknown_field records[].orcid"},
+    ),
+    "a new field of MEDLINE": (
+        "efetch",
+        written(r"(?m)^SO  - ", "ZZQ - new\nSO  - "),
+        "EFetch, MEDLINE",
+        {"unknown_field ZZQ"},
+    ),
+    "another root": (
+        "espell",
+        written("eSpellResult", "SpellingReply"),
+        "ESpell",
+        {"other_root espell"},
+    ),
+    "a retired endpoint": ("espell", status(410), "ESpell", {"retired espell"}),
+    "an endpoint that is nowhere": ("espell", status(404), "ESpell", {"other_status espell"}),
+    "an endpoint that has moved to another host": (
+        "espell",
+        status(301, b"", ("Location", "https://example.org/espell.fcgi")),
+        "ESpell",
+        {"moved espell"},
+    ),
+    "a parameter that is wanted now": (
+        "elink",
+        words("elink", "Missing required parameter: client_id", 400),
+        "ELink, similar articles",
+        {"new_parameter elink"},
+    ),
+    "other words": (
+        "elink",
+        words("elink", "The link service speaks otherwise today"),
+        "ELink, similar articles",
+        {"other_words elink"},
+    ),
+    "something else than was asked for": (
+        "ecitmatch",
+        written(r"\|ek0\|\d+", "|ek0|NOT_FOUND"),
+        "ECitMatch",
+        {"other_content reply"},
+    ),
+    "another answer of the matcher": (
+        "ecitmatch",
+        written(r"\|ek0\|\d+", "|ek0|PERHAPS 99000001"),
+        "ECitMatch",
+        {"unknown_field PERHAPS", "other_content reply"},
+    ),
+    "a complaint that is not made any more": (
+        "esearch",
+        written("<ErrorList>.*</ErrorList>", ""),
+        "ESearch, unknown field",
+        {"other_content reply"},
+    ),
+    "an id that is not refused any more": (
+        "idconv",
+        written(r"Identifier not found in PMC", "none"),
+        "A known id and an unknown one",
+        set(),
+    ),
+    "JATS with a new element": (
+        "europepmc",
+        written("<abstract>", "<ai-summary>s</ai-summary><abstract>"),
+        "Full text",
+        {"unknown_element ai-summary"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("endpoint", "change", "probe", "expected"), CASES.values(), ids=CASES)
+def test_a_planted_change_is_told_apart(
+    sandbox: Sandbox, endpoint: str, change: Change, probe: str, expected: set[str]
+) -> None:
+    drift(sandbox, endpoint, change)
+
+    found = ran(sandbox.settings(), {probe, *OTHERS})
+
+    assert kinds(found[probe]) == expected
+    assert found[probe].comparison.verdict == ("differs" if expected else "agrees")
+    assert {found[name].comparison.verdict for name in OTHERS} == {"agrees"}
+
+
+def test_an_endpoint_that_moved_on_the_same_host_is_read_and_named(sandbox: Sandbox) -> None:
+    drift(
+        sandbox,
+        "espell",
+        lambda reply, request: (
+            reply
+            if request.get("again")
+            else status(308, b"", ("Location", f"espell.fcgi?again=1&db=pubmed&term={DEMO.misspelt}"))(reply, request)
+        ),
+    )
+
+    one = ran(sandbox.settings(), ["ESpell"])["ESpell"]
+
+    assert kinds(one) == {"moved espell"}
+    assert f"has moved for good to {sandbox.url}/entrez/eutils/espell.fcgi" in str(one.comparison.differences[0])
+
+
+def test_a_refusal_in_other_words_differs_and_in_the_known_ones_agrees(sandbox: Sandbox) -> None:
+    name = "ESearch past 9,999 records"
+    examples = replace(DEMO, many="crispr")
+    drift(sandbox, "esearch", lambda reply, request: failure("esearch", BEYOND_CEILING))
+    assert ran(sandbox.settings(), [name], examples)[name].comparison.verdict == "agrees"
+
+    drift(sandbox, "esearch", lambda reply, request: failure("esearch", "This window is closed to you."))
+    assert kinds(ran(sandbox.settings(), [name], examples)[name]) == {"other_words esearch"}
+
+    drift(sandbox, "esearch", lambda reply, request: failure("esearch", "").__class__(FOUND_ALL))
+    assert kinds(ran(sandbox.settings(), [name], examples)[name]) == {"other_content reply"}
+
+
+FOUND_ALL = (
+    b"<eSearchResult><Count>10009</Count><RetMax>10</RetMax><RetStart>9999</RetStart><IdList>"
+    + b"".join(b"<Id>%d</Id>" % number for number in range(1, 11))
+    + b"</IdList></eSearchResult>"
+)
+
+
+FAILURES: dict[str, tuple[Change, str]] = {
+    "a page for people": (page, "page"),
+    "a server error": (status(503), "service"),
+    "a refusal because of the rate": (status(429, b'{"error":"API rate limit exceeded"}'), "rate_limit"),
+    "a blocked address": (status(403, b"<html><title>Blocked</title></html>"), "refused"),
+    "half a document": (lambda reply, request: replace(reply, body=reply.body[:-40]), "service"),
+    "nothing": (lambda reply, request: replace(reply, body=b""), "service"),
+}
+
+
+@pytest.mark.parametrize(("change", "hop"), FAILURES.values(), ids=FAILURES)
+def test_a_request_that_fails_is_no_difference_and_names_its_hop(sandbox: Sandbox, change: Change, hop: str) -> None:
+    drift(sandbox, "espell", change)
+
+    found = ran(sandbox.settings(), {"ESpell", *OTHERS})
+
+    one = found["ESpell"].comparison
+    assert (one.verdict, one.hop, one.differences) == ("failed", hop, [])
+    assert one.detail
+    assert {found[name].comparison.verdict for name in OTHERS} == {"agrees"}
+
+
+@pytest.mark.long
+def test_slower_than_the_deadline_is_told_as_that(sandbox: Sandbox) -> None:
+    sandbox.slow_down("espell", 3)
+    settings = replace(sandbox.settings(), ncbi_timeout_ms=300, ncbi_total_deadline_ms=1000)
+
+    found = ran(settings, {"ESpell", *OTHERS})
+
+    assert (found["ESpell"].comparison.verdict, found["ESpell"].comparison.hop) == ("failed", "timeout")
+    assert {found[name].comparison.verdict for name in OTHERS} == {"agrees"}
+
+
+def test_a_service_that_is_not_there_is_asked_once(sandbox: Sandbox) -> None:
+    settings = replace(sandbox.settings(), europepmc_url=f"http://127.0.0.1:{free_port()}")
+
+    found = compare(settings, probes=[probe for probe in PROBES if probe.service in ("europepmc", "idconv")])
+
+    europepmc = [one.comparison for one in found if one.probe.service == "europepmc"]
+    assert [(one.verdict, one.hop) for one in europepmc[:1]] == [("failed", "connection")]
+    assert {(one.verdict, one.detail) for one in europepmc[1:]} == {("skipped", "not reached")}
+    assert {one.comparison.verdict for one in found if one.probe.service == "idconv"} == {"agrees"}
+
+
+def test_a_utility_that_is_known_to_be_off_may_be_off(sandbox: Sandbox) -> None:
+    for change in (status(410), status(404), page):
+        drift(sandbox, "egquery", change)
+
+        one = ran(sandbox.settings(), ["EGQuery"])["EGQuery"].comparison
+
+        assert (one.verdict, one.detail) == ("agrees", "switched off, as is known")
+
+
+def test_only_what_is_switched_on_is_asked(sandbox: Sandbox) -> None:
+    settings = replace(
+        sandbox.settings(), europepmc_enabled=False, unpaywall_email=None, check_sources="pubmed,openalex"
+    )
+    found = compare(settings, probes=[probe for probe in PROBES if probe.service != "eutils"])
+
+    verdicts = {(one.comparison.service, one.comparison.verdict) for one in found}
+    assert verdicts == {
+        ("ID Converter", "agrees"),
+        ("PMC open data", "agrees"),
+        ("Europe PMC", "skipped"),
+        ("Unpaywall", "skipped"),
+        ("Crossref", "skipped"),
+        ("OpenAlex", "agrees"),
+    }
+    assert not sandbox.requests("crossref")
+
+
+def test_offline_nothing_is_asked_and_that_is_no_success(sandbox: Sandbox) -> None:
+    report = diagnose(replace(sandbox.settings(), offline=True), deep=True)
+
+    assert report.comparisons
+    assert {one.verdict for one in report.comparisons} == {"skipped"}
+    assert report.exit_status == Exit.PARTIAL
+    assert sandbox.requests() == 0
+
+
+def test_real_records_are_asked_for_where_the_sandbox_does_not_answer() -> None:
+    from entrez_kit.doctor.comparison import _examples
+    from entrez_kit.services import Services
+    from entrez_kit.settings import load_settings
+
+    with Services(load_settings({})) as services:
+        assert _examples(services, ()) is REAL  # and nothing is asked to find out: a test reaches no other machine
+    assert all(getattr(REAL, name) for name in REAL.__slots__)
+
+
+# saving
+
+
+def seen_by(folder: Path) -> bytes:
+    return b"\n".join(path.read_bytes() + path.name.encode() for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def _saved(sandbox: Sandbox, folder: Path, **overrides: Any) -> list[Compared]:
+    settings = sandbox.settings(
+        ncbi_api_key=KEY, ncbi_admin_email=EMAIL, unpaywall_email=EMAIL, crossref_email=EMAIL, **overrides
+    )
+    compared = compare(settings)
+    check_folder(folder)
+    save(folder, compared, settings)
+    return compared
+
+
+def test_saved_replies_are_as_they_were_sent_and_listed(sandbox: Sandbox, tmp_path: Path) -> None:
+    compared = _saved(sandbox, tmp_path / "replies")
+
+    listed = (tmp_path / "replies" / "SOURCES.md").read_text(encoding="utf-8")
+    for one in compared:
+        if one.comparison.verdict == "agrees":
+            assert one.comparison.file
+            kept = (tmp_path / "replies" / one.comparison.file).read_bytes()
+            if one.probe.service == "eutils" and not one.refused:
+                assert kept == one.exchanges[-1].incoming.body
+            assert f"| {one.comparison.file} |" in listed
+    files = [path for path in (tmp_path / "replies").rglob("*") if path.is_file()]
+    assert len(files) == listed.count("| GET ") + listed.count("| POST ") + 1
+
+
+ECHOES: dict[str, Callable[[str], str]] = {
+    "as it is": lambda value: value,
+    "in an address": lambda value: value.replace("@", "%40").replace("+", "%2B"),
+    "in capitals": str.upper,
+}
+
+
+@pytest.mark.parametrize("form", ECHOES.values(), ids=ECHOES)
+def test_saved_folders_hold_no_key_no_address_and_no_network_address(
+    sandbox: Sandbox, tmp_path: Path, form: Callable[[str], str]
+) -> None:
+    """Every service repeats in every reply what it was told, and NCBI names who asks too fast."""
+
+    def echo(body: bytes) -> bytes:
+        told = f"{form(KEY)} {form(EMAIL)}".encode()
+        if body.lstrip()[:1] == b"{":
+            return json.dumps({**json.loads(body), "echo": told.decode()}).encode()
+        return body.rstrip() + b"\n<!-- " + told + b" -->\n" if body.lstrip()[:1] == b"<" else body + told + b"\n"
+
+    for endpoint in ("einfo", "esearch", "esummary", "elink", "epost", "europepmc_search", "unpaywall", "pmc_oa"):
+        drift(sandbox, endpoint, lambda reply, request: replace(reply, body=echo(reply.body)))
+    refusal = b'{"error":"API rate limit exceeded","api-key":"203.0.113.77","count":"4","email":"%s"}'
+    drift(sandbox, "espell", status(429, refusal % EMAIL.encode()))
+
+    _saved(sandbox, tmp_path / "replies")
+
+    kept = seen_by(tmp_path / "replies").lower()
+    assert kept.count(b"[hidden]") > 20
+    for value in (KEY, EMAIL, ECHOES["in an address"](EMAIL), "canary", "203.0.113.77"):
+        assert value.lower().encode() not in kept
+
+
+def test_a_folder_that_holds_something_is_refused_before_anything_is_asked(sandbox: Sandbox, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
+    for folder in (tmp_path, tmp_path / "mine.txt"):
+        with pytest.raises(InvalidInput, match="no empty folder"):
+            diagnose(sandbox.settings(), deep=True, save=folder)
+    assert sandbox.requests() == 0
