@@ -1,18 +1,24 @@
 """Cut a search into slices that PubMed shows whole: it gives out only the first 9,999 records of any search.
 
-A search is halved by date of entry until every slice fits. A single day that is still too large is cut by date of
+A search is cut by date of entry, where a sample of its records says that the slices will fit, and they are asked for
+side by side. What does not fit is halved until it does. A single day that is still too large is cut by date of
 publication, then by date of modification.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from typing import Final
+from functools import partial
+from itertools import pairwise
+from typing import Any, Final
 
 from entrez_kit.entrez_query import DateBounds
+from entrez_kit.errors import EntityNotFound, RateLimited, UpstreamError
 from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS, date_clause
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
+from entrez_kit.services.xml_reply import malformed
+from entrez_kit.transport.in_flight import in_order
 
 AXES: Final = ("edat", "pdat", "mdat")
 FIRST: Final = date(1, 1, 1)
@@ -20,6 +26,12 @@ LAST: Final = date(3000, 12, 31)
 FEW_EARLIER: Final = date(1965, 12, 31)
 """Few records entered before: cutting there first saves halving empty centuries."""
 PAGE: Final = 1_000
+SAMPLE: Final = 100
+"""So many records tell where to cut."""
+AT_SAME_PACE: Final = 9_000
+"""Records that a part is meant to have where the pace is known; a tenth more still fit."""
+LIKE_A_SAMPLE: Final = 6_000
+"""Records that a part is meant to have where a sample tells; it may have half as many more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +82,17 @@ def as_day(day: date) -> str:
     return f"{day.year:04d}/{day.month:02d}/{day.day:02d}"
 
 
+def _entered(document: Any) -> list[date]:
+    """Return the dates of entry of the records that an ESummary reply describes."""
+    try:
+        records = [record for uid, record in document["result"].items() if uid != "uids"]
+        events = [event for record in records for event in record.get("history", ())]
+        entered = [event["date"].split()[0] for event in events if event["pubstatus"] == "entrez"]
+        return [date(*map(int, day.split("/"))) for day in entered]
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as exc:
+        raise malformed("esummary", f"not a summary document ({type(exc).__name__})") from None
+
+
 class Slicer:
     """Cut one search into slices.
 
@@ -98,6 +121,7 @@ class Slicer:
         self._dates: DateBounds = dates or {}
         self._oldest_first = oldest_first
         self._with_empty = with_empty
+        self._at_once = services.eutils.at_once
 
     def ask(self, window: Window | None, retmax: int, retstart: int = 0) -> tuple[ESearchReply, str]:
         """Search a window; return the reply and the address that was asked.
@@ -129,8 +153,21 @@ class Slicer:
         if whole.count <= MAX_PUBMED_RESULTS:
             yield DateSlice(window, whole.count, self._completed(window, whole))
             return
+        first = window or Window()
+        windows = self._guessed(first, whole)
+        if len(windows) == 1:
+            yield from self._cut(first, whole)
+            return
+        in_turn = windows if self._oldest_first else windows[::-1]
+        lists = in_order((partial(self.ask, part, MAX_PUBMED_RESULTS) for part in in_turn), self._at_once)
+        for part, (reply, _) in zip(in_turn, lists, strict=True):
+            guessed_wrong = reply.count > 2 * MAX_PUBMED_RESULTS
+            yield from self.slices(reply, part) if guessed_wrong else self._cut(part, reply)
+
+    def _cut(self, window: Window, reply: ESearchReply) -> Iterator[DateSlice]:
+        """Yield the slices of a window, which is halved as long as it holds more than PubMed shows."""
         # A stack keeps the order: the part that comes first is cut further before the other one is looked at.
-        waiting = [(window or Window(), whole)]
+        waiting = [(window, reply)]
         while waiting:
             window, reply = waiting.pop()
             parts = window.parts()
@@ -140,9 +177,38 @@ class Slicer:
                 continue
             # Where a part may be shown whole, its PMIDs are asked for at once instead of after a count.
             retmax = MAX_PUBMED_RESULTS if reply.count <= 2 * MAX_PUBMED_RESULTS else 0
-            in_order = parts if self._oldest_first else parts[::-1]
-            counted = [(part, self.ask(part, retmax)[0]) for part in in_order]
-            waiting += reversed(counted)
+            in_turn = parts if self._oldest_first else parts[::-1]
+            counted = in_order((partial(self.ask, part, retmax) for part in in_turn), self._at_once)
+            waiting += [(part, found) for part, (found, _) in zip(in_turn, counted, strict=True)][::-1]
+
+    def _guessed(self, window: Window, whole: ESearchReply) -> list[Window]:
+        """Cut a window at once into parts that probably fit, oldest first, or not at all where nothing is known.
+
+        When they were entered is asked of a sample of the records that the first reply lists. Where these are the
+        newest ones, those before are taken to have come at the same pace; else to be like them.
+        """
+        if window.axis or not whole.ids:
+            return [window]
+        sample = whole.ids[:: -(-len(whole.ids) // SAMPLE)]
+        try:
+            days = self._services.eutils.esummary(db="pubmed", ids=sample, retmode="json", read=_entered).value
+        except (EntityNotFound, UpstreamError, RateLimited):
+            return [window]
+        if not days:
+            return [window]
+        rising = sum(one < other for one, other in pairwise(days))
+        if rising * 10 < len(days):
+            parts = -(-whole.count // AT_SAME_PACE)
+            width = AT_SAME_PACE * ((days[0] - days[-1]).days + 1) / len(whole.ids)
+            newest = days[0].toordinal()
+            cuts = [date.fromordinal(max(newest + 1 - round(width * number), 1)) for number in range(1, parts)]
+        else:
+            parts = -(-whole.count // LIKE_A_SAMPLE)
+            cuts = [sorted(days)[len(days) * number // parts] for number in range(1, parts)]
+        cuts = sorted({day for day in cuts if window.first < day <= window.last})
+        firsts = [window.first, *cuts]
+        lasts = [*(cut - timedelta(days=1) for cut in cuts), window.last]
+        return [replace(window, first=first, last=last) for first, last in zip(firsts, lasts, strict=True)]
 
     def _completed(self, window: Window | None, reply: ESearchReply) -> list[str]:
         """Return all PMIDs of a slice: asked for where only counted, paged where the reply was short."""

@@ -340,7 +340,9 @@ def search_all(services: Services, request: SearchRequest) -> SearchResult:
             recovery_hint=Wording("Leave ", Argument(name), " out", ByDoor(", or leave out --all", ""), "."),
         )
     slicer = Slicer(services, request.term(), sort=SORT_NAMES[request.sort_by], dates=request.date_parameters())
+    hidden = in_background(lambda: mesh_warnings(services, request))
     whole, url = slicer.ask(None, MAX_PUBMED_RESULTS)
+    compared = in_background(lambda: compare_with_query(services, request, whole))
     pmids: dict[str, None] = {}
     slices: list[Slice] = []
     received = 0
@@ -352,8 +354,8 @@ def search_all(services: Services, request: SearchRequest) -> SearchResult:
     listed = list(pmids)
     summaries: list[BriefSummary] = []
     esummary_url = None
-    verdict = compare_with_query(services, request, whole)
-    warnings = [*warnings_about(whole, verdict), *mesh_warnings(services, request)]
+    verdict = compared()
+    warnings = [*warnings_about(whole, verdict), *hidden()]
     warnings += suggestions(services, request, whole)
     if request.fetch_brief_summaries and listed:
         summaries, esummary_url, missing = brief_summaries(services, listed[: request.fetch_brief_summaries])

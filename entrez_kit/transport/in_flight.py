@@ -82,6 +82,7 @@ class _Errand(Generic[T]):
         self._flights: deque[_Flight[T]] = deque()
         self._in_flight = 0
         self._standing: _Flight[T] | None = None
+        self._all_begun = False
 
     def begin(self) -> None:
         """Begin the next call, or all when they are not paced, as far as there are any and there is room."""
@@ -103,6 +104,7 @@ class _Errand(Generic[T]):
             try:
                 call = next(self._calls)
             except StopIteration:
+                self._all_begun = True
                 return False
             except BaseException as exc:  # it is raised where a result would be taken
                 flight.failure, flight.done = exc, True
@@ -123,21 +125,21 @@ class _Errand(Generic[T]):
                 flight.results.append(call())
         except BaseException as exc:  # it is raised again where the result is taken
             flight.failure = exc
-        with self._changed:
+        with self._changed:  # all at once: whoever takes the result begins the next call
             flight.done = True
             self._in_flight -= 1
+            if self._standing is flight:
+                self._standing = None
             self._changed.notify_all()
-        if not self.clear_the_way(flight):
-            self.begin()
+        self.begin()
 
-    def clear_the_way(self, flight: _Flight[T]) -> bool:
-        """Begin the next call, unless this one stood before the limiter no more."""
+    def clear_the_way(self, flight: _Flight[T]) -> None:
+        """Begin the next call, if this one stood before the limiter until now."""
         with self._changed:
             if self._standing is not flight:
-                return False
+                return
             self._standing = None
         self.begin()
-        return True
 
     def results(self) -> Iterator[T]:
         """Yield the results in order, each once it is there; begin no more calls when nobody takes them any more."""
@@ -153,6 +155,7 @@ class _Errand(Generic[T]):
         self.begin()
         with self._changed:
             if not self._flights:
+                assert self._all_begun, "with nothing under way the next call can always be begun"
                 return None
             flight = self._flights[0]
             while not flight.done:

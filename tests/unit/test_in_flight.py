@@ -90,6 +90,11 @@ def test_one_call_stands_before_the_limiter_and_the_next_begins_when_its_request
     assert service.most_under_way == 6
 
 
+def test_calls_that_send_nothing_come_all_and_in_order() -> None:
+    for _ in range(20):
+        assert list(in_order((partial(int, number) for number in range(100)), 4)) == list(range(100))
+
+
 def test_nothing_is_asked_for_before_the_first_result_is_wanted() -> None:
     service = Service()
     results = in_order(service.calls(20), 6)

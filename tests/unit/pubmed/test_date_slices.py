@@ -1,0 +1,101 @@
+"""Cutting a search by dates: every record once, few requests, whatever the dates are like."""
+
+import random
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from entrez_kit.errors import UpstreamError
+from entrez_kit.pubmed.date_slices import FIRST, LAST, Slicer
+from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS
+from entrez_kit.services.esearch_reply import ESearchReply
+
+TODAY = date(2026, 11, 1)
+_BOUNDS = re.compile(r'"(\d{4})/(\d\d)/(\d\d)"\[edat\] : "(\d{4})/(\d\d)/(\d\d)"\[edat\]')
+
+
+class PubMed:
+    """So many records by day of entry; lists them in an order of its own."""
+
+    def __init__(self, days: Sequence[date], order: str, *, summaries: bool = True, at_once: int = 6) -> None:
+        self.days = sorted(days)
+        self.order = order
+        self.summaries = summaries
+        self.at_once = at_once
+        self.requests = 0
+        self.eutils = self
+
+    def esearch(self, *, term: str, retmax: int, retstart: int = 0, **_: Any) -> SimpleNamespace:
+        self.requests += 1
+        first, last = FIRST, LAST
+        for bounds in _BOUNDS.findall(term):
+            first, last = (date(*map(int, bounds[at : at + 3])) for at in (0, 3))
+        numbers = list(range(bisect_left(self.days, first), bisect_right(self.days, last)))
+        if self.order == "newest":
+            numbers.reverse()
+        elif self.order == "any":
+            random.Random(7).shuffle(numbers)
+        found = [str(number) for number in numbers[retstart : min(retstart + retmax, MAX_PUBMED_RESULTS)]]
+        return SimpleNamespace(value=ESearchReply(count=len(numbers), ids=found), url="")
+
+    def esummary(self, *, ids: list[str], read: Callable[[Any], Any], **_: Any) -> SimpleNamespace:
+        self.requests += 1
+        if not self.summaries:
+            raise UpstreamError("no answer")
+        told = {
+            uid: {"history": [{"pubstatus": "entrez", "date": f"{self.days[int(uid)]:%Y/%m/%d} 06:00"}]} for uid in ids
+        }
+        return SimpleNamespace(value=read({"result": {"uids": ids, **told}}))
+
+    def slices(self, **options: Any) -> Any:
+        slicer = Slicer(self, "anything", **options)  # type: ignore[arg-type]
+        return slicer.slices(slicer.ask(None, MAX_PUBMED_RESULTS)[0])
+
+
+def evenly(count: int, years: int = 15) -> list[date]:
+    return [TODAY - timedelta(days=number * 365 * years // count) for number in range(count)]
+
+
+def growing(count: int) -> list[date]:
+    chance = random.Random(3)
+    return [TODAY - timedelta(days=min(int(chance.expovariate(1 / 3_000)), 20_000)) for _ in range(count)]
+
+
+@pytest.mark.parametrize("order", ["newest", "any", "oldest"])
+@pytest.mark.parametrize(("days", "most"), [(evenly(60_000), 18), (growing(60_000), 26)], ids=["even", "growing"])
+def test_a_large_search_is_cut_with_few_requests(days: list[date], most: int, order: str) -> None:
+    pubmed = PubMed(days, order)
+    pieces = list(pubmed.slices())
+
+    listed = [int(pmid) for piece in pieces for pmid in piece.ids]
+    assert sorted(listed) == list(range(60_000))
+    assert [piece.window.first for piece in pieces] == sorted((piece.window.first for piece in pieces), reverse=True)
+    if order != "oldest":
+        assert pubmed.requests <= most
+
+
+@pytest.mark.parametrize("order", ["newest", "any"])
+def test_slices_that_must_cover_all_days_leave_none_out(order: str) -> None:
+    pieces = list(PubMed(growing(30_000), order).slices(oldest_first=True, with_empty=True))
+
+    assert (pieces[0].window.first, pieces[-1].window.last) == (FIRST, LAST)
+    for one, following in pairwise(pieces):
+        assert following.window.first == one.window.last + timedelta(days=1)
+
+
+def test_without_summaries_a_search_is_halved() -> None:
+    pubmed = PubMed(evenly(25_000), "newest", summaries=False)
+
+    assert sum(len(piece.ids) for piece in pubmed.slices()) == 25_000
+
+
+def test_a_pace_that_leads_to_before_the_calendar_is_no_error() -> None:
+    pubmed = PubMed([*evenly(10_000, years=900), *[date(1100, 1, 1)] * 9_000, *[date(1100, 2, 1)] * 9_000], "newest")
+
+    assert sum(len(piece.ids) for piece in pubmed.slices()) == 28_000
