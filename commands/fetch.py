@@ -21,7 +21,7 @@ from entrez_kit.pubmed.fetch import (
 from entrez_kit.pubmed.models import Article, CitationData
 from entrez_kit.pubmed.record_fetcher import BATCH
 
-from ._formats.fields import Record, as_data
+from ._formats.fields import Attributes, Record
 from ._formats.writer import Texts
 from ._ids import NAME_ARTICLES, failed, read_inputs
 from ._pipeline import View, accepts, counted, help_of, note, plan, run, show_with, state
@@ -151,6 +151,8 @@ def print_records(
         remark: an error to end with although all went well.
     """
     kept = bool(arguments["query_key"] or arguments["web_env"])
+    if plan(ctx).format in ("xml", "ids") and arguments["detail_level"] != "medline_text":
+        arguments = {**arguments, "detail_level": "full_xml"}  # of which nothing is made: their bytes are enough
     _advise(ctx, len(arguments["pmids"] or ()) or arguments["retmax"] or 0)
     run(
         ctx,
@@ -196,8 +198,8 @@ def _view(level: str, table: Any) -> View[FetchResult]:
 def _records(item: Content) -> Iterator[Record]:
     """Yield the record, or what has a line of its own in jsonl where there is none."""
     fetched = item.fetched
-    if fetched.status == "found":
-        yield as_data(item.document)
+    if (document := item.document) is not None:
+        yield Attributes(document)
     else:
         yield failed(fetched.input, fetched.status, fetched.message, code=fetched.code)
 

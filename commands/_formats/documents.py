@@ -8,19 +8,25 @@ from pydantic_core import PydanticSerializationError, to_json
 from entrez_kit.invisible import escape_json
 
 from .._output import Sink
-from .fields import Record, Shape, as_data, project, unknown_field
+from .fields import Attributes, Record, Shape, as_data, project, unknown_field
 from .writer import Failed, Writer
 
 
 def json_text(document: Any, *, indent: int | None = 2) -> str:
     """Return a document (models, mappings, lists) as JSON, other scripts than Latin kept readable."""
     try:
-        text = to_json(document, indent=indent).decode("utf-8")
+        text = to_json(document, indent=indent, fallback=_model).decode("utf-8")
     except PydanticSerializationError:  # a lone surrogate, from an argument that is no valid text
         import json
 
         text = json.dumps(as_data(document), indent=indent)
     return escape_json(text)
+
+
+def _model(value: Any) -> Any:
+    if isinstance(value, Attributes):
+        return value.model
+    raise TypeError(f"{type(value).__name__} is nothing that JSON has")
 
 
 class Document(Writer[Any]):

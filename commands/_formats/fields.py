@@ -1,6 +1,6 @@
 """Plain data, the dotted paths in it, and projection on fields."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from types import NoneType, UnionType
@@ -17,6 +17,8 @@ Column = Callable[[Record], Any]
 
 def as_data(document: Any) -> Any:
     """Return a model as plain data, as its JSON has it; anything else as it is."""
+    if isinstance(document, Attributes):
+        document = document.model
     if isinstance(document, BaseModel):
         return document.model_dump(mode="json")
     if isinstance(document, list | tuple):
@@ -24,6 +26,41 @@ def as_data(document: Any) -> Any:
     if isinstance(document, Mapping):
         return {key: as_data(value) for key, value in document.items()}
     return document
+
+
+class Attributes(Mapping[str, Any]):
+    """A model read as what its JSON has, each field when it is asked for: most formats ask for a few."""
+
+    __slots__ = ("model",)
+
+    def __init__(self, model: BaseModel) -> None:
+        self.model = model
+
+    def __getitem__(self, name: str) -> Any:
+        value = self.get(name, self)
+        if value is self:
+            raise KeyError(name)
+        return value
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a field, the default where the JSON does not have it."""
+        field = type(self.model).__pydantic_fields__.get(name)
+        if field is None:
+            return default
+        value = getattr(self.model, name)
+        return default if field.exclude_if is not None and field.exclude_if(value) else _inside(value)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in type(self.model).__pydantic_fields__ if self.get(name, self) is not self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _inside(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return Attributes(value)
+    return [_inside(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 class Shape:

@@ -10,7 +10,7 @@ from entrez_kit.errors import EntityNotFound, EntrezKitError, RateLimited, Upstr
 from entrez_kit.model import Request, Result, Warn, sparse, wrong
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.models import Article, CitationData
-from entrez_kit.pubmed.record_fetcher import Fetched, InputOutcome, Retrieval, missing_records
+from entrez_kit.pubmed.record_fetcher import ARTICLE, CITATION, Fetched, InputOutcome, Retrieval, missing_records
 from entrez_kit.services import Services
 from entrez_kit.wording import Argument, Wording
 
@@ -137,12 +137,17 @@ class Content:
         assert fetched.record is not None
         if request.detail_level == "full_xml":
             return FullXmlArticle(pmid=fetched.pmid, full_xml_content=fetched.record.as_json())
-        without: dict[str, Any] = {} if request.include_mesh_terms else {"mesh_terms": []}
+        document: Article | CitationData
+        without: dict[str, Any] = {}
         if request.detail_level == "citation_data":
-            return fetched.record.citation().model_copy(update=without)
-        if not request.include_grant_info:
-            without["grant_list"] = []
-        return fetched.record.article().model_copy(update=without)
+            document = fetched.record.citation()
+        else:
+            document = fetched.record.article()
+            if document.grant_list and not request.include_grant_info:
+                without["grant_list"] = []
+        if document.mesh_terms and not request.include_mesh_terms:
+            without["mesh_terms"] = []
+        return document.model_copy(update=without) if without else document
 
 
 class Contents(Outcomes[Content]):
@@ -182,9 +187,12 @@ def fetch_contents(services: Services, request: FetchRequest) -> Contents:
 
     Source: EFetch (db=pubmed); ID Converter and ESearch for PMCIDs and DOIs.
     """
-    medline = request.detail_level == "medline_text"
+    how: dict[str, Any] = {
+        "medline": request.detail_level == "medline_text",
+        "extract": {"abstract_plus": ARTICLE, "citation_data": CITATION}.get(request.detail_level),
+    }
     if not request.query_key:
-        return Contents(request, Retrieval.of_ids(services, request.pmids or [], medline=medline))
+        return Contents(request, Retrieval.of_ids(services, request.pmids or [], **how))
     assert request.web_env is not None  # the model checked it
     retrieval = Retrieval.of_history(
         services,
@@ -192,7 +200,7 @@ def fetch_contents(services: Services, request: FetchRequest) -> Contents:
         web_env=request.web_env,
         retstart=request.retstart or 0,
         retmax=request.retmax,
-        medline=medline,
+        **how,
     )
     return Contents(request, retrieval)
 

@@ -8,9 +8,11 @@ to the end.
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from operator import methodcaller
 from typing import TYPE_CHECKING, Final, Literal
 
 from entrez_kit import tracing
@@ -33,6 +35,9 @@ REFUSALS: Final = (EntityNotFound, InvalidInput)
 DEFAULT_HISTORY_RECORDS: Final = 200
 
 Status = Literal["found", "not_found", "invalid", "error"]
+Extract = Callable[["Record"], object]
+ARTICLE: Final[Extract] = methodcaller("article")
+CITATION: Final[Extract] = methodcaller("citation")
 
 
 class InputOutcome(Result):
@@ -76,12 +81,23 @@ class _Found:
 
 
 class Retrieval(Outcomes[Fetched]):
-    """Outcomes of inputs. ``urls``, ``method``, ``warnings``, ``found`` and ``missing`` are complete after the walk."""
+    """Outcomes of inputs. ``urls``, ``method``, ``warnings``, ``found`` and ``missing`` are complete after the walk.
 
-    def __init__(self, services: Services, *, medline: bool, patient: bool = False) -> None:
+    Args:
+        services: the clients.
+        medline: whether records come as MEDLINE text.
+        patient: whether an outage of a minute is waited for.
+        extract: what is asked of each record while it is parsed, so that it need not be parsed again; None for its
+            bytes alone.
+    """
+
+    def __init__(
+        self, services: Services, *, medline: bool, patient: bool = False, extract: Extract | None = ARTICLE
+    ) -> None:
         super().__init__()
         self.services = services
         self.medline = medline
+        self.extract = extract
         self.pulse = Pulse(patient=patient)
         self.urls: list[str] = []
         self.method: Literal["GET", "POST"] = "GET"
@@ -92,9 +108,11 @@ class Retrieval(Outcomes[Fetched]):
         self._resolved: dict[str, str] = {}
 
     @classmethod
-    def of_ids(cls, services: Services, inputs: Sequence[str], *, medline: bool = False) -> "Retrieval":
+    def of_ids(
+        cls, services: Services, inputs: Sequence[str], *, medline: bool = False, extract: Extract | None = ARTICLE
+    ) -> "Retrieval":
         """Retrieve records by identifier; PMCIDs and DOIs are resolved to PMIDs first."""
-        retrieval = cls(services, medline=medline, patient=len(inputs) > BATCH)
+        retrieval = cls(services, medline=medline, patient=len(inputs) > BATCH, extract=extract)
         retrieval._stream = retrieval._by_ids(inputs)
         return retrieval
 
@@ -108,9 +126,10 @@ class Retrieval(Outcomes[Fetched]):
         retstart: int = 0,
         retmax: int | None = None,
         medline: bool = False,
+        extract: Extract | None = ARTICLE,
     ) -> "Retrieval":
         """Retrieve records of a result set kept at NCBI; the first 200 unless ``retmax`` says otherwise."""
-        retrieval = cls(services, medline=medline)
+        retrieval = cls(services, medline=medline, extract=extract)
         retrieval._stream = retrieval._by_history(query_key, web_env, retstart, retmax)
         return retrieval
 
@@ -233,7 +252,7 @@ class Retrieval(Outcomes[Fetched]):
         from entrez_kit.pubmed.xml.records import read_records
 
         def read(content: bytes) -> "list[Record]":
-            return [record for record in read_records(content) if record.kind != "deleted"]
+            return self._extracted(record for record in read_records(content) if record.kind != "deleted")
 
         return self.services.eutils.efetch(db="pubmed", ids=list(pmids), retmode="xml", read=read).value
 
@@ -311,10 +330,19 @@ class Retrieval(Outcomes[Fetched]):
         else:
             from entrez_kit.pubmed.xml.records import read_records
 
-            found = [(record.pmid, _Found(record=record)) for record in read_records(content)]
+            found = [(record.pmid, _Found(record=record)) for record in self._extracted(read_records(content))]
         if ids and found and set(ids).isdisjoint(pmid for pmid, _ in found):
             raise malformed("efetch", f"records of others than those asked for, such as {found[0][0]}")
         return [(pmid, item) for pmid, item in found if item.record is None or item.record.kind != "deleted"]
+
+    def _extracted(self, records: "Iterable[Record]") -> "list[Record]":
+        kept = []
+        for record in records:
+            if self.extract is not None:
+                with suppress(ValueError):  # it is raised again where the document is asked for
+                    self.extract(record)
+            kept.append(record)
+        return kept
 
     # by history
 

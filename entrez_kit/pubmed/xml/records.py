@@ -56,7 +56,7 @@ class Record:
         encoding: of ``raw``; NCBI sends UTF-8.
     """
 
-    __slots__ = ("_element", "_lasting", "_mesh", "encoding", "kind", "pmid", "raw", "version")
+    __slots__ = ("_article", "_citation", "_element", "_lasting", "_mesh", "encoding", "kind", "pmid", "raw", "version")
 
     def __init__(
         self,
@@ -78,6 +78,8 @@ class Record:
         self._element = element
         self._mesh = mesh
         self._lasting = lasting
+        self._article: Article | None = None
+        self._citation: CitationData | None = None
 
     def __repr__(self) -> str:
         return f"Record({self.kind!r}, {self.pmid!r}, {len(self.raw)} bytes)"
@@ -88,20 +90,24 @@ class Record:
         return self._element if self._lasting else parse_alone(self.raw)
 
     def article(self) -> Article:
-        """Return the record in full.
+        """Return the record in full; it is made once, which is quickest before the next record is read.
 
         Raises:
             ValueError: the record is a deletion.
         """
-        return Article.model_validate(self._fields())
+        if self._article is None:
+            self._article = Article.model_validate(self._fields())
+        return self._article
 
     def citation(self) -> CitationData:
-        """Return what is needed to cite the record.
+        """Return what is needed to cite the record; as with ``article``, it is made once.
 
         Raises:
             ValueError: the record is a deletion.
         """
-        return CitationData.model_validate(_citation_fields(self._fields()))
+        if self._citation is None:
+            self._citation = CitationData.model_validate(_citation_fields(self._fields()))
+        return self._citation
 
     def as_json(self) -> dict[str, Any]:
         """Return the whole element as JSON, order and mixed content kept (see ``element_to_json``)."""

@@ -111,6 +111,24 @@ def test_an_unknown_field_is_refused_with_the_fields_there_are(module: Module) -
     assert "journal_info" in caught.value.recovery_hint
 
 
+def test_a_model_is_read_as_what_its_json_has(module: Module) -> None:
+    fields = module("_formats.fields")
+    article = Article.model_validate({**RECORD, "url": "u", "mesh_terms": [{"descriptor_name": "D"}], "doi": ""})
+    read = fields.Attributes(article)
+    data = article.model_dump(mode="json")
+
+    assert list(read) == list(data)
+    assert "doi" not in read
+    assert read.get("abstract_text", "none") == "none"
+    assert fields.as_data(read) == data
+    for path in ("journal_info.publication_date.year", "authors.last_name", "mesh_terms.qualifiers.name"):
+        assert fields.values_at(read, path) == fields.values_at(data, path)
+    json_text = module("_formats.documents").json_text
+    assert json_text(fields.project(read, ["authors", "journal_info"])) == json_text(
+        fields.project(data, ["authors", "journal_info"])
+    )
+
+
 def test_rows_are_one_line_each_and_quoted_where_needed(module: Module) -> None:
     columns = {
         "pmid": lambda record: record["pmid"],

@@ -1,0 +1,94 @@
+"""What a service sends is parsed once: for the judgement whether it counts, and for whoever asked."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback import Answer
+from workbench import workbench
+
+from entrez_kit.errors import UpstreamError
+from entrez_kit.pubmed.record_fetcher import Retrieval
+from entrez_kit.pubmed.xml import records, stream
+from entrez_kit.services import Services
+from entrez_kit.services.xml_reply import malformed
+
+ONE = b"<PubmedArticle><MedlineCitation><PMID>%d</PMID><Article><ArticleTitle>T</ArticleTitle></Article>"
+SET = b"<PubmedArticleSet>" + (ONE + b"</MedlineCitation></PubmedArticle>") * 2 % (1, 2) + b"</PubmedArticleSet>"
+
+
+class Counted:
+    """A function that counts how often it is called."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.calls = 0
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        self.calls += 1
+        return self.function(*args, **options)
+
+
+def test_the_reader_of_a_reply_runs_once_and_its_result_comes_along(tmp_path: Path) -> None:
+    read = Counted(len)
+    with workbench(tmp_path, always=Answer(body=SET)) as bench:
+        sent, cached = (bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml", read=read) for _ in range(2))
+
+    assert (sent.value, sent.from_cache, cached.value, cached.from_cache) == (len(SET), False, len(SET), True)
+    assert read.calls == 2
+
+
+def test_a_reader_that_takes_a_reply_later_runs_once_an_attempt(tmp_path: Path) -> None:
+    def doubtful(content: bytes) -> str:
+        if read.calls < 3:
+            raise malformed("efetch", "not yet")
+        return "read"
+
+    read = Counted(doubtful)
+    with workbench(tmp_path, always=Answer(body=SET)) as bench:
+        reply = bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml", read=read)
+
+    assert (reply.value, read.calls, len(bench.server.seen)) == ("read", 3, 3)
+
+
+def test_readers_of_their_own_read_what_is_cached_in_their_own_way(tmp_path: Path) -> None:
+    with workbench(tmp_path, always=Answer(body=SET)) as bench:
+        values = [
+            bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml", read=read).value
+            for read in (len, bytes.upper)
+        ]
+
+    assert values == [len(SET), SET.upper()]
+    assert len(bench.server.seen) == 1
+
+
+def test_what_the_reader_of_a_cached_reply_refuses_is_asked_for_anew(tmp_path: Path) -> None:
+    def refuse(content: bytes) -> None:
+        raise malformed("efetch", "never")
+
+    with workbench(tmp_path, always=Answer(body=SET), ncbi_max_retries=0) as bench:
+        bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml")
+        with pytest.raises(UpstreamError, match="never"):
+            bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml", read=refuse)
+
+    assert len(bench.server.seen) == 2
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_a_record_becomes_an_article_while_it_is_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cached: bool
+) -> None:
+    with workbench(tmp_path, always=Answer(body=SET)) as bench:
+        services = Services(bench.settings)
+        services.__dict__["transport"] = bench.transport
+        if cached:
+            list(Retrieval.of_ids(services, ["1", "2"]))
+        cut, again = Counted(stream.iter_elements), Counted(stream.parse_alone)
+        monkeypatch.setattr(records, "iter_elements", cut)
+        monkeypatch.setattr(records, "parse_alone", again)
+        found = [item.record for item in Retrieval.of_ids(services, ["1", "2"])]
+        titles = [record.article().title for record in found if record is not None for _ in range(2)]
+
+    assert titles == ["T"] * 4
+    assert (cut.calls, again.calls, len(bench.server.seen)) == (1, 0, 1)
