@@ -47,6 +47,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "related": Entry("related", "Find similar, citing and cited articles, one step or several.", PUBMED),
     "cite": Entry("cite", "Cite records in the styles of journals, or as files for reference managers.", PUBMED),
     "match": Entry("match", "Find the PMIDs of references, and check what is found.", PUBMED),
+    "verify": Entry("verify", "Look up whether cited papers say what a draft or a table says they do.", PUBMED),
     "check": Entry("check", "Check the references of a file, all authors and retractions included.", PUBMED),
     "convert": Entry("convert", "Convert PMIDs, PMCIDs and DOIs into each other.", PUBMED),
     "europepmc": Entry("europepmc", "Search Europe PMC, preprints included, as far as you like.", PUBMED),

@@ -87,6 +87,25 @@ def is_article_id(word: str) -> bool:
     return identifier.kind != "pmid" or word.isdigit() or any(letter.isalpha() for letter in word)
 
 
+def content_of(file: Path, *, hint: str) -> bytes:
+    """Return the bytes of a file, or of standard input where it is "-".
+
+    Raises:
+        InvalidInput: it cannot be read.
+    """
+    try:
+        if str(file) == STDIN:
+            return sys.stdin.buffer.read() if sys.stdin is not None else b""
+        return file.read_bytes()
+    except OSError as exc:
+        raise InvalidInput(
+            f"{file} cannot be read: {exc.strerror or type(exc).__name__}.",
+            invalid_input=str(file),
+            recovery_hint=hint,
+            details={"reason": "cannot_read"},
+        ) from None
+
+
 def _from_stdin(known: Known) -> Iterator[str]:
     if sys.stdin is None:
         return iter(())

@@ -1,6 +1,5 @@
 """`entrez-kit check`: the references of a file against PubMed, and the file corrected."""
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -14,7 +13,7 @@ from entrez_kit.errors import Exit, InvalidInput
 from entrez_kit.identifiers import read_identifier
 
 from ._formats.fields import Record, as_data, columns_at
-from ._input import NOT_IDENTIFIERS, ids_in
+from ._input import NOT_IDENTIFIERS, content_of, ids_in
 from ._output import Sink
 from ._pipeline import View, accepts, counted, note, run, show_with, state, warn
 from ._state import STDIN
@@ -75,7 +74,7 @@ def command(
             recovery_hint=f"--fix writes them corrected beside {file}; a report is a file such as report.md.",
             details={"reason": "bad_usage"},
         )
-    source = _source(_content(file), file)
+    source = _source(content_of(file, hint="Name a file of references that you may read."), file)
     fix = fix or dry_run
     target = _target(file, source, overwrite=force or dry_run) if fix else None
     arguments: dict[str, Any] = {
@@ -95,20 +94,6 @@ def command(
     _remarks(ctx, result, fix=fix, dry_run=dry_run)
     if result.findings:
         raise typer.Exit(int(Exit.PARTIAL))
-
-
-def _content(file: Path) -> bytes:
-    try:
-        if str(file) == STDIN:
-            return sys.stdin.buffer.read() if sys.stdin is not None else b""
-        return file.read_bytes()
-    except OSError as exc:
-        raise InvalidInput(
-            f"{file} cannot be read: {exc.strerror or type(exc).__name__}.",
-            invalid_input=str(file),
-            recovery_hint="Name a file of references that you may read.",
-            details={"reason": "cannot_read"},
-        ) from None
 
 
 def _source(content: bytes, file: Path) -> _Source:

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from entrez_kit.citations.operation import FORMAT_CITATIONS
+from entrez_kit.claims.operation import VERIFY_CLAIMS
 from entrez_kit.corpus.operations import CHECKPOINT_GET, CHECKPOINT_SET, RAG_GET, RAG_SEARCH, SYNC
 from entrez_kit.databases.fetch import FETCH
 from entrez_kit.databases.info import INFO
@@ -47,4 +48,5 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     SUMMARY,
     FETCH,
     LINK,
+    VERIFY_CLAIMS,
 )

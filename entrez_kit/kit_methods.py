@@ -57,6 +57,7 @@ def _runs_whole(method: Callable[P, R]) -> Callable[P, R]:
 
 if TYPE_CHECKING:
     from entrez_kit.citations.operation import CitationsResult
+    from entrez_kit.claims.models import Claim, VerifyResult
     from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, SyncResult
     from entrez_kit.corpus.rag_get import RagDocument
     from entrez_kit.corpus.search.operation import RagSearchResult
@@ -255,8 +256,8 @@ class Methods(Door):
         empty.
 
         Args:
-            source_pmid: PMID to start from; a PMCID or a DOI will do.
-            relationship_type: Short: similar, citedin (articles citing it), references (those it cites).
+            source_pmid: PMID, PMCID or DOI to start from.
+            relationship_type: Short: similar, citedin (those citing it), references (those it cites).
             max_related_results: How many articles to return, 1 to 9999.
             citation_styles: Styles for citation_formats.
             depth: Steps to follow, 1 to 3; from 2 on a snowball.
@@ -821,6 +822,31 @@ class Methods(Door):
         Raises:
             InvalidInput: an argument is unknown, missing or out of bounds; there is no such database.
             UpstreamError: NCBI answered none of the requests.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+
+    @runs("entrez_kit.claims.operation.VERIFY_CLAIMS")
+    def verify_claims(
+        self,
+        *,
+        claims: "Sequence[Claim | Mapping[str, Any]]",
+    ) -> "VerifyResult":
+        """Look claims up in what they cite: is the sentence there, word by word, with these numbers, units, negations?
+
+        Use it before a quotation or a figure is believed. Each is found (with section, paragraph and offsets), altered
+        (what differs), elsewhere (another of the articles says it), not_in_text, no_text_available, unchecked or
+        invalid. No model and no guess: a paraphrase is not found. Example: claims [{"text": "moved at 5 mm", "ids":
+        ["99000001"]}].
+
+        Args:
+            claims: E.g. [{"text": "...", "ids": ["99000001"]}].
+
+        Returns:
+            One outcome per claim, in their order; ``counts`` has every status.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds.
+            UpstreamError: no text could be asked for, because nobody answered.
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 

@@ -108,7 +108,7 @@ class Operation(Generic[Req, Res]):
         result: result model.
         method: name on ``EntrezKit``.
         command: words that call it in the terminal.
-        toolset: pubmed, gene, corpus or entrez.
+        toolset: pubmed, gene, corpus, entrez or citations.
         title: a few words for people.
         errors: what it raises besides INVALID_INPUT and INTERNAL_ERROR.
         aliases: other tool names accepted on call.

@@ -12,6 +12,7 @@ TOPICS: Final = (
     "identifiers",
     "full-text",
     "references",
+    "claims",
     "corpus",
     "output",
     "exit-codes",

@@ -64,10 +64,10 @@ def _relation(value: Any) -> Any:
 class RelationshipsRequest(Request):
     """Which article, which relation, and how far to follow it."""
 
-    source_pmid: str = Field(description="PMID to start from; a PMCID or a DOI will do.")
+    source_pmid: str = Field(description="PMID, PMCID or DOI to start from.")
     relationship_type: Annotated[RelationshipType, BeforeValidator(_relation)] = Field(
         default="pubmed_similar_articles",
-        description="Short: similar, citedin (articles citing it), references (those it cites).",
+        description="Short: similar, citedin (those citing it), references (those it cites).",
     )
     max_related_results: int = Field(
         default=5, ge=1, le=MAX_RESULTS, description=f"How many articles to return, 1 to {MAX_RESULTS}."

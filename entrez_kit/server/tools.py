@@ -24,7 +24,7 @@ from entrez_kit.services import Services
 AnyOperation = Operation[Any, Any]
 Names = Literal["kit", "contract"]
 
-TOOLSETS: Final = ("pubmed", "gene", "corpus", "entrez")
+TOOLSETS: Final = ("pubmed", "gene", "corpus", "entrez", "citations")
 DEFAULT_TOOLSETS: Final = ("pubmed", "gene", "corpus")
 
 SCOPES: Final = tuple(f"{SCOPE_PREFIX}{name}" for name in ("pubmed", "gene", "corpus.read", "corpus.write", "entrez"))

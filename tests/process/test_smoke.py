@@ -22,6 +22,7 @@ CALLS = {
     "cite": ("cite", "99000001", "--json"),
     "match": ("match", "references.bib", "--json"),
     "check": ("check", "references.ris", "--json"),
+    "verify": ("verify", "claims.csv", "--json"),
     "convert": ("convert", "99000001", "--json"),
     "europepmc": ("europepmc", "crispr", "--json"),
     "mesh": ("mesh", "neoplasms", "--json"),
@@ -47,6 +48,9 @@ def test_every_command_has_a_call_here() -> None:
 def test_a_command_answers(program: Program, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("references.ris").write_text("TY  - JOUR\nAN  - 99000001\nER  - \n", encoding="utf-8")
+    Path("claims.csv").write_text(
+        "claim,id\nAirway mucus is moved by cilia at about 5 mm per minute,99000001\n", encoding="utf-8"
+    )
     Path("references.bib").write_text(
         "@article{a, journal = {No Such J}, year = 2025, pages = {1}}\n", encoding="utf-8"
     )

@@ -1,6 +1,10 @@
 """Calls of every operation, as the terminal takes them and as its request has them."""
 
+import json
+from pathlib import Path
 from typing import Any
+
+CLAIMS = Path(__file__).parents[1] / "data" / "claims.jsonl"
 
 EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
     "pubmed_search_articles": [
@@ -109,6 +113,17 @@ EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
             {"citations": [{"title": "Base editing of a cryptic splice site"}]},
         ),
         (("--journal", "J", "--year", "2020"), {"citations": [{"journal": "J", "year": "2020"}]}),
+    ],
+    "pubmed_verify_claims": [
+        (
+            (str(CLAIMS),),
+            {
+                "claims": [
+                    {"text": claim["claim"], "ids": claim["ids"], "line": line}
+                    for line, claim in enumerate(map(json.loads, CLAIMS.read_text("utf-8").splitlines()), start=1)
+                ]
+            },
+        ),
     ],
     "pubmed_convert_ids": [
         (("99000001", "12", "PMC99000002"), {"ids": ["99000001", "12", "PMC99000002"]}),

@@ -30,6 +30,7 @@ LAYERS = (
     ("europepmc",),
     ("citations",),
     ("fulltext", "relationships", "corpus"),
+    ("claims",),
     ("catalogue",),
     ("sandbox",),
     ("kit_methods",),

@@ -5,6 +5,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -140,23 +141,7 @@ def test_every_file_is_a_topic() -> None:
 
 
 def test_commands_that_are_mentioned_exist() -> None:
-    known = {
-        "search",
-        "related",
-        "cite",
-        "fetch",
-        "fulltext",
-        "show",
-        "cache",
-        "config",
-        "doctor",
-        "guide",
-        "sandbox",
-        "serve",
-        "europepmc",
-        "corpus",
-        "check",
-    }
+    known = import_module("entrez_kit.commands._app").COMMANDS
     for guide in topics():
         for name in re.findall(r"(?:^|`|\| )entrez-kit (?:--[\w-]+ )*([a-z]+)\b", guide.text, re.MULTILINE):
             assert name in known, f"{guide.topic}: {name}"

@@ -111,7 +111,10 @@ async def test_a_sync_reports_progress(services_for: ServicesFor, era: str) -> N
             result = structured(await client.call_tool("pubmed_sync_delta", arguments, progress_callback=note))
 
     assert result["inserted"] == 1_000
-    assert [done for done, _ in seen] == [0, 200, 400, 600, 800, 1_000]
+    steps = [done for done, _ in seen]
+    assert (steps[0], steps[-1]) == (0, 1_000)
+    assert steps == sorted(set(steps))
+    assert len(steps) > 2
     assert {total for _, total in seen} == {1_000}
 
 

@@ -8,6 +8,7 @@ from terminal import Cli, Program
 
 from entrez_kit.catalogue import OPERATIONS
 from entrez_kit.server.auth import verify_token
+from entrez_kit.server.tools import DEFAULT_TOOLSETS
 
 
 def test_the_check_lists_what_is_offered_without_asking_ncbi(alone: Cli) -> None:
@@ -18,7 +19,7 @@ def test_the_check_lists_what_is_offered_without_asking_ncbi(alone: Cli) -> None
     assert done.err == ""
     assert (document["server_name"], document["transport"]) == ("entrez-kit", "stdio")
     assert [tool["name"] for tool in document["tools"]] == [
-        operation.name for operation in OPERATIONS if operation.toolset != "entrez"
+        operation.name for operation in OPERATIONS if operation.toolset in DEFAULT_TOOLSETS
     ]
     assert document["tools_list_bytes"] < 24_000
     assert {"pubmed-connect://info", "pubmed-connect://stats/pubmed"} <= set(document["resources"])

@@ -1,0 +1,103 @@
+"""`entrez-kit verify`: the claims of a draft or a table, looked for in what they cite."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from entrez_kit.claims.models import VerifiedClaim, VerifyResult
+from entrez_kit.claims.operation import VERIFY_CLAIMS, Verification
+from entrez_kit.errors import Exit, InvalidInput
+
+from ._formats.fields import as_data, columns_at
+from ._input import content_of
+from ._pipeline import View, accepts, counted, run, show_with, warn
+from ._state import STDIN
+
+COLUMNS = (
+    *("line", "status", "claim", "ids", "place.pmid", "place.source", "place.section", "place.paragraph"),
+    *("place.start", "place.end", "place.passage", "detail"),
+)
+
+
+@accepts("table", "json", "jsonl", "csv", "tsv", "md", "html", "docx")
+def command(
+    ctx: typer.Context,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A draft in Markdown with citations, or a .csv, .tsv or .jsonl file with the columns claim and id; "
+            "- reads stdin.",
+        ),
+    ],
+    bibliography: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--bibliography",
+            metavar="FILE",
+            help="What citation keys stand for: .bib, .ris, .json or .nbib. Repeatable.",
+        ),
+    ] = None,
+) -> None:
+    """Does the cited paper say it? Look every quoted or stated sentence up in the abstract and the full text.
+
+    Found is what stands there word by word, with the same numbers, units and negations; anything else is named.
+    The status is 0 when every claim is found, and 4 when there is anything to look at:
+    entrez-kit verify draft.md --bibliography refs.bib
+    entrez-kit verify claims.csv -o report.html
+    """
+    from entrez_kit.citations.files.reference_files import decoded, kind_of, reference_file
+    from entrez_kit.claims.claim_files import HINT, KINDS, claims_of
+
+    references = []
+    for source in bibliography or ():
+        read = decoded(content_of(source, hint="Name a file of references that you may read."), str(source))
+        references += reference_file(read.text, str(source), kind_of(read.text, str(source), source.suffix)).references
+    name = "standard input" if str(file) == STDIN else str(file)
+    text = decoded(content_of(file, hint=HINT), name).text
+    kind = KINDS.get(file.suffix.lower(), "" if file.suffix else _looks(text))
+    if not kind:
+        raise InvalidInput(
+            f"{name}: claims are not read from files of this kind.",
+            invalid_input=name,
+            recovery_hint=HINT,
+            details={"reason": "unknown_kind"},
+        )
+    found = claims_of(text, name, kind, references)
+    for warning in found.warnings:
+        warn(ctx, warning.message)
+
+    arguments = {"claims": [claim.model_dump() for claim in found.claims]}
+    said = run(ctx, VERIFY_CLAIMS, arguments, _view(), label="Verifying")
+    result = said.result() if isinstance(said, Verification) else said
+    if unchecked := result.counts["unchecked"]:
+        warn(ctx, f"{counted(unchecked, 'claim')} could not be looked up; run the command again.")
+    if result.findings:
+        raise typer.Exit(int(Exit.PARTIAL))
+
+
+def _looks(text: str) -> str:
+    """Return what a text without a name is: lines of JSON, a table, or a draft."""
+    first = text.lstrip()[:1]
+    if first in ("{", "["):
+        return "jsonl" if first == "{" and "\n{" in text.strip() else "json"
+    head = text.partition("\n")[0].casefold()
+    return next((kind for kind, mark in (("tsv", "\t"), ("csv", ",")) if mark in head and "claim" in head), "md")
+
+
+def _view() -> View[VerifyResult]:
+    def page(record: Any) -> str:
+        from ._views.claims import claim_page
+
+        return claim_page(record)
+
+    return View(
+        table=show_with("claims.claims_table"),
+        records=lambda claim: [as_data(claim)],
+        record_model=VerifiedClaim,
+        columns=columns_at(*COLUMNS),
+        records_key="claims",
+        page=page,
+        between="\n",
+    )

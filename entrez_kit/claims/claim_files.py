@@ -1,0 +1,272 @@
+"""Read claims and what they cite: from a table, a line of JSON each, or a draft in Markdown with citations."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Final
+
+from entrez_kit.citations.files.references import Reference, unreadable
+from entrez_kit.claims.models import Claim
+from entrez_kit.identifiers import read_identifier
+from entrez_kit.model import Warn
+
+KINDS: Final[Mapping[str, str]] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".json": "json",
+    **dict.fromkeys((".md", ".markdown", ".qmd", ".rmd", ".txt"), "md"),
+}
+"""What a suffix stands for."""
+HINT: Final = (
+    "Name a .csv or .tsv file with the columns claim and id, a .jsonl file with these members, or a draft in Markdown."
+)
+TEXT_COLUMNS: Final = ("claim", "quote", "quotation", "sentence", "statement", "text")
+ID_COLUMNS: Final = ("id", "ids", "pmid", "pmids", "pmcid", "pmcids", "doi", "dois", "reference", "source", "cites")
+MOST_FIELD: Final = 1_000_000
+
+_QUOTES: Final = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|\"([^\"]+)\"")
+_LEAST_QUOTED: Final = 4
+"""Words in quotation marks that are fewer than this are a term and no quotation."""
+_PANDOC: Final = re.compile(r"-?@(?:\{([^{}\s]+)\}|([^\W_][\w:.#$%&+?<>~/-]*))")
+_GROUP: Final = re.compile(r"\s*\[[^\[\]]*@[^\[\]]*\](?!\()")
+_LABELLED: Final = re.compile(
+    r"\b(?:PMIDs?|PMCIDs?|doi)\b\s*:?\s*(10\.[0-9]{4,9}/[^\s,;)\]]+|(?:PMC)?[0-9]+)"
+    r"((?:\s*[,;]\s*(?:10\.[0-9]{4,9}/[^\s,;)\]]+|(?:PMC)?[0-9]{4,}))*)|\b(PMC[0-9]+)\b",
+    re.IGNORECASE,
+)
+_ADDRESS: Final = re.compile(r"<https?://[^\s<>]+>|https?://[^\s<>()\[\]]+(?:\([^\s<>()]*\)[^\s<>()\[\]]*)*")
+_NAMED_YEAR: Final = re.compile(
+    r"\[?[0-9,;\s–-]+\]?|[^\W\d_].{0,80}\b(?:19|20)[0-9]{2}[a-z]?\)?|PMC?(?:ID)?:?\s*[0-9]+"
+)
+"""Words of a link that are a citation and no part of the sentence."""
+_BRACKETED: Final = re.compile(
+    r"\s*(?:\((?:PMC|PMID|doi|https?:)[^()]*\)|\[(?:PMC|PMID|doi|https?:)[^\[\]]*\]|\(?<https?://[^<>\s]+>\)?)",
+    re.IGNORECASE,
+)
+"""A citation in brackets of its own."""
+_EMPTIED: Final = re.compile(r"\s*[(\[](?:[\s,;.]|\b(?:see|e\.g|i\.e|cf|and|also|in|ref|refs)\b)*[)\]]", re.IGNORECASE)
+"""Brackets in which only a citation stood."""
+_SENTENCE_ENDS: Final = re.compile(r"(?<=[.!?…])([\"'”’»)\]]*)\s+(?=[\"'“„«(\[]*(?:[^\W\d_a-z]|[0-9@]))")
+_ABBREVIATION: Final = re.compile(
+    r"(?:\b(?:e\.g|i\.e|cf|vs|et al|al|Fig|Figs|Eq|Ref|Refs|No|Dr|Prof|approx|ca|resp|St|Mr|Mrs|Ms|pp?|Tab|Suppl|sp|spp"
+    r"|var|subsp)|\b[A-Z])\.$"
+)
+_FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*\n", re.DOTALL)
+
+
+@dataclass(slots=True)
+class ClaimFile:
+    """Claims in the order of their file, and what there is to say about it."""
+
+    claims: list[Claim] = field(default_factory=list)
+    warnings: list[Warn] = field(default_factory=list)
+
+
+def claims_of(text: str, name: str, kind: str, bibliography: Sequence[Reference] = ()) -> ClaimFile:
+    """Read claims.
+
+    Args:
+        text: what the file holds.
+        name: what messages call it.
+        kind: csv, tsv, jsonl, json or md.
+        bibliography: the references that citation keys of a draft stand for.
+
+    Raises:
+        InvalidInput: it cannot be read, or holds no claim with a citation.
+    """
+    keys = {reference.key: _id_of(reference) for reference in bibliography}
+    if kind == "md":
+        found = _of_draft(text, keys)
+    elif kind in ("csv", "tsv"):
+        found = ClaimFile(list(_of_rows(_table(text, name, "\t" if kind == "tsv" else None), name, keys)))
+    else:
+        found = ClaimFile(list(_of_rows(_json(text, name, kind), name, keys)))
+    if not found.claims:
+        what = "no sentence of this draft cites anything" if kind == "md" else "there is no claim in this file"
+        raise unreadable(name, what, hint=HINT)
+    return found
+
+
+def _id_of(reference: Reference) -> str | None:
+    return reference.pmid or reference.pmcid or reference.doi
+
+
+# Tables
+
+
+def _table(text: str, name: str, delimiter: str | None) -> Iterator[tuple[int, Mapping[Any, Any]]]:
+    if delimiter is None:
+        first = text.partition("\n")[0]
+        delimiter = max(",;\t", key=first.count)
+    csv.field_size_limit(MOST_FIELD)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+    line = 1
+    try:
+        for row in reader:
+            if any(value for value in row.values()):
+                yield line + 1, row
+            line = reader.line_num
+    except csv.Error as exc:
+        raise unreadable(name, f"line {reader.line_num}: {exc}", hint=HINT) from None
+
+
+def _json(text: str, name: str, kind: str) -> Iterator[tuple[int, Mapping[Any, Any]]]:
+    pieces = enumerate(text.splitlines(), start=1) if kind == "jsonl" else [(1, text)]
+    for line, piece in pieces:
+        if not piece.strip():
+            continue
+        try:
+            read = json.loads(piece)
+        except (ValueError, RecursionError) as exc:
+            raise unreadable(name, f"line {line} is no JSON ({type(exc).__name__})", hint=HINT) from None
+        rows = read if isinstance(read, list) else read.get("claims", [read]) if isinstance(read, dict) else [read]
+        for row in rows:
+            if not isinstance(row, dict):
+                raise unreadable(name, f"line {line} is no object with the members claim and id", hint=HINT)
+            yield line, row
+
+
+def _of_rows(
+    rows: Iterable[tuple[int, Mapping[Any, Any]]], name: str, keys: Mapping[str, str | None]
+) -> Iterator[Claim]:
+    for line, row in rows:
+        named = {str(column).strip().lstrip("\ufeff").casefold(): value for column, value in row.items() if column}
+        column = next((column for column in TEXT_COLUMNS if column in named), None)
+        if column is None or not any(column in named for column in ID_COLUMNS):
+            have = ", ".join(map(str, list(row)[:8])) or "none"
+            raise unreadable(name, f"it has no columns claim and id, but {have}", hint=HINT)
+        ids = [one for column in ID_COLUMNS for one in _ids_in(named.get(column), column, keys)]
+        yield Claim(text=" ".join(str(named[column] or "").split()), ids=list(dict.fromkeys(ids)), line=line)
+
+
+def _ids_in(value: Any, column: str, keys: Mapping[str, str | None]) -> Iterator[str]:
+    """Yield the ids of a cell; a bare number in the column pmcid is one without its letters."""
+    if isinstance(value, list):
+        for one in value:
+            yield from _ids_in(one, column, keys)
+        return
+    for word in re.split(r"[\s,;|]+", str(value if value is not None else "")):
+        if not word:
+            continue
+        if column.startswith("pmcid") and word.isdigit():
+            yield f"PMC{word}"
+        else:
+            yield keys.get(word.lstrip("@")) or word
+
+
+# Drafts
+
+
+def _of_draft(text: str, keys: Mapping[str, str | None]) -> ClaimFile:
+    found = ClaimFile()
+    unknown: dict[str, None] = {}
+    for line, paragraph, is_quote in _paragraphs(text):
+        # What follows a quotation cites it: the whole stands as one.
+        for start, sentence in [(0, paragraph)] if is_quote else _sentences(paragraph):
+            ids, bare, strange = _cited(sentence, keys)
+            unknown |= dict.fromkeys(strange)
+            if not ids:
+                continue
+            quoted = [next(filter(None, match)) for match in _QUOTES.findall(bare)]
+            quoted = [one for one in quoted if len(one.split()) >= _LEAST_QUOTED]
+            for claim in quoted or [bare]:
+                if re.search(r"[^\W\d_]{3}", claim):
+                    place = line + paragraph.count("\n", 0, start)
+                    found.claims.append(Claim(text=" ".join(claim.split()).strip(" ,;:"), ids=ids, line=place))
+    if unknown:
+        named = ", ".join(list(unknown)[:10]) + (f" and {len(unknown) - 10} more" if len(unknown) > 10 else "")
+        message = f"No bibliography says what these keys cite: {named}."
+        found.warnings.append(Warn(code="unknown_keys", message=message))
+    return found
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, str, bool]]:
+    """Yield paragraphs with their first line and whether they are quotations; no code, headings, or front matter."""
+    from markdown_it import MarkdownIt
+
+    # The front matter's lines stay, so that the numbers of the others do.
+    text = _FRONT_MATTER.sub(lambda match: "\n" * match[0].count("\n"), text.replace("\r\n", "\n"))
+    tokens = MarkdownIt("commonmark", {"maxNesting": 50}).enable("table").parse(text)
+    depth = 0
+    for before, token in pairwise(tokens):
+        depth += {"blockquote_open": 1, "blockquote_close": -1}.get(before.type, 0)
+        if token.type == "inline" and before.type != "heading_open":
+            line = (token.map or before.map or [0])[0] + 1
+            yield line, "".join(_inline(token.children or ())), depth > 0
+
+
+def _inline(tokens: Iterable[Any]) -> Iterator[str]:
+    """Yield the words of a paragraph; where a link leads stands behind its words, if these are more than a citation."""
+    words: list[str] = []
+    target = ""
+    for token in tokens:
+        if token.type == "link_open":
+            yield "".join(words)
+            words, target = [], str(token.attrs.get("href", ""))
+        elif token.type == "link_close":
+            linked = "".join(words)
+            yield f"<{target}>" if _NAMED_YEAR.fullmatch(linked) or linked == target else f"{linked} <{target}>"
+            words = []
+        elif token.type in ("softbreak", "hardbreak"):
+            words.append("\n")
+        elif token.type in ("text", "code_inline"):
+            words.append(token.content)
+    yield "".join(words)
+
+
+def _sentences(paragraph: str) -> Iterator[tuple[int, str]]:
+    """Yield sentences and where they begin; a citation behind the full stop belongs to the sentence before."""
+    start = 0
+    for match in _SENTENCE_ENDS.finditer(paragraph):
+        if _ABBREVIATION.search(paragraph, max(0, match.start() - 12), match.start()):
+            continue
+        end = match.end()
+        while behind := _GROUP.match(paragraph, end) or _BRACKETED.match(paragraph, end):
+            end = behind.end()
+        if end <= start:
+            continue
+        yield start, paragraph[start:end]
+        start = end
+    if paragraph[start:].strip():
+        yield start, paragraph[start:]
+
+
+def _cited(sentence: str, keys: Mapping[str, str | None]) -> tuple[list[str], str, list[str]]:
+    """Return the ids that a sentence cites, the sentence without its citations, and keys that nobody knows."""
+    ids: dict[str, None] = {}
+    unknown: list[str] = []
+
+    def take(word: str) -> bool:
+        identifier = read_identifier(word)
+        if identifier is not None:
+            ids[identifier.value] = None
+        return identifier is not None
+
+    def of_keys(match: re.Match[str]) -> str:
+        for braced, plain in _PANDOC.findall(match[0]):
+            key = braced or plain.rstrip(".,:;?!")
+            cited = keys.get(key)
+            if cited is not None:
+                ids[cited] = None
+            elif not take(re.sub(r"^(?:pmid|pmcid|doi):", "", key, flags=re.IGNORECASE)):
+                unknown.append(f"@{key}")
+        return ""
+
+    def of_labels(match: re.Match[str]) -> str:
+        for word in re.split(r"[\s,;]+", f"{match[1] or match[3]} {match[2] or ''}".strip()):
+            take(word.rstrip("."))
+        return ""
+
+    def of_address(match: re.Match[str]) -> str:
+        return "" if take(match[0].strip("<>.,;")) else match[0]
+
+    bare = _GROUP.sub(of_keys, sentence)
+    bare = _ADDRESS.sub(of_address, bare)
+    bare = _LABELLED.sub(of_labels, bare)
+    bare = re.sub(r"(?<![\w@])@[^\W_][^\s,;()\[\]]*", of_keys, bare)
+    return list(ids), re.sub(r"\s+(?=[.,;:!?])", "", _EMPTIED.sub("", bare)).strip(), unknown

@@ -1,0 +1,90 @@
+"""The documents of verifying claims: what is claimed of which articles, and what became of each claim."""
+
+from typing import ClassVar, Final, Literal, get_args
+
+from pydantic import Field
+
+from entrez_kit.claims.passages import DifferenceKind
+from entrez_kit.fulltext.models import Unavailable
+from entrez_kit.model import Request, Result, Warn, sparse
+from entrez_kit.pubmed.standing import Standing
+
+ClaimStatus = Literal["found", "altered", "elsewhere", "not_in_text", "no_text_available", "unchecked", "invalid"]
+STATUSES: Final[tuple[ClaimStatus, ...]] = get_args(ClaimStatus)
+MAX_CLAIMS: Final = 5_000
+MAX_MCP_CLAIMS: Final = 50
+
+
+class Claim(Request):
+    """A sentence, quoted or stated, and the articles that are cited for it."""
+
+    text: str = Field(max_length=20_000, description="The sentence as it is quoted or stated.")
+    ids: list[str] = Field(default=[], max_length=50, description="PMIDs, PMCIDs or DOIs of the articles cited for it.")
+    line: int | None = Field(default=None, ge=1, description="Its line in the file, given back with the outcome.")
+
+
+class VerifyRequest(Request):
+    """The claims, in order."""
+
+    claims: list[Claim] = Field(
+        min_length=1, max_length=MAX_CLAIMS, description='E.g. [{"text": "...", "ids": ["99000001"]}].'
+    )
+
+
+class ClaimDifference(Result):
+    """What a claim says otherwise than the passage; one of the two may be empty."""
+
+    kind: DifferenceKind
+    claimed: str
+    found: str
+
+
+class Place(Result):
+    """Where a passage stands.
+
+    ``start`` and ``end`` count characters, from 0 and without the last, in the text of the section as full text is
+    given out (or of the abstract); ``paragraph`` counts in the section from 1.
+    """
+
+    id: str
+    pmid: str | None = sparse()
+    source: Literal["abstract", "full_text"]
+    section: str | None = sparse()
+    paragraph: int
+    start: int
+    end: int
+    passage: str
+
+
+class VerifiedClaim(Result):
+    """What became of one claim.
+
+    ``place`` is where it is found; of an altered one the passage that says nearly the same, of one that stands
+    ``elsewhere`` its place in another of the articles cited. ``standing`` is the gravest of the articles cited.
+    """
+
+    claim: str
+    line: int | None = sparse()
+    ids: list[str]
+    status: ClaimStatus
+    place: Place | None = sparse()
+    differences: list[ClaimDifference] = sparse([])
+    standing: Standing | None = sparse()
+    unavailable: list[Unavailable] = sparse([])
+    detail: str | None = sparse()
+
+
+class VerifyResult(Result):
+    """One outcome per claim, in their order; ``counts`` has every status."""
+
+    RECORDS: ClassVar = "claims"
+
+    claims: list[VerifiedClaim]
+    total: int
+    counts: dict[str, int]
+    warnings: list[Warn] = sparse([])
+
+    @property
+    def findings(self) -> int:
+        """How many claims are not found in what they cite."""
+        return self.total - self.counts["found"]

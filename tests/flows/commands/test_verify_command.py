@@ -1,0 +1,126 @@
+"""`entrez-kit verify`: claims of drafts and tables against the demo's articles, and what stands in the way."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from terminal import Cli
+
+from entrez_kit import EntrezKit
+from entrez_kit.errors import UpstreamError
+from entrez_kit.sandbox.server import Sandbox
+
+CLAIMS = """claim,id
+Airway mucus is moved by cilia at about 5 mm per minute,99000001
+Airway mucus is moved by cilia at about 6 mm per minute,99000001
+Editing without a double-strand break has been proposed for such sites,99000004
+Unicorns cured all of the cells at once,99000001
+We saw nothing at all in this article,99999999
+A sentence that cites nothing at all,
+A sentence that cites nonsense,not-an-id
+"""
+STATUSES = ["found", "altered", "elsewhere", "not_in_text", "no_text_available", "invalid", "invalid"]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Return claims of every kind."""
+    file = tmp_path / "claims.csv"
+    file.write_text(CLAIMS, encoding="utf-8")
+    return file
+
+
+def test_every_claim_has_one_outcome_in_order_and_any_finding_is_status_4(cli: Cli, table: Path) -> None:
+    done = cli("verify", str(table))
+
+    result = json.loads(done.out)
+    assert done.status == 4
+    assert [claim["status"] for claim in result["claims"]] == STATUSES
+    assert [claim["line"] for claim in result["claims"]] == list(range(2, 9))
+    assert result["counts"]["invalid"] == 2
+    assert result["total"] == 7
+
+
+def test_an_offset_leads_to_the_passage_in_the_full_text(cli: Cli, table: Path) -> None:
+    place = json.loads(cli("verify", str(table)).out)["claims"][0]["place"]
+    article = json.loads(cli("fulltext", "99000001").out)["articles"][0]
+
+    (section,) = (one for one in article["sections"] if place["section"].endswith(one.get("title", "-")))
+    assert section["text"][place["start"] : place["end"]] == place["passage"]
+    assert place["source"] == "full_text"
+    assert place["paragraph"] == 1
+
+
+def test_what_differs_and_where_it_was_looked_is_told(cli: Cli, table: Path) -> None:
+    _, altered, elsewhere, _, missing, *_ = json.loads(cli("verify", str(table)).out)["claims"]
+
+    assert altered["differences"] == [{"kind": "number", "claimed": "6", "found": "5"}]
+    assert elsewhere["place"]["pmid"] == "99000001"
+    assert [one["id"] for one in missing["unavailable"]] == ["99999999"]
+    assert missing["unavailable"][0]["tried_tiers"]
+
+
+def test_all_found_is_status_0(cli: Cli, tmp_path: Path) -> None:
+    draft = tmp_path / "draft.md"
+    draft.write_text("Airway mucus is moved by cilia at about 5 mm per minute [@a].\n", encoding="utf-8")
+    bib = tmp_path / "refs.bib"
+    bib.write_text("@article{a, pmid = {99000001}}\n", encoding="utf-8")
+
+    done = cli("verify", str(draft), "--bibliography", str(bib))
+
+    assert done.status == 0
+    assert json.loads(done.out)["counts"]["found"] == 1
+
+
+def test_every_format_has_every_claim(cli: Cli, table: Path, tmp_path: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(cli("verify", str(table), "-f", "csv").out)))
+    lines = [json.loads(line) for line in cli("verify", str(table), "-f", "jsonl").out.splitlines()]
+    shown = cli("verify", str(table), "-f", "table").out
+    page = cli("verify", str(table), "-f", "md").out
+
+    assert [row["status"] for row in rows] == STATUSES
+    assert [line["status"] for line in lines] == STATUSES
+    assert "1 of 7 found" in shown
+    assert page.count("**") == 2 * len(STATUSES)
+
+
+def test_a_retracted_article_is_named_beside_what_it_says(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "claims.jsonl"
+    file.write_text('{"claim": "Moonlight doubles memory", "id": "99000050"}\n', encoding="utf-8")
+
+    claim = json.loads(cli("verify", str(file)).out)["claims"][0]
+
+    assert claim["standing"]["status"] == "retracted"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("x.csv", "a,b\n1,2\n", "no columns claim and id"),
+        ("x.md", "Nothing is cited.\n", "no sentence of this draft cites anything"),
+        ("x.xlsx", "PK\x03\x04 nothing", "claims are not read from files of this kind"),
+        ("x.csv", "", "the file is empty"),
+    ],
+)
+def test_files_that_hold_no_claim_are_refused_with_the_reason(
+    cli: Cli, tmp_path: Path, name: str, content: str, told: str
+) -> None:
+    file = tmp_path / name
+    file.write_text(content, encoding="utf-8")
+
+    done = cli("verify", str(file))
+
+    assert done.status == 2
+    assert told in done.err
+    assert done.out == ""
+
+
+def test_a_service_that_is_down_is_an_error_and_no_verdict(sandbox: Sandbox, kit_for: Callable[..., EntrezKit]) -> None:
+    kit = kit_for(sandbox, ncbi_max_retries=0, europepmc_max_retries=0)
+    sandbox.stop()
+
+    with pytest.raises(UpstreamError):
+        kit.verify_claims(claims=[{"text": "Airway mucus is moved by cilia", "ids": ["99000001"]}])

@@ -1,0 +1,104 @@
+"""Claims and citations of drafts and tables."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from entrez_kit.citations.files.references import Reference
+from entrez_kit.claims.claim_files import claims_of
+from entrez_kit.claims.models import Claim
+from entrez_kit.errors import InvalidInput
+
+BIBLIOGRAPHY = [Reference(key="doe2019", pmid="99000001"), Reference(key="roe", doi="10.5555/ekit.2019.0002")]
+
+
+def claims(text: str, kind: str = "md") -> list[tuple[str, list[str]]]:
+    return [(claim.text, claim.ids) for claim in claims_of(text, "it", kind, BIBLIOGRAPHY).claims]
+
+
+@pytest.mark.parametrize(
+    ("draft", "claim", "ids"),
+    [
+        ("Mucus moves [@doe2019].", "Mucus moves.", ["99000001"]),
+        ("Mucus moves [see @doe2019, p. 5; @roe].", "Mucus moves.", ["99000001", "10.5555/ekit.2019.0002"]),
+        ("Mucus moves. [@doe2019]", "Mucus moves.", ["99000001"]),
+        ("@doe2019 says that mucus moves.", "says that mucus moves.", ["99000001"]),
+        ("Mucus moves [@pmid:99000004].", "Mucus moves.", ["99000004"]),
+        ("Mucus moves (PMID: 99000004, 99000005).", "Mucus moves.", ["99000004", "99000005"]),
+        ("Mucus moves (PMC99000001).", "Mucus moves.", ["PMC99000001"]),
+        ("Mucus moves (doi:10.5555/ekit.2019.0001).", "Mucus moves.", ["10.5555/ekit.2019.0001"]),
+        ("Mucus moves <https://pubmed.ncbi.nlm.nih.gov/99000004/>.", "Mucus moves.", ["99000004"]),
+        ("Mucus moves ([Doe 2019](https://doi.org/10.5555/a)).", "Mucus moves.", ["10.5555/a"]),
+        ("Mucus [moves fast](https://doi.org/10.5555/a) here.", "Mucus moves fast here.", ["10.5555/a"]),
+        (
+            "Doe et al. saw in Fig. 2 *that* it `moves` [@doe2019].",
+            "Doe et al. saw in Fig. 2 that it moves.",
+            ["99000001"],
+        ),
+        ('They say "mucus moves by cilia alone" [@roe].', "mucus moves by cilia alone", ["10.5555/ekit.2019.0002"]),
+        ("The „so-called“ mucus moves [@roe].", "The „so-called“ mucus moves.", ["10.5555/ekit.2019.0002"]),
+        ("> Mucus moves. It does so fast.\n> [@roe]", "Mucus moves. It does so fast.", ["10.5555/ekit.2019.0002"]),
+    ],
+)
+def test_a_sentence_is_a_claim_on_what_it_cites(draft: str, claim: str, ids: list[str]) -> None:
+    assert claims(f"Nothing is cited here. {draft}" if not draft.startswith(">") else draft) == [(claim, ids)]
+
+
+def test_every_claim_has_its_line_and_code_headings_and_front_matter_are_none() -> None:
+    head = "---\ntitle: '[@doe2019] no.'\n---\n# Head [@doe2019]\n\n"
+    draft = f"{head}One a.\nTwo moves [@roe].\n\n```\nx [@roe]\n```\n- Three moves [@roe]\n"
+
+    found = claims_of(draft, "it", "md", BIBLIOGRAPHY).claims
+
+    assert [(one.text, one.line) for one in found] == [("Two moves.", 7), ("Three moves", 12)]
+
+
+def test_keys_that_no_bibliography_has_are_named() -> None:
+    found = claims_of("It moves [@doe2019; @nobody].", "it", "md", BIBLIOGRAPHY)
+
+    assert [warning.code for warning in found.warnings] == ["unknown_keys"]
+    assert "@nobody" in found.warnings[0].message
+
+
+@pytest.mark.parametrize(
+    ("table", "kind"),
+    [
+        ('claim,id\n"It moves, fast",99000001\nIt stops,\n', "csv"),
+        ('Quote;PMID\n"It moves, fast";99000001\nIt stops;\n', "csv"),
+        ("sentence\tpmid\tdoi\nIt moves, fast\t99000001\t\nIt stops\t\t\n", "tsv"),
+        ('{"claim": "It moves, fast", "ids": ["99000001"]}\n\n{"text": "It stops", "id": null}\n', "jsonl"),
+        ('{"claims": [{"text": "It moves, fast", "ids": 99000001}, {"text": "It stops", "ids": []}]}', "json"),
+        ('\ufeffclaim,id\n"It moves, fast",@doe2019\nIt stops,\n', "csv"),
+    ],
+)
+def test_tables_are_read_whatever_their_columns_are_called(table: str, kind: str) -> None:
+    assert claims(table, kind) == [("It moves, fast", ["99000001"]), ("It stops", [])]
+
+
+def test_a_pmcid_column_needs_no_letters() -> None:
+    assert claims("claim,pmcid\nIt moves,99000001\n", "csv") == [("It moves", ["PMC99000001"])]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "told"),
+    [
+        ("a,b\n1,2\n", "csv", "no columns claim and id, but a, b"),
+        ("claim,id\n", "csv", "there is no claim"),
+        ("{not json", "json", "line 1 is no JSON"),
+        ("[1]", "json", "no object"),
+        ("Nothing is cited.", "md", "no sentence of this draft cites anything"),
+        ('claim,id\n"' + "x" * 1_100_000 + '",1\n', "csv", "field larger"),
+    ],
+)
+def test_what_holds_no_claim_is_refused_with_the_reason(text: str, kind: str, told: str) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        claims_of(text, "it", kind)
+
+
+@given(st.text(alphabet='ab. [](){}<>@:;,"“”*_`#>-\n1 0/PMIDdoihtps', max_size=400))
+def test_no_draft_breaks_the_reader(draft: str) -> None:
+    try:
+        found = claims_of(draft, "it", "md").claims
+    except InvalidInput:
+        return
+    assert all(isinstance(claim, Claim) and claim.ids for claim in found)

@@ -1,0 +1,215 @@
+"""Claims are found in texts however these are typeset, and not where a number, sign, unit or word differs."""
+
+import random
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from entrez_kit.claims.passages import Folded, nearest
+from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats
+from entrez_kit.fulltext.models import Section
+
+TEXT = (
+    "Background. The inter-\nvention reduced LDL by 5·2 mg/dL (p < 0.05) in 1,200 carriers of “TP53” [12,13] at "
+    "10⁻⁶ M; IL-6 was not able to follow. It rose by −0.5 in H₂O.^(4) Later it fell."
+)
+
+
+def passage(text: str, claim: str, *, with_markers: bool = True) -> str | None:
+    found = Folded(text, with_markers=with_markers).find(Folded(claim))
+    return text[found.start : found.end] if found else None
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The intervention reduced LDL by 5.2 mg/dL (P < .05)",
+        "the inter\u00advention reduced LDL",
+        "in 1200 carriers of 'TP53' [12, 13]",
+        "1\u202f200 carriers of TP53",
+        "at 10^-6 M; IL6 was not able to follow",
+        "It rose by -0.5 in H2O",
+        "reduced\nLDL   by 5.2 mg/dL",
+    ],
+)
+def test_typesetting_makes_no_difference(claim: str) -> None:
+    assert passage(TEXT, claim)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "reduced LDL by 5.3 mg/dL",
+        "reduced LDL by 52 mg/dL",
+        "reduced LDL by 5.2 Mg/dL",
+        "reduced LDL by 5.2 mg/L",
+        "LDL by 5.2 mg/dL (p > 0.05)",
+        "LDL by 5.2 mg/dL (p < 0.5)",
+        "LDL by 5.2 mg/dL (p = 0.05)",
+        "in 120 carriers of TP53",
+        "carriers of Tp53",
+        "at 10-6 M",
+        "at 10^6 M",
+        "IL-6 was able to follow",
+        "IL-6 was notable to follow",
+        "It rose by 0.5 in H2O",
+        "It rose by -0.5 in H3O",
+        "carriers of TP53 [12,14]",
+        "ntervention reduced LDL by",
+        "able to fol",
+    ],
+)
+def test_what_differs_is_not_found(claim: str) -> None:
+    assert passage(TEXT, claim) is None
+
+
+def test_numbers_of_references_may_be_left_out_and_not_changed() -> None:
+    assert passage(TEXT, "carriers of TP53 at 10⁻⁶ M") is None
+    assert passage(TEXT, "carriers of TP53 at 10⁻⁶ M", with_markers=False)
+    assert passage(TEXT, "carriers of TP53 [12,14] at 10⁻⁶ M", with_markers=False) is None
+    assert passage("It is 5 kg/m² and more.", "It is 5 kg/m and more", with_markers=False) is None
+    assert passage("Cells grow.¹²,¹³ Then not.", "Cells grow. Then not", with_markers=False)
+
+
+@pytest.mark.parametrize(
+    ("claim", "kind", "claimed", "found"),
+    [
+        ("The intervention reduced LDL by 5.3 mg/dL (p < 0.05)", "number", "5.3", "5·2"),
+        ("The intervention reduced LDL by 5.2 µg/dL (p < 0.05)", "unit", "µg", "mg"),
+        ("IL-6 was able to follow. It rose by", "negation", "", "not"),
+        ("It fell by −0.5 in H₂O. Later it fell", "words", "fell", "rose"),
+        ("The intervention reduced LDL by 5.2 mg/dL (p > 0.05)", "number", ">", "<"),
+    ],
+)
+def test_what_differs_is_named(claim: str, kind: str, claimed: str, found: str) -> None:
+    twin = nearest(Folded(TEXT, with_markers=False), Folded(claim))
+
+    assert twin is not None
+    assert [(one.kind, one.claimed, one.found) for one in twin.differences] == [(kind, claimed, found)]
+
+
+@pytest.mark.parametrize("claim", ["", "...", "Something else entirely was measured in mice on Mars"])
+def test_what_is_not_like_anything_has_no_twin(claim: str) -> None:
+    assert passage(TEXT, claim) is None
+    assert nearest(Folded(TEXT), Folded(claim)) is None
+
+
+@given(st.text(max_size=300), st.data())
+def test_any_text_finds_its_own_words_and_offsets_stay_within(text: str, data: st.DataObject) -> None:
+    folded = Folded(text)
+    for token in folded.tokens:
+        assert 0 <= token.start <= token.end <= len(text)
+    if folded.tokens:
+        first = data.draw(st.integers(0, len(folded.tokens) - 1))
+        claim = text[folded.tokens[first].start :]
+        part = Folded(claim)
+        if [token.text for token in part.tokens] == [token.text for token in folded.tokens[first:]]:
+            assert folded.find(part) is not None
+    nearest(folded, Folded(data.draw(st.text(max_size=100))))
+
+
+# Sentences of real articles, typeset otherwise, and mutants of them
+
+SENTENCE_END = re.compile(r"(?<=[a-z)]\.)\s+(?=[A-Z])")
+UNITS = {"mg": "µg", "ml": "l", "mM": "µM", "%": "‰", "days": "weeks", "years": "months", "kg": "g", "cm": "mm"}
+
+
+def _texts(article: JatsArticle) -> Iterator[str]:
+    def walk(sections: list[Section]) -> Iterator[str]:
+        for section in sections:
+            yield section.text
+            yield from walk(section.subsections)
+
+    yield from filter(None, [article.front.abstract, *walk(article.sections)])
+
+
+def _articles(folder: Path) -> list[JatsArticle]:
+    files = sorted((folder / "jats").glob("*.xml"))
+    return [
+        one for file in files for one in iter_jats(file.read_bytes()) if isinstance(one, JatsArticle) and one.has_body
+    ]
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for match in [*SENTENCE_END.finditer(text), None]:
+        end = match.start() if match else len(text)
+        sentence = text[start:end]
+        if 50 < len(sentence) < 400 and not re.search(r"[\n\t]", sentence):
+            yield start, end
+        start = match.end() if match else end
+
+
+def _typeset(text: str, chance: random.Random) -> str:
+    text = re.sub("fi", lambda match: chance.choice(["fi", "ﬁ"]), text)
+    text = text.replace('"', "”").replace("'", "’").replace("–", "-") if chance.random() < 0.5 else text
+    words = []
+    for word in text.split(" "):
+        hyphenated = len(word) > 8 and word.isalpha() and chance.random() < 0.2
+        words.append(f"{word[:4]}-\n{word[4:]}" if hyphenated else word)
+    return "".join(word + chance.choice(["\n", " ", " ", " ", " "]) for word in words)
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]", "", text.casefold())
+
+
+def _mutants(text: str) -> Iterator[str]:
+    if number := re.search(r"[0-9]+(\.[0-9]+)?", text):
+        first = str(int(number[0][0]) % 9 + 1)
+        yield text[: number.start()] + first + text[number.start() + 1 :]
+    if verb := re.search(r" (is|was|were|are|has|can|may|did) ", text):
+        yield f"{text[: verb.end()]}not {text[verb.end() :]}"
+    if " not " in text:
+        yield text.replace(" not ", " ", 1)
+    if unit := re.search(rf"[0-9] ?({'|'.join(UNITS)})(?![a-z])", text):
+        yield text[: unit.start(1)] + UNITS[unit[1]] + text[unit.end(1) :]
+    if names := re.findall(r"\b[A-Z][A-Za-z0-9]{2,}\b", text[1:]):
+        yield text[0] + text[1:].replace(names[0], "Zorblax", 1)
+    if genes := re.findall(r"\b[A-Z]{2,}[0-9]\b", text):
+        yield text.replace(genes[0], genes[0].capitalize(), 1)
+
+
+def _finder(article: JatsArticle) -> Callable[[str], str | None]:
+    texts = [(text, Folded(text), Folded(text, with_markers=False)) for text in _texts(article)]
+
+    def find(claim: str) -> str | None:
+        wanted = Folded(claim)
+        places = ((text, one.find(wanted)) for text, *both in texts for one in both)
+        return next((text[place.start : place.end] for text, place in places if place), None)
+
+    return find
+
+
+@pytest.mark.long
+def test_sentences_of_real_articles_are_found_and_no_mutant_of_them_is(real_data: Path) -> None:
+    chance = random.Random(7)
+    found = asked = mutants = 0
+    accepted: list[str] = []
+    articles = _articles(real_data)
+    finders = [_finder(article) for article in articles]
+    for article, find, other in zip(articles, finders, [*finders[1:], finders[0]], strict=True):
+        places = [(text, *place) for text in _texts(article) for place in _sentences(text)]
+        for text, start, end in chance.sample(places, min(4, len(places))):
+            sentence = text[start:end]
+            asked += 1
+            passage = find(_typeset(sentence, chance))
+            found += passage is not None and re.sub(r"\W", "", passage) == re.sub(r"\W", "", sentence)
+            for mutant in _mutants(sentence):
+                mutants += 1
+                accepted += [mutant] if find(_typeset(mutant, chance)) else []
+            accepted += [sentence] if other(sentence) else []
+        body = _letters(" ".join(_texts(article)))
+        for reference in article.references[:2]:
+            title = max(re.split(r"(?<=[.?])\s", reference.citation), key=len)
+            if _letters(title) not in body:  # some texts cite a title in full
+                accepted += [title] if find(title) else []
+
+    assert asked >= 300
+    assert mutants >= 300
+    assert found >= 0.98 * asked
+    assert accepted == []
