@@ -19,6 +19,8 @@ class Exchange:
     attempts: int
     seconds: float
     size: int
+    until: float = 0.0
+    """Unix time until which the cache gives the same again; 0 where it never does."""
 
 
 @dataclass(slots=True)
@@ -32,6 +34,11 @@ class Trace:
     def from_cache(self) -> bool:
         """Whether every reply came from the cache (and there was at least one)."""
         return bool(self.exchanges) and all(exchange.from_cache for exchange in self.exchanges)
+
+    @property
+    def until(self) -> float:
+        """Unix time until which asking again gives the same, as the cache has it; 0 where it may not."""
+        return min((exchange.until for exchange in self.exchanges), default=0.0)
 
 
 _current: ContextVar[Trace | None] = ContextVar("entrez_kit_trace", default=None)

@@ -40,6 +40,7 @@ from entrez_kit.operation import unforeseen
 from entrez_kit.server import completions, prompts, resources
 from entrez_kit.server.auth import allowed_scopes
 from entrez_kit.server.clients import ServerServices
+from entrez_kit.server.kept_answers import KeptAnswers
 from entrez_kit.server.telemetry import answering, traceable
 from entrez_kit.server.tools import DEFAULT_TOOLSETS, AnyOperation, Names, Toolbox, not_allowed
 from entrez_kit.server.workers import Workers
@@ -94,6 +95,7 @@ class EntrezServer:
         self.services = services
         operations = chosen.operations or services.settings.cache_dir
         self.toolbox = Toolbox(operations, toolsets=chosen.toolsets, names=chosen.names)
+        self.answers = KeptAnswers()
         self.workers = Workers()
 
     def build(self) -> Server[Any]:
@@ -154,8 +156,13 @@ class EntrezServer:
         if facts is not None and not facts.open_to(scopes):
             return self.toolbox.refusal(not_allowed(facts), facts)
         arguments = params.arguments or {}
+        kept = self.answers.get(facts.name, arguments, scopes) if facts is not None else None
+        if facts is not None and kept is not None:
+            return self.toolbox.answer_again(facts, kept)
         try:
-            return await self.workers.run(ctx, lambda: self.toolbox.call(self.services, params.name, arguments, scopes))
+            return await self.workers.run(
+                ctx, lambda: self.toolbox.call(self.services, params.name, arguments, scopes, self.answers)
+            )
         except EntrezKitError as exc:
             return self.toolbox.refusal(exc, facts)
 

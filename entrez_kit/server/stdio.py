@@ -1,6 +1,5 @@
 """The stdio transport: one client, at the other end of standard input and output. Nothing but protocol gets out."""
 
-import io
 import os
 import sys
 import threading
@@ -12,6 +11,7 @@ from typing import Any, BinaryIO, Final, cast
 import anyio
 import anyio.from_thread
 import anyio.lowlevel
+import anyio.to_thread
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
@@ -99,10 +99,27 @@ def _split(read: Callable[[], bytes]) -> Iterator[str]:
         yield bytes(held).decode("utf-8", "replace")
 
 
+class _Messages:
+    """Standard output, to which a message goes in one step in a thread; a reader may be slow."""
+
+    def __init__(self, output: BinaryIO) -> None:
+        self._output = output
+
+    async def write(self, text: str) -> None:
+        await anyio.to_thread.run_sync(self._write, text.encode("utf-8"))
+
+    def _write(self, data: bytes) -> None:
+        self._output.write(data)
+        self._output.flush()
+
+    async def flush(self) -> None:
+        """Do nothing: what is written is out."""
+
+
 async def serve_stdio(server: Server[Any], ending: Ending) -> None:
     """Serve the client at the other end of the standard streams until it leaves or a signal comes."""
     with _wire() as wire:
-        output = anyio.wrap_file(io.TextIOWrapper(wire.output, encoding="utf-8", write_through=True))
+        output = cast("anyio.AsyncFile[str]", _Messages(wire.output))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(ending.watch, tasks.cancel_scope.cancel)
             # Only "async for" is done with the input; its type asks for a file.

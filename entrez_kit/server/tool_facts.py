@@ -58,6 +58,11 @@ class ToolFacts:
         )
 
     @property
+    def may_be_kept(self) -> bool:
+        """Whether what it answers is made of replies of services alone; the corpus is this machine's own."""
+        return self.read_only and self.toolset != "corpus"
+
+    @property
     def scope(self) -> str:
         """The scope a token must have for calling it."""
         if self.toolset == "corpus":

@@ -6,6 +6,7 @@ import re
 import threading
 import time
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -16,6 +17,7 @@ from opentelemetry import trace
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured
 from entrez_kit.operation import Execution, Operation, execute
+from entrez_kit.server.kept_answers import KeptAnswer, KeptAnswers
 from entrez_kit.server.telemetry import record_error, record_success
 from entrez_kit.server.tool_facts import SCOPE_PREFIX, ToolFacts, facts_of_catalogue
 from entrez_kit.server.words import Tools
@@ -163,7 +165,12 @@ class Toolbox:
         return " ".join(part for part in re.split(r"(?<=[.;:!?]) ", text) if not named.search(part)).rstrip(";: ")
 
     def call(
-        self, services: Services, name: str, arguments: Mapping[str, Any], scopes: Collection[str] | None = None
+        self,
+        services: Services,
+        name: str,
+        arguments: Mapping[str, Any],
+        scopes: Collection[str] | None = None,
+        answers: KeptAnswers | None = None,
     ) -> CallToolResult:
         """Run a tool to its end and return its result, or the envelope of what went wrong. Never raises an error.
 
@@ -172,6 +179,7 @@ class Toolbox:
             name: any name of the tool.
             arguments: as the caller sent them.
             scopes: what the caller's token allows; hints name nothing else. None allows everything.
+            answers: keeps the answer, if it may be given again.
         """
         facts = self.find(name)
         started = time.monotonic()
@@ -182,8 +190,23 @@ class Toolbox:
             outcome = execute(self.operation(facts), services, _unpacked(arguments, facts.inputs))
         seconds = time.monotonic() - started
         with tracing.trace(outcome.trace.request_id):
-            _report(facts.name if facts is not None else name, outcome, seconds)
-        return self._result(outcome, seconds, facts, demo=services.settings.demo_warning, scopes=scopes)
+            called = facts.name if facts is not None else name
+            _report(called, outcome.trace, seconds, outcome.error, success=outcome.result is not None)
+        result = self._result(outcome, seconds, facts, demo=services.settings.demo_warning, scopes=scopes)
+        is_whole = outcome.result is not None and outcome.error is None
+        if answers is not None and facts is not None and facts.may_be_kept and is_whole:
+            answers.keep(facts.name, arguments, scopes, result, outcome.trace)
+        return result
+
+    def answer_again(self, facts: ToolFacts, kept: KeptAnswer) -> CallToolResult:
+        """Return a kept answer to another call."""
+        started = time.monotonic()
+        exchanges = [replace(exchange, from_cache=True, attempts=0, seconds=0.0) for exchange in kept.trace.exchanges]
+        with tracing.trace(tracing.new_request_id()) as opened:
+            opened.exchanges.extend(exchanges)
+            seconds = time.monotonic() - started
+            _report(facts.name, opened, seconds, None, success=True)
+        return kept.result.model_copy(update={"meta": {**(kept.result.meta or {}), **_meta(opened, seconds)}})
 
     def refusal(self, error: EntrezKitError, facts: ToolFacts | None = None) -> CallToolResult:
         """Return the answer to a call that is not even tried."""
@@ -204,7 +227,7 @@ class Toolbox:
         An incomplete result is a result; ``_meta`` says what it lacks. That the demo answers stands there as well, and
         beside a document without ``warnings``.
         """
-        meta = {**_meta(outcome, seconds), **({"demo": demo} if demo else {})}
+        meta = {**_meta(outcome.trace, seconds), **({"demo": demo} if demo else {})}
         envelope: dict[str, Any] = {}
         if (error := outcome.error) is not None:
             self.say(error, scopes)
@@ -278,11 +301,11 @@ def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
 
 
-def _meta(outcome: Execution[Any], seconds: float) -> dict[str, Any]:
+def _meta(trace: tracing.Trace, seconds: float) -> dict[str, Any]:
     """Return what differs from run to run."""
     return {
-        "request_id": outcome.trace.request_id,
-        "from_cache": outcome.trace.from_cache,
+        "request_id": trace.request_id,
+        "from_cache": trace.from_cache,
         "timings": {
             "total_ms": round(1000 * seconds, 1),
             "requests": [
@@ -293,31 +316,29 @@ def _meta(outcome: Execution[Any], seconds: float) -> dict[str, Any]:
                     "attempts": exchange.attempts,
                     "bytes": exchange.size,
                 }
-                for exchange in outcome.trace.exchanges
+                for exchange in trace.exchanges
             ],
         },
     }
 
 
-def _report(name: str, outcome: Execution[Any], seconds: float) -> None:
+def _report(name: str, done: tracing.Trace, seconds: float, error: EntrezKitError | None, *, success: bool) -> None:
     """Write the line of the log and the attributes of the span that say what a call came to."""
-    exchanges = list(outcome.trace.exchanges)
     facts = {
         "tool": name[:100],
         "duration_ms": round(1000 * seconds, 1),
-        "success": outcome.result is not None,
-        "requests": len(exchanges),
-        "from_cache": outcome.trace.from_cache,
+        "success": success,
+        "requests": len(done.exchanges),
+        "from_cache": done.from_cache,
     }
     span = trace.get_current_span()
-    ids = {"entrez_kit.request_id": outcome.trace.request_id}
-    if outcome.result is None and outcome.error is not None:
-        error = outcome.error
+    ids = {"entrez_kit.request_id": done.request_id}
+    if not success and error is not None:
         record_error(span, error, seconds=seconds, **ids)
         level = logging.ERROR if type(error) is EntrezKitError else logging.INFO
         details = {"code": error.code, **({"reason": error.reason} if error.reason else {})}
         logger.log(level, "tool call failed: %s", error.message, extra={**facts, **details})
         return
-    extra = {"entrez_kit.incomplete": True} if outcome.error is not None else {}
+    extra = {"entrez_kit.incomplete": True} if error is not None else {}
     record_success(span, seconds=seconds, **ids, **extra)
     logger.info("tool call answered", extra=facts)

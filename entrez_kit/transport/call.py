@@ -113,7 +113,8 @@ class Reply(Generic[T]):
     """A checked reply: the bytes of the service, decompressed and otherwise unchanged, and what they were read into.
 
     ``value`` is what the reader of the call made of ``content``; nobody has to parse it again. ``url`` holds no
-    credentials. ``attempts`` counts the requests that were sent for it: none for a cached one.
+    credentials. ``attempts`` counts the requests that were sent for it: none for a cached one. ``until`` is the Unix
+    time until which the cache gives it again; 0 where it is asked for anew every time.
     """
 
     content: bytes
@@ -123,3 +124,4 @@ class Reply(Generic[T]):
     from_cache: bool
     status: int
     attempts: int
+    until: float = 0.0

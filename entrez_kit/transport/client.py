@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from math import inf
 from os import getpid
 from typing import TYPE_CHECKING, TypeVar
 
@@ -162,12 +163,13 @@ class Transport:
         if call.ttl is not None and not settings.no_cache and settings.cache_ttl != 0:
             store = self._store
             stored = store.read(key) if settings.offline or not (settings.refresh or call.fresh) else None
-            if stored is not None and self._is_in_time(stored):
+            until = min(stored.expires, stored.created + (settings.cache_ttl or inf)) if stored is not None else 0.0
+            if stored is not None and (settings.offline or time.time() < until):
                 from entrez_kit.transport import replies
 
                 with suppress(UpstreamError):  # what its reader does not take is asked for anew
                     value = replies.read(call, stored.content)
-                    return Reply(stored.content, value, self._shown(call), call.method, True, stored.status, attempts=0)
+                    return Reply(stored.content, value, self._shown(call), call.method, True, stored.status, 0, until)
 
         from entrez_kit.transport.session import surroundings  # a reply that was stored needs nothing of this
         from entrez_kit.transport.wire import Outgoing
@@ -179,23 +181,18 @@ class Transport:
             return adapter.answer(request, **surroundings(session, request))
 
         answer = self._repeat(call, attempt, deadline, tally)
+        now, until = time.time(), 0.0
         if store is not None and answer.ttl and answer.status == 200:
-            now = time.time()
             store.write(key, StoredReply(answer.content, answer.status, now, now + answer.ttl), call.shown_url)
+            until = 0.0 if settings.refresh or call.fresh else now + answer.ttl
         shown = self._shown(call)
-        return Reply(answer.content, answer.value, shown, call.method, False, answer.status, attempts=tally.sent)
+        return Reply(answer.content, answer.value, shown, call.method, False, answer.status, tally.sent, until)
 
     def _shown(self, call: Call) -> str:
         """Return the address as it may be shown; without the sandbox's port, which is another one in every run."""
         if not self._settings.demo:
             return call.shown_url
         return re.sub(r"^(https?://[^/:]+):[0-9]+", r"\1", call.shown_url)
-
-    def _is_in_time(self, stored: StoredReply) -> bool:
-        """Tell whether a stored reply still counts; the user's limit was perhaps another when it was stored."""
-        now = time.time()
-        limit = self._settings.cache_ttl
-        return self._settings.offline or (now < stored.expires and (limit is None or now - stored.created <= limit))
 
     def _repeat(self, call: Call, attempt: Callable[[int], Attempted], deadline: float, tally: Tally) -> Attempted:
         """Run the attempts of a call, and raise what its last one came to."""
@@ -264,7 +261,8 @@ def _note_exchange(call: Call, reply: Reply | None, tally: Tally, seconds: float
     from_cache = reply is not None and reply.from_cache
     trace = tracing.current_trace()
     if trace is not None:
-        trace.exchanges.append(tracing.Exchange(call.endpoint, from_cache, tally.sent, seconds, size))
+        until = reply.until if reply is not None else 0.0
+        trace.exchanges.append(tracing.Exchange(call.endpoint, from_cache, tally.sent, seconds, size, until))
     if reply is not None:
         logger.debug(
             "request %s: %s answered with %d bytes%s after %d attempts and %.3f s",

@@ -15,7 +15,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -127,25 +126,23 @@ def stdio_rate(command: list[str], environment: Environment, calls: int) -> floa
 @contextmanager
 def http_server(command: list[str], environment: Environment) -> Iterator[str]:
     """Run a server over HTTP; yield its address."""
-    process = subprocess.Popen(
-        [*command, "serve", "--transport", "http", "--port", "0"],
-        env={**environment, "MCP_AUTH_SECRET_KEY": SECRET},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
-    assert process.stderr is not None
-    try:
-        for line in process.stderr:
-            entry = json.loads(line)
-            if entry.get("message") == "listening":
-                threading.Thread(target=lambda: all(process.stderr or ()), daemon=True).start()  # keep the pipe empty
-                yield entry["url"]
-                return
-        raise RuntimeError("the server did not start")
-    finally:
-        process.terminate()
-        process.wait(10)
+    with tempfile.TemporaryFile() as log:  # whoever read a pipe would slow down who is measured
+        process = subprocess.Popen(
+            [*command, "serve", "--transport", "http", "--port", "0"],
+            env={**environment, "MCP_AUTH_SECRET_KEY": SECRET},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+        )
+        try:
+            until = time.monotonic() + 30
+            while b'"listening"' not in (lines := os.pread(log.fileno(), 65_536, 0)) and time.monotonic() < until:
+                time.sleep(0.1)
+            (line,) = [line for line in lines.splitlines() if b'"listening"' in line]
+            yield json.loads(line)["url"]
+        finally:
+            process.terminate()
+            process.wait(10)
 
 
 def http_rate(command: list[str], environment: Environment, calls: int) -> float:

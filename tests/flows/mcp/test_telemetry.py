@@ -70,9 +70,13 @@ async def test_requests_to_ncbi_are_spans_below_the_tools(
         first = {name: named(spans, name) for name in ("eutils esearch", "eutils esummary")}
         tool = named(spans, "tools/call pubmed_search_articles")
         spans.clear()
-        await client.call_tool("pubmed_search_articles", arguments)
+        await client.call_tool("pubmed_search_articles", {**arguments, "fetch_brief_summaries": 1})
         cached = attributes(named(spans, "eutils esearch"))
+        spans.clear()
+        await client.call_tool("pubmed_search_articles", arguments)
+        again = attributes(named(spans, "tools/call pubmed_search_articles"))
 
+    assert again["entrez_kit.success"] is True
     assert result.meta is not None
     assert tool.context is not None
     for span in first.values():
