@@ -61,7 +61,7 @@ def on_terminal(*arguments: str, typed: str = "", columns: int = 80, after: str 
 
     pid, descriptor = pty.fork()
     if pid == 0:
-        os.environ.update(COLUMNS=str(columns), LINES="50", TERM="xterm-256color", PAGER="cat")
+        os.environ.update(COLUMNS=str(columns), LINES="500", TERM="xterm-256color")
         os.execv(sys.executable, [sys.executable, "-m", "entrez_kit", *arguments])
     shown = b""
     pending = typed

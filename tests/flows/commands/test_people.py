@@ -27,13 +27,13 @@ ESCAPES = re.compile(r"\x1b\][^\x1b\x07]*(?:\x1b\\|\x07)|\x1b\[[0-9;?]*[A-Za-z]"
 def in_terminal(*arguments: str, columns: int = 80, term: str = "xterm-256color") -> tuple[int, str]:
     """Run the program in a pseudo-terminal of its own; return status and everything it showed."""
     main, inner = pty.openpty()
-    ioctl(inner, TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    ioctl(inner, TIOCSWINSZ, struct.pack("HHHH", 500, columns, 0, 0))
     process = subprocess.Popen(
         [sys.executable, "-m", "entrez_kit", *arguments],
         stdin=inner,
         stdout=inner,
         stderr=inner,
-        env={**os.environ, "TERM": term, "PAGER": "cat"},
+        env={**os.environ, "TERM": term},
         start_new_session=True,
     )
     os.close(inner)
