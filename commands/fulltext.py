@@ -9,7 +9,7 @@ import typer
 
 from entrez_kit.fulltext.chain import BATCH
 from entrez_kit.fulltext.models import FulltextArticle
-from entrez_kit.fulltext.operation import FETCH_FULLTEXT, Fetched, FulltextResult, Fulltexts
+from entrez_kit.fulltext.operation import FETCH_FULLTEXT, FulltextOutcome, FulltextResult, Fulltexts
 
 from ._formats.fields import Column, Record, as_data, columns_at, values_at
 from ._formats.writer import Writer
@@ -106,12 +106,12 @@ def _view(ctx: typer.Context, *, is_read: bool) -> View[FulltextResult]:
     )
 
 
-def _articles(item: Fetched) -> Iterator[Record]:
+def _articles(item: FulltextOutcome) -> Iterator[Record]:
     if item.article is not None:
         yield as_data(item.article)
 
 
-def _records(item: Fetched) -> Iterator[Record]:
+def _records(item: FulltextOutcome) -> Iterator[Record]:
     """Yield the article, or what has a line of its own in jsonl where there is none."""
     yield from _articles(item)
     told = item.unavailable

@@ -27,7 +27,7 @@ app = typer.Typer(
 )
 
 
-class Transport(StrEnum):
+class ServerTransport(StrEnum):
     """How messages travel."""
 
     stdio = "stdio"
@@ -45,7 +45,7 @@ class ToolNames(StrEnum):
 def serve(
     ctx: typer.Context,
     transport: Annotated[
-        Transport | None,
+        ServerTransport | None,
         typer.Option("--transport", metavar="stdio|http", help="How to talk; stdio unless MCP_TRANSPORT_TYPE says so."),
     ] = None,
     host: Annotated[

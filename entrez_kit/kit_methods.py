@@ -14,7 +14,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Door:
+class OperationRunner:
     """What answers the methods: ``services`` are asked, an operation runs to its result."""
 
     services: "Services"
@@ -30,7 +30,7 @@ def runs(home: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
     def decorate(method: Callable[P, R]) -> Callable[P, R]:
         @wraps(method)
-        def run(self: Door, **arguments: Any) -> Any:
+        def run(self: OperationRunner, **arguments: Any) -> Any:
             return self._answer(getattr(import_module(module), name), arguments)
 
         return cast("Callable[P, R]", run)
@@ -42,7 +42,7 @@ def _runs_whole(method: Callable[P, R]) -> Callable[P, R]:
     """Make a method retrieve every result of a search."""
 
     @wraps(method)
-    def run(self: Door, progress: Callable[[int, int], None] | None = None, **arguments: Any) -> Any:
+    def run(self: OperationRunner, progress: Callable[[int, int], None] | None = None, **arguments: Any) -> Any:
         from entrez_kit.pubmed.search import SEARCH_ARTICLES
         from entrez_kit.tracing import Watch, watched
 
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from entrez_kit.services import Services
 
 
-class Methods(Door):
+class Methods(OperationRunner):
     """One method an operation; arguments that are left out are not sent."""
 
     @runs("entrez_kit.pubmed.search.SEARCH_ARTICLES")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from inspect import getdoc, signature
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
-from entrez_kit.kit_methods import Door, Methods
+from entrez_kit.kit_methods import Methods, OperationRunner
 
 if TYPE_CHECKING:
     from entrez_kit.citations.operation import Citations
@@ -44,7 +44,7 @@ def _as(method: Callable[Concatenate[Methods, P], Any]) -> Callable[[Own[R]], Ca
     return decorate
 
 
-class Streams(Door):
+class Streams(OperationRunner):
     """The operations that stream, with the arguments of the methods of EntrezKit; nothing is asked before the walk."""
 
     def __init__(self, services: "Services") -> None:

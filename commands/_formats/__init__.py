@@ -101,9 +101,9 @@ def writer_for(made: Plan, view: View[Any], result: type[Result] | Shape, sink: 
     shape = Shape(view.record_model) if view.record_model is not None else document.below(view.records_key)
     match made.format:
         case "json":
-            from .documents import Document
+            from .documents import JsonWriter
 
-            return Document(sink, made.fields, view.records_key, shape, document)
+            return JsonWriter(sink, made.fields, view.records_key, shape, document)
         case "jsonl":
             from .documents import Lines
 

@@ -29,7 +29,7 @@ def _model(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is nothing that JSON has")
 
 
-class Document(Writer[Any]):
+class JsonWriter(Writer[Any]):
     """The whole document, or what ``--fields`` names of it, in the document or in its records."""
 
     whole = True

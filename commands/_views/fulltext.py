@@ -18,7 +18,7 @@ from entrez_kit.fulltext.models import (
     Unavailable,
     UnpaywallArticle,
 )
-from entrez_kit.fulltext.operation import Fetched, FulltextResult
+from entrez_kit.fulltext.operation import FulltextOutcome, FulltextResult
 from entrez_kit.fulltext.selection import characters
 
 from .._console import links_shown
@@ -215,9 +215,9 @@ class Pages(Texts):
 
     def __init__(self, sink: Sink) -> None:
         super().__init__(sink, _page, between=PAGE_BREAK)
-        self._without: list[Fetched] = []
+        self._without: list[FulltextOutcome] = []
 
-    def outcome(self, outcome: Fetched) -> None:
+    def outcome(self, outcome: FulltextOutcome) -> None:
         """Write an article; keep what has none for the end."""
         super().outcome(outcome)
         if outcome.article is None:
@@ -230,7 +230,7 @@ class Pages(Texts):
         super().end()
 
 
-def _page(item: Fetched) -> Iterator[str]:
+def _page(item: FulltextOutcome) -> Iterator[str]:
     if item.article is not None:
         yield fulltext_page(as_data(item.article))
 
@@ -256,7 +256,7 @@ class Reading(Pages):
             show_markdown(self._state, self.sink, PAGE_BREAK.join(self._texts))
 
 
-def unavailable_page(without: Sequence[Fetched]) -> str:
+def unavailable_page(without: Sequence[FulltextOutcome]) -> str:
     """Return a page of the ids without a text, each with what every source answered; what is no id comes last."""
     items = []
     for item in (one.unavailable for one in without):

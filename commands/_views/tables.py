@@ -46,7 +46,7 @@ _LABEL_STYLES: Final = {
 }
 
 
-class Warned(Protocol):
+class WarningLike(Protocol):
     """A warning of any operation."""
 
     @property
@@ -89,7 +89,7 @@ def search_table(result: "SearchResult", console: Console) -> RenderableType:
     return Group(*parts, *below)
 
 
-def warning_lines(warnings: "Iterable[Warned]") -> tuple[list[RenderableType], list[RenderableType]]:
+def warning_lines(warnings: "Iterable[WarningLike]") -> tuple[list[RenderableType], list[RenderableType]]:
     """Return the warnings to read before the results, with a blank line below them, and those to read after."""
     above: list[RenderableType] = []
     below: list[RenderableType] = []

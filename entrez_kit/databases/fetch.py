@@ -83,7 +83,7 @@ def entrez_fetch(services: Services, request: EntrezFetchRequest) -> EntrezFetch
     """
     check_database(services, request.db)
     known = _existing(services, request)
-    delivery = _Delivery(services, request)
+    delivery = _Download(services, request)
     for group, verified in _groups(known, request.ids):
         delivery.fetch(group, verified=verified)
     delivery.doubt({uid for given, uid in known.uids.items() if uid and given in known.documents})
@@ -148,7 +148,7 @@ def _groups(known: LookUp, ids: Sequence[str]) -> Iterator[tuple[list[str], bool
 
 
 @dataclass(slots=True)
-class _Delivery:
+class _Download:
     """The records as they come in, and what became of each UID."""
 
     services: Services

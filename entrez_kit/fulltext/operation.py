@@ -206,7 +206,7 @@ def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequen
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FulltextOutcome:
     """What became of one id: an article, with what was cut off it, or why there is none; neither of what is no id."""
 
     id: str
@@ -226,7 +226,7 @@ class Fetched:
         return "error" if self.unavailable.retryable else "not_found"
 
 
-class Fulltexts(Outcomes[Fetched]):
+class Fulltexts(Outcomes[FulltextOutcome]):
     """What becomes of each id, in order, batch by batch."""
 
     def __init__(self, services: Services, request: FulltextRequest) -> None:
@@ -236,9 +236,9 @@ class Fulltexts(Outcomes[Fetched]):
         self.found = 0
         self.unavailable: list[Unavailable] = []
         self.invalid: list[str] = []
-        self.cut: list[Fetched] = []
+        self.cut: list[FulltextOutcome] = []
 
-    def __iter__(self) -> Iterator[Fetched]:
+    def __iter__(self) -> Iterator[FulltextOutcome]:
         inputs = self._request.inputs()
         wanted = [identifier for _, identifier in inputs if identifier is not None]
         self.invalid = [text for text, identifier in inputs if identifier is None]
@@ -249,7 +249,7 @@ class Fulltexts(Outcomes[Fetched]):
 
         trails = follow(self._services, wanted)
         for text, identifier in inputs:
-            item = Fetched(text) if identifier is None else self._fetched(identifier, next(trails))
+            item = FulltextOutcome(text) if identifier is None else self._fetched(identifier, next(trails))
             self.warnings += item.warnings
             if item.unavailable is not None:
                 self.unavailable.append(item.unavailable)
@@ -259,17 +259,17 @@ class Fulltexts(Outcomes[Fetched]):
                 self.cut.append(replace(item, article=None))  # what was walked past need not be kept
             yield item
 
-    def _fetched(self, identifier: Identifier, trail: Trail) -> Fetched:
+    def _fetched(self, identifier: Identifier, trail: Trail) -> FulltextOutcome:
         request, name = self._request, identifier.given.strip()
         if trail.jats is not None:
             references = request.include_references or request.for_readers
             return _from_jats(name, trail, request.selection(), references=references)
         if trail.copy is None:
-            return Fetched(name, unavailable=trail.unavailable(name))
+            return FulltextOutcome(name, unavailable=trail.unavailable(name))
         ignored = request.given_options()
         trail.copy.standing = trail.standing
         warnings = [_ignored(name, ignored)] if ignored else []
-        return Fetched(name, trail.copy, warnings=[*warnings, *_standing_unknown(trail)])
+        return FulltextOutcome(name, trail.copy, warnings=[*warnings, *_standing_unknown(trail)])
 
     @property
     def truncation(self) -> Truncation | None:
@@ -312,7 +312,7 @@ def fetch_fulltext(services: Services, request: FulltextRequest) -> Fulltexts:
     return Fulltexts(services, request)
 
 
-def _from_jats(name: str, trail: Trail, selection: Selection, *, references: bool) -> Fetched:
+def _from_jats(name: str, trail: Trail, selection: Selection, *, references: bool) -> FulltextOutcome:
     assert trail.jats is not None
     front, selected = trail.jats.front, select(trail.jats.nodes, selection)
     pmid, pmcid = trail.pmid or front.pmid, trail.pmcid or front.pmcid
@@ -347,7 +347,7 @@ def _from_jats(name: str, trail: Trail, selection: Selection, *, references: boo
         returned_characters=selected.returned_characters,
         sections=selected.cuts,
     )
-    return Fetched(
+    return FulltextOutcome(
         name,
         article,
         cut=cut if selected.is_cut else None,

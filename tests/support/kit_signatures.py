@@ -35,7 +35,11 @@ def module() -> str:
     """Return the whole text of the module as it should be."""
     (search,) = (operation for operation in catalogue.OPERATIONS if operation.method == "search_articles")
     by_hand = METHODS.read_text(encoding="utf-8").partition(MARKER)[0]
-    head = ("class Methods(Door):", '    """One method an operation; arguments that are left out are not sent."""', "")
+    head = (
+        "class Methods(OperationRunner):",
+        '    """One method an operation; arguments that are left out are not sent."""',
+        "",
+    )
     methods = chain.from_iterable([*map(_method, catalogue.OPERATIONS), _search_all(search)])
     return "\n".join([by_hand + MARKER, "if TYPE_CHECKING:", *_imports(), "\n", *head, *methods])
 
