@@ -28,6 +28,7 @@ settings.register_profile("bounded by work, not by time", deadline=None)
 settings.load_profile("bounded by work, not by time")
 
 LANES = ("unit", "flows", "process")
+pytest_plugins = ("recordings",)
 LOOPBACK = {"127.0.0.1", "::1", "localhost", "0.0.0.0", "::"}
 
 
@@ -102,12 +103,27 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.T
 
 
 @pytest.fixture(scope="session")
-def real_data() -> Path:
-    """Return the folder of recorded replies, or skip: it is not part of the project."""
-    folder = os.environ.get("ENTREZ_KIT_REAL_DATA")
-    if not folder or not Path(folder).is_dir():
+def real_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of recorded replies, or skip: it is not part of the project.
+
+    Of several folders (in the way of PATH) the first that has a file counts. What is opened in it is told at the end.
+    """
+    import recordings
+
+    named = os.environ.get("ENTREZ_KIT_REAL_DATA", "").split(os.pathsep)
+    folders = [Path(name).resolve() for name in named if name and Path(name).is_dir()]
+    if not folders:
         pytest.skip("ENTREZ_KIT_REAL_DATA names no folder of recorded replies")
-    return Path(folder)
+    root = folders[0]
+    if len(folders) > 1:
+        root = tmp_path_factory.mktemp("recordings")
+        for path in (path for folder in reversed(folders) for path in folder.rglob("*") if path.is_file()):
+            place = root / path.relative_to(next(folder for folder in folders if path.is_relative_to(folder)))
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.unlink(missing_ok=True)
+            place.symlink_to(path)
+    recordings.watch(root)
+    return root
 
 
 @pytest.fixture

@@ -592,7 +592,7 @@ PROBES: Final[tuple[Probe, ...]] = (
         _counted,
         may_be_gone=True,
     ),
-    Probe("MeSH heading", "eutils", "mesh", _heading, None, _headings),
+    Probe("MeSH heading", "eutils", "esummary", _heading, None, _headings),
     Probe(
         "Gene, XML",
         "eutils",

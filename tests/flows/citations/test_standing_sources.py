@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recordings import enough
 
 from entrez_kit import EntrezKit
 from entrez_kit.citations.check.crossref_records import article_of, standing_of_work
@@ -297,9 +298,10 @@ def test_recorded_crossref_replies_are_read_as_they_are(real_data: Path) -> None
             assert found.doi == record["DOI"].lower()
             assert found.title
             assert len(found.authors) == len(record.get("author", ()))
-            assert standing_of_work(record) is None
+            told = bool(record.get("update-to") or record.get("updated-by"))
+            assert (standing_of_work(record) is not None) == told
             read += 1
-    assert read >= 8
+    enough(read >= 8)
 
 
 def test_a_recorded_work_has_its_fields(real_data: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from gene_bench import Genes
 from lxml import etree
 from places import ROOT
+from recordings import enough
 
 from entrez_kit.gene.records import parse_genes
 from entrez_kit.sandbox.gene_records import demo_genes
@@ -59,7 +60,7 @@ def test_fixtures_use_no_element_that_ncbi_does_not_send(real_data: Path) -> Non
         known |= {str(element.tag) for element in etree.parse(file).getroot().iter()}
 
     used = {str(element.tag) for top in _elements() for element in top.iter() if isinstance(element.tag, str)}
-    assert used <= known
+    enough(used <= known)
 
 
 def test_links_lead_from_existing_genes_to_existing_articles() -> None:

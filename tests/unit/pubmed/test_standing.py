@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recordings import enough
 
 from entrez_kit.pubmed.models import Article, BriefSummary
 from entrez_kit.pubmed.standing import (
@@ -95,7 +96,8 @@ def test_every_kind_in_the_recordings_is_in_the_table(real_data: Path) -> None:
         for kind in re.findall(rb'RefType="([A-Za-z]+)"', path.read_bytes())
     }
 
-    assert {"Cites", "RetractionIn", "ErratumIn"} <= found <= set(STANDINGS)
+    assert found <= set(STANDINGS)
+    enough(found >= {"Cites", "RetractionIn", "ErratumIn"})
 
 
 @pytest.mark.parametrize(
