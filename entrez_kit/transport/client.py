@@ -165,10 +165,8 @@ class Transport:
             stored = store.read(key) if settings.offline or not (settings.refresh or call.fresh) else None
             until = min(stored.expires, stored.created + (settings.cache_ttl or inf)) if stored is not None else 0.0
             if stored is not None and (settings.offline or time.time() < until):
-                from entrez_kit.transport import replies
-
                 with suppress(UpstreamError):  # what its reader does not take is asked for anew
-                    value = replies.read(call, stored.content)
+                    value = call.expect.read(stored.content)
                     return Reply(stored.content, value, self._shown(call), call.method, True, stored.status, 0, until)
 
         from entrez_kit.transport.session import surroundings  # a reply that was stored needs nothing of this

