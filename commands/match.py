@@ -21,12 +21,8 @@ BIBTEX: Final = (".bib", ".bibtex")
 ONE: Final = "One reference"
 
 
-def _help(name: str) -> str:
-    return str(Citation.model_fields[name].description)
-
-
 def _option(flag: str, metavar: str, field: str) -> Any:
-    return typer.Option(flag, metavar=metavar, help=_help(field), rich_help_panel=ONE)
+    return typer.Option(flag, metavar=metavar, help=Citation.model_fields[field].description, rich_help_panel=ONE)
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids")

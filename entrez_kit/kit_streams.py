@@ -14,6 +14,7 @@ from entrez_kit.kit_methods import Methods, OperationRunner
 
 if TYPE_CHECKING:
     from entrez_kit.citations.operation import Citations
+    from entrez_kit.claims.operation import Verification
     from entrez_kit.europepmc.search import Walk
     from entrez_kit.fulltext.operation import Fulltexts
     from entrez_kit.operation import Operation
@@ -83,3 +84,7 @@ class Streams(OperationRunner):
     @_as(Methods.europepmc_search)
     def europepmc_search(self) -> "Walk":
         """The records of a search, page after page until enough came; one page is held at a time."""
+
+    @_as(Methods.verify_claims)
+    def verify_claims(self) -> "Verification":
+        """What becomes of each claim, in order."""

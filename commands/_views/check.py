@@ -39,7 +39,8 @@ def check_table(result: CheckResult, console: Console) -> RenderableType:
         table.add_column("PMID", no_wrap=True)
     table.add_column("Findings", overflow="fold", ratio=4 if wide else None)
     for reference in result.references:
-        status = Text(_short(reference.status), style=STYLES[reference.status])
+        word = "concern" if reference.status == "concern" else STATUS_WORDS.get(reference.status, reference.status)
+        status = Text(word, style=STYLES[reference.status])
         pmid = _pmid(reference, console)
         key = Text(line(reference.key))
         if wide:
@@ -47,10 +48,6 @@ def check_table(result: CheckResult, console: Console) -> RenderableType:
         else:
             table.add_row(status, Text("\n").join([key, pmid]) if pmid else key, _findings(reference))
     return Group(table, Text(""), _summary(result), *(warning_line(warning.message) for warning in result.warnings))
-
-
-def _short(status: str) -> str:
-    return "concern" if status == "concern" else STATUS_WORDS.get(status, status)
 
 
 def _pmid(reference: CheckedReference, console: Console) -> Text:

@@ -24,17 +24,12 @@ def search_table(result: EuropePMCResult, console: Console) -> RenderableType:
     parts = above
     if result.articles:
         parts += [_records(result, console), Text("")]
-    parts.append(_count_line(result))
+    shown = f"{len(result.articles):,} of {result.total_found:,}" if result.total_found else "Nothing found."
+    parts.append(Text(shown, style="bold"))
     parts.append(Text(f"Europe PMC searched for: {line(result.effective_query)}", style="dim"))
     if result.next_cursor:
         parts.append(Text(f"Next page: --cursor {line(result.next_cursor)}", style="dim"))
     return Group(*parts, *below)
-
-
-def _count_line(result: EuropePMCResult) -> Text:
-    if not result.total_found:
-        return Text("Nothing found.", style="bold")
-    return Text(f"{len(result.articles):,} of {result.total_found:,}", style="bold")
 
 
 def _records(result: EuropePMCResult, console: Console) -> Table:

@@ -107,11 +107,8 @@ class FetchResult(Result):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report inputs that came to nothing, or a result set that came back short."""
-        return missing_records(self.outcomes, _count(self), self.warnings)
-
-
-def _count(result: FetchResult) -> int:
-    return len(result.articles) if result.articles is not None else (result.articles_returned or 0)
+        found = len(self.articles) if self.articles is not None else (self.articles_returned or 0)
+        return missing_records(self.outcomes, found, self.warnings)
 
 
 @dataclass(frozen=True, slots=True)
