@@ -56,7 +56,7 @@ def _console(file: IO[str], color: str) -> Console:
     return console
 
 
-class _Late(type):
+class _LoadedLater(type):
     """Stands for a class whose module is imported when the class is first used."""
 
     def __call__(cls, *arguments: Any, **options: Any) -> Any:
@@ -71,7 +71,7 @@ def prepare_help() -> None:
     absent = [name for name in NOT_IN_HELP if name not in sys.modules]
     for module in absent:
         stand_in: Any = ModuleType(module)
-        stand_in.__getattr__ = lambda name, module=module: _Late(name, (), {"__module__": module})
+        stand_in.__getattr__ = lambda name, module=module: _LoadedLater(name, (), {"__module__": module})
         sys.modules[module] = stand_in
     try:
         import_module("typer.rich_utils")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import requests
 
     from entrez_kit.transport.replies import Incoming
-    from entrez_kit.transport.wire import Answer, WireAdapter
+    from entrez_kit.transport.wire import CheckedReply, WireAdapter
 
 logger = logging.getLogger("entrez_kit.transport")
 
@@ -174,7 +174,7 @@ class Transport:
 
         adapter, session = self._adapter_now()
 
-        def attempt(_: int) -> "Answer[T]":
+        def attempt(_: int) -> "CheckedReply[T]":
             request = Outgoing(call, deadline=deadline, tally=tally)
             return adapter.answer(request, **surroundings(session, request))
 

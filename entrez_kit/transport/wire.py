@@ -253,7 +253,7 @@ class Outgoing(requests.PreparedRequest):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[T]):
+class CheckedReply(Generic[T]):
     """A checked reply, what it was read into, and for how many seconds it counts."""
 
     content: bytes
@@ -288,7 +288,9 @@ class WireAdapter(HTTPAdapter):
             watch(manager)
         return manager
 
-    def answer(self, request: Outgoing, *, verify: bool | str, cert: Any, proxies: Mapping[str, str] | None) -> Answer:
+    def answer(
+        self, request: Outgoing, *, verify: bool | str, cert: Any, proxies: Mapping[str, str] | None
+    ) -> CheckedReply[Any]:
         """Send one attempt and return the checked reply.
 
         Raises:
@@ -305,7 +307,7 @@ class WireAdapter(HTTPAdapter):
         if self.watch is not None:
             self.watch(call, incoming)
         checked = replies.check(call, incoming, self._redactor, self._told(call))
-        return Answer(body, checked.value, incoming.status, self._ttl(call, checked.complete))
+        return CheckedReply(body, checked.value, incoming.status, self._ttl(call, checked.complete))
 
     @contextmanager
     def open(
