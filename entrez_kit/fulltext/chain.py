@@ -3,42 +3,54 @@
 A source that fails is one more answer on an article's trail, and never the end of the others.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Final
 
 from entrez_kit import tracing
 from entrez_kit.fulltext.trail import Trail, key_of
 from entrez_kit.identifiers import Identifier
 from entrez_kit.services import Services
+from entrez_kit.transport.in_flight import in_order
 
 BATCH: Final = 10
 """Articles asked for at a time: one has up to some megabytes."""
+AT_ONCE: Final = 2
+"""Batches under way: the next one is asked for while one is being read."""
 
 
 def follow(services: Services, wanted: Sequence[Identifier]) -> Iterator[Trail]:
     """Yield what became of each id, in order, in batches. The same id twice is asked for once."""
-    for start in range(0, len(wanted), BATCH):
-        tracing.step(start, len(wanted))
-        batch = wanted[start : start + BATCH]
-        trails = {key_of(identifier): Trail(identifier) for identifier in reversed(batch)}
-        _follow(services, [trails[key] for key in dict.fromkeys(map(key_of, batch))])
-        for identifier in batch:
-            yield trails[key_of(identifier)]
+    batches = [wanted[start : start + BATCH] for start in range(0, len(wanted), BATCH)]
+    done = 0
+    tracing.step(done, len(wanted))
+    for batch in in_order((partial(_follow, services, batch) for batch in batches), min(len(batches), AT_ONCE)):
+        yield from batch
+        done += len(batch)
+        tracing.step(done, len(wanted))
 
 
-def _follow(services: Services, trails: Sequence[Trail]) -> None:
+def _follow(services: Services, batch: Sequence[Identifier]) -> list[Trail]:
     from entrez_kit.fulltext.lookup import find_dois, find_pmcids
     from entrez_kit.fulltext.tiers import ask_europepmc, ask_pmc, ask_unpaywall
 
+    by_key = {key_of(identifier): Trail(identifier) for identifier in reversed(batch)}
+    trails = [by_key[key] for key in dict.fromkeys(map(key_of, batch))]
     find_pmcids(services, trails)
     ask_pmc(services, trails)
-    for trail in _still(trails):
-        ask_europepmc(services, trail)
+    _side_by_side(ask_europepmc, services, trails)
     if services.settings.unpaywall_email is not None:
         find_dois(services, _still(trails))
-    for trail in _still(trails):
-        ask_unpaywall(services, trail)
+    _side_by_side(ask_unpaywall, services, trails)
     _ask_standings(services, [trail for trail in trails if trail.is_found])
+    return [by_key[key_of(identifier)] for identifier in batch]
+
+
+def _side_by_side(ask: Callable[[Services, Trail], None], services: Services, trails: Sequence[Trail]) -> None:
+    """Ask a source for every article that is not found yet, without waiting for one another."""
+    lacking = _still(trails)
+    for _ in in_order((partial(ask, services, trail) for trail in lacking), len(lacking)):
+        tracing.checkpoint()
 
 
 def _ask_standings(services: Services, trails: Sequence[Trail]) -> None:

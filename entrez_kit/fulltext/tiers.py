@@ -1,6 +1,7 @@
 """The three places a text may come from: PMC (EFetch, then its open-data bucket), Europe PMC, open-access copies."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 from entrez_kit import extras, tracing
@@ -12,6 +13,7 @@ from entrez_kit.fulltext.trail import EUROPEPMC_OFF, UNPAYWALL_OFF, Answer, Trai
 from entrez_kit.identifiers import Identifier
 from entrez_kit.services import Services
 from entrez_kit.services.unpaywall import INVALID_DOI, UNKNOWN_DOI
+from entrez_kit.transport.in_flight import in_order
 
 POST_ABOVE: Final = 5
 """More PMC articles at a time are asked for by POST."""
@@ -34,20 +36,20 @@ def ask_pmc(services: Services, trails: Sequence[Trail]) -> None:
     """Ask PMC for all articles at once, and its open-data bucket for those it gives no text of."""
     pmcids = list(dict.fromkeys(trail.pmcid for trail in trails if trail.pmcid))
     read = _efetch(services, pmcids) if pmcids else {}
-    for pmcid in pmcids:
-        answer = read[pmcid]
-        if isinstance(answer, Answer):
-            tracing.checkpoint()
-            read[pmcid] = _from_bucket(services, pmcid, answer)
+    lacking = {pmcid: answer for pmcid in pmcids if isinstance(answer := read[pmcid], Answer)}
+    calls = (partial(_from_bucket, services, pmcid, answer) for pmcid, answer in lacking.items())
+    for pmcid, found in zip(lacking, in_order(calls, len(lacking)), strict=True):
+        tracing.checkpoint()
+        read[pmcid] = found
     for trail in trails:
         if trail.pmcid is None:
             trail.note("pmc", trail.lookup or Answer("not-attempted"))
             continue
-        found = read[trail.pmcid]
-        if isinstance(found, JatsArticle):
-            _take(trail, found)
+        said = read[trail.pmcid]
+        if isinstance(said, JatsArticle):
+            _take(trail, said)
         else:
-            trail.note("pmc", found)
+            trail.note("pmc", said)
 
 
 def _efetch(services: Services, pmcids: list[str]) -> Read:

@@ -190,7 +190,7 @@ def all_at_once(calls: Iterable[Callable[[], T]]) -> list[T]:
         BaseException: what the first of the calls that failed raised.
     """
     calls = list(calls)
-    return list(_Errand(calls, len(calls), paced=False).results())
+    return list(_Errand(calls, max(len(calls), 1), paced=False).results())
 
 
 def in_background(call: Callable[[], T]) -> Callable[[], T]:

@@ -1,6 +1,7 @@
-"""Measure the rate limiter with real processes against a server that stamps arrivals.
+"""Measure the rate limit with real processes, whose transports ask a server that stamps arrivals.
 
     python tests/benchmarks/rate_limit.py
+    python tests/benchmarks/rate_limit.py --threads 8 --load 2
     python tests/benchmarks/rate_limit.py --processes 4 --rates 10 --runs 1 --seconds 5
 
 For every number of processes and rate it prints the most arrivals in any one-second window, the share of the limit
@@ -12,16 +13,14 @@ multiple of its fair share (processes x threads / rate). Exits 1 when a promise 
 import argparse
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from arrivals import arrival_server, clients, most_in_a_second
+from arrivals import arrival_server, busy_cores, clients, most_in_a_second
 
 LEAST_USE = 0.93
 MOST_FAIR_SHARES = 4.0
@@ -56,11 +55,7 @@ def main() -> int:
     parser.add_argument("--load", type=int, default=0, help="processes that keep the machine busy meanwhile")
     arguments = parser.parse_args()
     kept = True
-    with ExitStack() as stack:
-        for _ in range(arguments.load):
-            busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
-            stack.callback(busy.wait)
-            stack.callback(busy.kill)
+    with busy_cores(arguments.load):
         print(
             f"{os.cpu_count()} cores, {arguments.runs} runs of {arguments.seconds:g} s, {arguments.load} busy processes"
         )

@@ -1,14 +1,15 @@
 """A loopback server that stamps arrivals, and clients in processes of their own (run as a script, this is one)."""
 
 import json
+import selectors
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -35,15 +36,17 @@ def most_in_a_second(times: list[float]) -> int:
     return most
 
 
-class ArrivalServer(ThreadingHTTPServer):
-    """Answers anything with two bytes and notes when it came."""
+class ArrivalServer:
+    """Answers anything with two bytes and notes when it came.
 
-    daemon_threads = True
-    request_queue_size = 128
+    One thread looks after all connections: none has to be started or woken before a request is noted.
+    """
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+        self._listening = socket.create_server(("127.0.0.1", 0), backlog=256)
+        self._listening.setblocking(False)
+        self._stopped = False
+        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
         self.arrivals: list[Arrival] = []
 
     @property
@@ -51,37 +54,54 @@ class ArrivalServer(ThreadingHTTPServer):
         """When requests arrived, in order."""
         return sorted(arrival.at for arrival in self.arrivals)
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Keep quiet about clients that were killed in the middle of a request."""
+    def serve(self) -> None:
+        """Answer until stopped."""
+        with selectors.DefaultSelector() as selector, self._listening:
+            selector.register(self._listening, selectors.EVENT_READ, None)
+            while not self._stopped:
+                ready = selector.select(0.05)
+                now = time.monotonic()
+                for key, _ in ready:
+                    if key.data is None:
+                        connection, _ = self._listening.accept()
+                        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                        selector.register(connection, selectors.EVENT_READ, bytearray())
+                    elif isinstance(key.fileobj, socket.socket) and not self._answer(key.fileobj, key.data, now):
+                        selector.unregister(key.fileobj)
+                        key.fileobj.close()
+            for key in list(selector.get_map().values()):
+                if isinstance(key.fileobj, socket.socket):
+                    key.fileobj.close()
 
+    def stop(self) -> None:
+        """Let the answering end soon."""
+        self._stopped = True
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    server: ArrivalServer
-
-    def do_GET(self) -> None:
-        self.server.arrivals.append(Arrival(urlsplit(self.path).path.strip("/"), time.monotonic()))
-        self.send_response(200)
-        self.send_header("Content-Length", "2")
-        self.end_headers()
-        self.wfile.write(b"ok")
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
+    def _answer(self, connection: socket.socket, begun: bytearray, now: float) -> bool:
+        """Take in what came over a connection; return whether it goes on."""
+        try:
+            data = connection.recv(65_536)
+            begun += data
+            if data and begun.endswith(b"\r\n\r\n"):
+                path = begun.split(b" ", 2)[1].decode("ascii")
+                self.arrivals.append(Arrival(urlsplit(path).path.strip("/"), now))
+                begun.clear()
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        except OSError:  # a client that was killed in the middle of a request
+            return False
+        return bool(data)
 
 
 @contextmanager
 def arrival_server() -> Iterator[ArrivalServer]:
     """Run a server in a thread of this process."""
     server = ArrivalServer()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread = threading.Thread(target=server.serve, daemon=True)
     thread.start()
     try:
         yield server
     finally:
-        server.shutdown()
-        server.server_close()
+        server.stop()
         thread.join()
 
 
@@ -132,6 +152,17 @@ def clients(count: int, server: ArrivalServer, **options: Any) -> Iterator[list[
             client.kill()
 
 
+@contextmanager
+def busy_cores(count: int) -> Iterator[None]:
+    """Keep so many cores busy meanwhile."""
+    with ExitStack() as stack:
+        for _ in range(count):
+            loop = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+            stack.callback(loop.wait)
+            stack.callback(loop.kill)
+        yield
+
+
 def run_client(
     *,
     url: str,
@@ -140,32 +171,55 @@ def run_client(
     seconds: float,
     threads: int = 1,
     min_interval_ms: int | None = None,
+    drains: bool = True,
 ) -> list[float]:
-    """Send requests for so many seconds; return how long each waited for its slot."""
-    import requests
+    """Send requests through a transport for so many seconds; return how long each waited for its slot.
 
+    ``drains`` tells whether requests that wait for their slot at the end are still sent.
+    """
+    import entrez_kit.transport.session  # noqa: F401  # loaded before the clock runs
+    from entrez_kit.errors import RateLimited, UpstreamError
+    from entrez_kit.settings import Settings
+    from entrez_kit.transport.call import Call, Expect
+    from entrez_kit.transport.client import Transport
     from entrez_kit.transport.limiter import RateLimiter
 
+    waits: list[float] = []
+
+    class Timed(RateLimiter):
+        def acquire(self, deadline: float | None = None) -> AbstractContextManager[None]:
+            begun = time.monotonic()
+            slot = super().acquire(deadline)
+            waits.append(time.monotonic() - begun)
+            return slot
+
+    limiter = Timed(Path(state_file), per_second=per_second, min_interval_ms=min_interval_ms)
+    settings = Settings(state_dir=Path(state_file).parent, no_cache=True, ncbi_total_deadline_ms=600_000)
+    transport = Transport(settings, limiters=lambda settings, service: limiter)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     sys.stdin.readline()
     stop = time.monotonic() + seconds
-    waits: list[float] = []
 
-    def work() -> None:
-        limiter = RateLimiter(Path(state_file), per_second=per_second, min_interval_ms=min_interval_ms)
-        with requests.Session() as session:
-            session.trust_env = False  # whoever runs this may have a proxy set
-            while (begun := time.monotonic()) < stop:
-                limiter.acquire()
-                waits.append(time.monotonic() - begun)
-                session.get(url, timeout=30)
+    def work(number: int) -> None:
+        sent = 0
+        while (left := stop - time.monotonic()) > 0:
+            sent += 1
+            params = (("n", f"{number}-{sent}"),)  # no two alike: these would go out once
+            limit = None if drains else max(1, round(left * 1000))
+            try:
+                transport.send(Call("eutils", "esearch", url, params, Expect("any"), deadline_ms=limit))
+            except (RateLimited, UpstreamError):
+                if drains:
+                    raise
+                return  # the time was up
 
-    workers = [threading.Thread(target=work) for _ in range(threads)]
+    workers = [threading.Thread(target=work, args=(number,)) for number in range(threads)]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
+    transport.close()
     return waits
 
 

@@ -23,6 +23,10 @@ def test_calls_run_at_the_same_time_and_their_results_come_in_order() -> None:
     assert all_at_once([lambda number=number: call(number) for number in range(3)]) == [0, 1, 2]  # type: ignore[misc]
 
 
+def test_no_calls_have_no_results() -> None:
+    assert all_at_once([]) == list(in_order([], 4)) == []
+
+
 def test_what_a_call_raises_is_raised_where_its_result_is_waited_for() -> None:
     def fail() -> int:
         raise UpstreamError("no answer")

@@ -1,0 +1,30 @@
+"""The limit of a service is never passed: many processes with many requests in flight, idle and on a busy machine."""
+
+import os
+from pathlib import Path
+
+import pytest
+from arrivals import arrival_server, busy_cores, clients, most_in_a_second
+
+pytestmark = pytest.mark.long
+SECONDS = 5.0
+
+
+@pytest.mark.parametrize("busy", [False, True], ids=["idle", "busy"])
+@pytest.mark.parametrize("threads", [1, 8])
+@pytest.mark.parametrize(("processes", "per_second"), [(1, 3), (4, 3), (16, 10)])
+def test_no_second_sees_more_requests_than_the_limit(
+    processes: int, per_second: int, threads: int, busy: bool, tmp_path: Path
+) -> None:
+    state_file = str(tmp_path / "state" / "limiter")
+    options = {"state_file": state_file, "per_second": per_second, "seconds": SECONDS, "threads": threads}
+    with arrival_server() as server, clients(processes, server, drains=False, **options) as started:
+        with busy_cores(os.cpu_count() or 2 if busy else 0):
+            for client in started:
+                client.go()
+            for client in started:
+                client.finish(SECONDS + 60)
+        times = server.times
+
+    assert most_in_a_second(times) <= per_second
+    assert len(times) >= SECONDS * per_second * 0.5, "the limit is used"
