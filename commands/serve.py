@@ -165,8 +165,8 @@ def token(
         typer.Option(
             "--scope",
             metavar="SCOPE",
-            help="What it allows: pubmed, gene, corpus.read, corpus.write, entrez. May be repeated; all but "
-            "corpus.write unless given.",
+            help="What it allows: pubmed, gene, corpus.read, corpus.write, entrez, citations. May be repeated; all "
+            "but corpus.write unless given.",
         ),
     ] = None,
 ) -> None:

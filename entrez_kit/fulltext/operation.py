@@ -190,7 +190,8 @@ def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequen
             else KEPT,
             details={**details, "reason": "incomplete"},
         )
-    abstract = Call("fetch_contents", pmids=[item.id for item in unavailable if item.id_type == "pmid"])
+    pmids = [item.id for item in unavailable if item.id_type == "pmid"]
+    abstract = Call("fetch_contents", pmids=pmids or ...)
     hint = Wording("The entries of `unavailable` say what every source answered; call ", abstract, " for abstracts.")
     if any(tried.detail == UNPAYWALL_OFF for item in unavailable for tried in item.tried_tiers):
         hint = Wording(hint, " Set UNPAYWALL_EMAIL to have open-access copies looked for.")

@@ -89,7 +89,10 @@ def argument_error(tool: str) -> ArgumentError:
         plain = invalid_arguments(exc, request)
         for error in exc.errors(include_url=False, include_context=False):
             if error["loc"] and error["loc"][0] in ("entrez_id", "entrezId"):
-                bad_id = unresolved(None if error["type"] == "missing" else error["input"], tool)
+                missing = error["type"] == "missing"
+                bad_id = unresolved(None if missing else error["input"], tool)
+                if missing:
+                    bad_id.message = Wording(Argument("entrez_id"), " is missing: the id of a gene, as NCBIGene CURIE.")
                 if len(plain.details["errors"]) > 1:
                     bad_id.details["errors"] = plain.details["errors"]
                 return bad_id

@@ -14,6 +14,7 @@ from pydantic.json_schema import SkipJsonSchema
 from entrez_kit.errors import EntrezKitError
 from entrez_kit.model import NO_SUCH_ARGUMENT, Request, wrong
 from entrez_kit.operation import ArgumentError, Operation, invalid_arguments
+from entrez_kit.server.arguments import with_neutral_value
 
 Schema = dict[str, Any]
 
@@ -180,7 +181,11 @@ def _compact(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Sc
     if len(options) > 1:
         kept["anyOf"] = [_compact(part, definitions) for part in options]
     if "properties" in kept:
-        kept["properties"] = {name: _compact(part, definitions) for name, part in kept["properties"].items()}
+        parts = {name: _compact(part, definitions) for name, part in kept["properties"].items()}
+        required = kept.get("required", ())
+        kept["properties"] = {
+            name: part if name in required else with_neutral_value(part) for name, part in parts.items()
+        }
     if isinstance(kept.get("items"), Mapping):
         kept["items"] = _compact(kept["items"], definitions)
     return kept

@@ -16,7 +16,9 @@ from opentelemetry import trace
 
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured
+from entrez_kit.model import NO_SUCH_ARGUMENT
 from entrez_kit.operation import Execution, Operation, execute
+from entrez_kit.server.arguments import accepted, read_arguments
 from entrez_kit.server.kept_answers import KeptAnswer, KeptAnswers
 from entrez_kit.server.telemetry import record_error, record_success
 from entrez_kit.server.tool_facts import SCOPE_PREFIX, ToolFacts, facts_of_catalogue
@@ -29,7 +31,9 @@ Names = Literal["kit", "contract"]
 TOOLSETS: Final = ("pubmed", "gene", "corpus", "entrez", "citations")
 DEFAULT_TOOLSETS: Final = ("pubmed", "gene", "corpus")
 
-SCOPES: Final = tuple(f"{SCOPE_PREFIX}{name}" for name in ("pubmed", "gene", "corpus.read", "corpus.write", "entrez"))
+SCOPES: Final = tuple(
+    f"{SCOPE_PREFIX}{name}" for name in ("pubmed", "gene", "corpus.read", "corpus.write", "entrez", "citations")
+)
 """What a token may allow; a toolset each, reading and changing the corpus apart."""
 
 TITLES_SINCE: Final = "2025-06-18"
@@ -187,7 +191,7 @@ class Toolbox:
             with tracing.trace(tracing.new_request_id()) as opened:
                 outcome: Execution[Any] = Execution(opened, error=self._unknown(name, scopes))
         else:
-            outcome = execute(self.operation(facts), services, _unpacked(arguments, facts.inputs))
+            outcome = execute(self.operation(facts), services, read_arguments(arguments, facts.inputs))
         seconds = time.monotonic() - started
         with tracing.trace(outcome.trace.request_id):
             called = facts.name if facts is not None else name
@@ -231,6 +235,8 @@ class Toolbox:
         envelope: dict[str, Any] = {}
         if (error := outcome.error) is not None:
             self.say(error, scopes)
+            if facts is not None and _has_unknown_name(error):
+                error.recovery_hint += f" {self.shown(facts)} takes {', '.join(accepted(facts.inputs))}."
             envelope = error.envelope() if facts is None else self.operation(facts).error_document(error)
             if outcome.result is not None:
                 meta["incomplete"] = {
@@ -244,6 +250,8 @@ class Toolbox:
         remarks = [] if outcome.result is None else outcome.result.remarks()
         if demo and "warnings" not in document:
             remarks = [demo, *remarks]
+        if "incomplete" in meta:  # not every host shows what is in ``_meta``
+            remarks.append(f"{meta['incomplete']['message']} {meta['incomplete']['recovery_hint']}")
         return CallToolResult(
             content=[TextContent(type="text", text=part) for part in (clean, "\n".join(remarks)) if part],
             structured_content=json.loads(clean),
@@ -277,28 +285,9 @@ def not_allowed(facts: ToolFacts) -> NotConfigured:
     )
 
 
-def _unpacked(arguments: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments with lists and objects that a host sent as JSON texts unpacked.
-
-    Only where a list or an object is due and the text holds just that; any other text is left for validation to refuse.
-    """
-    properties = inputs["properties"]
-    return {name: _unpack(value, properties.get(_snake(name), {}).get("type")) for name, value in arguments.items()}
-
-
-def _unpack(value: Any, due: Any) -> Any:
-    opening = {"array": ("[", list), "object": ("{", dict)}.get(due) if isinstance(due, str) else None
-    if opening is None or not isinstance(value, str) or not value.lstrip().startswith(opening[0]):
-        return value
-    try:
-        unpacked = json.loads(value)
-    except (ValueError, RecursionError):
-        return value
-    return unpacked if isinstance(unpacked, opening[1]) else value
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
+def _has_unknown_name(error: EntrezKitError) -> bool:
+    """Tell whether an argument was refused because there is none of that name."""
+    return any(problem["message"].startswith(NO_SUCH_ARGUMENT) for problem in error.details.get("errors", ()))
 
 
 def _meta(trace: tracing.Trace, seconds: float) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]  # it comes with mcp, its stubs do not
 import pytest
 from examples import CORPUS, EXAMPLES
+from host_rules import completed, strict
 from mcp_types import ListToolsResult
 from serving import (
     ERAS,
@@ -38,6 +39,8 @@ HIDDEN: dict[str, dict[str, Any]] = {
     "europepmc_search": {"max_results": 5_000},
 }
 """Fields for the other doors."""
+OTHER_NAMES = {"ids", "max_results"}
+"""Which of them are also other names of what agents may give."""
 
 pytestmark = pytest.mark.anyio
 
@@ -218,6 +221,8 @@ def test_caps_stand_in_the_schema_and_hold(operation: Operation[Any, Any], servi
 def test_what_the_schema_does_not_show_is_not_taken_from_agents(services: ServerServices, name: str) -> None:
     (operation,) = (one for one in OPERATIONS if one.name == name)
     for field, value in HIDDEN[name].items():
+        if field in OTHER_NAMES:
+            continue
         error = error_of(Toolbox([operation]).call(services, name, {**EXAMPLES[name][0][1], field: value}))
         (problem,) = error["details"]["errors"]
         assert (problem["field"], problem["message"]) == (field, "there is no such argument.")
@@ -300,12 +305,56 @@ async def test_lists_and_objects_that_a_host_sent_as_texts_are_unpacked(services
         found = await client.call_tool(
             "pubmed_search_articles", {"queryTerm": "[crispr]", "dateRange": '{"minDate": "2019"}'}
         )
-        refused = await client.call_tool("pubmed_fetch_contents", {"pmids": "99000001"})
+        single = await client.call_tool("pubmed_fetch_contents", {"pmids": "99000001"})
 
-    assert structured(fetched)["requested_pmids"] == ["99000001"]
+    assert structured(fetched)["requested_pmids"] == structured(single)["requested_pmids"] == ["99000001"]
     assert structured(found)["search_parameters"]["query_term"] == "[crispr]"
     assert structured(found)["search_parameters"]["date_range"]["min_date"] == "2019"
-    assert error_of(refused)["invalid_input"] == "pmids=99000001"
+
+
+@pytest.mark.process
+@operations
+def test_who_must_give_every_argument_gets_what_others_get(
+    operation: Operation[Any, Any], services: ServerServices
+) -> None:
+    """Strict modes of hosts make every argument required, and know no null."""
+    schema = input_schema(capped(operation).request)
+    toolbox = Toolbox([operation])
+    if operation.toolset == "corpus":
+        SYNC.run(services, CORPUS)
+    plain_arguments = EXAMPLES[operation.name][0][1]
+    whole = completed(plain_arguments, schema)
+    jsonschema.validate(whole, strict(schema))
+    plain = toolbox.call(services, operation.name, plain_arguments)
+    result = toolbox.call(services, operation.name, whole)
+
+    assert plain.is_error is False
+    if operation.read_only:
+        assert structured(result) == structured(plain)
+    assert result.is_error is False
+
+
+@pytest.mark.long
+@operations
+def test_a_wrong_name_is_told_with_the_names_that_there_are(
+    operation: Operation[Any, Any], services: ServerServices
+) -> None:
+    arguments = {**EXAMPLES[operation.name][0][1], "no_such_thing": 1}
+    document = structured(Toolbox([operation]).call(services, operation.name, arguments))
+    error = document["error"]
+    hint = error.get("recovery_hint") or error["details"]["recovery_hint"]
+
+    assert "no_such_thing: there is no such argument" in error["message"]
+    for name in input_schema(capped(operation).request)["properties"]:
+        assert name in hint
+
+
+@operations
+def test_a_missing_argument_is_named_as_missing(operation: Operation[Any, Any], services: ServerServices) -> None:
+    for name in input_schema(capped(operation).request).get("required", ()):
+        arguments = {key: value for key, value in EXAMPLES[operation.name][0][1].items() if key != name}
+        message = structured(Toolbox([operation]).call(services, operation.name, arguments))["error"]["message"]
+        assert re.search(rf"\b{name}:? is (required|missing)", message), message
 
 
 # Errors
@@ -315,7 +364,7 @@ WRONG: list[tuple[str, Json, str, str | None]] = [
     ("pubmed_search_articles", {"query_term": "crispr", "max_results": "many"}, "INVALID_INPUT", "max_results=many"),
     ("pubmed_search_articles", {}, "INVALID_INPUT", None),
     ("pubmed_search_articles", {"query_term": ""}, "INVALID_INPUT", "query_term="),
-    ("pubmed_search_articles", {"query_term": "crispr", "limit": 5}, "INVALID_INPUT", "limit=5"),
+    ("pubmed_search_articles", {"query_term": "crispr", "colour": 5}, "INVALID_INPUT", "colour=5"),
     ("pubmed_search_articles", {"query_term": "(crispr"}, "INVALID_INPUT", None),
     ("pubmed_fetch_contents", {"pmids": [True]}, "INVALID_INPUT", "pmids.0=True"),
     ("pubmed_fetch_contents", {"pmids": ["1"], "query_key": "1", "web_env": "x"}, "INVALID_INPUT", None),
@@ -439,7 +488,7 @@ async def test_meta_says_what_differs_from_run_to_run(services: ServerServices) 
     assert first.meta["timings"]["requests"][0]["endpoint"] == "esearch"
 
 
-async def test_a_partial_result_is_a_result_and_says_in_meta_what_it_lacks(services: ServerServices) -> None:
+async def test_a_partial_result_is_a_result_and_says_what_it_lacks(services: ServerServices) -> None:
     async with connected(services) as client:
         result = await client.call_tool("pubmed_fetch_contents", {"pmids": ["99000001", "12"]})
 
@@ -448,6 +497,10 @@ async def test_a_partial_result_is_a_result_and_says_in_meta_what_it_lacks(servi
     assert document["not_found_pmids"] == ["12"]
     assert result.meta is not None
     assert result.meta["incomplete"]["code"] == "ENTITY_NOT_FOUND"
+    beside = result.content[1]
+    assert beside.type == "text"
+    assert "12" in beside.text
+    assert result.meta["incomplete"]["recovery_hint"] in beside.text
 
 
 async def test_the_text_is_compact(services: ServerServices) -> None:

@@ -1,0 +1,182 @@
+"""What an agent sent, taken for what it meant: other names of an argument, one value for a list, empty choices."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+ANY: Final = "any"
+"""A choice that chooses nothing, for hosts that make a model fill in every argument."""
+
+SYNONYMS: Final = tuple(
+    frozenset(names.split())
+    for names in (
+        "query query_term term q search_query search_term search",
+        "max_results max_related_results page_size limit top_k retmax count num_results n max size",
+        "offset retstart start skip",
+        "cursor next_cursor page_token",
+        "pmids pmid ids id pubmed_ids pubmed_id article_ids",
+        "pmcids pmcid pmc_ids pmc_id ids id",
+        "dois doi ids id",
+        "ids id uids uid pmids pmid",
+        "source_pmid pmid id pmids",
+        "entrez_id gene_id id ncbi_gene_id",
+        "doc_id id document_id pmid",
+        "db database source_db",
+        "source dbfrom from_db source_db",
+        "target dbto to_db target_db",
+        "sort_by sort order_by order",
+        "organism species taxon taxid tax_id",
+        "species organism",
+        "citation_styles citation_style styles style formats format",
+        "relationship_type relationship relation type link_type",
+        "filter_by_publication_types publication_types publication_type article_types article_type",
+        "mesh_terms mesh mesh_term",
+        "detail_level detail details",
+        "author authors author_name first_author",
+        "author_name author authors first_author",
+        "first_page page pages start_page",
+        "query_key corpus corpus_key key",
+        "corpus query_key corpus_key",
+        "min_date mindate from since start_date date_from",
+        "max_date maxdate to until end_date date_to",
+        "overflow_mode overflow",
+        "fetch_brief_summaries summaries brief_summaries",
+        "citations references refs",
+    )
+)
+"""Names that tools, and agents, have for one idea; the first of each line is the tool's. One is taken for a tool's own
+where that is not given as well and no second one of its arguments could be meant."""
+
+_ID: Final = r"(?:PMC)?[0-9]+"
+_IDS: Final = re.compile(rf"\s*{_ID}(?:\s*[,;\s]\s*{_ID})+\s*", re.IGNORECASE)
+
+
+def read_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments as the operation wants them; what cannot be meant otherwise than sent stays for validation.
+
+    Args:
+        arguments: as they were sent.
+        schema: the schema that was shown for them.
+    """
+    properties = schema["properties"]
+    required = schema.get("required", ())
+    read: dict[str, Any] = {}
+    nested: dict[str, dict[str, Any]] = {}
+    own = {name: _snake(name) for name in arguments}
+    for name, value in arguments.items():
+        meant = own[name] if own[name] in properties else None
+        if meant is None:
+            place, meant = _meant(own[name], value, properties, {*own.values(), *read})
+            if place is not None and meant is not None:
+                nested.setdefault(place, {})[meant] = value
+                continue
+        if meant is None:
+            read[name] = value
+            continue
+        fitting = _fit(value, properties[meant])
+        if meant in required or not _says_nothing(fitting, properties[meant]):
+            read[meant] = fitting
+    for place, inner in nested.items():
+        given = read.get(place)
+        read[place] = {**inner, **(given if isinstance(given, dict) else {})}
+    return read
+
+
+def _meant(name: str, value: Any, properties: Mapping[str, Any], given: set[str]) -> tuple[str | None, str | None]:
+    """Return the argument that a name stands for, and the object among the arguments that it belongs to, if any."""
+    for place, part in properties.items():
+        if part.get("type") == "object" and place not in given:
+            inner = part.get("properties", {})
+            if name in inner or (found := _synonym(name, value, inner, given)) is not None:
+                return place, name if name in inner else found
+    return None, _synonym(name, value, properties, given)
+
+
+def _synonym(name: str, value: Any, properties: Mapping[str, Any], given: set[str]) -> str | None:
+    found = [
+        other
+        for other in properties
+        if other not in given and any(name in names and other in names for names in SYNONYMS)
+    ]
+    if {"pmids", "pmcids", "dois"} >= set(found) and len(found) > 1:
+        found = [_kind_of(value)]
+    return found[0] if len(found) == 1 else None
+
+
+def _kind_of(ids: Any) -> str:
+    first = str(ids[0] if isinstance(ids, list) and ids else ids)
+    return "pmcids" if "PMC" in first.upper() else "dois" if "/" in first else "pmids"
+
+
+def _fit(value: Any, part: Mapping[str, Any]) -> Any:
+    """Return a value in the form that is due: a text that holds a list or an object, one value for a list of them."""
+    kind = part.get("type")
+    if isinstance(value, str) and kind in ("array", "object"):
+        value = _unpacked(value, list if kind == "array" else dict)
+    if kind == "array":
+        if isinstance(value, str):
+            value = re.split(r"[,;\s]+", value.strip()) if _IDS.fullmatch(value) else [value]
+        elif isinstance(value, dict) or (isinstance(value, int | float) and not isinstance(value, bool)):
+            value = [value]
+        inner = part.get("items", {})
+        if isinstance(value, list) and inner.get("type") == "object":
+            return [read_arguments(one, inner) if isinstance(one, dict) else one for one in value]
+    elif kind == "object" and isinstance(value, dict):
+        return read_arguments(value, part)
+    elif kind in ("string", "integer") and isinstance(value, list) and len(value) == 1:
+        return value[0]
+    return value
+
+
+def _unpacked(text: str, kind: type) -> Any:
+    if not text.lstrip().startswith("[" if kind is list else "{"):
+        return text
+    try:
+        unpacked = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return unpacked if isinstance(unpacked, kind) else text
+
+
+def _says_nothing(value: Any, part: Mapping[str, Any]) -> bool:
+    """Tell whether an optional value is what ``with_neutral_value`` offers to those who have to say something."""
+    if isinstance(value, dict):
+        inner = part.get("properties", {})
+        return all(one in ("", []) or one == inner.get(name, {}).get("default", ...) for name, one in value.items())
+    if "default" in part:
+        return False
+    return (value == ANY and ANY in part.get("enum", ())) or (
+        value == 0 and type(value) is int and part.get("type") == "integer" and part.get("minimum") == 0
+    )
+
+
+def with_neutral_value(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of an optional argument such that some value of it says nothing, as leaving it out does.
+
+    Strict modes of hosts want every argument, and some know no null. Texts, lists and objects may be empty.
+    """
+    neutral = dict(part)
+    if "default" in part:
+        return neutral
+    if "enum" in part:
+        neutral["enum"] = [ANY, *part["enum"]]
+    if "pattern" in part:
+        neutral["pattern"] = f"^({part['pattern'].removeprefix('^').removesuffix('$')})?$"
+    if part.get("minimum", 0) > 0:
+        neutral["minimum"] = 0
+    for name in ("minLength", "minItems"):
+        neutral.pop(name, None)
+    return neutral
+
+
+def accepted(schema: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of the arguments a schema knows, those inside of others after a dot."""
+    for name, part in schema["properties"].items():
+        yield name
+        if part.get("type") == "object":
+            yield from (f"{name}.{inner}" for inner in accepted(part))
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()

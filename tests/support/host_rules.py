@@ -1,0 +1,60 @@
+"""What hosts make of the schemas of tools: every argument filled in, and the conversion of strict modes."""
+
+import re
+from typing import Any
+
+
+def filled(schema: dict[str, Any], *, neutral: bool) -> dict[str, Any]:
+    """Return a value for every argument: one that says nothing where there is one, or one that says something."""
+    required = schema.get("required", ())
+    return {name: _value(part, neutral=neutral and name not in required) for name, part in schema["properties"].items()}
+
+
+def completed(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments with a value that says nothing for each one that is not among them, however deep."""
+    whole = {**filled(schema, neutral=True), **arguments}
+    for name, part in schema["properties"].items():
+        if part.get("items", {}).get("type") == "object":
+            whole[name] = [completed(one, part["items"]) for one in whole[name]]
+        elif part["type"] == "object":
+            whole[name] = completed(whole[name], part)
+    return whole
+
+
+def _value(part: dict[str, Any], *, neutral: bool) -> Any:
+    if part["type"] == "object":
+        return filled(part, neutral=neutral)
+    if "default" in part:
+        return part["default"]
+    if "enum" in part:
+        return part["enum"][0 if neutral else -1]
+    if part["type"] == "array":
+        return [] if neutral else [_value(part["items"], neutral=False)]
+    if part["type"] == "integer":
+        return part.get("minimum", 0) if neutral else part.get("maximum", 7)
+    if part["type"] == "boolean":
+        return not neutral
+    patterns = ("", "NCBIGene:7157", "pmid:99000001", "2024", "word")
+    return next(text for text in patterns[not neutral :] if re.search(part.get("pattern", ""), text))
+
+
+STRICT_KEYS = {"type", "description", "enum", "items", "properties", "required", "additionalProperties", "pattern"}
+STRICT_KEYS |= {"minimum", "maximum", "minItems", "maxItems"}
+
+
+def strict(schema: dict[str, Any]) -> dict[str, Any]:
+    """Convert a schema as hosts do in strict mode: every argument is required, nothing else known, none may be null."""
+    kept = {key: value for key, value in schema.items() if key in STRICT_KEYS}
+    if schema.get("type") == "object":
+        kept["properties"] = {name: strict(part) for name, part in schema["properties"].items()}
+        kept["required"] = list(schema["properties"])
+        kept["additionalProperties"] = False
+    if "items" in schema:
+        kept["items"] = strict(schema["items"])
+    return kept
+
+
+def parts_of(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a schema and all inside it."""
+    inner = [*schema.get("properties", {}).values(), *([schema["items"]] if "items" in schema else [])]
+    return [schema, *(found for part in inner for found in parts_of(part))]

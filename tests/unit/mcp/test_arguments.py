@@ -1,0 +1,110 @@
+"""What agents send is taken for what they meant, and what strict hosts make them send says nothing more."""
+
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]  # it comes with mcp, its stubs do not
+import pytest
+from host_rules import filled, parts_of, strict
+
+from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.server.arguments import read_arguments
+from entrez_kit.server.schemas import capped, input_schema
+
+SCHEMAS = {operation.name: input_schema(capped(operation).request) for operation in OPERATIONS}
+
+MEANT: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("pubmed_search_articles", {"query": "x", "limit": 5}, {"query_term": "x", "max_results": 5}),
+    (
+        "pubmed_search_articles",
+        {"term": "x", "min_date": "2020"},
+        {"query_term": "x", "date_range": {"min_date": "2020"}},
+    ),
+    (
+        "pubmed_search_articles",
+        {"q": "x", "dateRange": {"from": "2020", "to": "2021"}},
+        {"query_term": "x", "date_range": {"min_date": "2020", "max_date": "2021"}},
+    ),
+    ("pubmed_search_articles", {"query_term": "x", "species": "any"}, {"query_term": "x"}),
+    ("pubmed_fetch_contents", {"pmid": 12}, {"pmids": [12]}),
+    ("pubmed_fetch_contents", {"ids": "1, 2;PMC3"}, {"pmids": ["1", "2", "PMC3"]}),
+    ("pubmed_fetch_contents", {"pmids": '["1"]', "retmax": 0, "retstart": 0}, {"pmids": ["1"]}),
+    ("pubmed_fetch_contents", {"pmids": "10.1000/a,b"}, {"pmids": ["10.1000/a,b"]}),
+    ("pubmed_fetch_fulltext", {"id": "PMC1"}, {"pmcids": ["PMC1"]}),
+    ("pubmed_fetch_fulltext", {"ids": ["10.1/x"]}, {"dois": ["10.1/x"]}),
+    ("pubmed_article_relationships", {"pmid": ["1"]}, {"source_pmid": "1"}),
+    ("get_gene", {"gene_id": "NCBIGene:1"}, {"entrez_id": "NCBIGene:1"}),
+    ("get_pubmed_links", {"entrezId": "NCBIGene:1", "max_results": 3}, {"entrez_id": "NCBIGene:1", "limit": 3}),
+    ("rag_search", {"q": "x", "limit": 3, "query_key": "k"}, {"query": "x", "top_k": 3, "corpus": "k"}),
+    ("europepmc_search", {"term": "x", "max_results": 3}, {"query": "x", "page_size": 3}),
+    ("entrez_fetch", {"database": "gene", "id": "1"}, {"db": "gene", "ids": ["1"]}),
+    (
+        "pubmed_lookup_citation",
+        {"citations": {"journal": "J", "author": "Doe J", "year": ""}},
+        {"citations": [{"journal": "J", "author_name": "Doe J", "year": ""}]},
+    ),
+    ("pubmed_convert_ids", {"ids": "12", "id_type": "any"}, {"ids": ["12"]}),
+]
+
+
+@pytest.mark.parametrize(("tool", "sent", "meant"), MEANT)
+def test_other_names_and_forms_are_taken_for_what_they_mean(
+    tool: str, sent: dict[str, Any], meant: dict[str, Any]
+) -> None:
+    assert read_arguments(sent, SCHEMAS[tool]) == meant
+
+
+@pytest.mark.parametrize(
+    ("tool", "sent"),
+    [
+        ("pubmed_search_articles", {"query_term": "x", "query": "y"}),
+        ("pubmed_search_articles", {"query_term": "x", "color": "red"}),
+        ("pubmed_fetch_contents", {"pmids": True}),
+        ("pubmed_search_articles", {"query_term": "[not json"}),
+        ("entrez_link", {"ids": ["1"], "db": "gene"}),
+    ],
+)
+def test_what_cannot_be_told_is_left_as_it_was_sent(tool: str, sent: dict[str, Any]) -> None:
+    assert read_arguments(sent, SCHEMAS[tool]) == sent
+
+
+@pytest.mark.parametrize("tool", SCHEMAS)
+def test_arguments_by_their_own_names_stay_as_they_are(tool: str) -> None:
+    example = filled(SCHEMAS[tool], neutral=False)
+
+    assert read_arguments(example, SCHEMAS[tool]) == example
+
+
+@pytest.mark.parametrize("tool", SCHEMAS)
+def test_schemas_keep_the_rules_of_the_big_hosts(tool: str) -> None:
+    """From the published rules: OpenAI (structured outputs), Anthropic (tool use), Gemini (function declarations)."""
+    schema = SCHEMAS[tool]
+
+    assert schema["type"] == "object"
+    for part in parts_of(schema):
+        assert not {"oneOf", "anyOf", "allOf", "not", "if", "$ref"} & set(part), "refused at the top, ignored below"
+        assert isinstance(part["type"], str)
+        assert part["type"] != "array" or "items" in part
+        assert part["type"] != "object" or part["additionalProperties"] is False
+        assert all(isinstance(value, str) and value for value in part.get("enum", ["x"])), (
+            "Gemini takes no empty choice"
+        )
+        assert all(name.replace("_", "").isalnum() and len(name) <= 64 for name in part.get("properties", ()))
+
+
+@pytest.mark.parametrize("tool", SCHEMAS)
+def test_in_strict_mode_every_optional_argument_has_a_value_that_says_nothing(tool: str) -> None:
+    schema = SCHEMAS[tool]
+    sent = filled(schema, neutral=True)
+    for name in schema.get("required", ()):
+        sent[name] = filled(schema, neutral=False)[name]
+    jsonschema.validate(sent, strict(schema))
+    read = read_arguments(sent, schema)
+
+    plain = {name: sent[name] for name in schema.get("required", ())}
+    defaults = {name for name, part in schema["properties"].items() if "default" in part}
+    said = {
+        name for name, value in read.items() if name not in plain and name not in defaults and value not in ("", [])
+    }
+    for name in said:
+        part = schema["properties"][name]
+        assert part["type"] in ("boolean", "object"), f"{tool}.{name} says {read[name]!r}"
