@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
@@ -13,10 +13,12 @@ from entrez_kit.pubmed.fetch import (
     XML_HEAD,
     XML_TAIL,
     Content,
+    Contents,
     EFetchDetails,
     FetchResult,
     FullXmlArticle,
     MedlineArticle,
+    result_of,
 )
 from entrez_kit.pubmed.models import Article, CitationData
 from entrez_kit.pubmed.record_fetcher import BATCH
@@ -27,6 +29,9 @@ from ._ids import NAME_ARTICLES, failed, read_inputs
 from ._pipeline import View, accepts, counted, help_of, note, plan, run, show_with, state
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS
+
+if TYPE_CHECKING:
+    from ._formats.documents import RecordTexts
 
 FORMATS: Final = (
     "table",
@@ -154,11 +159,18 @@ def print_records(
     if plan(ctx).format in ("xml", "ids") and arguments["detail_level"] != "medline_text":
         arguments = {**arguments, "detail_level": "full_xml"}  # of which nothing is made: their bytes are enough
     _advise(ctx, len(arguments["pmids"] or ()) or arguments["retmax"] or 0)
+    view = _view(str(arguments["detail_level"]), table)
+    operation = FETCH_CONTENTS
+    if plan(ctx).format == "json" and not plan(ctx).fields:
+        from ._formats.documents import RecordTexts
+
+        view = replace(view, texts=(texts := RecordTexts()))
+        operation = replace(operation, collect=lambda request, contents: result_of(request, _Written(contents, texts)))
     run(
         ctx,
-        FETCH_CONTENTS,
+        operation,
         arguments,
-        _view(str(arguments["detail_level"]), table),
+        view,
         label="Fetching",
         least=BATCH,
         over="" if kept else "pmids",
@@ -193,6 +205,33 @@ def _view(level: str, table: Any) -> View[FetchResult]:
             ),
         },
     )
+
+
+class _Written(Contents):
+    """Contents whose records become JSON as they come, and are not kept."""
+
+    def __init__(self, contents: Contents, texts: "RecordTexts") -> None:
+        super().__init__(contents.request, contents.retrieval)
+        self._texts = texts
+
+    def __iter__(self) -> Iterator[Content]:
+        for item in super().__iter__():
+            if (document := item.document) is None:
+                yield item
+                continue
+            self._texts.add(document)
+            yield _Told(item.request, replace(item.fetched, record=None, medline=None))
+
+
+class _Told(Content):
+    """A record that was written; in the result another stands in its place, so that it is counted."""
+
+    @property
+    def document(self) -> CitationData:
+        return _STAND_IN
+
+
+_STAND_IN: Final = CitationData(pmid="0")
 
 
 def _records(item: Content) -> Iterator[Record]:

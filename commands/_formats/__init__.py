@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from entrez_kit.pubmed.models import Article
 
+    from .documents import RecordTexts
+
 Res = TypeVar("Res")
 
 
@@ -33,6 +35,7 @@ class View(Generic[Res]):
         columns: what csv and tsv hold unless the user names fields.
         records_key: where the records stand in the JSON document, "" where it is the record; ``--fields`` reaches
             into it.
+        texts: the texts of the records in the JSON document, where they were made before the rest of it.
         record_model: model of one record, where it is another than the result model has at that place.
         page: one record in Markdown.
         between: what separates two records in Markdown.
@@ -48,6 +51,7 @@ class View(Generic[Res]):
     records: Callable[[Any], Iterable[Record]]
     columns: Mapping[str, Column]
     records_key: str
+    texts: "RecordTexts | None" = None
     record_model: Any = None
     page: Callable[[Record], str] | None = None
     between: str = PAGE_BREAK
@@ -103,7 +107,7 @@ def writer_for(made: Plan, view: View[Any], result: type[Result] | Shape, sink: 
         case "json":
             from .documents import JsonWriter
 
-            return JsonWriter(sink, made.fields, view.records_key, shape, document)
+            return JsonWriter(sink, made.fields, view.records_key, shape, document, view.texts)
         case "jsonl":
             from .documents import Lines
 

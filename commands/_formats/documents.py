@@ -1,8 +1,10 @@
 """JSON: the whole document, or a line for each record."""
 
-from collections.abc import Callable, Iterable, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json
 
 from entrez_kit.invisible import escape_json
@@ -29,13 +31,55 @@ def _model(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is nothing that JSON has")
 
 
+def record_text(record: Any) -> str:
+    """Return a record as it stands in the list of its document."""
+    return "\n    " + json_text(record).replace("\n", "\n    ")
+
+
+class RecordTexts:
+    """The texts of many records, packed, until the rest of their document is known: a tenth of the room of models."""
+
+    def __init__(self) -> None:
+        self._packer = zlib.compressobj(1)
+        self._packed: list[bytes] = []
+
+    def add(self, record: Any) -> None:
+        """Take the next record."""
+        text = ("," if self._packed else "") + record_text(record)
+        self._packed.append(self._packer.compress(text.encode("utf-8", "replace")))
+
+    def __iter__(self) -> Iterator[bytes]:
+        unpacker = zlib.decompressobj()
+        for piece in (*self._packed, self._packer.flush()):
+            yield unpacker.decompress(piece)
+
+
 class JsonWriter(Writer[Any]):
-    """The whole document, or what ``--fields`` names of it, in the document or in its records."""
+    """The whole document, or what ``--fields`` names of it, in the document or in its records.
+
+    Args:
+        sink: where it goes.
+        fields: what ``--fields`` names.
+        records_key: where the records stand.
+        records: which fields a record has.
+        document: which fields the document has.
+        texts: the records, where their texts were made as they came.
+    """
 
     whole = True
 
-    def __init__(self, sink: Sink, fields: Sequence[str], records_key: str, records: Shape, document: Shape) -> None:
+    def __init__(
+        self,
+        sink: Sink,
+        fields: Sequence[str],
+        records_key: str,
+        records: Shape,
+        document: Shape,
+        texts: RecordTexts | None = None,
+    ) -> None:
         super().__init__(sink, lambda result: (result,))
+        self._key = records_key
+        self._texts = texts
         self._paths = []
         for path in fields:
             if records_key and records.knows(path):
@@ -53,7 +97,20 @@ class JsonWriter(Writer[Any]):
             told = ("query_broadened", "strict_total", "warnings") if isinstance(piece, dict) else ()
             kept = [name for name in told if piece.get(name) not in (None, [])]
             piece = project(piece, [*(name for name in kept if name not in self._paths), *self._paths])
-        self.sink.data(json_text(piece) + "\n")
+        inside = getattr(piece, self._key, None) if self._key and isinstance(piece, BaseModel) else None
+        if not inside or not isinstance(inside, list):
+            self.sink.data(json_text(piece) + "\n")
+            return
+        # Record by record: as one text a large document takes several times its size.
+        place = f'\n  "{self._key}": ['
+        head, found, tail = json_text(piece.model_copy(update={self._key: []})).partition(f"{place}]")
+        if not found:
+            self.sink.data(json_text(piece) + "\n")
+            return
+        self.sink.data(head + place)
+        for piece in self._texts or (("," if number else "") + record_text(one) for number, one in enumerate(inside)):
+            self.sink.data(piece)
+        self.sink.data("\n  ]" + tail + "\n")
 
 
 class Lines(Writer[Record]):

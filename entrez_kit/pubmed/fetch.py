@@ -1,8 +1,8 @@
 """Fetch PubMed records: request and result models, and the operation over the streaming retrieval."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -10,9 +10,12 @@ from entrez_kit.errors import EntityNotFound, EntrezKitError, RateLimited, Upstr
 from entrez_kit.model import Request, Result, Warn, sparse, wrong
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.models import Article, CitationData
-from entrez_kit.pubmed.record_fetcher import ARTICLE, CITATION, Fetched, InputOutcome, Retrieval, missing_records
+from entrez_kit.pubmed.record_fetcher import Extract, Fetched, InputOutcome, Retrieval, missing_records
 from entrez_kit.services import Services
 from entrez_kit.wording import Argument, Wording
+
+if TYPE_CHECKING:
+    from entrez_kit.pubmed.xml.records import Record
 
 MAX_MCP_PMIDS: Final = 200
 
@@ -166,6 +169,19 @@ class Contents(Outcomes[Content]):
         return self.retrieval.shortfall()
 
 
+def _article_alone(record: "Record") -> None:
+    record.article()
+    record.raw = b""  # many records wait for their turn, and nobody asks for these bytes any more
+
+
+def _citation_alone(record: "Record") -> None:
+    record.citation()
+    record.raw = b""
+
+
+_EXTRACTS: Final[Mapping[str, Extract]] = {"abstract_plus": _article_alone, "citation_data": _citation_alone}
+
+
 def fetch_contents(services: Services, request: FetchRequest) -> Contents:
     """Fetch PubMed records by PMID: abstract, authors, journal, MeSH terms, corrections, retraction status.
 
@@ -185,7 +201,7 @@ def fetch_contents(services: Services, request: FetchRequest) -> Contents:
     """
     how: dict[str, Any] = {
         "medline": request.detail_level == "medline_text",
-        "extract": {"abstract_plus": ARTICLE, "citation_data": CITATION}.get(request.detail_level),
+        "extract": _EXTRACTS.get(request.detail_level),
     }
     if not request.query_key:
         return Contents(request, Retrieval.of_ids(services, request.pmids or [], **how))
@@ -204,12 +220,19 @@ def fetch_contents(services: Services, request: FetchRequest) -> Contents:
 def result_of(request: FetchRequest, contents: Contents) -> FetchResult:
     """Build the result document from all outcomes."""
     retrieval = contents.retrieval
-    items = list(contents)
-    fetched = [item.fetched for item in items]
-    found = [item for item in fetched if item.status == "found"]
-    warnings = list(retrieval.warnings)
     raw = request.output_format == "raw_text"
-    if raw and request.detail_level not in ("full_xml", "medline_text"):
+    ignored = raw and request.detail_level not in ("full_xml", "medline_text")
+    outcomes: list[InputOutcome] = []
+    articles: list[Article | CitationData | FullXmlArticle | MedlineArticle] = []
+    found: list[Fetched] = []
+    for item in contents:
+        outcomes.append(item.outcome)
+        if raw and not ignored:
+            found += [item.fetched] if item.fetched.status == "found" else []
+        elif (document := item.document) is not None:
+            articles.append(document)
+    warnings = list(retrieval.warnings)
+    if ignored:
         warnings.append(
             Warn(
                 code="raw_text_ignored",
@@ -220,14 +243,14 @@ def result_of(request: FetchRequest, contents: Contents) -> FetchResult:
             )
         )
         raw = False
-    not_found = [item.pmid for item in fetched if item.status == "not_found" and item.pmid]
+    not_found = [item.pmid for item in outcomes if item.status == "not_found" and item.pmid]
     return FetchResult(
-        requested_pmids=[item.pmid for item in fetched if item.pmid] if request.pmids else None,
-        articles=None if raw else [document for item in items if (document := item.document) is not None],
+        requested_pmids=[item.pmid for item in outcomes if item.pmid] if request.pmids else None,
+        articles=None if raw else articles,
         content=_raw_content(found) if raw else None,
         articles_returned=len(found) if raw else None,
         not_found_pmids=list(dict.fromkeys(not_found)),
-        outcomes=[item.outcome for item in fetched] if retrieval.missing else [],
+        outcomes=outcomes if retrieval.missing else [],
         efetch_details=EFetchDetails(
             urls=retrieval.urls,
             request_method=retrieval.method,

@@ -37,7 +37,6 @@ DEFAULT_HISTORY_RECORDS: Final = 200
 Status = Literal["found", "not_found", "invalid", "error"]
 Extract = Callable[["Record"], object]
 ARTICLE: Final[Extract] = methodcaller("article")
-CITATION: Final[Extract] = methodcaller("citation")
 
 
 class InputOutcome(Result):

@@ -140,20 +140,18 @@ class EUtils:
         }
         ceiling = MAX_PUBMED_RESULTS - retstart if params["db"] == "pubmed" else MAX_RETMAX
 
+        short: list[tuple[bytes, ESearchReply]] = []
+
         def read(content: bytes) -> ESearchReply:
             found = parse_esearch(content)
             due = min(retmax, ceiling, found.count - retstart)
             if rettype != "count" and len(found.ids) < due:
+                short.append((content, found))
                 raise _incomplete("esearch", f"{len(found.ids)} ids where {due} were due")
             return found
 
         expect = _document(retmode, "eSearchResult", "esearchresult")
-        try:
-            return self._send("esearch", params, expect, read, deadline_ms=deadline_ms)
-        except UpstreamError as exc:
-            if not partial or exc.reason != "incomplete":
-                raise
-        return self._send("esearch", params, expect, parse_esearch, cacheable=False, deadline_ms=deadline_ms)
+        return self._send("esearch", params, expect, read, deadline_ms=deadline_ms, short=short if partial else None)
 
     def esummary(
         self,
@@ -186,21 +184,20 @@ class EUtils:
         )
         due = set(chosen["id"] or ()) if all(map(_is_uid, chosen["id"] or ())) else set()
 
-        def some(content: bytes, *, every: bool = False) -> T:
+        short: list[tuple[bytes, T]] = []
+
+        def read_all(content: bytes) -> T:
             document = parse_esummary(content)
             told = uids_told(document)
             if due and due.isdisjoint(told):
                 raise malformed("esummary", "summaries of other records than were asked for")
-            if every and len(told) < len(due):
+            value = read(document)
+            if len(told) < len(due):
+                short.append((content, value))
                 raise _incomplete("esummary", f"{len(told)} summaries where {len(due)} were due")
-            return read(document)
+            return value
 
-        try:
-            return self._send("esummary", params, expect, lambda content: some(content, every=True))
-        except UpstreamError as exc:
-            if exc.reason != "incomplete":
-                raise
-        return self._send("esummary", params, expect, some, cacheable=False)
+        return self._send("esummary", params, expect, read_all, short=short)
 
     def efetch(
         self,
@@ -352,7 +349,14 @@ class EUtils:
         extension: str = "fcgi",
         ecitmatch: bool = False,
         deadline_ms: int | None = None,
+        short: list[tuple[bytes, T]] | None = None,
     ) -> Reply[T]:
+        """Send a request.
+
+        Args:
+            short: where ``read`` puts the replies that it refuses as incomplete; the last of them is returned, and not
+                cached, where no attempt brings a whole one.
+        """
         asked = {name: value for name, value in params.items() if value is not None and value != ""}
         url = f"{self._settings.eutils_url}/{endpoint}.{extension}"
         encoded = _encoded_by_bio(url, asked, join_ids=join_ids, ecitmatch=ecitmatch)
@@ -376,6 +380,11 @@ class EUtils:
             return self._transport.send(call)
         except EntityNotFound as exc:
             error: EntrezKitError = exc
+        except UpstreamError as exc:
+            if exc.reason != "incomplete" or not short:
+                raise
+            content, value = short[-1]
+            return Reply(content, value, self._transport.shown(call), method, False, 200, exc.details["attempts"])
         ids = list(asked.get("id") or ())
         if not ids or not all(map(_is_uid, ids)):
             raise error

@@ -167,7 +167,7 @@ class Transport:
             if stored is not None and (settings.offline or time.time() < until):
                 with suppress(UpstreamError):  # what its reader does not take is asked for anew
                     value = call.expect.read(stored.content)
-                    return Reply(stored.content, value, self._shown(call), call.method, True, stored.status, 0, until)
+                    return Reply(stored.content, value, self.shown(call), call.method, True, stored.status, 0, until)
 
         from entrez_kit.transport.session import surroundings  # a reply that was stored needs nothing of this
         from entrez_kit.transport.wire import Outgoing
@@ -183,10 +183,10 @@ class Transport:
         if store is not None and answer.ttl and answer.status == 200:
             store.write(key, StoredReply(answer.content, answer.status, now, now + answer.ttl), call.shown_url)
             until = 0.0 if settings.refresh or call.fresh else now + answer.ttl
-        shown = self._shown(call)
+        shown = self.shown(call)
         return Reply(answer.content, answer.value, shown, call.method, False, answer.status, tally.sent, until)
 
-    def _shown(self, call: Call) -> str:
+    def shown(self, call: Call) -> str:
         """Return the address as it may be shown; without the sandbox's port, which is another one in every run."""
         if not self._settings.demo:
             return call.shown_url

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from terminal import Module
 
 from entrez_kit.errors import InvalidInput
-from entrez_kit.pubmed.fetch import FetchResult
+from entrez_kit.pubmed.fetch import EFetchDetails, FetchResult
 from entrez_kit.pubmed.models import Article
 
 
@@ -22,8 +22,8 @@ class Sink:
     def __init__(self) -> None:
         self.text = ""
 
-    def data(self, content: str) -> None:
-        self.text += content
+    def data(self, content: str | bytes) -> None:
+        self.text += content if isinstance(content, str) else content.decode()
 
     def flush(self) -> None:
         """Hold nothing back."""
@@ -127,6 +127,24 @@ def test_a_model_is_read_as_what_its_json_has(module: Module) -> None:
     assert json_text(fields.project(read, ["authors", "journal_info"])) == json_text(
         fields.project(data, ["authors", "journal_info"])
     )
+
+
+@pytest.mark.parametrize("number", [0, 1, 3])
+def test_a_document_written_record_by_record_is_the_document(module: Module, number: int) -> None:
+    documents, fields = module("_formats.documents"), module("_formats.fields")
+    articles = [Article(pmid=str(one), title='"articles": []\n\u2028', url="u") for one in range(number)]
+    details = EFetchDetails(urls=[], request_method="GET")
+    result = FetchResult(articles=list(articles), not_found_pmids=[], efetch_details=details)
+    texts = documents.RecordTexts()
+    for article in articles:
+        texts.add(article)
+    shape = fields.Shape(FetchResult)
+    for made_before in (None, texts):
+        sink = Sink()
+        documents.JsonWriter(sink, [], "articles", shape.below("articles"), shape, made_before).put(result)
+
+        assert sink.text == documents.json_text(result) + "\n"
+        assert json.loads(sink.text) == result.model_dump(mode="json")
 
 
 def test_rows_are_one_line_each_and_quoted_where_needed(module: Module) -> None:
