@@ -1,27 +1,47 @@
 """`entrez-kit check`: the references of a file against PubMed, and the file corrected."""
 
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 
-from entrez_kit.citations.check.operation import CHECK, CheckedReference, CheckResult, Checks
+from entrez_kit.citations.check.operation import (
+    CHECK,
+    STATUSES,
+    CheckedReference,
+    CheckResult,
+    Checks,
+    InTextFinding,
+)
 from entrez_kit.citations.check.sources import SOURCES, named_sources
+from entrez_kit.citations.files.reference_files import PLAIN_TEXT
 from entrez_kit.citations.files.references import Reference, ReferenceFile
 from entrez_kit.errors import Exit, InvalidInput
 from entrez_kit.identifiers import read_identifier
+from entrez_kit.model import Warn
 
 from ._formats.fields import Record, as_data, columns_at
 from ._input import NOT_IDENTIFIERS, content_of, ids_in
 from ._output import Sink
-from ._pipeline import View, accepts, counted, note, run, show_with, state, warn
+from ._pipeline import View, accepts, counted, note, plan, run, show_with, state, warn
 from ._state import STDIN
 from ._views.markdown import escaped
 from ._views.text import PUBMED, STATUS_WORDS, findings, page_address
 
 COLUMNS: Final = ("key", "line", "status", "pmid", "doi", "title", "findings", "candidate_pmids")
 SHOWN: Final = 10
+READABLE: Final = "Name a file of references that you may read."
+IN_TEXT: Final = "in_text"
+"""What --fail-on calls findings in the text."""
+
+
+class Only(StrEnum):
+    """What --only takes."""
+
+    PROBLEMS = "problems"
 
 
 @dataclass(frozen=True)
@@ -32,6 +52,8 @@ class _Source:
     file: ReferenceFile | None
     kind: str
     encoding: str
+    warnings: list[Warn]
+    in_text: list[InTextFinding]
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "md", "html", "docx")
@@ -41,7 +63,7 @@ def command(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="References: .bib, .ris, .json (CSL-JSON), .nbib, or .txt with ids or references; - reads stdin.",
+            help="References (.bib .ris .json .nbib .txt), a manuscript (.docx .tex .md .pdf .xml), a PMCID, or -.",
         ),
     ],
     sources: Annotated[
@@ -51,6 +73,16 @@ def command(
     retraction_watch: Annotated[
         Path | None,
         typer.Option("--retraction-watch", metavar="FILE", help="CSV of the Retraction Watch database to consult."),
+    ] = None,
+    in_text: Annotated[
+        bool, typer.Option("--in-text", help="Name calls in the text without an entry, and entries never called.")
+    ] = False,
+    only: Annotated[
+        Only | None, typer.Option("--only", metavar="problems", help="Leave out what is verified.", show_choices=False)
+    ] = None,
+    fail_on: Annotated[
+        str | None,
+        typer.Option("--fail-on", metavar="STATUSES", help="End with status 4 for these alone, with commas."),
     ] = None,
     fix: Annotated[
         bool, typer.Option("--fix", help="Write the file corrected beside it: refs.bib becomes refs.fixed.bib.")
@@ -74,14 +106,17 @@ def command(
             recovery_hint=f"--fix writes them corrected beside {file}; a report is a file such as report.md.",
             details={"reason": "bad_usage"},
         )
-    source = _source(content_of(file, hint="Name a file of references that you may read."), file)
+    wanted = _statuses(fail_on)
+    source = _source(ctx, file, in_text=in_text)
     fix = fix or dry_run
     target = _target(file, source, overwrite=force or dry_run) if fix else None
     arguments: dict[str, Any] = {
         "sources": named_sources(sources) if sources else None,
         "retraction_watch": retraction_watch,
         "references": source.references,
-        "warnings": source.file.warnings if source.file is not None else [],
+        "warnings": source.warnings,
+        "in_text": source.in_text,
+        "only": "problems" if only else "all",
         "corrects": fix,
         "target": str(target) if fix and not dry_run else None,
     }
@@ -92,44 +127,114 @@ def command(
         with Sink(target) as sink:
             sink.data(encoded(source.file.corrected(result.corrections), source.encoding))
     _remarks(ctx, result, fix=fix, dry_run=dry_run)
-    if result.findings:
+    counts = {**result.counts, IN_TEXT: len(result.in_text)}
+    if any(counts[status] for status in wanted):
         raise typer.Exit(int(Exit.PARTIAL))
 
 
-def _source(content: bytes, file: Path) -> _Source:
-    from entrez_kit.citations.files.reference_files import decoded, kind_of, reference_file
+def _statuses(text: str | None) -> list[str]:
+    """Return the statuses that are failures: all but verified, unless some are named.
 
+    Raises:
+        InvalidInput: there is no such status.
+    """
+    known = [*(status for status in STATUSES if status != "verified"), IN_TEXT]
+    named = [part.strip().lower().replace("-", "_") for part in (text or "").split(",") if part.strip()]
+    for name in named:
+        if name not in known:
+            raise InvalidInput(
+                f"--fail-on: there is no status {name!r}.",
+                invalid_input=f"fail_on={name}",
+                recovery_hint=f"Choose from {', '.join(known)}; several with commas between them.",
+                details={"reason": "unknown_status"},
+            )
+    return named or known
+
+
+def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
+    """Read what is named: a file of references, a list, a manuscript, or the list of a published article.
+
+    Raises:
+        InvalidInput: it cannot be read, or holds no reference; or calls were asked for where there is no text.
+    """
+    from entrez_kit.citations.files.reference_files import decoded, kind_of, reference_file
+    from entrez_kit.manuscripts.reading import READ, looks_like
+
+    article = read_identifier(str(file)) if not file.exists() and str(file) != STDIN else None
+    if article is not None:
+        from entrez_kit.manuscripts.articles import own_references
+
+        _no_text(in_text)
+        return _Source(own_references(state(ctx).services, article), None, "manuscript", "", [], [])
+    content = content_of(file, hint=READABLE)
     name = "standard input" if str(file) == STDIN else str(file)
-    suffix = "" if str(file) == STDIN else file.suffix
+    suffix = (looks_like(content) or "") if str(file) == STDIN else file.suffix.lower()
+    if suffix in READ and (in_text or suffix not in PLAIN_TEXT):
+        return _manuscript(content, name, suffix, file, in_text=in_text)
     read = decoded(content, name)
     kind = kind_of(read.text, name, suffix)
-    if kind == "ids":
-        references = _listed(content, read.text, name, suffix)
-        if not references:
-            raise InvalidInput(
-                f"{name} holds no identifiers.",
-                invalid_input=name,
-                recovery_hint="Give PMIDs, PMCIDs or DOIs, one or many per line.",
-                details={"reason": "no_identifiers"},
-            )
-        return _Source(references, None, kind, read.encoding)
-    found = reference_file(read.text, name, kind)
-    return _Source(found.references, found, kind, read.encoding)
+    if kind != "ids":
+        _no_text(in_text)
+        found = reference_file(read.text, name, kind)
+        return _Source(found.references, found, kind, read.encoding, found.warnings, [])
+    references = _listed(content, read.text, name, suffix)
+    if references is None:
+        return _manuscript(content, name, ".md", file, in_text=in_text)
+    _no_text(in_text)
+    if not references:
+        raise InvalidInput(
+            f"{name} holds no identifiers.",
+            invalid_input=name,
+            recovery_hint="Give PMIDs, PMCIDs or DOIs, one or many per line.",
+            details={"reason": "no_identifiers"},
+        )
+    return _Source(references, None, kind, read.encoding, [], [])
 
 
-def _listed(content: bytes, text: str, name: str, suffix: str) -> list[Reference]:
-    """Read a list of identifiers; text of which a line is none is a list of references as they are written out."""
+def _manuscript(content: bytes, name: str, suffix: str, file: Path, *, in_text: bool) -> _Source:
+    from entrez_kit.manuscripts.calls import call_findings
+    from entrez_kit.manuscripts.reading import TEXT, read_manuscript
+
+    if in_text and suffix not in TEXT:
+        _no_text(in_text)
+    made = read_manuscript(content, name, suffix, partial(_beside, file))
+    return _Source(made.references, None, "manuscript", "", made.warnings, call_findings(made) if in_text else [])
+
+
+def _beside(file: Path, name: str) -> bytes | None:
+    """Return a file that a manuscript names, where it stands in the same folder or below it."""
+    folder = file.resolve().parent
+    path = (folder / name).resolve()
+    if str(file) == STDIN or not path.is_relative_to(folder) or not path.is_file():
+        return None
+    return content_of(path, hint=READABLE)
+
+
+def _no_text(asked: bool) -> None:
+    if asked:
+        raise InvalidInput(
+            "--in-text needs the text of a manuscript.",
+            invalid_input="in_text",
+            recovery_hint="Name a .docx, .tex or .md file.",
+            details={"reason": "bad_usage"},
+        )
+
+
+def _listed(content: bytes, text: str, name: str, suffix: str) -> list[Reference] | None:
+    """Read a list of identifiers; text of which a line is none is a list of references as they are written out.
+
+    None stands for Markdown that is no list of identifiers.
+    """
     from io import BytesIO
 
     from entrez_kit.citations.check.written import divided
-    from entrez_kit.citations.files.reference_files import PLAIN_TEXT
 
     try:
         return [_by_id(text) for text in ids_in(BytesIO(content), name)]
     except InvalidInput as exc:
         if exc.details.get("reason") != NOT_IDENTIFIERS or suffix.lower() not in PLAIN_TEXT:
             raise
-    return divided(text)
+    return None if suffix.lower() == ".md" else divided(text)
 
 
 def _by_id(text: str) -> Reference:
@@ -143,10 +248,12 @@ def _target(file: Path, source: _Source, *, overwrite: bool) -> Path:
     Raises:
         InvalidInput: there is no file to correct, or one that was corrected before.
     """
-    if str(file) == STDIN or source.kind in ("ids", "nbib"):
-        what = {"ids": "A list of ids or of references as text", "nbib": "A MEDLINE file"}.get(
-            source.kind, "Standard input"
-        )
+    if str(file) == STDIN or source.kind in ("ids", "nbib", "manuscript"):
+        what = {
+            "ids": "A list of ids or of references as text",
+            "nbib": "A MEDLINE file",
+            "manuscript": "A manuscript",
+        }.get(source.kind, "Standard input")
         raise InvalidInput(
             f"{what} is not corrected.",
             invalid_input="fix",
@@ -201,6 +308,11 @@ def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: boo
     unchecked = result.counts["unchecked"]
     if unchecked:
         warn(ctx, f"{counted(unchecked, 'reference')} could not be checked; run the command again.")
+    if plan(ctx).format not in ("json", "table"):
+        from ._views.check import in_text_line
+
+        for finding in result.in_text:
+            warn(ctx, in_text_line(finding))
     if not fix:
         return
     from entrez_kit.citations.check.operation import unfixed

@@ -7,7 +7,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from entrez_kit.citations.check.operation import STATUSES, CheckedReference, CheckResult
+from entrez_kit.citations.check.operation import STATUSES, CheckedReference, CheckResult, InTextFinding
 
 from .._console import links_shown
 from .._formats.fields import as_data
@@ -29,8 +29,27 @@ STYLES: Final = {
 }
 
 
+ORDER: Final[tuple[str, ...]] = (
+    *("retracted", "concern", "another_work", "not_found", "ambiguous", "mismatch", "superseded", "duplicate"),
+    *("unreadable", "unchecked", "verified"),
+)
+"""What somebody should look at first comes first."""
+
+
+def in_text_line(finding: InTextFinding) -> str:
+    """Return what is wrong with a call or an entry in a sentence."""
+    place = f" (line {finding.line})" if finding.line else ""
+    if finding.kind == "never_called":
+        return f"Entry {finding.call}{place} is never called in the text."
+    around = f": {finding.text}" if finding.text else ""
+    return f"The text calls {finding.call}{place}, and the list has no such entry{around}"
+
+
 def check_table(result: CheckResult, console: Console) -> RenderableType:
-    """Return every reference with its status and what is wrong with it, and how many there are of each."""
+    """Return every reference with its status and what is wrong with it, problems first, and how many there are of each.
+
+    What is wrong in the text follows.
+    """
     wide = console.width >= WIDE
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), expand=wide)
     table.add_column("Status", no_wrap=True)
@@ -38,16 +57,19 @@ def check_table(result: CheckResult, console: Console) -> RenderableType:
     if wide:
         table.add_column("PMID", no_wrap=True)
     table.add_column("Findings", overflow="fold", ratio=4 if wide else None)
-    for reference in result.references:
+    for reference in sorted(result.references, key=lambda one: ORDER.index(one.status)):
         word = "concern" if reference.status == "concern" else STATUS_WORDS.get(reference.status, reference.status)
         status = Text(word, style=STYLES[reference.status])
         pmid = _pmid(reference, console)
-        key = Text(line(reference.key))
+        key = Text(line(f"[{reference.number}] {reference.key}" if reference.number else reference.key))
         if wide:
             table.add_row(status, key, pmid, _findings(reference))
         else:
             table.add_row(status, Text("\n").join([key, pmid]) if pmid else key, _findings(reference))
-    return Group(table, Text(""), _summary(result), *(warning_line(warning.message) for warning in result.warnings))
+    in_text = [Text(in_text_line(one), style="bold yellow") for one in result.in_text]
+    return Group(
+        table, Text(""), _summary(result), *in_text, *(warning_line(warning.message) for warning in result.warnings)
+    )
 
 
 def _pmid(reference: CheckedReference, console: Console) -> Text:

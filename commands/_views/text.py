@@ -375,6 +375,10 @@ def findings(record: Record) -> list[str]:
     said += [_difference(difference) for difference in record.get("differences") or ()]
     if record.get("status") == "another_work":
         said.append(f"found: {record['citation']}")
+    if nearest := record.get("nearest"):
+        said.append(f"nearest ({nearest['likeness']:.0%} alike): {nearest['citation']}")
+    if record.get("status") == "duplicate":
+        said.append(f"cited before, in row {record['duplicate_of']}")
     return said
 
 

@@ -30,7 +30,7 @@ LAYERS = (
     ("europepmc",),
     ("citations",),
     ("fulltext", "relationships", "corpus"),
-    ("claims",),
+    ("claims", "manuscripts"),
     ("catalogue",),
     ("sandbox",),
     ("kit_methods",),

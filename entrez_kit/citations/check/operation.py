@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, get_args
 
@@ -19,6 +20,7 @@ from entrez_kit import tracing
 from entrez_kit.batches import in_batches
 from entrez_kit.citations.check.comparing import FieldDifference, FieldName, differences, same_work, title_agrees
 from entrez_kit.citations.check.crossref_records import article_of
+from entrez_kit.citations.check.guessing import guessed
 from entrez_kit.citations.check.sources import (
     TITLES,
     SourceName,
@@ -29,7 +31,7 @@ from entrez_kit.citations.check.sources import (
     named_sources,
     verdict_of,
 )
-from entrez_kit.citations.check.written import compare_text
+from entrez_kit.citations.check.written import MAX_TEXT, compare_text
 from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.files.references import FieldUpdate, Reference, csl_text_of
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
@@ -37,6 +39,7 @@ from entrez_kit.identifiers import IdKind
 from entrez_kit.markup import on_the_line
 from entrez_kit.model import Request, Result, Warn, sparse
 from entrez_kit.operation import Operation, Outcomes
+from entrez_kit.pubmed.likeness import folded
 from entrez_kit.pubmed.match import LOOKUP_CITATION, Citation, MatchRequest, brief_citation, surname
 from entrez_kit.pubmed.models import Article, RetractionStatus
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
@@ -47,6 +50,8 @@ MAX_REFERENCES: Final = 20_000
 TITLES_PER_SEARCH: Final = 10
 RECORDS_PER_SEARCH: Final = 100
 MAX_CANDIDATES: Final = 5
+LEAST_LIKENESS: Final = 0.5
+"""Titles that have less in common are not worth naming."""
 LEAST_WORDS: Final = 3
 """Titles of fewer words are searched with the first author, or not at all: they would find anything."""
 
@@ -80,6 +85,18 @@ ANOTHER_WORK: Final[Mapping[FoundBy, str]] = {
 }
 
 
+class InTextFinding(Result):
+    """A call in a text that has no entry in the list (``no_entry``), or an entry that nothing calls (``never_called``).
+
+    ``call`` is the number, the name and year, or the key; ``line`` where it stands first, ``text`` the words around it.
+    """
+
+    kind: Literal["no_entry", "never_called"]
+    call: str
+    line: int | None = sparse()
+    text: str | None = sparse()
+
+
 class CheckRequest(Request):
     """The references to check, and what is to become of the file they stand in."""
 
@@ -91,8 +108,21 @@ class CheckRequest(Request):
     retraction_watch: SkipJsonSchema[Path | None] = Field(
         default=None, description="CSV file of the Retraction Watch database."
     )
+    only: Literal["all", "problems"] = Field(default="all", description="problems leaves out what is verified.")
+    in_text: SkipJsonSchema[list[InTextFinding]] = Field(
+        default=[], description="What is wrong with the calls in the text of a manuscript."
+    )
     corrects: bool = Field(default=False, description="Say what a corrected file would change.")
     target: str | None = Field(default=None, description="Where the corrected file goes, if anything changes.")
+
+
+class NearestWork(Result):
+    """The work in PubMed most like a reference that was not found; ``likeness`` of the titles is 0 to 1."""
+
+    pmid: str
+    title: str
+    citation: str
+    likeness: float
 
 
 class CheckedReference(Result):
@@ -107,6 +137,7 @@ class CheckedReference(Result):
 
     key: str
     line: int | None = sparse()
+    number: str | None = sparse()
     status: CheckStatus
     found_by: FoundBy | None = sparse()
     pmid: str | None = sparse()
@@ -124,6 +155,7 @@ class CheckedReference(Result):
     duplicate_of: int | None = sparse()
     notice: str | None = sparse()
     differences: list[FieldDifference] = sparse([])
+    nearest: NearestWork | None = sparse()
     candidate_pmids: list[str] = sparse([])
     detail: str | None = sparse()
 
@@ -141,6 +173,8 @@ class Change(Result):
 class CheckResult(Result):
     """One outcome per reference, in their order; ``counts`` has every status, ``fixed`` the corrected file.
 
+    Where only problems were asked for, ``references`` has these alone; ``total`` and ``counts`` are of all.
+
     ``changes`` are those of the corrected file, whether it was written or not.
     """
 
@@ -149,6 +183,7 @@ class CheckResult(Result):
     references: list[CheckedReference]
     total: int
     counts: dict[str, int]
+    in_text: list[InTextFinding] = sparse([])
     warnings: list[Warn] = sparse([])
     fixed: str | None = sparse()
     corrected: int = Field(default=0, exclude_if=lambda value: value == 0)
@@ -174,6 +209,7 @@ class _Candidates:
     failure: EntrezKitError | None = None
     absent: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
+    nearest: tuple[float, Article] | None = None
 
     def add(self, article: Article, found_by: FoundBy) -> None:
         """Take a record, under the way it was first found."""
@@ -193,6 +229,7 @@ class Checks(Outcomes[CheckedReference]):
         self._services = services
         self._request = request
         self._checked: list[CheckedReference] = []
+        self._counts: Counter[CheckStatus] = Counter()
         self._rows: dict[str, int] = {}
         self._corrections: dict[int, FieldUpdate] = {}
 
@@ -214,10 +251,12 @@ class Checks(Outcomes[CheckedReference]):
                 if correction is not None:
                     self._corrections[number] = correction
                 failure = failure or candidates.failure
-                self._checked.append(outcome)
-                yield outcome
+                self._counts[outcome.status] += 1
+                if self._request.only == "all" or outcome.status != "verified":
+                    self._checked.append(outcome)
+                    yield outcome
         tracing.step(len(references), len(references))
-        if failure is not None and all(outcome.status == "unchecked" for outcome in self._checked):
+        if failure is not None and self._counts["unchecked"] == len(references):
             raise failure
         self.warnings += _cited_twice(self._checked)
 
@@ -234,11 +273,11 @@ class Checks(Outcomes[CheckedReference]):
 
     def result(self) -> CheckResult:
         """Return what all outcomes come to."""
-        counts = Counter(outcome.status for outcome in self._checked)
         result = CheckResult(
             references=self._checked,
-            total=len(self._checked),
-            counts={status: counts[status] for status in STATUSES},
+            total=self._counts.total(),
+            counts={status: self._counts[status] for status in STATUSES},
+            in_text=self._request.in_text,
             warnings=self.warnings,
             fixed=self._request.target if self._corrections else None,
             corrected=len(self._corrections),
@@ -297,6 +336,7 @@ def _found(services: Services, references: Sequence[Reference], *, crossref: boo
     _by_title(services, references, open_ones, found)
     if crossref:
         _at_crossref(services, references, found)
+    _add_nearest(services, references, found)
     return found
 
 
@@ -348,6 +388,16 @@ def _by_citation(
     citations: dict[int, Citation] = {}
     for number in numbers:
         reference = references[number]
+        guess = guessed(reference.text) if reference.text else None
+        if guess is not None and guess.journal and guess.year and guess.volume:
+            citations[number] = Citation(
+                journal=guess.journal,
+                year=guess.year,
+                volume=guess.volume,
+                first_page=guess.page,
+                author_name=guess.author,
+                key=str(number),
+            )
         if reference.journal and reference.year and (reference.volume or reference.pages):
             first = reference.authors[0] if reference.authors else None
             citations[number] = Citation(
@@ -391,29 +441,11 @@ def _read(services: Services, pmids: Mapping[str, Sequence[int]], by: FoundBy, f
 def _by_title(
     services: Services, references: Sequence[Reference], numbers: Sequence[int], found: list[_Candidates]
 ) -> None:
-    """Search for titles, several at a time; a search that finds too much is made for each title by itself."""
-    terms = {str(number): term for number in numbers if (term := _title_term(references[number])) is not None}
-
-    def ask(batch: list[str]) -> tuple[list[str], int]:
-        term = " OR ".join(terms[key] for key in batch)
-        reply = services.eutils.esearch(db="pubmed", term=term, retmax=RECORDS_PER_SEARCH).value
-        return reply.ids, reply.count
-
-    def asked(keys: Sequence[str], size: int) -> list[tuple[list[str], tuple[list[str], int]]]:
-        refusals = (EntityNotFound, InvalidInput)
-        answers = in_batches(list(keys), size, ask, refusals=refusals, at_once=services.eutils.at_once)
-        for key, error in answers.failed.items():
-            found[int(key)].failure = error
-        return answers.answers
-
-    answers = asked(list(terms), TITLES_PER_SEARCH)
-    crowded = [key for batch, (ids, count) in answers if count > len(ids) and len(batch) > 1 for key in batch]
-    answers = [answer for answer in answers if answer[1][1] <= len(answer[1][0]) or len(answer[0]) == 1]
-    answers += asked(crowded, 1)
-    pmids: dict[str, list[int]] = {}
-    for batch, (ids, _) in answers:
-        for pmid in ids:
-            pmids.setdefault(pmid, []).extend(int(key) for key in batch)
+    """Search for titles."""
+    terms = {number: term for number in numbers if (term := _title_term(references[number])) is not None}
+    pmids, failed = _searched(services, terms)
+    for number, error in failed.items():
+        found[number].failure = error
     for item in Retrieval.of_ids(services, list(pmids)) if pmids else ():
         if item.record is None:
             for number in pmids[item.input] if item.status == "error" else ():
@@ -421,19 +453,84 @@ def _by_title(
             continue
         article = item.record.article()
         for number in pmids[item.input]:
-            if title_agrees(references[number], article):
+            reference = references[number]
+            if compare_text(reference, article).same if reference.text else title_agrees(reference, article):
                 found[number].add(article, "title")
 
 
+def _searched(
+    services: Services, terms: Mapping[int, str], *, all_of_them: bool = True
+) -> tuple[dict[str, list[int]], dict[int, EntrezKitError]]:
+    """Search for terms, several at a time; return the PMIDs with the numbers they may be for, and what failed.
+
+    A search that finds too much is made for each term by itself, unless some of what there is will do.
+    """
+
+    def ask(batch: list[str]) -> tuple[list[str], int]:
+        term = " OR ".join(terms[int(key)] for key in batch)
+        reply = services.eutils.esearch(db="pubmed", term=term, retmax=RECORDS_PER_SEARCH).value
+        return reply.ids, reply.count
+
+    failed: dict[int, EntrezKitError] = {}
+
+    def asked(keys: Sequence[str], size: int) -> list[tuple[list[str], tuple[list[str], int]]]:
+        refusals = (EntityNotFound, InvalidInput)
+        answers = in_batches(list(keys), size, ask, refusals=refusals, at_once=services.eutils.at_once)
+        failed.update({int(key): error for key, error in answers.failed.items()})
+        return answers.answers
+
+    answers = asked([str(number) for number in terms], TITLES_PER_SEARCH)
+    if all_of_them:
+        crowded = [key for batch, (ids, count) in answers if count > len(ids) and len(batch) > 1 for key in batch]
+        answers = [answer for answer in answers if answer[1][1] <= len(answer[1][0]) or len(answer[0]) == 1]
+        answers += asked(crowded, 1)
+    pmids: dict[str, list[int]] = {}
+    for batch, (ids, _) in answers:
+        for pmid in ids:
+            pmids.setdefault(pmid, []).extend(int(key) for key in batch)
+    return pmids, failed
+
+
+def _add_nearest(services: Services, references: Sequence[Reference], found: list[_Candidates]) -> None:
+    """Look for the work that is most like each reference without a record, by parts of its title."""
+    titles: dict[int, str] = {}
+    terms: dict[int, str] = {}
+    for number, (reference, candidates) in enumerate(zip(references, found, strict=True)):
+        if candidates.articles or candidates.failure or candidates.others:
+            continue
+        title = reference.title or next(iter(guessed(reference.text or "").titles), "")
+        words = folded_words(title)
+        middle = len(words) // 2
+        if middle >= LEAST_WORDS:
+            parts = (words[:middle], words[middle:], sorted(words, key=len)[-LEAST_WORDS:])
+            titles[number] = folded(title)
+            terms[number] = " OR ".join(f"({' '.join(part)}[Title])" for part in parts)
+    pmids, _ = _searched(services, terms, all_of_them=False)
+    for item in Retrieval.of_ids(services, list(pmids)) if pmids else ():
+        article = item.record.article() if item.record is not None else None
+        for number in pmids[item.input] if article is not None else ():
+            assert article is not None
+            likeness = SequenceMatcher(None, titles[number], folded(article.title), autojunk=False).ratio()
+            best = found[number].nearest
+            if likeness >= LEAST_LIKENESS and (best is None or likeness > best[0]):
+                found[number].nearest = (likeness, article)
+
+
 def _title_term(reference: Reference) -> str | None:
-    words = folded_words(reference.title or "")
-    if len(words) < LEAST_WORDS and not (words and reference.authors):
+    if reference.text:
+        guess = guessed(reference.text)
+        terms = [_term(folded_words(title), guess.author) for title in guess.titles]
+        return " OR ".join(term for term in terms if term) or None
+    first = reference.authors[0] if reference.authors else None
+    return _term(folded_words(reference.title or ""), (first.family or surname(first.text)) if first else None)
+
+
+def _term(words: Sequence[str], author: str | None) -> str | None:
+    if not words or (len(words) < LEAST_WORDS and not author):
         return None
     term = f"{' '.join(words)}[Title]"
-    if len(words) < LEAST_WORDS:
-        first = reference.authors[0]
-        name = " ".join(folded_words(first.family or surname(first.text)))
-        term += f" AND {name}[Author]" if name else ""
+    if len(words) < LEAST_WORDS and (name := " ".join(folded_words(author or ""))):
+        term += f" AND {name}[Author]"
     return f"({term})"
 
 
@@ -447,15 +544,22 @@ def folded_words(text: str) -> list[str]:
 
 
 def _outcome(reference: Reference, candidates: _Candidates) -> tuple[CheckedReference, Article | None]:
-    base: dict[str, Any] = {"key": reference.key, "line": reference.line}
+    base: dict[str, Any] = {"key": reference.key, "line": reference.line, "number": reference.number}
     ranked = _ranked(reference, candidates)
     if candidates.failure is not None and not (ranked and ranked[0][0]):
         detail = f"not checked: {candidates.failure.message}"
         return CheckedReference(**base, status="unchecked", detail=detail), None
     if not ranked:
-        return _without_record(reference, candidates, base), None
+        outcome = _without_record(reference, candidates, base)
+        if outcome.status == "not_found" and candidates.nearest is not None:
+            likeness, near = candidates.nearest
+            citation = brief_citation(near)
+            nearest = NearestWork(pmid=near.pmid, title=near.title, citation=citation, likeness=round(likeness, 2))
+            outcome = outcome.model_copy(update={"nearest": nearest})
+        return outcome, None
     same, wrong, left, article, found_by = ranked[0]
-    equal = [entry for entry in ranked[1:] if entry[0] and same and len(entry[1]) == len(wrong)]
+    fault = len(wrong) + len(left)
+    equal = [entry for entry in ranked[1:] if entry[0] and same and len(entry[1]) + len(entry[2]) == fault]
     if equal and found_by != "identifier":
         pmids = [entry[3].pmid for entry in [ranked[0], *equal]][:MAX_CANDIDATES]
         detail = "several records fit equally well; add a PMID or DOI"
@@ -594,11 +698,15 @@ def _without_record(reference: Reference, candidates: _Candidates, base: dict[st
             detail += ", nor one with this title"
         return CheckedReference(**base, status="not_found", detail=detail)
     if reference.text is not None:
-        detail = (
-            "nothing was looked up: text is found by PMID: 123, PMC123 or a DOI in it; references in .bib, .ris and "
-        )
-        detail += f"CSL-JSON by their titles too. It says: {reference.text[:MAX_SHOWN]}"
-        return CheckedReference(**base, status="unreadable", detail=detail)
+        shown = reference.text[:MAX_SHOWN]
+        if len(reference.text) > MAX_TEXT:
+            detail = f"this is too long to be a reference. It begins: {shown}"
+            return CheckedReference(**base, status="unreadable", detail=detail)
+        if _title_term(reference) is None:
+            detail = f"nothing was looked up: neither an identifier nor a title can be made out. It says: {shown}"
+            return CheckedReference(**base, status="unreadable", detail=detail)
+        detail = f"PubMed has no such reference; it does not hold most books, web pages and conference papers: {shown}"
+        return CheckedReference(**base, status="not_found", detail=detail)
     if not (reference.title or (reference.journal and reference.year)):
         detail = "nothing was looked up: it has neither an identifier nor a title"
         return CheckedReference(**base, status="unreadable", detail=detail)

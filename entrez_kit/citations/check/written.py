@@ -6,7 +6,7 @@ title stands in it whole, and authors and numbers come in the record's order; wh
 
 import re
 from calendar import month_name
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -54,7 +54,9 @@ _SUPERFLUOUS: Final = frozenset(
             "pg",
         ),
         *("pages", "article", "art", "epub", "ahead", "print", "online", "available", "published", "posted"),
-        *("preprint", "pubmed", "central", "suppl", "supp", "supplement"),
+        *("preprint", "pubmed", "central", "suppl", "supp", "supplement", "pt", "part", "nos", "vols", "advance"),
+        *("publication", "in", "press", "french", "german", "spanish", "chinese", "japanese", "russian", "italian"),
+        *("portuguese", "dutch", "polish", "english", "abstract", "internet"),
     )
 )
 """Words that say nothing about a work."""
@@ -63,40 +65,148 @@ _PARTICLES: Final = ("non-dropping-particle", "dropping-particle")
 NAME_WORDS: Final = 12
 """More words than these do not stand between two family names."""
 MAX_INITIALS: Final = 3
+_VALUES: Final = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
+_ROMAN: Final = re.compile(r"(?=.)m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 _CLOSING: Final = {")": "(", "]": "[", ">": "<"}
+_VISITED: Final = re.compile(
+    r"[\[(]\s*+(?:cited|accessed|retrieved|viewed|updated|last accessed)\b[^\[\]()]{3,60}[\])]"
+    r"|\b(?:accessed|retrieved|viewed|available (?:at|from)|last accessed)\b(?: on)?:?[^.;:]{0,40}(?=\.|;|:|https?://|$)",
+    re.IGNORECASE,
+)
+"""What says when and where somebody looked at a work."""
 _MONTHS: Final = tuple(name.lower() for name in month_name[1:])
 
 
-def divided(text: str) -> list[Reference]:
-    """Return the references of a pasted list, one each.
+HEADING: Final = re.compile(
+    r"[\s#*_]*+(?:[0-9]{1,2}(?:\.[0-9]{1,2})?[.)]?\s++)?(?:(?:list of |cited )?references?(?: (?:list|cited))?"
+    r"|reference list|bibliography|works cited|literature(?: cited)?|literatur(?:verzeichnis)?|quellen(?:verzeichnis)?"
+    r"|références(?: bibliographiques)?|bibliographie|referencias(?: bibliográficas)?|bibliografía|bibliografia"
+    r"|riferimenti bibliografici|referências(?: bibliográficas)?)\s*+[:.]?[\s#*_]*+",
+    re.IGNORECASE,
+)
+"""A line that stands over a list of references."""
+END_OF_LIST: Final = re.compile(
+    r"\s*+(?:#{1,6}\s++\S|(?:[#*_]*+(?:appendi(?:x|ces)|supplement(?:ary|al)?(?: \w++){0,2}"
+    r"|figure (?:legends?|captions?)"
+    r"|tables?|figures?|acknowledge?ments?|author contributions?|funding|conflicts? of interest"
+    r"|competing interests?|data availability|abbreviations|author biograph\w++)\s*+[:.]?[#*_]*+\s*+$))",
+    re.IGNORECASE,
+)
+"""A line behind a list of references that belongs to it no more."""
+MAX_TEXT: Final = 5_000
+"""Characters of one reference; a group of thousands of authors is cut short by every style."""
+MOST_NUMBERED: Final = 0.6
+"""Share of the numbers at the head of lines that follow upon the one before, where they number the references."""
+WRAPPED: Final = 0.3
+"""Share of lines without a year from which on lines are broken where the page ends and not where a reference does."""
+_COUNT: Final = re.compile(r"\s*+[\[(]?([0-9]{1,4})[\])]?[.)]?\s")
+_BEGINS: Final = re.compile(
+    r"(?:[^\W\d_a-z][\w'’-]+(?:[ -][\w'’-]+){0,3},? (?:[^\W\d_a-z]{1,4}\b|[^\W\d_a-z]\.)"
+    r"|[^\W\d_a-z][\w'’-]+(?: [\w'’-]+){0,2}, [^\W\d_a-z][\w.’'-]+|[^\W\d_a-z][\w'’ -]{2,60}\. \(?(?:1[89]|20)[0-9]{2})"
+)
+_ENDS: Final = re.compile(r"(?:[.)\]]|[0-9]|\bdoi\S*|https?://\S*)\s*+$", re.IGNORECASE)
+_A_YEAR: Final = re.compile(r"(?<![0-9])(?:1[89]|20)[0-9]{2}(?![0-9])")
 
-    A reference begins behind a blank line, with a number in front, or else with every line that is not indented.
+
+def list_part(text: str) -> tuple[str, int]:
+    """Return the list of references in a text, and the number of the lines before it.
+
+    It stands under the last heading of such a list and ends where something else begins; without a heading the whole
+    text is the list.
     """
-    lines = list(enumerate(text.splitlines(), start=1))
-    numbered = sum(bool(_NUMBER.match(line)) for _, line in lines) > 1
-    blank = any(not line.strip() for _, line in lines[:-1])
+    lines = text.splitlines()
+    start = max((n + 1 for n, line in enumerate(lines) if len(line) < 80 and HEADING.fullmatch(line)), default=0)
+    end = len(lines)
+    if start:
+        end = next((n for n in range(start, len(lines)) if END_OF_LIST.match(lines[n])), end)
+    return "\n".join(lines[start:end]), start
+
+
+def divided(text: str) -> list[Reference]:
+    """Return the references of a pasted list, one each; of a whole text, those under its heading.
+
+    A reference begins behind a blank line, with a number in front, where the lines are wrapped with an author behind
+    the end of another one, or else with every line that is not indented.
+    """
+    text, before = list_part(text)
+    lines = list(enumerate(text.splitlines(), start=1 + before))
+    begins = _beginnings([line for _, line in lines])
     pieces: list[tuple[int, list[str]]] = []
-    open_ = False
-    for number, line in lines:
-        if not line.strip():
-            open_ = False
-            continue
-        begins = _NUMBER.match(line) if numbered else not (blank or line[:1].isspace())
-        if begins or not open_:
+    for (number, line), begin in zip(lines, begins, strict=True):
+        if line.strip() and (begin or not pieces):
             pieces.append((number, []))
-        pieces[-1][1].append(line.strip())
-        open_ = True
-    return [_reference(" ".join(parts), number) for number, parts in pieces]
+        if line.strip():
+            pieces[-1][1].append(line.strip())
+    return [as_reference(_joined(parts), number) for number, parts in pieces]
 
 
-def _reference(text: str, line: int) -> Reference:
-    number = _NUMBER.match(text)
-    text = _STANDING.sub(" ", text[number.end() if number else 0 :]) or text
+def _beginnings(lines: Sequence[str]) -> list[bool]:
+    """Tell of each line whether a reference begins with it."""
+    marked = [bool(_NUMBER.match(line)) for line in lines]
+    after_blank = [not n or not lines[n - 1].strip() for n in range(len(lines))]
+    if sum(marked) > 1:
+        counts = {n: int(match[1]) for n, line in enumerate(lines) if marked[n] and (match := _COUNT.match(line))}
+        in_order = _in_order(lines, counts)
+        # A year at the head of a wrapped line numbers nothing.
+        return (
+            in_order
+            if counts and sum(in_order) >= MOST_NUMBERED * sum(marked)
+            else [
+                mark or (blank and bool(line.strip()))
+                for mark, blank, line in zip(marked, after_blank, lines, strict=True)
+            ]
+        )
+    filled = [line for line in lines if line.strip()]
+    if any(not line.strip() for line in lines[:-1]):
+        return after_blank
+    without_year = sum(not _A_YEAR.search(line) for line in filled)
+    if len(filled) > 3 and without_year > WRAPPED * len(filled) and not any(line[:1].isspace() for line in filled):
+        return [not n or bool(_BEGINS.match(line) and _ENDS.search(lines[n - 1])) for n, line in enumerate(lines)]
+    return [not line[:1].isspace() for line in lines]
+
+
+def _in_order(lines: Sequence[str], counts: Mapping[int, int]) -> list[bool]:
+    begins = []
+    last: int | None = None
+    for n in range(len(lines)):
+        begin = n in counts and (last is None or last < counts[n] <= last + 3)
+        last = counts[n] if begin else last
+        begins.append(begin)
+    return begins
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """Join the lines of a reference; a word that is divided at the end of a line stays one, its hyphen kept."""
+    text = ""
+    for part in parts:
+        glued = text.endswith("-") or (text.endswith("/") and "doi" in text[-60:].lower())
+        text += part if glued or not text else f" {part}"
+    return text
+
+
+def as_reference(text: str, line: int, *, number: str | None = None, where: str = "line") -> Reference:
+    """Return a reference that is written out.
+
+    Args:
+        text: the reference, with its number in front if it has one.
+        line: where it begins.
+        number: its number in the list, where that does not stand in front of it.
+        where: what ``line`` counts.
+    """
+    mark = _NUMBER.match(text)
+    count = _COUNT.match(text) if mark else None
+    plain = _STANDING.sub(" ", text[mark.end() if mark else 0 :]) or text
     found: dict[IdKind, str] = {}
-    for kind, value in _identifiers(text):
+    for kind, value in _identifiers(plain[:MAX_TEXT]):
         found.setdefault(kind, value)
     return Reference(
-        key=f"line {line}", line=line, text=text, pmid=found.get("pmid"), pmcid=found.get("pmcid"), doi=found.get("doi")
+        key=f"{where} {line}",
+        line=line,
+        number=count[1] if count else number,
+        text=plain[: MAX_TEXT + 1],
+        pmid=found.get("pmid"),
+        pmcid=found.get("pmcid"),
+        doi=found.get("doi"),
     )
 
 
@@ -129,7 +239,7 @@ class Agreement:
 def compare_text(reference: Reference, article: Article) -> Agreement:
     """Compare a reference that is written out with a record."""
     text = reference.text or ""
-    words = folded(_WORD_WITH_ID.sub(" ", _LABELLED.sub(" ", text))).split()
+    words = folded(_VISITED.sub(" ", _WORD_WITH_ID.sub(" ", _LABELLED.sub(" ", text)))).split()
     found = list(_identifier_differences(reference, article))
     if not words:
         return Agreement(True, found, [])
@@ -226,7 +336,8 @@ def _left(words: Sequence[str], article: Article, item: Item) -> list[str]:
     journal = article.journal_info
     names = [journal.title, journal.iso_abbreviation] if journal is not None else []
     names += [str(item[key]) for key in ("container-title", "container-title-short", "publisher") if item.get(key)]
-    names.append(_pages_of(article) if re.fullmatch(r"[^0-9]*", _pages_of(article)) else None)  # iii-iv
+    number = (journal.article_number if journal is not None else None) or ""
+    names += [word for word in folded(f"{_pages_of(article)} {number}").split() if word.isalpha()]  # iii-iv
     known = {word for name in names if name for word in folded(name).split()}
     years = set(years_of(article))
     dates = list(_dates(article))
@@ -234,11 +345,14 @@ def _left(words: Sequence[str], article: Article, item: Item) -> list[str]:
     months = {date.month for date in dates if date.month}
     days = {str(date.day) for date in dates if date.day}
     month_names = {form for month in months for form in (_MONTHS[month - 1], _MONTHS[month - 1][:3])}
+    month_names |= {"sept"} if 9 in months else set()
     numbers: list[str] = []
     left: list[str] = []
     after_month = False
-    for word in words:
+    for place, word in enumerate(words):
         if word in known and not word.isdigit():
+            continue
+        if word in days and words[place + 1 : place + 2] and words[place + 1] in month_names:
             continue
         if word in month_names or (word.isalpha() and word in ranged):
             after_month = True
@@ -266,12 +380,16 @@ def _dates(article: Article) -> Iterator[PublicationDate | ArticleDate]:
 def _places(article: Article, item: Item) -> Iterator[list[str]]:
     """Yield what a text may say of volume, issue and pages: each left out or not, a range whole, short or its start."""
     pages = expanded(str(item.get("page") or item.get("number") or ""))
-    first, _, last = pages.partition("-")
+    head = re.split(r"[,;]", pages)[0]
+    first, _, last = head.partition("-")
     number = (article.journal_info.article_number or "") if article.journal_info is not None else ""
-    forms = {tuple(folded(form).split()) for form in (pages, first, _pages_of(article), number, number.lstrip("eE"))}
+    forms = {
+        tuple(folded(form).split()) for form in (pages, head, first, _pages_of(article), number, number.lstrip("eE"))
+    }
     forms |= {(*folded(first).split(), folded(last)[size:]) for size in range(len(folded(last)))}
     volume, issue = (tuple(folded(str(item.get(name) or "")).split()) for name in ("volume", "issue"))
-    for volume_words in {(), volume}:
+    arabic = _arabic("".join(volume))
+    for volume_words in {(), volume, (arabic,) if arabic else volume}:
         for issue_words in {(), issue}:
             for page_words in {(), *forms}:
                 words = (*volume_words, *issue_words, *page_words)
@@ -280,3 +398,11 @@ def _places(article: Article, item: Item) -> Iterator[list[str]]:
 
 def _pages_of(article: Article) -> str:
     return (article.journal_info.pages or "") if article.journal_info is not None else ""
+
+
+def _arabic(numeral: str) -> str | None:
+    """Return a Roman numeral in digits, which styles print for it; None where it is none."""
+    if not _ROMAN.fullmatch(numeral):
+        return None
+    values = [_VALUES[letter] for letter in numeral]
+    return str(sum(-value if value < after else value for value, after in zip(values, [*values[1:], 0], strict=True)))

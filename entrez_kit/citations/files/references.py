@@ -37,6 +37,7 @@ class Reference(Request):
 
     key: str = Field(description="Name of the reference, given back with the result.")
     line: int | None = Field(default=None, description="Where it begins in its file.")
+    number: str | None = Field(default=None, description="Its number in a list that the text calls by numbers.")
     text: str | None = Field(default=None, description="The whole reference, where it is not divided into fields.")
     title: str | None = Field(default=None, description="Title.")
     authors: list[RefAuthor] = Field(default=[], description="All authors in order.")

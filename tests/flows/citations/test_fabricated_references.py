@@ -143,7 +143,7 @@ def test_a_pasted_reference_that_says_anything_else_than_its_record_is_not_verif
     if made in ("an invented title", "invented authors", "another's title"):
         assert {one.status for one in checked} == {"another_work"}
     if made == "numbers alone":
-        assert {(one.status, one.pmid) for one in checked} == {("unreadable", None)}
+        assert {(one.status, one.pmid) for one in checked} == {("not_found", None)}
 
 
 def test_there_are_more_than_forty_of_them() -> None:

@@ -1,0 +1,176 @@
+"""Published articles: the reference list of JATS XML, of a PDF's text, and of an article known by its PMID or PMCID."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from entrez_kit.citations.check.written import as_reference, divided, list_part
+from entrez_kit.citations.files.references import (
+    RefAuthor,
+    Reference,
+    identifier_of,
+    unreadable,
+    year_in,
+)
+from entrez_kit.errors import EntityNotFound, UpstreamError
+from entrez_kit.identifiers import Identifier
+from entrez_kit.manuscripts.document import Line, Manuscript
+from entrez_kit.services import Services
+
+if TYPE_CHECKING:
+    from entrez_kit.relationships.models import RelatedArticle
+
+
+def read_article_xml(content: bytes, name: str) -> Manuscript:
+    """Read the reference list of an article in JATS, or an export of EndNote's.
+
+    Raises:
+        InvalidInput: it is neither, or broken.
+    """
+    from entrez_kit.citations.files.read_endnote import EndnoteFile
+    from entrez_kit.citations.files.reference_files import decoded
+    from entrez_kit.fulltext.jats.tree import declared_entities, descendants, local, parse
+
+    try:
+        root = parse(content)
+    except UpstreamError as exc:
+        raise unreadable(name, exc.message.rstrip(".")) from None
+    if local(root) == "xml" and next(root.iter("record"), None) is not None:
+        return Manuscript(EndnoteFile(decoded(content, name).text.partition("?>")[2] or "", name).references)
+    declared = declared_entities(root)
+    articles = [root] if local(root) == "article" else list(descendants(root, "article", outside=("article",)))
+    return Manuscript([one for article in articles for one in _listed(article, declared)])
+
+
+def _listed(article: Any, declared: Any) -> Iterator[Reference]:
+    from entrez_kit.fulltext.jats.references import references_of
+    from entrez_kit.fulltext.jats.tree import attribute, descendants
+
+    texts = {one.id: one.citation for one in references_of(article, declared) if one.id}
+    outside = ("sub-article", "response", "front", "ref")
+    for number, element in enumerate(descendants(article, "ref", outside=outside), start=1):
+        key = attribute(element, "id") or f"reference {number}"
+        text = texts.get(key) or " ".join("".join(element.itertext()).split())
+        if text:
+            yield _reference(element, key, number, text)
+
+
+def _reference(element: Any, key: str, number: int, text: str) -> Reference:
+    """Read one reference: field by field where the publisher gives the fields of an article, else as text."""
+    from entrez_kit.fulltext.jats.tree import attribute, descendants, local
+
+    def first(*names: str) -> str | None:
+        found = (" ".join("".join(one.itertext()).split()) for name in names for one in descendants(element, name))
+        return next((one for one in found if one), None)
+
+    ids = {
+        attribute(one, "pub-id-type").lower(): "".join(one.itertext()).strip() for one in descendants(element, "pub-id")
+    }
+    written = as_reference(text, number)
+    base = {
+        "key": key,
+        "line": element.sourceline,
+        "number": str(number),
+        "doi": identifier_of("doi", ids.get("doi")) or written.doi,
+        "pmid": identifier_of("pmid", ids.get("pmid")) or written.pmid,
+        "pmcid": identifier_of("pmcid", ids.get("pmcid") or ids.get("pmc")) or written.pmcid,
+    }
+    title = first("article-title")
+    if not title:
+        return written.model_copy(update=base)
+    authors = []
+    groups = list(descendants(element, "person-group"))
+    holders = [one for one in groups if attribute(one, "person-group-type") in ("author", "")] or [element]
+    for holder in holders:
+        for name in descendants(holder, "name", "string-name", "collab"):
+            parts = {local(part): " ".join("".join(part.itertext()).split()) for part in name}
+            if parts.get("surname"):
+                authors.append(RefAuthor(family=parts["surname"], given=parts.get("given-names")))
+            elif whole := " ".join("".join(name.itertext()).split()):
+                authors.append(RefAuthor(group=whole))
+    start, end = first("fpage"), first("lpage")
+    return Reference(
+        **base,
+        title=title,
+        authors=authors,
+        more_authors=next(descendants(element, "etal"), None) is not None,
+        journal=first("source"),
+        year=year_in(first("year")),
+        volume=first("volume"),
+        issue=first("issue"),
+        pages="-".join(part for part in (start, end) if part) or first("elocation-id", "page-range"),
+    )
+
+
+def read_pdf(content: bytes, name: str) -> Manuscript:
+    """Read the list under the heading of a PDF's references.
+
+    Raises:
+        InvalidInput: it has no text, or cannot be read.
+        NotConfigured: what reads PDFs is not installed.
+    """
+    from entrez_kit.fulltext.pdf import pdf_to_text
+
+    try:
+        text = pdf_to_text(content).text
+    except UpstreamError as exc:
+        raise unreadable(name, str(exc.details.get("what") or exc.message).rstrip(".")) from None
+    listed, start = list_part(text)
+    # Empty lines in it are ends of pages.
+    references = divided("\n".join(line for line in listed.splitlines() if line.strip()))
+    lines = [Line(number, line) for number, line in enumerate(text.splitlines()[:start], start=1)]
+    return Manuscript(references, lines)
+
+
+def own_references(services: Services, article: Identifier) -> list[Reference]:
+    """Return the reference list of a published article: of its full text, or what PubMed has of it.
+
+    Args:
+        services: the clients.
+        article: its PMID, PMCID or DOI.
+
+    Raises:
+        EntityNotFound: there is no such article, or nobody has its list.
+        UpstreamError: no service answered.
+    """
+    from entrez_kit.fulltext.operation import FETCH_FULLTEXT
+    from entrez_kit.pubmed.record_fetcher import Retrieval
+    from entrez_kit.relationships.fallback import read_references
+
+    failure: UpstreamError | None = None
+    try:
+        found = FETCH_FULLTEXT.run(services, {"ids": [article.value], "include_references": True})
+        for one in found.articles:
+            if listed := getattr(one, "references", None):
+                return [
+                    as_reference(entry.citation, number, number=str(number), where="reference")
+                    for number, entry in enumerate(listed, start=1)
+                ]
+    except EntityNotFound:
+        pass
+    except UpstreamError as exc:
+        failure = exc
+    for item in Retrieval.of_ids(services, [article.value]):
+        if item.record is None:
+            if item.error is not None:
+                raise item.error
+            continue
+        related = list(read_references(item.record.element, item.pmid or ""))
+        if related:
+            return [_of_pubmed(one, number) for number, one in enumerate(related, start=1)]
+    if failure is not None:
+        raise failure
+    raise EntityNotFound(
+        f"Nobody has the reference list of {article.given}.",
+        invalid_input=article.given,
+        recovery_hint="Save its references from the publisher's page, or give its PDF.",
+        details={"reason": "no_references"},
+    )
+
+
+def _of_pubmed(cited: "RelatedArticle", number: int) -> Reference:
+    """Return an entry of PubMed's list; what it links is its word for the work, the rest is text."""
+    key = f"reference {number}"
+    ids = {"pmid": cited.pmid, "pmcid": cited.pmcid, "doi": cited.doi}
+    if cited.citation and not any(ids.values()):
+        return as_reference(cited.citation, number, number=str(number), where="reference")
+    return Reference(key=key, line=number, number=str(number), **ids)

@@ -1,0 +1,198 @@
+"""Calls in the text of a manuscript: those that have no entry in its list, and entries that nothing calls."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from entrez_kit.citations.check.guessing import guessed
+from entrez_kit.citations.check.operation import InTextFinding
+from entrez_kit.citations.files.references import Reference
+from entrez_kit.manuscripts.document import Line, Manuscript
+from entrez_kit.pubmed.likeness import folded
+
+MAX_RANGE: Final = 100
+"""A longer range of numbers calls no references."""
+AROUND: Final = 40
+MIN_CALLS: Final = 2
+FIRST_YEAR: Final = 1800
+LAST_YEAR: Final = 2100
+_DASH: Final = r"[-‐-―−]"
+_BRACKETED: Final = re.compile(rf"\[(\s*+[0-9]{{1,4}}(?:\s*+(?:[,;]|{_DASH})\s*+[0-9]{{1,4}})*+\s*+)\]")
+_IN_PARENTHESES: Final = re.compile(rf"\((\s*+[0-9]{{1,3}}(?:\s*+(?:[,;]|{_DASH})\s*+[0-9]{{1,3}})*+\s*+)\)")
+_RAISED: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_SUPERSCRIPT: Final = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?:[,⁻–-][⁰¹²³⁴⁵⁶⁷⁸⁹]+)*")
+_NUMBERS: Final = re.compile(rf"([0-9]{{1,4}})(?:\s*+{_DASH}\s*+([0-9]{{1,4}}))?")
+_PARTICLE: Final = r"(?:van|von|de|del|della|di|da|du|la|le|den|der|ter|ten|el|al|bin|dos|st\.)[ '’-]"
+_FAMILY: Final = rf"(?:{_PARTICLE}){{0,3}}[^\W\d_a-z](?:\w+(?:['’-]\w{{2,}})*|['’]\w{{2,}})"
+_NAMES: Final = rf"{_FAMILY}(?: {_FAMILY})?(?:(?:,? (?:and|&|und|et|y) {_FAMILY})|,? et al\.?(?:,)?)?"
+_YEARS: Final = r"(?:1[89]|20)[0-9]{2}[a-z]?(?:\s*+,\s*+(?:(?:1[89]|20)[0-9]{2}[a-z]?|[a-z]))*+"
+_NARRATIVE: Final = re.compile(rf"({_NAMES})(?:['’]s)? \(({_YEARS})(?:[,:] ?p{{1,2}}\.? ?[0-9–-]+)?\)")
+_PARENTHETIC: Final = re.compile(r"[(\[]([^()\[\]]{4,400})[)\]]")
+_PART: Final = re.compile(
+    rf"(?:[Ss]ee(?: also)?|e\.g\.,?|cf\.|for example,?|reviewed in|in)?\s*+({_NAMES}),? ({_YEARS})"
+)
+_YEAR: Final = re.compile(r"((?:1[89]|20)[0-9]{2})([a-z]?)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call: what it says, the numbers or the name and year it stands for, and where it is."""
+
+    said: str
+    line: int
+    text: str
+    number: int | None = None
+    name: str = ""
+    year: str = ""
+
+
+def call_findings(manuscript: Manuscript) -> list[InTextFinding]:
+    """Return the calls of a manuscript without an entry, then the entries without a call.
+
+    How a text calls its references is told by what it has: keys, numbers in brackets, in parentheses or raised, or
+    names with years.
+    """
+    if manuscript.keyed:
+        return list(_by_key(manuscript))
+    references = manuscript.references
+    numbered = list(_numbers(manuscript.text, len(references)))
+    named = list(_named(manuscript.text))
+    if len({one.number for one in numbered}) >= min(MIN_CALLS, len(references)) and len(numbered) >= len(named) / 2:
+        return list(_by_number(references, numbered))
+    if named:
+        return list(_by_name(references, named))
+    return [InTextFinding(kind="never_called", call=one.number or one.key, line=one.line) for one in references]
+
+
+def _by_key(manuscript: Manuscript) -> Iterator[InTextFinding]:
+    known = {one.key for one in manuscript.references}
+    seen: set[str] = set()
+    for call in manuscript.calls:
+        if call.key not in known | seen and call.key != "*":
+            yield InTextFinding(kind="no_entry", call=call.key, line=call.line, text=call.text or None)
+        seen.add(call.key)
+    if "*" not in seen:
+        for one in manuscript.references:
+            if one.key not in seen:
+                yield InTextFinding(kind="never_called", call=one.key, line=one.line)
+
+
+# Numbers
+
+
+def _numbers(text: Sequence[Line], most: int) -> Iterator[_Call]:
+    """Yield calls by number; parentheses count only where there are no brackets, since they hold much else."""
+    found = [call for line in text for call in _in_line(line, _BRACKETED)]
+    found = [call for call in found if (call.number or 0) <= most or not FIRST_YEAR <= (call.number or 0) <= LAST_YEAR]
+    found = found or [call for line in text for call in _raised(line)]
+    if not found:
+        found = [call for line in text for call in _in_line(line, _IN_PARENTHESES)]
+        if {one.number for one in found if one.number and one.number <= most} < set(range(1, min(3, most) + 1)):
+            found = []  # years of age, samples, steps
+    yield from found
+
+
+def _in_line(line: Line, pattern: re.Pattern[str]) -> Iterator[_Call]:
+    for match in pattern.finditer(line.text):
+        yield from _each(match[1], match[0], line, match.start())
+
+
+def _raised(line: Line) -> Iterator[_Call]:
+    for match in _SUPERSCRIPT.finditer(line.text):
+        before = line.text[max(0, match.start() - 3) : match.start()]
+        if re.search(r"[^\W\d_]{2}$|[.,;:)\]”\"]$", before) and not re.search(r"\b(?:[cmkµn]?m|10)$", before):
+            yield from _each(match[0].translate(_RAISED), match[0], line, match.start())
+
+
+def _each(numbers: str, said: str, line: Line, place: int) -> Iterator[_Call]:
+    for match in _NUMBERS.finditer(numbers):
+        first = int(match[1])
+        last = int(match[2]) if match[2] else first
+        if first == 0 or not first <= last <= first + MAX_RANGE:
+            continue
+        for number in range(first, last + 1):
+            yield _Call(said, line.number, _around(line.text, place), number=number)
+
+
+def _by_number(references: Sequence[Reference], calls: Sequence[_Call]) -> Iterator[InTextFinding]:
+    numbers = {
+        int(one.number) if one.number and one.number.isdigit() else place: one
+        for place, one in enumerate(references, start=1)
+    }
+    called = {call.number for call in calls}
+    seen: set[int | None] = set()
+    for call in calls:
+        if call.number not in numbers and call.number not in seen:
+            yield InTextFinding(kind="no_entry", call=str(call.number), line=call.line, text=call.text)
+            seen.add(call.number)
+    for number, one in sorted(numbers.items()):
+        if number not in called:
+            yield InTextFinding(kind="never_called", call=str(number), line=one.line)
+
+
+# Names and years
+
+
+def _named(text: Sequence[Line]) -> Iterator[_Call]:
+    for line in text:
+        for match in _NARRATIVE.finditer(line.text):
+            yield from _each_year(match[1], match[2], match[0], line, match.start())
+        for match in _PARENTHETIC.finditer(line.text):
+            for part in match[1].split(";"):
+                if found := _PART.match(part.strip()):
+                    yield from _each_year(found[1], found[2], part.strip(), line, match.start())
+
+
+def _each_year(names: str, years: str, said: str, line: Line, place: int) -> Iterator[_Call]:
+    first = re.split(r",? (?:and|&|und|et|y)(?= )", names, maxsplit=1)[0]
+    for year, letter in _YEAR.findall(years):
+        yield _Call(f"{names} {year}{letter}", line.number, _around(line.text, place), name=first, year=year)
+
+
+def _by_name(references: Sequence[Reference], calls: Sequence[_Call]) -> Iterator[InTextFinding]:
+    entries = [(one, _head(one), _years(one)) for one in references]
+    used: set[int] = set()
+    seen: set[tuple[str, str]] = set()
+    for call in calls:
+        name = folded(call.name)
+        fitting = [n for n, (_, head, years) in enumerate(entries) if call.year in years and _is_first(name, head)]
+        used.update(fitting)
+        if not fitting and (name, call.year) not in seen:
+            yield InTextFinding(kind="no_entry", call=call.said, line=call.line, text=call.text)
+        seen.add((name, call.year))
+    for n, (one, _, _) in enumerate(entries):
+        if n not in used:
+            yield InTextFinding(kind="never_called", call=_shown(one), line=one.line)
+
+
+def _head(reference: Reference) -> str:
+    if reference.text:
+        return folded(reference.text[:120])
+    first = reference.authors[0] if reference.authors else None
+    return folded((first.family or first.group or "") if first else reference.title or "")
+
+
+def _years(reference: Reference) -> set[str]:
+    if reference.text:
+        return {year for year, _ in _YEAR.findall(reference.text)}
+    return {reference.year} if reference.year else set()
+
+
+def _is_first(name: str, head: str) -> bool:
+    """Tell whether an entry begins with a name; given names or initials may stand before it."""
+    words = head.split()
+    wanted = name.split()
+    return any(words[n : n + len(wanted)] == wanted for n in range(min(4, len(words))))
+
+
+def _shown(reference: Reference) -> str:
+    if reference.text:
+        guess = guessed(reference.text)
+        return " ".join(part for part in (guess.author, guess.year) if part) or reference.key
+    return reference.key
+
+
+def _around(text: str, place: int) -> str:
+    begin, end = max(0, place - AROUND), place + AROUND
+    return ("…" if begin else "") + " ".join(text[begin:end].split()) + ("…" if end < len(text) else "")

@@ -1,0 +1,52 @@
+"""What a manuscript holds for checking."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from entrez_kit.citations.files.references import Reference, unreadable
+from entrez_kit.errors import InvalidInput
+from entrez_kit.model import Warn
+
+Beside = Callable[[str], bytes | None]
+"""Reads a file that a manuscript names (its .bib, its .bbl), from the folder it stands in; None where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A paragraph of the text, with the line or paragraph it begins at."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyCall:
+    """A call in the text by the key of an entry: LaTeX's ``\\cite``, pandoc's ``[@key]``, or a reference manager's."""
+
+    key: str
+    line: int
+    text: str
+
+
+@dataclass(slots=True)
+class Manuscript:
+    """The references of a document and, for what calls them, its text.
+
+    Args:
+        references: the entries of its list.
+        text: its paragraphs without the list.
+        calls: calls by key, where the document has such.
+        keyed: whether entries are called by key alone, and the text need not be looked through for numbers and names.
+        warnings: what there is to say about the file.
+    """
+
+    references: list[Reference]
+    text: Sequence[Line] = ()
+    calls: Sequence[KeyCall] = ()
+    keyed: bool = False
+    warnings: list[Warn] = field(default_factory=list)
+
+
+def too_large(name: str, what: str) -> InvalidInput:
+    """Return the error for a file beyond a limit."""
+    return unreadable(name, f"{what} is larger than any manuscript", hint="Take the list of references out of it.")

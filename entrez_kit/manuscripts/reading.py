@@ -1,0 +1,73 @@
+"""Which reader takes a manuscript."""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from entrez_kit.citations.files.references import unreadable
+from entrez_kit.manuscripts.document import Beside, Manuscript
+
+READ: Final = (".docx", ".tex", ".bbl", ".md", ".qmd", ".rmd", ".markdown", ".xml", ".nxml", ".pdf")
+"""Suffixes of manuscripts; a Markdown file may also be a list of identifiers."""
+TEXT: Final = (".docx", ".tex", ".md", ".qmd", ".rmd", ".markdown")
+"""Those whose text can be looked through for calls."""
+HINT: Final = "Put the list under a heading of its own, References or Bibliography, or give it as a .txt file."
+
+
+def nothing_beside(name: str) -> bytes | None:
+    """Stand for the folder of what comes through a pipe."""
+    return None
+
+
+def read_manuscript(content: bytes, name: str, suffix: str, beside: Beside = nothing_beside) -> Manuscript:
+    """Read a manuscript.
+
+    Args:
+        content: the file.
+        name: what messages call it.
+        suffix: of its name; what it holds decides between kinds of XML.
+        beside: reads the files it names.
+
+    Raises:
+        InvalidInput: it cannot be read, is beyond a limit, or has no list of references.
+    """
+    made = _reader(content, suffix.lower())(content, name, beside)
+    if not made.references:
+        raise unreadable(name, "no list of references was found in it", hint=HINT)
+    return made
+
+
+def _reader(content: bytes, suffix: str) -> Callable[[bytes, str, Beside], Manuscript]:
+    match suffix:
+        case ".docx":
+            from entrez_kit.manuscripts.docx import read_docx
+
+            return lambda content, name, beside: read_docx(content, name)
+        case ".tex" | ".bbl":
+            from entrez_kit.manuscripts.latex import read_latex
+
+            return read_latex
+        case ".pdf":
+            from entrez_kit.manuscripts.articles import read_pdf
+
+            return lambda content, name, beside: read_pdf(content, name)
+        case ".xml" | ".nxml":
+            from entrez_kit.manuscripts.articles import read_article_xml
+
+            return lambda content, name, beside: read_article_xml(content, name)
+    from entrez_kit.manuscripts.markdown import read_markdown
+
+    return read_markdown
+
+
+def looks_like(content: bytes) -> str | None:
+    """Return the suffix of what comes without a name, told by how it begins; None where it is no manuscript."""
+    if content.startswith(b"PK\x03\x04"):
+        return ".docx"
+    if content.startswith(b"%PDF-"):
+        return ".pdf"
+    if re.match(rb"\s*<(?:\?xml|!DOCTYPE|article\b|xml\b)", content[:500]):
+        return ".xml"
+    if re.search(rb"\\(?:documentclass|begin\{(?:document|thebibliography)\})", content[:20_000]):
+        return ".tex"
+    return None

@@ -1,0 +1,480 @@
+"""Manuscripts of every kind, through the real command: their references, and the calls in their text."""
+
+import io
+import json
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from terminal import Cli, Done
+from word_files import (
+    bibliography,
+    endnote,
+    endnote_record,
+    field,
+    heading,
+    mendeley,
+    mendeley_cite,
+    package,
+    paragraph,
+    run,
+    word,
+    zotero,
+)
+
+from entrez_kit.citations.files.read_endnote import EndnoteFile
+from entrez_kit.errors import InvalidInput
+from entrez_kit.manuscripts.calls import call_findings
+from entrez_kit.manuscripts.document import Manuscript
+from entrez_kit.manuscripts.reading import read_manuscript
+
+TRUE = (
+    "Dozewell P, Nattergal A. Sleep deprivation among resident physicians and the spelling of drug names. "
+    "Sleep Imagined Minds (Demo). 2009;14(1):22-31."
+)
+RETRACTED = (
+    "Mondschein S, Umbracht V. Moonlight exposure doubles overnight memory in shift workers. "
+    "J Invent Results (Demo). 2019 Feb;7(2):150-63."
+)
+INVENTED = "Nobodyson Q. Deep learning sees imaginary tumours from low orbit. J Nowhere. 2021;1:1-2."
+MARKED = TRUE.replace("Sleep Imagined Minds (Demo)", "*Sleep Imagined Minds (Demo)*").replace("22-31", "22-32")
+ITEM: dict[str, Any] = {
+    "id": 1,
+    "type": "article-journal",
+    "title": "Moonlight exposure doubles overnight memory in shift workers",
+    "container-title": "Journal of Invented Results (Demo)",
+    "volume": "7",
+    "issue": "2",
+    "page": "150-163",
+    "DOI": "10.5555/ekit.2019.0050",
+    "author": [{"family": "Mondschein", "given": "S."}, {"family": "Umbracht", "given": "V."}],
+    "issued": {"date-parts": [[2019, 2]]},
+}
+OTHER = {**ITEM, "id": 2, "title": "Deep learning sees imaginary tumours from low orbit", "DOI": "10.5555/nowhere"}
+
+JATS = """<?xml version="1.0"?>
+<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96) Journal Archiving and Interchange DTD v1.3 20210610//EN" "x.dtd">
+<article><front><article-meta><title-group><article-title>T</article-title></title-group></article-meta></front>
+<body><p>See <xref ref-type="bibr" rid="R1">1</xref>.</p></body><back><ref-list>
+<ref id="R1"><element-citation publication-type="journal"><person-group person-group-type="author">
+<name><surname>Mondschein</surname><given-names>S</given-names></name>
+<name><surname>Umbracht</surname><given-names>V</given-names></name></person-group>
+<article-title>Moonlight exposure doubles overnight memory in shift workers</article-title>
+<source>J Invent Results (Demo)</source><year>2019</year><volume>7</volume><issue>2</issue><fpage>150</fpage>
+<lpage>163</lpage><pub-id pub-id-type="pmid">99000050</pub-id></element-citation></ref>
+<ref id="R2"><mixed-citation>Nobodyson Q. Deep learning sees imaginary tumours from low orbit. J Nowhere.
+2021.</mixed-citation></ref></ref-list></back></article>"""
+ENDNOTE = (
+    '<?xml version="1.0" encoding="UTF-8"?><xml><records>'
+    + endnote_record(
+        7,
+        title=ITEM["title"],
+        authors=["Mondschein, S.", "Umbracht, V."],
+        journal="Journal of Invented Results (Demo)",
+        year="2019",
+        doi=ITEM["DOI"],
+    )
+    .removeprefix("<Cite>")
+    .removesuffix("</Cite>")
+    + "</records></xml>"
+)
+BBL = r"""\begin{thebibliography}{9}
+\bibitem[Mondschein and Umbracht(2019)]{moon}
+S.~Mondschein and V.~Umbracht.
+\newblock Moonlight exposure doubles overnight memory in shift workers.
+\newblock \emph{J Invent Results (Demo)}, 7\penalty0 (2):\penalty0 150--163, 2019.
+\bibitem{made} Q. Nobodyson. \newblock Deep learning sees imaginary tum{\"o}urs from low orbit. \newblock 2021.
+\end{thebibliography}
+"""
+BIBER = r"""\entry{moon}{article}{}
+  \name{author}{2}{}{%
+    {{hash=1}{%
+       family={Mondschein},
+       familyi={M\bibinitperiod},
+       given={S.},
+       giveni={S\bibinitperiod}}}%
+    {{hash=2}{%
+       family={Umbracht},
+       familyi={U\bibinitperiod},
+       given={V.},
+       giveni={V\bibinitperiod}}}%
+  }
+  \field{journaltitle}{J Invent Results (Demo)}
+  \field{number}{2}
+  \field{title}{Moonlight exposure doubles overnight memory in shift workers}
+  \field{volume}{7}
+  \field{year}{2019}
+  \field{pages}{150\bibrangedash 163}
+  \verb{doi}
+  \verb 10.5555/ekit.2019.0050
+  \endverb
+\endentry
+"""
+
+
+def rows(done: Done) -> list[tuple[str, str, str | None]]:
+    found = json.loads(done.out)["references"]
+    return [(one["key"], one["status"], one.get("pmid")) for one in found]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Callable[[str, bytes | str], str]:
+    def write(name: str, content: bytes | str) -> str:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)
+
+    return write
+
+
+# Each kind of file
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "found"),
+    [
+        (
+            "typed.docx",
+            word(heading("Text"), paragraph("It is so."), heading("References"), paragraph(TRUE), paragraph(INVENTED)),
+            [("paragraph 4", "verified", "99000040"), ("paragraph 5", "not_found", None)],
+        ),
+        (
+            "zotero.docx",
+            word(
+                paragraph("It is so ", zotero([ITEM, OTHER], "[1,2]"), "."),
+                heading("References"),
+                bibliography(f"1. {RETRACTED}", f"2. {INVENTED}"),
+            ),
+            [(ITEM["title"], "retracted", "99000050"), (OTHER["title"], "another_work", "99000050")],
+        ),
+        (
+            "mendeley.docx",
+            word(paragraph("It is so ", mendeley([ITEM], "(Mondschein, 2019)"))),
+            [(ITEM["title"], "retracted", "99000050")],
+        ),
+        (
+            "mendeley_cite.docx",
+            word(paragraph("It is so ", mendeley_cite([ITEM], "[1]"))),
+            [(ITEM["title"], "retracted", "99000050")],
+        ),
+        (
+            "endnote.docx",
+            word(
+                paragraph(
+                    "It is so ",
+                    endnote(
+                        endnote_record(
+                            3,
+                            title=ITEM["title"],
+                            authors=["Mondschein, S.", "Umbracht, V."],
+                            journal="J Invent Results (Demo)",
+                            year="2019",
+                            doi=ITEM["DOI"],
+                        ),
+                        "(Mondschein and Umbracht, 2019)",
+                    ),
+                )
+            ),
+            [(ITEM["title"], "retracted", "99000050")],
+        ),
+        ("jats.xml", JATS, [("R1", "retracted", "99000050"), ("R2", "not_found", None)]),
+        ("library.xml", ENDNOTE, [("7", "retracted", "99000050")]),
+        ("paper.bbl", BBL, [("moon", "retracted", "99000050"), ("made", "not_found", None)]),
+        ("biber.bbl", BIBER, [("moon", "retracted", "99000050")]),
+        (
+            "paper.tex",
+            "\\documentclass{article}\\begin{document}So \\cite{moon}.\n" + BBL + "\\end{document}\n",
+            [("moon", "retracted", "99000050"), ("made", "not_found", None)],
+        ),
+        (
+            "paper.md",
+            f"# T\n\nSo [1].\n\n## References\n\n1. {MARKED}\n2. {INVENTED}\n",
+            [("line 7", "mismatch", "99000040"), ("line 8", "not_found", None)],
+        ),
+        ("notes.md", f"So it is.[^a]\n\n[^a]: {TRUE}\n", [("a", "verified", "99000040")]),
+        (
+            "list.txt",
+            f"References\n\n{TRUE}\n\n{INVENTED}\n",
+            [("line 3", "verified", "99000040"), ("line 5", "not_found", None)],
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) and "." in value and len(value) < 30 else "",
+)
+def test_the_references_of_each_kind_of_file_are_read_and_checked(
+    cli: Cli, file: Callable[..., str], name: str, content: bytes | str, found: list[tuple[str, str, str | None]]
+) -> None:
+    done = cli("check", file(name, content), "--sources", "pubmed", "--json")
+
+    assert rows(done) == found, done.err
+    assert done.status == (0 if {status for _, status, _ in found} == {"verified"} else 4)
+
+
+def test_the_entries_that_a_manuscript_calls_are_taken_from_the_files_it_names(
+    cli: Cli, file: Callable[..., str]
+) -> None:
+    file(
+        "refs.bib",
+        "@article{moon, pmid={99000050}}\n@article{other, pmid={99000001}}\n@article{never, pmid={99000002}}\n",
+    )
+    tex = file("p.tex", "\\cite[p.~3]{moon} and \\citep{other,lost} % \\cite{never}\n\\bibliography{refs}\n")
+    md = file("p.md", "---\ntitle: T\nbibliography: refs.bib\n---\n\nSo [@moon; see @other].\n")
+    outside = file("q.tex", "\\cite{moon}\\addbibresource{../refs.bib}\n")
+
+    for manuscript in (tex, md):
+        assert [key for key, _, _ in rows(cli("check", manuscript, "--sources", "pubmed", "--json"))] == [
+            "moon",
+            "other",
+        ]
+    refused = cli("check", outside, "--json")
+    assert refused.status == 2
+    assert "no list of references" in refused.err
+
+
+def test_the_list_of_an_article_is_checked_by_its_pmcid_or_pmid(cli: Cli) -> None:
+    by_pmcid = rows(cli("check", "PMC99000001", "--sources", "pubmed", "--json"))
+    by_pmid = rows(cli("check", "99000010", "--sources", "pubmed", "--json"))
+
+    assert ("reference 1", "verified", "99000007") in by_pmcid
+    assert len(by_pmcid) == 4
+    assert by_pmid
+    assert cli("check", "PMC1", "--json").status in (3, 4)
+
+
+def test_a_pdf_is_read_from_its_heading_on(cli: Cli, file: Callable[..., str]) -> None:
+    from papers import pdf_of, prose
+
+    first, _, second = TRUE.partition(" spelling ")
+    listed = ["References", f"1. {first}", f"spelling {second}", f"2. {INVENTED}"]
+    lines = ["A title", *prose(120), "Some text of 2019 [1].", *listed]
+    done = cli("check", file("paper.pdf", pdf_of(lines)), "--sources", "pubmed", "--json")
+
+    assert [(status, pmid) for _, status, pmid in rows(done)] == [("verified", "99000040"), ("not_found", None)]
+
+
+def test_what_stands_in_no_file_comes_through_a_pipe(cli: Cli, file: Callable[..., str]) -> None:
+    content = word(heading("References"), paragraph(TRUE))
+
+    done = cli("check", "-", "--sources", "pubmed", "--json", stdin=content)
+
+    assert rows(done) == [("paragraph 2", "verified", "99000040")]
+
+
+# Hostile files
+
+
+def bomb(size: int = 300 * 1024 * 1024) -> bytes:
+    head = b'<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>'
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed, packed.open("word/document.xml", "w") as part:
+        part.write(head)
+        for _ in range(size // (1024 * 1024)):
+            part.write(b" " * 1024 * 1024)
+    return made.getvalue()
+
+
+LAUGHS = (
+    '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "ha">'
+    + "".join(f'<!ENTITY {chr(98 + n)} "{("&" + chr(97 + n) + ";") * 10}">' for n in range(9))
+    + '<!ENTITY f SYSTEM "file:///etc/hostname">]>'
+)
+DOCUMENT = '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>&{};</w:t></w:r></w:p></w:body></w:document>'
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        pytest.param("bomb.docx", bomb, marks=pytest.mark.long),
+        ("laughs.docx", lambda: package({"word/document.xml": LAUGHS + DOCUMENT.format("j")})),
+        ("outside.docx", lambda: package({"word/document.xml": LAUGHS + DOCUMENT.format("f")})),
+        ("many.docx", lambda: package({f"x{n}": "" for n in range(20_001)})),
+        ("empty.docx", lambda: package({})),
+        ("cut.docx", lambda: word(paragraph(TRUE))[:300]),
+        ("broken.docx", lambda: package({"word/document.xml": "<w:document"})),
+        ("laughs.xml", lambda: (LAUGHS + "<article><back>&j;</back></article>").encode()),
+        ("endnote.xml", lambda: (LAUGHS + "<xml><records><record>&j;</record></records></xml>").encode()),
+        ("deep.xml", lambda: b"<article>" + b"<p>" * 100_000),
+        ("empty.pdf", lambda: b"%PDF-1.4\n"),
+        ("none.md", lambda: b"\x00\x01"),
+    ],
+)
+def test_a_hostile_file_is_refused_soon_and_says_so(name: str, content: Callable[[], bytes]) -> None:
+    made = content()
+    begin = time.monotonic()
+
+    with pytest.raises(InvalidInput) as refused:
+        read_manuscript(made, name, f".{name.rpartition('.')[2]}")
+
+    assert time.monotonic() - begin < 10
+    assert "ha" * 20 not in refused.value.message
+    assert name in refused.value.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "References\n" + "Doe J. " * 200_000,
+        "References\n" + "[" * 100_000 + "\n" + "(" * 100_000,
+        "References\n" + "“" * 50_000 + "a",
+        "References\n" + "A, " * 50_000,
+        "a" * 500_000,
+        "(" + "Doe, " * 100_000,
+        "Van der " * 50_000,
+        "References\n" + ("1" * 20_000 + " ") * 5,
+        "@" * 200_000,
+        "\\cite[" * 50_000,
+        "\\bibitem[" + "{" * 50_000,
+        "¹²" * 100_000,
+        "[1,2," * 50_000,
+        "accessed " * 20_000,
+    ],
+    ids=lambda text: text[:24].replace("\n", " "),
+)
+@pytest.mark.parametrize("suffix", [".md", ".tex", ".docx"])
+def test_a_text_made_to_keep_a_reader_busy_does_not(text: str, suffix: str) -> None:
+    lines = text.splitlines()
+    content = word(*(paragraph(line) for line in lines)) if suffix == ".docx" else text.encode()
+    begin = time.monotonic()
+    try:
+        made = read_manuscript(content, f"a{suffix}", suffix)
+        call_findings(made)
+    except InvalidInput:
+        pass
+
+    assert time.monotonic() - begin < 5
+
+
+def test_a_reference_that_is_too_long_is_a_row(cli: Cli, file: Callable[..., str]) -> None:
+    done = cli(
+        "check", file("a.docx", word(heading("References"), paragraph("Doe J. " * 2_000), paragraph(TRUE))), "--json"
+    )
+
+    assert [status for _, status, _ in rows(done)] == ["unreadable", "verified"]
+    assert "too long" in json.loads(done.out)["references"][0]["detail"]
+
+
+# Calls in the text
+
+
+def findings(manuscript: Manuscript) -> set[tuple[str, str]]:
+    return {(one.kind, one.call) for one in call_findings(manuscript)}
+
+
+NUMBERED = [f"{n}. Doe{chr(96 + n)} J. A title of number {n}. J Inv. 20{10 + n};{n}:1." for n in range(1, 7)]
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("So [1], [2,3] and [4-6].", set()),
+        ("So [1, 3–5] in [2019], [7].", {("never_called", "2"), ("never_called", "6"), ("no_entry", "7")}),
+        ("So (1), (2, 3) and (4-6) of (12) patients.", {("no_entry", "12")}),
+        ("So.¹ And²,³ too⁴⁻⁶ in 10⁶ cells, m², and CO₂.", set()),
+        ("Nothing.", {("never_called", str(n)) for n in range(1, 7)}),
+    ],
+)
+def test_calls_by_number_are_held_against_the_list(text: str, wrong: set[tuple[str, str]]) -> None:
+    content = f"# T\n\n{text}\n\n# References\n\n" + "\n".join(NUMBERED)
+
+    assert findings(read_manuscript(content.encode(), "a.md", ".md")) == wrong
+
+
+def test_raised_numbers_of_a_word_file_are_calls() -> None:
+    content = word(
+        paragraph(
+            "So", run("1,3–5", raised=True), " it is", run("8", raised=True), ", and x", run("th", raised=True), "."
+        ),
+        heading("References"),
+        *(paragraph(text.partition(" ")[2], numbered=True) for text in NUMBERED),
+    )
+
+    wrong = findings(read_manuscript(content, "a.docx", ".docx"))
+
+    assert wrong == {("no_entry", "8"), ("never_called", "2"), ("never_called", "6")}
+
+
+NAMED = [
+    "Doe J, Roe R. A title of one. J Inv. 2019;7:1.",
+    "van der Berg, W. (2020). A title of two. Journal, 8, 1–2.",
+    "O’Neil A, Poe E, Quoe F. A title of three. J. 2021;9:3.",
+    "García-Márquez, G. 2018. “A title of four.” J 6: 4.",
+    "World Health Organization. A report of five. 2017.",
+    "Never C. A title of six. J. 2016;1:1.",
+]
+
+
+def test_calls_by_name_and_year_are_held_against_the_list() -> None:
+    text = (
+        "Doe and Roe (2019) say so (van der Berg, 2020; O'Neil et al., 2021a). García-Márquez's (2018) view (see Doe & "
+        "Roe, 2019, p. 4), as the World Health Organization (2017) knows. Lost et al. (2015) do not, nor (Doe, 2011)."
+    )
+    content = word(paragraph(text), heading("References"), *(paragraph(one) for one in NAMED))
+
+    wrong = findings(read_manuscript(content, "a.docx", ".docx"))
+
+    assert wrong == {("no_entry", "Lost et al. 2015"), ("no_entry", "Doe 2011"), ("never_called", "Never 2016")}
+
+
+def test_calls_by_key_are_held_against_the_list(cli: Cli, file: Callable[..., str]) -> None:
+    tex = file("p.tex", "So \\citet{moon,lost}.\n\n" + BBL)
+
+    done = cli("check", tex, "--in-text", "--sources", "pubmed", "--json")
+
+    found = json.loads(done.out)["in_text"]
+    assert [(one["kind"], one["call"], one["line"]) for one in found] == [
+        ("no_entry", "lost", 1),
+        ("never_called", "made", 8),
+    ]
+
+
+def test_the_text_is_asked_for_where_there_is_one_alone(cli: Cli, file: Callable[..., str]) -> None:
+    for path in (file("a.bib", "@article{a, pmid={1}}"), file("a.txt", TRUE), file("l.xml", ENDNOTE)):
+        done = cli("check", path, "--in-text", "--json")
+        assert done.status == 2
+        assert "--in-text" in done.err
+
+
+def test_findings_in_the_text_are_told_in_every_format_and_end_with_4(cli: Cli, file: Callable[..., str]) -> None:
+    paper = file("p.docx", word(paragraph("So [1] and [3]."), heading("References"), paragraph(f"1. {TRUE}")))
+
+    table = cli("check", paper, "--in-text", "--sources", "pubmed", "-f", "table")
+    lines = cli("check", paper, "--in-text", "--sources", "pubmed", "-f", "csv")
+
+    for done in (table, lines):
+        assert done.status == 4
+        assert "calls 3" in done.out + done.err
+    assert cli("check", paper, "--sources", "pubmed", "--json").status == 0
+
+
+# Fields and their like
+
+
+def test_a_field_that_is_broken_loses_nothing_else() -> None:
+    content = word(
+        paragraph("a", field("ADDIN ZOTERO_ITEM CSL_CITATION {broken", "[1]")),
+        paragraph(
+            "b",
+            field('ADDIN ZOTERO_ITEM CSL_CITATION {"citationItems": [{"id": 3}, 7, {"itemData": {"id": 1}}]}', "[2]"),
+        ),
+        paragraph('<w:r><w:fldChar w:fldCharType="end"/></w:r>', "c"),
+        heading("References"),
+        paragraph(TRUE),
+    )
+
+    made = read_manuscript(content, "a.docx", ".docx")
+
+    assert TRUE in [one.text for one in made.references]
+
+
+def test_an_export_of_endnote_has_all_its_fields() -> None:
+    (reference,) = EndnoteFile(ENDNOTE.partition("?>")[2], "x").references
+
+    assert (reference.title, reference.journal, reference.year, reference.doi) == (
+        ITEM["title"],
+        "Journal of Invented Results (Demo)",
+        "2019",
+        ITEM["DOI"],
+    )
+    assert [one.text for one in reference.authors] == ["Mondschein, S.", "Umbracht, V."]
