@@ -701,7 +701,7 @@ PROBES: Final[tuple[Probe, ...]] = (
         "Standing of a work",
         "openalex",
         "openalex",
-        lambda a: a.services.openalex.work(a.examples.retracted_doi),
+        lambda a: a.services.openalex.is_retracted(a.examples.retracted_doi),
         openalex.WORK,
         needs=_needs_source("openalex"),
     ),

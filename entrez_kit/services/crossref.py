@@ -1,9 +1,9 @@
-"""Crossref: the record of a DOI, and the notices that update a work. Checked bytes; nothing more is parsed here."""
+"""Crossref: the record of a DOI, and the notices that update a work. The client, and the reading of its answers."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 from entrez_kit.errors import UpstreamError
@@ -13,8 +13,10 @@ from entrez_kit.transport.call import Call, Expect, Reply
 from entrez_kit.transport.client import Transport
 from entrez_kit.transport.policy import TTL
 
+Message = Mapping[str, Any]
+"""A record of Crossref's."""
 MAX_UPDATES: Final = 200
-"""Notices in one reply; more of them than this are asked for in smaller groups."""
+"""Notices in one reply; where there are more, works are asked for in smaller groups."""
 
 
 _NOTICE: Final = {**texts("DOI type source label"), "updated": object, "record-id": (int, str)}
@@ -64,8 +66,8 @@ class Crossref:
         self._transport = transport
         self._base = settings.crossref_url.rstrip("/")
 
-    def work(self, doi: str) -> Reply:
-        """Return the record of a work as JSON, with ``updated-by`` and ``update-to`` where it has them.
+    def work(self, doi: str) -> Reply[Message]:
+        """Return the record of a work, with ``updated-by`` and ``update-to`` where it has them.
 
         Args:
             doi: a bare DOI; any sign in it is encoded.
@@ -79,13 +81,13 @@ class Crossref:
                 endpoint="crossref_work",
                 url=f"{self._base}/works/{quote(doi, safe='')}",
                 params=(),
-                expect=Expect("json", frozenset({"message"}), read=partial(_check_work, doi)),
+                expect=Expect("json", frozenset({"message"}), read=partial(_read_work, doi)),
                 ttl=TTL["crossref"],
             )
         )
 
-    def updates(self, dois: Sequence[str]) -> Reply:
-        """Return the notices whose ``update-to`` names one of these works, as JSON with ``total-results``.
+    def updates(self, dois: Sequence[str]) -> Reply[list[Message]]:
+        """Return the notices whose ``update-to`` names one of these works.
 
         Args:
             dois: bare DOIs without commas, which divide Crossref's filters and cannot be encoded there.
@@ -98,27 +100,31 @@ class Crossref:
                 endpoint="crossref_updates",
                 url=f"{self._base}/works",
                 params=(("filter", ",".join(f"updates:{doi}" for doi in dois)), ("rows", str(MAX_UPDATES))),
-                expect=Expect("json", frozenset({"message"}), read=_check_list),
+                expect=Expect("json", frozenset({"message"}), read=_read_list),
                 ttl=TTL["crossref"],
             )
         )
 
 
-def _check_work(doi: str, content: bytes) -> None:
+def _read_work(doi: str, content: bytes) -> Message:
     message = json.loads(content).get("message")
     told = message.get("DOI") if isinstance(message, dict) else None
     if not isinstance(told, str) or told.lower() != doi.lower():
         raise _invalid(f"its record is about {str(told)[:100]!r} and not about {doi[:100]!r}", "crossref_work")
     notice(WORK, content)
+    return message  # type: ignore[no-any-return]  # what has a DOI is a mapping
 
 
-def _check_list(content: bytes) -> None:
+def _read_list(content: bytes) -> list[Message]:
     message = json.loads(content).get("message")
     items = message.get("items") if isinstance(message, dict) else None
     total = message.get("total-results") if isinstance(message, dict) else None
-    if not isinstance(items, list) or not isinstance(total, int) or len(items) != min(total, MAX_UPDATES):
-        raise _invalid("its list has another length than it says", "crossref_updates")
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise _invalid("it has no list of records", "crossref_updates")
+    if total != len(items):
+        raise _invalid(f"it counts {total!r} notices and lists {len(items)}", "crossref_updates")
     notice(UPDATES, content)
+    return items
 
 
 def _invalid(problem: str, endpoint: str) -> UpstreamError:

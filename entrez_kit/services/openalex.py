@@ -22,8 +22,8 @@ class OpenAlex:
         self._transport = transport
         self._base = settings.openalex_url.rstrip("/")
 
-    def work(self, doi: str) -> Reply:
-        """Return ``doi`` and ``is_retracted`` of a work as JSON.
+    def is_retracted(self, doi: str) -> Reply[bool]:
+        """Return whether a work counts as retracted.
 
         Args:
             doi: a bare DOI; any sign in it is encoded.
@@ -39,18 +39,20 @@ class OpenAlex:
                 endpoint="openalex_work",
                 url=f"{self._base}/works/doi:{quote(doi, safe='')}",
                 params=(("select", "id,doi,is_retracted"),),
-                expect=Expect("json", frozenset({"is_retracted"}), read=partial(_check, doi)),
+                expect=Expect("json", frozenset({"is_retracted"}), read=partial(_read, doi)),
                 ttl=TTL["openalex"],
             )
         )
 
 
-def _check(doi: str, content: bytes) -> None:
+def _read(doi: str, content: bytes) -> bool:
     document = json.loads(content)
     told = str(document.get("doi") or "").lower().removeprefix("https://doi.org/")
-    if told != doi.lower() or not isinstance(document.get("is_retracted"), bool):
+    retracted = document.get("is_retracted")
+    if told != doi.lower() or not isinstance(retracted, bool):
         raise UpstreamError(
             f"OpenAlex's reply is about {told[:100]!r} and not about {doi[:100]!r}, or does not say how it stands.",
             details={"reason": "invalid_response", "service": "openalex", "endpoint": "openalex_work"},
         )
     notice(WORK, content)
+    return retracted

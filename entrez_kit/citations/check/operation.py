@@ -5,7 +5,6 @@ or by its title. An identifier that exists proves nothing: made-up references of
 How the work stands is asked of every source there is (``sources.py``).
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -348,7 +347,7 @@ def _at_crossref(services: Services, references: Sequence[Reference], found: lis
             wanted.setdefault(reference.doi, []).append(number)
 
     def ask(batch: list[str]) -> Article:
-        return article_of(json.loads(services.crossref.work(batch[0]).content)["message"])
+        return article_of(services.crossref.work(batch[0]).value)
 
     asked = in_batches(list(wanted), 1, ask, refusals=(EntityNotFound, InvalidInput))
     for (doi,), article in asked.answers:

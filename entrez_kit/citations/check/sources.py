@@ -4,8 +4,7 @@ No source knows all retractions, so what one is silent about says little. A sour
 work, is never taken for one that has nothing against it.
 """
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -281,14 +280,14 @@ def _each(
 
 def _crossref(services: Services, works: Sequence[Work]) -> list[SourceStanding]:
     """Ask Crossref both ways: what updates a work by its own record, and which notices say that they update it."""
-    records, silent = _each("crossref", works, lambda doi: json.loads(services.crossref.work(doi).content)["message"])
+    records, silent = _each("crossref", works, lambda doi: services.crossref.work(doi).value)
     named = {doi: standing_of_work(record) for doi, record in records.items()}
     # A record that names what retracts it needs no second question.
     open_ones = [doi for doi, standing in named.items() if standing is None or standing.status not in _RETRACTED]
     asked = in_batches(
         [doi for doi in open_ones if "," not in doi],
         UPDATES_BATCH,
-        lambda batch: _updates(services, batch),
+        lambda batch: services.crossref.updates(batch).value,
         refusals=(InvalidInput, EntityNotFound),
     )
     for batch, notices in asked.answers:
@@ -311,22 +310,14 @@ def _crossref(services: Services, works: Sequence[Work]) -> list[SourceStanding]
     return [said(work) for work in works]
 
 
-def _updates(services: Services, dois: list[str]) -> Iterable[Mapping[str, Any]]:
-    message = json.loads(services.crossref.updates(dois).content)["message"]
-    items: list[Mapping[str, Any]] = [item for item in message["items"] if isinstance(item, dict)]
-    if message["total-results"] > len(items):
-        raise UpstreamError("Crossref lists only some of the notices.", details={"reason": "incomplete"})
-    return items
-
-
 def _openalex(services: Services, works: Sequence[Work]) -> list[SourceStanding]:
-    found, silent = _each("openalex", works, lambda doi: json.loads(services.openalex.work(doi).content))
+    found, silent = _each("openalex", works, lambda doi: services.openalex.is_retracted(doi).value)
 
     def said(work: Work) -> SourceStanding:
         if not work.doi:
             return _without_id("openalex", "DOI")
         if work.doi in silent:
             return silent[work.doi]
-        return _said("openalex", Standing(status="retracted") if found[work.doi]["is_retracted"] else None)
+        return _said("openalex", Standing(status="retracted") if found[work.doi] else None)
 
     return [said(work) for work in works]
