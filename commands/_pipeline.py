@@ -9,7 +9,7 @@ goes to stdout or to the file of ``-o``; ``note`` and ``warn`` go to stderr. A c
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import typer
 
@@ -32,6 +32,9 @@ __all__ = ["View", "accepts", "counted", "emit", "help_of", "note", "plan", "run
 
 Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Result)
+
+MANY_REQUESTS: Final = 1_000
+"""From so many requests on NCBI asks for another hour."""
 
 
 def state(ctx: typer.Context) -> State:
@@ -57,6 +60,34 @@ def note(ctx: typer.Context, text: str) -> None:
 def warn(ctx: typer.Context, text: str) -> None:
     """Print ``Warning: text`` on stderr, -q or not."""
     state(ctx).warn(text)
+
+
+def was_typed(ctx: typer.Context, name: str) -> bool:
+    """Tell whether an argument was given on the command line, and is no default."""
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def completion(*words: str) -> Callable[[str], list[str]]:
+    """Return what completes an argument that is one of these words."""
+    return lambda incomplete: [word for word in words if word.lower().startswith(incomplete.lower())]
+
+
+def advise(ctx: typer.Context, records: int) -> None:
+    """Say how long very many records take, when NCBI would rather have them asked for."""
+    from entrez_kit.pubmed.record_fetcher import BATCH
+
+    requests = -(-records // BATCH)
+    settings = state(ctx).settings
+    if requests <= MANY_REQUESTS or settings.demo:
+        return
+    minutes = max(1, round(requests / settings.requests_per_second / 60))
+    note(
+        ctx,
+        f"{counted(records, 'record')} {'takes' if records == 1 else 'take'} {counted(requests, 'request')}: "
+        f"at least {counted(minutes, 'minute')}. NCBI asks to run large jobs at "
+        "weekends or between 21:00 and 5:00 US Eastern time. An interrupted run goes on where it ended.",
+    )
 
 
 def help_of(operation: Operation[Any, Any], name: str) -> str:

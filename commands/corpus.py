@@ -19,14 +19,12 @@ from entrez_kit.corpus.operations import (
     SYNC_PLAN,
 )
 from entrez_kit.corpus.search.operation import RagHit, RagSearchResult
-from entrez_kit.corpus.sync import ADVISED_REQUESTS
 from entrez_kit.errors import EntrezKitError, InvalidInput, corpus_envelope
 from entrez_kit.identifiers import read_identifier
 from entrez_kit.model import Result
-from entrez_kit.pubmed.record_fetcher import BATCH
 
 from ._formats.fields import Column, Record, as_data, columns_at
-from ._pipeline import View, accepts, counted, emit, help_of, note, plan, run, show_with, state, status_of
+from ._pipeline import View, accepts, advise, emit, help_of, note, plan, run, show_with, state, status_of
 from ._report import report_error, watching
 from ._views.text import standing_status
 
@@ -80,7 +78,7 @@ def sync_command(
         return
     is_new = state(ctx).services.corpus.get_checkpoint(query_key) is None
     view = _one_document("sync_page", query_key=query_key, is_new=is_new)
-    run(ctx, SYNC_HERE, arguments, view, label=f"Syncing {query_key}", begin=partial(_advise, ctx))
+    run(ctx, SYNC_HERE, arguments, view, label=f"Syncing {query_key}", begin=partial(advise, ctx))
 
 
 @contextmanager
@@ -106,21 +104,6 @@ def _term(ctx: typer.Context, query_key: str, typed: list[str] | None) -> str:
             details={"reason": "term_missing"},
         )
     return known.term
-
-
-def _advise(ctx: typer.Context, records: int) -> None:
-    """Say how long very many records take, when NCBI would rather have them asked for."""
-    requests = -(-records // BATCH)
-    settings = state(ctx).settings
-    if requests <= ADVISED_REQUESTS or settings.demo:
-        return
-    minutes = max(1, round(requests / settings.requests_per_second / 60))
-    note(
-        ctx,
-        f"{counted(records, 'record')} take {counted(requests, 'request')}: at least {counted(minutes, 'minute')}. "
-        "NCBI asks to run large jobs at weekends or between 21:00 and 5:00 US Eastern time. An interrupted sync goes "
-        "on where it ended.",
-    )
 
 
 def _one_document(page: str, **more: Any) -> View[Any]:

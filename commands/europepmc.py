@@ -11,7 +11,7 @@ from entrez_kit.europepmc.search import EUROPEPMC_SEARCH, EuropePMCResult, Walk
 from entrez_kit.services.europe_pmc import MAX_PAGE_SIZE
 
 from ._formats.fields import as_data
-from ._pipeline import View, accepts, help_of, note, plan, run, show_with
+from ._pipeline import View, accepts, completion, help_of, note, plan, run, show_with, was_typed
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS, record_key
 
@@ -55,8 +55,8 @@ def command(
             metavar="SOURCE",
             help=f"{_help('sources')} May be repeated.",
             show_default=True,
-            autocompletion=lambda incomplete: _beginning(
-                incomplete, "MED", "PMC", "PPR", "PAT", "AGR", "CBA", "CTX", "ETH", "HIR", "NBK", "preprints"
+            autocompletion=completion(
+                "MED", "PMC", "PPR", "PAT", "AGR", "CBA", "CTX", "ETH", "HIR", "NBK", "preprints"
             ),
         ),
     ] = ["MED", "PMC", "PPR"],  # noqa: B006  # typer reads the default and never changes it
@@ -67,7 +67,7 @@ def command(
             metavar="ORDER",
             help=_help("sort_by"),
             show_default=True,
-            autocompletion=lambda incomplete: _beginning(incomplete, "relevance", "date", "cited"),
+            autocompletion=completion("relevance", "date", "cited"),
         ),
     ] = "relevance",
     detail_level: Annotated[
@@ -92,26 +92,17 @@ def command(
         "max_results": max_results,
     }
     form = plan(ctx).format
-    if form in _BRIEF and not _given(ctx, "detail_level") and not plan(ctx).fields:
+    if form in _BRIEF and not was_typed(ctx, "detail_level") and not plan(ctx).fields:
         arguments["detail_level"] = "brief"
-    if max_results is not None and not _given(ctx, "page_size"):
+    if max_results is not None and not was_typed(ctx, "page_size"):
         arguments["page_size"] = max(min(max_results, MAX_PAGE_SIZE), 1)
     run(ctx, EUROPEPMC_SEARCH, arguments, _view(), label="Retrieving records", afterwards=partial(_remarks, ctx))
-
-
-def _beginning(incomplete: str, *words: str) -> list[str]:
-    return [word for word in words if word.lower().startswith(incomplete.lower())]
-
-
-def _given(ctx: typer.Context, name: str) -> bool:
-    source = ctx.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 def _sources(ctx: typer.Context, sources: list[str], preprints: bool) -> list[str]:
     if not preprints:
         return sources
-    if _given(ctx, "sources"):
+    if was_typed(ctx, "sources"):
         raise InvalidInput(
             "--preprints and --source contradict each other.",
             invalid_input="preprints",

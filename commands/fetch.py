@@ -26,7 +26,7 @@ from entrez_kit.pubmed.record_fetcher import BATCH
 from ._formats.fields import Attributes, Record
 from ._formats.writer import Texts
 from ._ids import NAME_ARTICLES, failed, read_inputs
-from ._pipeline import View, accepts, counted, help_of, note, plan, run, show_with, state
+from ._pipeline import View, accepts, advise, counted, help_of, note, plan, run, show_with, state, was_typed
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS
 
@@ -54,8 +54,6 @@ _ENTRIES: Final = ("ris", "bibtex", "csl")
 HISTORY: Final = "Result sets kept at NCBI"
 MANY_RECORDS: Final = 20_000
 """About a gigabyte as one document."""
-MANY_REQUESTS: Final = 1_000
-"""From here on NCBI asks for nights and weekends, and a person wants to know how long it takes."""
 _MODELS: Final[Mapping[str, Any]] = {
     "abstract_plus": Article,
     "citation_data": CitationData,
@@ -250,8 +248,7 @@ def _level(ctx: typer.Context, level: str) -> str:
         InvalidInput: the two contradict each other.
     """
     made = plan(ctx)
-    source = ctx.get_parameter_source("detail_level")
-    chosen = level if source is not None and source.name == "COMMANDLINE" else None
+    chosen = level if was_typed(ctx, "detail_level") else None
     text = {"full_xml": "json", "medline_text": "nbib"}
     if made.format == "table" and level in text:
         state(ctx).plan = made = replace(made, format=text[level])
@@ -280,14 +277,4 @@ def _advise(ctx: typer.Context, records: int) -> None:
     """Say how long very many records take, when NCBI would rather have them asked for, and how to save memory."""
     if records > MANY_RECORDS and plan(ctx).format in ("json", "table"):
         note(ctx, f"{counted(records, 'record')} are held in memory to print them as one; jsonl streams them.")
-    requests = -(-records // BATCH)
-    settings = state(ctx).settings
-    if requests <= MANY_REQUESTS or settings.demo:
-        return
-    minutes = max(1, round(requests / settings.requests_per_second / 60))
-    note(
-        ctx,
-        f"{counted(records, 'record')} {'takes' if records == 1 else 'take'} {counted(requests, 'request')}: "
-        f"at least {counted(minutes, 'minute')}. NCBI asks to run large jobs at "
-        "weekends or between 21:00 and 5:00 US Eastern time. An interrupted run goes on where it ended.",
-    )
+    advise(ctx, records)

@@ -19,7 +19,7 @@ from entrez_kit.relationships.operation import RELATIONSHIPS
 from ._formats.fields import Record, as_data, columns_at
 from ._formats.rows import fit_into_cells
 from ._ids import NAME_ARTICLES, InputFiles, read_inputs, run_each
-from ._pipeline import View, accepts, counted, help_of, note, plan, show_with
+from ._pipeline import View, accepts, completion, counted, help_of, note, plan, show_with
 from ._views.markdown import escaped, item
 from ._views.text import standing_status
 
@@ -48,9 +48,7 @@ def command(
             metavar="RELATION",
             help=help_of(RELATIONSHIPS, "relationship_type"),
             show_default=True,
-            autocompletion=lambda incomplete: [
-                name for name in ("similar", "citedin", "references", CITATIONS) if name.startswith(incomplete)
-            ],
+            autocompletion=completion("similar", "citedin", "references", CITATIONS),
         ),
     ] = "pubmed_similar_articles",
     max_related_results: Annotated[

@@ -14,7 +14,7 @@ from entrez_kit.pubmed.search import MAX_SUMMARIES, SEARCH_ARTICLES, SORT_NAMES,
 from entrez_kit.services.esearch_reply import DROPPED
 
 from ._formats.fields import Record, Shape, as_data
-from ._pipeline import View, accepts, help_of, note, plan, run, show_with, state, tell_warnings
+from ._pipeline import View, accepts, completion, help_of, note, plan, run, show_with, state, tell_warnings, was_typed
 from ._report import watching
 from ._state import STDIN, Plan
 from ._views.markdown import item
@@ -50,7 +50,7 @@ def command(
             metavar="ORDER",
             help=_help("sort_by"),
             show_default=True,
-            autocompletion=lambda incomplete: _beginning(incomplete, *SORT_NAMES),
+            autocompletion=completion(*SORT_NAMES),
         ),
     ] = "relevance",
     retrieve_all: Annotated[bool, typer.Option("--all", help=_help("retrieve_all"))] = False,
@@ -82,7 +82,7 @@ def command(
             help=_help("date_range.date_type"),
             rich_help_panel=DATES,
             show_default=True,
-            autocompletion=lambda incomplete: _beginning(incomplete, "pdat", "mdat", "edat"),
+            autocompletion=completion("pdat", "mdat", "edat"),
         ),
     ] = "pdat",
     filter_by_publication_types: Annotated[
@@ -114,7 +114,7 @@ def command(
             metavar="NAME",
             help=f"{_help('species')} humans or animals.",
             rich_help_panel=FILTERS,
-            autocompletion=lambda incomplete: _beginning(incomplete, "humans", "animals"),
+            autocompletion=completion("humans", "animals"),
         ),
     ] = None,
     free_full_text: Annotated[
@@ -186,10 +186,6 @@ def _print_records(ctx: typer.Context, arguments: dict[str, Any], strict: bool) 
     print_records(ctx, wanted, idle="Nothing was found.", remark=result.shortfall())
 
 
-def _beginning(incomplete: str, *words: str) -> list[str]:
-    return [word for word in words if word.startswith(incomplete)]
-
-
 def _query(words: list[str]) -> str:
     """Join the words of a query that was not quoted; read it from stdin where that is what was asked."""
     if words == [STDIN]:
@@ -215,8 +211,7 @@ def _names_a_summary(made: Plan) -> bool:
 
 
 def _refuse_pages(ctx: typer.Context) -> None:
-    source = ctx.get_parameter_source("max_results")
-    if source is not None and source.name == "COMMANDLINE":
+    if was_typed(ctx, "max_results"):
         raise InvalidInput(
             "--max-results and --all contradict each other.",
             invalid_input="max_results",
