@@ -8,8 +8,9 @@ PubMed counts fewer records than are here, those that it does not list are asked
 """
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
+from functools import partial
 from typing import Final
 
 from entrez_kit import tracing
@@ -26,6 +27,7 @@ from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
 from entrez_kit.pubmed.search import warnings_about
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
+from entrez_kit.transport.in_flight import in_order
 from entrez_kit.wording import AGAIN, Argument, ByDoor, Wording
 
 MOST_OVERLAP: Final = 1_000_000
@@ -33,7 +35,7 @@ MOST_OVERLAP: Final = 1_000_000
 NAMED: Final = 20
 """So many PMIDs are named in a warning; all of them stand in ``details.missing``."""
 SECONDS_PER_REQUEST: Final = 1.5
-"""What an EFetch of 200 records takes at NCBI, more or less."""
+"""What an EFetch of 500 records takes at NCBI, more or less."""
 ADVISED_REQUESTS: Final = 1_000
 """NCBI asks for larger jobs to be run at night or on weekends."""
 
@@ -285,17 +287,24 @@ class _Sync:
         self.unlisted += max(0, piece.count - len(pmids))
         if follows_entries:
             self._look_for_deletions(piece, pmids)
-        for start in range(0, len(pmids), BATCH):
-            is_last = start + BATCH >= len(pmids)
-            self._batch(pmids[start : start + BATCH], ends_slice=is_last and follows_entries)
+        batches = [pmids[start : start + BATCH] for start in range(0, len(pmids), BATCH)]
+        here = [self.store.fresh(self.job, batch) for batch in batches]
+        wanted = [[pmid for pmid in batch if pmid not in fresh] for batch, fresh in zip(batches, here, strict=True)]
+        for number, (docs, failed, lacking) in enumerate(self._fetched(wanted)):
+            self._commit(docs, failed, lacking, here[number], ends_slice=follows_entries and number + 1 == len(batches))
             if self.gave_up:
                 return
 
-    def _batch(self, pmids: Sequence[int], *, ends_slice: bool) -> None:
-        """Fetch and commit one batch; the checkpoint moves with the last one of a slice, unless one is missing."""
-        self._report()
-        fresh = self.store.fresh(self.job, pmids)
-        docs, failed, lacking = self._fetch([pmid for pmid in pmids if pmid not in fresh])
+    def _commit(
+        self,
+        docs: list[Doc],
+        failed: dict[int, EntrezKitError],
+        lacking: list[int],
+        fresh: dict[int, str | None],
+        *,
+        ends_slice: bool,
+    ) -> None:
+        """Commit one batch; the checkpoint moves with the last one of a slice, unless one is missing."""
         self.failed |= failed
         self.lacking |= dict.fromkeys(lacking)
         for edat in (*fresh.values(), *(doc.edat for doc in docs)):
@@ -310,8 +319,22 @@ class _Sync:
         )
         self._note_standings(done.standings)
 
-    def _fetch(self, pmids: Sequence[int]) -> tuple[list[Doc], dict[int, EntrezKitError], list[int]]:
-        """Return the records, why some were not delivered, and which ones do not exist."""
+    def _fetched(
+        self, batches: Sequence[Sequence[int]]
+    ) -> Iterator[tuple[list[Doc], dict[int, EntrezKitError], list[int]]]:
+        """Yield of each batch the records, why some were not delivered, and which ones do not exist.
+
+        Batches are asked for side by side, ahead of what is done with them.
+        """
+        at_once = self.search.services.eutils.at_once if len(batches) > 1 else 1
+        for docs, failed, lacking in in_order((partial(self._ask, batch) for batch in batches), at_once):
+            self._report()
+            self.gave_up = bool(failed) and self.retrieval.pulse.stopped_by is not None
+            if failed and self.problem is None:
+                self.problem = next(iter(failed.values()))
+            yield docs, failed, lacking
+
+    def _ask(self, pmids: Sequence[int]) -> tuple[list[Doc], dict[int, EntrezKitError], list[int]]:
         if not pmids:
             return [], {}, []
         records, errors = self.retrieval.batch([str(pmid) for pmid in pmids])
@@ -325,18 +348,13 @@ class _Sync:
                     f"The record {pmid} cannot be read: {exc}", details={"reason": "invalid_response"}
                 )
         lacking = [pmid for pmid in pmids if str(pmid) not in records and pmid not in failed]
-        self.gave_up = self.retrieval.pulse.stopped_by is not None
-        if failed and self.problem is None:
-            self.problem = next(iter(failed.values()))
         return docs, failed, lacking
 
     def _ask_again(self) -> None:
         """Ask for what earlier syncs found listed and could not get."""
         again = sorted(self.known_lacking - set(self.lacking))
-        for start in range(0, len(again), BATCH):
-            self._report()
-            batch = again[start : start + BATCH]
-            docs, failed, lacking = self._fetch(batch)
+        batches = [again[start : start + BATCH] for start in range(0, len(again), BATCH)]
+        for docs, failed, lacking in self._fetched(batches):
             self.failed |= failed
             self.lacking |= dict.fromkeys(lacking)
             self.store.commit_batch(self.job, docs)
@@ -388,9 +406,8 @@ class _Sync:
         members = self.store.unseen(self.job, first.isoformat(), last.isoformat())
         gone = sorted(set(members) - set(listed) - set(self.lacking))
         self.total += len(gone)
-        for start in range(0, len(gone), BATCH):
-            self._report()
-            docs, failed, deleted = self._fetch(gone[start : start + BATCH])
+        batches = [gone[start : start + BATCH] for start in range(0, len(gone), BATCH)]
+        for docs, failed, deleted in self._fetched(batches):
             unmatched = [doc.pmid for doc in docs]
             self.failed |= failed
             done = self.store.commit_batch(self.job, docs, deleted=deleted, unmatched=unmatched)

@@ -39,6 +39,9 @@ from entrez_kit.wording import BASE_ADDRESS, Switch, Wording
 logger = logging.getLogger("entrez_kit.transport")
 
 MAX_BODY_BYTES: Final = 50_000_000
+LARGE_BODY_BYTES: Final = 250_000
+READ_AT_ONCE: Final = 2
+"""So many large bodies are read at the same time, however many have come: a tree takes many times its text."""
 CHUNK_BYTES: Final = 65_536
 POOL_SIZE: Final = 16
 _FORM: Final = "application/x-www-form-urlencoded"
@@ -273,6 +276,7 @@ class WireAdapter(HTTPAdapter):
         self._settings = settings
         self._gate = gate
         self._redactor = redactor
+        self._reading = threading.Semaphore(READ_AT_ONCE)
         self.watch: Callable[[Call, replies.Incoming], None] | None = None
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
@@ -306,7 +310,8 @@ class WireAdapter(HTTPAdapter):
             incoming = replies.Incoming(live.status_code, live.headers, body, request.moved_to)
         if self.watch is not None:
             self.watch(call, incoming)
-        checked = replies.check(call, incoming, self._redactor, self._told(call))
+        with self._reading if len(body) > LARGE_BODY_BYTES else nullcontext():
+            checked = replies.check(call, incoming, self._redactor, self._told(call))
         return CheckedReply(body, checked.value, incoming.status, self._ttl(call, checked.complete))
 
     @contextmanager
