@@ -1,0 +1,338 @@
+"""The real program against the real services: ``ENTREZ_KIT_LIVE=1 pytest -m live``, off by default, never in .ci/run.
+
+Every acceptance scenario of the specifications, one call of each operation, and the doctor. What is checked cannot
+change from one day to the next: ids, symbols, species, codes. With the addresses of a sandbox in the environment it is
+the sandbox that answers, with records of its own.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.doctor.probes import DEMO, REAL, UNKNOWN_PMID
+from entrez_kit.sandbox.server import Sandbox
+
+live = [
+    pytest.mark.live,
+    pytest.mark.skipif(os.environ.get("ENTREZ_KIT_LIVE") != "1", reason="ENTREZ_KIT_LIVE=1 is not set"),
+]
+OWNERS: Mapping[str, str] = {
+    name: value
+    for name, value in os.environ.items()
+    if name.startswith(("NCBI_", "UNPAYWALL_", "EUROPEPMC_", "CROSSREF_"))
+    or name == "TMPDIR"
+    or (name.startswith("ENTREZ_KIT_") and name.endswith("_URL"))
+}
+"""Whoever runs the tests is asked for at the services; the rate limit is shared with all else this user runs."""
+IS_SANDBOX = urlsplit(OWNERS.get("ENTREZ_KIT_EUTILS_URL", "")).hostname in ("127.0.0.1", "localhost", "::1")
+X = DEMO if IS_SANDBOX else REAL
+PMIDS = X.pmids
+JOURNAL, YEAR, VOLUME, PAGE = X.citation.split("|")[:4]
+CLAIM = "GenBank is a comprehensive database that contains publicly available nucleotide sequences"
+"""Words of the abstract of PMID 23193287."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a call of the program ended."""
+
+    status: int
+    document: Any
+    error: Any
+
+
+Run = Callable[..., Ended]
+
+
+@pytest.fixture(name="run", scope="module")
+def run_fixture(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Run the program as its user does, with folders of this run and an empty cache."""
+    home = tmp_path_factory.mktemp("live")
+
+    def run(*arguments: str, given: str = "", **environment: str) -> Ended:
+        done = subprocess.run(
+            [sys.executable, "-m", "entrez_kit", *arguments, "--json"],
+            input=given.encode(),
+            capture_output=True,
+            env={**os.environ, **OWNERS, "ENTREZ_KIT_HOME": str(home), **environment},
+            timeout=180,
+            check=False,
+        )
+        errors = [line for line in done.stderr.decode().splitlines() if line.startswith('{"success": false')]
+        assert b"Traceback" not in done.stderr, done.stderr.decode()
+        return Ended(
+            done.returncode,
+            json.loads(done.stdout) if done.stdout.strip() else None,
+            json.loads(errors[-1])["error"] if errors else None,
+        )
+
+    return run
+
+
+# The operations
+
+Check = Callable[[Any], object]
+CALLS: Mapping[str, tuple[tuple[str, ...], Check]] = {
+    "pubmed_search_articles": (
+        ("search", X.term, "-n", "5"),
+        lambda found: len(found["pmids"]) == 5 <= found["total_found"],
+    ),
+    "pubmed_fetch_contents": (
+        ("fetch", *PMIDS, X.book),
+        lambda found: {*PMIDS, X.book} == {article["pmid"] for article in found["articles"]},
+    ),
+    "pubmed_fetch_fulltext": (
+        ("fulltext", X.pmcid),
+        lambda found: found["articles"][0]["sections"] and found["articles"][0]["pmcid"] == X.pmcid,
+    ),
+    "pubmed_article_relationships": (
+        ("related", PMIDS[0], "-n", "3"),
+        lambda found: found["related_articles"] and found["related_articles"][0]["pmid"] != PMIDS[0],
+    ),
+    "pubmed_format_citations": (
+        ("cite", *PMIDS, "--style", "apa,vancouver"),
+        lambda found: len(found["citations"]) == len(PMIDS) or len(found["citations"]) == 2 * len(PMIDS),
+    ),
+    "pubmed_lookup_citation": (
+        ("match", "--journal", JOURNAL, "--year", YEAR, "--volume", VOLUME, "--page", PAGE),
+        lambda found: found["results"][0]["pmid"] == X.cited,
+    ),
+    "pubmed_convert_ids": (
+        ("convert", X.in_pmc, X.pmcid),
+        lambda found: X.pmcid in json.dumps(found) and X.in_pmc in json.dumps(found),
+    ),
+    "europepmc_search": (("europepmc", X.term, "-n", "5"), lambda found: X.term and len(json.dumps(found)) > 1000),
+    "pubmed_lookup_mesh": (("mesh", X.heading), lambda found: found["results"][0]["name"].lower() == X.heading),
+    "pubmed_spell_check": (("spell", X.misspelt), lambda found: found["has_suggestion"] and found["corrected"]),
+    "search_genes": (
+        ("gene", "search", "TP53", "--organism", "human"),
+        lambda found: found["items"][0]["id"] == f"NCBIGene:{X.gene}",
+    ),
+    "get_gene": (("gene", "get", f"NCBIGene:{X.gene}"), lambda found: found["symbol"] == "TP53"),
+    "get_pubmed_links": (
+        ("gene", "pubmed", f"NCBIGene:{X.gene}"),
+        lambda found: found["pmids"] and all(pmid.isdigit() for pmid in found["pmids"]),
+    ),
+    "entrez_info": (("db", "info", "pubmed"), lambda found: found["database"]["fields"]),
+    "entrez_search": (("db", "search", "gene", "TP53[sym] AND human[orgn]"), lambda found: X.gene in found["ids"]),
+    "entrez_summary": (("db", "summary", "gene", X.gene), lambda found: found["summaries"][0]["name"] == "TP53"),
+    "entrez_fetch": (
+        ("db", "fetch", "pubmed", PMIDS[0], "--rettype", "medline", "--retmode", "text"),
+        lambda found: f"PMID- {PMIDS[0]}" in found["content"],
+    ),
+    "entrez_link": (
+        ("db", "link", X.gene, "--from", "gene", "--to", "pubmed"),
+        lambda found: found["linksets"][0]["links"],
+    ),
+    "pubmed_sync_delta": (
+        ("corpus", "sync", "live", " OR ".join(f"{pmid}[uid]" for pmid in PMIDS)),
+        lambda found: found["inserted"] == found["pmids_processed"] == len(PMIDS),
+    ),
+    "rag_search": (("corpus", "search", X.term, "-n", "3"), lambda found: isinstance(found["results"], list)),
+    "rag_get": (("corpus", "get", PMIDS[0]), lambda found: found["doc_id"] == f"pmid:{PMIDS[0]}"),
+    "corpus_checkpoint_get": (("corpus", "checkpoint", "get", "live"), lambda found: found["last_edat"]),
+    "corpus_checkpoint_set": (("corpus", "checkpoint", "set", "live", "2001-01-01"), lambda found: found["ok"]),
+}
+"""One call of each operation, in the order of the catalogue but for the corpus: what is read there is synced first."""
+BESIDE = {"pubmed_verify_claims"}
+"""Called with a file, below."""
+
+
+def test_every_operation_has_a_live_call() -> None:
+    assert {operation.name for operation in OPERATIONS} == {*CALLS, *BESIDE}
+
+
+def _marked(function: Callable[..., None]) -> Callable[..., None]:
+    for mark in live:
+        function = mark(function)
+    return function
+
+
+@_marked
+@pytest.mark.parametrize("name", CALLS)
+def test_an_operation_answers(run: Run, name: str) -> None:
+    arguments, check = CALLS[name]
+
+    ended = run(*arguments)
+
+    assert ended.status == 0, ended
+    assert check(ended.document), ended.document
+
+
+@_marked
+def test_claims_are_looked_up(run: Run) -> None:
+    ended = run("verify", "-", given=f"claim,id\n{CLAIM},{X.in_pmc}\n")
+
+    assert ended.status in (0, 4), ended
+    assert X.in_pmc in json.dumps(ended.document)
+
+
+# Genes: the acceptance scenarios and edge cases
+
+
+@_marked
+def test_us1_scenario_1_brca1_gives_ranked_candidates_with_ids(run: Run) -> None:
+    found = run("gene", "search", "BRCA1").document
+
+    assert "NCBIGene:672" in {item["id"] for item in found["items"][:5]}
+    assert found["items"][0]["match"] == "symbol"
+    scores = [item["score"] for item in found["items"]]
+    assert scores == sorted(scores, reverse=True)
+    assert found["pagination"]["total_count"] >= len(scores) == (len(scores) if IS_SANDBOX else 50)
+
+
+@_marked
+def test_us1_scenario_2_words_give_several_candidates(run: Run) -> None:
+    found = run("gene", "search", "tumor suppressor", "--page-size", "10").document
+
+    assert found["pagination"]["total_count"] >= len(found["items"]) >= (2 if IS_SANDBOX else 10)
+
+
+@_marked
+def test_us1_scenario_3_only_human_genes(run: Run) -> None:
+    found = run("gene", "search", "TP53", "--organism", "human").document
+
+    assert found["items"][0]["id"] == "NCBIGene:7157"
+    assert {item["organism"].split()[0] for item in found["items"]} == {"Homo"}
+
+
+@_marked
+def test_us2_scenario_1_a_gene_is_complete(run: Run) -> None:
+    gene = run("gene", "get", "NCBIGene:7157").document
+
+    assert (gene["symbol"], gene["map_location"], gene["chromosome"]) == ("TP53", "17p13.1", "17")
+    assert gene["summary"]
+    assert "P53" in {alias.upper() for alias in gene["aliases"]}
+    told = gene["cross_references"]
+    assert (told["hgnc"], told["ensembl_gene"], told["entrez"]) == ("HGNC:11998", "ENSG00000141510", "7157")
+    assert "P04637" in told["uniprot"]
+    assert "NM_000546" in told["refseq"]
+    assert told["omim"] == "191170"
+
+
+@_marked
+def test_us2_scenario_2_a_symbol_is_unresolved_and_the_hint_leads_on(run: Run) -> None:
+    ended = run("gene", "get", "BRCA1")
+
+    assert (ended.status, ended.error["code"]) == (2, "UNRESOLVED_ENTITY")
+    assert "gene search BRCA1" in ended.error["recovery_hint"]
+
+
+@_marked
+@pytest.mark.parametrize("command", ["get", "pubmed"])
+def test_us2_scenario_3_an_id_without_a_gene_is_not_found(run: Run, command: str) -> None:
+    ended = run("gene", command, "NCBIGene:999999999")
+
+    assert (ended.status, ended.error["code"]) == (3, "ENTITY_NOT_FOUND")
+
+
+@_marked
+def test_us3_scenarios_1_and_2_a_gene_has_literature_and_the_limit_holds(run: Run) -> None:
+    whole, limited = (run("gene", "pubmed", "NCBIGene:7157", "--limit", limit).document for limit in ("20", "1"))
+
+    assert len(limited["pmids"]) == 1 <= len(whole["pmids"]) <= 20
+    assert limited["total_count"] == whole["total_count"] >= (2 if IS_SANDBOX else 1000)
+
+
+@_marked
+def test_us4_scenario_1_following_the_hint_resolves_the_gene(run: Run) -> None:
+    hint = run("gene", "get", "BRCA1").error["recovery_hint"]
+    command = hint.partition("`entrez-kit ")[2].partition("`")[0].split()
+
+    found = run(*command, "--organism", "human").document
+
+    assert run("gene", "get", found["items"][0]["id"]).document["symbol"] == "BRCA1"
+
+
+@_marked
+def test_us4_scenario_2_rate_limited_says_to_wait_or_to_add_a_key(run: Run) -> None:
+    with Sandbox(faults={"429": 1.0}, enforce_limits=False) as sandbox:  # the services are not to be provoked
+        ended = run(
+            *("gene", "search", "TP53"),
+            ENTREZ_KIT_EUTILS_URL=f"{sandbox.url}/entrez/eutils",
+            NCBI_MAX_RETRIES="0",
+            NCBI_API_KEY="",
+        )
+
+    assert (ended.status, ended.error["code"]) == (7, "RATE_LIMITED")
+    assert "NCBI_API_KEY" in ended.error["recovery_hint"]
+
+
+@_marked
+def test_us4_scenario_3_a_service_that_is_away_is_an_upstream_error(run: Run) -> None:
+    ended = run(
+        *("gene", "search", "TP53"), ENTREZ_KIT_EUTILS_URL="http://127.0.0.1:9/entrez/eutils", NCBI_MAX_RETRIES="0"
+    )
+
+    assert (ended.status, ended.error["code"]) == (5, "UPSTREAM_ERROR")
+    assert ended.error["recovery_hint"]
+
+
+@_marked
+def test_edge_cases_of_gene_search(run: Run) -> None:
+    empty = run("gene", "search", "qqzzxxyvvkkw")
+    assert (empty.status, empty.document["items"], empty.document["pagination"]["total_count"]) == (0, [], 0)
+    for organism in ("klingon", "txid999999999"):
+        unclear = run("gene", "search", "TP53", "--organism", organism)
+        assert (unclear.status, unclear.error["code"]) == (2, "AMBIGUOUS_QUERY"), organism
+
+
+@_marked
+def test_pages_of_genes_join_without_gap_or_overlap(run: Run) -> None:
+    arguments = ("gene", "search", "tumor suppressor", "--organism", "human", "--page-size")
+    whole, first = (run(*arguments, size).document for size in ("2", "1"))
+    second = run(*arguments, "1", "--cursor", first["pagination"]["cursor"]).document
+
+    assert [item["id"] for item in (*first["items"], *second["items"])] == [item["id"] for item in whole["items"]]
+
+
+# Articles and the corpus: what their specifications promise
+
+
+@_marked
+def test_an_unknown_id_is_named_beside_those_that_exist(run: Run) -> None:
+    ended = run("fetch", PMIDS[0], UNKNOWN_PMID)
+
+    assert ended.status == 4
+    assert [article["pmid"] for article in ended.document["articles"]] == [PMIDS[0]]
+    assert UNKNOWN_PMID in json.dumps(ended.document.get("not_found_pmids") or ended.error)
+
+
+@_marked
+def test_a_retraction_cannot_be_overlooked(run: Run) -> None:
+    (article,) = run("fetch", X.retracted).document["articles"]
+
+    assert article["retraction_status"] == "retracted"
+    assert article["standing"]["status"] == "retracted"
+
+
+@_marked
+def test_a_sync_that_is_played_again_changes_nothing(run: Run) -> None:
+    term = " OR ".join(f"{pmid}[uid]" for pmid in PMIDS)
+    first, again = (run("corpus", "sync", "again", term, "--overlap-days", "9").document for _ in range(2))
+
+    assert first["pmids_processed"] == first["inserted"] + first["updated"] + first["skipped"] == len(PMIDS)
+    assert (again["inserted"], again["updated"]) == (0, 0)
+
+
+@_marked
+def test_agents_are_served(run: Run) -> None:
+    assert run("serve", "--check").status == 0
+
+
+@_marked
+def test_the_services_answer_as_they_are_known_to(run: Run, tmp_path: Path) -> None:
+    ended = run("doctor", "--deep", "--save", str(tmp_path / "replies"))
+
+    verdicts = {one["name"]: one["verdict"] for one in ended.document["comparisons"]}
+    assert {name: verdict for name, verdict in verdicts.items() if verdict not in ("agrees", "skipped")} == {}
+    assert (tmp_path / "replies" / "SOURCES.md").is_file()
