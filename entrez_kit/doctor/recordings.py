@@ -11,6 +11,8 @@ from entrez_kit._version import __version__
 from entrez_kit.doctor.comparison import Compared, Exchange
 from entrez_kit.errors import InvalidInput, StoreError
 from entrez_kit.settings import Settings
+from entrez_kit.transport.call import Call
+from entrez_kit.transport.policy import POLICIES
 from entrez_kit.transport.redaction import HIDDEN, Redactor
 
 LIST: Final = "SOURCES.md"
@@ -78,7 +80,7 @@ def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None
                 (folder / place).mkdir(parents=True, exist_ok=True)
                 (folder / name).write_bytes(body)
                 one.comparison.file = name
-                request = redactor.text(f"{exchange.call.method} {exchange.call.url}?{exchange.call.query}")
+                request = redactor.text(_asked(exchange.call, settings))
                 shown = request if len(request) <= 300 else f"{request[:299]}…"
                 digest = hashlib.sha256(body).hexdigest()
                 verdict = one.comparison.verdict
@@ -91,6 +93,12 @@ def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None
         raise StoreError(
             f"{folder} cannot be written: {exc.strerror or type(exc).__name__}", recovery_hint="Name another folder."
         ) from None
+
+
+def _asked(call: Call, settings: Settings) -> str:
+    """Return a request without the host it went to, which may be a mirror of the user's."""
+    place = call.url.removeprefix(POLICIES[call.service].base(settings).rstrip("/"))
+    return f"{call.method} {call.service}:{place or '/'}?{call.query}"
 
 
 def _kept(one: Compared) -> Iterator[tuple[str, Exchange]]:

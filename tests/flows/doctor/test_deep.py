@@ -353,6 +353,8 @@ def test_saved_replies_are_as_they_were_sent_and_listed(sandbox: Sandbox, tmp_pa
             if one.probe.service == "eutils" and not one.refused:
                 assert kept == one.exchanges[-1].incoming.body
             assert f"| {one.comparison.file} |" in listed
+    assert sandbox.url not in listed  # which may be the address of somebody's own mirror
+    assert "GET eutils:/esearch.fcgi?db=pubmed&term=crispr" in listed
     files = [path for path in (tmp_path / "replies").rglob("*") if path.is_file()]
     assert len(files) == listed.count("| GET ") + listed.count("| POST ") + 1
 
