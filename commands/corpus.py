@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
+from entrez_kit.audit import AUDIT, Audit, AuditedWork, AuditResult
+from entrez_kit.citations.check.sources import SOURCES, named_sources
 from entrez_kit.citations.files.entries import FILES
 from entrez_kit.corpus.operations import (
     CHECKPOINT_GET,
@@ -19,11 +22,11 @@ from entrez_kit.corpus.operations import (
     SYNC_PLAN,
 )
 from entrez_kit.corpus.search.operation import RagHit, RagSearchResult
-from entrez_kit.errors import EntrezKitError, InvalidInput, corpus_envelope
+from entrez_kit.errors import EntrezKitError, Exit, InvalidInput, corpus_envelope
 from entrez_kit.identifiers import read_identifier
 from entrez_kit.model import Result
 
-from ._formats.fields import Column, Record, as_data, columns_at
+from ._formats.fields import Column, Record, as_data, columns_at, values_at
 from ._pipeline import View, accepts, advise, emit, help_of, note, plan, run, show_with, state, status_of
 from ._report import report_error, watching
 from ._views.text import standing_status
@@ -333,6 +336,49 @@ def diff_command(
         return
     records = [*difference.added, *difference.revised, *difference.retracted, *difference.deleted]
     _emit(ctx, difference, "diff_page", records=records)
+
+
+@app.command("audit")
+@accepts(*ROWS)
+def audit_command(
+    ctx: typer.Context,
+    query_key: Key,
+    sources: Annotated[
+        str | None,
+        typer.Option("--sources", metavar="NAMES", help=f"{help_of(AUDIT, 'sources')} Any of {', '.join(SOURCES)}."),
+    ] = None,
+    retraction_watch: Annotated[
+        Path | None,
+        typer.Option("--retraction-watch", metavar="FILE", help=help_of(AUDIT, "retraction_watch")),
+    ] = None,
+    references: Annotated[
+        bool, typer.Option("--references/--no-references", help=help_of(AUDIT, "references"), show_default=True)
+    ] = True,
+) -> None:
+    """How do the works of a corpus stand today, by all sources, and which of them cite a retracted one?
+
+    Only works that something is to be said about are shown; the status is 4 when there are any:
+    entrez-kit corpus audit crispr --sources pubmed,europepmc
+    """
+    arguments = {
+        "query_key": query_key,
+        "sources": named_sources(sources) if sources else None,
+        "retraction_watch": str(retraction_watch) if retraction_watch else None,
+        "references": references,
+    }
+    view: View[AuditResult] = View(
+        table=show_with("audit.audit_table"),
+        records=lambda work: [as_data(work)],
+        record_model=AuditedWork,
+        columns=columns_at("pmid", "doi", "title", "status", "disagreement")
+        | {"cites": partial(values_at, path="cites.pmid")}
+        | columns_at("unread"),
+        records_key="works",
+    )
+    said = run(ctx, AUDIT, arguments, view, label="Auditing")
+    result = said.result() if isinstance(said, Audit) else said
+    if result.works:
+        raise typer.Exit(int(Exit.PARTIAL))
 
 
 @app.command("reindex")

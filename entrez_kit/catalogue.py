@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from entrez_kit.audit import AUDIT
 from entrez_kit.citations.operation import FORMAT_CITATIONS
 from entrez_kit.claims.operation import VERIFY_CLAIMS
 from entrez_kit.corpus.operations import CHECKPOINT_GET, CHECKPOINT_SET, RAG_GET, RAG_SEARCH, SYNC
@@ -49,4 +50,5 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     FETCH,
     LINK,
     VERIFY_CLAIMS,
+    AUDIT,
 )

@@ -56,6 +56,7 @@ def _runs_whole(method: Callable[P, R]) -> Callable[P, R]:
 # Written by tests/support/kit_signatures.py from here on
 
 if TYPE_CHECKING:
+    from entrez_kit.audit import AuditResult
     from entrez_kit.citations.operation import CitationsResult
     from entrez_kit.claims.models import Claim, VerifyResult
     from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, SyncResult
@@ -847,6 +848,37 @@ class Methods(OperationRunner):
             InvalidInput: an argument is unknown, missing or out of bounds.
             UpstreamError: no text could be asked for, because nobody answered.
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+
+    @runs("entrez_kit.audit.AUDIT")
+    def audit_corpus(
+        self,
+        *,
+        query_key: str,
+        sources: Sequence[Literal["pubmed", "europepmc", "crossref", "openalex", "retraction_watch"]] | None = None,
+        retraction_watch: str | None = None,
+        references: bool = True,
+    ) -> "AuditResult":
+        """Audit a corpus: how each of its works stands by all sources today, and which retracted works it cites.
+
+        Use it before a review is written from a corpus, and again before it is sent. Works that nothing is to be said
+        about are counted only. Example: query_key crispr, sources ["pubmed", "europepmc"].
+
+        Args:
+            query_key: Name of the corpus.
+            sources: Who is asked how works stand; all by default.
+            retraction_watch: CSV file of the Retraction Watch database.
+            references: Look up what the works cite, too.
+
+        Returns:
+            The works that something is to be said about, by PMID; ``counts`` are those of all ``total`` works, by
+            status.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds.
+            EntityNotFound: there is no such corpus.
+            UpstreamError: not enough answered to say anything.
+            StoreError: the corpus cannot be read.
         """
 
     @_runs_whole

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 from entrez_kit.kit_methods import Methods, OperationRunner
 
 if TYPE_CHECKING:
+    from entrez_kit.audit import Audit
     from entrez_kit.citations.operation import Citations
     from entrez_kit.claims.operation import Verification
     from entrez_kit.europepmc.search import Walk
@@ -84,6 +85,10 @@ class Streams(OperationRunner):
     @_as(Methods.europepmc_search)
     def europepmc_search(self) -> "Walk":
         """The records of a search, page after page until enough came; one page is held at a time."""
+
+    @_as(Methods.audit_corpus)
+    def audit_corpus(self) -> "Audit":
+        """Each work of a corpus that something is to be said about, in order of PMID."""
 
     @_as(Methods.verify_claims)
     def verify_claims(self) -> "Verification":

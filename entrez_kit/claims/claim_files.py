@@ -61,7 +61,7 @@ _FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*\n", r
 
 @dataclass(slots=True)
 class ClaimFile:
-    """Claims in the order of their file, and what there is to say about it."""
+    """Claims in the order of their file, not yet held to any limit, and what there is to say about it."""
 
     claims: list[Claim] = field(default_factory=list)
     warnings: list[Warn] = field(default_factory=list)
@@ -141,7 +141,9 @@ def _of_rows(
             have = ", ".join(map(str, list(row)[:8])) or "none"
             raise unreadable(name, f"it has no columns claim and id, but {have}", hint=HINT)
         ids = [one for column in ID_COLUMNS for one in _ids_in(named.get(column), column, keys)]
-        yield Claim(text=" ".join(str(named[column] or "").split()), ids=list(dict.fromkeys(ids)), line=line)
+        yield Claim.model_construct(
+            text=" ".join(str(named[column] or "").split()), ids=list(dict.fromkeys(ids)), line=line
+        )
 
 
 def _ids_in(value: Any, column: str, keys: Mapping[str, str | None]) -> Iterator[str]:
@@ -162,10 +164,10 @@ def _ids_in(value: Any, column: str, keys: Mapping[str, str | None]) -> Iterator
 # Drafts
 
 
-def _of_draft(text: str, keys: Mapping[str, str | None]) -> ClaimFile:
+def _of_draft(draft: str, keys: Mapping[str, str | None]) -> ClaimFile:
     found = ClaimFile()
     unknown: dict[str, None] = {}
-    for line, paragraph, is_quote in _paragraphs(text):
+    for line, paragraph, is_quote in _paragraphs(draft):
         # What follows a quotation cites it: the whole stands as one.
         for start, sentence in [(0, paragraph)] if is_quote else _sentences(paragraph):
             ids, bare, strange = _cited(sentence, keys)
@@ -177,7 +179,9 @@ def _of_draft(text: str, keys: Mapping[str, str | None]) -> ClaimFile:
             for claim in quoted or [bare]:
                 if re.search(r"[^\W\d_]{3}", claim):
                     place = line + paragraph.count("\n", 0, start)
-                    found.claims.append(Claim(text=" ".join(claim.split()).strip(" ,;:"), ids=ids, line=place))
+                    found.claims.append(
+                        Claim.model_construct(text=" ".join(claim.split()).strip(" ,;:"), ids=ids, line=place)
+                    )
     if unknown:
         named = ", ".join(list(unknown)[:10]) + (f" and {len(unknown) - 10} more" if len(unknown) > 10 else "")
         message = f"No bibliography says what these keys cite: {named}."

@@ -125,6 +125,13 @@ EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
             },
         ),
     ],
+    "corpus_audit": [
+        (("c",), {"query_key": "c"}),
+        (
+            ("c", "--sources", "pubmed,openalex", "--no-references"),
+            {"query_key": "c", "sources": ["pubmed", "openalex"], "references": False},
+        ),
+    ],
     "pubmed_convert_ids": [
         (("99000001", "12", "PMC99000002"), {"ids": ["99000001", "12", "PMC99000002"]}),
     ],

@@ -25,6 +25,7 @@ ELSEWHERE = (
     "configuration.py",
     "__main__.py",
     "server/auth.py",
+    "server/guard.py",
     "server/http.py",
     "citations/style/",
     "citations/pandoc.py",

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from examples import CORPUS, EXAMPLES
+from places import DATA
 from terminal import Cli, Module
 
 from entrez_kit import EntrezKit
@@ -34,6 +35,7 @@ FLAGS_ONLY = {
     "entrez_fetch": {"input"},
     "entrez_link": {"input"},
     "pubmed_sync_delta": {"replace_term", "dry_run"},
+    "pubmed_verify_claims": {"file", "bibliography"},
     "corpus_checkpoint_set": {"why"},
     "pubmed_lookup_citation": {
         *("files", "journal", "year", "volume", "issue", "first_page", "last_page", "author_name", "title", "key")
@@ -46,6 +48,7 @@ FIELDS_ONLY = {
     "pubmed_fetch_fulltext": {"pmids", "pmcids", "dois", "for_readers"},
     "pubmed_format_citations": {"markup"},
     "pubmed_lookup_citation": {"citations"},
+    "pubmed_verify_claims": {"claims"},
 }
 """Fields without a flag of their name: date_range has three, raw_text is -f xml and -f nbib, ids say what they are."""
 OTHER_DEFAULTS = {
@@ -132,7 +135,7 @@ def test_the_terminal_and_python_give_the_same_document(
 ) -> None:
     kit = kit_for(sandbox)
     assert operation.name in EXAMPLES, f"{operation.name} has no example here"
-    if operation.toolset == "corpus":
+    if operation.command[0] == "corpus":
         kit.sync_delta(**CORPUS)
         assert cli("corpus", "sync", *CORPUS.values()).status == 0
     for arguments, fields in EXAMPLES[operation.name]:
@@ -161,6 +164,11 @@ def test_the_terminal_and_python_give_the_same_error_each_in_its_own_words(
         "get_pubmed_links": (("gene:7157",), {"entrez_id": "gene:7157"}),
         "pubmed_lookup_citation": (("--year", "24"), {"citations": [{"year": "24"}]}),
         "pubmed_convert_ids": (("1", "--id-type", "isbn"), {"ids": ["1"], "id_type": "isbn"}),
+        "pubmed_verify_claims": (
+            (str(DATA / "claim_with_too_many_ids.jsonl"),),
+            {"claims": [{"text": "It moves", "ids": [str(99000001 + n) for n in range(51)], "line": 1}]},
+        ),
+        "corpus_audit": (("nosuchkey",), {"query_key": "nosuchkey"}),
         "pubmed_lookup_mesh": (("x", "-n", "51"), {"query": "x", "max_results": 51}),
         "pubmed_spell_check": (("x",), {"query": "x"}),
         "pubmed_sync_delta": (("k", "(crispr"), {"query_key": "k", "term": "(crispr"}),

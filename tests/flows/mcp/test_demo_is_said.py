@@ -27,7 +27,7 @@ def test_an_answer_of_the_demo_says_so_in_the_document_or_beside_a_closed_one(
     services_for: ServicesFor, sandbox: Sandbox, operation: Operation[Any, Any], asked: bool
 ) -> None:
     services = services_for(sandbox)
-    if operation.toolset == "corpus":
+    if operation.command[0] == "corpus":
         SYNC.run(services, CORPUS)
     if asked:
         services.settings = replace(services.settings, demo=True, origins={"demo": "flag"})

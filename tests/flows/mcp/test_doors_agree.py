@@ -95,7 +95,7 @@ async def test_the_terminal_and_agents_get_the_same_document(
     services = services_for(sandbox, **addresses_of(sandbox))
     assert operation.name in EXAMPLES, f"{operation.name} has no example in test_doors.py"
     async with connected(services, options) as client:
-        if operation.toolset == "corpus":
+        if operation.command[0] == "corpus":
             assert cli("corpus", "sync", *CORPUS.values()).status == 0
             assert not (await client.call_tool("pubmed_sync_delta", CORPUS)).is_error
         for arguments, fields in EXAMPLES[operation.name]:

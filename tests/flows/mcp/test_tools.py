@@ -36,6 +36,7 @@ HIDDEN: dict[str, dict[str, Any]] = {
     "pubmed_search_articles": {"retrieve_all": True},
     "pubmed_format_citations": {"markup": "html"},
     "pubmed_fetch_fulltext": {"ids": ["99000001"], "for_readers": True},
+    "corpus_audit": {"retraction_watch": "watch.csv"},
     "europepmc_search": {"max_results": 5_000},
 }
 """Fields for the other doors."""
@@ -267,7 +268,7 @@ def test_an_output_schema_is_shallow_and_admits_the_envelope(operation: Operatio
 @operations
 def test_results_fit_the_output_schema(operation: Operation[Any, Any], services: ServerServices) -> None:
     toolbox, schema = Toolbox([operation]), output_schema(operation.result)
-    if operation.toolset == "corpus":
+    if operation.command[0] == "corpus":
         SYNC.run(services, CORPUS)
     results = [toolbox.call(services, operation.name, arguments) for _, arguments in EXAMPLES[operation.name]]
 
@@ -320,7 +321,7 @@ def test_who_must_give_every_argument_gets_what_others_get(
     """Strict modes of hosts make every argument required, and know no null."""
     schema = input_schema(capped(operation).request)
     toolbox = Toolbox([operation])
-    if operation.toolset == "corpus":
+    if operation.command[0] == "corpus":
         SYNC.run(services, CORPUS)
     plain_arguments = EXAMPLES[operation.name][0][1]
     whole = completed(plain_arguments, schema)

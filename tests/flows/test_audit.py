@@ -1,0 +1,85 @@
+"""The works of a corpus, audited against the demo's services: how they stand, what they cite, who did not answer."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from terminal import Cli
+
+from entrez_kit import EntrezKit
+from entrez_kit.errors import EntityNotFound, UpstreamError
+from entrez_kit.sandbox.server import Sandbox
+
+
+def test_works_that_do_not_stand_and_those_that_cite_them_are_named_and_the_rest_counted(cli: Cli) -> None:
+    cli("corpus", "sync", "all", "all[sb]")
+
+    done = cli("corpus", "audit", "all")
+
+    result = json.loads(done.out)
+    works = {work["pmid"]: work for work in result["works"]}
+    assert done.status == 4
+    assert works["99000050"]["status"] == "retracted"
+    assert works["99000053"]["status"] == "expression_of_concern"
+    assert [one["pmid"] for one in works["99000024"]["cites"]] == ["99000053"]
+    assert works["99000024"]["cites"][0]["standing"]["status"] == "expression_of_concern"
+    assert result["citing"] == 1
+    assert result["clear"] + len(works) == result["total"] == sum(result["counts"].values())
+
+
+def test_a_corpus_without_findings_is_status_0_and_has_a_line_that_says_so(cli: Cli) -> None:
+    cli("corpus", "sync", "few", "99000001[uid]")
+
+    done = cli("corpus", "audit", "few", "-f", "table")
+
+    assert done.status == 0
+    assert "1 of 1 with nothing to say" in done.out
+
+
+def test_every_format_has_every_finding(cli: Cli) -> None:
+    cli("corpus", "sync", "moon", "moonlight")
+    pmids = [work["pmid"] for work in json.loads(cli("corpus", "audit", "moon").out)["works"]]
+
+    lines = cli("corpus", "audit", "moon", "-f", "jsonl").out.splitlines()
+    rows = cli("corpus", "audit", "moon", "-f", "csv").out.splitlines()
+
+    assert pmids
+    assert [json.loads(line)["pmid"] for line in lines] == pmids
+    assert [row.partition(",")[0] for row in rows[1:]] == pmids
+
+
+def test_what_was_retracted_after_the_last_sync_is_seen(
+    sandbox: Sandbox, kit_for: Callable[..., EntrezKit], tmp_path: Path
+) -> None:
+    kit = kit_for(sandbox)
+    kit.sync_delta(query_key="one", term="99000001[uid]")
+    watch = tmp_path / "watch.csv"
+    watch.write_text(
+        "Record ID,Title,OriginalPaperDOI,OriginalPaperPubMedID,RetractionDOI,RetractionPubMedID,RetractionNature,"
+        "RetractionDate,OriginalPaperDate,Reason\n"
+        "1,X,10.5555/ekit.2019.0001,99000001,10.5555/r,0,Retraction,1/2/2026 0:00,1/1/2019 0:00,+Fraud;\n",
+        encoding="utf-8",
+    )
+
+    result = kit.audit_corpus(query_key="one", retraction_watch=str(watch))
+
+    assert [work.status for work in result.works] == ["retracted"]
+    assert result.works[0].disagreement
+
+
+def test_where_a_source_is_down_no_work_is_clear(sandbox: Sandbox, kit_for: Callable[..., EntrezKit]) -> None:
+    kit = kit_for(sandbox, ncbi_max_retries=0, europepmc_max_retries=0)
+    kit.sync_delta(query_key="one", term="99000001[uid]")
+    sandbox.stop()
+
+    with pytest.raises(UpstreamError):
+        kit.audit_corpus(query_key="one")
+
+
+def test_an_unknown_corpus_and_an_unknown_source_are_told(cli: Cli, kit_for: Callable[..., EntrezKit]) -> None:
+    with pytest.raises(EntityNotFound):
+        kit_for(None).audit_corpus(query_key="nosuch")
+
+    assert cli("corpus", "audit", "nosuch").status == 3
+    assert "nosuchsource" in cli("corpus", "audit", "x", "--sources", "nosuchsource").err
