@@ -255,7 +255,8 @@ def _request_id() -> str:
 def _note_exchange(call: Call, reply: Reply | None, tally: Tally, seconds: float) -> None:
     """Tell the trace of the running call and the log what became of a request."""
     size = len(reply.content) if reply is not None else 0
-    in_flight.received(size)
+    if reply is not None and reply.from_cache:  # else it was noted when it came
+        in_flight.received(size)
     from_cache = reply is not None and reply.from_cache
     trace = tracing.current_trace()
     if trace is not None:

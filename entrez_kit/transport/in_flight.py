@@ -15,8 +15,8 @@ from entrez_kit import tracing
 
 T = TypeVar("T")
 
-MOST_WAITING_BYTES: Final = 30_000_000
-"""So much may have come for results that wait for their turn; beyond it nothing more is asked for."""
+MOST_HELD_BYTES: Final = 30_000_000
+"""So much may have come, or be due, for results that are not taken yet; beyond it nothing more is asked for."""
 AHEAD: Final = 2
 """Results begun and not yet taken, as a multiple of those in flight: whoever stops reading has not asked for much."""
 
@@ -83,6 +83,7 @@ class _Errand(Generic[T]):
         self._in_flight = 0
         self._standing: _Flight[T] | None = None
         self._all_begun = False
+        self._usual_size = 0
 
     def begin(self) -> None:
         """Begin the next call, or all when they are not paced, as far as there are any and there is room."""
@@ -91,13 +92,13 @@ class _Errand(Generic[T]):
 
     def _begin_one(self) -> bool:
         with self._changed:
-            waiting = sum(flight.size for flight in self._flights if flight.done)
+            held = sum(flight.size or (0 if flight.done else self._usual_size) for flight in self._flights)
             if (
                 self.closed
                 or self._standing is not None
                 or self._in_flight >= self._at_once
                 or len(self._flights) >= AHEAD * self._at_once
-                or waiting > MOST_WAITING_BYTES
+                or held > MOST_HELD_BYTES
             ):
                 return False
             flight = _Flight(self)
@@ -127,6 +128,7 @@ class _Errand(Generic[T]):
             flight.failure = exc
         with self._changed:  # all at once: whoever takes the result begins the next call
             flight.done = True
+            self._usual_size = flight.size
             self._in_flight -= 1
             if self._standing is flight:
                 self._standing = None

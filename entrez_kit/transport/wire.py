@@ -27,7 +27,7 @@ from urllib3.exceptions import HTTPError
 from entrez_kit._version import __version__
 from entrez_kit.errors import NotConfigured, UpstreamError
 from entrez_kit.settings import Settings
-from entrez_kit.transport import faults, redirects, replies
+from entrez_kit.transport import faults, in_flight, redirects, replies
 from entrez_kit.transport.call import Call, T
 from entrez_kit.transport.gate import Gate
 from entrez_kit.transport.policy import NOT_FOUND_TTL, POLICIES, credentials_for, is_loopback
@@ -310,6 +310,7 @@ class WireAdapter(HTTPAdapter):
             incoming = replies.Incoming(live.status_code, live.headers, body, request.moved_to)
         if self.watch is not None:
             self.watch(call, incoming)
+        in_flight.received(len(body))
         with self._reading if len(body) > LARGE_BODY_BYTES else nullcontext():
             checked = replies.check(call, incoming, self._redactor, self._told(call))
         return CheckedReply(body, checked.value, incoming.status, self._ttl(call, checked.complete))
