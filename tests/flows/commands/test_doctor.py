@@ -9,6 +9,7 @@ from drifting_service import drift, written
 from local_program import Program, on_terminal
 
 from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.services import known_shapes
 from entrez_kit.settings import DEMO_WARNING
 
 needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
@@ -91,6 +92,22 @@ def test_deep_has_every_comparison_and_what_differs_ends_with_4(
     assert table.status == 4
     assert "unknown element <New>" in table.out
     assert "Of 42 requests: 38 agree, 2 differ, 2 skipped." in " ".join(table.out.split())
+
+
+def test_daily_work_tells_of_a_difference_in_the_log_alone(
+    program: Program, monkeypatch: pytest.MonkeyPatch, no_waiting: None
+) -> None:
+    monkeypatch.setattr(known_shapes, "_noticed", set())
+    monkeypatch.setenv("MCP_LOG_LEVEL", "debug")
+    with Sandbox(enforce_limits=False) as sandbox:
+        monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")
+        drift(sandbox, "espell", written("<Query>", "<New/><Query>"))
+        told, quiet = program("spell", "crisper", "-v", "--no-cache"), program("spell", "crisper", "--no-cache")
+
+    assert (told.status, quiet.status) == (0, 0)
+    assert told.out == quiet.out
+    assert "ESpell differs from what is known: unknown element <New>" in told.err
+    assert "New" not in quiet.err
 
 
 def test_save_wants_deep_and_an_empty_folder(program: Program, tmp_path: Path) -> None:
