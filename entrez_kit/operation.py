@@ -116,6 +116,8 @@ class Operation(Generic[Req, Res]):
             field is a bound on its length.
         mcp_function: what runs for MCP calls in place of ``function``, where those have a bound that no argument shows;
             its docstring is what agents read.
+        portions: members of its result that agents get in portions, as they may be large; the one that there is counts.
+        cut_by: the argument that cuts the texts of a single record, where one is larger than a portion.
         read_only: whether it leaves the local store alone.
         argument_error: turns pydantic's complaint about arguments into the error this operation owes its callers,
             where that is not INVALID_INPUT.
@@ -137,6 +139,8 @@ class Operation(Generic[Req, Res]):
     aliases: tuple[str, ...] = ()
     mcp_caps: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     mcp_function: "Callable[[Services, Req], Res] | None" = None
+    portions: tuple[str, ...] = ()
+    cut_by: str | None = None
     read_only: bool = True
     argument_error: ArgumentError | None = None
     error_document: Callable[[EntrezKitError], dict[str, Any]] = EntrezKitError.envelope

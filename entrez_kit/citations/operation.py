@@ -26,7 +26,7 @@ class CitationsRequest(Request):
     citation_styles: list[StyleName] = Field(
         default=["apa"],
         min_length=1,
-        description="apa, mla, vancouver, ama, chicago (author-date), nature; ris, bibtex, csl, nbib.",
+        description="Citation styles: apa, mla, vancouver, ama, chicago, nature, ris, bibtex, csl or nbib.",
     )
     markup: SkipJsonSchema[Literal["plain", "markdown", "html"]] = Field(
         default="plain", description="How formatted styles are marked: plain, markdown or html."
@@ -134,7 +134,7 @@ class Citations(Outcomes[Cited]):
 def format_citations(services: Services, request: CitationsRequest) -> Citations:
     """Format PubMed records as citations: APA, MLA, Vancouver, AMA, Chicago, Nature; RIS, BibTeX, CSL-JSON, NBIB.
 
-    Use it for reference lists; it is exact where writing citations from memory is not. Example: pmids ["99000001"],
+    Use it for reference lists. Example: pmids ["99000001"],
     citation_styles ["apa", "vancouver"].
 
     Args:

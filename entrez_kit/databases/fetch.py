@@ -220,6 +220,7 @@ def _text(content: bytes) -> str:
 
 FETCH = Operation(
     name="entrez_fetch",
+    portions=("content",),
     function=entrez_fetch,
     request=EntrezFetchRequest,
     result=EntrezFetchResult,

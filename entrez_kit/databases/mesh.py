@@ -199,6 +199,7 @@ def _values_of(value: Any, name: str) -> list[str]:
 
 MESH = Operation(
     name="pubmed_lookup_mesh",
+    portions=("results",),
     function=lookup_mesh,
     request=MeshRequest,
     result=MeshResult,

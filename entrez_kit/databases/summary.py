@@ -206,6 +206,7 @@ def _file_under_accession(batch: Sequence[str], part: "Summaries", summaries: "S
 
 SUMMARY = Operation(
     name="entrez_summary",
+    portions=("summaries",),
     function=entrez_summary,
     request=SummaryRequest,
     result=SummaryResult,

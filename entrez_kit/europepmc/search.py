@@ -74,7 +74,7 @@ class EuropePMCRequest(Request):
     cursor: str = Field(default=FIRST_PAGE, description="* for the first page, then next_cursor of the page before.")
     sources: Annotated[list[Annotated[Source, BeforeValidator(_source)]], BeforeValidator(_listed)] = Field(
         default=["MED", "PMC", "PPR"],
-        description="MED (PubMed), PMC, PPR (preprints), PAT (patents), AGR, ETH (theses) ...",
+        description="MED (PubMed), PMC, PPR (preprints), PAT (patents), ETH (theses) ...",
     )
     sort_by: Annotated[Sort, BeforeValidator(_own_sort_name)] = Field(
         default="relevance", description="Order: relevance, date (newest first) or cited (most)."
@@ -260,8 +260,8 @@ class Walk(Outcomes[EuropePMCArticle]):
 def europepmc_search(services: Services, request: EuropePMCRequest) -> Walk:
     """Search Europe PMC: PubMed's articles, PMC's, preprints (bioRxiv, medRxiv ...) and, on request, patents.
 
-    Use it for preprints, citation counts and open-access full text; for PubMed's own syntax and MeSH expansion use
-    pubmed_search_articles. Example: query "base editing AND PUB_YEAR:2024", sources ["PPR"]. Go on with `next_cursor`.
+    Use it for preprints and citation counts; for PubMed's syntax and MeSH use pubmed_search_articles. Example:
+    query "base editing AND PUB_YEAR:2024", sources ["PPR"]. Go on with `next_cursor`.
 
     Args:
         services: the clients.
@@ -319,6 +319,7 @@ def _sort_warnings(request: EuropePMCRequest) -> list[Warn]:
 
 EUROPEPMC_SEARCH: Final = Operation(
     name="europepmc_search",
+    portions=("articles",),
     outcomes=europepmc_search,
     collect=result_of,
     request=EuropePMCRequest,

@@ -64,7 +64,7 @@ class FulltextRequest(Request):
     """Which articles, by one kind of id, and how much of them."""
 
     pmids: list[Annotated[str, AfterValidator(_pmid)]] | None = Field(
-        default=None, max_length=MAX_IDS, description="PMIDs. Give pmids, pmcids or dois."
+        default=None, max_length=MAX_IDS, description="PMIDs. Give exactly one of pmids, pmcids, dois."
     )
     pmcids: list[Annotated[str, AfterValidator(_pmcid)]] | None = Field(
         default=None, max_length=MAX_IDS, description="PMCIDs."
@@ -298,8 +298,8 @@ def fetch_fulltext(services: Services, request: FulltextRequest) -> Fulltexts:
     """Fetch full text of articles: sections, tables, captions and, on request, references.
 
     Use it when the abstract does not answer the question. Looks in PMC, Europe PMC, then for an open-access copy.
-    Example: pmcids ["PMC99000001"], sections ["methods"]. An article has 30,000 characters and more: ask with
-    max_characters and overflow_mode outline first, then for sections.
+    Example: pmcids ["PMC99000001"], sections ["methods"]. Long articles are cut: ask with overflow_mode outline
+    first, then for sections.
 
     Args:
         services: the clients.
@@ -413,4 +413,6 @@ FETCH_FULLTEXT = Operation(
     title="Fetch full text",
     errors=(EntityNotFound, UpstreamError, RateLimited),
     mcp_caps={"pmids": MAX_MCP_IDS, "pmcids": MAX_MCP_IDS, "dois": MAX_MCP_IDS},
+    portions=("articles",),
+    cut_by="max_characters",
 )

@@ -65,7 +65,7 @@ class SearchGenesRequest(Request):
     )
     organism: str | None = Field(
         default=None,
-        description="Common (human) or scientific name, or taxid (txid9606). All organisms unless given.",
+        description="Common or scientific name, or taxid (txid9606); all unless given.",
     )
     page_size: int = Field(default=50, ge=1, le=MAX_PAGE, description="Genes per page, 1 to 100.")
     cursor: str | None = Field(
@@ -100,9 +100,8 @@ class SearchGenesRequest(Request):
 def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
     """Find genes by symbol, alias, name or words, and get ranked candidates with their NCBIGene ids.
 
-    Use it first when you have a symbol and no id; pass the id of the right candidate to get_gene or
-    get_pubmed_links. Without the organism argument all species are searched: check `organism` of each
-    candidate. Example: query "TP53", organism "human".
+    Use it when you have no id; pass the id of the right candidate to get_gene or get_pubmed_links. Without organism
+    all species are searched. Example: query "TP53", organism "human".
 
     Args:
         services: the clients.
@@ -339,6 +338,7 @@ def _with_missing(page: GenePage, missing: list[str]) -> GenePage:
 
 SEARCH_GENES = Operation(
     name="search_genes",
+    portions=("items",),
     function=search_genes,
     request=SearchGenesRequest,
     result=GenePage,

@@ -199,11 +199,10 @@ class Matches(Outcomes[CitationMatch]):
 
 
 def lookup_citation(services: Services, request: MatchRequest) -> Matches:
-    """Find the PMIDs of known references by journal, year, volume, first page and author.
+    """Find the PMIDs of known references. Use it to turn a reference list into PMIDs.
 
-    Use it to turn a reference list into PMIDs. Example: {"journal": "J Invent Res", "year": "2024", "volume": "12",
-    "first_page": "737", "author_name": "Doe J"}. NCBI's matcher overlooks a wrong author or year, so every record
-    found is compared with all that is given; one with another title is a mismatch.
+    Example: {"journal": "J Invent Res", "year": "2024", "volume": "12", "first_page": "737", "author_name": "Doe J"}.
+    What is found is compared with all that is given; one with another title is a mismatch.
 
     Args:
         services: the clients.

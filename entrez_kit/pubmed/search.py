@@ -255,9 +255,9 @@ def _expected(result: SearchResult) -> int:
 def search_articles(services: Services, request: SearchRequest) -> SearchResult:
     """Search PubMed and return PMIDs with NCBI's reading of the query.
 
-    Use it to find articles by topic, author, journal, date or MeSH term; fetch details of the PMIDs afterwards.
-    Example: query_term "base editing AND sickle cell", max_results 10. Look at `query_broadened` and `warnings` first:
-    NCBI drops what it does not know.
+    Use it to find articles by topic, author, journal, date or MeSH
+    term.
+    Example: query_term "base editing AND sickle cell", max_results 10. Look at `query_broadened` and `warnings`.
 
     Args:
         services: the clients.
@@ -466,6 +466,7 @@ def brief_summaries(services: Services, pmids: list[str]) -> tuple[list[BriefSum
 
 SEARCH_ARTICLES = Operation(
     name="pubmed_search_articles",
+    portions=("brief_summaries",),
     function=search_articles,
     request=SearchRequest,
     result=SearchResult,

@@ -147,7 +147,7 @@ def _says_nothing(value: Any, part: Mapping[str, Any]) -> bool:
     if "default" in part:
         return False
     return (value == ANY and ANY in part.get("enum", ())) or (
-        value == 0 and type(value) is int and part.get("type") == "integer" and part.get("minimum") == 0
+        value == 0 and type(value) is int and part.get("type") == "integer" and not part.get("minimum")
     )
 
 
@@ -163,8 +163,7 @@ def with_neutral_value(part: Mapping[str, Any]) -> dict[str, Any]:
         neutral["enum"] = [ANY, *part["enum"]]
     if "pattern" in part:
         neutral["pattern"] = f"^({part['pattern'].removeprefix('^').removesuffix('$')})?$"
-    if part.get("minimum", 0) > 0:
-        neutral["minimum"] = 0
+    neutral.pop("minimum", None)
     for name in ("minLength", "minItems"):
         neutral.pop(name, None)
     return neutral

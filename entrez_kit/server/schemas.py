@@ -39,6 +39,9 @@ _KEPT: Final = (
 )
 
 
+ECHOES: Final = frozenset({"search_parameters", "efetch_details", "certificate", "warnings"})
+"""Members of results that every tool may have or that repeat what was asked; schemas spend no words on them."""
+
 _SKIPPED: Final[Any] = SkipJsonSchema()  # type: ignore[type-arg]  # it takes none when it is called
 """What marks a field that the schema does not show."""
 
@@ -136,6 +139,8 @@ def output_schema(result: type[BaseModel]) -> Schema:
     definitions = whole.get("$defs", {})
     properties: Schema = {}
     for name, part in whole.get("properties", {}).items():
+        if name in ECHOES or name.endswith("_url"):
+            continue
         left_out_when_empty = result.model_fields[name].exclude_if is not None
         properties[name] = _type_of(part, definitions, nullable=not left_out_when_empty)
     return {"type": "object", "properties": properties}
@@ -175,6 +180,8 @@ def _compact(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Sc
     # Bounds, with the caps for agents, and choices say for themselves what a flag's help has to say.
     if {"minimum", "maximum", "description"} <= set(kept):
         kept["description"] = re.sub(r", [0-9]+ to [0-9]+\b", "", kept["description"])
+    if kept.get("minimum") == 0:  # nobody skips fewer than none, or asks for fewer
+        del kept["minimum"]
     if {"enum", "description"} <= set(kept):
         *most, last = map(str, kept["enum"])
         kept["description"] = kept["description"].replace(f": {', '.join(most)} or {last}.", ".")

@@ -18,6 +18,7 @@ import pydantic
 from entrez_kit._version import __version__
 from entrez_kit.operation import Operation
 from entrez_kit.private_files import open_private
+from entrez_kit.server.portions import with_portions
 
 FILE_NAME: Final = "tools.json"
 PACKAGE: Final = Path(__file__).parent.parent
@@ -44,6 +45,7 @@ class ToolFacts:
         from entrez_kit.server.schemas import capped, closed_output_schema, input_schema, output_schema
 
         inner = capped(operation)
+        inputs = input_schema(inner.request)
         shown = closed_output_schema if operation.closed else output_schema
         return cls(
             name=operation.name,
@@ -53,7 +55,7 @@ class ToolFacts:
             title=operation.title,
             description=" ".join(inner.description.split()),
             read_only=operation.read_only,
-            inputs=input_schema(inner.request),
+            inputs=with_portions(inputs, operation) if operation.portions else inputs,
             outputs=shown(operation.result),
         )
 

@@ -20,6 +20,7 @@ from entrez_kit.model import NO_SUCH_ARGUMENT
 from entrez_kit.operation import Execution, Operation, execute
 from entrez_kit.server.arguments import accepted, read_arguments
 from entrez_kit.server.kept_answers import KeptAnswer, KeptAnswers
+from entrez_kit.server.portions import Portion, take_portion
 from entrez_kit.server.telemetry import record_error, record_success
 from entrez_kit.server.tool_facts import SCOPE_PREFIX, ToolFacts, facts_of_catalogue
 from entrez_kit.server.words import Tools
@@ -187,20 +188,47 @@ class Toolbox:
         """
         facts = self.find(name)
         started = time.monotonic()
+        document: dict[str, Any] | None = None
         if facts is None:
             with tracing.trace(tracing.new_request_id()) as opened:
                 outcome: Execution[Any] = Execution(opened, error=self._unknown(name, scopes))
         else:
-            outcome = execute(self.operation(facts), services, read_arguments(arguments, facts.inputs))
+            outcome, document = self._run(self.operation(facts), services, read_arguments(arguments, facts.inputs))
         seconds = time.monotonic() - started
         with tracing.trace(outcome.trace.request_id):
             called = facts.name if facts is not None else name
             _report(called, outcome.trace, seconds, outcome.error, success=outcome.result is not None)
-        result = self._result(outcome, seconds, facts, demo=services.settings.demo_warning, scopes=scopes)
+        result = self._result(outcome, seconds, facts, document, demo=services.settings.demo_warning, scopes=scopes)
         is_whole = outcome.result is not None and outcome.error is None
         if answers is not None and facts is not None and facts.may_be_kept and is_whole:
             answers.keep(facts.name, arguments, scopes, result, outcome.trace)
         return result
+
+    def _run(
+        self, operation: AnyOperation, services: Services, arguments: dict[str, Any]
+    ) -> tuple[Execution[Any], dict[str, Any] | None]:
+        """Run an operation; return what it came to and the document, of a large one the portion that is wanted."""
+        portions: list[Portion] = []
+        if operation.portions:
+            try:
+                arguments, portions = take_portion(arguments, operation)
+            except InvalidInput as exc:
+                with tracing.trace(tracing.new_request_id()) as opened:
+                    return Execution(opened, error=exc), None
+        outcome = execute(operation, services, arguments)
+        if outcome.result is None:
+            return outcome, None
+        document = outcome.result.model_dump(mode="json")
+        for portion in portions:
+            if operation.cut_by is not None and operation.cut_by not in arguments and portion.has_too_large(document):
+                again = execute(operation, services, {**arguments, operation.cut_by: portion.limit * 3 // 4})
+                if again.result is not None:  # the same replies from the cache, cut where a reader would
+                    document = again.result.model_dump(mode="json")
+            try:
+                document = portion.of(document)
+            except InvalidInput as exc:
+                return Execution(outcome.trace, error=exc), None
+        return outcome, document
 
     def answer_again(self, facts: ToolFacts, kept: KeptAnswer) -> CallToolResult:
         """Return a kept answer to another call."""
@@ -222,6 +250,7 @@ class Toolbox:
         outcome: Execution[Any],
         seconds: float,
         facts: ToolFacts | None = None,
+        document: dict[str, Any] | None = None,
         *,
         demo: str | None = None,
         scopes: Collection[str] | None = None,
@@ -244,7 +273,7 @@ class Toolbox:
                     "message": error.message,
                     "recovery_hint": error.recovery_hint,
                 }
-        document = envelope if outcome.result is None else outcome.result.model_dump(mode="json")
+        document = envelope if document is None else document
         text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=str)
         clean = text.encode("utf-8", "replace").decode("utf-8")  # half a character cannot be sent to anybody
         remarks = [] if outcome.result is None else outcome.result.remarks()

@@ -28,7 +28,7 @@ from entrez_kit.pubmed.search import SEARCH_ARTICLES
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
-from entrez_kit.server.schemas import capped, input_schema, output_schema
+from entrez_kit.server.schemas import ECHOES, capped, input_schema, output_schema
 from entrez_kit.server.tools import DEFAULT_TOOLSETS, TOOLSETS, Toolbox, read_toolsets
 
 MAX_LISTING = 24_000
@@ -257,6 +257,7 @@ def test_an_output_schema_is_shallow_and_admits_the_envelope(operation: Operatio
     assert set(schema) == {"type", "properties"}
     assert schema["type"] == "object"
     unlisted = {"warnings"} if issubclass(operation.result, Warned) else set()
+    unlisted |= ECHOES | {name for name in operation.result.model_fields if name.endswith("_url")}
     assert set(schema["properties"]) == set(operation.result.model_fields) - unlisted
     assert all(set(part) <= {"type"} for part in schema["properties"].values())
     assert validator.is_valid(InvalidInput("no").envelope())
@@ -319,8 +320,9 @@ def test_who_must_give_every_argument_gets_what_others_get(
     operation: Operation[Any, Any], services: ServerServices
 ) -> None:
     """Strict modes of hosts make every argument required, and know no null."""
-    schema = input_schema(capped(operation).request)
     toolbox = Toolbox([operation])
+    schema = toolbox.inputs_of(operation.name)
+    assert schema is not None
     if operation.command[0] == "corpus":
         SYNC.run(services, CORPUS)
     plain_arguments = EXAMPLES[operation.name][0][1]
@@ -462,6 +464,72 @@ async def test_malformed_parameters_are_explained_in_the_protocol_error() -> Non
     assert envelope["error"]["details"]["reason"] == "malformed_message"
     assert "arguments" in envelope["error"]["message"]
     assert "secret" not in json.dumps(envelope)
+
+
+# Portions
+
+
+SOME = [str(99000001 + number) for number in range(60)]
+PAGED: list[tuple[str, Json, str]] = [
+    ("pubmed_fetch_contents", {"pmids": SOME}, "articles"),
+    ("pubmed_fetch_contents", {"pmids": SOME[:30], "detail_level": "full_xml"}, "articles"),
+    ("pubmed_fetch_fulltext", {"pmcids": [f"PMC{pmid}" for pmid in SOME[:10]]}, "articles"),
+    ("europepmc_search", {"query": "crispr OR gene OR wheat", "page_size": 100}, "articles"),
+    (
+        "pubmed_search_articles",
+        {"query_term": "all[sb]", "max_results": 100, "fetch_brief_summaries": 100},
+        "brief_summaries",
+    ),
+]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("tool", "arguments", "member"), PAGED)
+async def test_a_large_reply_comes_in_portions_that_say_how_to_go_on(
+    services: ServerServices, tool: str, arguments: Json, member: str
+) -> None:
+    async with connected(services) as client:
+        whole = structured(await client.call_tool(tool, {**arguments, "reply_limit": 10_000_000}))
+        got: list[Any] = []
+        calls = 0
+        more: Json = {}
+        while True:
+            result = await client.call_tool(tool, {**arguments, **more})
+            page = structured(result)
+            calls += 1
+            size = len(json.dumps(page, ensure_ascii=False, separators=(",", ":")))
+            assert size <= 20_000 or len(page[member]) == 1, "an element as JSON has no long texts to cut"
+            got += page[member]
+            if not (cut := page.get("reply_cut")) or "next_start" not in cut:
+                break
+            argument, number = re.findall(r"(reply_start|offset) (\d+)", cut["message"])[0]
+            more = {argument: int(number)}
+            if len(got) >= len(whole[member]):
+                break
+
+    assert calls > 1
+    assert [one.get("pmid") for one in got][: len(whole[member])] == [one.get("pmid") for one in whole[member]]
+
+
+@pytest.mark.long
+async def test_an_article_larger_than_a_portion_is_cut_by_its_sections(services: ServerServices) -> None:
+    async with connected(services) as client:
+        whole = structured(await client.call_tool("pubmed_fetch_fulltext", {"pmcids": ["PMC99000001"]}))
+        cut = structured(
+            await client.call_tool("pubmed_fetch_fulltext", {"pmcids": ["PMC99000001"], "reply_limit": 2_500})
+        )
+
+    assert "truncation" not in whole
+    assert cut["truncation"]
+
+
+async def test_fields_make_records_small(services: ServerServices, era: str) -> None:
+    async with connected(services, era=era) as client:
+        result = await client.call_tool("pubmed_fetch_contents", {"pmids": ["99000001"], "fields": ["title", "-pmcid"]})
+        wrong = await client.call_tool("pubmed_fetch_contents", {"pmids": ["99000001"], "fields": ["titel"]})
+
+    assert set(structured(result)["articles"][0]) == {"pmid", "title"}
+    assert "did you mean title" in error_of(wrong)["message"]
 
 
 # Results
