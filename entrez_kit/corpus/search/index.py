@@ -1,71 +1,82 @@
-"""The full-text index of the corpus: what is in it, kept in step inside the store's own transactions, and its search.
+"""The full-text index of the corpus: what is in it, how it follows the records, and its search.
 
-``search`` works in two stages. SQLite finds some hundred candidates (see ``candidates``); these are then scored here
-(see ``ranking``). The index is an FTS5 table without content and without column sizes, since SQLite orders matches five
-times faster without them. What was indexed of each record is kept next to it, normalised: the second stage reads it,
-and only with exactly these words can a record be taken out of such an index again (SQLite's own ``contentless_delete``
-needs 3.43).
+Whoever writes a record queues its PMID in the same transaction. ``catch_up`` then indexes what is queued, some
+thousands at a time: a new block is written, and in older ones the records are struck out. Blocks of about one size are
+merged, so that there are few; what was struck out is gone then. A search reads what is still queued from the records
+themselves, so that it always finds what is there and nothing else.
 
-Tables: ``lexical_records`` (a record's words: title, abstract and terms, a line each), ``lexical_index`` (FTS5),
-``lexical_sample`` (how many of the sampled records have a stem) and ``lexical_totals`` (one row).
+Tables: ``lexical_queue`` (what is to be indexed or forgotten), ``lexical_stems`` (stems and their numbers),
+``lexical_blocks`` (records of a block and their lengths), ``lexical_postings`` (one row a block and stem, see
+``postings``), ``lexical_marks`` (the same by record, for feedback) and ``lexical_members`` (which records of a block a
+query has found, one bit each).
 """
 
+import heapq
 import json
 import sqlite3
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from itertools import islice
-from typing import Final, NamedTuple, Protocol
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from entrez_kit.corpus.search.candidates import SAMPLE_EVERY, Index, choose
-from entrez_kit.corpus.search.query import Group, parse
-from entrez_kit.corpus.search.score import (
-    DEFAULT,
-    Profile,
-    ScoredRecord,
-    Statistics,
-    Wanted,
-    best,
-    length_of,
-    read,
-    rerank,
-    score,
-    want,
-)
-from entrez_kit.corpus.search.terms import plain, stem, words_of
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-AT_ONCE: Final = 2_000
-"""Records added or removed by one pass; FTS5 is fastest when it sees them in the order of their ids."""
-MERGE_AT: Final = 8
-"""Segments that FTS5 merges at a time. More than its 4 makes adding faster and hardly slows down searching."""
+    from entrez_kit.corpus.search.postings import Block, Marks
 
-_BETWEEN_FIELDS: Final = " ¶ "
-"""The tokenizer takes the sign for a word, but no text that is ``plain`` has it."""
+AT_ONCE: Final = 8_192
+"""Records indexed by one pass."""
+MERGED: Final = 4
+"""So many blocks of about one size become one."""
+FEW: Final = 500
+"""So many queued records a search reads by itself in some hundredths of a second."""
 
 _TABLES: Final = (
-    "CREATE VIRTUAL TABLE lexical_index USING fts5(text, content='', columnsize=0, tokenize='porter ascii')",
-    "CREATE TABLE lexical_records (pmid INTEGER PRIMARY KEY, text TEXT NOT NULL)",
-    "CREATE TABLE lexical_sample (stem TEXT PRIMARY KEY, records INTEGER NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE lexical_totals (records INTEGER NOT NULL, words INTEGER NOT NULL, sampled INTEGER NOT NULL)",
+    "CREATE TABLE lexical_queue (pmid INTEGER PRIMARY KEY)",
+    """
+    CREATE TABLE lexical_stems (
+        number INTEGER PRIMARY KEY,
+        stem TEXT NOT NULL UNIQUE,
+        records INTEGER NOT NULL DEFAULT 0  -- in how many it marks what they are about, those struck out not counted
+    )
+    """,
+    """
+    CREATE TABLE lexical_blocks (
+        block INTEGER PRIMARY KEY,
+        records INTEGER NOT NULL,         -- those not struck out
+        struck BLOB,                      -- one bit a record; null where none is
+        lengths BLOB NOT NULL,            -- 16 bits a record
+        pmids BLOB NOT NULL               -- 32 bits a record
+    )
+    """,
+    """
+    CREATE TABLE lexical_postings (
+        place INTEGER PRIMARY KEY,        -- block << 32 | number of the stem
+        matches BLOB NOT NULL,            -- all numbers of records, then all counts, 16 bits each
+        positions BLOB NOT NULL           -- 16 bits each
+    )
+    """,
+    """
+    CREATE TABLE lexical_marks (
+        place INTEGER PRIMARY KEY,        -- block << 16 | number of the record
+        marks BLOB NOT NULL               -- numbers of all its stems of 32 bits, then all counts
+    )
+    """,
+    """
+    CREATE TABLE lexical_members (
+        query_key TEXT NOT NULL,
+        block INTEGER NOT NULL,
+        members BLOB NOT NULL,            -- one bit a record
+        PRIMARY KEY (query_key, block)
+    ) WITHOUT ROWID
+    """,
 )
-
-
-class Row(Protocol):
-    """What the index is told of a record."""
-
-    @property
-    def pmid(self) -> int: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def abstract(self) -> str: ...
-    @property
-    def terms(self) -> str: ...
 
 
 class IndexRow(NamedTuple):
-    """A record to index; ``terms`` are MeSH headings and keywords."""
+    """What is indexed of a record; ``terms`` are MeSH headings and keywords."""
 
     pmid: int
     title: str
@@ -73,200 +84,332 @@ class IndexRow(NamedTuple):
     terms: str
 
 
-class LexicalHit(NamedTuple):
-    """A record found; the higher ``bm25``, the better it matches."""
-
-    pmid: int
-    bm25: float
-
-
 # Keeping it ----------------------------------------------------------------------------------------------------------
 
 
 def create(connection: sqlite3.Connection) -> None:
-    """Make the tables."""
+    """Make the tables, and queue every record there is."""
     for statement in _TABLES:
         connection.execute(statement)
-    connection.execute("INSERT INTO lexical_index (lexical_index, rank) VALUES ('automerge', ?)", (MERGE_AT,))
-    connection.execute("INSERT INTO lexical_totals VALUES (0, 0, 0)")
+    connection.execute("INSERT INTO lexical_queue SELECT pmid FROM documents WHERE status = 'current'")
 
 
-def add(connection: sqlite3.Connection, rows: Iterable[Row]) -> None:
-    """Index records. One that is indexed already is replaced."""
-    remaining = iter(rows)
-    while batch := list(islice(remaining, AT_ONCE)):
-        texts = {row.pmid: _text(row) for row in batch}
-        remove(connection, texts)
-        ordered = sorted(texts.items())
-        connection.executemany(
-            "INSERT INTO lexical_index (rowid, text) VALUES (?, ?)", ((pmid, _indexed(text)) for pmid, text in ordered)
-        )
-        connection.executemany("INSERT INTO lexical_records (pmid, text) VALUES (?, ?)", ordered)
-        _count(connection, ordered, 1)
+def drop(connection: sqlite3.Connection) -> None:
+    """Remove the tables, those of earlier versions, too."""
+    names = [row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    for name in names:
+        if name.startswith("lexical_") and not name.startswith("lexical_index_"):  # FTS5 drops its own with the first
+            connection.execute(f"DROP TABLE {name}")
 
 
-def remove(connection: sqlite3.Connection, pmids: Iterable[int]) -> None:
-    """Take records out of the index; those that are not in it are passed over."""
-    remaining = iter(sorted(set(pmids)))
-    while batch := list(islice(remaining, AT_ONCE)):
-        known: list[tuple[int, str]] = [
-            (row[0], row[1])
-            for row in connection.execute(
-                "SELECT pmid, text FROM lexical_records WHERE pmid IN (SELECT value FROM json_each(?)) ORDER BY pmid",
-                (json.dumps(batch),),
+def queue(connection: sqlite3.Connection, pmids: Iterable[int]) -> None:
+    """Note that records are new, were changed or are no longer current."""
+    connection.executemany("INSERT OR IGNORE INTO lexical_queue VALUES (?)", ((pmid,) for pmid in pmids))
+
+
+def queued(connection: sqlite3.Connection) -> int:
+    """Return how many records are to be indexed or forgotten."""
+    found: int = connection.execute("SELECT count(*) FROM lexical_queue").fetchone()[0]
+    return found
+
+
+def catch_up(connection: sqlite3.Connection) -> int:
+    """Index what was queued, at most ``AT_ONCE`` records; return how many. To be called until it returns 0."""
+    from entrez_kit.corpus.search.postings import build
+
+    pmids = _column(connection, "SELECT pmid FROM lexical_queue ORDER BY pmid LIMIT ?", AT_ONCE)
+    if not pmids:
+        return 0
+    _strike(connection, pmids)
+    rows = list(rows_of(connection, pmids))
+    if rows:
+        _write(connection, build(rows))
+    connection.execute("DELETE FROM lexical_queue WHERE pmid <= ?", (pmids[-1],))
+    _merge_blocks(connection)
+    return len(pmids)
+
+
+def add_members(connection: sqlite3.Connection, query_key: str, pmids: Sequence[int]) -> None:
+    """Note that a query has found records; those that are not indexed yet are passed over."""
+    import numpy as np
+
+    wanted = np.array(pmids, dtype=np.uint32)
+    for block, listed in connection.execute("SELECT block, pmids FROM lexical_blocks").fetchall():
+        among = np.isin(np.frombuffer(listed, dtype="<u4"), wanted)
+        if among.any():
+            known = connection.execute(
+                "SELECT members FROM lexical_members WHERE query_key = ? AND block = ?", (query_key, block)
+            ).fetchone()
+            if known is not None:
+                among |= bits(known[0], len(among))
+            connection.execute(
+                "INSERT OR REPLACE INTO lexical_members VALUES (?, ?, ?)",
+                (query_key, block, np.packbits(among).tobytes()),
             )
-        ]
-        if not known:
-            continue
-        connection.executemany(
-            "INSERT INTO lexical_index (lexical_index, rowid, text) VALUES ('delete', ?, ?)",
-            ((pmid, _indexed(text)) for pmid, text in known),
-        )
-        connection.executemany("DELETE FROM lexical_records WHERE pmid = ?", ((pmid,) for pmid, _ in known))
-        _count(connection, known, -1)
 
 
-def rebuild(connection: sqlite3.Connection, rows: Iterable[Row]) -> None:
-    """Make the index anew from these records alone, in the most compact form."""
-    for table in ("lexical_index", "lexical_records", "lexical_sample", "lexical_totals"):
-        connection.execute(f"DROP TABLE IF EXISTS {table}")
-    create(connection)
-    add(connection, rows)
-    optimise(connection)
+def members_among(connection: sqlite3.Connection, query_key: str, pmids: "NDArray[np.uint32]") -> "NDArray[np.bool_]":
+    """Say which of some records a query has found."""
+    import numpy as np
 
-
-def optimise(connection: sqlite3.Connection) -> None:
-    """Merge the index into one piece. It takes as long as adding a third of the records, and saves some room."""
-    connection.execute("INSERT INTO lexical_index (lexical_index) VALUES ('optimize')")
-
-
-def check(connection: sqlite3.Connection) -> None:
-    """Compare the index with the kept records.
-
-    Raises:
-        sqlite3.DatabaseError: the index is damaged.
-    """
-    connection.execute("INSERT INTO lexical_index (lexical_index) VALUES ('integrity-check')")
-
-
-def _text(row: Row) -> str:
-    return "\n".join(plain(_one_line(field)) for field in (row.title, row.abstract, row.terms))
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split()) if "  " in text or "\n" in text else text
-
-
-def _indexed(text: str) -> str:
-    """Return what SQLite is given of a kept text: the title twice, as it counts; no phrase runs across fields."""
-    return (text[: text.index("\n") + 1] + text).replace("\n", _BETWEEN_FIELDS)
-
-
-def _count(connection: sqlite3.Connection, texts: Sequence[tuple[int, str]], sign: int) -> None:
-    words = sum(length_of(*text.split("\n")[:2]) for _, text in texts)
-    sampled = [text for pmid, text in texts if in_sample(pmid)]
-    stems = Counter(found for text in sampled for found in set(map(stem, words_of(text))))
-    connection.executemany(
-        "INSERT INTO lexical_sample VALUES (?, ?) ON CONFLICT DO UPDATE SET records = records + excluded.records",
-        ((found, sign * count) for found, count in sorted(stems.items())),
+    found = _column(
+        connection,
+        f"SELECT pmid FROM membership WHERE query_key = ? AND pmid {LISTED}",
+        query_key,
+        json.dumps(pmids.tolist()),
     )
-    if sign < 0:
-        connection.executemany(
-            "DELETE FROM lexical_sample WHERE stem = ? AND records <= 0", ((found,) for found in sorted(stems))
-        )
+    return np.isin(pmids, np.array(found, dtype=np.uint32))
+
+
+def forget_members(connection: sqlite3.Connection, query_key: str) -> None:
+    """Forget what a query has found."""
+    connection.execute("DELETE FROM lexical_members WHERE query_key = ?", (query_key,))
+
+
+def _column(connection: sqlite3.Connection, statement: str, *values: object) -> list[int]:
+    return [row[0] for row in connection.execute(statement, values)]
+
+
+LISTED: Final = "IN (SELECT value FROM json_each(?))"
+
+
+def rows_of(connection: sqlite3.Connection, pmids: Sequence[int]) -> Iterator[IndexRow]:
+    """Yield what is to be indexed of those records that are current, by PMID."""
+    found = raw(connection).execute(
+        f"SELECT pmid, title, abstract, mesh, keywords FROM documents WHERE pmid {LISTED} AND status = 'current' "
+        "ORDER BY pmid",
+        (json.dumps(pmids),),
+    )
+    for pmid, title, abstract, mesh, keywords in found:
+        yield IndexRow(pmid, title, abstract or "", "; ".join((*json.loads(mesh), *json.loads(keywords))))
+
+
+def bits(packed: bytes, count: int) -> "NDArray[np.bool_]":
+    import numpy as np
+
+    return np.unpackbits(np.frombuffer(packed, dtype=np.uint8), count=count).view(np.bool_)
+
+
+def _strike(connection: sqlite3.Connection, pmids: Sequence[int]) -> None:
+    """Strike records out of the blocks they are in."""
+    import numpy as np
+
+    wanted = np.array(pmids, dtype=np.uint32)
+    for block, struck, listed in connection.execute("SELECT block, struck, pmids FROM lexical_blocks").fetchall():
+        found = np.isin(np.frombuffer(listed, dtype="<u4"), wanted)
+        if struck is not None:
+            found &= ~bits(struck, len(found))
+        if found.any():
+            _count(connection, marks_of(connection, block, np.flatnonzero(found).tolist()), -1)
+            if struck is not None:
+                found |= bits(struck, len(found))
+            connection.execute(
+                "UPDATE lexical_blocks SET records = ?, struck = ? WHERE block = ?",
+                (int(np.count_nonzero(~found)), np.packbits(found).tobytes(), block),
+            )
+
+
+def _next_block(connection: sqlite3.Connection) -> int:
+    number: int = connection.execute("SELECT coalesce(max(block), 0) + 1 FROM lexical_blocks").fetchone()[0]
+    return number
+
+
+def _write(connection: sqlite3.Connection, block: "Block") -> None:
+    """Write a new block, and which of its records queries have found."""
+    import numpy as np
+
+    from entrez_kit.corpus.search.postings import Marks
+
+    place = _next_block(connection)
     connection.execute(
-        "UPDATE lexical_totals SET records = records + ?, words = words + ?, sampled = sampled + ?",
-        (sign * len(texts), sign * words, sign * len(sampled)),
+        "INSERT INTO lexical_blocks VALUES (?, ?, NULL, ?, ?)",
+        (place, len(block.pmids), block.lengths.astype("<u2").tobytes(), block.pmids.astype("<u4").tobytes()),
+    )
+    numbers = _numbered(connection, block.stems)
+    connection.executemany(
+        "INSERT INTO lexical_postings VALUES (?, ?, ?)",
+        sorted((place << 32 | numbers[stem], matches, positions) for stem, matches, positions in block.stored()),
+    )
+    renumbered = np.array([numbers[stem] for stem in block.stems], dtype=np.int64)
+    marks = [Marks(renumbered[one.numbers], one.counts) for one in block.marks()]
+    connection.executemany(
+        "INSERT INTO lexical_marks VALUES (?, ?)",
+        ((place << 16 | number, one.stored) for number, one in enumerate(marks)),
+    )
+    _count(connection, marks, 1)
+    members = defaultdict(list)
+    for query_key, pmid in connection.execute(
+        f"SELECT query_key, pmid FROM membership WHERE pmid {LISTED}", (json.dumps(block.pmids.tolist()),)
+    ):
+        members[query_key].append(pmid)
+    connection.executemany(
+        "INSERT INTO lexical_members VALUES (?, ?, ?)",
+        [
+            (query_key, place, np.packbits(np.isin(block.pmids, np.array(pmids, dtype=np.uint32))).tobytes())
+            for query_key, pmids in members.items()
+        ],
     )
 
 
-def in_sample(pmid: int) -> bool:
-    """Say whether a record is one of those whose words are counted; PMIDs in a row are as good as a draw by lot."""
-    return (pmid * 2_654_435_761 >> 16) % SAMPLE_EVERY == 0
+def marks_of(connection: sqlite3.Connection, block: int, records: Iterable[int]) -> "list[Marks]":
+    """Return the marks of some records of a block, in the order of their numbers."""
+    from entrez_kit.corpus.search.postings import Marks
+
+    places = ",".join(str(block << 16 | record) for record in records)
+    found = connection.execute(f"SELECT marks FROM lexical_marks WHERE place IN ({places}) ORDER BY place")
+    return [Marks.of(row[0]) for row in found]
 
 
-# Searching it --------------------------------------------------------------------------------------------------------
+def _count(connection: sqlite3.Connection, marks: "Sequence[Marks]", sign: int) -> None:
+    """Count records in or out for each of their stems."""
+    import numpy as np
+
+    if marks:
+        stems, counts = np.unique(np.concatenate([one.numbers for one in marks]), return_counts=True)
+        connection.executemany(
+            "UPDATE lexical_stems SET records = records + ? WHERE number = ?",
+            zip((sign * counts).tolist(), stems.tolist(), strict=True),
+        )
 
 
-def search(
-    connection: sqlite3.Connection,
-    query: str,
-    limit: int,
-    *,
-    corpus: str | None = None,
-    profile: Profile = DEFAULT,
-    exhaustive: bool = False,
-) -> list[LexicalHit]:
-    """Return the records that match a query best, the best first, equal ones by PMID.
-
-    Args:
-        connection: the store's.
-        query: free text; a phrase in double quotes must be there, unless no record at all has it.
-        limit: how many to return at most.
-        corpus: a query key; only records that it has found are returned.
-        profile: what the scores depend on.
-        exhaustive: score every record that has any word of the query, however long it takes.
-    """
-    index = Index(connection, profile)
-    if limit < 1 or index.statistics.records == 0:
-        return []
-    groups = parse(query, index.exists)
-    frequencies = [index.frequency(group, exact=exhaustive) for group in groups]
-    chosen = choose(index, groups, frequencies, limit, corpus=corpus, exhaustive=exhaustive)
-    wanted = want(groups, frequencies, index.statistics, profile)
-    scores: dict[int, float] = {}
-    records: dict[int, ScoredRecord] = {}
-    for start in range(0, len(chosen), AT_ONCE):
-        records = _read(index, chosen[start : start + AT_ONCE])
-        scores |= {
-            pmid: value for pmid, value in score(records.values(), wanted, index.statistics, profile).items() if value
-        }
-    if len(chosen) > AT_ONCE:
-        records = _read(index, best(scores, profile.feedback_depth))
-    scores |= rerank(
-        records,
-        scores,
-        wanted,
-        index.statistics,
-        profile,
-        lambda stem, word: index.frequency_of_stem(stem, word, exact=exhaustive),
+def numbers_of(connection: sqlite3.Connection, stems: Iterable[str]) -> dict[str, int]:
+    """Return the numbers of stems; those without one are left out."""
+    found = connection.execute(
+        f"SELECT stem, number FROM lexical_stems WHERE stem {LISTED}", (json.dumps(list(stems)),)
     )
-    return [LexicalHit(pmid, scores[pmid]) for pmid in best(scores, limit)]
+    return {row[0]: row[1] for row in found}
 
 
-def _read(index: Index, pmids: Sequence[int]) -> dict[int, ScoredRecord]:
-    return {pmid: read(pmid, text) for pmid, text in index.texts(pmids)}
+def _numbered(connection: sqlite3.Connection, stems: Sequence[str]) -> dict[str, int]:
+    """Return the numbers of stems; those without one get one."""
+    known = numbers_of(connection, stems)
+    new = json.dumps(sorted(stem for stem in stems if stem not in known))
+    connection.execute("INSERT INTO lexical_stems (stem) SELECT value FROM json_each(?)", (new,))
+    return known | numbers_of(connection, json.loads(new))
 
 
-# The passage to show -------------------------------------------------------------------------------------------------
+def _merge_blocks(connection: sqlite3.Connection) -> None:
+    """Merge blocks of about one size where there are several, and those of which the greater part is struck out."""
+    from entrez_kit.corpus.search.postings import MOST_RECORDS
 
-_NOT_TEXT: Final = ("[Title] ", "[Section] ")
-"""How the lines of a passage begin that are not the abstract's."""
-_PASSAGES: Final = Profile(k1=1.2, b=0.4)
-
-
-def best_chunk(query: str, chunks: Sequence[str]) -> int:
-    """Return the place of the passage that answers a query best; the first of equals, and where none does.
-
-    Words that fewer of the passages have count for more. Titles and labels do not count.
-    """
-    records = [_passage(place, chunk) for place, chunk in enumerate(chunks)]
-    mean = sum(record.length for record in records) / max(1, len(records))
-    statistics = Statistics(len(records), max(1.0, mean))
-    total = dict.fromkeys(range(len(records)), 0.0)
-    for group in _asked(query):
-        scores = score(records, [Wanted(group.stems, group.weight, group.weight)], statistics, _PASSAGES)
-        worth = statistics.idf(sum(value > 0 for value in scores.values()))
-        for place, value in scores.items():
-            total[place] += worth * value
-    return best(total, 1)[0] if total else 0
-
-
-def _passage(place: int, chunk: str) -> ScoredRecord:
-    words = words_of(plain(" ".join(line for line in chunk.split("\n") if not line.startswith(_NOT_TEXT))))
-    return ScoredRecord(place, len(words), ([], words, []))
+    while True:
+        sizes: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        blocks = connection.execute(
+            "SELECT block, records, length(lengths) / 2 FROM lexical_blocks ORDER BY 2"
+        ).fetchall()
+        chosen = [block for block, records, all_records in blocks if records < all_records / 2][:1]
+        for block, records, _ in blocks:
+            sizes[records.bit_length() // 2].append((block, records))
+        for alike in sizes.values():
+            if not chosen and len(alike) >= MERGED:
+                total = 0
+                for block, records in alike:
+                    total += records
+                    if total > MOST_RECORDS:
+                        break
+                    chosen.append(block)
+                chosen = chosen if len(chosen) > 1 else []
+        if not chosen:
+            return
+        _merge(connection, chosen)
 
 
-@lru_cache(maxsize=64)
-def _asked(query: str) -> list[Group]:
-    return parse(query, lambda phrase: True)
+def _merge(connection: sqlite3.Connection, blocks: Sequence[int]) -> None:
+    """Write the records of blocks that are not struck out into a new one, and drop the old ones."""
+    import numpy as np
+
+    place, offset = _next_block(connection), 0
+    lengths: list[bytes] = []
+    pmids: list[bytes] = []
+    streams = []
+    members: dict[str, list[tuple[int, NDArray[np.bool_]]]] = defaultdict(list)
+    for block in blocks:
+        struck, length, listed = connection.execute(
+            "SELECT struck, lengths, pmids FROM lexical_blocks WHERE block = ?", (block,)
+        ).fetchone()
+        count = len(listed) // 4
+        kept = np.ones(count, dtype=np.bool_) if struck is None else ~bits(struck, count)
+        lengths.append(np.frombuffer(length, dtype="<u2")[kept].tobytes())
+        pmids.append(np.frombuffer(listed, dtype="<u4")[kept].tobytes())
+        _move_marks(connection, block, place, offset, kept)
+        streams.append(_moved(connection, block, offset, None if struck is None else kept))
+        for query_key, packed in connection.execute(
+            "SELECT query_key, members FROM lexical_members WHERE block = ?", (block,)
+        ):
+            members[query_key].append((offset, bits(packed, count)[kept]))
+        offset += int(np.count_nonzero(kept))
+    stem = itemgetter(0)
+    together = ((number, list(found)) for number, found in groupby(heapq.merge(*streams, key=stem), key=stem))
+    connection.executemany(
+        "INSERT INTO lexical_postings VALUES (?, ?, ?)",
+        (
+            (
+                place << 32 | number,
+                b"".join(chain(map(itemgetter(1), found), map(itemgetter(2), found))),
+                b"".join(map(itemgetter(3), found)),
+            )
+            for number, found in together
+        ),
+    )
+    for block in blocks:
+        connection.execute(
+            "DELETE FROM lexical_postings WHERE place >= ? AND place < ?", (block << 32, (block + 1) << 32)
+        )
+        connection.execute("DELETE FROM lexical_members WHERE block = ?", (block,))
+        connection.execute("DELETE FROM lexical_blocks WHERE block = ?", (block,))
+    if offset:
+        connection.execute(
+            "INSERT INTO lexical_blocks VALUES (?, ?, NULL, ?, ?)", (place, offset, b"".join(lengths), b"".join(pmids))
+        )
+    for query_key, found in members.items():
+        among = np.zeros(offset, dtype=np.bool_)
+        for start, part in found:
+            among[start : start + len(part)] = part
+        if among.any():
+            connection.execute(
+                "INSERT INTO lexical_members VALUES (?, ?, ?)", (query_key, place, np.packbits(among).tobytes())
+            )
+
+
+def _move_marks(connection: sqlite3.Connection, block: int, place: int, offset: int, kept: "NDArray[np.bool_]") -> None:
+    import numpy as np
+
+    gone = [(block << 16 | record,) for record in np.flatnonzero(~kept).tolist()]
+    connection.executemany("DELETE FROM lexical_marks WHERE place = ?", gone)
+    moved = enumerate((block << 16 | record for record in np.flatnonzero(kept).tolist()), place << 16 | offset)
+    connection.executemany("UPDATE lexical_marks SET place = ? WHERE place = ?", moved)
+
+
+def _moved(
+    connection: sqlite3.Connection, block: int, offset: int, kept: "NDArray[np.bool_] | None"
+) -> Iterator[tuple[int, bytes, bytes, bytes]]:
+    """Yield the postings of a block by stem, as they stand in another where its records begin at ``offset``."""
+    import numpy as np
+
+    from entrez_kit.corpus.search.postings import Postings, sift
+
+    shift = np.uint16(offset)
+    renumbered = None if kept is None else (np.cumsum(kept) - 1).astype(np.uint16)
+    for number, matches, positions in raw(connection).execute(
+        "SELECT place & 4294967295, matches, positions FROM lexical_postings WHERE place >= ? AND place < ? "
+        "ORDER BY place",
+        (block << 32, (block + 1) << 32),
+    ):
+        half = len(matches) // 2
+        docs, counts = matches[:half], matches[half:]
+        if kept is not None and renumbered is not None:
+            postings = sift(Postings.of(matches, positions), kept)
+            if not len(postings.docs):
+                continue
+            docs, counts = (renumbered[postings.docs] + shift).tobytes(), postings.counts.tobytes()
+            positions = postings.positions.tobytes()
+        elif offset:
+            docs = (np.frombuffer(docs, dtype="<u2") + shift).tobytes()
+        yield number, docs, counts, positions
+
+
+def raw(connection: sqlite3.Connection) -> sqlite3.Cursor:
+    """Return a cursor whose rows are tuples."""
+    cursor = connection.cursor()
+    cursor.row_factory = None
+    return cursor

@@ -2,20 +2,19 @@
 
 import sqlite3
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+from contextlib import suppress
+from typing import ClassVar, Final, Literal
 
 from pydantic import Field, PrivateAttr, field_validator
 
+from entrez_kit import tracing
 from entrez_kit.corpus.demo import corpus_of
 from entrez_kit.corpus.search.ranking import Candidate, rank
-from entrez_kit.errors import EntrezKitError, LocalEmbeddingsError
+from entrez_kit.errors import EntrezKitError, LocalEmbeddingsError, StoreError
 from entrez_kit.model import Request, Result, is_absent, sparse
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
 from entrez_kit.wording import REINDEX, Wording
-
-if TYPE_CHECKING:
-    pass
 
 OVERSAMPLING: Final = 3
 """So many times the wanted number of hits is looked at, since quality may lift one from further down."""
@@ -146,11 +145,14 @@ def _candidates(services: Services, request: RagSearchRequest, wanted: int) -> t
         from entrez_kit.corpus.weaviate.delivery import candidates
 
         return candidates(services, query, wanted, corpus), 0
-    from entrez_kit.corpus.search import index as lexical
+    from entrez_kit.corpus.search import words
+    from entrez_kit.corpus.search.index import FEW
 
+    with suppress(StoreError):  # where nothing can be written, the search reads what is queued by itself
+        services.corpus.index_words(FEW, tracing.step)
     with services.corpus.reading() as connection:
         by_words = [
-            Candidate(hit.pmid, bm25=hit.bm25) for hit in lexical.search(connection, query, wanted, corpus=corpus)
+            Candidate(hit.pmid, bm25=hit.bm25) for hit in words.search(connection, query, wanted, corpus=corpus)
         ]
     if services.settings.embeddings == "none":
         return by_words, 0
@@ -161,7 +163,7 @@ def _candidates(services: Services, request: RagSearchRequest, wanted: int) -> t
 
 def _passages(connection: sqlite3.Connection, query: str, candidates: Sequence[Candidate]) -> dict[int, str]:
     """Return the uuid of the best passage of each record."""
-    from entrez_kit.corpus.search import index as lexical
+    from entrez_kit.corpus.search.passages import best_chunk
 
     found = {candidate.pmid: candidate.uuid for candidate in candidates if candidate.uuid is not None}
     chunks: dict[int, list[tuple[str, str]]] = {}
@@ -173,7 +175,7 @@ def _passages(connection: sqlite3.Connection, query: str, candidates: Sequence[C
             if rows:
                 chunks[candidate.pmid] = [(row["uuid"], row["text"]) for row in rows]
     for pmid, passages in chunks.items():
-        place = lexical.best_chunk(query, [text for _, text in passages])
+        place = best_chunk(query, [text for _, text in passages])
         found[pmid] = passages[place][0]
     return found
 

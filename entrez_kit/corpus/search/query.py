@@ -1,7 +1,6 @@
 """From what somebody typed to the words and phrases that are looked up.
 
-A query is free text. Nothing in it is an operator but double quotes, so every character is safe: what reaches SQLite is
-made of letters and digits alone, each phrase in quotes of our own.
+A query is free text. Nothing in it is an operator but double quotes, so every character is safe.
 """
 
 import re
@@ -58,11 +57,6 @@ class Group:
     def stems(self) -> tuple[Phrase, ...]:
         """The phrases as the index has them, each once."""
         return tuple(dict.fromkeys(tuple(map(stem, phrase)) for phrase in self.phrases))
-
-    @property
-    def expression(self) -> str:
-        """The group in the language of FTS5."""
-        return " OR ".join('"' + " ".join(phrase) + '"' for phrase in self.phrases)
 
 
 def parse(query: str, exists: Callable[[Phrase], bool]) -> list[Group]:

@@ -1,9 +1,8 @@
 """Words as the full-text index knows them: normalised, cut into tokens, stemmed.
 
-SQLite's tokenizer ``porter ascii`` and this module cut and stem a normalised text in exactly the same way, so that a
-score computed here is a score over what the index holds. What ``ascii`` cannot do is done before, by ``plain``: letters
-lose their marks, Greek letters are named, superscripts and subscripts stand on the line (10⁶ is 106, T_(H)17 is TH17),
-and what is neither letter nor digit becomes a space.
+They are cut and stemmed as SQLite's tokenizer ``porter ascii`` does it, after ``plain``: letters lose their marks,
+Greek letters are named, superscripts and subscripts stand on the line (10⁶ is 106, T_(H)17 is TH17), and what is
+neither letter nor digit becomes a space.
 """
 
 import re
@@ -129,6 +128,11 @@ def stem(word: str) -> str:
     return _stem(as_bytes).encode("latin-1").decode("utf-8", "replace")
 
 
+def can_mark(stem: str) -> bool:
+    """Say whether a stem can mark what a text is about."""
+    return len(stem) > 1 and stem not in _UNMARKING and not stem.isdigit()
+
+
 def _stem(word: str) -> str:
     word = _plural(word)
     word = _past(word)
@@ -205,3 +209,6 @@ def _has_vowel(start: str) -> bool:
 
 def _ends_short(start: str) -> bool:
     return start[-1:] not in ("w", "x", "y") and _shape(start).endswith("cvc")
+
+
+_UNMARKING: Final = frozenset(map(stem, STOP_WORDS))

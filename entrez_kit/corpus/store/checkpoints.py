@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
+from entrez_kit.corpus.search import index as lexical
 from entrez_kit.corpus.times import stamp, to_second
 
 RESUMED_WITHIN: Final = timedelta(hours=24)
@@ -93,6 +94,7 @@ def replace_term(connection: sqlite3.Connection, query_key: str, term: str, now:
     if before is None or before.term == term:
         return
     connection.execute("DELETE FROM membership WHERE query_key = ?", (query_key,))
+    lexical.forget_members(connection, query_key)
     connection.execute("DELETE FROM unavailable WHERE query_key = ?", (query_key,))
     connection.execute(
         "UPDATE checkpoints SET term = ?, last_edat = NULL, last_scan_at = NULL WHERE query_key = ?", (term, query_key)

@@ -270,12 +270,14 @@ _OF_DAMAGE: Final = (
     "no such table",
     "no such column",
     "no such row",
+    "no such function",
     "no such module",
     "no such tokenizer",
     "unrecognized option",
     "vtable constructor failed",
     "Could not decode",
     "malformed JSON",
+    "malformed full-text index",
 )
 """What flipped bytes make SQLite say without a code of its own for it."""
 

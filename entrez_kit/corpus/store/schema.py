@@ -169,7 +169,6 @@ _TABLES: Final = (
 def _first(connection: sqlite3.Connection) -> None:
     for statement in _TABLES:
         connection.execute(statement)
-    lexical.create(connection)
     connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
 
 
@@ -178,8 +177,14 @@ def _second(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE membership ADD COLUMN unmatched_at TEXT")
 
 
+def _third(connection: sqlite3.Connection) -> None:
+    # Another full-text index, which the next sync or search makes of the records.
+    lexical.drop(connection)
+    lexical.create(connection)
+
+
 Migration = Callable[[sqlite3.Connection], None]
-MIGRATIONS: tuple[Migration, ...] = (_first, _second)
+MIGRATIONS: tuple[Migration, ...] = (_first, _second, _third)
 """Each turns a file of the version before into the next; the number of them is the present version."""
 
 

@@ -114,8 +114,27 @@ class Store:
             if progress is not None:
                 progress(done, max(done, total))
         with self.writing() as connection:
-            lexical.optimise(connection)
+            lexical.drop(connection)
+            lexical.create(connection)
+        self.index_words()
         return done
+
+    def index_words(self, least: int = 1, progress: Callable[[int, int], None] | None = None) -> None:
+        """Bring the full-text index up to date, some thousands of records a transaction.
+
+        Args:
+            least: leave it at fewer queued records.
+            progress: called after each transaction with the number done and the number there are.
+        """
+        with self.reading() as connection:
+            total = lexical.queued(connection)
+        done, more = 0, total >= least
+        while more:
+            with self.writing() as connection:
+                count = lexical.catch_up(connection)
+            done, more = done + count, count > 0
+            if progress is not None:
+                progress(done, max(done, total))
 
     def mark_deleted(self, pmids: Sequence[int]) -> list[int]:
         """Mark records that PubMed has withdrawn; return those that were not marked before. Their text is kept."""
@@ -284,6 +303,7 @@ class Store:
             if advance_to is not None:
                 checkpoints.advance(connection, after, min(advance_to, to_second(now)), now)
         job.count_as(after)
+        self.index_words(lexical.AT_ONCE)
         return done
 
     def unavailable(self, query_key: str) -> list[int]:
@@ -314,3 +334,4 @@ class Store:
                 checkpoints.bind(connection, job)
                 checkpoints.scanned(connection, job)
             checkpoints.finish(connection, job, ending, now)
+        self.index_words()

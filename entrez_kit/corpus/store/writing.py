@@ -111,7 +111,6 @@ def upsert(connection: sqlite3.Connection, docs: Iterable[Doc], now: str) -> Ups
                 done.retracted.append(pmid)
         else:
             done.skipped.append(pmid)
-    _unindex(connection, done.updated)
     connection.executemany(_INSERT, [_row(given[pmid], 1, now) for pmid in done.inserted])
     connection.executemany(
         _UPDATE, [_row(given[pmid], known[pmid].version + 1, now, known[pmid].lr) for pmid in done.updated]
@@ -119,7 +118,7 @@ def upsert(connection: sqlite3.Connection, docs: Iterable[Doc], now: str) -> Ups
     connection.executemany("UPDATE documents SET last_seen_at = ? WHERE pmid = ?", [(now, p) for p in done.skipped])
     connection.executemany(_SNAPSHOT, [(change, now, doc.pmid) for doc, change in changes])
     _write_chunks(connection, [doc for doc, _ in changes], now)
-    _index(connection, [doc for doc, _ in changes])
+    lexical.queue(connection, [doc.pmid for doc, _ in changes])
     return done
 
 
@@ -130,11 +129,11 @@ def tombstone(connection: sqlite3.Connection, pmids: Sequence[int], now: str) ->
         (json.dumps(list(pmids)),),
     )
     gone = [row[0] for row in rows]
-    _unindex(connection, gone)
     connection.executemany(
         "UPDATE documents SET status = 'deleted', version = version + 1 WHERE pmid = ?", [(pmid,) for pmid in gone]
     )
     connection.executemany(_SNAPSHOT, [("deleted", now, pmid) for pmid in gone])
+    lexical.queue(connection, gone)
     for pmid in gone:
         _drop_chunks(connection, connection.execute("SELECT id, uuid FROM chunks WHERE pmid = ?", (pmid,)), now)
     return gone
@@ -142,10 +141,16 @@ def tombstone(connection: sqlite3.Connection, pmids: Sequence[int], now: str) ->
 
 def add_members(connection: sqlite3.Connection, query_key: str, pmids: Iterable[int], now: str) -> None:
     """Note that a query has found these records."""
+    listed = list(pmids)
+    rows = connection.execute(
+        "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT pmid FROM membership WHERE query_key = ?)",
+        (json.dumps(listed), query_key),
+    )
+    lexical.add_members(connection, query_key, [row[0] for row in rows])
     connection.executemany(
         "INSERT INTO membership (query_key, pmid, added_at) VALUES (?, ?, ?) ON CONFLICT (query_key, pmid) "
         "DO UPDATE SET unmatched_at = NULL WHERE unmatched_at IS NOT NULL",
-        [(query_key, pmid, now) for pmid in pmids],
+        [(query_key, pmid, now) for pmid in listed],
     )
 
 
@@ -158,14 +163,12 @@ def note_unmatched(connection: sqlite3.Connection, query_key: str, pmids: Iterab
 
 
 def rederive(connection: sqlite3.Connection, docs: Sequence[Doc], now: str) -> None:
-    """Work out anew what is made of records: quality, chunks, full-text index; a chunk that stays the same is left."""
+    """Work out anew what is made of records: quality and chunks; a chunk that stays the same is left."""
     connection.executemany(
         "UPDATE documents SET design = ?, journal_tier = ?, human = ?, retraction_status = ? WHERE pmid = ?",
         [(*doc.quality, doc.retraction_status, doc.pmid) for doc in docs],
     )
-    _unindex(connection, [doc.pmid for doc in docs])
     _write_chunks(connection, docs, now, announce_all=False)
-    _index(connection, docs)
 
 
 def _known(connection: sqlite3.Connection, pmids: Iterable[int]) -> dict[int, _KnownVersion]:
@@ -239,15 +242,6 @@ def _as_json(values: Sequence[str]) -> str:
 
 
 # What hangs on a record ----------------------------------------------------------------------------------------------
-
-
-def _unindex(connection: sqlite3.Connection, pmids: Sequence[int]) -> None:
-    """Take records out of the full-text index, before their old text is overwritten."""
-    lexical.remove(connection, pmids)
-
-
-def _index(connection: sqlite3.Connection, docs: Sequence[Doc]) -> None:
-    lexical.add(connection, [lexical.IndexRow(doc.pmid, doc.title, doc.abstract or "", doc.terms) for doc in docs])
 
 
 def _write_chunks(connection: sqlite3.Connection, docs: Sequence[Doc], now: str, *, announce_all: bool = True) -> None:

@@ -1,5 +1,6 @@
 """The corpus file: who may open it, what happens when it cannot be used, and how old files become new ones."""
 
+import gzip
 import json
 import multiprocessing
 import os
@@ -16,7 +17,9 @@ from typing import Any
 
 import pytest
 from corpus_bench import Paper, contents, rows, series
+from places import DATA
 
+from entrez_kit.corpus.search import words
 from entrez_kit.corpus.store import database, schema
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.errors import Exit, StoreError
@@ -187,6 +190,28 @@ def test_an_older_file_is_brought_up_to_date_once(store: Store, monkeypatch: pyt
     newer.close()
     Store(store.path).stats()
     assert ran == [1]
+
+
+def test_a_corpus_of_the_version_before_is_taken_over_and_indexed_anew(store: Store) -> None:
+    store.path.parent.mkdir()
+    store.path.write_bytes(gzip.decompress((DATA / "corpus-format-2.db.gz").read_bytes()))
+
+    def found(word: str, corpus: str | None = None) -> list[int]:
+        with store.reading() as connection:
+            return [hit.pmid for hit in words.search(connection, word, 20, corpus=corpus)]
+
+    others = [*range(1004, 1013)]
+    for step in (lambda: None, store.index_words, store.reindex):
+        step()
+        assert found("zebrafish") == [1002, *others]
+        assert (found("sharks"), found("osteoporosis"), found("H2O tumor")) == ([1001], [2001], [2001])
+        assert (found("zebrafish", "other"), found("sharks", "other")) == ([1002], [1001])
+    stats = store.stats()
+    assert (stats.documents, stats.deleted, stats.retracted, stats.versions) == (12, 1, 1, 16)
+    assert stats.vectors == {"test:letters": stats.chunks - 1}
+    assert [article.title for article in store.articles("other")] == ["Invented title 0", "Invented title 1"]
+    assert rows(store, "SELECT name FROM sqlite_schema WHERE name LIKE 'lexical_index%'") == []
+    assert rows(store, "PRAGMA integrity_check") == [("ok",)]
 
 
 def test_a_migration_that_fails_leaves_the_older_file_as_it_was(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

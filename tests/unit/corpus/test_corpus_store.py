@@ -8,7 +8,7 @@ from corpus_bench import Clock, Paper, contents, rows, series
 
 from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.documents import Doc, content_hash
-from entrez_kit.corpus.search import index as lexical
+from entrez_kit.corpus.search import words
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.errors import EntityNotFound, InvalidInput
 from entrez_kit.pubmed.models import Article
@@ -263,6 +263,7 @@ def test_what_is_made_of_records_is_made_anew_without_a_version(store: Store, mo
 
     store.upsert_pubmed_docs([paper.article() for paper in series(3)], "k")
     store.mark_deleted([1003])
+    store.index_words()
     before = contents(store)
     with store.writing() as connection:
         connection.execute("DELETE FROM outbox")
@@ -286,10 +287,13 @@ def test_what_is_made_of_records_is_made_anew_without_a_version(store: Store, mo
 # the full-text index
 
 
-def test_the_full_text_index_follows_the_records(store: Store) -> None:
+@pytest.mark.parametrize("indexed", [True, False], ids=["written", "queued"])
+def test_the_full_text_index_follows_the_records(store: Store, indexed: bool) -> None:
     def found(word: str) -> list[int]:
+        if indexed:
+            store.index_words()
         with store.reading() as connection:
-            return [hit.pmid for hit in lexical.search(connection, word, 10)]
+            return [hit.pmid for hit in words.search(connection, word, 10)]
 
     store.upsert_pubmed_docs([PAPER.but(mesh=("Osteoporosis",)).article(), Paper(5, abstract="About mice.").article()])
     assert (found("zebrafish"), found("osteoporosis"), found("mice")) == ([1001], [1001], [5])

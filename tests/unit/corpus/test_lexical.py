@@ -4,14 +4,17 @@ import math
 import random
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from indexed import delete, held, index, join, opened, put
 
 from entrez_kit.corpus.search import index as lexical
+from entrez_kit.corpus.search import words
 from entrez_kit.corpus.search.index import IndexRow
+from entrez_kit.corpus.search.passages import best_chunk
 from entrez_kit.corpus.search.score import DEFAULT, Profile
 
 PLAIN = replace(DEFAULT, feedback_weight=0.0)
@@ -24,15 +27,19 @@ WORDS = [
 
 @pytest.fixture
 def connection() -> Iterator[sqlite3.Connection]:
-    made = sqlite3.connect(":memory:", isolation_level=None)
-    made.row_factory = sqlite3.Row
-    made.execute(
-        "CREATE TABLE membership "
-        "(query_key TEXT, pmid INTEGER, added_at TEXT, PRIMARY KEY (query_key, pmid)) WITHOUT ROWID"
-    )
-    lexical.create(made)
+    made = opened()
     yield made
     made.close()
+
+
+def add(connection: sqlite3.Connection, rows: Iterable[IndexRow]) -> None:
+    put(connection, rows)
+    index(connection)
+
+
+def remove(connection: sqlite3.Connection, pmids: Iterable[int]) -> None:
+    delete(connection, pmids)
+    index(connection)
 
 
 def row(pmid: int, title: str = "", abstract: str = "", terms: str = "") -> IndexRow:
@@ -49,19 +56,7 @@ def made_up(count: int, seed: int, first: int = 1) -> list[IndexRow]:
 
 
 def found(connection: sqlite3.Connection, query: str, limit: int = 10, corpus: str | None = None) -> list[int]:
-    return [hit.pmid for hit in lexical.search(connection, query, limit, corpus=corpus)]
-
-
-def contents(connection: sqlite3.Connection) -> list[list[tuple[object, ...]]]:
-    """Everything the index knows, in a form that does not depend on how it came about."""
-    connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.seen USING fts5vocab(main, lexical_index, instance)")
-    statements = (
-        "SELECT term, doc, offset FROM temp.seen ORDER BY 1, 2, 3",
-        "SELECT pmid, text FROM lexical_records ORDER BY 1",
-        "SELECT stem, records FROM lexical_sample ORDER BY 1",
-        "SELECT records, words, sampled FROM lexical_totals",
-    )
-    return [[tuple(one) for one in connection.execute(statement)] for statement in statements]
+    return [hit.pmid for hit in words.search(connection, query, limit, corpus=corpus)]
 
 
 # Scores --------------------------------------------------------------------------------------------------------------
@@ -100,11 +95,11 @@ def sqlite_stems(words: set[str]) -> dict[str, str]:
 @pytest.mark.parametrize("seed", range(6))
 def test_scores_are_those_of_bm25_computed_by_hand(connection: sqlite3.Connection, seed: int) -> None:
     rows = made_up(120, seed)
-    lexical.add(connection, rows)
+    add(connection, rows)
     chooser = random.Random(seed)
     for _ in range(20):
         query = " ".join(chooser.choices(WORDS, k=chooser.randrange(1, 6)))
-        hits = lexical.search(connection, query, 500, profile=PLAIN)
+        hits = words.search(connection, query, 500, profile=PLAIN)
         expected = by_hand(rows, query, PLAIN)
 
         assert [hit.bm25 for hit in hits] == pytest.approx([value for _, value in expected])
@@ -116,9 +111,9 @@ def test_scores_are_those_of_bm25_computed_by_hand(connection: sqlite3.Connectio
 def test_feedback_changes_the_order_but_neither_what_is_found_nor_that_scores_are_positive(
     connection: sqlite3.Connection, seed: int
 ) -> None:
-    lexical.add(connection, made_up(80, seed))
-    plain = lexical.search(connection, "retina insulin", 500, profile=PLAIN)
-    fed_back = lexical.search(connection, "retina insulin", 500)
+    add(connection, made_up(80, seed))
+    plain = words.search(connection, "retina insulin", 500, profile=PLAIN)
+    fed_back = words.search(connection, "retina insulin", 500)
 
     assert {hit.pmid for hit in fed_back} == {hit.pmid for hit in plain}
     assert all(hit.bm25 > 0 for hit in fed_back)
@@ -128,30 +123,30 @@ def test_feedback_changes_the_order_but_neither_what_is_found_nor_that_scores_ar
 def test_feedback_prefers_what_resembles_the_best(connection: sqlite3.Connection) -> None:
     best = [row(pmid, "Zebrafish retina", "zebrafish retina photoreceptor opsin cone") for pmid in range(1, 6)]
     twins = [row(50, "", "retina opsin photoreceptor cone"), row(40, "", "retina budget parliament tax")]
-    lexical.add(connection, [*best, *twins, *(row(pmid, "", f"other{pmid} words") for pmid in range(100, 130))])
+    add(connection, [*best, *twins, *(row(pmid, "", f"other{pmid} words") for pmid in range(100, 130))])
 
     ranked = found(connection, "zebrafish retina")
 
     assert ranked.index(50) < ranked.index(40)
-    plain = lexical.search(connection, "zebrafish retina", 10, profile=PLAIN)
+    plain = words.search(connection, "zebrafish retina", 10, profile=PLAIN)
     assert [hit.pmid for hit in plain].index(40) < [hit.pmid for hit in plain].index(50)
 
 
 def test_a_word_in_the_title_counts_for_more(connection: sqlite3.Connection) -> None:
-    lexical.add(connection, [row(1, "Cornea", "zebrafish heart"), row(2, "Zebrafish", "cornea heart")])
+    add(connection, [row(1, "Cornea", "zebrafish heart"), row(2, "Zebrafish", "cornea heart")])
 
     assert found(connection, "zebrafish") == [2, 1]
 
 
 def test_equal_records_come_in_the_order_of_their_pmids(connection: sqlite3.Connection) -> None:
-    lexical.add(connection, [row(pmid, "Same title", "same words") for pmid in (30, 4, 200, 17)])
+    add(connection, [row(pmid, "Same title", "same words") for pmid in (30, 4, 200, 17)])
 
     assert found(connection, "same words") == [4, 17, 30, 200]
     assert found(connection, "same words", 2) == [4, 17]
 
 
 def test_a_longer_list_begins_with_the_shorter_one(connection: sqlite3.Connection) -> None:
-    lexical.add(connection, made_up(200, 9))
+    add(connection, made_up(200, 9))
 
     assert found(connection, "stroke aspirin cohort", 100)[:5] == found(connection, "stroke aspirin cohort", 5)
 
@@ -159,70 +154,105 @@ def test_a_longer_list_begins_with_the_shorter_one(connection: sqlite3.Connectio
 # What is in it -------------------------------------------------------------------------------------------------------
 
 
-def test_an_index_that_was_changed_is_the_same_as_one_made_at_once(connection: sqlite3.Connection) -> None:
+@pytest.mark.parametrize("at_once", [7, 30, 10_000])
+def test_an_index_that_was_changed_is_the_same_as_one_made_at_once(
+    connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr(lexical, "AT_ONCE", at_once)
     chooser = random.Random(3)
     kept: dict[int, IndexRow] = {}
     for seed in range(12):
         batch = made_up(30, seed, first=chooser.randrange(1, 40))
-        lexical.add(connection, batch)
+        put(connection, batch)
         kept |= {one.pmid: one for one in batch}
+        members = chooser.sample(sorted(kept), 15)
         gone = chooser.sample(sorted(kept), 12)
-        lexical.remove(connection, [*gone, 999_999, *gone[:3]])
+        if seed % 2:
+            join(connection, "mine", members)
+            delete(connection, [*gone, 999_999, *gone[:3]])
+            index(connection)
+        else:
+            index(connection)
+            join(connection, "mine", members)
+            delete(connection, [*gone, 999_999, *gone[:3]])
+            unwritten = words.search(connection, "retina insulin", 500)
+            index(connection)
+            assert words.search(connection, "retina insulin", 500) == unwritten
         for pmid in gone:
             del kept[pmid]
-        lexical.check(connection)
-    anew = sqlite3.connect(":memory:", isolation_level=None)
-    lexical.create(anew)
-    lexical.add(anew, kept.values())
+    anew = opened()
+    put(anew, kept.values())
+    found = connection.execute("SELECT pmid FROM membership JOIN documents USING (pmid) WHERE status = 'current'")
+    join(anew, "mine", [row[0] for row in found])
+    index(anew)
 
-    assert contents(connection) == contents(anew)
-    lexical.rebuild(connection, kept.values())
-    assert contents(connection) == contents(anew)
+    assert held(connection) == held(anew)
+    for query in ("retina insulin", "stroke", "aspirin placebo cohort liver", '"binding kinase"'):
+        for corpus in (None, "mine"):
+            hits = words.search(connection, query, 500, corpus=corpus)
+            assert hits == words.search(anew, query, 500, corpus=corpus)
+            assert hits
+    blocks = [row[0] for row in connection.execute("SELECT records FROM lexical_blocks")]
+    assert sum(blocks) == len(kept)
+    assert len(blocks) <= 12
     anew.close()
 
 
+def test_what_was_struck_out_takes_no_room_for_long(connection: sqlite3.Connection) -> None:
+    add(connection, made_up(100, 1))
+    remove(connection, [one.pmid for one in made_up(100, 1)[:60]])
+
+    assert connection.execute("SELECT records, length(pmids) / 4 FROM lexical_blocks").fetchall() == [(40, 40)]
+
+
+def test_of_more_words_than_the_index_can_count_it_has_as_many_as_it_can(connection: sqlite3.Connection) -> None:
+    long = row(1, "zebrafish " * 3_000, "retina " * 60_000 + "cornea", "liver " * 9_000)
+    add(connection, [long, row(2, "Zebrafish")])
+
+    assert set(found(connection, "zebrafish")) == {1, 2}
+    assert found(connection, "retina liver") == [1]
+    assert found(connection, '"zebrafish retina"') == [1, 2]  # no phrase, for it runs from one field into the next
+    assert found(connection, '"retina retina"') == [1]
+
+
 def test_the_text_of_a_record_that_is_added_again_replaces_the_old_one(connection: sqlite3.Connection) -> None:
-    lexical.add(connection, [row(1, "Zebrafish"), row(2, "Retina")])
-    lexical.add(connection, [row(1, "Cornea"), row(1, "Liver"), row(3, "Asthma")])
+    add(connection, [row(1, "Zebrafish"), row(2, "Retina")])
+    add(connection, [row(1, "Cornea"), row(1, "Liver"), row(3, "Asthma")])
 
     assert found(connection, "zebrafish") == []
     assert found(connection, "cornea") == []
     assert found(connection, "liver") == [1]
     assert found(connection, "retina") == [2]
-    lexical.check(connection)
 
 
 def test_removing_everything_leaves_nothing(connection: sqlite3.Connection) -> None:
-    empty = contents(connection)
-    lexical.add(connection, [*made_up(64, 1), row(5_000, "Ménière β-cell \0 日本 \ud800", "a\nb", "ﬁbrosis")])
-    lexical.remove(connection, (one[0] for one in connection.execute("SELECT pmid FROM lexical_records").fetchall()))
+    add(connection, [*made_up(64, 1), row(5_000, "Ménière β-cell \0 日本", "a\nb", "ﬁbrosis")])
+    remove(connection, (one[0] for one in connection.execute("SELECT pmid FROM documents").fetchall()))
 
-    assert contents(connection) == empty
+    assert not any(held(connection).values())
     assert found(connection, "zebrafish") == []
-    lexical.check(connection)
 
 
 def test_a_transaction_that_is_rolled_back_leaves_no_trace(connection: sqlite3.Connection) -> None:
-    lexical.add(connection, made_up(40, 1))
-    before = contents(connection)
+    add(connection, made_up(40, 1))
+    before = held(connection)
     connection.execute("BEGIN IMMEDIATE")
-    lexical.remove(connection, [1, 8, 15])
-    lexical.add(connection, made_up(40, 2, first=3))
+    remove(connection, [1, 8, 15])
+    add(connection, made_up(40, 2, first=3))
     connection.execute("ROLLBACK")
 
-    assert contents(connection) == before
-    lexical.check(connection)
+    assert held(connection) == before
 
 
 def test_the_index_survives_being_closed(tmp_path: Path) -> None:
-    first = sqlite3.connect(tmp_path / "corpus.db", isolation_level=None)
-    lexical.create(first)
-    lexical.add(first, made_up(50, 4))
-    hits = lexical.search(first, "liver lesion", 10)
+    first = opened(str(tmp_path / "corpus.db"))
+    add(first, made_up(50, 4))
+    put(first, made_up(20, 5, first=4_000))
+    hits = words.search(first, "liver lesion", 10)
     first.close()
     second = sqlite3.connect(f"file:{tmp_path / 'corpus.db'}?mode=ro", uri=True)
 
-    assert lexical.search(second, "liver lesion", 10) == hits
+    assert words.search(second, "liver lesion", 10) == hits
     second.close()
 
 
@@ -241,12 +271,12 @@ HOSTILE = [
 
 @pytest.mark.parametrize("query", HOSTILE, ids=range(len(HOSTILE)))
 def test_no_query_upsets_the_search(connection: sqlite3.Connection, query: str) -> None:
-    lexical.add(connection, [*made_up(30, 1), row(7_000, "Zebrafish text", "the of and 2019 rank near or not")])
-    before = contents(connection)
-    hits = lexical.search(connection, query, 10)
+    add(connection, [*made_up(30, 1), row(7_000, "Zebrafish text", "the of and 2019 rank near or not")])
+    before = held(connection)
+    hits = words.search(connection, query, 10)
 
     assert len(hits) <= 10
-    assert contents(connection) == before
+    assert held(connection) == before
     if "zebrafish" in query and "a" * 100 not in query:
         assert hits
 
@@ -257,19 +287,19 @@ def test_an_empty_index_finds_nothing(connection: sqlite3.Connection) -> None:
 
 @pytest.mark.parametrize("limit", [0, -1])
 def test_no_limit_below_one_finds_anything(connection: sqlite3.Connection, limit: int) -> None:
-    lexical.add(connection, made_up(5, 1))
+    add(connection, made_up(5, 1))
 
     assert found(connection, WORDS[0], limit) == []
 
 
 def test_a_query_of_nothing_but_stop_words_looks_for_them(connection: sqlite3.Connection) -> None:
-    lexical.add(connection, [row(1, "To be or not to be"), row(2, "Zebrafish")])
+    add(connection, [row(1, "To be or not to be"), row(2, "Zebrafish")])
 
     assert found(connection, "to be or not to be") == [1]
 
 
 def test_operators_are_words(connection: sqlite3.Connection) -> None:
-    lexical.add(connection, [row(1, "Zebrafish heart"), row(2, "Retina"), row(3, "Liver")])
+    add(connection, [row(1, "Zebrafish heart"), row(2, "Retina"), row(3, "Liver")])
 
     assert found(connection, "zebrafish AND retina") == [1, 2] or found(connection, "zebrafish AND retina") == [2, 1]
     assert 1 in found(connection, "liver NOT zebrafish")
@@ -294,14 +324,14 @@ SAME = [
 
 @pytest.mark.parametrize("spellings", SAME, ids=[spellings[0] for spellings in SAME])
 def test_another_spelling_finds_the_same(connection: sqlite3.Connection, spellings: tuple[str, ...]) -> None:
-    lexical.add(connection, [row(place, f"On {one} here") for place, one in enumerate(spellings, 1)])
-    lexical.add(connection, [row(100 + place, f"Something else {place}") for place in range(40)])
+    add(connection, [row(place, f"On {one} here") for place, one in enumerate(spellings, 1)])
+    add(connection, [row(100 + place, f"Something else {place}") for place in range(40)])
     for query in spellings:
         assert set(found(connection, query)) >= set(range(1, len(spellings) + 1)), query
 
 
 def test_a_letter_or_number_belongs_to_the_word_before_it(connection: sqlite3.Connection) -> None:
-    lexical.add(
+    add(
         connection,
         [row(1, "Hepatitis B", "c and a"), row(2, "Hepatitis C", "b or a"), row(3, "Vitamin A"), row(4, "A vitamin")],
     )
@@ -312,7 +342,7 @@ def test_a_letter_or_number_belongs_to_the_word_before_it(connection: sqlite3.Co
 
 
 def test_a_phrase_in_quotes_must_be_there(connection: sqlite3.Connection) -> None:
-    lexical.add(
+    add(
         connection,
         [row(1, "Quality of life after stroke"), row(2, "Life quality of stroke"), row(3, "Stroke stroke stroke")],
     )
@@ -323,13 +353,13 @@ def test_a_phrase_in_quotes_must_be_there(connection: sqlite3.Connection) -> Non
 
 
 def test_a_phrase_that_no_record_has_is_read_as_words(connection: sqlite3.Connection) -> None:
-    lexical.add(connection, [row(1, "Zebrafish heart"), row(2, "Heart")])
+    add(connection, [row(1, "Zebrafish heart"), row(2, "Heart")])
 
     assert found(connection, '"heart zebrafish"') == [1, 2]
 
 
 def test_a_rare_word_does_not_keep_others_from_filling_the_list(connection: sqlite3.Connection) -> None:
-    lexical.add(connection, [row(1, "Zebrafish"), *(row(pmid, "Patients") for pmid in range(2, 60))])
+    add(connection, [row(1, "Zebrafish"), *(row(pmid, "Patients") for pmid in range(2, 60))])
 
     assert len(found(connection, "zebrafish patients", 20)) == 20
     assert found(connection, "zebrafish patients", 20)[0] == 1
@@ -340,33 +370,41 @@ def test_a_rare_word_does_not_keep_others_from_filling_the_list(connection: sqli
 
 @pytest.mark.long
 @pytest.mark.parametrize("size", [0, 1, 40, 300])
-@pytest.mark.parametrize("few", [0, 1_000], ids=["through the index", "record by record"])
+@pytest.mark.parametrize("fewer", [0, 1_000], ids=["few looked up", "all scored"])
+@pytest.mark.parametrize("written", [True, False])
 def test_a_search_in_a_corpus_is_the_whole_search_without_the_rest(
-    connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch, size: int, few: int
+    connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch, size: int, fewer: int, written: bool
 ) -> None:
-    monkeypatch.setattr("entrez_kit.corpus.search.candidates.FEW_MEMBERS", few)
+    monkeypatch.setattr(words, "FEWER", fewer)
+    monkeypatch.setattr(lexical, "AT_ONCE", 90)
     rows = made_up(300, 5)
-    lexical.add(connection, rows)
+    put(connection, rows)
+    if written:
+        index(connection)
     chooser = random.Random(size)
     members = {one.pmid for one in chooser.sample(rows, size)}
-    connection.executemany("INSERT INTO membership VALUES ('mine', ?, '')", [(pmid,) for pmid in members])
-    connection.executemany("INSERT INTO membership VALUES ('other', ?, '')", [(one.pmid,) for one in rows[:50]])
+    join(connection, "mine", members)
+    join(connection, "other", [one.pmid for one in rows[:50]])
     for _ in range(10):
         query = " ".join(chooser.choices(WORDS, k=3))
-        whole = lexical.search(connection, query, 500, profile=PLAIN)
-        inside = lexical.search(connection, query, 10, corpus="mine", profile=PLAIN)
+        whole = words.search(connection, query, 500, profile=PLAIN)
+        inside = words.search(connection, query, 10, corpus="mine", profile=PLAIN)
 
         assert inside == [hit for hit in whole if hit.pmid in members][:10]
-        assert {hit.pmid for hit in lexical.search(connection, query, 10, corpus="mine")} <= members
+        assert {hit.pmid for hit in words.search(connection, query, 10, corpus="mine")} <= members
 
 
-def test_members_that_are_not_indexed_are_not_found(connection: sqlite3.Connection) -> None:
-    lexical.add(connection, [row(1, "Zebrafish"), row(2, "Zebrafish")])
-    connection.executemany("INSERT INTO membership VALUES ('mine', ?, '')", [(2,), (3,)])
+def test_what_a_query_has_found_and_forgotten_is_not_found(connection: sqlite3.Connection) -> None:
+    add(connection, [row(1, "Zebrafish"), row(2, "Zebrafish")])
+    join(connection, "mine", [2])
 
     assert found(connection, "zebrafish", corpus="mine") == [2]
     assert found(connection, '"zebrafish"', corpus="mine") == [2]
     assert found(connection, "zebrafish", corpus="unknown") == []
+    join(connection, "mine", [1, 2])
+    assert found(connection, "zebrafish", corpus="mine") == [1, 2]
+    lexical.forget_members(connection, "mine")
+    assert found(connection, "zebrafish", corpus="mine") == []
 
 
 # Passages ------------------------------------------------------------------------------------------------------------
@@ -391,12 +429,12 @@ PASSAGES = [
     ],
 )
 def test_the_passage_shown_is_the_one_that_answers(query: str, place: int) -> None:
-    assert lexical.best_chunk(query, PASSAGES) == place
+    assert best_chunk(query, PASSAGES) == place
 
 
 def test_of_no_passages_the_first_is_shown() -> None:
-    assert lexical.best_chunk("aspirin", []) == 0
-    assert lexical.best_chunk("aspirin", ["[Title] Aspirin"]) == 0
+    assert best_chunk("aspirin", []) == 0
+    assert best_chunk("aspirin", ["[Title] Aspirin"]) == 0
 
 
 @pytest.mark.parametrize(
@@ -415,9 +453,9 @@ def test_of_no_passages_the_first_is_shown() -> None:
     ],
 )
 def test_scripts_are_found_however_they_are_typed(connection: sqlite3.Connection, written: str, query: str) -> None:
-    lexical.add(connection, [row(1, "other words"), row(2, written), row(3, "and more", "none of it")])
+    add(connection, [row(1, "other words"), row(2, written), row(3, "and more", "none of it")])
 
     assert found(connection, query) == [2]
 
-    lexical.remove(connection, [1, 2, 3])
+    remove(connection, [1, 2, 3])
     assert found(connection, query) == []

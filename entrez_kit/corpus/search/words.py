@@ -1,0 +1,385 @@
+"""Search by words: every record that has any of them is scored, and the best are scored once more with feedback."""
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import repeat
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from entrez_kit.corpus.search import index
+from entrez_kit.corpus.search.postings import Marks, Postings, build, phrase, sift, weigh
+from entrez_kit.corpus.search.query import LONGEST_QUERY, Group, Phrase, parse
+from entrez_kit.corpus.search.score import DEFAULT, Profile, Statistics
+from entrez_kit.corpus.search.terms import plain, stem, words_of
+
+COSTLY: Final = 4_000
+"""Before so many records of a block are scored for a word, it is asked which of them can still be among the best."""
+FEWER: Final = 8
+"""So many times fewer records than a word has are looked up in its postings one by one."""
+TINY: Final = 1e-9
+"""What sums of floating-point numbers may be off."""
+_NONE: Final = Postings(*(np.empty(0, dtype=np.uint16) for _ in range(3)))
+
+
+class LexicalHit(NamedTuple):
+    """A record found; the higher ``bm25``, the better it matches."""
+
+    pmid: int
+    bm25: float
+
+
+class Matches(NamedTuple):
+    """What a block has of a group: numbers of records, ascending, and how often each has it, weighted by field.
+
+    Where ``weights`` are given, ``found`` are counts, to be looked up there by whoever needs them.
+    """
+
+    docs: NDArray[np.integer]
+    found: NDArray[np.integer] | NDArray[np.float64]
+    weights: NDArray[np.float64] | None = None
+
+    def among(self, docs: NDArray[np.integer]) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        """Say which of some records have it, and how often these do."""
+        place = np.searchsorted(self.docs, docs)
+        place[place == len(self.docs)] = 0
+        has = self.docs[place] == docs
+        return has, self.frequencies(place[has])
+
+    def frequencies(self, places: NDArray[np.intp] | slice = slice(None)) -> NDArray[np.float64]:
+        """Return how often the records in some places have it."""
+        found = self.found[places]
+        return found if self.weights is None else self.weights[found]  # type: ignore[return-value]
+
+
+class _Searched:
+    """A block during a search; ``number`` is None where it was made of what is still queued."""
+
+    def __init__(self, number: int | None, lengths: NDArray[np.uint16], struck: bytes | None = None) -> None:
+        self.number = number
+        self.lengths = lengths
+        self.kept: NDArray[np.bool_] | None = None if struck is None else ~index.bits(struck, len(lengths))
+        self.postings: dict[str, Postings] = {}
+        self.pmids: NDArray[np.uint32] | None = None
+        self.marks: list[Marks] = []
+
+
+class Index:
+    """The index over one connection, for the length of a search; what is queued is part of it."""
+
+    def __init__(self, connection: sqlite3.Connection, profile: Profile) -> None:
+        self.profile = profile
+        self._connection = connection
+        self._cursor = index.raw(connection)
+        self.weights = weigh(profile.title, profile.terms)
+        self._known: dict[str, bool] = {}
+        self._unwritten: dict[str, int] = {}
+        self._more: Counter[int] = Counter()
+        self.blocks = [
+            _Searched(number, np.frombuffer(lengths, dtype="<u2"), struck)
+            for number, struck, lengths in self._cursor.execute("SELECT block, struck, lengths FROM lexical_blocks")
+        ]
+        self._by_number = {block.number: block for block in self.blocks}
+        self._read_queued()
+        lengths = [block.lengths if block.kept is None else block.lengths[block.kept] for block in self.blocks]
+        records = sum(map(len, lengths))
+        words = sum(int(one.sum(dtype=np.int64)) for one in lengths)
+        self.statistics = Statistics(records, words / records if records else 1.0)
+
+    def _read_queued(self) -> None:
+        queued = [row[0] for row in self._cursor.execute("SELECT pmid FROM lexical_queue")]
+        if not queued:
+            return
+        for block in self.blocks:
+            struck = np.isin(self.pmids(block), np.array(queued, dtype=np.uint32))
+            if block.kept is not None:
+                struck &= block.kept
+            if struck.any() and block.number is not None:
+                block.kept = ~struck if block.kept is None else block.kept & ~struck
+                for one in index.marks_of(self._connection, block.number, np.flatnonzero(struck).tolist()):
+                    self._more.subtract(one.numbers.tolist())
+        rows = list(index.rows_of(self._connection, queued))
+        for start in range(0, len(rows), index.AT_ONCE):
+            made = build(rows[start : start + index.AT_ONCE])
+            block = _Searched(None, made.lengths)
+            block.postings, block.pmids = made.by_stem(), made.pmids
+            numbers = np.array(self.numbers(made.stems))
+            block.marks = [Marks(numbers[one.numbers], one.counts) for one in made.marks()]
+            for one in block.marks:
+                self._more.update(one.numbers.tolist())
+            self.blocks.append(block)
+
+    def pmids(self, block: _Searched) -> NDArray[np.uint32]:
+        """Return the PMIDs of a block's records."""
+        if block.pmids is None:
+            row = self._cursor.execute("SELECT pmids FROM lexical_blocks WHERE block = ?", (block.number,)).fetchone()
+            block.pmids = np.frombuffer(row[0], dtype="<u4")
+        return block.pmids
+
+    def members(self, block: _Searched, corpus: str) -> NDArray[np.bool_] | None:
+        """Say which of a block's records a query has found; None where it has found none."""
+        if block.number is not None:
+            row = self._cursor.execute(
+                "SELECT members FROM lexical_members WHERE query_key = ? AND block = ?", (corpus, block.number)
+            ).fetchone()
+            return None if row is None else index.bits(row[0], len(block.lengths))
+        return index.members_among(self._connection, corpus, self.pmids(block))
+
+    def load(self, stems: Iterable[str], *, positions: bool = False) -> None:
+        """Read the postings of stems from all blocks at once."""
+        lacking = [stem for stem in dict.fromkeys(stems) if stem not in self._known or self._known[stem] < positions]
+        if not lacking:
+            return
+        self._known |= dict.fromkeys(lacking, positions)
+        stem_of = {number: stem for stem, number in index.numbers_of(self._connection, lacking).items()}
+        places = ",".join(str(block << 32 | number) for block in self._by_number for number in stem_of)  # type: ignore[operator]
+        column = "positions" if positions else "x''"
+        for place, matches, found in self._cursor.execute(
+            f"SELECT place, matches, {column} FROM lexical_postings WHERE place IN ({places})"
+        ):
+            block = self._by_number[place >> 32]
+            postings = Postings.of(matches, found)
+            if block.kept is not None:
+                postings = sift(postings, block.kept)
+            block.postings[stem_of[place & 0xFFFFFFFF]] = postings
+
+    def numbers(self, stems: Iterable[str]) -> list[int]:
+        """Return the numbers of stems; those of stems that are in no written block are negative."""
+        wanted = list(stems)
+        known = index.numbers_of(self._connection, wanted)
+        return [known.get(stem) or self._unwritten.setdefault(stem, -1 - len(self._unwritten)) for stem in wanted]
+
+    def described(self, numbers: Sequence[int]) -> list[tuple[str, int]]:
+        """Return the stems of some numbers, and how many records they mark."""
+        found = {number: (unwritten, 0) for unwritten, number in self._unwritten.items()}
+        for number, written, records in self._cursor.execute(
+            f"SELECT number, stem, records FROM lexical_stems WHERE number {index.LISTED}", (json.dumps(numbers),)
+        ):
+            found[number] = (written, records)
+        return [(found[number][0], found[number][1] + self._more[number]) for number in numbers]
+
+    def marks(self, leading: Sequence["_Leader"]) -> list[Marks]:
+        """Return the stems of some records."""
+        by_block: dict[int, list[int]] = {}
+        for one in leading:
+            if one.block.number is not None:
+                by_block.setdefault(one.block.number, []).append(one.doc)
+        written = {
+            (number, doc): marks
+            for number, docs in by_block.items()
+            for doc, marks in zip(sorted(docs), index.marks_of(self._connection, number, docs), strict=True)
+        }
+        return [
+            one.block.marks[one.doc] if one.block.number is None else written[one.block.number, one.doc]
+            for one in leading
+        ]
+
+    def exists(self, words: Phrase) -> bool:
+        """Say whether any record has the words one after the other."""
+        (stems,) = Group((words,)).stems
+        return any(found is not None and len(found.docs) for found in self.matches((stems,)))
+
+    def matches(self, phrases: Sequence[Phrase]) -> list[Matches | None]:
+        """Return for each block what it has of any of some phrases, given as stems."""
+        for stems in phrases:
+            self.load(stems, positions=len(stems) > 1)
+        return [self._match(block, phrases) for block in self.blocks]
+
+    def _match(self, block: _Searched, phrases: Sequence[Phrase]) -> Matches | None:
+        found: list[Matches] = []
+        for stems in phrases:
+            postings = [block.postings.get(stem, _NONE) for stem in stems]
+            if not all(len(one.docs) for one in postings):
+                continue
+            if len(stems) == 1:
+                found.append(Matches(postings[0].docs, postings[0].counts, self.weights))
+            else:
+                found.append(Matches(*phrase(postings, self.profile.title, self.profile.terms)))
+        if len(found) < 2:
+            return found[0] if found else None
+        summed = np.zeros(len(block.lengths))
+        for one in found:
+            summed[one.docs] += one.frequencies()
+        docs = np.flatnonzero(summed)
+        return Matches(docs, summed[docs])
+
+    def worth(self, weight: float, records: int) -> float:
+        """Return what a word of some weight is worth that so many records have, the fewer the more."""
+        return weight * self.statistics.idf(records) * (self.profile.k1 + 1)
+
+
+def search(
+    connection: sqlite3.Connection, query: str, limit: int, *, corpus: str | None = None, profile: Profile = DEFAULT
+) -> list[LexicalHit]:
+    """Return the records that match a query best, the best first, equal ones by PMID.
+
+    Args:
+        connection: the store's.
+        query: free text; a phrase in double quotes must be there, unless no record at all has it.
+        limit: how many to return at most.
+        corpus: a query key; only records that it has found are returned.
+        profile: what the scores depend on.
+
+    Raises:
+        sqlite3.Error: the index cannot be read, or is damaged.
+    """
+    if limit < 1:
+        return []
+    try:
+        return _search(Index(connection, profile), query, limit, corpus)
+    except (ValueError, LookupError) as exc:
+        raise sqlite3.DatabaseError(f"malformed full-text index: {exc}") from None
+
+
+def _search(searched: Index, query: str, limit: int, corpus: str | None) -> list[LexicalHit]:
+    if searched.statistics.records == 0:
+        return []
+    searched.load(map(stem, words_of(plain(query[:LONGEST_QUERY]))))
+    groups = parse(query, searched.exists)
+    searched.load(stem for group in groups for stems in group.stems if len(stems) == 1 for stem in stems)
+    asked = [_asked(searched, group) for group in groups]
+    depth = searched.profile.feedback_depth
+    leading = _leading(searched, [one for one in asked if one.worth], max(limit, depth), corpus)
+    _feed_back(searched, leading[:depth], groups, sum(one.group.weight for one in asked if one.worth))
+    leading.sort(key=lambda one: (-one.score, one.pmid))
+    return [LexicalHit(one.pmid, one.score) for one in leading[:limit]]
+
+
+class _Asked(NamedTuple):
+    """A group, what each block has of it, and what it is worth: nothing where no record has it, the rarer the more."""
+
+    group: Group
+    matches: list[Matches | None]
+    worth: float
+
+
+def _asked(searched: Index, group: Group) -> _Asked:
+    matches = searched.matches(group.stems)
+    records = sum(len(one.docs) for one in matches if one is not None)
+    return _Asked(group, matches, searched.worth(group.weight, records) if records else 0.0)
+
+
+class _Leader:
+    """One of the best records: where it stands, and its score so far."""
+
+    __slots__ = ("block", "doc", "pmid", "score")
+
+    def __init__(self, block: _Searched, doc: int, pmid: int, score: float) -> None:
+        self.block, self.doc, self.pmid, self.score = block, doc, pmid, score
+
+
+def _leading(searched: Index, asked: Sequence[_Asked], limit: int, corpus: str | None) -> list[_Leader]:
+    """Score every record that matches; return the best ones, best first."""
+    ordered = sorted(asked, key=lambda one: (not one.group.required, -one.worth))
+    leading: list[_Leader] = []
+    bar = 0.0
+    for place, block in enumerate(searched.blocks):
+        members = None if corpus is None else searched.members(block, corpus)
+        if corpus is not None and members is None:
+            continue
+        docs, scores = _scored(searched, block, place, ordered, limit, bar, members)
+        if len(docs) > limit:
+            best = scores >= np.partition(scores, -limit)[-limit]
+            docs, scores = docs[best], scores[best]
+        pmids = searched.pmids(block)[docs].tolist() if len(docs) else []
+        leading += map(_Leader, repeat(block), docs.tolist(), pmids, scores.tolist())
+        leading.sort(key=lambda one: (-one.score, one.pmid))
+        if len(leading) >= limit:
+            del leading[limit:]
+            bar = leading[-1].score
+    return leading
+
+
+def _scored(
+    searched: Index,
+    block: _Searched,
+    place: int,
+    asked: Sequence[_Asked],
+    limit: int,
+    bar: float,
+    members: NDArray[np.bool_] | None,
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return the records of a block that may be among the best, with their scores.
+
+    What a word adds to a score is less than the word is worth. So records that could not reach the bar with all words
+    that are still to come are left out, and what most records have is looked up in those that remain (H. Turtle and
+    J. Flood, "Query evaluation: strategies and optimizations", IPM 31(6), 1995).
+    """
+    scores = np.zeros(len(block.lengths))
+    norms = searched.profile.norm(block.lengths, searched.statistics)
+    left = sum(one.worth for one in asked)
+    allowed = members
+    remaining = np.flatnonzero(members) if members is not None else None
+    for group, matches, worth in asked:
+        found = matches[place]
+        if group.required:
+            has = np.zeros(len(scores), dtype=np.bool_)
+            if found is not None:
+                has[found.docs] = True
+            allowed = has if allowed is None else allowed & has
+            remaining = np.flatnonzero(allowed)
+        elif found is not None and len(found.docs) > COSTLY and (remaining is None or len(remaining) > limit):
+            docs = np.flatnonzero(scores) if remaining is None else remaining
+            reached = scores[docs]
+            if len(docs) > limit:
+                bar = max(bar, float(np.partition(reached, -limit)[-limit]))
+            if bar > left:
+                remaining = docs[reached >= bar - left - TINY]
+        left -= worth
+        if found is None:
+            continue
+        which: NDArray[np.integer] = found.docs
+        if remaining is not None and FEWER * len(remaining) < len(found.docs):
+            has, frequencies = found.among(remaining)
+            which = remaining[has]
+        else:
+            frequencies = found.frequencies()
+        scores[which] += worth * frequencies / (frequencies + norms[which])
+    docs = np.flatnonzero(scores) if remaining is None else remaining[scores[remaining] > 0]
+    reached = scores[docs]
+    best = reached >= bar
+    return docs[best], reached[best]
+
+
+def _feed_back(searched: Index, leading: Sequence[_Leader], groups: Sequence[Group], asked: float) -> None:
+    """Raise the scores of the best records by the stems that mark the very best of them.
+
+    The foremost stem counts ``feedback_weight``. Stems that were asked for are left out: to weigh them anew would put a
+    record that has one of them often before one that has them all.
+    """
+    profile = searched.profile
+    if not leading or profile.feedback_weight <= 0:
+        return
+    marks = searched.marks(leading)
+    foremost = marks[: profile.feedback_records]
+    weighed = [searched.weights[one.counts] for one in foremost]
+    says = [
+        (one.score / leading[0].score) ** profile.feedback_power / max(1.0, float(weights.sum()))
+        for one, weights in zip(leading, weighed, strict=False)
+    ]
+    numbers, places = np.unique(np.concatenate([one.numbers for one in foremost]), return_inverse=True)
+    mass = np.bincount(places, np.concatenate([say * weights for say, weights in zip(says, weighed, strict=True)]))
+    asked_for = searched.numbers({word for group in groups for stems in group.stems for word in stems})
+    mass[np.isin(numbers, asked_for)] = 0
+    count = min(profile.feedback_words, int(np.count_nonzero(mass)))
+    if not count:
+        return
+    near = np.flatnonzero(mass >= np.partition(mass, -count)[-count])
+    stems = searched.described(numbers[near].tolist())
+    added = sorted(zip((-mass[near]).tolist(), stems, numbers[near].tolist(), strict=True))[:count]
+    share = profile.feedback_weight * min(1.0, asked / profile.feedback_words_asked) ** 2 / added[0][0]
+    worths = [searched.worth(share * negative, records) for negative, (_, records), _ in added]
+    norms = profile.norm(np.array([one.block.lengths[one.doc] for one in leading]), searched.statistics)
+    extra = np.zeros((len(leading), count))
+    wanted = np.array([number for *_, number in added])
+    order = np.argsort(wanted)
+    for row, one in enumerate(marks):
+        place = order[np.minimum(np.searchsorted(wanted, one.numbers, sorter=order), count - 1)]
+        has = wanted[place] == one.numbers
+        extra[row, place[has]] = searched.weights[one.counts[has]]
+    extra = np.array(worths) * extra / (extra + norms[:, None])
+    for leader, more in zip(leading, extra.sum(axis=1).tolist(), strict=True):
+        leader.score += more
