@@ -26,7 +26,7 @@ from entrez_kit.model import Warn
 from ._formats.fields import Record, as_data, columns_at
 from ._input import NOT_IDENTIFIERS, content_of, ids_in
 from ._output import Sink
-from ._pipeline import View, accepts, counted, note, plan, run, show_with, state, warn
+from ._pipeline import View, accepts, counted, help_of, note, plan, run, show_with, state, warn
 from ._state import STDIN
 from ._views.markdown import escaped
 from ._views.text import PUBMED, STATUS_WORDS, findings, page_address
@@ -41,6 +41,7 @@ IN_TEXT: Final = "in_text"
 class Only(StrEnum):
     """What --only takes."""
 
+    ALL = "all"
     PROBLEMS = "problems"
 
 
@@ -68,18 +69,18 @@ def command(
     ],
     sources: Annotated[
         str | None,
-        typer.Option("--sources", metavar="NAMES", help=f"Who is asked how works stand: {', '.join(SOURCES)}."),
+        typer.Option(
+            "--sources", metavar="NAMES", help=f"{help_of(CHECK, 'sources')} With commas: {', '.join(SOURCES)}."
+        ),
     ] = None,
     retraction_watch: Annotated[
         Path | None,
-        typer.Option("--retraction-watch", metavar="FILE", help="CSV of the Retraction Watch database to consult."),
+        typer.Option("--retraction-watch", metavar="FILE", help=help_of(CHECK, "retraction_watch")),
     ] = None,
     in_text: Annotated[
         bool, typer.Option("--in-text", help="Name calls in the text without an entry, and entries never called.")
     ] = False,
-    only: Annotated[
-        Only | None, typer.Option("--only", metavar="problems", help="Leave out what is verified.", show_choices=False)
-    ] = None,
+    only: Annotated[Only, typer.Option("--only", help=help_of(CHECK, "only"))] = Only.ALL,
     fail_on: Annotated[
         str | None,
         typer.Option("--fail-on", metavar="STATUSES", help="End with status 4 for these alone, with commas."),
@@ -112,11 +113,11 @@ def command(
     target = _target(file, source, overwrite=force or dry_run) if fix else None
     arguments: dict[str, Any] = {
         "sources": named_sources(sources) if sources else None,
-        "retraction_watch": retraction_watch,
+        "retraction_watch": str(retraction_watch) if retraction_watch else None,
         "references": source.references,
         "warnings": source.warnings,
-        "in_text": source.in_text,
-        "only": "problems" if only else "all",
+        "calls": source.in_text,
+        "only": only.value,
         "corrects": fix,
         "target": str(target) if fix and not dry_run else None,
     }

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from entrez_kit.audit import AUDIT
+from entrez_kit.citations.check.operation import CHECK
 from entrez_kit.citations.operation import FORMAT_CITATIONS
 from entrez_kit.claims.operation import VERIFY_CLAIMS
 from entrez_kit.corpus.operations import CHECKPOINT_GET, CHECKPOINT_SET, RAG_GET, RAG_SEARCH, SYNC
@@ -51,4 +52,5 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     LINK,
     VERIFY_CLAIMS,
     AUDIT,
+    CHECK,
 )

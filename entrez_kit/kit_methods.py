@@ -57,6 +57,8 @@ def _runs_whole(method: Callable[P, R]) -> Callable[P, R]:
 
 if TYPE_CHECKING:
     from entrez_kit.audit import AuditResult
+    from entrez_kit.citations.check.operation import CheckResult, InTextFinding
+    from entrez_kit.citations.files.references import Reference
     from entrez_kit.citations.operation import CitationsResult
     from entrez_kit.claims.models import Claim, VerifyResult
     from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, SyncResult
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
     from entrez_kit.europepmc.search import EuropePMCResult
     from entrez_kit.fulltext.operation import FulltextResult
     from entrez_kit.gene.models import Gene, GenePage, PubMedLinks
+    from entrez_kit.model import Warn
     from entrez_kit.operation import Operation
     from entrez_kit.pubmed.convert import ConvertResult
     from entrez_kit.pubmed.fetch import FetchResult
@@ -874,6 +877,48 @@ class Methods(OperationRunner):
             EntityNotFound: there is no such corpus.
             UpstreamError: not enough answered to say anything.
             StoreError: the corpus cannot be read.
+        """
+
+    @runs("entrez_kit.citations.check.operation.CHECK")
+    def check_references(
+        self,
+        *,
+        text: str | None = None,
+        references: "Sequence[Reference | Mapping[str, Any] | str]" = (),
+        warnings: "Sequence[Warn | Mapping[str, Any]]" = (),
+        sources: Sequence[Literal["pubmed", "europepmc", "crossref", "openalex", "retraction_watch"]] | None = None,
+        retraction_watch: str | None = None,
+        only: Literal["all", "problems"] = "all",
+        calls: "Sequence[InTextFinding | Mapping[str, Any]]" = (),
+        corrects: bool = False,
+        target: str | None = None,
+    ) -> "CheckResult":
+        """Check references: does each exist, say what its record says, and still stand by every source that keeps
+        record?
+
+        Use it on any reference before it is trusted: made-up ones often carry real identifiers. Give a pasted list as
+        text, or references. Each is verified, mismatch (field by field), another_work, retracted, concern, superseded,
+        duplicate, not_found (with the nearest work), ambiguous, unreadable or unchecked. Example: text "Doe J. A title.
+        J Inv. 2019".
+
+        Args:
+            text: A pasted list, or a text with one under its heading. Give text or references.
+            references: References in order: each its fields, an id, or one text as it is written.
+            warnings: What there was to say about their file.
+            sources: Who is asked how works stand; everyone unless given.
+            retraction_watch: CSV file of the Retraction Watch database.
+            only: problems leaves out what is verified.
+            calls: What is wrong with the calls in the text of a manuscript.
+            corrects: Say what a corrected file would change.
+            target: Where the corrected file goes, if anything changes.
+
+        Returns:
+            One outcome per reference, in their order; ``counts`` has every status, ``fixed`` the corrected file.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds.
+            UpstreamError: no reference could be checked, because NCBI did not answer.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
     @_runs_whole

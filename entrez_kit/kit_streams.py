@@ -14,6 +14,7 @@ from entrez_kit.kit_methods import Methods, OperationRunner
 
 if TYPE_CHECKING:
     from entrez_kit.audit import Audit
+    from entrez_kit.citations.check.operation import Checks
     from entrez_kit.citations.operation import Citations
     from entrez_kit.claims.operation import Verification
     from entrez_kit.europepmc.search import Walk
@@ -93,3 +94,7 @@ class Streams(OperationRunner):
     @_as(Methods.verify_claims)
     def verify_claims(self) -> "Verification":
         """What becomes of each claim, in order."""
+
+    @_as(Methods.check_references)
+    def check_references(self) -> "Checks":
+        """What becomes of each reference, in order; many are looked up in parts."""

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 CLAIMS = Path(__file__).parents[1] / "data" / "claims.jsonl"
+REFERENCES = CLAIMS.with_name("references.txt")
 
 EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
     "pubmed_search_articles": [
@@ -131,6 +132,9 @@ EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
             ("c", "--sources", "pubmed,openalex", "--no-references"),
             {"query_key": "c", "sources": ["pubmed", "openalex"], "references": False},
         ),
+    ],
+    "check_references": [
+        ((str(REFERENCES),), {"text": REFERENCES.read_text("utf-8")}),
     ],
     "pubmed_convert_ids": [
         (("99000001", "12", "PMC99000002"), {"ids": ["99000001", "12", "PMC99000002"]}),

@@ -9,10 +9,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, get_args
+from typing import Any, ClassVar, Final, Literal, Self, get_args
 
-from pydantic import Field, PrivateAttr
+from pydantic import Field, PrivateAttr, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit import tracing
@@ -30,13 +31,13 @@ from entrez_kit.citations.check.sources import (
     named_sources,
     verdict_of,
 )
-from entrez_kit.citations.check.written import MAX_TEXT, compare_text
+from entrez_kit.citations.check.written import MAX_TEXT, as_reference, compare_text, divided
 from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.files.references import FieldUpdate, Reference, csl_text_of
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
-from entrez_kit.identifiers import IdKind
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.identifiers import IdKind, read_identifier
 from entrez_kit.markup import on_the_line
-from entrez_kit.model import Request, Result, Warn, sparse
+from entrez_kit.model import Request, Result, Warn, sparse, wrong
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.likeness import folded
 from entrez_kit.pubmed.match import LOOKUP_CITATION, Citation, MatchRequest, brief_citation, surname
@@ -46,6 +47,9 @@ from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus,
 from entrez_kit.services import Services
 
 MAX_REFERENCES: Final = 20_000
+MAX_MCP_REFERENCES: Final = 50
+MAX_LIST: Final = 1_000_000
+MAX_KEY: Final = 60
 TITLES_PER_SEARCH: Final = 10
 RECORDS_PER_SEARCH: Final = 100
 MAX_CANDIDATES: Final = 5
@@ -84,6 +88,15 @@ ANOTHER_WORK: Final[Mapping[FoundBy, str]] = {
 }
 
 
+def _reference_of(text: str) -> Reference:
+    """Return the reference that an id, or a text as it is written, stands for."""
+    identifier = read_identifier(text)
+    key = text.strip()[:MAX_KEY]
+    if identifier is not None:
+        return Reference.model_validate({"key": key, identifier.kind: identifier.value})
+    return as_reference(" ".join(text.split()), 1).model_copy(update={"key": key, "line": None})
+
+
 class InTextFinding(Result):
     """A call in a text that has no entry in the list (``no_entry``), or an entry that nothing calls (``never_called``).
 
@@ -99,20 +112,46 @@ class InTextFinding(Result):
 class CheckRequest(Request):
     """The references to check, and what is to become of the file they stand in."""
 
-    references: list[Reference] = Field(min_length=1, max_length=MAX_REFERENCES, description="References in order.")
-    warnings: list[Warn] = Field(default=[], description="What there was to say about their file.")
+    text: str | None = Field(
+        default=None,
+        max_length=MAX_LIST,
+        description="A pasted list, or a text with one under its heading. Give text or references.",
+    )
+    references: list[Reference | str] = Field(
+        default=[],
+        max_length=MAX_REFERENCES,
+        description="References in order: each its fields, an id, or one text as it is written.",
+    )
+    warnings: SkipJsonSchema[list[Warn]] = Field(default=[], description="What there was to say about their file.")
     sources: list[SourceName] | None = Field(
         default=None, description="Who is asked how works stand; everyone unless given."
     )
-    retraction_watch: SkipJsonSchema[Path | None] = Field(
+    retraction_watch: SkipJsonSchema[str | None] = Field(
         default=None, description="CSV file of the Retraction Watch database."
     )
     only: Literal["all", "problems"] = Field(default="all", description="problems leaves out what is verified.")
-    in_text: SkipJsonSchema[list[InTextFinding]] = Field(
+    calls: SkipJsonSchema[list[InTextFinding]] = Field(
         default=[], description="What is wrong with the calls in the text of a manuscript."
     )
-    corrects: bool = Field(default=False, description="Say what a corrected file would change.")
-    target: str | None = Field(default=None, description="Where the corrected file goes, if anything changes.")
+    corrects: SkipJsonSchema[bool] = Field(default=False, description="Say what a corrected file would change.")
+    target: SkipJsonSchema[str | None] = Field(
+        default=None, description="Where the corrected file goes, if anything changes."
+    )
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> Self:
+        if bool(self.text) == bool(self.references):
+            raise wrong("references", "give a text, or references", "both" if self.text else "neither")
+        if not self.listed:
+            raise wrong("text", "there is no reference in it", (self.text or "")[:MAX_SHOWN])
+        return self
+
+    @cached_property
+    def listed(self) -> list[Reference]:
+        """The references, those of a text among them."""
+        if self.text:
+            return divided(self.text)
+        return [_reference_of(one) if isinstance(one, str) else one for one in self.references]
 
 
 class NearestWork(Result):
@@ -233,10 +272,11 @@ class Checks(Outcomes[CheckedReference]):
         self._corrections: dict[int, FieldUpdate] = {}
 
     def __iter__(self) -> Iterator[CheckedReference]:
-        references = self._request.references
+        references = self._request.listed
         settings = self._services.settings
         asked = self._request.sources or named_sources(settings.check_sources)
-        sources = Sources(self._services, asked, self._request.retraction_watch or settings.retraction_watch)
+        named = self._request.retraction_watch
+        sources = Sources(self._services, asked, Path(named) if named else settings.retraction_watch)
         failure: EntrezKitError | None = None
         for start in range(0, len(references), BATCH):
             tracing.step(start, len(references))
@@ -276,18 +316,22 @@ class Checks(Outcomes[CheckedReference]):
             references=self._checked,
             total=self._counts.total(),
             counts={status: self._counts[status] for status in STATUSES},
-            in_text=self._request.in_text,
+            in_text=self._request.calls,
             warnings=self.warnings,
             fixed=self._request.target if self._corrections else None,
             corrected=len(self._corrections),
-            changes=_changes(self._request.references, self._corrections),
+            changes=_changes(self._request.listed, self._corrections),
         )
         result._corrections = self._corrections
         return result
 
 
 def check_references(services: Services, request: CheckRequest) -> Checks:
-    """Check references: whether they exist, say what their records say, and still stand by every source asked.
+    """Check references: does each exist, say what its record says, and still stand by every source that keeps record?
+
+    Use it on any reference before it is trusted: made-up ones often carry real identifiers. Give a pasted list as text,
+    or references. Each is verified, mismatch (field by field), another_work, retracted, concern, superseded, duplicate,
+    not_found (with the nearest work), ambiguous, unreadable or unchecked. Example: text "Doe J. A title. J Inv. 2019".
 
     Args:
         services: the clients.
@@ -296,6 +340,8 @@ def check_references(services: Services, request: CheckRequest) -> Checks:
     Raises:
         UpstreamError: no reference could be checked, because NCBI did not answer.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+
+    Source: EFetch, ECitMatch and ESearch; Europe PMC, Crossref, OpenAlex and Retraction Watch for the standing.
     """
     return Checks(services, request)
 
@@ -779,7 +825,8 @@ CHECK: Final = Operation(
     result=CheckResult,
     method="check_references",
     command=("check",),
-    toolset="pubmed",
+    toolset="citations",
     title="Check references",
+    errors=(UpstreamError, RateLimited),
+    mcp_caps={"references": MAX_MCP_REFERENCES},
 )
-"""A command of the terminal only: it reads and writes files."""

@@ -38,6 +38,10 @@ HIDDEN: dict[str, dict[str, Any]] = {
     "pubmed_fetch_fulltext": {"ids": ["99000001"], "for_readers": True},
     "corpus_audit": {"retraction_watch": "watch.csv"},
     "europepmc_search": {"max_results": 5_000},
+    "check_references": {
+        **{"warnings": [{"code": "a", "message": "b"}], "retraction_watch": "/etc/hostname", "corrects": True},
+        **{"calls": [{"kind": "no_entry", "call": "1"}], "target": "refs.fixed.bib"},
+    },
 }
 """Fields for the other doors."""
 OTHER_NAMES = {"ids", "max_results"}
