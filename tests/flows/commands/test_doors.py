@@ -22,7 +22,6 @@ EVERYWHERE = {
 }
 """Parameters of every command."""
 FLAGS_ONLY = {
-    "pubmed_verify_claims": {"file", "bibliography"},
     "check_references": {"file", "in_text", "fail_on", "fix", "dry_run", "force"},
     "pubmed_search_articles": {"strict", "min_date", "max_date", "date_type"},
     "pubmed_fetch_contents": {"input"},
@@ -45,7 +44,6 @@ FLAGS_ONLY = {
 }
 """Parameters that are no field: what the terminal adds, and the three flags of date_range."""
 FIELDS_ONLY = {
-    "pubmed_verify_claims": {"claims"},
     "check_references": {"text", "references", "warnings", "calls", "corrects", "target"},
     "pubmed_search_articles": {"date_range"},
     "pubmed_fetch_contents": {"output_format"},
