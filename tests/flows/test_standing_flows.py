@@ -116,9 +116,9 @@ def test_a_check_never_verifies_what_was_partly_retracted_or_withdrawn(kit: Entr
         PARTLY: "retracted",
         WITHDRAWN: "retracted",
         NOTICE: "verified",
-        OLD: "verified",
+        OLD: "superseded",
         PLAIN: "verified",
-        PREPRINT: "verified",
+        PREPRINT: "superseded",
     }
     assert checked[0].notice == "[Partially retracted: J Moons. 2024 Feb 3;4(2):77]"
 

@@ -219,7 +219,7 @@ def test_an_interrupted_sync_ends_with_130_and_is_taken_up_again(
         fetched.append(len(pmids))
         return whole(self, pmids)
 
-    with pubmed(records=500) as sandbox:
+    with pubmed(records=1_100) as sandbox:
         with monkeypatch.context() as patch:
             patch.setattr(Retrieval, "batch", interrupted)
             broken = cli("corpus", "sync", "all", "all[sb]", "--json")
@@ -230,8 +230,8 @@ def test_an_interrupted_sync_ends_with_130_and_is_taken_up_again(
 
     assert (broken.status, broken.out) == (130, "")
     assert "goes on from here" in broken.err
-    assert so_far == fetched[0] == 200
-    assert (resumed["inserted"], resumed["skipped"], efetches) == (300, 200, 2)
+    assert so_far == fetched[0] == 500
+    assert (resumed["inserted"], resumed["skipped"], efetches) == (600, 500, 2)
 
 
 @needs_model2vec

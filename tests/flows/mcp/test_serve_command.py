@@ -8,7 +8,7 @@ from terminal import Cli, Program
 
 from entrez_kit.catalogue import OPERATIONS
 from entrez_kit.server.auth import verify_token
-from entrez_kit.server.tools import DEFAULT_TOOLSETS
+from entrez_kit.server.tools import DEFAULT_TOOLSETS, TOOLSETS
 
 
 def test_the_check_lists_what_is_offered_without_asking_ncbi(alone: Cli) -> None:
@@ -99,7 +99,7 @@ def test_a_token_comes_with_its_terms_on_request(alone: Cli, monkeypatch: pytest
 
     assert set(document) == {"token", "subject", "scopes", "expires_at"}
     assert "entrez-kit:corpus.write" not in document["scopes"]
-    assert len(document["scopes"]) == 4
+    assert len(document["scopes"]) == len(TOOLSETS)
     assert document["expires_at"].endswith("Z")
 
 

