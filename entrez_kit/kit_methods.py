@@ -884,7 +884,7 @@ class Methods(OperationRunner):
         self,
         *,
         text: str | None = None,
-        references: "Sequence[Reference | Mapping[str, Any] | str]" = (),
+        references: "Sequence[Reference | Mapping[str, Any]]" = (),
         warnings: "Sequence[Warn | Mapping[str, Any]]" = (),
         sources: Sequence[Literal["pubmed", "europepmc", "crossref", "openalex", "retraction_watch"]] | None = None,
         retraction_watch: str | None = None,
@@ -903,7 +903,7 @@ class Methods(OperationRunner):
 
         Args:
             text: A pasted list, or a text with one under its heading. Give text or references.
-            references: References in order: each its fields, an id, or one text as it is written.
+            references: References in order: each its fields, or a text as it is written; an id alone is one, too.
             warnings: What there was to say about their file.
             sources: Who is asked how works stand; everyone unless given.
             retraction_watch: CSV file of the Retraction Watch database.

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
 
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit import tracing
@@ -88,13 +88,18 @@ ANOTHER_WORK: Final[Mapping[FoundBy, str]] = {
 }
 
 
-def _reference_of(text: str) -> Reference:
-    """Return the reference that an id, or a text as it is written, stands for."""
-    identifier = read_identifier(text)
-    key = text.strip()[:MAX_KEY]
+def _reference_of(value: Any) -> Any:
+    """Take an id, or a text as it is written, for a reference; and the identifiers that such a text holds."""
+    if isinstance(value, Mapping) and isinstance(value.get("text"), str) and set(value) <= {"key", "text", "line"}:
+        made = as_reference(value["text"], 1)
+        return {**made.model_dump(exclude={"key", "line"}), **{name: value[name] for name in value if name != "text"}}
+    if not isinstance(value, str):
+        return value
+    identifier = read_identifier(value)
+    key = value.strip()[:MAX_KEY]
     if identifier is not None:
-        return Reference.model_validate({"key": key, identifier.kind: identifier.value})
-    return as_reference(" ".join(text.split()), 1).model_copy(update={"key": key, "line": None})
+        return {"key": key, identifier.kind: identifier.value}
+    return as_reference(" ".join(value.split()), 1).model_copy(update={"key": key, "line": None})
 
 
 class InTextFinding(Result):
@@ -117,10 +122,10 @@ class CheckRequest(Request):
         max_length=MAX_LIST,
         description="A pasted list, or a text with one under its heading. Give text or references.",
     )
-    references: list[Reference | str] = Field(
+    references: list[Annotated[Reference, BeforeValidator(_reference_of)]] = Field(
         default=[],
         max_length=MAX_REFERENCES,
-        description="References in order: each its fields, an id, or one text as it is written.",
+        description="References in order: each its fields, or a text as it is written; an id alone is one, too.",
     )
     warnings: SkipJsonSchema[list[Warn]] = Field(default=[], description="What there was to say about their file.")
     sources: list[SourceName] | None = Field(
@@ -149,9 +154,7 @@ class CheckRequest(Request):
     @cached_property
     def listed(self) -> list[Reference]:
         """The references, those of a text among them."""
-        if self.text:
-            return divided(self.text)
-        return [_reference_of(one) if isinstance(one, str) else one for one in self.references]
+        return divided(self.text) if self.text else self.references
 
 
 class NearestWork(Result):

@@ -171,6 +171,10 @@ def test_the_terminal_and_python_give_the_same_error_each_in_its_own_words(
             {"claims": [{"text": "It moves", "ids": [str(99000001 + n) for n in range(51)], "line": 1}]},
         ),
         "corpus_audit": (("nosuchkey",), {"query_key": "nosuchkey"}),
+        "check_references": (
+            (str(DATA / "references.txt"), "--retraction-watch", "/no/such.csv"),
+            {"text": "10.5555/x", "retraction_watch": "/no/such.csv"},
+        ),
         "pubmed_lookup_mesh": (("x", "-n", "51"), {"query": "x", "max_results": 51}),
         "pubmed_spell_check": (("x",), {"query": "x"}),
         "pubmed_sync_delta": (("k", "(crispr"), {"query_key": "k", "term": "(crispr"}),
@@ -184,8 +188,6 @@ def test_the_terminal_and_python_give_the_same_error_each_in_its_own_words(
         "entrez_fetch": (("gene", "999999"), {"db": "gene", "ids": ["999999"]}),
         "entrez_link": (("1", "--to", "nosuchdb"), {"ids": ["1"], "target": "nosuchdb"}),
     }
-    if operation.name not in wrong:
-        pytest.skip("the terminal reads a file in its place, and says what is wrong with that")
     arguments, fields = wrong[operation.name]
     with pytest.raises(EntrezKitError) as caught:
         getattr(kit_for(sandbox), operation.method)(**fields)

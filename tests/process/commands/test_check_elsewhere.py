@@ -103,8 +103,15 @@ def test_an_agent_gives_a_text_or_a_list_and_gets_rows(sandbox: Sandbox, kit_for
 
     assert rows(text=TEXT) == [("line 1", "retracted", "99000050"), ("line 2", "not_found", None)]
     listed = [TEXT.splitlines()[1], "PMID: 99000050", "10.5555/ekit.2019.0001", {"key": "own", "pmid": "99000002"}]
-    assert [status for _, status, _ in rows(references=listed)] == ["not_found", "retracted", "verified", "verified"]
-    assert rows(references=listed)[3][0] == "own"
+    listed.append({"key": "text", "text": TEXT.splitlines()[0]})
+    assert [status for _, status, _ in rows(references=listed)] == [
+        "not_found",
+        "retracted",
+        "verified",
+        "verified",
+        "retracted",
+    ]
+    assert [key for key, _, _ in rows(references=listed)][3:] == ["own", "text"]
 
 
 def test_python_takes_the_same(sandbox: Sandbox, kit_for: Callable[..., EntrezKit]) -> None:
@@ -113,4 +120,7 @@ def test_python_takes_the_same(sandbox: Sandbox, kit_for: Callable[..., EntrezKi
     found = kit.check_references(text=TEXT, only="problems", sources=["pubmed"])
 
     assert [one.status for one in found.references] == ["retracted", "not_found"]
-    assert [one.status for one in kit.stream.check_references(references=["99000001"])] == ["verified"]
+    assert [one.status for one in kit.stream.check_references(text="99000001")] == ["unreadable"]
+    assert [one.status for one in kit.check_references(references=[{"key": "a", "pmid": "99000001"}]).references] == [
+        "verified"
+    ]
