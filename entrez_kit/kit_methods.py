@@ -254,7 +254,7 @@ class Methods(OperationRunner):
         """Find articles similar to, citing or cited by one PubMed article, or write it as a citation.
 
         Use it to widen a search from a good article. Example: source_pmid "99000004", relationship_type
-        "pubmed_citedin". With depth 2 articles are ranked by how many others lead to them.
+        "pubmed_citedin".
 
         Args:
             source_pmid: PMID, PMCID or DOI to start from.
@@ -582,7 +582,7 @@ class Methods(OperationRunner):
             quality_bias: Rank better evidence higher.
             corpus: Only records of this query_key.
             index: Where to search: local or weaviate.
-            details: Add `standing`.
+            details: Add title, year, standing, snippet.
 
         Returns:
             Hits, best first: each record once, under its best passage.

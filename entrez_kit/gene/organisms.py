@@ -1,6 +1,7 @@
 """Organisms: common names, scientific names and taxids, all turned into a taxid that the search can trust."""
 
 import re
+from difflib import get_close_matches
 from typing import Final
 
 from entrez_kit.errors import AmbiguousQuery
@@ -54,6 +55,9 @@ COMMON: Final = {
     "escherichia coli": 562,
 }
 """Names nobody should have to look up; they cost no request. Everyday words mean the usual laboratory species."""
+
+_SCIENTIFIC: Final = {taxid: name for name, taxid in COMMON.items() if " " in name and "." not in name}
+"""The last name of each organism above, which is the scientific one."""
 
 EXAMPLES: Final = "human, mouse, rat, zebrafish, fly, worm, yeast, chicken, dog, pig, cow, arabidopsis, e. coli"
 
@@ -111,15 +115,26 @@ def _found(services: Services, term: str) -> list[str]:
     return [uid for uid in reply.ids if uid.isascii() and uid.isdigit()]
 
 
+def _near(organism: str) -> list[str]:
+    """Return well-known organisms of a name like this, the likeliest first: "Mus musculus (txid10090)"."""
+    word = organism.strip().lower()
+    begun = [name for name in COMMON if len(word) > 2 and name.startswith(word)]
+    names = dict.fromkeys([*begun, *get_close_matches(word, COMMON, n=3, cutoff=0.7)])
+    taxids = dict.fromkeys(COMMON[name] for name in names)
+    return [f"{_SCIENTIFIC[taxid].capitalize()} (txid{taxid})" for taxid in taxids][:_MOST_SHOWN]
+
+
 def _unknown(organism: str, message: str) -> AmbiguousQuery:
+    near = _near(organism)
     return AmbiguousQuery(
         message,
         invalid_input=f"organism={organism}",
         recovery_hint=Wording(
+            f"Did you mean {' or '.join(near)}? " if near else "",
             f"Use a common name ({EXAMPLES}), a scientific name such as Homo sapiens, or a taxid such as txid9606; or "
             "leave ",
             Argument("organism"),
             " out to search all organisms.",
         ),
-        details={"reason": "unknown_organism"},
+        details={"reason": "unknown_organism", **({"near": near} if near else {})},
     )

@@ -18,8 +18,6 @@ def article_relationships(services: Services, request: RelationshipsRequest) -> 
     """Find articles similar to, citing or cited by one PubMed article, or write it as a citation.
 
     Use it to widen a search from a good article. Example: source_pmid "99000004", relationship_type "pubmed_citedin".
-    With
-    depth 2 articles are ranked by how many others lead to them.
 
     Args:
         services: the clients.

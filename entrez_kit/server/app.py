@@ -247,7 +247,10 @@ class EntrezServer:
             code = INVALID_PARAMS
         else:
             code = INTERNAL_ERROR
-        return MCPError(code, error.message, json.loads(json.dumps(document(error), default=str)))
+        data = json.loads(json.dumps(document(error), default=str))
+        if isinstance(uri := (ctx.params or {}).get("uri"), str) and "success" in data:  # of the corpus it is closed
+            data["uri"] = uri
+        return MCPError(code, error.message, data)
 
 
 def build_server(services: ServerServices, options: Options | None = None) -> Server[Any]:

@@ -1,9 +1,11 @@
 """The stdio transport: one client, at the other end of standard input and output. Nothing but protocol gets out."""
 
+import json
+import logging
 import os
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final, cast
@@ -14,8 +16,13 @@ import anyio.lowlevel
 import anyio.to_thread
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from mcp_types.jsonrpc import jsonrpc_message_adapter
 
 from entrez_kit.server.ending import Ending
+
+logger = logging.getLogger("entrez_kit.server")
 
 CHUNK: Final = 65_536
 MAX_LINE: Final = 16_000_000
@@ -68,6 +75,8 @@ class _Lines:
 
     def __init__(self, read: Callable[[], bytes]) -> None:
         self._read = read
+        self.refuse: Callable[[JSONRPCError], Awaitable[None]] | None = None
+        """Sends the answer to a line that is no message; the SDK leaves those without one."""
 
     async def __aiter__(self) -> AsyncIterator[str]:
         send, receive = anyio.create_memory_object_stream[str](0)
@@ -83,7 +92,34 @@ class _Lines:
         threading.Thread(target=pump, name="entrez-kit stdin", daemon=True).start()
         async with receive:
             async for line in receive:
-                yield line
+                error = refusal_of(line)
+                if error is None:
+                    yield line
+                elif self.refuse is not None:
+                    await self.refuse(error)
+
+
+def refusal_of(line: str) -> JSONRPCError | None:
+    """Return the answer JSON-RPC wants for a line that is no message; None for messages and empty lines."""
+    if not line.strip():
+        return None
+    try:
+        jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except (ValueError, RecursionError):
+        pass
+    else:
+        return None
+    try:
+        document = json.loads(line)
+    except (ValueError, RecursionError):
+        return JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=PARSE_ERROR, message="This is no JSON."))
+    number = document.get("id") if isinstance(document, dict) else None
+    known = number if isinstance(number, str | int) and not isinstance(number, bool) else None
+    what = "Send one message a line; batches are not taken." if isinstance(document, list) else _WANTED
+    return JSONRPCError(jsonrpc="2.0", id=known, error=ErrorData(code=INVALID_REQUEST, message=what))
+
+
+_WANTED: Final = 'This is no message: it needs "jsonrpc": "2.0", a method, an id of a text or a number, and params.'
 
 
 def _split(read: Callable[[], bytes]) -> Iterator[str]:
@@ -123,8 +159,14 @@ async def serve_stdio(server: Server[Any], ending: Ending) -> None:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(ending.watch, tasks.cancel_scope.cancel)
             # Only "async for" is done with the input; its type asks for a file.
-            lines = cast("anyio.AsyncFile[str]", _Lines(wire.read))
-            async with stdio_server(lines, output) as (incoming, outgoing):
+            lines = _Lines(wire.read)
+            async with stdio_server(cast("anyio.AsyncFile[str]", lines), output) as (incoming, outgoing):
+
+                async def refuse(error: JSONRPCError) -> None:
+                    logger.info("message refused: %s", error.error.message, extra={"rpc_code": error.error.code})
+                    await outgoing.send(SessionMessage(error))
+
+                lines.refuse = refuse
                 try:
                     await server.run(incoming, outgoing, server.create_initialization_options())
                 finally:

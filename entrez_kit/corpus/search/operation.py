@@ -1,18 +1,21 @@
 """Search the corpus: words, and meanings where embeddings are set up, weighed by the quality of the records."""
 
+import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import ClassVar, Final, Literal
+from textwrap import shorten
+from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field, PrivateAttr, field_validator
 
 from entrez_kit import tracing
 from entrez_kit.corpus.demo import corpus_of
 from entrez_kit.corpus.search.ranking import Candidate, rank
+from entrez_kit.corpus.store.reading import StoredDoc
 from entrez_kit.errors import EntrezKitError, LocalEmbeddingsError, StoreError
 from entrez_kit.model import Request, Result, is_absent, sparse
-from entrez_kit.pubmed.standing import Standing
+from entrez_kit.pubmed.standing import RetractionStatus, Standing
 from entrez_kit.services import Services
 from entrez_kit.wording import REINDEX, Wording
 
@@ -20,6 +23,8 @@ OVERSAMPLING: Final = 3
 """So many times the wanted number of hits is looked at, since quality may lift one from further down."""
 FEWEST_CANDIDATES: Final = 50
 DIGITS: Final = 6
+MOST_OF_SNIPPET: Final = 400
+"""Characters of the best passage that a hit shows."""
 
 IndexName = Literal["local", "weaviate"]
 
@@ -38,7 +43,7 @@ class RagSearchRequest(Request):
     )
     details: bool = Field(
         default=False,
-        description="Add `standing`.",
+        description="Add title, year, standing, snippet.",
         exclude_if=lambda value: value is False,
     )
 
@@ -59,7 +64,11 @@ class RagHit(Result):
     bm25: float | None
     quality: int | None
     score: float
+    title: str | None = sparse()
+    year: int | None = sparse()
+    retraction_status: RetractionStatus | None = sparse()
     standing: Standing | None = sparse()
+    snippet: str | None = sparse()
 
 
 class RagSearchResult(Result):
@@ -105,6 +114,7 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
     scored = rank(store, candidates, documents, bias=request.quality_bias)[: request.top_k]
     with store.reading() as connection:
         passages = _passages(connection, request.query, [candidate for candidate, *_ in scored])
+        snippets = _snippets(connection, passages.values()) if request.details else {}
     result = RagSearchResult(
         results=[
             RagHit(
@@ -114,7 +124,7 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
                 bm25=_rounded(candidate.bm25),
                 quality=total,
                 score=round(score, DIGITS),
-                standing=documents[candidate.pmid].standing if request.details else None,
+                **(_details(documents[candidate.pmid], snippets[passages[candidate.pmid]]) if request.details else {}),
             )
             for candidate, total, score in scored
             if candidate.pmid in passages
@@ -178,6 +188,24 @@ def _passages(connection: sqlite3.Connection, query: str, candidates: Sequence[C
         place = best_chunk(query, [text for _, text in passages])
         found[pmid] = passages[place][0]
     return found
+
+
+def _snippets(connection: sqlite3.Connection, uuids: Iterable[str]) -> dict[str, str]:
+    """Return the texts of passages, as far as a hit shows them."""
+    wanted = json.dumps(list(uuids))
+    rows = connection.execute("SELECT uuid, text FROM chunks WHERE uuid IN (SELECT value FROM json_each(?))", (wanted,))
+    return {row["uuid"]: shorten(row["text"], MOST_OF_SNIPPET, placeholder=" …") for row in rows}
+
+
+def _details(document: StoredDoc, snippet: str) -> dict[str, Any]:
+    """Return what a hit says on request, so that whoever chooses among hits need not get each record."""
+    return {
+        "title": document.title,
+        "year": document.year,
+        "retraction_status": document.retraction_status,
+        "standing": document.standing,
+        "snippet": snippet,
+    }
 
 
 def _rounded(value: float | None) -> float | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from contract import ALIASES, ENVELOPE, RESPONSES, conforms
+from examples import CORPUS
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference
 from serving import (
@@ -279,3 +280,20 @@ async def test_how_records_stand_is_said_beside_the_closed_documents(services: S
         document, remark = result.content
         assert json.loads(document.text) == result.structured_content  # type: ignore[union-attr]
         assert "pmid:99000050 [Retracted: " in remark.text  # type: ignore[union-attr]
+
+
+@pytest.mark.long
+async def test_hits_say_on_request_what_they_are(services: ServerServices, era: str) -> None:
+    async with connected(services, era=era) as client:
+        await client.call_tool("pubmed_sync_delta", CORPUS)
+        plain = structured(await client.call_tool("rag_search", {"query": "editing", "top_k": 3}))
+        detailed = structured(await client.call_tool("rag_search", {"query": "editing", "top_k": 3, "details": True}))
+        first = structured(await client.call_tool("rag_get", {"doc_id": detailed["results"][0]["doc_id"]}))
+
+    assert set(plain["results"][0]) == {"doc_id", "uuid", "sim", "bm25", "quality", "score"}
+    hit = detailed["results"][0]
+    assert hit["title"] == first["title"]
+    assert hit["retraction_status"] in ("none", "retracted", "expression_of_concern", "retraction_notice")
+    assert isinstance(hit["year"], int)
+    assert 0 < len(hit["snippet"]) <= 410
+    assert [one["doc_id"] for one in plain["results"]] == [one["doc_id"] for one in detailed["results"]]

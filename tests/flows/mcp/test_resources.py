@@ -138,6 +138,7 @@ async def test_what_cannot_be_read_is_a_protocol_error_with_the_envelope(service
             with pytest.raises(MCPError) as caught:
                 await client.read_resource(uri)
             assert caught.value.code == unknown
+            assert caught.value.data["uri"] == uri
             assert caught.value.data["error"]["code"] == "ENTITY_NOT_FOUND"
             assert caught.value.data["error"]["recovery_hint"]
 

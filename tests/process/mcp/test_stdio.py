@@ -135,6 +135,32 @@ def test_malformed_parameters_get_the_envelope_as_data(host_for: HostFor) -> Non
     assert "secret" not in json.dumps(error)
 
 
+@pytest.mark.parametrize(
+    ("line", "code", "number"),
+    [
+        ("{", -32700, None),
+        ("hello", -32700, None),
+        ("[" * 5_000, -32700, None),
+        ("[]", -32600, None),
+        ("7", -32600, None),
+        ('{"jsonrpc": "2.0", "id": 9, "method": 7}', -32600, 9),
+        ('{"id": "a", "method": "ping"}', -32600, "a"),
+    ],
+)
+def test_what_is_no_message_gets_an_error_and_the_next_is_answered(
+    host_for: HostFor, line: str, code: int, number: object
+) -> None:
+    host = host_for()
+    host.greet()
+    host.write(line)
+    answer = host.receive()
+    host.write("")
+
+    assert (answer["error"]["code"], answer["id"]) == (code, number)
+    assert host.ask("ping")["result"] == {}
+    assert host.leave()[0] == 0
+
+
 # Ends
 
 
