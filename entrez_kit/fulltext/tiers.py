@@ -1,10 +1,9 @@
 """The three places a text may come from: PMC (EFetch, then its open-data bucket), Europe PMC, open-access copies."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, Final
 
-from entrez_kit import extras, tracing
+from entrez_kit import extras
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.fulltext.jats.article import JatsArticle, JatsError, iter_jats
 from entrez_kit.fulltext.jats.tree import ENDPOINT
@@ -13,7 +12,6 @@ from entrez_kit.fulltext.trail import EUROPEPMC_OFF, UNPAYWALL_OFF, Answer, Trai
 from entrez_kit.identifiers import Identifier
 from entrez_kit.services import Services
 from entrez_kit.services.unpaywall import INVALID_DOI, UNKNOWN_DOI
-from entrez_kit.transport.in_flight import in_order
 
 POST_ABOVE: Final = 5
 """More PMC articles at a time are asked for by POST."""
@@ -32,24 +30,24 @@ Read = dict[str, JatsArticle | Answer]
 # PMC
 
 
-def ask_pmc(services: Services, trails: Sequence[Trail]) -> None:
-    """Ask PMC for all articles at once, and its open-data bucket for those it gives no text of."""
+def read_pmc(services: Services, trails: Sequence[Trail]) -> Read:
+    """Ask PMC for all articles in one batch."""
     pmcids = list(dict.fromkeys(trail.pmcid for trail in trails if trail.pmcid))
-    read = _efetch(services, pmcids) if pmcids else {}
-    lacking = {pmcid: answer for pmcid in pmcids if isinstance(answer := read[pmcid], Answer)}
-    calls = (partial(_from_bucket, services, pmcid, answer) for pmcid, answer in lacking.items())
-    for pmcid, found in zip(lacking, in_order(calls, len(lacking)), strict=True):
-        tracing.checkpoint()
-        read[pmcid] = found
-    for trail in trails:
-        if trail.pmcid is None:
-            trail.note("pmc", trail.lookup or Answer("not-attempted"))
-            continue
-        said = read[trail.pmcid]
-        if isinstance(said, JatsArticle):
-            _take(trail, said)
-        else:
-            trail.note("pmc", said)
+    return _efetch(services, pmcids) if pmcids else {}
+
+
+def take_pmc(services: Services, trail: Trail, read: Read) -> None:
+    """Take what PMC said of one article; ask its open-data bucket where that is no text."""
+    if trail.pmcid is None:
+        trail.note("pmc", trail.lookup or Answer("not-attempted"))
+        return
+    said = read[trail.pmcid]
+    if isinstance(said, Answer):
+        said = _from_bucket(services, trail.pmcid, said)
+    if isinstance(said, JatsArticle):
+        _take(trail, said)
+    else:
+        trail.note("pmc", said)
 
 
 def _efetch(services: Services, pmcids: list[str]) -> Read:
