@@ -1,5 +1,6 @@
 """`entrez-kit check`: the references of a file against PubMed, and the file corrected."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -24,6 +25,7 @@ from entrez_kit.identifiers import read_identifier
 from entrez_kit.model import Warn
 
 from ._formats.fields import Record, as_data, columns_at
+from ._formats.writer import Texts
 from ._input import NOT_IDENTIFIERS, content_of, ids_in
 from ._output import Sink
 from ._pipeline import View, accepts, counted, help_of, note, plan, run, show_with, state, warn
@@ -281,9 +283,24 @@ def _view(file: Path) -> View[CheckResult]:
         columns=columns_at(*COLUMNS) | {"findings": findings},
         records_key="references",
         page=_page,
-        between="\n",
+        writers={"md": lambda sink: Texts(sink, _report, between="\n", whole=True)},
         title=f"The references of {file.name}",
     )
+
+
+def _report(result: CheckResult) -> Iterator[str]:
+    """Yield a report: how many there are of each status, what is wrong in the text, and each reference, worst first."""
+    from ._views.check import ORDER, in_text_line
+
+    counts = (f"{number} {STATUS_WORDS.get(status, status)}" for status, number in result.counts.items() if number)
+    yield f"# References: {result.counts['verified']} of {result.total} verified\n\n{', '.join(counts)}.\n"
+    if result.in_text:
+        yield "## In the text\n\n" + "".join(f"- {escaped(in_text_line(one))}\n" for one in result.in_text)
+    if result.warnings:
+        yield "## Warnings\n\n" + "".join(f"- {escaped(one.message)}\n" for one in result.warnings)
+    yield "## One by one\n"
+    for reference in sorted(result.references, key=lambda one: ORDER.index(one.status)):
+        yield _page(as_data(reference))
 
 
 _BANNERS: Final = frozenset(("retracted", "concern", "another_work", "not_found"))
@@ -293,7 +310,8 @@ _BANNERS: Final = frozenset(("retracted", "concern", "another_work", "not_found"
 def _page(record: Record) -> str:
     """Return a reference in Markdown: its status, and what is wrong with it."""
     words = str(STATUS_WORDS.get(record["status"], record["status"]))
-    told = " ".join(escaped(text) for text in (record["key"], record.get("title") or "") if text)
+    number = f"[{record['number']}]" if record.get("number") else ""
+    told = " ".join(escaped(text) for text in (number, record["key"], record.get("title") or "") if text)
     if record["status"] in _BANNERS:
         text = f"> **{words.upper()}** {told}\n"
     else:
@@ -309,7 +327,7 @@ def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: boo
     unchecked = result.counts["unchecked"]
     if unchecked:
         warn(ctx, f"{counted(unchecked, 'reference')} could not be checked; run the command again.")
-    if plan(ctx).format not in ("json", "table"):
+    if plan(ctx).format in ("jsonl", "csv", "tsv"):
         from ._views.check import in_text_line
 
         for finding in result.in_text:
