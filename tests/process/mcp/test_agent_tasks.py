@@ -1,0 +1,45 @@
+"""An agent that knows the list of tools solves the fifty tasks of the benchmark, in few calls and bytes."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from places import ROOT
+
+SCRIPT = ROOT / "tests" / "benchmarks" / "agent_tasks.py"
+MOST = {"calls": 60, "bytes": 60_000}
+
+pytestmark = pytest.mark.process
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(SCRIPT), *arguments], capture_output=True, text=True, timeout=180, check=False
+    )
+
+
+@pytest.mark.long
+def test_all_tasks_are_solved_within_few_calls_and_bytes() -> None:
+    done = run()
+    figures = {name: int(number) for name, number in re.findall(r"^(\w+) +(\d+)", done.stdout, re.MULTILINE)}
+
+    assert done.returncode == 0, done.stderr
+    assert figures["solved"] == 50
+    for name, most in MOST.items():
+        assert figures[name] <= most
+
+
+@pytest.mark.long
+def test_a_reply_without_the_answer_is_not_taken_for_one(tmp_path: Path) -> None:
+    names = [line.partition("\t")[0] for line in run("--kinds").stdout.splitlines()]
+    plans = tmp_path / "plans.json"
+    plans.write_text(json.dumps({names[0]: [{"tool": "pubmed_spell_check", "arguments": {"query": "crispr"}}]}))
+    done = run("--plans", str(plans))
+
+    assert len(names) == len(set(names)) == 50
+    assert done.returncode == 1
+    assert "solved 0 of 50" in done.stdout
+    assert f"not solved: {names[0]}" in done.stderr
