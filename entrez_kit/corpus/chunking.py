@@ -7,6 +7,7 @@ same for as long as its place in the record does.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil
 from typing import Final, NamedTuple
 from uuid import UUID, uuid5
@@ -76,7 +77,19 @@ def chunk_uuid(pmid: int | str, chunk_id: str) -> str:
 
 def estimate_tokens(text: str) -> int:
     """Estimate how many tokens a text is for an embeddings model."""
-    return ceil(sum(map(_cost, text.split())))
+    return ceil(_size_of(text))
+
+
+@lru_cache(maxsize=128)
+def _size_of(text: str) -> float:
+    """Return what a text costs; a title or section is asked for several times while its record is cut."""
+    return _size(text.split())
+
+
+def _size(words: Sequence[str]) -> float:
+    """Return what words cost together; only those that are not of the usual kind are looked at one by one."""
+    unusual = [word for word in words if len(word) > LONG_WORD or not word.isascii()]
+    return TOKENS_PER_WORD * (len(words) - len(unusual)) + sum(map(_cost, unusual))
 
 
 def _cost(word: str) -> float:
@@ -99,8 +112,8 @@ def chunk_article(article: Article) -> list[Chunk]:
 
 
 def _chunk(chunk_id: str, section: str | None, title: str, pieces: Iterable[_Piece]) -> Chunk:
-    text = _rendered(title, pieces)
-    return Chunk(chunk_id, section, text, estimate_tokens(text))
+    pieces = list(pieces)
+    return Chunk(chunk_id, section, _rendered(title, pieces), _rendered_tokens(title, pieces))
 
 
 def _rendered(title: str, pieces: Iterable[_Piece]) -> str:
@@ -113,9 +126,15 @@ def _rendered(title: str, pieces: Iterable[_Piece]) -> str:
     return "\n".join(lines)
 
 
+def _rendered_tokens(title: str, pieces: Iterable[_Piece]) -> int:
+    """Estimate what ``_rendered`` comes to: blanks part its pieces, so that what they cost can be added."""
+    texts = [title, *(text for piece in pieces for text in (piece.label, piece.text))]
+    return ceil(sum(TOKENS_PER_WORD + _size_of(text) for text in texts if text))
+
+
 def _room(title: str, label: str | None) -> int:
     """Return how many tokens of text fit beside the title and the label."""
-    return MOST - estimate_tokens(_rendered(title, [_Piece(label, "")])) - ceil(TOKENS_PER_WORD)
+    return MOST - _rendered_tokens(title, [_Piece(label, "")]) - ceil(TOKENS_PER_WORD)
 
 
 # Abstracts without labels --------------------------------------------------------------------------------------------
@@ -165,7 +184,7 @@ def _groups(sections: Sequence[TextSection], title_tokens: int) -> list[list[Tex
     groups: list[list[TextSection]] = []
     sizes: list[int] = []
     for section in sections:
-        size = estimate_tokens(_rendered("", [_Piece(section.label, section.text)]))
+        size = _rendered_tokens("", [_Piece(section.label, section.text)])
         reserved = title_tokens if len(groups) == 1 else 0
         small = groups and sizes[-1] < LEAST
         if small and sizes[-1] + size + reserved <= TARGET:
@@ -192,7 +211,7 @@ def _windows(text: str, room: Callable[[bool], int]) -> list[str]:
         room: how many tokens fit into the first window (True), and into any other (False).
     """
     words = text.split()
-    total = sum(map(_cost, words))
+    total = _size_of(text)
     if total <= room(True):
         return [" ".join(words)]
     smallest = min(room(True), room(False))
@@ -203,7 +222,7 @@ def _windows(text: str, room: Callable[[bool], int]) -> list[str]:
     windows: list[list[str]] = [[]]
     used = done = 0.0
     for unit in units:
-        cost = sum(map(_cost, unit))
+        cost = _size(unit)
         limit = room(True) if len(windows) == 1 else room(False) - OVERLAP
         past_share = done + cost / 2 > share * len(windows)
         if windows[-1] and (used + cost > limit or (past_share and len(windows) < number)):
@@ -244,10 +263,6 @@ def _units(text: str, most: int) -> list[list[str]]:
             units += _hard_split(words, most)
         previous = "" if joined else sentence
     return units
-
-
-def _size(words: Iterable[str]) -> float:
-    return sum(map(_cost, words))
 
 
 def _belongs(before: str, sentence: str) -> bool:

@@ -109,6 +109,8 @@ _STEP_4: Final = tuple(
         "al", "er", "ic", "ou",
     )
 )  # fmt: skip
+_ENDS_2, _ENDS_3, _ENDS_4 = (tuple(ending for ending, _ in step) for step in (_STEP_2, _STEP_3, _STEP_4))
+_SHAPES: Final = {code: "v" if chr(code) in "aeiou" else "y" if chr(code) == "y" else "c" for code in range(256)}
 _LONGEST_STEMMED: Final = 64
 """Bytes; SQLite leaves longer words as they are."""
 
@@ -138,9 +140,9 @@ def _stem(word: str) -> str:
     word = _past(word)
     if word.endswith("y") and _has_vowel(word[:-1]):
         word = word[:-1] + "i"
-    word = _replace(word, _STEP_2, 0)
-    word = _replace(word, _STEP_3, 0)
-    word = _replace(word, _STEP_4, 1)
+    word = _replace(word, _STEP_2, _ENDS_2, 0)
+    word = _replace(word, _STEP_3, _ENDS_3, 0)
+    word = _replace(word, _STEP_4, _ENDS_4, 1)
     if word.endswith("e"):
         measure = _measure(word[:-1])
         if measure > 1 or (measure == 1 and not _ends_short(word[:-1])):
@@ -180,7 +182,9 @@ def _mended(start: str) -> str:
     return start
 
 
-def _replace(word: str, endings: tuple[tuple[str, str], ...], measure: int) -> str:
+def _replace(word: str, endings: tuple[tuple[str, str], ...], every: tuple[str, ...], measure: int) -> str:
+    if not word.endswith(every):
+        return word
     for ending, replacement in endings:
         if word.endswith(ending):
             start = word[: -len(ending)]
@@ -192,6 +196,9 @@ def _replace(word: str, endings: tuple[tuple[str, str], ...], measure: int) -> s
 
 def _shape(word: str) -> str:
     """Return a v for each vowel and a c for each consonant; a y after a consonant is a vowel."""
+    known = word.translate(_SHAPES)
+    if "y" not in known:
+        return known
     shape, consonant = [], False
     for letter in word:
         consonant = not (letter in "aeiou" or (letter == "y" and consonant))
