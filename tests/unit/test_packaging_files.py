@@ -1,0 +1,62 @@
+"""What hosts and registries read about the server is what the catalogue says today."""
+
+import json
+import re
+from dataclasses import fields
+from typing import Any
+
+import pytest
+from packaging_files import FOLDER, SETTINGS, files
+
+from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.settings import Settings
+
+FILES = files()
+
+
+def document(name: str) -> Any:
+    return json.loads((FOLDER / name).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_is_what_the_catalogue_makes_it(name: str) -> None:
+    path = FOLDER / name
+    assert path.is_file(), "run python tests/support/packaging_files.py"
+    assert path.read_text(encoding="utf-8") == FILES[name], "run python tests/support/packaging_files.py"
+
+
+def test_there_are_no_others() -> None:
+    there = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file()}
+
+    assert there == set(FILES)
+
+
+def test_every_variable_is_a_setting() -> None:
+    for variable, *_ in SETTINGS:
+        assert variable.lower() in {field.name for field in fields(Settings)}
+
+
+def test_the_skill_names_tools_that_there_are() -> None:
+    text = FILES["plugin/skills/biomedical-literature/SKILL.md"]
+    named = set(re.findall(r"`((?:pubmed|europepmc|get|search)_[a-z_]+)`", text))
+
+    assert named >= {"pubmed_search_articles", "pubmed_fetch_contents", "get_gene"}
+    assert named <= {operation.name for operation in OPERATIONS}
+    assert len(text) < 2_000
+
+
+def test_manifests_hold_what_their_formats_require() -> None:
+    bundle, entry = document("bundle/manifest.json"), document("server.json")
+
+    assert {"manifest_version", "name", "version", "description", "author", "server"} <= set(bundle)
+    assert set(bundle["server"]) == {"type", "entry_point", "mcp_config"}
+    assert (FOLDER / "bundle" / bundle["server"]["entry_point"]).is_file()
+    used = re.findall(r"\$\{user_config\.([a-z_]+)\}", json.dumps(bundle["server"]))
+    assert set(used) == set(bundle["user_config"])
+    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", entry["name"])
+    assert len(entry["description"]) <= 100, "the registry takes no more"
+    assert all({"registryType", "identifier", "transport"} <= set(package) for package in entry["packages"])
+    for name in ("plugin/.claude-plugin/plugin.json", "plugin/.codex-plugin/plugin.json"):
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", document(name)["name"])
+    for path in (document("plugin/.codex-plugin/plugin.json")[key] for key in ("skills", "mcpServers")):
+        assert (FOLDER / "plugin" / path).exists()
