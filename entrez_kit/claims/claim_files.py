@@ -33,10 +33,10 @@ _QUOTES: Final = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([
 _LEAST_QUOTED: Final = 4
 """Words in quotation marks that are fewer than this are a term and no quotation."""
 _PANDOC: Final = re.compile(r"-?@(?:\{([^{}\s]+)\}|([^\W_][\w:.#$%&+?<>~/-]*))")
-_GROUP: Final = re.compile(r"\s*\[[^\[\]]*@[^\[\]]*\](?!\()")
+_GROUP: Final = re.compile(r"\[[^\[\]@]*+@[^\[\]]*+\](?!\()")
 _LABELLED: Final = re.compile(
-    r"\b(?:PMIDs?|PMCIDs?|doi)\b\s*:?\s*(10\.[0-9]{4,9}/[^\s,;)\]]+|(?:PMC)?[0-9]+)"
-    r"((?:\s*[,;]\s*(?:10\.[0-9]{4,9}/[^\s,;)\]]+|(?:PMC)?[0-9]{4,}))*)|\b(PMC[0-9]+)\b",
+    r"\b(?:PMIDs?|PMCIDs?|doi)\b\s*+:?\s*+(10\.[0-9]{4,9}/[^\s,;)\]]++|(?:PMC)?[0-9]++)"
+    r"((?:\s*+[,;]\s*+(?:10\.[0-9]{4,9}/[^\s,;)\]]++|(?:PMC)?[0-9]{4,}+))*+)|\b(PMC[0-9]++)\b",
     re.IGNORECASE,
 )
 _ADDRESS: Final = re.compile(r"<https?://[^\s<>]+>|https?://[^\s<>()\[\]]+(?:\([^\s<>()]*\)[^\s<>()\[\]]*)*")
@@ -45,11 +45,12 @@ _NAMED_YEAR: Final = re.compile(
 )
 """Words of a link that are a citation and no part of the sentence."""
 _BRACKETED: Final = re.compile(
-    r"\s*(?:\((?:PMC|PMID|doi|https?:)[^()]*\)|\[(?:PMC|PMID|doi|https?:)[^\[\]]*\]|\(?<https?://[^<>\s]+>\)?)",
+    r"\((?:PMC|PMID|doi|https?:)[^()]*+\)|\[(?:PMC|PMID|doi|https?:)[^\[\]]*+\]|\(?<https?://[^<>\s]++>\)?",
     re.IGNORECASE,
 )
 """A citation in brackets of its own."""
-_EMPTIED: Final = re.compile(r"\s*[(\[](?:[\s,;.]|\b(?:see|e\.g|i\.e|cf|and|also|in|ref|refs)\b)*[)\]]", re.IGNORECASE)
+_SPACE: Final = re.compile(r"\s*+")
+_EMPTIED: Final = re.compile(r"[(\[](?:[\s,;.]|\b(?:see|e\.g|i\.e|cf|and|also|in|ref|refs)\b)*+[)\]]", re.IGNORECASE)
 """Brackets in which only a citation stood."""
 _SENTENCE_ENDS: Final = re.compile(r"(?<=[.!?…])([\"'”’»)\]]*)\s+(?=[\"'“„«(\[]*(?:[^\W\d_a-z]|[0-9@]))")
 _ABBREVIATION: Final = re.compile(
@@ -232,6 +233,8 @@ def _sentences(paragraph: str) -> Iterator[tuple[int, str]]:
         end = match.end()
         while behind := _GROUP.match(paragraph, end) or _BRACKETED.match(paragraph, end):
             end = behind.end()
+            if (space := _SPACE.match(paragraph, end)) is not None:
+                end = space.end()
         if end <= start:
             continue
         yield start, paragraph[start:end]
@@ -273,4 +276,5 @@ def _cited(sentence: str, keys: Mapping[str, str | None]) -> tuple[list[str], st
     bare = _ADDRESS.sub(of_address, bare)
     bare = _LABELLED.sub(of_labels, bare)
     bare = re.sub(r"(?<![\w@])@[^\W_][^\s,;()\[\]]*", of_keys, bare)
-    return list(ids), re.sub(r"\s+(?=[.,;:!?])", "", _EMPTIED.sub("", bare)).strip(), unknown
+    words = " ".join(_EMPTIED.sub("", bare).split())
+    return list(ids), re.sub(" (?=[.,;:!?])", "", words), unknown

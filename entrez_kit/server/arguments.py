@@ -48,8 +48,8 @@ SYNONYMS: Final = tuple(
 """Names that tools, and agents, have for one idea; the first of each line is the tool's. One is taken for a tool's own
 where that is not given as well and no second one of its arguments could be meant."""
 
-_ID: Final = r"(?:PMC)?[0-9]+"
-_IDS: Final = re.compile(rf"\s*{_ID}(?:\s*[,;\s]\s*{_ID})+\s*", re.IGNORECASE)
+_ID: Final = r"(?:PMC)?[0-9]++"
+_IDS: Final = re.compile(rf"\s*+{_ID}(?:(?:\s*+[,;]\s*+|\s++){_ID})++\s*+", re.IGNORECASE)
 
 
 def read_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:

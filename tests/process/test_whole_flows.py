@@ -89,8 +89,8 @@ def test_key_and_email_appear_nowhere(fault: dict[str, float], statuses: set[int
 
 
 def test_the_program_returns_every_record_or_names_what_is_missing(tmp_path: Path) -> None:
-    asked = [str(number) for number in range(99_100_001, 99_102_001)]
-    with Sandbox(records=2_000, enforce_limits=False, faults=MIX, seed=3) as faulty:
+    asked = [str(number) for number in range(99_100_001, 99_103_001)]
+    with Sandbox(records=3_000, enforce_limits=False, faults=MIX, seed=6) as faulty:
         status, out, err = _program(
             "fetch",
             "-",
@@ -115,7 +115,7 @@ def test_the_program_returns_every_record_or_names_what_is_missing(tmp_path: Pat
 
 
 def test_nothing_invalid_is_ever_cached(tmp_path: Path) -> None:
-    with Sandbox(records=200, enforce_limits=False, faults=MIX, seed=5) as faulty:
+    with Sandbox(records=200, enforce_limits=False, faults=MIX, seed=6) as faulty:
         environment = {"NCBI_API_KEY": KEY, "ENTREZ_KIT_HOME": str(tmp_path), **_at(faulty)}
         asked = [str(number) for number in range(99_100_001, 99_100_201)]
         for start in range(0, 200, 20):

@@ -269,7 +269,11 @@ def _words(ended: Ended) -> str:
 
 
 def _unchecked(ended: Ended) -> int:
-    return sum(int(document["counts"]["unchecked"]) for document in _documents(ended.out))
+    """Return how many references were not checked, and how many sources gave no answer about one."""
+    documents = list(_documents(ended.out))
+    rows = [row for document in documents for row in document["references"]]
+    failed = len([said for row in rows for said in row.get("sources", ()) if said["says"] == "failed"])
+    return failed + sum(int(document["counts"]["unchecked"]) for document in documents)
 
 
 def _warnings(ended: Ended) -> set[str]:

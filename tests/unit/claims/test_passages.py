@@ -192,8 +192,10 @@ def test_sentences_of_real_articles_are_found_and_no_mutant_of_them_is(real_data
     accepted: list[str] = []
     articles = _articles(real_data)
     finders = [_finder(article) for article in articles]
-    for article, find, other in zip(articles, finders, [*finders[1:], finders[0]], strict=True):
+    others = zip([*articles[1:], articles[0]], [*finders[1:], finders[0]], strict=True)
+    for article, find, (beside, other) in zip(articles, finders, others, strict=True):
         places = [(text, *place) for text in _texts(article) for place in _sentences(text)]
+        another = _letters(" ".join(_texts(beside)))
         for text, start, end in chance.sample(places, min(4, len(places))):
             sentence = text[start:end]
             asked += 1
@@ -202,7 +204,8 @@ def test_sentences_of_real_articles_are_found_and_no_mutant_of_them_is(real_data
             for mutant in _mutants(sentence):
                 mutants += 1
                 accepted += [mutant] if find(_typeset(mutant, chance)) else []
-            accepted += [sentence] if other(sentence) else []
+            if _letters(sentence) not in another:  # a journal's standing words are in many of its articles
+                accepted += [sentence] if other(sentence) else []
         body = _letters(" ".join(_texts(article)))
         for reference in article.references[:2]:
             title = max(re.split(r"(?<=[.?])\s", reference.citation), key=len)
