@@ -114,7 +114,9 @@ def refusal_of(line: str) -> JSONRPCError | None:
     except (ValueError, RecursionError):
         return JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=PARSE_ERROR, message="This is no JSON."))
     number = document.get("id") if isinstance(document, dict) else None
-    known = number if isinstance(number, str | int) and not isinstance(number, bool) else None
+    known: str | int | None = number if isinstance(number, int) and not isinstance(number, bool) else None
+    if isinstance(number, str) and number.isprintable():  # half a character cannot be sent back
+        known = number
     what = "Send one message a line; batches are not taken." if isinstance(document, list) else _WANTED
     return JSONRPCError(jsonrpc="2.0", id=known, error=ErrorData(code=INVALID_REQUEST, message=what))
 

@@ -80,7 +80,7 @@ async def test_search_and_fetch_by_the_sdks_client_in_every_era(http_host_for: H
         await client.list_tools()
         found = structured(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
         fetched = structured(await client.call_tool("pubmed_fetch_contents", {"pmids": found["pmids"][:2]}))
-        wrong = error_of(await client.call_tool("pubmed_fetch_contents", {"pmids": "?"}))
+        wrong = error_of(await client.call_tool("pubmed_fetch_contents", {"pmids": [True]}))
 
     assert [article["pmid"] for article in fetched["articles"]] == found["pmids"][:2]
     assert wrong["code"] == "INVALID_INPUT"

@@ -73,8 +73,9 @@ def test_every_line_is_a_message_whatever_is_called(host_for: HostFor) -> None:
     host.call("pubmed_search_articles", {"query_term": "crispr"})
     host.call("pubmed_search_articles", {"query_term": "("})
     host.call("nothing", {})
-    host.write("this is no message")
-    host.write('{"jsonrpc": "2.0", "id": "\\ud800", "method": "ping"}')
+    for line in ("this is no message", '{"jsonrpc": "2.0", "id": "\\ud800", "method": "ping"}'):
+        host.write(line)
+        assert host.receive()["error"]["code"] in (-32700, -32600)
     assert host.ask("ping")["result"] == {}
     status, _ = host.leave()
 
