@@ -52,7 +52,7 @@ async def test_a_long_call_reports_progress(services_for: ServicesFor, era: str)
 
     with Sandbox(records=1_000, enforce_limits=False) as sandbox:
         async with connected(services_for(sandbox), era=era) as client:
-            arguments = await history(client)
+            arguments = {**await history(client), "reply_limit": 10_000_000}
             result = await client.call_tool("pubmed_fetch_contents", arguments, progress_callback=note)
 
     assert len(structured(result)["articles"]) == 1_000
