@@ -48,7 +48,6 @@ def test_the_plain_install_has_nothing_of_an_extra() -> None:
         "citeproc",
         "trafilatura",
         "pypdf",
-        "numpy",
         "model2vec",
         "weaviate",
         "pandas",

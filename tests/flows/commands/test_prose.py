@@ -71,7 +71,7 @@ def test_a_pasted_list_is_checked_reference_by_reference_and_no_number_in_it_is_
     assert done.status == 4
     assert [one["line"] for one in found["references"]] == keys
     assert found["counts"]["verified"] == 0
-    assert {one["status"] for one in found["references"]} == {"another_work", "unreadable"}
+    assert {one["status"] for one in found["references"]} == {"another_work", "not_found"}
     asked = {identifier for entry in sandbox.entries() for identifier in (entry.get("id") or "").split(",")}
     assert "99000001" in asked
     assert not {"2021", "2022", "12", "3"} & asked
