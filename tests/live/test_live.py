@@ -143,8 +143,8 @@ CALLS: Mapping[str, tuple[tuple[str, ...], Check]] = {
     "corpus_checkpoint_set": (("corpus", "checkpoint", "set", "live", "2001-01-01"), lambda found: found["ok"]),
 }
 """One call of each operation, in the order of the catalogue but for the corpus: what is read there is synced first."""
-BESIDE = {"pubmed_verify_claims"}
-"""Called with a file, below."""
+BESIDE = {"pubmed_verify_claims", "check_references", "corpus_audit"}
+"""Called with a file, or ending with 4 where there is anything to look at, below."""
 
 
 def test_every_operation_has_a_live_call() -> None:
@@ -174,6 +174,24 @@ def test_claims_are_looked_up(run: Run) -> None:
 
     assert ended.status in (0, 4), ended
     assert X.in_pmc in json.dumps(ended.document)
+
+
+@_marked
+def test_references_are_checked(run: Run) -> None:
+    ended = run("check", "-", given=f"TY  - JOUR\nAN  - {PMIDS[0]}\nER  - \n")
+
+    assert ended.status in (0, 4), ended
+    assert [row["pmid"] for row in ended.document["references"]] == [PMIDS[0]]
+
+
+@_marked
+def test_a_corpus_is_audited(run: Run) -> None:
+    assert run("corpus", "sync", "audited", f"{PMIDS[0]}[uid]").status == 0
+
+    ended = run("corpus", "audit", "audited")
+
+    assert ended.status in (0, 4), ended
+    assert ended.document["total"] == 1
 
 
 # Genes: the acceptance scenarios and edge cases

@@ -100,7 +100,9 @@ async def test_the_terminal_and_agents_get_the_same_document(
             assert not (await client.call_tool("pubmed_sync_delta", CORPUS)).is_error
         for arguments, fields in EXAMPLES[operation.name]:
             done = cli(*operation.command, *arguments, "--json")
-            result = await client.call_tool(operation.name, fields)
+            # Of the tools that hand out portions the whole is asked for; the terminal knows no other.
+            whole = {"reply_limit": 10_000_000} if operation.portions else {}
+            result = await client.call_tool(operation.name, {**fields, **whole})
             assert json.loads(done.out) == structured(result)
 
 

@@ -126,7 +126,7 @@ def test_no_failure_reveals_who_asks(
     failure: str, ask: Callable[[Bench], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("entrez_kit.transport.wire.MAX_BODY_BYTES", 200_000)
-    changes = {**with_secrets(), "ncbi_max_retries": 1, "ncbi_total_deadline_ms": 500}
+    changes = {**with_secrets(), "ncbi_max_retries": 1, "ncbi_total_deadline_ms": 2000}
     with every_log_record() as log, workbench(tmp_path, always=FAILURES[failure], **changes) as bench:
         said = ""
         try:
