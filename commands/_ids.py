@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, TypeVar
 
 import typer
 
-from entrez_kit.each import Answered, Each, EachResult, each
+from entrez_kit.each import Each, EachAnswer, EachResult, each
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.invisible import visible
 from entrez_kit.model import Result
@@ -47,7 +47,7 @@ def failed(given: str, status: str, message: str | None, *, code: str | None = N
     return Failed(input=given, status=status, error=error, **extra)
 
 
-def failed_input(item: Answered[Any]) -> Failed:
+def failed_input(item: EachAnswer[Any]) -> Failed:
     """Return the line of jsonl for an input without a result, with the hint of its error."""
     assert item.error is not None, "there is a result or an error"
     said = item.error.say_in(Terminal())
@@ -126,22 +126,22 @@ def run_each(
     seen: set[str] = set()
     rest: dict[str, int] = {}
 
-    def counting(shown: Callable[[Answered[Res]], Iterator[Shown]]) -> Callable[[Answered[Res]], Iterator[Shown]]:
-        def show(item: Answered[Res]) -> Iterator[Shown]:
+    def counting(shown: Callable[[EachAnswer[Res]], Iterator[Shown]]) -> Callable[[EachAnswer[Res]], Iterator[Shown]]:
+        def show(item: EachAnswer[Res]) -> Iterator[Shown]:
             if item.result is not None:
                 rest[item.input] = left_out(item.result)
             return shown(item)
 
         return show
 
-    def records(item: Answered[Res]) -> Iterator[Record]:
+    def records(item: EachAnswer[Res]) -> Iterator[Record]:
         if item.result is None:
             yield failed_input(item)
         else:
             source = getattr(item.result, field, item.input)  # a PMID, where a DOI was given
             yield from ({field: source, **record} for record in view.records(item.result))
 
-    def once(item: Answered[Res]) -> Iterator[str]:
+    def once(item: EachAnswer[Res]) -> Iterator[str]:
         found = [] if item.result is None else view.ids(item.result) if view.ids else map(_id, view.found(item.result))
         for one in found:
             if one not in seen:

@@ -19,7 +19,7 @@ from entrez_kit.operation import DEMO, Execution, Operation, Outcomes, Single, c
 from entrez_kit.settings import DEMO_WARNING
 
 from ._formats import View, show_with, writer_for
-from ._formats.fields import Record, Shape, as_data, values_at
+from ._formats.fields import DocumentPaths, Record, as_data, values_at
 from ._formats.writer import Writer
 from ._output import Sink
 from ._report import counted, report_error, report_notices, report_trace, watching
@@ -125,7 +125,7 @@ def emit(
     data = as_data(document)
     listed = data if isinstance(data, list) else [data]
     rows = listed if records is None else [as_data(row) for row in records]
-    shape = Shape(sample=listed if made.format == "json" else rows)
+    shape = DocumentPaths(sample=listed if made.format == "json" else rows)
     view: View[Any] = View(
         table=lambda document, console: table(),
         records=lambda document: rows,

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import typer
 
-from entrez_kit.wording import Argument, Call, Door
+from entrez_kit.wording import Argument, Door, NextCall
 
 PROGRAM: Final = "entrez-kit"
 _GROUPS: Final = {"date_range": "--min-date/--max-date"}
@@ -38,7 +38,7 @@ class Terminal(Door):
         """Return the option that every command has."""
         return f"--{name.replace('_', '-')}"
 
-    def call(self, call: Call) -> str:
+    def call(self, call: NextCall) -> str:
         """Return a command line; what the command needs and the call does not say stands in capitals."""
         from entrez_kit.catalogue import OPERATIONS
 

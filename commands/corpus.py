@@ -21,7 +21,7 @@ from entrez_kit.corpus.operations import (
     SYNC_HERE,
     SYNC_PLAN,
 )
-from entrez_kit.corpus.search.operation import RagHit, RagSearchResult
+from entrez_kit.corpus.search.rag_search import RagHit, RagSearchResult
 from entrez_kit.errors import EntrezKitError, Exit, InvalidInput, corpus_envelope
 from entrez_kit.identifiers import read_identifier
 from entrez_kit.model import Result

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from entrez_kit.each import Answered
+from entrez_kit.each import EachAnswer
 from entrez_kit.errors import EntrezKitError, UnresolvedEntity
 from entrez_kit.gene.errors import looks_like_gene_id
 from entrez_kit.gene.links import GET_PUBMED_LINKS
@@ -78,7 +78,7 @@ def search(
         "include_discontinued": include_discontinued,
     }
     view: View[GenePage] = View(
-        table=show_with("genes.search_table"),
+        table=show_with("gene.search_table"),
         total=lambda page: page.pagination.total_count or 0,
         records=lambda page: (as_data(item) for item in page.items),
         columns=CANDIDATE_COLUMNS,
@@ -114,7 +114,7 @@ def get(
     columns = SLIM_COLUMNS if slim else GENE_COLUMNS
     if len(ids) == 1:
         one: View[Gene] = View(
-            table=show_with("genes.gene_page"),
+            table=show_with("gene.gene_page"),
             records=lambda gene: [as_data(gene)],
             columns=columns,
             records_key="",
@@ -123,7 +123,7 @@ def get(
         run(ctx, GET_GENE, {"entrez_id": ids[0], "slim": slim}, one)
         return
     several: View[GeneBatch] = View(
-        table=show_with("genes.batch_table"),
+        table=show_with("gene.batch_table"),
         records=_records,
         record_model=Gene,
         columns=columns,
@@ -156,7 +156,7 @@ def _ids(ctx: typer.Context, typed: list[str] | None, files: list[Path] | None) 
     return [f"NCBIGene:{one}" if one.isascii() and one.isdecimal() and int(one) else one for one in read]
 
 
-def _records(item: Answered[Gene]) -> Iterator[Record]:
+def _records(item: EachAnswer[Gene]) -> Iterator[Record]:
     """Yield the gene, or what has a line of its own in jsonl where there is none."""
     yield failed_input(item) if item.result is None else as_data(item.result)
 
@@ -184,7 +184,7 @@ def pubmed(
     ids = _ids(ctx, entrez_id, input)
 
     view: View[PubMedLinks] = View(
-        table=show_with("genes.links_table"),
+        table=show_with("gene.links_table"),
         total=lambda links: links.total_count,
         records=lambda links: ({"pmid": pmid} for pmid in links.pmids),
         columns=columns_at("pmid"),

@@ -13,7 +13,7 @@ from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS
 from entrez_kit.pubmed.search import MAX_SUMMARIES, SEARCH_ARTICLES, SORT_NAMES, SearchResult
 from entrez_kit.services.esearch_reply import DROPPED
 
-from ._formats.fields import Record, Shape, as_data
+from ._formats.fields import DocumentPaths, Record, as_data
 from ._pipeline import View, accepts, completion, help_of, note, plan, run, show_with, state, tell_warnings, was_typed
 from ._report import watching
 from ._state import STDIN, Plan
@@ -205,7 +205,7 @@ def _query(words: list[str]) -> str:
 def _names_a_summary(made: Plan) -> bool:
     """Tell whether --fields names what only summaries hold; without them the fields would be silently empty."""
     if made.format == "json":
-        below = Shape(BriefSummary)
+        below = DocumentPaths(BriefSummary)
         return any(below.knows(path) or path.split(".")[0] == "brief_summaries" for path in made.fields)
     return made.format == "jsonl" and any(path != "pmid" for path in made.fields)
 

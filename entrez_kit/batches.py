@@ -95,7 +95,7 @@ class Pulse:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part(Generic[Answer]):
+class BatchOutcome(Generic[Answer]):
     """What became of some of many ids: the answer, or the error they came to.
 
     ``refused`` tells whether the service does not take or does not know them; else it gave no answer.
@@ -116,7 +116,7 @@ def in_parts(
     refusals: tuple[Refusal, ...] = (EntityNotFound,),
     pulse: Pulse | None = None,
     at_once: int = 1,
-) -> Iterator[Part[Answer]]:
+) -> Iterator[BatchOutcome[Answer]]:
     """Ask for ids in batches, and yield what becomes of them, in order.
 
     A batch that is refused or fails is halved until it is known which id is to blame. After a failure one id at a time
@@ -131,21 +131,21 @@ def in_parts(
         at_once: how many requests may be in flight.
     """
     pulse = pulse or Pulse(patient=len(ids) > size)
-    failed: list[Part[Answer]] = []
+    failed: list[BatchOutcome[Answer]] = []
     calm = threading.Event()
     calm.set()
 
-    def tried(batch: list[str]) -> Part[Answer]:
+    def tried(batch: list[str]) -> BatchOutcome[Answer]:
         if pulse.stopped_by is not None:
-            return Part(batch, error=not_tried(pulse.stopped_by))
+            return BatchOutcome(batch, error=not_tried(pulse.stopped_by))
         try:
-            return Part(batch, (ask(batch),))
+            return BatchOutcome(batch, (ask(batch),))
         except refusals as exc:
-            return Part(batch, error=exc, refused=True)
+            return BatchOutcome(batch, error=exc, refused=True)
         except (UpstreamError, RateLimited) as exc:
-            return Part(batch, error=exc)
+            return BatchOutcome(batch, error=exc)
 
-    def begun(batch: list[str]) -> Part[Answer]:
+    def begun(batch: list[str]) -> BatchOutcome[Answer]:
         calm.wait()
         part = tried(batch)
         if part.error is not None and not part.refused:
@@ -153,7 +153,7 @@ def in_parts(
             calm.clear()
         return part
 
-    def settled(part: Part[Answer], probes: list[str]) -> Iterator[Part[Answer]]:
+    def settled(part: BatchOutcome[Answer], probes: list[str]) -> Iterator[BatchOutcome[Answer]]:
         """Yield a part, or those of its halves where it failed and the service goes on answering."""
         error, is_one = part.error, len(part.ids) == 1
         if error is None or part.refused:

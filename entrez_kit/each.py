@@ -73,7 +73,7 @@ class EachResult(Warned):
 
 
 @dataclass(frozen=True, slots=True)
-class Answered(Generic[Res]):
+class EachAnswer(Generic[Res]):
     """One input, and the result or the error it came to."""
 
     input: str
@@ -94,7 +94,7 @@ class Answered(Generic[Res]):
         return EachOutcome(input=self.input, status=status, message=str(error.message) if error is not None else None)
 
 
-class Each(Outcomes[Answered[Res]]):
+class Each(Outcomes[EachAnswer[Res]]):
     """What becomes of each input, as they come; one that stands there twice is asked for once."""
 
     def __init__(
@@ -107,15 +107,15 @@ class Each(Outcomes[Answered[Res]]):
         self.found = 0
         self.missing: list[EachOutcome] = []
 
-    def __iter__(self) -> Iterator[Answered[Res]]:
-        known: dict[str, Answered[Res]] = {}
+    def __iter__(self) -> Iterator[EachAnswer[Res]]:
+        known: dict[str, EachAnswer[Res]] = {}
         first: EntrezKitError | None = None
         failures = 0
         down: EntrezKitError | None = None
         inputs = self._request.inputs
         for number, one in enumerate(inputs, start=1):
             if one not in known:
-                known[one] = Answered(one, error=down) if down is not None else self._ask(one)
+                known[one] = EachAnswer(one, error=down) if down is not None else self._ask(one)
             item = known[one]
             outcome = item.outcome()
             failures = failures + 1 if outcome.status == "error" else 0
@@ -131,12 +131,12 @@ class Each(Outcomes[Answered[Res]]):
         if first is not None and not self.found and all(one.status in ("error", "invalid") for one in self.missing):
             raise first
 
-    def _ask(self, one: str) -> Answered[Res]:
+    def _ask(self, one: str) -> EachAnswer[Res]:
         try:
             request = self._operation.build({**self._request.arguments, self._field: one})
-            return Answered(one, result=self._operation.answer(self._services, request))
+            return EachAnswer(one, result=self._operation.answer(self._services, request))
         except (InvalidInput, UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited) as exc:
-            return Answered(one, error=exc)
+            return EachAnswer(one, error=exc)
 
     def shortfall(self) -> EntrezKitError | None:
         """Report inputs that came to nothing, or to a part."""

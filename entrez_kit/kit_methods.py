@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from entrez_kit.claims.models import Claim, VerifyResult
     from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, SyncResult
     from entrez_kit.corpus.rag_get import RagDocument
-    from entrez_kit.corpus.search.operation import RagSearchResult
+    from entrez_kit.corpus.search.rag_search import RagSearchResult
     from entrez_kit.databases.fetch import EntrezFetchResult
     from entrez_kit.databases.info import InfoResult
     from entrez_kit.databases.link import LinkResult

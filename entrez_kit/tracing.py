@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class TracedRequest:
     """One request of a call, after it was answered."""
 
     endpoint: str
@@ -28,7 +28,7 @@ class Trace:
     """The request id of a call and the exchanges made for it so far (safe for threads: append only)."""
 
     request_id: str
-    exchanges: list[Exchange] = field(default_factory=list)
+    exchanges: list[TracedRequest] = field(default_factory=list)
 
     @property
     def from_cache(self) -> bool:

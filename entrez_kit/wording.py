@@ -32,7 +32,7 @@ class Switch:
     name: str
 
 
-class Call:
+class NextCall:
     """A call to make next: an operation by its method of ``EntrezKit``, and arguments.
 
     Words say "call" before it; a terminal makes that "run". The value ``...`` is for the reader to fill in.
@@ -52,7 +52,7 @@ class ByDoor:
     python: str | None = None
 
 
-Part = str | Argument | Switch | Call | ByDoor
+Part = str | Argument | Switch | NextCall | ByDoor
 
 
 class Door:
@@ -71,7 +71,7 @@ class Door:
         """Return what a setting that is switched on is called."""
         return f"{name}=True"
 
-    def call(self, call: Call) -> str:
+    def call(self, call: NextCall) -> str:
         """Return a call as it is made."""
         shown = ", ".join(f"{name}={_literal(value)}" for name, value in call.arguments.items())
         return f"kit.{call.method}({shown})" if shown else f"kit.{call.method}"
@@ -166,5 +166,5 @@ def run(command: str, tools: str) -> ByDoor:
 REINDEX: Final = run("corpus reindex", "Ask whoever runs the server to make the index of the corpus anew")
 GIVE_IDS: Final = "Give PMIDs (12345678), PMCIDs (PMC1234567) or DOIs (10.1000/xyz)."
 CHECK_IDS: Final = Wording(
-    "Check the identifiers; to look for the article call ", Call("search_articles", query_term=...), "."
+    "Check the identifiers; to look for the article call ", NextCall("search_articles", query_term=...), "."
 )

@@ -12,7 +12,7 @@ from entrez_kit.model import Result
 
 from .._output import Sink
 from .._state import Plan, State, no_fields
-from .fields import Column, Record, Shape, columns_for
+from .fields import Column, DocumentPaths, Record, columns_for
 from .writer import PAGE_BREAK, Failed, Texts, Writer
 
 if TYPE_CHECKING:
@@ -78,7 +78,13 @@ def show_with(place: str, **more: Any) -> "Callable[[Any, Console], RenderableTy
     return lambda result, console: getattr(import_module(f".._views.{module}", __name__), name)(result, console, **more)
 
 
-def writer_for(made: Plan, view: View[Any], result: type[Result] | Shape, sink: Sink, state: State) -> Writer[Any]:
+def writer_for(
+    made: Plan,
+    view: View[Any],
+    result: type[Result] | DocumentPaths,
+    sink: Sink,
+    state: State,
+) -> Writer[Any]:
     """Return the writer of the format the user wants.
 
     Args:
@@ -101,8 +107,8 @@ def writer_for(made: Plan, view: View[Any], result: type[Result] | Shape, sink: 
     if made.format in view.writers:
         no_fields(made)
         return view.writers[made.format](sink)
-    document = result if isinstance(result, Shape) else Shape(result)
-    shape = Shape(view.record_model) if view.record_model is not None else document.below(view.records_key)
+    document = result if isinstance(result, DocumentPaths) else DocumentPaths(result)
+    shape = DocumentPaths(view.record_model) if view.record_model is not None else document.below(view.records_key)
     match made.format:
         case "json":
             from .documents import JsonWriter

@@ -10,7 +10,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from entrez_kit.invisible import escape_json
 
 from .._output import Sink
-from .fields import Attributes, Record, Shape, as_data, project, unknown_field
+from .fields import Attributes, DocumentPaths, Record, as_data, project, unknown_field
 from .writer import Failed, Writer
 
 
@@ -73,8 +73,8 @@ class JsonWriter(Writer[Any]):
         sink: Sink,
         fields: Sequence[str],
         records_key: str,
-        records: Shape,
-        document: Shape,
+        records: DocumentPaths,
+        document: DocumentPaths,
         texts: RecordTexts | None = None,
     ) -> None:
         super().__init__(sink, lambda result: (result,))
@@ -117,7 +117,7 @@ class Lines(Writer[Record]):
     """One record per line; handed over at once, for whoever reads along."""
 
     def __init__(
-        self, sink: Sink, records: Callable[[Any], Iterable[Record]], fields: Sequence[str], shape: Shape
+        self, sink: Sink, records: Callable[[Any], Iterable[Record]], fields: Sequence[str], shape: DocumentPaths
     ) -> None:
         super().__init__(sink, records)
         for path in fields:

@@ -63,7 +63,7 @@ def _inside(value: Any) -> Any:
     return [_inside(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-class Shape:
+class DocumentPaths:
     """Which dotted paths a document has: read from its model, or from the document itself where there is no model."""
 
     def __init__(self, model: Any = None, sample: Iterable[Record] = ()) -> None:
@@ -76,14 +76,14 @@ class Shape:
             return list(_fields(self._model) or ())
         return list(dict.fromkeys(name for record in self._sample for name in record))
 
-    def below(self, path: str) -> "Shape":
+    def below(self, path: str) -> "DocumentPaths":
         """Return the shape of what a path leads to; itself for "", free-form where nothing is known about it."""
         if not path:
             return self
         kinds: Any = self._model
         for name in path.split("."):
             kinds = (_fields(kinds) or {}).get(name, Any)
-        return Shape(kinds)
+        return DocumentPaths(kinds)
 
     def knows(self, path: str) -> bool:
         """Tell whether a dotted path can lead to a value."""
@@ -169,7 +169,7 @@ def columns_at(*paths: str) -> dict[str, Column]:
     return {path.rpartition(".")[2]: partial(values_at, path=path) for path in paths}
 
 
-def columns_for(fields: Sequence[str], columns: Mapping[str, Column], shape: Shape) -> dict[str, Column]:
+def columns_for(fields: Sequence[str], columns: Mapping[str, Column], shape: DocumentPaths) -> dict[str, Column]:
     """Return the columns to print: the default ones, or those the user named, which may also be dotted paths.
 
     Raises:

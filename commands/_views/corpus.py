@@ -13,7 +13,7 @@ from rich.text import Text
 from entrez_kit.corpus.indexing import Reindexed
 from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, SyncPlan, SyncResult
 from entrez_kit.corpus.rag_get import RagDocument
-from entrez_kit.corpus.search.operation import RagSearchResult
+from entrez_kit.corpus.search.rag_search import RagSearchResult
 from entrez_kit.corpus.store.reading import (
     CheckpointLog,
     CorpusDiff,

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from entrez_kit.fulltext.models import (
     CutArticle,
+    ListedReference,
     PmcArticle,
-    Reference,
     Section,
     TriedTier,
     Unavailable,
@@ -314,7 +314,7 @@ def _section(section: Section, level: int = 2) -> Iterator[str]:
         yield from _section(sub, level + 1)
 
 
-def _references(references: Sequence[Reference]) -> str:
+def _references(references: Sequence[ListedReference]) -> str:
     """Return the reference list under the article's own labels; as a numbered list where these are its numbers."""
     labels = [line(reference.label) for reference in references]
     numbers = [label.strip("[](). ") for label in labels]

@@ -22,7 +22,7 @@ _COLUMN_GAP: Final = 2
 
 def show_markdown(state: "State", sink: Sink, markdown: str) -> None:
     """Show a text in Markdown on the terminal a sink writes to."""
-    show(state, sink, lambda console: Constrain(_Page(markdown, hyperlinks=links_shown(console)), MAX_WIDTH))
+    show(state, sink, lambda console: Constrain(_MarkdownPage(markdown, hyperlinks=links_shown(console)), MAX_WIDTH))
 
 
 class _Heading(Heading):
@@ -58,5 +58,5 @@ def _width(rows: list[list[Text]]) -> int:
     return sum(columns.values()) + _COLUMN_GAP * (len(columns) + 1)
 
 
-class _Page(Markdown):
+class _MarkdownPage(Markdown):
     elements: ClassVar[dict[str, Any]] = {**Markdown.elements, "heading_open": _Heading, "table_open": _Table}

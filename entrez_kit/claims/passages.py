@@ -70,7 +70,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Disagreement:
     """What a claim says otherwise than a passage; one of the two may be empty."""
 
     kind: DifferenceKind
@@ -83,7 +83,7 @@ class Twin:
     """A passage that says nearly what a claim says; ``likeness`` is 1.0 where they hold the same words."""
 
     passage: Passage
-    differences: list[Difference]
+    differences: list[Disagreement]
     likeness: float
 
 
@@ -253,7 +253,7 @@ def _compared(window: Sequence[Token], claim: Folded, text: str) -> Twin | None:
     if same / (behind - first) < LIKE:
         return None
     matcher.set_seq1(theirs[first:behind])
-    differences: list[Difference] = []
+    differences: list[Disagreement] = []
     for tag, i1, i2, j1, j2 in matcher.get_opcodes():
         found, claimed = window[first + i1 : first + i2], claim.tokens[j1:j2]
         if tag != "equal" and _in_a_row(found) != _in_a_row(claimed):  # else one of them is hyphenated
@@ -279,7 +279,7 @@ def _behind_number(claim: Folded, at: int) -> bool:
     return at > 0 and claim.tokens[at - 1].is_number
 
 
-def _difference(theirs: Sequence[Token], text: str, claim: Folded, start: int, end: int) -> Difference:
+def _difference(theirs: Sequence[Token], text: str, claim: Folded, start: int, end: int) -> Disagreement:
     mine = claim.tokens[start:end]
     words = [token.text for token in (*mine, *theirs)]
     kind: DifferenceKind = "words"
@@ -289,7 +289,7 @@ def _difference(theirs: Sequence[Token], text: str, claim: Folded, start: int, e
         kind = "negation"
     elif _behind_number(claim, start) and len(words) <= 6:
         kind = "unit"
-    return Difference(kind, _quoted(claim.text, mine), _quoted(text, theirs))
+    return Disagreement(kind, _quoted(claim.text, mine), _quoted(text, theirs))
 
 
 def _quoted(text: str, tokens: Sequence[Token]) -> str:

@@ -14,7 +14,7 @@ from entrez_kit.corpus.models import (
     SyncResult,
 )
 from entrez_kit.corpus.rag_get import RagDocument, RagGetRequest, rag_get
-from entrez_kit.corpus.search.operation import RagSearchRequest, RagSearchResult, rag_search
+from entrez_kit.corpus.search.rag_search import RagSearchRequest, RagSearchResult, rag_search
 from entrez_kit.errors import (
     EmbeddingsError,
     EntityNotFound,

@@ -12,7 +12,7 @@ from entrez_kit.identifiers import read_identifier
 from entrez_kit.model import Request, Result, sparse
 from entrez_kit.pubmed.standing import RETRACTED, Standing
 from entrez_kit.services import Services
-from entrez_kit.wording import Call, Wording
+from entrez_kit.wording import NextCall, Wording
 
 
 def _with_pmid(value: object) -> object:
@@ -83,9 +83,9 @@ def rag_get(services: Services, request: RagGetRequest) -> RagDocument:
             f"The corpus has no record {number}.",
             invalid_input=request.doc_id,
             recovery_hint=Wording(
-                *("Call ", Call("rag_search"), " for what the corpus has, call "),
-                *(Call("fetch_contents", pmids=[number]), " for the record as PubMed has it, or call "),
-                *(Call("sync_delta"), " with a query that finds this one."),
+                *("Call ", NextCall("rag_search"), " for what the corpus has, call "),
+                *(NextCall("fetch_contents", pmids=[number]), " for the record as PubMed has it, or call "),
+                *(NextCall("sync_delta"), " with a query that finds this one."),
             ),
             details={"reason": "not_in_corpus"},
         )
@@ -93,7 +93,7 @@ def rag_get(services: Services, request: RagGetRequest) -> RagDocument:
         raise EntityNotFound(
             f"PubMed has withdrawn the record {number}; the corpus keeps its last version.",
             invalid_input=request.doc_id,
-            recovery_hint=Wording("Call ", Call("rag_search"), " for records that are current."),
+            recovery_hint=Wording("Call ", NextCall("rag_search"), " for records that are current."),
             details={"reason": "withdrawn", "version": found.version},
         )
     document = RagDocument(

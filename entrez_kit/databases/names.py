@@ -12,9 +12,9 @@ from entrez_kit.identifiers import read_identifier
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import XmlShape, notice
 from entrez_kit.services.xml_reply import malformed, parse_reply
-from entrez_kit.wording import ByDoor, Call, Wording
+from entrez_kit.wording import ByDoor, NextCall, Wording
 
-LIST_HINT: Final = Wording("Call ", Call("entrez_info"), " without ", ByDoor("a name", "db"), " for the list.")
+LIST_HINT: Final = Wording("Call ", NextCall("entrez_info"), " without ", ByDoor("a name", "db"), " for the list.")
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{1,30}")
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:|/-]{0,99}")
 """UIDs are digits; sequence databases and some others take accessions as well."""

@@ -12,7 +12,7 @@ from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, Rate
 from entrez_kit.model import Request, Result, Warned, sparse
 from entrez_kit.operation import Operation, shortfall_of
 from entrez_kit.services import Services
-from entrez_kit.wording import Call, Wording, listed
+from entrez_kit.wording import NextCall, Wording, listed
 
 if TYPE_CHECKING:
     from entrez_kit.databases.documents import Summaries
@@ -66,7 +66,7 @@ def missing_ids(db: str, outcomes: Iterable[IdOutcome], found: int) -> EntrezKit
     """Return the error that goes with a document in which some ids are missing."""
     missing = [outcome for outcome in outcomes if outcome.status != "found"]
     named = listed(outcome.id for outcome in missing)
-    hint = Wording("Check the ids; to look for the record call ", Call("entrez_search", db=db, term=...), ".")
+    hint = Wording("Check the ids; to look for the record call ", NextCall("entrez_search", db=db, term=...), ".")
     return shortfall_of(
         missing,
         found,

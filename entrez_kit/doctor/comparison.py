@@ -15,7 +15,7 @@ from entrez_kit.doctor.report import ERRORS, Comparison
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import parse_esearch
-from entrez_kit.services.known_shapes import Difference
+from entrez_kit.services.known_shapes import ShapeDifference
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import Call
 from entrez_kit.transport.client import Transport
@@ -151,7 +151,7 @@ def _skipped(probe: Probe, why: str) -> Compared:
 def _judged(probe: Probe, asking: Asking, exchanges: list[Exchange]) -> Compared:
     began = time.monotonic()
     raised: EntrezKitError | None = None
-    differences: list[Difference] = []
+    differences: list[ShapeDifference] = []
     try:
         content = probe.ask(asking).content
         if probe.holds is not None:
@@ -166,7 +166,7 @@ def _judged(probe: Probe, asking: Asking, exchanges: list[Exchange]) -> Compared
 
 
 def _outcome(
-    probe: Probe, raised: EntrezKitError | None, differences: list[Difference], exchanges: list[Exchange]
+    probe: Probe, raised: EntrezKitError | None, differences: list[ShapeDifference], exchanges: list[Exchange]
 ) -> Comparison:
     service = NAMES[probe.service]
     if raised is not None and not _is_due(probe, raised, exchanges):
@@ -193,7 +193,7 @@ def _is_due(probe: Probe, error: EntrezKitError, exchanges: list[Exchange]) -> b
     return isinstance(error, kind) and error.reason == reason
 
 
-def _drifted(probe: Probe, exchanges: list[Exchange]) -> Iterator[Difference]:
+def _drifted(probe: Probe, exchanges: list[Exchange]) -> Iterator[ShapeDifference]:
     """Yield what is unknown in the replies; the others of a probe are those of another one."""
     answers = [one.incoming.body for one in exchanges if one.incoming.status == 200]
     for body in answers if probe.every else answers[-1:]:
@@ -201,10 +201,10 @@ def _drifted(probe: Probe, exchanges: list[Exchange]) -> Iterator[Difference]:
             yield from (probe.shape(body) if callable(probe.shape) else probe.shape).differences(body)
 
 
-def _moved(exchanges: list[Exchange]) -> Iterator[Difference]:
+def _moved(exchanges: list[Exchange]) -> Iterator[ShapeDifference]:
     for place, endpoint in {one.incoming.moved_to: one.call.endpoint for one in exchanges}.items():
         if place is not None:
-            yield Difference("moved", endpoint, f"{endpoint} has moved for good to {place}")
+            yield ShapeDifference("moved", endpoint, f"{endpoint} has moved for good to {place}")
 
 
 def _failed(probe: Probe, error: EntrezKitError, exchanges: list[Exchange]) -> Comparison | None:
@@ -250,7 +250,7 @@ def _is_page(body: bytes) -> bool:
     return bool(re.match(rb"\s*(?:<!--.{0,500}?-->\s*)?<(?:!doctype\s+html|html)\b", body[:2000], re.I | re.S))
 
 
-def _as_difference(probe: Probe, error: EntrezKitError) -> Difference:
+def _as_difference(probe: Probe, error: EntrezKitError) -> ShapeDifference:
     """Return what an error says of a service that answers otherwise than it did."""
     reason, where = error.reason or "", str(error.details.get("endpoint") or probe.name)
     if reason == "redirected":
@@ -267,4 +267,4 @@ def _as_difference(probe: Probe, error: EntrezKitError) -> Difference:
         kind = "other_content"
     else:
         kind = "unreadable"
-    return Difference(kind, where, error.message)
+    return ShapeDifference(kind, where, error.message)

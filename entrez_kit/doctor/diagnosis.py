@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from entrez_kit.doctor import hops, local
-from entrez_kit.doctor.hops import Connector, Probe, Resolver, Route
+from entrez_kit.doctor.hops import Connector, HopCheck, Resolver, Route
 from entrez_kit.doctor.report import ERRORS, Check, DoctorReport, Finding, Notes
 from entrez_kit.errors import EntrezKitError, NotConfigured, UpstreamError
 from entrez_kit.settings import Settings
@@ -92,7 +92,7 @@ def diagnose(
         except (OSError, ValueError) as exc:
             route = Route()
             way.skip("proxy", f"the proxy settings cannot be read ({type(exc).__name__})")
-        Probe(url, route, resolver, connector, patience).run(way)
+        HopCheck(url, route, resolver, connector, patience).run(way)
         return way.checks
 
     services = _services(settings, all_services or deep)

@@ -70,7 +70,7 @@ def connect(address: str, port: int, seconds: float) -> socket.socket:
 
 
 @dataclass(frozen=True)
-class Probe:
+class HopCheck:
     """Checks the hops to one service.
 
     Args:

@@ -30,7 +30,7 @@ from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
 from entrez_kit.services.esearch_reply import shape_of as esearch_shape
 from entrez_kit.services.esummary_reply import parse_esummary
 from entrez_kit.services.flat_files import MEDLINE, read_medline
-from entrez_kit.services.known_shapes import Difference, Shape
+from entrez_kit.services.known_shapes import Shape, ShapeDifference
 from entrez_kit.services.pmc_cloud import LISTING, RECORD
 from entrez_kit.services.unpaywall import OPEN_ACCESS, read_open_access
 from entrez_kit.services.xml_reply import EPOST, ESPELL, parse_epost, parse_espell
@@ -119,7 +119,7 @@ class Asking:
     examples: Examples
 
 
-Holds = Callable[[bytes, Examples], Iterator[Difference]]
+Holds = Callable[[bytes, Examples], Iterator[ShapeDifference]]
 """Reads a reply as the kit does, and yields what is not as it was asked for; raises ``UpstreamError`` where it cannot
 be read."""
 
@@ -154,17 +154,17 @@ class Probe:
     needs: Callable[[Settings, Examples], str | None] = lambda settings, examples: None
 
 
-def other_content(what: str) -> Difference:
+def other_content(what: str) -> ShapeDifference:
     """Return the difference of a reply that can be read and says something else than it should."""
-    return Difference("other_content", "reply", what)
+    return ShapeDifference("other_content", "reply", what)
 
 
-def _due(given: object, what: str) -> Iterator[Difference]:
+def _due(given: object, what: str) -> Iterator[ShapeDifference]:
     if not given:
         yield other_content(what)
 
 
-def _ordered(told: Sequence[str], asked: Sequence[str]) -> Iterator[Difference]:
+def _ordered(told: Sequence[str], asked: Sequence[str]) -> Iterator[ShapeDifference]:
     """Yield what is wrong with the records of a reply: some lack, others are too many, or the order is another."""
     lacking = [one for one in asked if one not in told]
     if lacking:
@@ -173,27 +173,27 @@ def _ordered(told: Sequence[str], asked: Sequence[str]) -> Iterator[Difference]:
     if foreign:
         yield other_content(f"records that were not asked for: {', '.join(foreign[:3])}")
     if not lacking and not foreign and list(told) != list(asked):
-        yield Difference("other_order", "reply", "records in another order than they were asked for")
+        yield ShapeDifference("other_order", "reply", "records in another order than they were asked for")
 
 
 # E-utilities
 
 
-def _some_ids(content: bytes, examples: Examples) -> Iterator[Difference]:
+def _some_ids(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found = parse_esearch(content)
     yield from _due(found.count >= len(found.ids) > 0, f"{len(found.ids)} ids of {found.count}")
     yield from _due(found.query_translation, "no translation of the query")
 
 
 def _complains(code: str) -> Holds:
-    def holds(content: bytes, examples: Examples) -> Iterator[Difference]:
+    def holds(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
         told = [complaint.code for complaint in parse_esearch(content).complaints]
         yield from _due(code in told, f"no word on it: {code} is not among {told or 'its complaints'}")
 
     return holds
 
 
-def _no_hits(content: bytes, examples: Examples) -> Iterator[Difference]:
+def _no_hits(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found = parse_esearch(content)
     yield from _due(not found.count and not found.ids, f"{found.count} hits where there can be none")
 
@@ -210,13 +210,13 @@ def _history(asking: Asking) -> ESearchReply:
     return parse_esearch(asking.services.eutils.esearch(db="pubmed", term=term, usehistory=True, retmax=0).content)
 
 
-def _summaries(content: bytes, examples: Examples) -> Iterator[Difference]:
+def _summaries(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found, _ = summaries.parse_summaries(parse_esummary(content))
     yield from _ordered([one.pmid for one in found], examples.pmids)
     yield from _due(all(one.title and one.source and one.pub_date for one in found), "a summary without its title")
 
 
-def _three_summaries(content: bytes, examples: Examples) -> Iterator[Difference]:
+def _three_summaries(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found, _ = summaries.parse_summaries(parse_esummary(content))
     yield from _due(len(found) == 3, f"{len(found)} summaries where 3 were due")
 
@@ -225,14 +225,14 @@ def _records(content: bytes) -> list[Record]:
     return [record for record in iter_records(content) if record.kind != "deleted"]
 
 
-def _articles(content: bytes, examples: Examples) -> Iterator[Difference]:
+def _articles(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found = _records(content)
     yield from _ordered([record.pmid for record in found], examples.pmids)
     for article in (record.article() for record in found):
         yield from _due(article.title and article.journal_info, f"PMID {article.pmid} without title or journal")
 
 
-def _up_to_500(content: bytes, examples: Examples) -> Iterator[Difference]:
+def _up_to_500(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     asked = _ids_of_500(examples)
     told = [record.pmid for record in _records(content)]
     yield from _ordered(told, [pmid for pmid in asked if pmid in told])
@@ -244,18 +244,18 @@ def _ids_of_500(examples: Examples) -> list[str]:
 
 
 def _one_of_kind(*kinds: str) -> Holds:
-    def holds(content: bytes, examples: Examples) -> Iterator[Difference]:
+    def holds(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
         told = [record.kind for record in _records(content)]
         yield from _due(len(told) == 1 and told[0] in kinds, f"{' and '.join(told) or 'nothing'} where a book was due")
 
     return holds
 
 
-def _no_records(content: bytes, examples: Examples) -> Iterator[Difference]:
+def _no_records(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     yield from _due(not _records(content), "a record of a PMID that does not exist")
 
 
-def _in_doubt(content: bytes, examples: Examples) -> Iterator[Difference]:
+def _in_doubt(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     told = [record.article().standing for record in _records(content)]
     yield from _due(told and all(told), "nothing on how a withdrawn work stands")
 
@@ -269,12 +269,12 @@ def _efetch(asking: Asking, pmids: Sequence[str], **options: Any) -> Answered:
     return asking.services.eutils.efetch(db="pubmed", ids=pmids, retmode="xml", **options)
 
 
-def _medline(content: bytes, examples: Examples) -> Iterator[Difference]:
+def _medline(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     yield from _ordered([pmid for pmid, _ in read_medline(content)], examples.pmids)
 
 
 def _links(name: str, *, scored: bool = False, may_be_none: bool = False) -> Holds:
-    def holds(content: bytes, examples: Examples) -> Iterator[Difference]:
+    def holds(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
         linksets = parse_linksets(content)
         links = [link for linkset in linksets for link in linkset.links if link.link_name == name]
         yield from _due(len(linksets) == 1, f"{len(linksets)} link sets for one id")
@@ -283,7 +283,7 @@ def _links(name: str, *, scored: bool = False, may_be_none: bool = False) -> Hol
             yield from _due(all(link.score is not None for link in links), "links without scores")
             scores = [link.score or 0 for link in links]
             if scores != sorted(scores, reverse=True):
-                yield Difference("other_order", "reply", "links that are not in the order of their scores")
+                yield ShapeDifference("other_order", "reply", "links that are not in the order of their scores")
 
     return holds
 
@@ -293,49 +293,51 @@ def _linked(asking: Asking, name: str, command: str = "neighbor") -> Answered:
     return asking.services.eutils.elink(dbfrom="pubmed", db="pubmed", ids=[pmid], cmd=command, linkname=name)
 
 
-def _posted(content: bytes, examples: Examples) -> Iterator[Difference]:
+def _posted(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     yield from _due(not parse_epost(content).invalid_ids, "ids that are called invalid")
 
 
-def _corrected(content: bytes, examples: Examples) -> Iterator[Difference]:
+def _corrected(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     yield from _due(parse_espell(content).corrected, "no correction")
 
 
-def _matched(content: bytes, examples: Examples) -> Iterator[Difference]:
+def _matched(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     answers, _ = parse_matches(content)
     yield from _due(0 in answers and answers[0].pmids == (examples.cited,), f"not PMID {examples.cited}")
 
 
-def _counted(content: bytes, examples: Examples) -> Iterator[Difference]:
+def _counted(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     yield from _due(any(one.count for one in parse_counts(content)), "no counts")
 
 
 def _heading(asking: Asking) -> Answered:
-    eutils = asking.services.eutils
-    found = parse_esearch(eutils.esearch(db="mesh", term=asking.examples.heading, retmax=1).content)
-    return eutils.esummary(db="mesh", ids=found.ids or ["0"], version="2.0", retmode="json")
+    eutils, heading = asking.services.eutils, asking.examples.heading
+    found = parse_esearch(eutils.esearch(db="mesh", term=heading, retmax=1).content)
+    if not found.ids:
+        raise EntityNotFound(f"mesh has no heading {heading}.", invalid_input=heading)
+    return eutils.esummary(db="mesh", ids=found.ids, version="2.0", retmode="json")
 
 
-def _headings(content: bytes, examples: Examples) -> Iterator[Difference]:
+def _headings(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found = parse_documents(parse_esummary(content)).documents.values()
     yield from _due(found and all(one.get("ds_meshterms") for one in found), "a heading without its terms")
 
 
-def _genes(content: bytes, examples: Examples) -> Iterator[Difference]:
+def _genes(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found = parse_genes(content)
     yield from _ordered([gene.id.rpartition(":")[2] for gene in found], [examples.gene])
     yield from _due(all(gene.symbol and gene.cross_references for gene in found), "a gene without symbol")
 
 
-def _gene_summaries(content: bytes, examples: Examples) -> Iterator[Difference]:
+def _gene_summaries(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     yield from _ordered(list(parse_gene_summaries(parse_esummary(content))[0]), [examples.gene])
 
 
-def _databases(content: bytes, examples: Examples) -> Iterator[Difference]:
+def _databases(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     yield from _due("pubmed" in parse_database_list(content), "no pubmed among the databases")
 
 
-def _about_pubmed(content: bytes, examples: Examples) -> Iterator[Difference]:
+def _about_pubmed(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     told = parse_database(content)
     names = {field.name for field in told.fields}
     yield from _due(told.record_count and {"ALL", "UID", "PDAT", "EDAT"} <= names, "without fields that are searched")
@@ -344,14 +346,14 @@ def _about_pubmed(content: bytes, examples: Examples) -> Iterator[Difference]:
 # ID Converter, PMC, Europe PMC and others
 
 
-def _converted(content: bytes, examples: Examples) -> Iterator[Difference]:
+def _converted(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found = parse_converted(content, "pmid")
     own = found.get(examples.in_pmc)
     yield from _due(own and own.pmcid == examples.pmcid, f"not {examples.pmcid} for PMID {examples.in_pmc}")
     yield from _due(UNKNOWN_PMID not in found, "an article for a PMID that does not exist")
 
 
-def _converted_in_part(content: bytes, examples: Examples) -> Iterator[Difference]:
+def _converted_in_part(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     yield from _due(examples.in_pmc in parse_converted(content, "pmid"), f"nothing on PMID {examples.in_pmc}")
 
 
@@ -359,13 +361,13 @@ def _bucket_shape(content: bytes) -> Shape:
     return LISTING if b"<ListBucketResult" in content[:500] else RECORD if content[:1] == b"{" else JATS
 
 
-def _full_text(content: bytes, examples: Examples) -> Iterator[Difference]:
+def _full_text(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found = [article for article in iter_jats(content) if getattr(article, "has_body", False)]
     yield from _due(found, "no article with a text")
 
 
 def _page(size: int) -> Holds:
-    def holds(content: bytes, examples: Examples) -> Iterator[Difference]:
+    def holds(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
         page = parse_page(content, "*")
         yield from _due(len(page.articles) == size, f"{len(page.articles)} records where {size} were due")
         yield from _due(page.next_cursor and not page.skipped, "no cursor for the next page")
@@ -380,14 +382,14 @@ def _second_page(asking: Asking) -> Answered:
 
 
 def _works(which: str) -> Holds:
-    def holds(content: bytes, examples: Examples) -> Iterator[Difference]:
+    def holds(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
         total, works = read_page(content, "pubmed_citedin" if which == "citations" else "pubmed_references")
         yield from _due(total and works, f"no {which}")
 
     return holds
 
 
-def _open_access(content: bytes, examples: Examples) -> Iterator[Difference]:
+def _open_access(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     yield from _due(read_open_access(content).doi.lower() == examples.doi.lower(), "another DOI")
 
 

@@ -16,7 +16,7 @@ from entrez_kit.errors import (
     UpstreamError,
 )
 from entrez_kit.model import Result, sparse
-from entrez_kit.services.known_shapes import Difference
+from entrez_kit.services.known_shapes import ShapeDifference
 
 Status = Literal["ok", "warning", "failed", "skipped"]
 Verdict = Literal["agrees", "differs", "failed", "skipped"]
@@ -49,7 +49,7 @@ class Comparison(Result):
     name: str = Field(description="What was asked.")
     service: str
     verdict: Verdict
-    differences: list[Difference] = Field(
+    differences: list[ShapeDifference] = Field(
         default_factory=list, description="Each kind of difference once: kind, where, what, times."
     )
     hop: str | None = sparse(

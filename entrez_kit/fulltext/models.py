@@ -55,7 +55,7 @@ class TranslatedAbstract(Result):
     text: str
 
 
-class Reference(Result):
+class ListedReference(Result):
     """An entry of the reference list."""
 
     id: str | None = sparse()
@@ -111,7 +111,7 @@ class PmcArticle(Result):
     standing: Standing | None = sparse()
     publication_date: FulltextDate | None = sparse()
     sections: list[Section]
-    references: list[Reference] = sparse([])
+    references: list[ListedReference] = sparse([])
     epmc_id: str | None = sparse()
     epmc_source: str | None = sparse()
     license: str | None = sparse()
@@ -196,11 +196,11 @@ __all__ = [
     "FulltextAuthor",
     "FulltextDate",
     "FulltextJournal",
+    "ListedReference",
     "Outcome",
     "OverflowMode",
     "PmcArticle",
     "Reason",
-    "Reference",
     "Section",
     "Tier",
     "TranslatedAbstract",

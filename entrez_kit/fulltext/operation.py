@@ -27,7 +27,7 @@ from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.standing import graver, retraction_status
 from entrez_kit.pubmed.standing_lookup import Standings, standing_shortfall
 from entrez_kit.services import Services
-from entrez_kit.wording import GIVE_IDS, KEPT, Call, Switch, Wording, listed
+from entrez_kit.wording import GIVE_IDS, KEPT, NextCall, Switch, Wording, listed
 
 MAX_MCP_IDS: Final = 10
 MAX_IDS: Final = 10_000
@@ -191,7 +191,7 @@ def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequen
             details={**details, "reason": "incomplete"},
         )
     pmids = [item.id for item in unavailable if item.id_type == "pmid"]
-    abstract = Call("fetch_contents", pmids=pmids or ...)
+    abstract = NextCall("fetch_contents", pmids=pmids or ...)
     hint = Wording("The entries of `unavailable` say what every source answered; call ", abstract, " for abstracts.")
     if any(tried.detail == UNPAYWALL_OFF for item in unavailable for tried in item.tried_tiers):
         hint = Wording(hint, " Set UNPAYWALL_EMAIL to have open-access copies looked for.")

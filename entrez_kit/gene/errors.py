@@ -19,7 +19,7 @@ from entrez_kit.errors import (
 )
 from entrez_kit.model import Request
 from entrez_kit.operation import ArgumentError, invalid_arguments
-from entrez_kit.wording import Argument, Call, Wording
+from entrez_kit.wording import Argument, NextCall, Wording
 
 FORM: Final = "Expected format: NCBIGene:<numeric_id>."
 MAX_DIGITS: Final = 10
@@ -56,12 +56,12 @@ def unresolved(value: object, tool: str) -> UnresolvedEntity:
     query = " ".join(_PREFIX.sub("", text).split())
     if nearly and int(nearly[1]):
         number = nearly[1].lstrip("0")
-        hint = Wording("Call ", Call(tool, entrez_id=f"NCBIGene:{number}"), f" instead. {FORM}")
+        hint = Wording("Call ", NextCall(tool, entrez_id=f"NCBIGene:{number}"), f" instead. {FORM}")
     elif 2 <= len(query) <= _SHOWN and query.isprintable() and any(map(str.isalnum, query)):
-        hint = Wording("Call ", Call("search_genes", query=query), f" to resolve the identifier first. {FORM}")
+        hint = Wording("Call ", NextCall("search_genes", query=query), f" to resolve the identifier first. {FORM}")
     else:
         first = " with the gene's symbol or name to resolve the identifier first. "
-        hint = Wording("Call ", Call("search_genes"), first, FORM)
+        hint = Wording("Call ", NextCall("search_genes"), first, FORM)
     return UnresolvedEntity(
         f"The input {shown!r} is not a valid NCBIGene CURIE.",
         invalid_input=shown,
@@ -76,7 +76,7 @@ def not_found(number: str) -> EntityNotFound:
         f"Gene not found in NCBI Gene database: NCBIGene:{number}.",
         invalid_input=f"NCBIGene:{number}",
         recovery_hint=Wording(
-            "Verify the NCBIGene ID or use ", Call("search_genes"), " to find the correct identifier."
+            "Verify the NCBIGene ID or use ", NextCall("search_genes"), " to find the correct identifier."
         ),
         details={"reason": "not_found"},
     )
@@ -102,7 +102,7 @@ def argument_error(tool: str) -> ArgumentError:
         return AmbiguousQuery(
             plain.message,
             invalid_input=f"{field}={first['input']}" if field else None,
-            recovery_hint=_HINTS.get(field) or Wording("Correct ", named, " and call ", Call(tool), " again."),
+            recovery_hint=_HINTS.get(field) or Wording("Correct ", named, " and call ", NextCall(tool), " again."),
             details=plain.details,
         )
 

@@ -12,7 +12,7 @@ from entrez_kit.model import Request, Warned, sparse
 from entrez_kit.operation import Operation, shortfall_of
 from entrez_kit.services import Services
 from entrez_kit.services.xml_reply import malformed
-from entrez_kit.wording import Call, Wording, listed
+from entrez_kit.wording import NextCall, Wording, listed
 
 ID_HELP = "Gene id, e.g. NCBIGene:7157."
 
@@ -145,8 +145,8 @@ class GeneBatch(Warned):
 
 def _shortfall_of(missing: list[EachOutcome], found: int) -> EntrezKitError | None:
     named = listed(outcome.input for outcome in missing)
-    first = Wording("Call ", Call("search_genes"), f" to resolve the identifiers first. {FORM}")
-    check = Wording("Verify the NCBIGene IDs or use ", Call("search_genes"), " to find the correct identifiers.")
+    first = Wording("Call ", NextCall("search_genes"), f" to resolve the identifiers first. {FORM}")
+    check = Wording("Verify the NCBIGene IDs or use ", NextCall("search_genes"), " to find the correct identifiers.")
     return shortfall_of(
         missing,
         found,

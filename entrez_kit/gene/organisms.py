@@ -6,7 +6,7 @@ from typing import Final
 
 from entrez_kit.errors import AmbiguousQuery
 from entrez_kit.services import Services
-from entrez_kit.wording import Argument, Call, Wording
+from entrez_kit.wording import Argument, NextCall, Wording
 
 COMMON: Final = {
     "human": 9606,
@@ -99,7 +99,7 @@ def taxid_of(services: Services, organism: str) -> int:
             invalid_input=f"organism={organism}",
             recovery_hint=Wording(
                 "Call ",
-                Call("search_genes", query=..., organism=f"txid{taxids[0]}"),
+                NextCall("search_genes", query=..., organism=f"txid{taxids[0]}"),
                 " or name another of these taxids.",
             ),
             details={"reason": "ambiguous_organism", "taxids": taxids[:20]},

@@ -17,7 +17,7 @@ from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import TextShape, notice
 from entrez_kit.services.xml_reply import malformed
-from entrez_kit.wording import Call, Wording, listed
+from entrez_kit.wording import NextCall, Wording, listed
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.models import Article
@@ -138,7 +138,7 @@ def _shortfall_of(missing: Sequence[CitationMatch], matched: int) -> EntrezKitEr
             f"No certain PubMed record for {named}.",
             Wording(
                 "Check journal, year, volume and first page; to search by title call ",
-                *(Call("search_articles", query_term=...), "."),
+                *(NextCall("search_articles", query_term=...), "."),
             ),
         ),
     )

@@ -11,7 +11,7 @@ from entrez_kit.relationships.fallback import cited_in_records, from_europepmc
 from entrez_kit.relationships.links import SCORED, SCORES_DEADLINE_MS, Linked, follow, left_out
 from entrez_kit.relationships.models import Provenance, RelatedArticle, Relation
 from entrez_kit.services import Services
-from entrez_kit.wording import Call, Wording
+from entrez_kit.wording import NextCall, Wording
 
 LINKS_DEADLINE_MS: Final = 20_000
 """How long to wait for links that somebody else has as well."""
@@ -46,8 +46,8 @@ def not_found(pmid: str) -> EntityNotFound:
         f"PubMed has no article with {'PMID' if pmid.isdecimal() else 'the id'} {pmid}.",
         invalid_input=pmid,
         recovery_hint=Wording(
-            *("Check the id; to look for the article call ", Call("search_articles", query_term=...), " or "),
-            *(Call("lookup_citation"), "."),
+            *("Check the id; to look for the article call ", NextCall("search_articles", query_term=...), " or "),
+            *(NextCall("lookup_citation"), "."),
         ),
         details={"reason": "not_found"},
     )

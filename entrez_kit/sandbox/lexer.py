@@ -8,7 +8,7 @@ OPERATORS: Final = frozenset(("AND", "OR", "NOT"))
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class QueryToken:
     """A parenthesis, an operator, the colon of a range, or an operand.
 
     An operand is a quoted phrase, or a run of words; ``tag`` is the field after it, without brackets.
@@ -25,7 +25,7 @@ class Token:
         return self.text.split()
 
 
-def tokenize(term: str) -> tuple[list[Token], list[str]]:
+def tokenize(term: str) -> tuple[list[QueryToken], list[str]]:
     """Return the tokens of a query, and NCBI's remarks about what is wrong with it."""
     scanner = _Scanner(term)
     scanner.scan()
@@ -35,7 +35,7 @@ def tokenize(term: str) -> tuple[list[Token], list[str]]:
 class _Scanner:
     def __init__(self, term: str) -> None:
         self.term = term
-        self.tokens: list[Token] = []
+        self.tokens: list[QueryToken] = []
         self.remarks: list[str] = []
         self._run: list[str] = []
 
@@ -47,7 +47,7 @@ class _Scanner:
                 place += 1
             elif character in "()":
                 self._end_run()
-                self.tokens.append(Token("open" if character == "(" else "close", character))
+                self.tokens.append(QueryToken("open" if character == "(" else "close", character))
                 place += 1
             elif character == '"':
                 place = self._quoted(place)
@@ -67,7 +67,7 @@ class _Scanner:
         self._end_run()
         phrase = " ".join(self.term[place + 1 : end].split())
         if phrase:
-            self.tokens.append(Token("operand", phrase, quoted=True))
+            self.tokens.append(QueryToken("operand", phrase, quoted=True))
         return end + 1
 
     def _tag(self, place: int) -> int:
@@ -78,7 +78,7 @@ class _Scanner:
         self._end_run()
         last = self.tokens[-1] if self.tokens else None
         if tag and last is not None and last.kind == "operand" and last.tag is None:
-            self.tokens[-1] = Token("operand", last.text, last.quoted, tag)
+            self.tokens[-1] = QueryToken("operand", last.text, last.quoted, tag)
         return end + 1
 
     def _word(self, place: int) -> int:
@@ -89,10 +89,10 @@ class _Scanner:
         after_operand = not self._run and bool(self.tokens) and self.tokens[-1].kind == "operand"
         if word in OPERATORS:
             self._end_run()
-            self.tokens.append(Token("operator", word))
+            self.tokens.append(QueryToken("operator", word))
         elif word == ":" or (word.startswith(":") and after_operand):
             self._end_run()
-            self.tokens.append(Token("range", ":"))
+            self.tokens.append(QueryToken("range", ":"))
             return place + 1
         else:
             self._run.append(word)
@@ -100,5 +100,5 @@ class _Scanner:
 
     def _end_run(self) -> None:
         if self._run:
-            self.tokens.append(Token("operand", " ".join(self._run)))
+            self.tokens.append(QueryToken("operand", " ".join(self._run)))
             self._run = []

@@ -17,7 +17,7 @@ INVALID_KEY: Final = "invalid"
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Allowance:
     """Whether a request is within the rule, and the figures NCBI reports with it."""
 
     allowed: bool
@@ -46,7 +46,7 @@ class RateRule:
     _refused: dict[str, deque[float]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
-    def judge(self, arrived: float, address: str, key: str | None) -> Verdict:
+    def judge(self, arrived: float, address: str, key: str | None) -> Allowance:
         """Admit or refuse a request that arrived at this monotonic time."""
         who, limit = (key, WITH_KEY) if key else (address, WITHOUT_KEY)
         with self._lock:
@@ -57,7 +57,7 @@ class RateRule:
                     times.popleft()
             allowed = len(admitted) < limit
             (admitted if allowed else refused).append(arrived)
-            return Verdict(allowed, who, len(admitted) + len(refused), limit)
+            return Allowance(allowed, who, len(admitted) + len(refused), limit)
 
 
 def too_many(who: str, count: int, limit: int) -> SandboxReply:

@@ -9,7 +9,7 @@ from typing import Final
 from entrez_kit.sandbox import dates
 from entrez_kit.sandbox.database import BadRequest
 from entrez_kit.sandbox.fields import ALL_FIELDS, BY_TAG, PubMedField, find_field
-from entrez_kit.sandbox.lexer import Token, tokenize
+from entrez_kit.sandbox.lexer import QueryToken, tokenize
 from entrez_kit.sandbox.lookup import Lookup, parts
 from entrez_kit.sandbox.text import STOP_WORDS, normal, words
 
@@ -117,7 +117,7 @@ class PubMedQuery:
         before = f"({found.translation})" if re.search(r" (OR|NOT) ", found.translation) else found.translation
         found.translation = f"{before} AND {clause}"
 
-    def _evaluate(self, tokens: Sequence[Token]) -> Unit | None:
+    def _evaluate(self, tokens: Sequence[QueryToken]) -> Unit | None:
         outer: list[tuple[Unit | None, str | None]] = []
         current: Unit | None = None
         operator: str | None = None
@@ -159,7 +159,7 @@ class PubMedQuery:
             self.findings.messages.append("Unmatched parenthesis ignored.")
         return current
 
-    def _operand(self, token: Token) -> Unit:
+    def _operand(self, token: QueryToken) -> Unit:
         if token.tag is None:
             return self._quoted(token) if token.quoted else self._run(token.words)
         tag, distance = token.tag, None
@@ -172,7 +172,9 @@ class PubMedQuery:
         if named is None:
             self.findings.fields_not_found.append(token.tag)
             return (
-                self._quoted(Token("operand", token.text, token.quoted)) if token.quoted else self._plain(token.words)
+                self._quoted(QueryToken("operand", token.text, token.quoted))
+                if token.quoted
+                else self._plain(token.words)
             )
         if distance is not None and named.kind == "text":
             text = f'"{_shown(token.text)}"[{named.label}:~{distance}]'
@@ -182,7 +184,7 @@ class PubMedQuery:
             return self._text(named, token)
         return self._tagged_value(named, token)
 
-    def _tagged_value(self, named: PubMedField, token: Token) -> Unit:
+    def _tagged_value(self, named: PubMedField, token: QueryToken) -> Unit:
         """Evaluate a value field; of unquoted words, only as many from the end as make a value belong to the tag."""
         whole = self._value(named, token.text, token.quoted)
         if whole.bits:
@@ -233,7 +235,7 @@ class PubMedQuery:
             shown.append(f"{one}[UID]")
         return Unit(found, " OR ".join(shown) or f"{text}[UID]", "OR" if len(shown) > 1 else None)
 
-    def _range(self, low: Token, high: Token) -> Unit:
+    def _range(self, low: QueryToken, high: QueryToken) -> Unit:
         tag = high.tag or low.tag
         named = find_field(tag) if tag else None
         if named is not None and named.kind == "date":
@@ -245,7 +247,7 @@ class PubMedQuery:
         first, second = self._operand(low), self._operand(high)
         return join(first, "AND", second, self._everything) or Unit(None, "")
 
-    def _text(self, named: PubMedField, token: Token) -> Unit:
+    def _text(self, named: PubMedField, token: QueryToken) -> Unit:
         """Evaluate words in a text field: as a phrase, or where no record has that, each by itself."""
         self.findings.ranking += words(token.text)
         found = self._lookup.text(named, token.text)
@@ -260,11 +262,11 @@ class PubMedQuery:
         shown = " AND ".join(f'"{_shown(word)}"[{named.label}]' for word in token.words)
         return Unit(self._lookup.each_word(named, token.text), shown, "AND")
 
-    def _quoted(self, token: Token) -> Unit:
+    def _quoted(self, token: QueryToken) -> Unit:
         """Evaluate a quoted phrase without a tag; one that no record has is searched word by word."""
         named = self._default or ALL_FIELDS
         if named.kind != "text":
-            return self._tagged_value(named, Token("operand", token.text, quoted=True, tag=named.label))
+            return self._tagged_value(named, QueryToken("operand", token.text, quoted=True, tag=named.label))
         if normal(token.text) in _HAS_ABSTRACT:
             return Unit(self._lookup.filter("hasabstract"), "hasabstract[All Fields]")
         found = self._lookup.text(named, token.text)
@@ -305,7 +307,7 @@ class PubMedQuery:
         if self._default is not None:
             if self._default.kind == "text":
                 return self._plain(run)
-            return self._tagged_value(self._default, Token("operand", " ".join(run), tag=self._default.label))
+            return self._tagged_value(self._default, QueryToken("operand", " ".join(run), tag=self._default.label))
         unit: Unit | None = None
         place = 0
         while place < len(run):

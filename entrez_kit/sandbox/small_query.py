@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from entrez_kit.sandbox.database import BadRequest, FieldInfo, SearchCall, SearchOutcome
-from entrez_kit.sandbox.lexer import Token, tokenize
+from entrez_kit.sandbox.lexer import QueryToken, tokenize
 from entrez_kit.sandbox.text import STOP_WORDS, normal, words
 
 Values = Mapping[str, Sequence[str]]
@@ -112,7 +112,7 @@ class SmallQuery:
             for field in self._fields
         )
 
-    def _evaluate(self, tokens: Sequence[Token]) -> QueryPart | None:
+    def _evaluate(self, tokens: Sequence[QueryToken]) -> QueryPart | None:
         outer: list[tuple[QueryPart | None, str | None]] = []
         current: QueryPart | None = None
         operator: str | None = None
@@ -145,7 +145,7 @@ class SmallQuery:
         found = {"AND": left.found & right.found, "OR": left.found | right.found, "NOT": left.found - right.found}[name]
         return QueryPart(found, f"{left.text} {name} {right.text}")
 
-    def _operand(self, token: Token) -> QueryPart:
+    def _operand(self, token: QueryToken) -> QueryPart:
         tag = token.tag or self._default
         if tag is None:
             return self._untagged(token)
@@ -154,7 +154,7 @@ class SmallQuery:
         field = self._by_tag.get(name.removesuffix(":noexp").removesuffix(":exp").strip())
         if field is None:
             self._unknown.append(tag)
-            return self._untagged(Token("operand", token.text, token.quoted))
+            return self._untagged(QueryToken("operand", token.text, token.quoted))
         found = self.matching(field, token.text, explodes=explodes)
         shown = f'"{token.text}"[{field.label}]' if token.quoted else f"{token.text}[{field.label}]"
         if not found and token.quoted:
@@ -163,7 +163,7 @@ class SmallQuery:
             self._phrases.append(f"{token.text}[{tag}]")
         return QueryPart(found, shown)
 
-    def _untagged(self, token: Token) -> QueryPart:
+    def _untagged(self, token: QueryToken) -> QueryPart:
         first = self._fields[0]
         if token.quoted:
             found = self.matching(first, token.text)

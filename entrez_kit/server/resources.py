@@ -21,7 +21,7 @@ from entrez_kit.guides import read_guide, topics
 from entrez_kit.server.clients import Health, ServerServices
 from entrez_kit.server.tool_facts import SCOPE_PREFIX
 from entrez_kit.settings import Settings
-from entrez_kit.wording import Call, Wording
+from entrez_kit.wording import NextCall, Wording
 
 INFO_URI: Final = "pubmed-connect://info"
 STATS_PREFIX: Final = "pubmed-connect://stats/"
@@ -246,7 +246,7 @@ def database_stats(services: ServerServices, name: str) -> dict[str, Any]:
             invalid_input=f"database={name[:100]}",
             recovery_hint=Wording(
                 f"For the names complete the argument `database` of {STATS_TEMPLATE}, or call ",
-                Call("entrez_info"),
+                NextCall("entrez_info"),
                 ".",
             ),
             details={"reason": "unknown_database"},

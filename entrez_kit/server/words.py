@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from entrez_kit.wording import Call, Door
+from entrez_kit.wording import Door, NextCall
 
 
 class Tools(Door):
@@ -22,7 +22,7 @@ class Tools(Door):
         """Return the variable that whoever runs the server has set."""
         return f"ENTREZ_KIT_{name.upper()}"
 
-    def call(self, call: Call) -> str:
+    def call(self, call: NextCall) -> str:
         """Return a call of a tool."""
         name = self.names.get(call.method)
         if name is None:

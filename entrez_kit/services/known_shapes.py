@@ -35,7 +35,7 @@ _TYPES: Final[Mapping[type, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ShapeDifference:
     """One kind of difference between a reply and what is known of it.
 
     ``kind`` is stable: unknown_element, unknown_attribute, unknown_value, unknown_field, missing, other_form or
@@ -58,7 +58,7 @@ class Shape(Protocol):
     def name(self) -> str:
         """Name the reply, for messages."""
 
-    def differences(self, reply: Any) -> list[Difference]:
+    def differences(self, reply: Any) -> list[ShapeDifference]:
         """Return how a reply differs from what is known; nothing where it cannot be parsed at all.
 
         Args:
@@ -84,7 +84,7 @@ class XmlShape:
     due: Mapping[str, str] = field(default_factory=dict)
     forms: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
 
-    def differences(self, reply: Any) -> list[Difference]:
+    def differences(self, reply: Any) -> list[ShapeDifference]:
         """Return how a reply differs from what is known; nothing where it cannot be parsed at all."""
         if not isinstance(reply, bytes):
             return _counted(self._met(reply))
@@ -99,13 +99,13 @@ class XmlShape:
             root = None
         return _counted(self._met(root)) if root is not None else []
 
-    def _met(self, root: Any) -> Iterator[Difference]:
+    def _met(self, root: Any) -> Iterator[ShapeDifference]:
         known = _declared(self.dtd)
         also = frozenset(self.also.split())
         for element in root.iter("*"):
             name = _local(element.tag)
             if name not in known and name not in also:
-                yield Difference("unknown_element", name, f"unknown element <{_plain(name)}>")
+                yield ShapeDifference("unknown_element", name, f"unknown element <{_plain(name)}>")
                 continue
             attributes = known.get(name)
             for attribute, value in element.attrib.items():
@@ -113,17 +113,19 @@ class XmlShape:
                     continue
                 listed, where = attributes.get(attribute), f"{name}@{attribute}"
                 if listed is None:
-                    yield Difference("unknown_attribute", where, f"unknown attribute {_plain(attribute)} of <{name}>")
+                    yield ShapeDifference(
+                        "unknown_attribute", where, f"unknown attribute {_plain(attribute)} of <{name}>"
+                    )
                 elif listed and value not in listed and where not in also:
-                    yield Difference(
+                    yield ShapeDifference(
                         "unknown_value", f"{where}={value[:MAX_SHOWN]}", f'unknown {where} "{_plain(value)}"'
                     )
             form = self.forms.get(name)
             if form is not None and not form.fullmatch((element.text or "").strip()):
-                yield Difference("other_form", name, f'<{name}> in another form: "{_plain(element.text or "")}"')
+                yield ShapeDifference("other_form", name, f'<{name}> in another form: "{_plain(element.text or "")}"')
             for due in self.due.get(name, "").split():
                 if element.find(f".//{{*}}{due}") is None:
-                    yield Difference("missing", f"{name}/{due}", f"no <{due}> in <{name}>")
+                    yield ShapeDifference("missing", f"{name}/{due}", f"no <{due}> in <{name}>")
 
 
 @cache
@@ -172,17 +174,19 @@ class JsonShape:
     fields: Fields
     due: str = ""
 
-    def differences(self, reply: Any) -> list[Difference]:
+    def differences(self, reply: Any) -> list[ShapeDifference]:
         """Return how a reply differs from what is known; nothing where it cannot be parsed at all."""
         try:
             document = json.loads(reply) if isinstance(reply, bytes) else reply
         except (ValueError, RecursionError):
             return []
-        missing = (Difference("missing", path, f"no {path}") for path in self.due.split() if not _holds(document, path))
+        missing = (
+            ShapeDifference("missing", path, f"no {path}") for path in self.due.split() if not _holds(document, path)
+        )
         return _counted([*missing, *_compared(document, self.fields, "")])
 
 
-def _compared(value: Any, known: Any, path: str) -> Iterator[Difference]:
+def _compared(value: Any, known: Any, path: str) -> Iterator[ShapeDifference]:
     if value is None:
         return
     if isinstance(known, Mapping) and isinstance(value, dict):
@@ -190,7 +194,7 @@ def _compared(value: Any, known: Any, path: str) -> Iterator[Difference]:
             listed = known.get(name, known.get("*"))
             where = f"{path}.{name}".lstrip(".")
             if listed is None:
-                yield Difference("unknown_field", where, f"unknown field {_plain(where)}")
+                yield ShapeDifference("unknown_field", where, f"unknown field {_plain(where)}")
             else:
                 yield from _compared(inner, listed, where if name in known else f"{path}.*")
     elif isinstance(known, list) and isinstance(value, list):
@@ -198,12 +202,12 @@ def _compared(value: Any, known: Any, path: str) -> Iterator[Difference]:
             yield from _compared(item, known[0], f"{path}[]")
     elif isinstance(known, re.Pattern) and isinstance(value, str):
         if not known.fullmatch(value):
-            yield Difference("other_form", path, f'{path} in another form: "{_plain(value)}"')
+            yield ShapeDifference("other_form", path, f'{path} in another form: "{_plain(value)}"')
     elif known is not object:
         types = _types(known)
         if type(value) not in types:
             due = " or ".join(_TYPES[one] for one in types)
-            yield Difference("other_type", path, f"{path} is {_TYPES[type(value)]} where {due} was")
+            yield ShapeDifference("other_type", path, f"{path} is {_TYPES[type(value)]} where {due} was")
 
 
 def _types(known: Any) -> tuple[type, ...]:
@@ -238,26 +242,29 @@ class TextShape:
     known: str
     due: str = ""
 
-    def differences(self, reply: Any) -> list[Difference]:
+    def differences(self, reply: Any) -> list[ShapeDifference]:
         """Return how a reply differs from what is known."""
         met = Counter(name.decode("ascii", "replace") for name in self.line.findall(reply))
         unknown = [
-            Difference("unknown_field", name, f"unknown field {_plain(name)}", times)
+            ShapeDifference("unknown_field", name, f"unknown field {_plain(name)}", times)
             for name, times in met.items()
             if name not in self.known.split()
         ]
-        return [*unknown, *(Difference("missing", name, f"no {name}") for name in self.due.split() if not met[name])]
+        return [
+            *unknown,
+            *(ShapeDifference("missing", name, f"no {name}") for name in self.due.split() if not met[name]),
+        ]
 
 
-def _counted(met: Iterable[Difference]) -> list[Difference]:
+def _counted(met: Iterable[ShapeDifference]) -> list[ShapeDifference]:
     """Return each kind of difference once, with how often it was met."""
-    first: dict[tuple[str, str], Difference] = {}
+    first: dict[tuple[str, str], ShapeDifference] = {}
     times: Counter[tuple[str, str]] = Counter()
     for difference in met:
         key = difference.kind, difference.where
         first.setdefault(key, difference)
         times[key] += 1
-    return [Difference(one.kind, one.where, one.what, times[key]) for key, one in first.items()]
+    return [ShapeDifference(one.kind, one.where, one.what, times[key]) for key, one in first.items()]
 
 
 def _plain(text: str) -> str:

@@ -261,7 +261,7 @@ def _note_exchange(call: Call, reply: Reply | None, tally: Tally, seconds: float
     trace = tracing.current_trace()
     if trace is not None:
         until = reply.until if reply is not None else 0.0
-        trace.exchanges.append(tracing.Exchange(call.endpoint, from_cache, tally.sent, seconds, size, until))
+        trace.exchanges.append(tracing.TracedRequest(call.endpoint, from_cache, tally.sent, seconds, size, until))
     if reply is not None:
         logger.debug(
             "request %s: %s answered with %d bytes%s after %d attempts and %.3f s",

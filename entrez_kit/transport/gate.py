@@ -168,7 +168,7 @@ class FollowerTimeout(Exception):
     """The one who sends the request was not done before this caller's deadline."""
 
 
-class _Flight(Generic[T]):
+class _SharedRequest(Generic[T]):
     """A request on its way, and in the end its result or error; neither when its leader was interrupted."""
 
     def __init__(self) -> None:
@@ -182,7 +182,7 @@ class SingleFlight(Generic[T]):
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._flights: dict[str, _Flight[T]] = {}
+        self._flights: dict[str, _SharedRequest[T]] = {}
 
     def do(self, key: str, work: Callable[[], T], deadline: float) -> tuple[T, bool]:
         """Return what the work came to, and whether this caller did it.
@@ -198,7 +198,7 @@ class SingleFlight(Generic[T]):
                 flight = self._flights.get(key)
                 leads = flight is None
                 if flight is None:
-                    flight = self._flights[key] = _Flight()
+                    flight = self._flights[key] = _SharedRequest()
             if leads:
                 return self._lead(key, flight, work), True
             if not flight.done.wait(max(0.0, deadline - time.monotonic())):
@@ -208,7 +208,7 @@ class SingleFlight(Generic[T]):
             if flight.result is not None:
                 return flight.result, False
 
-    def _lead(self, key: str, flight: _Flight[T], work: Callable[[], T]) -> T:
+    def _lead(self, key: str, flight: _SharedRequest[T], work: Callable[[], T]) -> T:
         try:
             flight.result = work()
             return flight.result

@@ -120,7 +120,7 @@ def test_nothing_is_compared_where_nobody_would_read_it(caplog: pytest.LogCaptur
     class Counted:
         name = "never"
 
-        def differences(self, reply: object) -> list[known_shapes.Difference]:
+        def differences(self, reply: object) -> list[known_shapes.ShapeDifference]:
             raise AssertionError("a reply was compared")
 
     with caplog.at_level(logging.INFO, "entrez_kit"):
@@ -131,7 +131,7 @@ def test_a_comparison_that_fails_does_not_fail_the_reply(caplog: pytest.LogCaptu
     class Broken:
         name = "broken"
 
-        def differences(self, reply: object) -> list[known_shapes.Difference]:
+        def differences(self, reply: object) -> list[known_shapes.ShapeDifference]:
             raise RuntimeError("a defect")
 
     with caplog.at_level(logging.DEBUG, "entrez_kit"):

@@ -16,7 +16,7 @@ from entrez_kit.catalogue import OPERATIONS
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.operation import Operation
 from entrez_kit.server.words import Tools
-from entrez_kit.wording import AGAIN, Argument, ByDoor, Call, Switch, Wording
+from entrez_kit.wording import AGAIN, Argument, ByDoor, NextCall, Switch, Wording
 
 ROOT = Path(__file__).parents[2] / "entrez_kit"
 ELSEWHERE = (
@@ -54,7 +54,7 @@ def _command(words: tuple[str, ...]) -> Any:
 
 
 HINT = Wording(
-    "To sort by ", Argument("sort_by"), " call ", Call("search_articles", query_term="p53 gene", max_results=5)
+    "To sort by ", Argument("sort_by"), " call ", NextCall("search_articles", query_term="p53 gene", max_results=5)
 )
 
 
@@ -66,7 +66,7 @@ def test_a_call_and_an_argument_are_said_three_ways() -> None:
 
 
 def test_what_a_call_leaves_open_is_for_the_reader_to_fill_in() -> None:
-    hint = Wording("Call ", Call("entrez_search", db="gene", term=...), ".")
+    hint = Wording("Call ", NextCall("entrez_search", db="gene", term=...), ".")
 
     assert hint == 'Call kit.entrez_search(db="gene", term=...).'
     assert Tools().say(hint) == 'Call entrez_search(db="gene", term=...).'
@@ -94,7 +94,7 @@ def test_switches_and_whole_sentences_differ_as_well() -> None:
 def test_tools_are_named_as_they_are_listed() -> None:
     listed = Tools({"search_articles": "searchPubMedArticles"})
 
-    assert listed.say(Wording(Call("search_articles"))) == "searchPubMedArticles"
+    assert listed.say(Wording(NextCall("search_articles"))) == "searchPubMedArticles"
 
 
 def test_a_wording_survives_copies_errors_and_other_wordings() -> None:
@@ -125,7 +125,9 @@ def _texts(tree: ast.Module) -> Iterator[str]:
         for inner in ast.walk(node)
         if (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
         or (
-            isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("ByDoor", "run", "Call")
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in ("ByDoor", "run", "NextCall")
         )
     }
     for node in ast.walk(tree):
@@ -157,7 +159,7 @@ def test_every_call_that_is_advised_can_be_made_through_every_door() -> None:
         if "entrez_kit.wording import" not in (ROOT / name).read_text(encoding="utf-8"):
             continue
         for node in ast.walk(tree):
-            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Call"):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "NextCall"):
                 continue
             if not (node.args and isinstance(node.args[0], ast.Constant)):
                 continue
@@ -222,6 +224,6 @@ def test_a_near_argument_is_suggested_and_no_other() -> None:
 
 
 def test_command_lines_are_such_that_a_shell_takes_them() -> None:
-    line = _terminal().say(Wording(Call("search_genes", query='p53; rm "x" $HOME', organism="human")))
+    line = _terminal().say(Wording(NextCall("search_genes", query='p53; rm "x" $HOME', organism="human")))
 
     assert shlex.split(line.strip("`")) == ["entrez-kit", "gene", "search", 'p53; rm "x" $HOME', "--organism", "human"]

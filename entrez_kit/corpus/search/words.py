@@ -32,7 +32,7 @@ class LexicalHit(NamedTuple):
     bm25: float
 
 
-class Matches(NamedTuple):
+class Occurrences(NamedTuple):
     """What a block has of a group: numbers of records, ascending, and how often each has it, weighted by field.
 
     Where ``weights`` are given, ``found`` are counts, to be looked up there by whoever needs them.
@@ -182,29 +182,29 @@ class Index:
         (stems,) = Group((words,)).stems
         return any(found is not None and len(found.docs) for found in self.matches((stems,)))
 
-    def matches(self, phrases: Sequence[Phrase]) -> list[Matches | None]:
+    def matches(self, phrases: Sequence[Phrase]) -> list[Occurrences | None]:
         """Return for each block what it has of any of some phrases, given as stems."""
         for stems in phrases:
             self.load(stems, positions=len(stems) > 1)
         return [self._match(block, phrases) for block in self.blocks]
 
-    def _match(self, block: _Searched, phrases: Sequence[Phrase]) -> Matches | None:
-        found: list[Matches] = []
+    def _match(self, block: _Searched, phrases: Sequence[Phrase]) -> Occurrences | None:
+        found: list[Occurrences] = []
         for stems in phrases:
             postings = [block.postings.get(stem, _NONE) for stem in stems]
             if not all(len(one.docs) for one in postings):
                 continue
             if len(stems) == 1:
-                found.append(Matches(postings[0].docs, postings[0].counts, self.weights))
+                found.append(Occurrences(postings[0].docs, postings[0].counts, self.weights))
             else:
-                found.append(Matches(*phrase(postings, self.profile.title, self.profile.terms)))
+                found.append(Occurrences(*phrase(postings, self.profile.title, self.profile.terms)))
         if len(found) < 2:
             return found[0] if found else None
         summed = np.zeros(len(block.lengths))
         for one in found:
             summed[one.docs] += one.frequencies()
         docs = np.flatnonzero(summed)
-        return Matches(docs, summed[docs])
+        return Occurrences(docs, summed[docs])
 
     def worth(self, weight: float, records: int) -> float:
         """Return what a word of some weight is worth that so many records have, the fewer the more."""
@@ -252,7 +252,7 @@ class _Asked(NamedTuple):
     """A group, what each block has of it, and what it is worth: nothing where no record has it, the rarer the more."""
 
     group: Group
-    matches: list[Matches | None]
+    matches: list[Occurrences | None]
     worth: float
 
 

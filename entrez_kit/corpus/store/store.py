@@ -24,7 +24,7 @@ from entrez_kit.corpus.times import read_moment, stamp, to_second, utc_now
 from entrez_kit.errors import EntityNotFound, InvalidInput
 from entrez_kit.pubmed.models import Article
 from entrez_kit.settings import CORPUS_FILE, Settings
-from entrez_kit.wording import Argument, Call, Wording
+from entrez_kit.wording import Argument, NextCall, Wording
 
 _NONE: Final[Mapping[int, str | None]] = MappingProxyType({})
 
@@ -232,7 +232,7 @@ class Store:
             f"The corpus has no query {query_key!r}.",
             invalid_input=f"query_key={query_key}",
             recovery_hint=Wording(
-                f"{listed} To make one call ", Call("sync_delta", query_key=query_key, term=...), "."
+                f"{listed} To make one call ", NextCall("sync_delta", query_key=query_key, term=...), "."
             ),
             details={"reason": "unknown_query_key", "known": known},
         )

@@ -74,7 +74,7 @@ def candidates(services: Services, query: str, wanted: int, corpus: str | None) 
     embedder, store = embedder_of(services.settings), services.corpus
     with WeaviateIndex(services.settings, embedder) as index:
         index.check()
-        field = _Field.of(store, corpus)
+        field = _SearchedRecords.of(store, corpus)
         if field.empty:
             return []
         by_words = field.best(wanted, lambda limit: index.by_words(query, limit, field.pmids))
@@ -85,7 +85,7 @@ def candidates(services: Services, query: str, wanted: int, corpus: str | None) 
         near = field.best(wanted, lambda limit: index.by_meaning(vector, limit, field.pmids))
         by_words_alone = sorted(found.keys() - {hit.pmid for hit in near})
         if by_words_alone:
-            some = _Field(store, corpus, by_words_alone, 1.0)
+            some = _SearchedRecords(store, corpus, by_words_alone, 1.0)
             passages = _passages_of(store, by_words_alone)
             near += some.best(passages, lambda limit: index.by_meaning(vector, limit, by_words_alone))
         for hit in near:
@@ -94,7 +94,7 @@ def candidates(services: Services, query: str, wanted: int, corpus: str | None) 
     return list(found.values())
 
 
-class _Field(NamedTuple):
+class _SearchedRecords(NamedTuple):
     """The records among which is searched; ``pmids`` where they are few enough to be named."""
 
     store: "Store"
@@ -107,7 +107,7 @@ class _Field(NamedTuple):
         return self.pmids == []
 
     @classmethod
-    def of(cls, store: "Store", corpus: str | None) -> "_Field":
+    def of(cls, store: "Store", corpus: str | None) -> "_SearchedRecords":
         if corpus is None:
             return cls(store, None, None, 1.0)
         with store.reading() as connection:

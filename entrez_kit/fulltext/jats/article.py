@@ -15,7 +15,7 @@ from entrez_kit.fulltext.jats.body import Node, body_nodes, has_text, other_node
 from entrez_kit.fulltext.jats.front import Front, read_front
 from entrez_kit.fulltext.jats.references import references_of
 from entrez_kit.fulltext.jats.tree import ENDPOINT, attribute, declared_entities, descendants, local, parse
-from entrez_kit.fulltext.models import Reference, Section
+from entrez_kit.fulltext.models import ListedReference, Section
 from entrez_kit.services.xml_reply import malformed
 
 _FORBIDDEN: Final = re.compile(r"does not allow (the )?download", re.IGNORECASE)
@@ -50,7 +50,7 @@ class JatsArticle:
         return sections_of(self.nodes)
 
     @cached_property
-    def references(self) -> list[Reference]:
+    def references(self) -> list[ListedReference]:
         """The reference list."""
         return references_of(self._element, self._declared)
 

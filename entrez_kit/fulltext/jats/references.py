@@ -5,21 +5,21 @@ from typing import Any, Final
 
 from entrez_kit.fulltext.jats.text import citation_text, inline_text, one_line
 from entrez_kit.fulltext.jats.tree import attribute, child, children, descendants, local
-from entrez_kit.fulltext.models import Reference
+from entrez_kit.fulltext.models import ListedReference
 
 _KINDS: Final = ("mixed-citation", "element-citation", "nlm-citation", "citation", "product")
 
 
-def references_of(article: Any, declared: Mapping[str, str]) -> list[Reference]:
+def references_of(article: Any, declared: Mapping[str, str]) -> list[ListedReference]:
     """Return the references of an article, without those of the letters and replies it brings along."""
-    found: list[Reference] = []
+    found: list[ListedReference] = []
     for element in descendants(article, "ref", outside=("sub-article", "response", "front", "ref")):
         try:
             label, citation = _read(element, declared)
         except RecursionError:  # one made to hurt must not cost the others
             label, citation = "", one_line(" ".join(element.itertext()))
         if citation:
-            found.append(Reference(id=attribute(element, "id") or None, label=label or None, citation=citation))
+            found.append(ListedReference(id=attribute(element, "id") or None, label=label or None, citation=citation))
     return found
 
 

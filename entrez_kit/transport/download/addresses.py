@@ -78,7 +78,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RequestTarget:
     """Where one request goes: the parts of an address, the host in ASCII and lower case."""
 
     scheme: str
@@ -122,7 +122,7 @@ class Place:
         return f"{self.scheme}://{self.authority}{self.path}" + (f"?{query}" if query else "")
 
 
-def read_place(url: str, base: Place | None = None) -> Place:
+def read_place(url: str, base: RequestTarget | None = None) -> RequestTarget:
     """Take an address apart.
 
     Args:
@@ -146,7 +146,7 @@ def read_place(url: str, base: Place | None = None) -> Place:
     if "@" in parts.netloc:
         raise Refused("bad_address", "the address names a user or a password")
     host = _host_of(parts)
-    return Place(
+    return RequestTarget(
         scheme=scheme,
         host=host,
         port=DEFAULT_PORTS[scheme] if port is None else port,
@@ -240,11 +240,11 @@ class AddressGuard:
         except Refused:
             return replace(self, home=None)
 
-    def is_home(self, place: Place) -> bool:
+    def is_home(self, place: RequestTarget) -> bool:
         """Tell whether a place is the one that is allowed on this machine."""
         return self.home is not None and place.origin == self.home
 
-    def check_place(self, place: Place) -> None:
+    def check_place(self, place: RequestTarget) -> None:
         """Refuse what can be refused without resolving.
 
         Raises:
@@ -260,7 +260,7 @@ class AddressGuard:
         elif "." not in place.host or place.host.rsplit(".", 1)[-1] in _INSIDE or place.host.endswith(".home.arpa"):
             raise Refused("forbidden_address", "the host is not a public name")
 
-    def addresses(self, place: Place, seconds: float) -> list[str]:
+    def addresses(self, place: RequestTarget, seconds: float) -> list[str]:
         """Resolve a place and return what may be connected to.
 
         Args:

@@ -33,7 +33,7 @@ from entrez_kit._version import __version__
 from entrez_kit.errors import EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.settings import Settings
 from entrez_kit.transport import faults
-from entrez_kit.transport.download.addresses import AddressGuard, Place, Refused, read_place
+from entrez_kit.transport.download.addresses import AddressGuard, Refused, RequestTarget, read_place
 from entrez_kit.transport.download.sniffing import HEAD_BYTES, Kind, is_binary, kind_of
 from entrez_kit.transport.redirects import STATUSES
 
@@ -111,7 +111,7 @@ def download(
         UpstreamError: there is no page to be had; ``details.reason`` says why.
     """
     started = time.monotonic()
-    errand = _Errand(settings, guard or AddressGuard.of(settings), started + deadline_s, silence_s, max_bytes)
+    errand = _GuardedDownload(settings, guard or AddressGuard.of(settings), started + deadline_s, silence_s, max_bytes)
     result: Downloaded | None = None
     try:
         result = errand.run(url, max_hops)
@@ -120,7 +120,7 @@ def download(
         _note(errand, result, time.monotonic() - started)
 
 
-class _Errand:
+class _GuardedDownload:
     """One download, from the first address to the last byte."""
 
     def __init__(
@@ -149,7 +149,7 @@ class _Errand:
             place = self._next(place, location, been_out=been_out)
         raise _failed("too_many_redirects", place, f"it was redirected more than {max_hops} times")
 
-    def _first(self, url: str) -> Place:
+    def _first(self, url: str) -> RequestTarget:
         try:
             place = read_place(url)
             self._guard.check_place(place)
@@ -163,7 +163,7 @@ class _Errand:
             details={"reason": refused.reason},
         )
 
-    def _next(self, place: Place, location: str, *, been_out: bool) -> Place:
+    def _next(self, place: RequestTarget, location: str, *, been_out: bool) -> RequestTarget:
         with suppress(UnicodeError):  # headers are read as Latin-1, and written in UTF-8
             location = location.encode("latin-1").decode("utf-8")
         try:
@@ -180,7 +180,7 @@ class _Errand:
     # one hop
 
     @contextmanager
-    def _ask(self, place: Place, hop: int) -> "Iterator[tuple[HTTPResponse, _Alarm]]":
+    def _ask(self, place: RequestTarget, hop: int) -> "Iterator[tuple[HTTPResponse, _Alarm]]":
         """Send one request; the body is still to be read."""
         surroundings = _surroundings(place, self._guard)
         proxied = select_proxy(place.url, surroundings["proxies"]) is not None
@@ -210,7 +210,7 @@ class _Errand:
             finally:
                 alarm.close(response)
 
-    def _addresses(self, place: Place, hop: int, *, proxied: bool) -> list[str]:
+    def _addresses(self, place: RequestTarget, hop: int, *, proxied: bool) -> list[str]:
         error: EntrezKitError
         try:
             return self._guard.addresses(place, min(LOOKUP_SECONDS, self._left(place)))
@@ -233,7 +233,7 @@ class _Errand:
 
     def _direct(
         self,
-        place: Place,
+        place: RequestTarget,
         addresses: list[str],
         headers: Mapping[str, str],
         surroundings: Mapping[str, Any],
@@ -248,7 +248,7 @@ class _Errand:
             raise
 
     def _connected(
-        self, place: Place, addresses: list[str], surroundings: Mapping[str, Any], alarm: "_Alarm"
+        self, place: RequestTarget, addresses: list[str], surroundings: Mapping[str, Any], alarm: "_Alarm"
     ) -> HTTPConnection:
         """Connect to the first of the judged addresses that answers."""
         last: Exception | None = None
@@ -267,7 +267,7 @@ class _Errand:
         raise last or OSError("no address")
 
     def _through_proxy(
-        self, place: Place, headers: Mapping[str, str], surroundings: Mapping[str, Any], alarm: "_Alarm"
+        self, place: RequestTarget, headers: Mapping[str, str], surroundings: Mapping[str, Any], alarm: "_Alarm"
     ) -> HTTPResponse:
         request = requests.Request("GET", place.url, headers=dict(headers)).prepare()
         adapter = HTTPAdapter()
@@ -284,16 +284,16 @@ class _Errand:
         alarm.watch_body(raw)
         return raw
 
-    def _left(self, place: Place) -> float:
+    def _left(self, place: RequestTarget) -> float:
         left = self._deadline - time.monotonic()
         if left <= 0:
             raise _failed("too_slow", place, "the time for it is up")
         return left
 
-    def _seconds(self, place: Place) -> float:
+    def _seconds(self, place: RequestTarget) -> float:
         return min(self._silence, self._left(place))
 
-    def _unreached(self, place: Place, exc: Exception, alarm: "_Alarm") -> EntrezKitError:
+    def _unreached(self, place: RequestTarget, exc: Exception, alarm: "_Alarm") -> EntrezKitError:
         if alarm.rang:
             return _failed("too_slow", place, "it did not answer before the time was up")
         if isinstance(exc, http.client.HTTPException) and not isinstance(exc, http.client.RemoteDisconnected):
@@ -303,7 +303,7 @@ class _Errand:
 
     # the body
 
-    def _read(self, place: Place, response: HTTPResponse, alarm: "_Alarm", hop: int) -> Downloaded:
+    def _read(self, place: RequestTarget, response: HTTPResponse, alarm: "_Alarm", hop: int) -> Downloaded:
         status = response.status
         if status != 200:
             reason = _STATUS.get(status, "busy" if status == 429 or status >= 500 else "unexpected_status")
@@ -328,7 +328,7 @@ class _Errand:
         _refuse_binaries(place, content, content_type)
         return Downloaded(place.public_url, content, content_type, kind_of(content, content_type), hop)
 
-    def _chunks(self, place: Place, response: HTTPResponse, alarm: "_Alarm") -> Iterator[bytes]:
+    def _chunks(self, place: RequestTarget, response: HTTPResponse, alarm: "_Alarm") -> Iterator[bytes]:
         while True:
             error: EntrezKitError | None = None
             chunk = b""
@@ -350,7 +350,7 @@ class _Errand:
             tracing.checkpoint()
             yield chunk
 
-    def _too_large(self, place: Place) -> UpstreamError:
+    def _too_large(self, place: RequestTarget) -> UpstreamError:
         return _failed("too_large", place, f"it has more than {self._max_bytes:,} bytes")
 
 
@@ -406,7 +406,7 @@ class _Alarm:
                 self._raw.shutdown()
 
 
-def _connection(place: Place, address: str, seconds: float, verify: bool | str) -> HTTPConnection:
+def _connection(place: RequestTarget, address: str, seconds: float, verify: bool | str) -> HTTPConnection:
     """Return a connection to one address that takes the other end for what the name says."""
     if place.scheme == "http":
         return HTTPConnection(address, place.port, timeout=seconds)
@@ -423,7 +423,7 @@ def _connection(place: Place, address: str, seconds: float, verify: bool | str) 
     )
 
 
-def _surroundings(place: Place, guard: AddressGuard) -> dict[str, Any]:
+def _surroundings(place: RequestTarget, guard: AddressGuard) -> dict[str, Any]:
     """Return certificates and proxies of the environment; what is on this machine is asked without a proxy."""
     with requests.Session() as session:
         around = session.merge_environment_settings(place.url, {}, None, None, None)
@@ -435,7 +435,7 @@ def _user_agent(settings: Settings) -> str:
     return name if name.isascii() and name.isprintable() else f"entrez-kit/{__version__}"
 
 
-def _refuse_binaries(place: Place, content: bytes, content_type: str) -> None:
+def _refuse_binaries(place: RequestTarget, content: bytes, content_type: str) -> None:
     if kind_of(content, content_type) == "other" and is_binary(content):
         raise _failed("not_a_page", place, "it is neither a page nor a PDF, but something binary")
 
@@ -447,7 +447,7 @@ def _shortened(url: str) -> str:
     return text if len(text) <= 200 else f"{text[:199]}…"
 
 
-def _failed(reason: str, place: Place, what: str, **details: object) -> UpstreamError:
+def _failed(reason: str, place: RequestTarget, what: str, **details: object) -> UpstreamError:
     return UpstreamError(
         f"{place.shown} gave no page: {what}.",
         recovery_hint="Open the address in a browser; many publishers turn programs away.",
@@ -455,11 +455,11 @@ def _failed(reason: str, place: Place, what: str, **details: object) -> Upstream
     )
 
 
-def _note(errand: _Errand, result: Downloaded | None, seconds: float) -> None:
+def _note(errand: _GuardedDownload, result: Downloaded | None, seconds: float) -> None:
     trace = tracing.current_trace()
     size = len(result.content) if result is not None else 0
     if trace is not None and errand.sent:
-        trace.exchanges.append(tracing.Exchange("download", False, errand.sent, seconds, size))
+        trace.exchanges.append(tracing.TracedRequest("download", False, errand.sent, seconds, size))
     if result is not None:
         logger.debug(
             "download answered with %d bytes (%s) after %d requests and %.3f s", size, result.kind, errand.sent, seconds

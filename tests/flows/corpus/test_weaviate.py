@@ -18,7 +18,7 @@ from weaviate_double import WeaviateDouble
 
 from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.embeddings import Embedder
-from entrez_kit.corpus.search.operation import RagSearchRequest, rag_search
+from entrez_kit.corpus.search.rag_search import RagSearchRequest, rag_search
 from entrez_kit.corpus.weaviate.collection import WeaviateIndex
 from entrez_kit.corpus.weaviate.delivery import candidates, drain, rebuild
 from entrez_kit.errors import LocalIndexError

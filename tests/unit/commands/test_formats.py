@@ -91,11 +91,11 @@ def test_a_path_through_a_list_leads_to_a_list(module: Module) -> None:
     ],
 )
 def test_the_model_says_which_fields_there_are(module: Module, path: str, known: bool) -> None:
-    assert module("_formats.fields").Shape(Article).knows(path) is known
+    assert module("_formats.fields").DocumentPaths(Article).knows(path) is known
 
 
 def test_fields_of_any_record_of_a_union_are_known(module: Module) -> None:
-    shape = module("_formats.fields").Shape(FetchResult)
+    shape = module("_formats.fields").DocumentPaths(FetchResult)
 
     assert shape.knows("articles.medline_text")
     assert shape.knows("articles.full_xml_content.anything.goes")
@@ -105,7 +105,7 @@ def test_fields_of_any_record_of_a_union_are_known(module: Module) -> None:
 
 def test_an_unknown_field_is_refused_with_the_fields_there_are(module: Module) -> None:
     with pytest.raises(InvalidInput, match=r"titel\. Did you mean title") as caught:
-        module("_formats.fields").columns_for(["titel"], {}, module("_formats.fields").Shape(Article))
+        module("_formats.fields").columns_for(["titel"], {}, module("_formats.fields").DocumentPaths(Article))
 
     assert "pmid" in caught.value.details["fields"]
     assert "journal_info" in caught.value.recovery_hint
@@ -138,7 +138,7 @@ def test_a_document_written_record_by_record_is_the_document(module: Module, num
     texts = documents.RecordTexts()
     for article in articles:
         texts.add(article)
-    shape = fields.Shape(FetchResult)
+    shape = fields.DocumentPaths(FetchResult)
     for made_before in (None, texts):
         sink = Sink()
         documents.JsonWriter(sink, [], "articles", shape.below("articles"), shape, made_before).put(result)

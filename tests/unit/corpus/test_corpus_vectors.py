@@ -15,7 +15,7 @@ from entrez_kit.corpus.embeddings import Embedder
 from entrez_kit.corpus.indexing import index_new, reindex
 from entrez_kit.corpus.operations import RAG_SEARCH
 from entrez_kit.corpus.search import vectors
-from entrez_kit.corpus.search.operation import RagSearchResult
+from entrez_kit.corpus.search.rag_search import RagSearchResult
 from entrez_kit.corpus.search.ranking import ALPHA
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.errors import EmbeddingsError, LocalEmbeddingsError, NotConfigured
@@ -209,7 +209,7 @@ def test_quality_multiplies_the_relevance(kit: EntrezKit) -> None:
 
 @needs_model2vec
 def test_a_search_narrowed_to_a_query_stays_there(kit: EntrezKit) -> None:
-    from entrez_kit.corpus.search.operation import RagSearchRequest, rag_search
+    from entrez_kit.corpus.search.rag_search import RagSearchRequest, rag_search
 
     kit.services.corpus.upsert_pubmed_docs([PAPERS[3].article()], query_key="sugar")
     with kit.services.corpus.writing() as connection:

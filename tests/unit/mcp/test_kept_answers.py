@@ -7,14 +7,14 @@ import pytest
 from mcp_types import CallToolResult, TextContent
 
 from entrez_kit.server.kept_answers import KeptAnswers
-from entrez_kit.tracing import Exchange, Trace
+from entrez_kit.tracing import Trace, TracedRequest
 
 HOUR = 3600.0
 
 
 def trace(*until: float) -> Trace:
     """Return the trace of a call whose replies count until then."""
-    return Trace("id", [Exchange("esearch", False, 1, 0.1, 10, moment) for moment in until])
+    return Trace("id", [TracedRequest("esearch", False, 1, 0.1, 10, moment) for moment in until])
 
 
 def answer(characters: int) -> CallToolResult:

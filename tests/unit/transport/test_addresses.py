@@ -6,7 +6,7 @@ import time
 import pytest
 
 from entrez_kit.settings import Settings
-from entrez_kit.transport.download.addresses import AddressGuard, Place, Refused, is_public, read_place
+from entrez_kit.transport.download.addresses import AddressGuard, Refused, RequestTarget, is_public, read_place
 
 PUBLIC = ["93.184.216.34", "8.8.8.8", "2606:2800:220:1:248:1893:25c8:1946", "64:ff9b::808:808", "1.1.1.1"]
 INSIDE = [
@@ -199,7 +199,7 @@ def test_a_lookup_that_never_ends_is_given_up() -> None:
 def test_an_address_keeps_its_meaning_and_is_written_for_the_wire() -> None:
     place = read_place(" HTTPS://Bücher.Example.:443/a b/ü?q=1&x=a b#part ")
 
-    assert place == Place("https", "xn--bcher-kva.example", 443, "/a%20b/%C3%BC", "q=1&x=a%20b")
+    assert place == RequestTarget("https", "xn--bcher-kva.example", 443, "/a%20b/%C3%BC", "q=1&x=a%20b")
     assert place.authority == "xn--bcher-kva.example"
     assert place.url == "https://xn--bcher-kva.example/a%20b/%C3%BC?q=1&x=a%20b"
 
