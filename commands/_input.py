@@ -28,6 +28,8 @@ MAX_SHOWN: Final = 80
 MAX_DOCUMENT_BYTES: Final = 512 * 1024 * 1024
 """A JSON document is read whole; lines of any number are not."""
 
+READABLE: Final = "Name a file of references that you may read."
+
 NOT_IDENTIFIERS: Final = "not_identifiers"
 """The reason of the error for text where identifiers were due."""
 
@@ -104,6 +106,15 @@ def content_of(file: Path, *, hint: str) -> bytes:
             recovery_hint=hint,
             details={"reason": "cannot_read"},
         ) from None
+
+
+def beside(file: Path, name: str) -> bytes | None:
+    """Return a file that another one names, where it stands in the same folder or below it."""
+    folder = file.resolve().parent
+    path = (folder / name).resolve()
+    if str(file) == STDIN or not path.is_relative_to(folder) or not path.is_file():
+        return None
+    return content_of(path, hint=READABLE)
 
 
 def _from_stdin(known: Known) -> Iterator[str]:

@@ -15,7 +15,7 @@ import typer
 
 from entrez_kit.errors import EntrezKitError, Exit
 from entrez_kit.model import Request, Result
-from entrez_kit.operation import DEMO, Execution, Operation, Outcomes, Single, caught
+from entrez_kit.operation import DEMO, Accounted, Execution, Operation, Outcomes, Single, caught
 from entrez_kit.settings import DEMO_WARNING
 
 from ._formats import View, show_with, writer_for
@@ -28,7 +28,20 @@ from ._state import Plan, State, accepts
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["View", "accepts", "counted", "emit", "help_of", "note", "plan", "run", "show_with", "state", "warn"]
+__all__ = [
+    "View",
+    "accepts",
+    "counted",
+    "emit",
+    "help_of",
+    "note",
+    "plan",
+    "run",
+    "show_with",
+    "state",
+    "warn",
+    "whole",
+]
 
 Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Result)
@@ -199,6 +212,11 @@ def run(
     remark = afterwards(said) if afterwards is not None and said is not None else None
     finish(ctx, execution, elapsed, remark=remark, document=operation.error_document)
     return said
+
+
+def whole(said: Any) -> Any:
+    """Return the result of what ``run`` printed, as one or as outcomes."""
+    return said.result() if isinstance(said, Accounted) else said
 
 
 def _print(writer: Writer[Any], result: Any) -> None:

@@ -14,28 +14,27 @@ from entrez_kit.citations.check.operation import (
     STATUSES,
     CheckedReference,
     CheckResult,
-    Checks,
     InTextFinding,
 )
 from entrez_kit.citations.check.sources import SOURCES, named_sources
 from entrez_kit.citations.files.reference_files import PLAIN_TEXT
 from entrez_kit.citations.files.references import Reference, ReferenceFile
+from entrez_kit.comma_lists import named_in
 from entrez_kit.errors import Exit, InvalidInput
 from entrez_kit.identifiers import read_identifier
 from entrez_kit.model import Warn
 
 from ._formats.fields import Record, as_data, columns_at
 from ._formats.writer import Texts
-from ._input import NOT_IDENTIFIERS, content_of, ids_in
+from ._input import NOT_IDENTIFIERS, READABLE, beside, content_of, ids_in
 from ._output import Sink
-from ._pipeline import View, accepts, counted, help_of, note, plan, run, show_with, state, warn
+from ._pipeline import View, accepts, counted, help_of, note, plan, run, show_with, state, warn, whole
 from ._state import STDIN
 from ._views.markdown import escaped
 from ._views.text import PUBMED, STATUS_WORDS, findings, page_address
 
 COLUMNS: Final = ("key", "line", "status", "pmid", "doi", "title", "findings", "candidate_pmids")
 SHOWN: Final = 10
-READABLE: Final = "Name a file of references that you may read."
 IN_TEXT: Final = "in_text"
 """What --fail-on calls findings in the text."""
 
@@ -109,7 +108,8 @@ def command(
             recovery_hint=f"--fix writes them corrected beside {file}; a report is a file such as report.md.",
             details={"reason": "bad_usage"},
         )
-    wanted = _statuses(fail_on)
+    failures = [*(status for status in STATUSES if status != "verified"), IN_TEXT]
+    wanted = named_in(fail_on, failures, noun="status", argument="fail_on", before="--fail-on: there") or failures
     source = _source(ctx, file, in_text=in_text)
     fix = fix or dry_run
     target = _target(file, source, overwrite=force or dry_run) if fix else None
@@ -124,8 +124,7 @@ def command(
         "target": str(target) if fix and not dry_run else None,
     }
 
-    said = run(ctx, CHECK, arguments, _view(file), label="Checking")
-    result = said.result() if isinstance(said, Checks) else said
+    result = whole(run(ctx, CHECK, arguments, _view(file), label="Checking"))
     if result.fixed and target is not None and source.file is not None:
         with Sink(target) as sink:
             sink.data(encoded(source.file.corrected(result.corrections), source.encoding))
@@ -133,25 +132,6 @@ def command(
     counts = {**result.counts, IN_TEXT: len(result.in_text)}
     if any(counts[status] for status in wanted):
         raise typer.Exit(int(Exit.PARTIAL))
-
-
-def _statuses(text: str | None) -> list[str]:
-    """Return the statuses that are failures: all but verified, unless some are named.
-
-    Raises:
-        InvalidInput: there is no such status.
-    """
-    known = [*(status for status in STATUSES if status != "verified"), IN_TEXT]
-    named = [part.strip().lower().replace("-", "_") for part in (text or "").split(",") if part.strip()]
-    for name in named:
-        if name not in known:
-            raise InvalidInput(
-                f"--fail-on: there is no status {name!r}.",
-                invalid_input=f"fail_on={name}",
-                recovery_hint=f"Choose from {', '.join(known)}; several with commas between them.",
-                details={"reason": "unknown_status"},
-            )
-    return named or known
 
 
 def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
@@ -200,17 +180,8 @@ def _manuscript(content: bytes, name: str, suffix: str, file: Path, *, in_text: 
 
     if in_text and suffix not in TEXT:
         _no_text(in_text)
-    made = read_manuscript(content, name, suffix, partial(_beside, file))
+    made = read_manuscript(content, name, suffix, partial(beside, file))
     return _Source(made.references, None, "manuscript", "", made.warnings, call_findings(made) if in_text else [])
-
-
-def _beside(file: Path, name: str) -> bytes | None:
-    """Return a file that a manuscript names, where it stands in the same folder or below it."""
-    folder = file.resolve().parent
-    path = (folder / name).resolve()
-    if str(file) == STDIN or not path.is_relative_to(folder) or not path.is_file():
-        return None
-    return content_of(path, hint=READABLE)
 
 
 def _no_text(asked: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
-from entrez_kit.audit import AUDIT, Audit, AuditedWork, AuditResult
+from entrez_kit.audit import AUDIT, AuditedWork, AuditResult
 from entrez_kit.citations.check.sources import SOURCES, named_sources
 from entrez_kit.citations.files.entries import FILES
 from entrez_kit.corpus.operations import (
@@ -27,7 +27,7 @@ from entrez_kit.identifiers import read_identifier
 from entrez_kit.model import Result
 
 from ._formats.fields import Column, Record, as_data, columns_at, values_at
-from ._pipeline import View, accepts, advise, emit, help_of, note, plan, run, show_with, state, status_of
+from ._pipeline import View, accepts, advise, emit, help_of, note, plan, run, show_with, state, status_of, whole
 from ._report import report_error, watching
 from ._views.text import standing_status
 
@@ -375,9 +375,7 @@ def audit_command(
         | columns_at("unread"),
         records_key="works",
     )
-    said = run(ctx, AUDIT, arguments, view, label="Auditing")
-    result = said.result() if isinstance(said, Audit) else said
-    if result.works:
+    if whole(run(ctx, AUDIT, arguments, view, label="Auditing")).works:
         raise typer.Exit(int(Exit.PARTIAL))
 
 

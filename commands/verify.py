@@ -1,17 +1,19 @@
 """`entrez-kit verify`: the claims of a draft or a table, looked for in what they cite."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from entrez_kit.claims.models import VerifiedClaim, VerifyResult
-from entrez_kit.claims.operation import VERIFY_CLAIMS, Verification
+from entrez_kit.claims.operation import VERIFY_CLAIMS
 from entrez_kit.errors import Exit, InvalidInput
+from entrez_kit.model import Warn
 
 from ._formats.fields import as_data, columns_at
-from ._input import content_of
-from ._pipeline import View, accepts, counted, run, show_with, warn
+from ._input import READABLE, beside, content_of
+from ._pipeline import View, accepts, counted, run, show_with, warn, whole
 from ._state import STDIN
 
 COLUMNS = (
@@ -49,10 +51,11 @@ def command(
     """
     from entrez_kit.citations.files.reference_files import decoded, kind_of, reference_file
     from entrez_kit.claims.claim_files import HINT, KINDS, claims_of
+    from entrez_kit.manuscripts.markdown import named_references
 
     references = []
     for source in bibliography or ():
-        read = decoded(content_of(source, hint="Name a file of references that you may read."), str(source))
+        read = decoded(content_of(source, hint=READABLE), str(source))
         references += reference_file(read.text, str(source), kind_of(read.text, str(source), source.suffix)).references
     name = "standard input" if str(file) == STDIN else str(file)
     text = decoded(content_of(file, hint=HINT), name).text
@@ -64,13 +67,16 @@ def command(
             recovery_hint=HINT,
             details={"reason": "unknown_kind"},
         )
+    warnings: list[Warn] = []
+    if kind == "md":
+        named, warnings = named_references(text, partial(beside, file))
+        references += named
     found = claims_of(text, name, kind, references)
-    for warning in found.warnings:
+    for warning in (*warnings, *found.warnings):
         warn(ctx, warning.message)
 
     arguments = {"claims": [claim.model_dump() for claim in found.claims]}
-    said = run(ctx, VERIFY_CLAIMS, arguments, _view(), label="Verifying")
-    result = said.result() if isinstance(said, Verification) else said
+    result = whole(run(ctx, VERIFY_CLAIMS, arguments, _view(), label="Verifying"))
     if unchecked := result.counts["unchecked"]:
         warn(ctx, f"{counted(unchecked, 'claim')} could not be looked up; run the command again.")
     if result.findings:

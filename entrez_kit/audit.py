@@ -23,7 +23,7 @@ from entrez_kit.corpus.store.reading import articles_after
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.errors import EntityNotFound, EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warn, sparse
-from entrez_kit.operation import Operation, Outcomes
+from entrez_kit.operation import Accounted, Operation, walked
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.standing import Standing, StandingStatus
 from entrez_kit.pubmed.standing_lookup import look_up_standings
@@ -97,14 +97,11 @@ class AuditResult(Result):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report works that not everything is known about."""
-        return _shortfall([work for work in self.works if _is_open(work)], self.total)
+        return _shortfall(self.works, self.total)
 
 
-def _is_open(work: AuditedWork) -> bool:
-    return work.status == "unknown" or work.unread is not None
-
-
-def _shortfall(unknown: Sequence[AuditedWork], total: int) -> EntrezKitError | None:
+def _shortfall(told: Sequence[AuditedWork], total: int) -> EntrezKitError | None:
+    unknown = [work for work in told if work.status == "unknown" or work.unread is not None]
     if not unknown:
         return None
     return UpstreamError(
@@ -164,7 +161,7 @@ class _References:
         return cites, unread
 
 
-class Audit(Outcomes[AuditedWork]):
+class Audit(Accounted[AuditedWork, AuditResult]):
     """What is to be said about the works of a corpus, as they come; ``result`` tells the whole after the walk."""
 
     def __init__(self, services: Services, request: AuditRequest) -> None:
@@ -192,28 +189,28 @@ class Audit(Outcomes[AuditedWork]):
                     yield work
             done += len(articles)
             tracing.step(done, total)
-        unknown = [work for work in self._told if _is_open(work)]
-        if unknown and len(unknown) == self._counts.total():
-            error = _shortfall(unknown, len(unknown))
-            assert error is not None
+        error = self.shortfall()
+        if error is not None and not error.details["partial"]:
             raise error
 
     def _audited(
         self, articles: Sequence[Article], sources: Sources, references: _References | None
     ) -> Iterator[AuditedWork]:
         pmids = [article.pmid for article in articles]
-        today = look_up_standings(self._services, pmids) if "pubmed" in sources.asked else None
-        # The corpus knows how they stood when it was last brought in step; PubMed is asked anew.
-        now = [
-            article.model_copy(update={"standing": today.known.get(article.pmid)}) if today is not None else article
-            for article in articles
-        ]
+        works = [Work(article.doi, article.pmid, article) for article in articles]
+        if "pubmed" in sources.asked:  # the corpus knows how they stood when it was last brought in step
+            today = look_up_standings(self._services, pmids)
+            works = [
+                Work(
+                    article.doi,
+                    article.pmid,
+                    article.model_copy(update={"standing": today.known.get(article.pmid)}),
+                    today.unknown.get(article.pmid),
+                )
+                for article in articles
+            ]
         cites, unread = references.of(pmids) if references is not None else ({}, {})
-        said = sources.ask([Work(doi=article.doi, pmid=article.pmid, article=article) for article in now])
-        for article, row in zip(now, said, strict=True):
-            if today is not None and (failure := today.unknown.get(article.pmid)) is not None:
-                failed = SourceStanding(source="pubmed", says="failed", detail=failure.message)
-                row = [failed if one.source == "pubmed" else one for one in row]
+        for article, row in zip(articles, sources.ask(works), strict=True):
             verdict = verdict_of(row)
             yield AuditedWork(
                 pmid=article.pmid,
@@ -229,10 +226,9 @@ class Audit(Outcomes[AuditedWork]):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report works that not everything is known about."""
-        return self.result().shortfall()
+        return _shortfall(self._told, self._counts.total())
 
     def result(self) -> AuditResult:
-        """Return what all outcomes come to."""
         total = self._counts.total()
         return AuditResult(
             query_key=self._request.query_key,
@@ -265,17 +261,10 @@ def audit_corpus(services: Services, request: AuditRequest) -> Audit:
     return Audit(services, request)
 
 
-def result_of(request: AuditRequest, outcomes: Audit) -> AuditResult:
-    """Build the result from all outcomes."""
-    for _ in outcomes:
-        pass
-    return outcomes.result()
-
-
 AUDIT = Operation(
     name="corpus_audit",
     outcomes=audit_corpus,
-    collect=result_of,
+    collect=walked,
     request=AuditRequest,
     result=AuditResult,
     method="audit_corpus",

@@ -43,6 +43,21 @@ class Outcomes(ABC, Generic[Item]):
         return None
 
 
+class Accounted(Outcomes[Item], Generic[Item, Res]):
+    """Outcomes that keep account of themselves: ``result`` tells the whole after the walk."""
+
+    @abstractmethod
+    def result(self) -> Res:
+        """Return what all outcomes come to."""
+
+
+def walked(request: Request, outcomes: Accounted[Any, Res]) -> Res:
+    """Walk outcomes and return what they come to."""
+    for _ in outcomes:
+        pass
+    return outcomes.result()
+
+
 def shortfall_of(
     missing: Sequence[Any],
     found: int,

@@ -6,13 +6,14 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, Final
 
 from entrez_kit.citations.files.references import Reference, unreadable
 from entrez_kit.claims.models import Claim
 from entrez_kit.identifiers import read_identifier
+from entrez_kit.manuscripts.markdown import KEY, paragraphs
 from entrez_kit.model import Warn
+from entrez_kit.sentences import sentence_breaks
 
 KINDS: Final[Mapping[str, str]] = {
     ".csv": "csv",
@@ -32,7 +33,6 @@ MOST_FIELD: Final = 1_000_000
 _QUOTES: Final = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|\"([^\"]+)\"")
 _LEAST_QUOTED: Final = 4
 """Words in quotation marks that are fewer than this are a term and no quotation."""
-_PANDOC: Final = re.compile(r"-?@(?:\{([^{}\s]+)\}|([^\W_][\w:.#$%&+?<>~/-]*))")
 _GROUP: Final = re.compile(r"\[[^\[\]@]*+@[^\[\]]*+\](?!\()")
 _LABELLED: Final = re.compile(
     r"\b(?:PMIDs?|PMCIDs?|doi)\b\s*+:?\s*+(10\.[0-9]{4,9}/[^\s,;)\]]++|(?:PMC)?[0-9]++)"
@@ -40,10 +40,6 @@ _LABELLED: Final = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS: Final = re.compile(r"<https?://[^\s<>]+>|https?://[^\s<>()\[\]]+(?:\([^\s<>()]*\)[^\s<>()\[\]]*)*")
-_NAMED_YEAR: Final = re.compile(
-    r"\[?[0-9,;\s–-]+\]?|[^\W\d_].{0,80}\b(?:19|20)[0-9]{2}[a-z]?\)?|PMC?(?:ID)?:?\s*[0-9]+"
-)
-"""Words of a link that are a citation and no part of the sentence."""
 _BRACKETED: Final = re.compile(
     r"\((?:PMC|PMID|doi|https?:)[^()]*+\)|\[(?:PMC|PMID|doi|https?:)[^\[\]]*+\]|\(?<https?://[^<>\s]++>\)?",
     re.IGNORECASE,
@@ -52,12 +48,6 @@ _BRACKETED: Final = re.compile(
 _SPACE: Final = re.compile(r"\s*+")
 _EMPTIED: Final = re.compile(r"[(\[](?:[\s,;.]|\b(?:see|e\.g|i\.e|cf|and|also|in|ref|refs)\b)*+[)\]]", re.IGNORECASE)
 """Brackets in which only a citation stood."""
-_SENTENCE_ENDS: Final = re.compile(r"(?<=[.!?…])([\"'”’»)\]]*)\s+(?=[\"'“„«(\[]*(?:[^\W\d_a-z]|[0-9@]))")
-_ABBREVIATION: Final = re.compile(
-    r"(?:\b(?:e\.g|i\.e|cf|vs|et al|al|Fig|Figs|Eq|Ref|Refs|No|Dr|Prof|approx|ca|resp|St|Mr|Mrs|Ms|pp?|Tab|Suppl|sp|spp"
-    r"|var|subsp)|\b[A-Z])\.$"
-)
-_FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*\n", re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -168,7 +158,7 @@ def _ids_in(value: Any, column: str, keys: Mapping[str, str | None]) -> Iterator
 def _of_draft(draft: str, keys: Mapping[str, str | None]) -> ClaimFile:
     found = ClaimFile()
     unknown: dict[str, None] = {}
-    for line, paragraph, is_quote in _paragraphs(draft):
+    for line, paragraph, is_quote in paragraphs(draft):
         # What follows a quotation cites it: the whole stands as one.
         for start, sentence in [(0, paragraph)] if is_quote else _sentences(paragraph):
             ids, bare, strange = _cited(sentence, keys)
@@ -190,47 +180,10 @@ def _of_draft(draft: str, keys: Mapping[str, str | None]) -> ClaimFile:
     return found
 
 
-def _paragraphs(text: str) -> Iterator[tuple[int, str, bool]]:
-    """Yield paragraphs with their first line and whether they are quotations; no code, headings, or front matter."""
-    from markdown_it import MarkdownIt
-
-    # The front matter's lines stay, so that the numbers of the others do.
-    text = _FRONT_MATTER.sub(lambda match: "\n" * match[0].count("\n"), text.replace("\r\n", "\n"))
-    tokens = MarkdownIt("commonmark", {"maxNesting": 50}).enable("table").parse(text)
-    depth = 0
-    for before, token in pairwise(tokens):
-        depth += {"blockquote_open": 1, "blockquote_close": -1}.get(before.type, 0)
-        if token.type == "inline" and before.type != "heading_open":
-            line = (token.map or before.map or [0])[0] + 1
-            yield line, "".join(_inline(token.children or ())), depth > 0
-
-
-def _inline(tokens: Iterable[Any]) -> Iterator[str]:
-    """Yield the words of a paragraph; where a link leads stands behind its words, if these are more than a citation."""
-    words: list[str] = []
-    target = ""
-    for token in tokens:
-        if token.type == "link_open":
-            yield "".join(words)
-            words, target = [], str(token.attrs.get("href", ""))
-        elif token.type == "link_close":
-            linked = "".join(words)
-            yield f"<{target}>" if _NAMED_YEAR.fullmatch(linked) or linked == target else f"{linked} <{target}>"
-            words = []
-        elif token.type in ("softbreak", "hardbreak"):
-            words.append("\n")
-        elif token.type in ("text", "code_inline"):
-            words.append(token.content)
-    yield "".join(words)
-
-
 def _sentences(paragraph: str) -> Iterator[tuple[int, str]]:
     """Yield sentences and where they begin; a citation behind the full stop belongs to the sentence before."""
     start = 0
-    for match in _SENTENCE_ENDS.finditer(paragraph):
-        if _ABBREVIATION.search(paragraph, max(0, match.start() - 12), match.start()):
-            continue
-        end = match.end()
+    for _, end in sentence_breaks(paragraph, lines=False):
         while behind := _GROUP.match(paragraph, end) or _BRACKETED.match(paragraph, end):
             end = behind.end()
             if (space := _SPACE.match(paragraph, end)) is not None:
@@ -255,8 +208,8 @@ def _cited(sentence: str, keys: Mapping[str, str | None]) -> tuple[list[str], st
         return identifier is not None
 
     def of_keys(match: re.Match[str]) -> str:
-        for braced, plain in _PANDOC.findall(match[0]):
-            key = braced or plain.rstrip(".,:;?!")
+        for found in KEY.finditer(match[0]):
+            key = found[1] or found[2]
             cited = keys.get(key)
             if cited is not None:
                 ids[cited] = None
@@ -275,6 +228,6 @@ def _cited(sentence: str, keys: Mapping[str, str | None]) -> tuple[list[str], st
     bare = _GROUP.sub(of_keys, sentence)
     bare = _ADDRESS.sub(of_address, bare)
     bare = _LABELLED.sub(of_labels, bare)
-    bare = re.sub(r"(?<![\w@])@[^\W_][^\s,;()\[\]]*", of_keys, bare)
+    bare = KEY.sub(of_keys, bare)
     words = " ".join(_EMPTIED.sub("", bare).split())
     return list(ids), re.sub(" (?=[.,;:!?])", "", words), unknown

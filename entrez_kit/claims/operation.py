@@ -20,7 +20,7 @@ from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.fulltext.models import FulltextArticle, PmcArticle, Section, Unavailable
 from entrez_kit.fulltext.operation import FulltextRequest, Fulltexts
 from entrez_kit.identifiers import read_identifier
-from entrez_kit.operation import Operation, Outcomes
+from entrez_kit.operation import Accounted, Operation, walked
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.standing import Standing, graver
 from entrez_kit.services import Services
@@ -92,12 +92,13 @@ def _gist(text: str) -> str:
 
 def _may_hold(text: str, claim: str) -> bool:
     # Letters outside a to z are written in several ways, and so is what stands beside them in a ligature.
-    words = [word for word in claim.casefold().split() if word.isascii() and word.isalpha()]
+    if not text.isascii():
+        return True
     gist = _gist(text)
-    return not text.isascii() or all(word in gist for word in words)
+    return all(word in gist for word in claim.casefold().split() if word.isascii() and word.isalpha())
 
 
-class Verification(Outcomes[VerifiedClaim]):
+class Verification(Accounted[VerifiedClaim, VerifyResult]):
     """What becomes of each claim; ``result`` tells the whole after the walk. All texts are fetched first."""
 
     def __init__(self, services: Services, request: VerifyRequest) -> None:
@@ -121,7 +122,6 @@ class Verification(Outcomes[VerifiedClaim]):
             yield outcome
 
     def result(self) -> VerifyResult:
-        """Return what all outcomes come to."""
         counts = Counter(outcome.status for outcome in self._verified)
         return VerifyResult(
             claims=self._verified,
@@ -248,17 +248,10 @@ def verify_claims(services: Services, request: VerifyRequest) -> Verification:
     return Verification(services, request)
 
 
-def result_of(request: VerifyRequest, outcomes: Verification) -> VerifyResult:
-    """Build the result from all outcomes."""
-    for _ in outcomes:
-        pass
-    return outcomes.result()
-
-
 VERIFY_CLAIMS = Operation(
     name="pubmed_verify_claims",
     outcomes=verify_claims,
-    collect=result_of,
+    collect=walked,
     request=VerifyRequest,
     result=VerifyResult,
     method="verify_claims",

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final, Literal
 
+from entrez_kit.sentences import sentence_breaks
+
 DifferenceKind = Literal["number", "unit", "negation", "words"]
 
 NEGATIONS: Final = frozenset(
@@ -43,7 +45,6 @@ _LIST: Final = r"[0-9]{1,3}(?:\s*[,;\u2010-\u2013-]\s*[0-9]{1,3})*"
 _MARKERS: Final = re.compile(
     rf"\[{_LIST}\]|\^\({_LIST}\)|(?:(?<=[.,;:)\"”])|(?<=[a-z]{{3}}))(?![²³](?![⁰¹²³⁴-⁹,]))[⁰¹²³⁴-⁹]+(?:[,⁻–][⁰¹²³⁴-⁹]+)*"
 )
-_ENDS: Final = re.compile(r"[.!?…][\"'”’)\]]*(?=\s)|\n+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +144,8 @@ class Folded:
         return bool(_HYPHENS.intersection(self.text[before.end : token.start]))
 
     def sentences(self) -> list[list[Token]]:
-        """Return the tokens, sentence by sentence, roughly: an abbreviation ends one, too."""
-        ends = [match.end() for match in _ENDS.finditer(self.text)]
+        """Return the tokens, sentence by sentence."""
+        ends = [end for end, _ in sentence_breaks(self.text, lines=True)]
         parts: list[list[Token]] = [[]]
         number = 0
         for token in self.tokens:

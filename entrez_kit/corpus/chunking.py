@@ -14,6 +14,7 @@ from uuid import UUID, uuid5
 
 from entrez_kit.corpus.sections import OPEN, TextSection, sections_of
 from entrez_kit.pubmed.models import Article
+from entrez_kit.sentences import ends_sentence, sentence_breaks
 
 TARGET: Final = 325
 MOST: Final = 450
@@ -33,15 +34,6 @@ NAMESPACE: Final = UUID("1b2c3d4e-0000-0000-0000-000000000000")
 _UNSPACED: Final = re.compile("[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
 """Scripts written without blanks between words; each character costs about one token."""
 
-# A sentence ends at a mark followed by blanks and something that can begin a sentence ...
-_BOUNDARY: Final = re.compile(
-    r"(?<=[.!?])[\"')\]]*(?P<gap>\s++)(?=[\"'(\[]?[A-Z0-9\u0391-\u03a9])|(?<!\s)(?P<line>\s*\n\s*)"
-)
-# ... unless the word before is one that is always written with a full stop.
-_ABBREVIATION: Final = re.compile(
-    r"(?:\b(?:e\.g|i\.e|vs|cf|al|approx|ca|resp|fig|figs|no|nos|dr|prof|st|spp|sp|var|subsp|inc|ltd|vol)|\b[A-Z])\.$",
-    re.IGNORECASE,
-)
 _STATISTIC: Final = re.compile(
     r"\b[pP]\s*[<=>≤≥]|\bCI\b|confidence interval|\b[aA]?(?:HR|OR|RR|SMD|MD|IQR)\b|\b[0-9.,]+\s?%|(?:±|\bSD\b|\bSE\b)"
 )
@@ -243,7 +235,7 @@ def _tail(words: Sequence[str]) -> Sequence[str]:
     if start == 0:
         return ()
     for place in range(start, len(words)):
-        if words[place - 1].endswith((".", "!", "?")) and not _ABBREVIATION.search(words[place - 1]):
+        if ends_sentence(words[place - 1]):
             return words[place:]
     return words[start:]
 
@@ -274,15 +266,10 @@ def _belongs(before: str, sentence: str) -> bool:
 
 def _sentences(text: str) -> Iterator[str]:
     start = 0
-    for match in _BOUNDARY.finditer(text):
-        gap = match.start("gap") if match["gap"] is not None else match.start("line")
-        if match["gap"] is not None and _ABBREVIATION.search(text, max(0, gap - 12), gap):
-            continue
-        if text[start:gap].strip():
-            yield text[start:gap]
-        start = match.end()
-    if text[start:].strip():
-        yield text[start:]
+    for end, begin in (*sentence_breaks(text, lines=True), (len(text), len(text))):
+        if text[start:end].strip():
+            yield text[start:end]
+        start = begin
 
 
 def _hard_split(words: Sequence[str], most: int) -> Iterator[list[str]]:

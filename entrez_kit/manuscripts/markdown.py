@@ -1,8 +1,10 @@
 """Markdown and Quarto: a list under its heading, footnotes, or the bibliography files that the head names."""
 
 import re
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.citations.check.written import as_reference, divided, list_part
 from entrez_kit.citations.files.reference_files import decoded, kind_of, reference_file
@@ -10,15 +12,20 @@ from entrez_kit.citations.files.references import Reference
 from entrez_kit.manuscripts.document import Beside, KeyCall, Line, Manuscript
 from entrez_kit.model import Warn
 
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
+KEY: Final = re.compile(r"(?<![\w@.])-?@(?:\{([^{}\s]++)\}|(\w[\w:.#$%&\-+?<>~/]*\w|\w))")
+"""A call by key as pandoc writes it, the key in braces or not."""
 _HEAD: Final = re.compile(r"\A---[ \t]*+\n(.*?)\n(?:---|\.\.\.)[ \t]*+(?:\n|\Z)", re.DOTALL)
 _BIBLIOGRAPHY: Final = re.compile(r"^bibliography:[ \t]*+(.*(?:\n[ \t]*+-[ \t].*)*)", re.MULTILINE)
 _FOOTNOTE: Final = re.compile(r"^\[\^([^\]\s]{1,60})\]:[ \t]*+(.+(?:\n(?:    |\t).+)*)", re.MULTILINE)
 _FOOTNOTE_CALL: Final = re.compile(r"\[\^([^\]\s]{1,60})\](?!:)")
-_KEY_CALL: Final = re.compile(r"(?<![\w@.])-?@(?:\{([^{}\s]++)\}|([\w][\w:.#$%&\-+?<>~/]*[\w]|\w))")
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]++`", re.DOTALL)
-_LINK: Final = re.compile(r"!?\[([^\[\]]*+)\]\(<?([^()\s<>]++)>?[^()]*+\)")
-_EMPHASIS: Final = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3})(?=\S)([^*_\n]{1,1000}?)(?<=\S)\1(?![\w*])")
-_ESCAPED: Final = re.compile(r"\\([\\`*_{}\[\]()#+.!~<>-])")
+_NAMED_YEAR: Final = re.compile(
+    r"\[?[0-9,;\s–-]+\]?|[^\W\d_].{0,80}\b(?:19|20)[0-9]{2}[a-z]?\)?|PMC?(?:ID)?:?\s*[0-9]+"
+)
+"""Words of a link that are a citation and no part of the sentence."""
 
 
 def read_markdown(content: bytes, name: str, beside: Beside) -> Manuscript:
@@ -30,8 +37,7 @@ def read_markdown(content: bytes, name: str, beside: Beside) -> Manuscript:
     text = decoded(content, name).text.replace("\r\n", "\n")
     prose = _CODE.sub(lambda code: "\n" * code[0].count("\n"), text)
     calls = list(_key_calls(prose))
-    head = _HEAD.match(text)
-    references, warnings = _of_files(head[1] if head else "", beside, {call.key for call in calls})
+    references, warnings = named_references(text, beside)
     keyed = bool(references or warnings)
     listed, start = list_part(text)
     end = start + len(listed.splitlines())
@@ -56,15 +62,13 @@ def read_markdown(content: bytes, name: str, beside: Beside) -> Manuscript:
 
 def _plain(reference: Reference) -> Reference:
     """Return a reference without the marks of Markdown; its addresses stay."""
-    text = _LINK.sub(r"\1 \2", reference.text or "")
-    for _ in range(2):
-        text = _EMPHASIS.sub(r"\2", text)
-    made = as_reference(_ESCAPED.sub(r"\1", text), reference.line or 1)
+    (line,) = _markdown().parseInline(reference.text or "")
+    made = as_reference("".join(_inline(line.children or (), all_words=True)), reference.line or 1)
     return made.model_copy(update={"key": reference.key, "number": reference.number})
 
 
 def _key_calls(text: str) -> Iterator[KeyCall]:
-    for match in _KEY_CALL.finditer(text):
+    for match in KEY.finditer(text):
         yield KeyCall(match[1] or match[2], text.count("\n", 0, match.start()) + 1, match[0])
 
 
@@ -73,8 +77,14 @@ def _footnote_calls(text: str) -> Iterator[KeyCall]:
         yield KeyCall(match[1], text.count("\n", 0, match.start()) + 1, match[0])
 
 
-def _of_files(head: str, beside: Beside, called: set[str]) -> tuple[list[Reference], list[Warn]]:
-    """Return the entries of the files that ``bibliography`` names which the text calls."""
+def named_references(text: str, beside: Beside) -> tuple[list[Reference], list[Warn]]:
+    """Return the entries that a text calls of the files its front matter names, and what there is to say about these.
+
+    Raises:
+        InvalidInput: one of the files cannot be read.
+    """
+    head = match[1] if (match := _HEAD.match(text)) else ""
+    called = {call.key for call in _key_calls(text)}
     match = _BIBLIOGRAPHY.search(head)
     words = re.split(r"[\s\[\],\"']", match[1]) if match else []
     names = [word for word in words if word.endswith((".bib", ".bibtex", ".json", ".ris", ".nbib"))]
@@ -90,3 +100,46 @@ def _of_files(head: str, beside: Beside, called: set[str]) -> tuple[list[Referen
         warnings += found.warnings
         references += [one for one in found.references if one.key in called or re.search(r"nocite:.*@\*", head, re.S)]
     return references, warnings
+
+
+def paragraphs(text: str) -> Iterator[tuple[int, str, bool]]:
+    """Yield paragraphs with their first line and whether they are quotations; no code, headings, or front matter."""
+    # The front matter's lines stay, so that the numbers of the others do.
+    text = _HEAD.sub(lambda match: "\n" * match[0].count("\n"), text.replace("\r\n", "\n"))
+    tokens = _markdown().parse(text)
+    depth = 0
+    for before, token in pairwise(tokens):
+        depth += {"blockquote_open": 1, "blockquote_close": -1}.get(before.type, 0)
+        if token.type == "inline" and before.type != "heading_open":
+            line = (token.map or before.map or [0])[0] + 1
+            yield line, "".join(_inline(token.children or ())), depth > 0
+
+
+def _inline(tokens: Iterable[Any], *, all_words: bool = False) -> Iterator[str]:
+    """Yield the words of a paragraph; where a link leads stands behind its words.
+
+    Words that are a citation themselves are left out, unless ``all_words`` are wanted.
+    """
+    words: list[str] = []
+    target = ""
+    for token in tokens:
+        if token.type == "link_open":
+            yield "".join(words)
+            words, target = [], str(token.attrs.get("href", ""))
+        elif token.type == "link_close":
+            linked = "".join(words)
+            cites = linked == target or (not all_words and _NAMED_YEAR.fullmatch(linked))
+            yield f"<{target}>" if cites else f"{linked} <{target}>"
+            words = []
+        elif token.type in ("softbreak", "hardbreak"):
+            words.append("\n")
+        elif token.type in ("text", "code_inline"):
+            words.append(token.content)
+    yield "".join(words)
+
+
+@cache
+def _markdown() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark", {"maxNesting": 50}).enable("table")

@@ -15,6 +15,7 @@ from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
 from opentelemetry import trace
 
 from entrez_kit import tracing
+from entrez_kit.comma_lists import named_in
 from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured
 from entrez_kit.model import NO_SUCH_ARGUMENT
 from entrez_kit.operation import Execution, Operation, execute
@@ -52,16 +53,7 @@ def read_toolsets(text: str | None) -> tuple[str, ...]:
     Raises:
         InvalidInput: one of them does not exist.
     """
-    named = [part.strip().lower() for part in (text or "").split(",") if part.strip()]
-    for name in named:
-        if name not in TOOLSETS:
-            raise InvalidInput(
-                f"There is no toolset {name!r}.",
-                invalid_input=f"toolset={name}",
-                recovery_hint=f"Choose from {', '.join(TOOLSETS)}; several with commas between them.",
-                details={"reason": "unknown_toolset"},
-            )
-    return tuple(name for name in TOOLSETS if name in named) or DEFAULT_TOOLSETS
+    return tuple(named_in(text, TOOLSETS, noun="toolset", argument="toolset")) or DEFAULT_TOOLSETS
 
 
 class Toolbox:

@@ -13,9 +13,9 @@ import pytest
 from places import ROOT
 
 LAYERS = (
-    ("_version", "markup", "invisible", "wording"),
+    ("_version", "markup", "invisible", "sentences", "wording"),
     ("errors",),
-    ("extras",),
+    ("extras", "comma_lists"),
     ("private_files",),
     ("settings",),
     ("tracing",),
@@ -30,7 +30,8 @@ LAYERS = (
     ("europepmc",),
     ("citations",),
     ("fulltext", "relationships", "corpus"),
-    ("audit", "claims", "manuscripts"),
+    ("audit", "manuscripts"),
+    ("claims",),
     ("catalogue",),
     ("sandbox",),
     ("kit_methods",),

@@ -38,7 +38,7 @@ from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, Rate
 from entrez_kit.identifiers import IdKind, read_identifier
 from entrez_kit.markup import on_the_line
 from entrez_kit.model import Request, Result, Warn, sparse, wrong
-from entrez_kit.operation import Operation, Outcomes
+from entrez_kit.operation import Accounted, Operation, walked
 from entrez_kit.pubmed.likeness import folded
 from entrez_kit.pubmed.match import LOOKUP_CITATION, Citation, MatchRequest, brief_citation, surname
 from entrez_kit.pubmed.models import Article, RetractionStatus
@@ -261,7 +261,7 @@ class _Candidates:
         return any(_agreement(reference, article)[0] for article, _ in self.articles.values())
 
 
-class Checks(Outcomes[CheckedReference]):
+class Checks(Accounted[CheckedReference, CheckResult]):
     """What becomes of each reference; ``result`` tells the whole after the walk."""
 
     def __init__(self, services: Services, request: CheckRequest) -> None:
@@ -314,7 +314,6 @@ class Checks(Outcomes[CheckedReference]):
         return outcome.model_copy(update={"duplicate_of": first + 1, "status": status})
 
     def result(self) -> CheckResult:
-        """Return what all outcomes come to."""
         result = CheckResult(
             references=self._checked,
             total=self._counts.total(),
@@ -347,13 +346,6 @@ def check_references(services: Services, request: CheckRequest) -> Checks:
     Source: EFetch, ECitMatch and ESearch; Europe PMC, Crossref, OpenAlex and Retraction Watch for the standing.
     """
     return Checks(services, request)
-
-
-def result_of(request: CheckRequest, checks: Checks) -> CheckResult:
-    """Build the result from all outcomes."""
-    for _ in checks:
-        pass
-    return checks.result()
 
 
 def _cited_twice(checked: Sequence[CheckedReference]) -> list[Warn]:
@@ -823,7 +815,7 @@ def unfixed(result: CheckResult) -> Iterator[CheckedReference]:
 CHECK: Final = Operation(
     name="check_references",
     outcomes=check_references,
-    collect=result_of,
+    collect=walked,
     request=CheckRequest,
     result=CheckResult,
     method="check_references",

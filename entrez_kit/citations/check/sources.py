@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from entrez_kit.batches import in_batches
 from entrez_kit.citations.check.crossref_records import standing_of_work
+from entrez_kit.comma_lists import named_in
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.model import Result, sparse
 from entrez_kit.pubmed.models import Article
@@ -54,11 +55,12 @@ class SourceStanding(Result):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A work to ask about: its identifiers, and its record where PubMed has one."""
+    """A work to ask about: its identifiers, and its record where PubMed has one, or why that is not known."""
 
     doi: str | None = None
     pmid: str | None = None
     article: Article | None = None
+    failure: EntrezKitError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +81,7 @@ def named_sources(text: str | None) -> list[SourceName]:
     Raises:
         InvalidInput: one of them does not exist.
     """
-    named = [part.strip().lower().replace("-", "_") for part in (text or "").split(",") if part.strip()]
-    for name in named:
-        if name not in SOURCES:
-            raise InvalidInput(
-                f"There is no source {name!r}.",
-                invalid_input=f"sources={name}",
-                recovery_hint=f"Choose from {', '.join(SOURCES)}; several with commas between them.",
-                details={"reason": "unknown_source"},
-            )
-    return [name for name in SOURCES if name in named] or list(SOURCES)
+    return named_in(text, SOURCES, noun="source", argument="sources") or list(SOURCES)
 
 
 def verdict_of(said: Sequence[SourceStanding]) -> Verdict:
@@ -201,12 +194,14 @@ def _without_id(source: SourceName, lacking: str) -> SourceStanding:
 
 
 def _pubmed(works: Sequence[Work]) -> list[SourceStanding]:
-    return [
-        SourceStanding(source="pubmed", says="not_held")
-        if work.article is None
-        else _said("pubmed", work.article.standing)
-        for work in works
-    ]
+    def said(work: Work) -> SourceStanding:
+        if work.failure is not None:
+            return _failed("pubmed", work.failure)
+        if work.article is None:
+            return SourceStanding(source="pubmed", says="not_held")
+        return _said("pubmed", work.article.standing)
+
+    return [said(work) for work in works]
 
 
 def _europepmc(services: Services, works: Sequence[Work]) -> list[SourceStanding]:

@@ -75,6 +75,19 @@ def test_all_found_is_status_0(cli: Cli, tmp_path: Path) -> None:
     assert json.loads(done.out)["counts"]["found"] == 1
 
 
+def test_the_bibliography_that_the_head_of_a_draft_names_says_what_its_keys_cite(cli: Cli, tmp_path: Path) -> None:
+    sentence = "Airway mucus is moved by cilia at about 5 mm per minute"
+    draft = tmp_path / "draft.md"
+    draft.write_text(f"---\nbibliography: [refs.bib, gone.bib]\n---\n{sentence} [@a].\n", encoding="utf-8")
+    (tmp_path / "refs.bib").write_text("@article{a, pmid = {99000001}}\n", encoding="utf-8")
+
+    done = cli("verify", str(draft))
+
+    assert done.status == 0
+    assert json.loads(done.out)["claims"][0]["ids"] == ["99000001"]
+    assert "gone.bib does not stand beside" in done.err
+
+
 def test_every_format_has_every_claim(cli: Cli, table: Path, tmp_path: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(cli("verify", str(table), "-f", "csv").out)))
     lines = [json.loads(line) for line in cli("verify", str(table), "-f", "jsonl").out.splitlines()]

@@ -8,6 +8,7 @@ from entrez_kit.citations.files.references import Reference
 from entrez_kit.claims.claim_files import claims_of
 from entrez_kit.claims.models import Claim
 from entrez_kit.errors import InvalidInput
+from entrez_kit.sentences import sentence_breaks
 
 BIBLIOGRAPHY = [Reference(key="doe2019", pmid="99000001"), Reference(key="roe", doi="10.5555/ekit.2019.0002")]
 
@@ -58,6 +59,21 @@ def test_keys_that_no_bibliography_has_are_named() -> None:
 
     assert [warning.code for warning in found.warnings] == ["unknown_keys"]
     assert "@nobody" in found.warnings[0].message
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("One a. Two b? “Three” c!", 3),
+        ("Seen by Doe et al. In mice, e.g. C57BL, cf. Fig. 2 of Ref. 3, vol. 2, pp. 5.", 1),
+        ("At 12 p.p.m. DEHP for 6 h. Eating was free.", 2),
+        ("Dr. Roe and J. Doe vs. Mr. Poe. β-Catenin rose… Then it fell.", 3),
+        ("(It was so.) It is. (Or not.) 5 mice died.", 4),
+    ],
+)
+def test_a_sentence_ends_where_no_abbreviation_does(text: str, sentences: int) -> None:
+    assert len(list(sentence_breaks(text, lines=True))) + 1 == sentences
+    assert len(list(sentence_breaks(text.replace(" ", "\n"), lines=False))) + 1 == sentences
 
 
 @pytest.mark.parametrize(

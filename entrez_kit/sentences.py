@@ -1,0 +1,27 @@
+"""Where a sentence ends: behind a full stop, unless the word before it is one that is always written with it."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+_BREAK: Final = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*(?P<gap>\s++)(?=[\"'“„«(\[]*[^\W_a-z]|@)|(?<!\s)(?P<line>\s*\n\s*)")
+"""A mark, blanks, and something that can begin a sentence; or the end of a line."""
+_ABBREVIATION: Final = re.compile(
+    r"(?:\b(?i:(?:[a-z]\.)+[a-z]|vs|cf|c|al|approx|ca|resp|figs?|eq|refs?|tab|nos?|dr|prof|st|spp?|var|subsp|suppl|inc|ltd"
+    r"|vol|pp?)|\b(?:Mr|Mrs|Ms|[A-Z]))\.$"
+)
+
+
+def sentence_breaks(text: str, *, lines: bool) -> Iterator[tuple[int, int]]:
+    """Yield where each sentence but the last ends, and where the next begins; with ``lines`` every line ends one."""
+    for match in _BREAK.finditer(text):
+        if match["gap"] is None:
+            if lines:
+                yield match.span("line")
+        elif not _ABBREVIATION.search(text, max(0, match.start("gap") - 12), match.start("gap")):
+            yield match.span("gap")
+
+
+def ends_sentence(word: str) -> bool:
+    """Tell whether a sentence ends with a word."""
+    return word.endswith((".", "!", "?")) and not _ABBREVIATION.search(word)
