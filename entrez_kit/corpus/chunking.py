@@ -7,7 +7,7 @@ same for as long as its place in the record does.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import ceil
 from typing import Final, NamedTuple
 from uuid import UUID, uuid5
@@ -25,7 +25,8 @@ OVERLAP: Final = 50
 TOKENS_PER_WORD: Final = 1.5
 """What words of biomedical abstracts cost on average, within 1 %."""
 LONG_WORD: Final = 12
-"""A word of more characters (a sequence, a formula) costs one token per 8 characters."""
+LETTERS_PER_TOKEN: Final = 8
+"""What a word of more characters (a sequence, a formula) costs."""
 MOST_TITLE: Final = 200
 """A longer title is cut like text instead of going before it."""
 
@@ -75,19 +76,26 @@ def estimate_tokens(text: str) -> int:
 @lru_cache(maxsize=128)
 def _size_of(text: str) -> float:
     """Return what a text costs; a title or section is asked for several times while its record is cut."""
-    return _size(text.split())
+    return _size(text.split(), spaced=_is_spaced(text))
 
 
-def _size(words: Sequence[str]) -> float:
-    """Return what words cost together; only those that are not of the usual kind are looked at one by one."""
-    unusual = [word for word in words if len(word) > LONG_WORD or not word.isascii()]
-    return TOKENS_PER_WORD * (len(words) - len(unusual)) + sum(map(_cost, unusual))
+def _is_spaced(text: str) -> bool:
+    """Tell whether blanks part the words of a text, so that their lengths alone say what they cost."""
+    return text.isascii() or not _UNSPACED.search(text)
+
+
+def _size(words: Sequence[str], *, spaced: bool) -> float:
+    """Return what words cost together."""
+    if not spaced:
+        return sum(map(_cost, words))
+    long = [length for length in map(len, words) if length > LONG_WORD]
+    return TOKENS_PER_WORD * (len(words) - len(long)) + sum(long) / LETTERS_PER_TOKEN
 
 
 def _cost(word: str) -> float:
     if len(word) <= LONG_WORD and word.isascii():
         return TOKENS_PER_WORD
-    return max(TOKENS_PER_WORD, len(word) / 8, len(_UNSPACED.findall(word)))
+    return max(TOKENS_PER_WORD, len(word) / LETTERS_PER_TOKEN, len(_UNSPACED.findall(word)))
 
 
 def chunk_article(article: Article) -> list[Chunk]:
@@ -207,14 +215,12 @@ def _windows(text: str, room: Callable[[bool], int]) -> list[str]:
     if total <= room(True):
         return [" ".join(words)]
     smallest = min(room(True), room(False))
-    units = _units(text, smallest - OVERLAP)
     goal = min(TARGET - OVERLAP, smallest - OVERLAP)
     number = max(2, round(total / goal))
     share = total / number
     windows: list[list[str]] = [[]]
     used = done = 0.0
-    for unit in units:
-        cost = _size(unit)
+    for unit, cost in _units(text, smallest - OVERLAP):
         limit = room(True) if len(windows) == 1 else room(False) - OVERLAP
         past_share = done + cost / 2 > share * len(windows)
         if windows[-1] and (used + cost > limit or (past_share and len(windows) < number)):
@@ -240,28 +246,49 @@ def _tail(words: Sequence[str]) -> Sequence[str]:
     return words[start:]
 
 
-def _units(text: str, most: int) -> list[list[str]]:
-    """Return what is not to be torn apart, as lists of words: sentences, or two of them when numbers need both."""
-    units: list[list[str]] = []
-    previous = ""
-    for sentence in _sentences(text):
-        words = sentence.split()
-        joined = units and _belongs(previous, sentence) and _size(units[-1]) + _size(words) <= min(most, TARGET)
-        if joined:
-            units[-1] += words
-        elif _size(words) <= most:
-            units.append(words)
+class _Sentence:
+    """A sentence; what kind it is is looked up when somebody asks."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def has_numbers(self) -> bool:
+        return bool(_STATISTIC.search(self.text))
+
+    @cached_property
+    def compares(self) -> bool:
+        return bool(_COMPARATOR.search(self.text))
+
+    def belongs_to(self, before: "_Sentence") -> bool:
+        """Tell whether one of the two holds the numbers and the other what they are compared with."""
+        return (before.has_numbers or self.has_numbers) and before.compares != self.compares
+
+
+class _Unit(NamedTuple):
+    """Words that are not to be torn apart, and what they cost."""
+
+    words: list[str]
+    cost: float
+
+
+def _units(text: str, most: int) -> list[_Unit]:
+    """Cut a text into sentences, or two of them where the numbers of one are compared in the other."""
+    units: list[_Unit] = []
+    spaced = _is_spaced(text)
+    previous = _Sentence("")
+    for sentence in map(_Sentence, _sentences(text)):
+        words = sentence.text.split()
+        cost = _size(words, spaced=spaced)
+        together = units and units[-1].cost + cost <= min(most, TARGET) and sentence.belongs_to(previous)
+        previous = _Sentence("") if together else sentence
+        if together:
+            units[-1] = _Unit(units[-1].words + words, units[-1].cost + cost)
+        elif cost <= most:
+            units.append(_Unit(words, cost))
         else:
-            units += _hard_split(words, most)
-        previous = "" if joined else sentence
+            units += [_Unit(part, _size(part, spaced=spaced)) for part in _hard_split(words, most)]
     return units
-
-
-def _belongs(before: str, sentence: str) -> bool:
-    """Tell whether one sentence holds the numbers and the other what they are compared with."""
-    return bool(_STATISTIC.search(before) or _STATISTIC.search(sentence)) and (
-        bool(_COMPARATOR.search(before)) != bool(_COMPARATOR.search(sentence))
-    )
 
 
 def _sentences(text: str) -> Iterator[str]:

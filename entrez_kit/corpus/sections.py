@@ -75,7 +75,8 @@ def _named(label: str) -> str:
 
 def _written(text: str) -> Iterator[TextSection]:
     """Yield the sections of a text that has its headings written into it: at least two, or it is no such text."""
-    headings = list(_WRITTEN.finditer(text))
+    # All but the first heading of a line end with a colon; most texts have one line and none.
+    headings = list(_WRITTEN.finditer(text)) if ":" in text or "\n" in text else []
     if len(headings) < 2:
         if text.strip():
             yield TextSection(None, OPEN, text.strip())

@@ -49,7 +49,7 @@ class Occurrences(NamedTuple):
         has = self.docs[place] == docs
         return has, self.frequencies(place[has])
 
-    def frequencies(self, places: NDArray[np.intp] | slice = slice(None)) -> NDArray[np.float64]:
+    def frequencies(self, places: NDArray[np.intp] | NDArray[np.bool_] | slice = slice(None)) -> NDArray[np.float64]:
         """Return how often the records in some places have it."""
         found = self.found[places]
         return found if self.weights is None else self.weights[found]  # type: ignore[return-value]
@@ -312,7 +312,10 @@ def _scored(
     norms = searched.profile.norm(block.lengths, searched.statistics)
     left = sum(one.worth for one in asked)
     allowed = members
-    remaining = np.flatnonzero(members) if members is not None else None
+    remaining: NDArray[np.intp] | None = None
+    listed: NDArray[np.intp] | None = None
+    if members is not None and FEWER * np.count_nonzero(members) < len(members):
+        listed = np.flatnonzero(members)
     for group, matches, worth in asked:
         found = matches[place]
         if group.required:
@@ -320,25 +323,28 @@ def _scored(
             if found is not None:
                 has[found.docs] = True
             allowed = has if allowed is None else allowed & has
-            remaining = np.flatnonzero(allowed)
-        elif found is not None and len(found.docs) > COSTLY and (remaining is None or len(remaining) > limit):
-            docs = np.flatnonzero(scores) if remaining is None else remaining
+            remaining = listed = np.flatnonzero(allowed)
+        elif found is not None and len(found.docs) > COSTLY and (listed is None or len(listed) > limit):
+            docs = np.flatnonzero(scores > 0) if remaining is None else remaining
             reached = scores[docs]
             if len(docs) > limit:
                 bar = max(bar, float(np.partition(reached, -limit)[-limit]))
             if bar > left:
-                remaining = docs[reached >= bar - left - TINY]
+                remaining = listed = docs[reached >= bar - left - TINY]
         left -= worth
         if found is None:
             continue
         which: NDArray[np.integer] = found.docs
-        if remaining is not None and FEWER * len(remaining) < len(found.docs):
-            has, frequencies = found.among(remaining)
-            which = remaining[has]
+        if listed is not None and FEWER * len(listed) < len(found.docs):
+            has, frequencies = found.among(listed)
+            which = listed[has]
+        elif members is not None:
+            kept = members[found.docs]
+            which, frequencies = found.docs[kept], found.frequencies(kept)
         else:
             frequencies = found.frequencies()
         scores[which] += worth * frequencies / (frequencies + norms[which])
-    docs = np.flatnonzero(scores) if remaining is None else remaining[scores[remaining] > 0]
+    docs = np.flatnonzero(scores > 0) if remaining is None else remaining[scores[remaining] > 0]
     reached = scores[docs]
     best = reached >= bar
     return docs[best], reached[best]

@@ -1,0 +1,89 @@
+"""Measure what it costs to write records into the corpus, and what room they take. Run by hand:
+
+    ENTREZ_KIT_REAL_DATA=<folder of recorded replies> python tests/benchmarks/corpus_writing.py
+    python tests/benchmarks/corpus_writing.py --records 50000
+
+Records are recorded ones under PMIDs of their own (without the folder: records of a realistic mix, made up), parsed
+beforehand, and written as a sync writes them: batches of 500, chunks, versions, membership and the full-text index
+included. CPU seconds are counted; the yardstick is pydantic writing the same records as JSON and nothing else.
+"""
+
+import argparse
+import os
+import sqlite3
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+from record_mix import HEAD, TAIL, made_up, own_peak, recorded
+
+from entrez_kit.corpus.documents import Doc
+from entrez_kit.corpus.store.store import Store
+from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.record_fetcher import BATCH
+from entrez_kit.pubmed.xml.records import iter_records
+
+AIMS = "2,500 records a second, 8 kB a record"
+FIRST_PMID = 20_000_001
+
+
+def main() -> None:
+    """Print the table."""
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--records", type=int, default=20_000)
+    options = arguments.parse_args()
+    real = os.environ.get("ENTREZ_KIT_REAL_DATA")
+    given = parsed((recorded(Path(real), "*") if real else []) or made_up())
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(Path(folder) / "corpus.db")
+        job = store.start_job("k", "all[sb]")
+        writing = dumping = 0.0
+        for start in range(0, options.records, BATCH):
+            batch = [numbered(given, start + place) for place in range(min(BATCH, options.records - start))]
+            began = time.process_time()
+            store.commit_batch(job, [Doc.of(article) for article in batch])
+            between = time.process_time()
+            for article in batch:
+                article.model_dump_json()
+            dumping += time.process_time() - between
+            writing += between - began
+        began = time.process_time()
+        store.finish_job(job, "complete")
+        writing += time.process_time() - began
+        store.close()
+        size, tables = sizes(store.path)
+    count = options.records
+    print(f"{count:,} records of {len(given):,}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    print(f"written at {count / writing:,.0f} a CPU second, {writing / dumping:.1f} times what their JSON alone takes")
+    print(f"{size / count / 1e3:.1f} kB a record; peak memory {own_peak() / 1024:.0f} MB")
+    for name, taken in tables:
+        print(f"  {name:28} {taken / count / 1e3:6.2f} kB a record")
+    print(f"aims: {AIMS}")
+
+
+def parsed(records: list[bytes]) -> list[Article]:
+    """Return records as articles."""
+    return [record.article() for record in iter_records(HEAD + b"\n".join(records) + TAIL)]
+
+
+def numbered(given: list[Article], number: int) -> Article:
+    """Return one of the records, under a PMID of its own."""
+    return given[number % len(given)].model_copy(update={"pmid": str(FIRST_PMID + number)})
+
+
+def sizes(path: Path) -> tuple[int, list[tuple[str, int]]]:
+    """Return the size of the file, and what each table and index takes of it, where SQLite can tell."""
+    connection = sqlite3.connect(path)
+    try:
+        rows = connection.execute("SELECT name, sum(pgsize) FROM dbstat GROUP BY name ORDER BY 2 DESC").fetchall()
+    except sqlite3.OperationalError:
+        rows = []
+    connection.close()
+    return path.stat().st_size, [(name, taken) for name, taken in rows if taken > 10_000]
+
+
+if __name__ == "__main__":
+    main()
