@@ -271,5 +271,6 @@ AUDIT = Operation(
     command=("corpus", "audit"),
     toolset="citations",
     title="Audit a corpus",
+    portions=("works",),
     errors=(EntityNotFound, UpstreamError, RateLimited),
 )

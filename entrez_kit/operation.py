@@ -131,7 +131,11 @@ class Operation(Generic[Req, Res]):
             field is a bound on its length.
         mcp_function: what runs for MCP calls in place of ``function``, where those have a bound that no argument shows;
             its docstring is what agents read.
+        mcp_defaults: what agents get unless they ask for something else, where that is less than what others get.
         portions: members of its result that agents get in portions, as they may be large; the one that there is counts.
+        once: members of records that say again what the one after them says; agents get them where they ask for them,
+            or leave the other one out.
+        prose: whether people read its document, so that agents get it as Markdown beside the data.
         cut_by: the argument that cuts the texts of a single record, where one is larger than a portion.
         read_only: whether it leaves the local store alone.
         argument_error: turns pydantic's complaint about arguments into the error this operation owes its callers,
@@ -154,7 +158,10 @@ class Operation(Generic[Req, Res]):
     aliases: tuple[str, ...] = ()
     mcp_caps: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     mcp_function: "Callable[[Services, Req], Res] | None" = None
+    mcp_defaults: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     portions: tuple[str, ...] = ()
+    once: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    prose: bool = False
     cut_by: str | None = None
     read_only: bool = True
     argument_error: ArgumentError | None = None

@@ -194,4 +194,6 @@ FORMAT_CITATIONS = Operation(
     title="Format citations",
     errors=(EntityNotFound, UpstreamError, RateLimited, NotConfigured),
     mcp_caps={"pmids": MAX_MCP_PMIDS},
+    portions=("citations",),
+    prose=True,
 )

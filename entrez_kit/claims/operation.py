@@ -260,4 +260,5 @@ VERIFY_CLAIMS = Operation(
     title="Verify claims",
     errors=(UpstreamError, RateLimited),
     mcp_caps={"claims": MAX_MCP_CLAIMS},
+    portions=("claims",),
 )

@@ -163,6 +163,7 @@ RAG_SEARCH: Final = Operation(
     command=("corpus", "search"),
     toolset=TOOLSET,
     title="Search the corpus",
+    portions=("results",),
     errors=(EntityNotFound, StoreError, EmbeddingsError, NotConfigured, VectorIndexError),
     aliases=("rag.search",),
     error_document=corpus_envelope,

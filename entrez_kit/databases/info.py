@@ -287,5 +287,6 @@ INFO = Operation(
     command=("db", "info"),
     toolset="entrez",
     title="Describe Entrez databases",
+    portions=("counts", "databases"),
     errors=(EntityNotFound, UpstreamError, RateLimited),
 )

@@ -294,4 +294,5 @@ LINK = Operation(
     title="Follow links between databases",
     errors=(EntityNotFound, UpstreamError, RateLimited),
     mcp_caps={"ids": MAX_MCP_IDS},
+    portions=("linksets",),
 )

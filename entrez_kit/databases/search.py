@@ -227,4 +227,5 @@ SEARCH = Operation(
     title="Search any Entrez database",
     errors=(UpstreamError, RateLimited),
     mcp_caps={"max_results": MAX_MCP_RESULTS},
+    portions=("ids",),
 )

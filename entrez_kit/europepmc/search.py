@@ -330,4 +330,6 @@ EUROPEPMC_SEARCH: Final = Operation(
     title="Search Europe PMC and preprints",
     errors=(NotConfigured, UpstreamError, RateLimited),
     mcp_caps={"page_size": MAX_MCP_PAGE_SIZE},
+    mcp_defaults={"detail_level": "brief"},
+    once={"abstract_sections": "abstract_text", "other_abstracts.sections": "other_abstracts.text"},
 )

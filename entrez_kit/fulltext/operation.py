@@ -415,4 +415,5 @@ FETCH_FULLTEXT = Operation(
     mcp_caps={"pmids": MAX_MCP_IDS, "pmcids": MAX_MCP_IDS, "dois": MAX_MCP_IDS},
     portions=("articles",),
     cut_by="max_characters",
+    prose=True,
 )

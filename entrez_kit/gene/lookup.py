@@ -127,6 +127,7 @@ GET_GENE = Operation(
     title="Look up a gene",
     errors=(UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited),
     argument_error=argument_error("get_gene"),
+    prose=True,
 )
 
 

@@ -289,4 +289,5 @@ FETCH_CONTENTS = Operation(
     aliases=("fetchArticleDetails",),
     mcp_caps={"pmids": MAX_MCP_PMIDS},
     portions=("articles", "content"),
+    once={"abstract_sections": "abstract_text", "other_abstracts.sections": "other_abstracts.text"},
 )

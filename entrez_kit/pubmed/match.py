@@ -588,4 +588,5 @@ LOOKUP_CITATION = Operation(
     title="Find references by journal and page",
     errors=(EntityNotFound, UpstreamError, RateLimited),
     mcp_caps={"citations": MAX_MCP_CITATIONS},
+    portions=("results",),
 )

@@ -115,5 +115,6 @@ RELATIONSHIPS = Operation(
     title="Find related articles",
     errors=(EntityNotFound, UpstreamError, RateLimited, NotConfigured),
     aliases=("getArticleRelationships",),
+    portions=("related_articles", "citations"),
     mcp_caps={"max_related_results": MAX_MCP_RESULTS, "depth": MAX_MCP_DEPTH, "budget": MAX_MCP_BUDGET},
 )

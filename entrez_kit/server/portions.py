@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Any, Final
 
 from entrez_kit.errors import InvalidInput
@@ -12,19 +13,21 @@ from entrez_kit.operation import Operation
 DEFAULT_LIMIT: Final = 20_000
 """Characters; about 5,000 tokens. Some hosts refuse what has over 25,000 tokens, and show none of it."""
 LEAST_LIMIT: Final = 1_000
-_NOTE: Final = 350
+_NOTE: Final = 400
 """Characters that are kept free for what is said about a cut."""
+_NAMED: Final = 150
+"""Characters of that for the names of what was cut inside of records."""
 _SHORTEST_CUT: Final = 300
-"""Texts are not cut to less; a record of nothing but short ones stays whole."""
+"""Texts and lists are not cut to less; a record of nothing but short ones stays whole."""
 
 ARGUMENTS: Final[Mapping[str, Any]] = {
     "fields": {
         "type": "array",
-        "description": "Only these members of records, e.g. title; -title leaves it out.",
+        "description": "Only these members of records; -title leaves one out, -abstract_text gives sections.",
         "items": {"type": "string"},
     },
-    "reply_start": {"type": "integer", "description": "Where a cut reply goes on."},
-    "reply_limit": {"type": "integer", "description": "Characters of a reply.", "default": DEFAULT_LIMIT},
+    "reply_start": {"type": "integer", "description": "From reply_cut."},
+    "reply_limit": {"type": "integer", "description": "In characters.", "default": DEFAULT_LIMIT},
 }
 """What tools with large replies take besides the arguments of their operations; JSON Schemas."""
 
@@ -32,7 +35,7 @@ ARGUMENTS: Final[Mapping[str, Any]] = {
 def with_portions(schema: Mapping[str, Any], operation: Operation[Any, Any]) -> dict[str, Any]:
     """Return the schema of a tool whose replies come in portions. One that skips results by itself goes on so."""
     shown = dict(ARGUMENTS)
-    if operation.cut_by is not None or operation.portions[0] != "articles":  # whose records have few members
+    if not operation.once:  # whose records have few members
         del shown["fields"]
     if "offset" in schema["properties"]:
         del shown["reply_start"]
@@ -51,14 +54,16 @@ class Portion:
         fields: members of records, with dots into those inside; the others are left out. After a minus: left out.
         start: how many records, or characters of a text, came before.
         limit: characters of the document as compact JSON.
-        offset: how many results the tool skipped by an argument of its own, where it has one.
+        skip: the argument of the tool that skips results, and how many it skipped; None where there is none.
+        once: members that say what another one says, which is named after them.
     """
 
-    member: str
+    member: str = ""
     fields: tuple[str, ...] = ()
     start: int = 0
     limit: int = DEFAULT_LIMIT
-    offset: int | None = None
+    skip: tuple[str, int] | None = None
+    once: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def of(self, document: Document) -> Document:
         """Return a document with what is wanted, and beside it ``reply_cut`` where something was left out for size.
@@ -68,34 +73,52 @@ class Portion:
         """
         held = document.get(self.member)
         if isinstance(held, str):
-            return self._of_text(document, held)
-        if not isinstance(held, list):
+            document = self._of_text(document, held)
+        elif isinstance(held, list):
+            document = self._of_records(document, held)
+        if size_of(document) <= self.limit:
             return document
-        records = [_projected(record, self.fields) for record in held] if self.fields else held
+        said = document.pop("reply_cut", {})
+        document, cuts = _shortened(document, self.limit - size_of({"reply_cut": said}) - _NOTE)
+        return {**document, "reply_cut": self._also(said, cuts)} if cuts or said else document
+
+    def _of_records(self, document: Document, held: list[Any]) -> Document:
         _check_fields(held, self.fields)
+        records = [self._projected(record) for record in held]
         room = self.limit - size_of({**document, self.member: []}) - _NOTE
         taken: list[Any] = []
-        shortened = False
+        cuts: list[str] = []
         for record in records[self.start :]:
             size = size_of(record) + 1
             if size > room:
                 if taken:
                     break
-                record = _shortened(record, max(room, _SHORTEST_CUT))
-                shortened, size = size_of(record) + 1 < size, room
+                record, cuts = _shortened(record, max(room, _SHORTEST_CUT))
+                size = room
             room -= size
             taken.append(record)
         end = self.start + len(taken)
         whole = {**document, self.member: taken}
-        if end >= len(records) and not shortened and not self.start:
+        if end >= len(records) and not cuts and not self.start:
             return whole
-        return {**whole, "reply_cut": self._said(end, len(records), shortened)}
+        return {**whole, "reply_cut": self._also(self._said(end, len(records)), cuts)}
+
+    def _projected(self, record: Any) -> Any:
+        """Return a record with the members that are wanted, and those that say which record it is."""
+        if not isinstance(record, dict):
+            return record
+        out = {field[1:] for field in self.fields if field.startswith("-")}
+        wanted = {field for field in self.fields if not field.startswith("-")}
+        out |= {again for again, first in self.once.items() if again not in wanted and first not in out}
+        if wanted:
+            wanted |= {name for name in ("pmid", "id", "pmcid", "source") if name in record}
+        return _kept(record, "", wanted, out)
 
     def has_too_large(self, document: Document) -> bool:
         """Tell whether the first record that is wanted is larger than a portion by itself."""
         records = document.get(self.member)
         return isinstance(records, list) and any(
-            size_of(_projected(record, self.fields)) > self.limit for record in records[self.start : self.start + 1]
+            size_of(self._projected(record)) > self.limit for record in records[self.start : self.start + 1]
         )
 
     def _of_text(self, document: Document, text: str) -> Document:
@@ -106,17 +129,25 @@ class Portion:
         while size_of(text[self.start : end]) > room:
             end -= max(1, (size_of(text[self.start : end]) - room) // 2)
         whole = {**document, self.member: text[self.start : end]}
-        return {**whole, "reply_cut": self._said(min(end, len(text)), len(text), shortened=False)}
+        return {**whole, "reply_cut": self._said(min(end, len(text)), len(text))}
 
-    def _said(self, end: int, total: int, shortened: bool) -> Document:
-        """Return what was cut, and how to go on."""
+    def _said(self, end: int, total: int) -> Document:
+        """Return which part this is, and how to go on."""
         message = f"{self.member} {self.start} to {end} of {total}."
-        if end < total:
-            place = f"reply_start {end}" if self.offset is None else f"offset {self.offset + end}"
-            message += f" Make the same call with {place} for the rest, or with a reply_limit over {self.limit}."
-        if shortened:
-            message += f" Texts that end in … were cut; a reply_limit over {self.limit} gives more of them."
-        return {"message": message, **({"next_start": end} if end < total else {})}
+        if end >= total:
+            return {"message": message}
+        name, place = ("reply_start", end) if self.skip is None else (self.skip[0], self.skip[1] + end)
+        message += f" Make the same call with {name} {place} for the rest, or with a reply_limit over {self.limit}."
+        return {"message": message, "next_start": end}
+
+    def _also(self, said: Document, cuts: list[str]) -> Document:
+        """Return what is said of a cut, with what was cut inside of records."""
+        if not cuts:
+            return said
+        names = ", ".join(cuts)
+        names = names if len(names) <= _NAMED else f"{names[: _NAMED - 1]}…"
+        more = f"Cut: {names}" + (f"; a reply_limit over {self.limit} gives more." if self.member else ".")
+        return {**said, "message": f"{said['message']} {more}" if said else more}
 
 
 def take_portion(arguments: Mapping[str, Any], operation: Operation[Any, Any]) -> tuple[dict[str, Any], list[Portion]]:
@@ -139,10 +170,13 @@ def take_portion(arguments: Mapping[str, Any], operation: Operation[Any, Any]) -
         if numbers[name] < least:
             raise _wrong(name, given, f"must be {least} or more")
     wanted = tuple(field.strip() for field in fields if field.strip())
-    skipped = rest.get("offset", 0) if "offset" in operation.request.model_fields else None
-    offset = skipped if skipped is None or isinstance(skipped, int) else 0
+    known = operation.request.model_fields
+    by = "offset" if "offset" in known else "retstart" if rest.get("query_key") and "retstart" in known else ""
+    skipped = rest.get(by, 0)
+    skip = (by, skipped if isinstance(skipped, int) else 0) if by else None
     start, limit = numbers["reply_start"], numbers["reply_limit"]
-    return rest, [Portion(member, wanted, start, limit, offset) for member in operation.portions]
+    members = operation.portions or ("",)
+    return rest, [Portion(member, wanted, start, limit, skip, operation.once) for member in members]
 
 
 def size_of(value: Any) -> int:
@@ -161,8 +195,8 @@ def _wrong(name: str, given: object, problem: str) -> InvalidInput:
 
 def _check_fields(records: Sequence[Any], fields: Sequence[str]) -> None:
     known = {name for record in records for name in _names_in(record)}
-    for field in fields:
-        name = field.removeprefix("-")
+    for asked in fields:
+        name = asked.removeprefix("-")
         if known and name not in known:
             top = sorted(name for name in known if "." not in name)
             near = get_close_matches(name, known, n=1)
@@ -178,17 +212,6 @@ def _names_in(value: Any, above: str = "") -> Iterator[str]:
         for name, inner in value.items():
             yield above + name
             yield from _names_in(inner, f"{above}{name}.")
-
-
-def _projected(record: Any, fields: Sequence[str]) -> Any:
-    """Return a record with the members that are wanted, and those that say which record it is."""
-    if not isinstance(record, dict):
-        return record
-    out = {field[1:] for field in fields if field.startswith("-")}
-    wanted = {field for field in fields if not field.startswith("-")}
-    if wanted:
-        wanted |= {name for name in ("pmid", "id", "pmcid", "source") if name in record}
-    return _kept(record, "", wanted, out)
 
 
 def _kept(value: Any, above: str, wanted: set[str], out: set[str]) -> Any:
@@ -208,22 +231,35 @@ def _kept(value: Any, above: str, wanted: set[str], out: set[str]) -> Any:
     return kept
 
 
-def _shortened(record: Any, room: int) -> Any:
-    """Return a record whose longest texts are cut until it fits."""
-    record = json.loads(json.dumps(record, ensure_ascii=False, default=str))
-    while (excess := size_of(record) - room) > 0:
-        holder, key = max(_texts_in(record), key=lambda place: len(place[0][place[1]]), default=(None, None))
-        if holder is None or len(holder[key]) <= _SHORTEST_CUT:
+def _shortened(value: Any, room: int) -> tuple[Any, list[str]]:
+    """Return a value whose longest texts, and then its longest lists, are cut until it fits; and where they stand."""
+    value = json.loads(json.dumps(value, ensure_ascii=False, default=str))
+    cuts: dict[str, str] = {}
+    while (excess := size_of(value) - room) > 0:
+        places = list(_places_in(value))
+        texts = [place for place in places if isinstance(text := place[0][place[1]], str) and len(text) > _SHORTEST_CUT]
+        lists = [place for place in places if isinstance(place[0][place[1]], list)]
+        lists = [place for place in lists if size_of(place[0][place[1]]) > _SHORTEST_CUT]
+        holder, key, name = max(texts or lists, key=lambda place: len(place[0][place[1]]), default=(None, None, ""))
+        if holder is None:
             break
-        text = holder[key]
-        holder[key] = text[: max(_SHORTEST_CUT - 1, len(text) - excess - 1)].rstrip("…") + "…"
-    return record
-
-
-def _texts_in(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield every text inside a value, as what holds it and where."""
-    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
-        if isinstance(inner, str):
-            yield value, key
+        held = holder[key]
+        if isinstance(held, str):
+            holder[key] = held[: max(_SHORTEST_CUT - 10, len(held) - excess - 10)].rstrip("…") + "…"
+            cuts[name] = f"{name} at …"
         else:
-            yield from _texts_in(inner)
+            total = cuts.get(name, f" of {len(held)}").rpartition(" of ")[2]
+            while len(held) > 1 and excess > 0:
+                excess -= size_of(held.pop()) + 1
+            cuts[name] = f"{name} after {len(held)} of {total}"
+    return value, list(cuts.values())
+
+
+def _places_in(value: Any, above: str = "") -> Iterator[tuple[Any, Any, str]]:
+    """Yield every text and every list of several inside a value: what holds it, where, and the names on the way."""
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        name = above if isinstance(value, list) else f"{above}.{key}" if above else str(key)
+        if isinstance(inner, str) or (isinstance(inner, list) and len(inner) > 1):
+            yield value, key, name
+        if not isinstance(inner, str):
+            yield from _places_in(inner, name)

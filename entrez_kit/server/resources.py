@@ -19,6 +19,7 @@ from entrez_kit._version import __version__
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput
 from entrez_kit.guides import read_guide, topics
 from entrez_kit.server.clients import Health, ServerServices
+from entrez_kit.server.portions import Portion
 from entrez_kit.server.tool_facts import SCOPE_PREFIX
 from entrez_kit.settings import Settings
 from entrez_kit.wording import NextCall, Wording
@@ -128,7 +129,8 @@ def read_resource(
     if uri == INFO_URI:
         return _json_contents(uri, server_info(services, protocol_version))
     if uri.startswith(STATS_PREFIX):
-        return _json_contents(uri, database_stats(services, uri.removeprefix(STATS_PREFIX)))
+        stats = database_stats(services, uri.removeprefix(STATS_PREFIX))
+        return _json_contents(uri, Portion().of(stats))  # some databases have hundreds of links
     if uri.startswith(PAPER_PREFIX):
         from entrez_kit.corpus.operations import RAG_GET
 

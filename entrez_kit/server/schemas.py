@@ -39,7 +39,13 @@ _KEPT: Final = (
 )
 
 
-ECHOES: Final = frozenset({"search_parameters", "efetch_details", "certificate", "warnings"})
+ECHOES: Final = frozenset(
+    {
+        *("search_parameters", "efetch_details", "certificate", "warnings", "query", "query_term", "effective_query"),
+        *("effective_esearch_term", "sort_by", "offset", "source_pmid", "relationship_type", "requested_pmids"),
+        "total_submitted",
+    }
+)
 """Members of results that every tool may have or that repeat what was asked; schemas spend no words on them."""
 
 _SKIPPED: Final[Any] = SkipJsonSchema()  # type: ignore[type-arg]  # it takes none when it is called
@@ -55,9 +61,13 @@ def capped(operation: Operation[Any, Any]) -> Operation[Any, Any]:
     if operation.mcp_function is not None:
         operation = replace(operation, function=operation.mcp_function, mcp_function=None)
     hidden = [name for name, info in operation.request.model_fields.items() if _SKIPPED in info.metadata]
-    if not operation.mcp_caps and not hidden:
+    if not operation.mcp_caps and not operation.mcp_defaults and not hidden:
         return operation
     fields: dict[str, Any] = {}
+    for name, default in operation.mcp_defaults.items():
+        info = copy(operation.request.model_fields[name])
+        info.default = default
+        fields[name] = (info.annotation, info)
     for name, cap in operation.mcp_caps.items():
         info = copy(operation.request.model_fields[name])
         bound = MaxLen(cap) if _is_list(info.annotation) else Le(cap)
@@ -180,10 +190,12 @@ def _compact(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Sc
     # Bounds, with the caps for agents, and choices say for themselves what a flag's help has to say.
     if {"minimum", "maximum", "description"} <= set(kept):
         kept["description"] = re.sub(r", [0-9]+ to [0-9]+\b", "", kept["description"])
-    if kept.get("minimum") == 0 and not kept.get("default"):  # nobody skips fewer than none, or asks for fewer
-        del kept["minimum"]
-    if {"enum", "description"} <= set(kept):
-        *most, last = map(str, kept["enum"])
+    for bound, least in (("minimum", 1), ("minLength", 1), ("minItems", 1)):  # nobody asks for fewer, or says nothing
+        if kept.get(bound, least + 1) <= least:
+            del kept[bound]
+    choices = kept.get("enum") or kept.get("items", {}).get("enum")
+    if choices and "description" in kept:
+        *most, last = map(str, choices)
         kept["description"] = kept["description"].replace(f": {', '.join(most)} or {last}.", ".")
     if len(options) > 1:
         kept["anyOf"] = [_compact(part, definitions) for part in options]

@@ -185,7 +185,8 @@ class Toolbox:
             with tracing.trace(tracing.new_request_id()) as opened:
                 outcome: Execution[Any] = Execution(opened, error=self._unknown(name, scopes))
         else:
-            outcome, document = self._run(self.operation(facts), services, read_arguments(arguments, facts.inputs))
+            read = read_arguments(arguments, facts.inputs)
+            outcome, document = self._run(self.operation(facts), services, read, scopes)
         seconds = time.monotonic() - started
         with tracing.trace(outcome.trace.request_id):
             called = facts.name if facts is not None else name
@@ -197,10 +198,10 @@ class Toolbox:
         return result
 
     def _run(
-        self, operation: AnyOperation, services: Services, arguments: dict[str, Any]
+        self, operation: AnyOperation, services: Services, arguments: dict[str, Any], scopes: Collection[str] | None
     ) -> tuple[Execution[Any], dict[str, Any] | None]:
         """Run an operation; return what it came to and the document, of a large one the portion that is wanted."""
-        portions: list[Portion] = []
+        portions = [Portion()]
         if operation.portions:
             try:
                 arguments, portions = take_portion(arguments, operation)
@@ -211,16 +212,17 @@ class Toolbox:
         if outcome.result is None:
             return outcome, None
         document = outcome.result.model_dump(mode="json")
-        for portion in portions:
-            if operation.cut_by is not None and operation.cut_by not in arguments and portion.has_too_large(document):
-                again = execute(operation, services, {**arguments, operation.cut_by: portion.limit * 3 // 4})
-                if again.result is not None:  # the same replies from the cache, cut where a reader would
-                    document = again.result.model_dump(mode="json")
-            try:
-                document = portion.of(document)
-            except InvalidInput as exc:
-                return Execution(outcome.trace, error=exc), None
-        return outcome, document
+        portion = next((one for one in portions if one.member in document), portions[0])
+        if operation.cut_by is not None and operation.cut_by not in arguments and portion.has_too_large(document):
+            again = execute(operation, services, {**arguments, operation.cut_by: portion.limit * 3 // 4})
+            if again.result is not None:  # the same replies from the cache, cut where a reader would
+                document = again.result.model_dump(mode="json")
+        if outcome.error is not None and not operation.closed:
+            document["incomplete"] = _lacks(operation, self.say(outcome.error, scopes))
+        try:
+            return outcome, portion.of(document)
+        except InvalidInput as exc:
+            return Execution(outcome.trace, error=exc), None
 
     def answer_again(self, facts: ToolFacts, kept: KeptAnswer) -> CallToolResult:
         """Return a kept answer to another call."""
@@ -247,34 +249,40 @@ class Toolbox:
         demo: str | None = None,
         scopes: Collection[str] | None = None,
     ) -> CallToolResult:
-        """Return an outcome as structured content and, compact, as text: the same data twice, for both kinds of host.
+        """Return an outcome as structured content and as text: the same data twice, for both kinds of host.
 
-        An incomplete result is a result; ``_meta`` says what it lacks. That the demo answers stands there as well, and
-        beside a document without ``warnings``.
+        The text is compact JSON, or Markdown where people read it. An incomplete result is a result; ``incomplete``
+        says what it lacks. That, a cut and that the demo answers stand in ``_meta`` and in one more text where the
+        document is closed.
         """
         meta = {**_meta(outcome.trace, seconds), **({"demo": demo} if demo else {})}
         envelope: dict[str, Any] = {}
+        operation = self.operation(facts) if facts is not None else None
         if (error := outcome.error) is not None:
             self.say(error, scopes)
             if facts is not None and _has_unknown_name(error):
                 error.recovery_hint += f" {self.shown(facts)} takes {', '.join(accepted(facts.inputs))}."
-            envelope = error.envelope() if facts is None else self.operation(facts).error_document(error)
-            if outcome.result is not None:
-                meta["incomplete"] = {
-                    "code": envelope["error"]["code"],
-                    "message": error.message,
-                    "recovery_hint": error.recovery_hint,
-                }
+            envelope = error.envelope() if operation is None else operation.error_document(error)
+            if outcome.result is not None and operation is not None:
+                meta["incomplete"] = _lacks(operation, error)
         document = envelope if document is None else document
-        text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=str)
-        clean = text.encode("utf-8", "replace").decode("utf-8")  # half a character cannot be sent to anybody
         remarks = [] if outcome.result is None else outcome.result.remarks()
         if demo and "warnings" not in document:
             remarks = [demo, *remarks]
-        if "incomplete" in meta:  # not every host shows what is in ``_meta``
-            remarks.append(f"{meta['incomplete']['message']} {meta['incomplete']['recovery_hint']}")
+        if operation is not None and operation.closed:
+            if cut := document.pop("reply_cut", None):
+                meta["reply_cut"] = cut
+                remarks.append(cut["message"])
+            if lacks := meta.get("incomplete"):  # not every host shows what is in ``_meta``
+                remarks.append(f"{lacks['message']} {lacks['recovery_hint']}")
+        clean = _compact(document)
+        text = clean
+        if operation is not None and operation.prose and outcome.result is not None:
+            from entrez_kit.server.markdown import markdown_of
+
+            text = markdown_of(json.loads(clean))
         return CallToolResult(
-            content=[TextContent(type="text", text=part) for part in (clean, "\n".join(remarks)) if part],
+            content=[TextContent(type="text", text=part) for part in (text, "\n".join(remarks)) if part],
             structured_content=json.loads(clean),
             is_error=outcome.result is None,
             _meta=meta,
@@ -304,6 +312,18 @@ def not_allowed(facts: ToolFacts) -> NotConfigured:
         recovery_hint=f"Ask whoever runs the server for a token with the scope {facts.scope}.",
         details={"reason": "insufficient_scope", "scope": facts.scope},
     )
+
+
+def _lacks(operation: AnyOperation, error: EntrezKitError) -> dict[str, Any]:
+    """Return what an incomplete document lacks, and what to do about it."""
+    code = operation.error_document(error)["error"]["code"]
+    return {"code": code, "message": error.message, "recovery_hint": error.recovery_hint}
+
+
+def _compact(document: Mapping[str, Any]) -> str:
+    """Return a document as compact JSON; half a character cannot be sent to anybody."""
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=str)
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _has_unknown_name(error: EntrezKitError) -> bool:

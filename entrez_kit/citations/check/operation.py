@@ -824,4 +824,5 @@ CHECK: Final = Operation(
     title="Check references",
     errors=(UpstreamError, RateLimited),
     mcp_caps={"references": MAX_MCP_REFERENCES},
+    portions=("references",),
 )

@@ -14,6 +14,7 @@ from serving import (
 )
 
 from entrez_kit._version import __version__
+from entrez_kit.databases.info import DatabaseInfo, LinkName
 from entrez_kit.guides import TOPICS
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
@@ -127,6 +128,19 @@ async def test_any_database_in_numbers(services: ServerServices) -> None:
         stats = await read(client, template.uri_template.replace("{database}", "gene"))
 
     assert stats["database_name"] == "gene"
+
+
+async def test_a_database_with_hundreds_of_links_is_cut_and_says_so(
+    services: ServerServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    links = [LinkName(name=f"gene_{number}", description="A kind of link", db_to="gene") for number in range(900)]
+    info = DatabaseInfo(name="gene", links=links)
+    monkeypatch.setattr("entrez_kit.databases.info.describe_database", lambda services, name: (info, "https://a.org"))
+    async with connected(services) as client:
+        stats = await read(client, STATS_URI.replace("/pubmed", "/gene"))
+
+    assert len(json.dumps(stats, separators=(",", ":"))) <= 20_000
+    assert f"available_link_names after {len(stats['available_link_names'])} of 900" in stats["reply_cut"]["message"]
 
 
 @pytest.mark.long

@@ -570,10 +570,10 @@ async def test_a_partial_result_is_a_result_and_says_what_it_lacks(services: Ser
     assert document["not_found_pmids"] == ["12"]
     assert result.meta is not None
     assert result.meta["incomplete"]["code"] == "ENTITY_NOT_FOUND"
-    beside = result.content[1]
-    assert beside.type == "text"
-    assert "12" in beside.text
-    assert result.meta["incomplete"]["recovery_hint"] in beside.text
+    assert document["incomplete"] == result.meta["incomplete"]
+    assert "12" in document["incomplete"]["message"]
+    assert document["incomplete"]["recovery_hint"]
+    assert len(result.content) == 1
 
 
 async def test_the_text_is_compact(services: ServerServices) -> None:

@@ -1,0 +1,131 @@
+"""No tool answers with more than an agent can read, whatever it is asked; what is cut is said, with how to go on."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from examples import CLAIMS, CORPUS, REFERENCES
+from serving import Json, ServicesFor, connected, structured
+
+from entrez_kit.catalogue import OPERATIONS
+from entrez_kit.operation import Operation
+from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.server.app import Options
+from entrez_kit.server.clients import ServerServices
+from entrez_kit.server.portions import DEFAULT_LIMIT, size_of
+from entrez_kit.server.tools import TOOLSETS
+
+pytestmark = [pytest.mark.anyio, pytest.mark.long, pytest.mark.process]
+
+EVERYTHING = {**CORPUS, "term": "all[sb]"}
+PMIDS = [str(99000001 + number) for number in range(100)]
+CITED = ["apa", "mla", "vancouver", "ama", "chicago", "nature", "ris", "bibtex", "csl", "nbib"]
+LARGEST: dict[str, list[Json]] = {
+    "pubmed_search_articles": [
+        {"query_term": "all[sb]", "max_results": 1_000, "fetch_brief_summaries": 100},
+        {"query_term": " OR ".join(["crispr"] * 500), "max_results": 1_000},
+    ],
+    "pubmed_fetch_contents": [
+        {"pmids": PMIDS, "include_grant_info": True},
+        *({"pmids": PMIDS, "detail_level": level} for level in ("full_xml", "medline_text", "citation_data")),
+        *(
+            {"pmids": PMIDS, "detail_level": level, "output_format": "raw_text"}
+            for level in ("full_xml", "medline_text")
+        ),
+    ],
+    "pubmed_fetch_fulltext": [{"pmcids": [f"PMC{pmid}" for pmid in PMIDS[:10]], "include_references": True}],
+    "pubmed_article_relationships": [
+        {"source_pmid": "99000004", "relationship_type": kind, "max_related_results": 50, "depth": depth}
+        for kind in ("similar", "citedin", "references")
+        for depth in (1, 2)
+    ]
+    + [{"source_pmid": "99000004", "relationship_type": "citation_formats", "citation_styles": CITED}],
+    "pubmed_format_citations": [{"pmids": PMIDS[:50], "citation_styles": CITED}],
+    "pubmed_lookup_citation": [{"citations": [{"title": "editing"}, {"year": "2023", "title": "base editing"}] * 12}],
+    "pubmed_convert_ids": [{"ids": PMIDS[:50]}],
+    "europepmc_search": [
+        {"query": "gene OR crispr OR wheat OR sleep", "page_size": 100, "detail_level": level}
+        for level in ("full", "brief")
+    ],
+    "pubmed_lookup_mesh": [{"query": "d*[word] OR a*[word]", "max_results": 50}],
+    "pubmed_spell_check": [{"query": "crisper " * 200}],
+    "search_genes": [{"query": "a*[sym] OR b*[sym] OR t*[sym] OR protein", "page_size": 100}],
+    "get_gene": [{"entrez_id": "NCBIGene:7157"}],
+    "get_pubmed_links": [{"entrez_id": "NCBIGene:7157", "limit": 100}],
+    "pubmed_sync_delta": [EVERYTHING],
+    "rag_search": [{"query": "editing OR crispr OR gene", "top_k": 100, "details": True}],
+    "rag_get": [{"doc_id": "pmid:99000001", "details": True}],
+    "corpus_checkpoint_get": [{"query_key": "c"}],
+    "corpus_checkpoint_set": [{"query_key": "c", "last_edat": "2025-01-01T00:00:00Z"}],
+    "entrez_info": [{}, {"db": "pubmed"}, {"term": "cancer"}],
+    "entrez_search": [{"db": "pubmed", "term": "all[sb]", "max_results": 1_000}],
+    "entrez_summary": [{"db": "pubmed", "ids": PMIDS}],
+    "entrez_fetch": [{"db": "pubmed", "ids": PMIDS[:50], "rettype": "medline", "retmode": "text"}],
+    "entrez_link": [{"ids": PMIDS, "source": "pubmed", "target": "pubmed"}],
+    "pubmed_verify_claims": [
+        {
+            "claims": [
+                {"text": one["claim"], "ids": one["ids"]}
+                for one in map(json.loads, CLAIMS.read_text("utf-8").splitlines())
+            ]
+            * 4
+        }
+    ],
+    "corpus_audit": [{"query_key": "c"}],
+    "check_references": [{"text": REFERENCES.read_text("utf-8")}],
+}
+"""The largest answers that the demo has, for every tool."""
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+async def test_a_reply_is_bounded_and_says_what_was_cut(
+    services: ServerServices, operation: Operation[Any, Any]
+) -> None:
+    options = Options(toolsets=TOOLSETS)
+    async with connected(services, options) as client:
+        shown = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}[operation.name]
+        if operation.toolset == "corpus" or operation.command[0] == "corpus":
+            assert not (await client.call_tool("pubmed_sync_delta", EVERYTHING)).is_error
+        for arguments in LARGEST[operation.name]:
+            result = await client.call_tool(operation.name, arguments)
+            assert not result.is_error, result.structured_content
+            reply: Json = result.structured_content or {}
+            assert size_of(reply) <= DEFAULT_LIMIT, {name: size_of(one) for name, one in reply.items()}
+            cut = reply.get("reply_cut") or (result.meta or {}).get("reply_cut")
+            if "reply_limit" not in shown["properties"]:
+                assert cut is None, f"{operation.name} cuts and has no argument for more"
+                continue
+            more = await client.call_tool(operation.name, {**arguments, "reply_limit": 10_000_000})
+            whole = more.structured_content or {}
+            if size_of(whole) <= DEFAULT_LIMIT:
+                assert cut is None
+                continue
+            assert cut, operation.name
+            named = re.findall(r"with (\w+) \d+ for the rest", cut["message"])
+            assert named or "a reply_limit over" in cut["message"]
+            assert set(named) <= set(shown["properties"]), "how to go on is an argument that is shown"
+
+
+def test_every_tool_is_asked_for_its_largest_answer() -> None:
+    assert set(LARGEST) == {operation.name for operation in OPERATIONS}
+
+
+@pytest.mark.parametrize("pages", [3])
+async def test_a_result_set_at_ncbi_is_read_on_from_where_it_was_cut(
+    services_for: ServicesFor, sandbox: Sandbox, pages: int
+) -> None:
+    async with connected(services_for(sandbox)) as client:
+        search = {"query_term": "all[sb]", "use_history": True}
+        document = structured(await client.call_tool("pubmed_search_articles", search))
+        kept = {"query_key": document["query_key"], "web_env": document["web_env"]}
+        got: list[str] = []
+        start = 0
+        for _ in range(pages):
+            page = structured(await client.call_tool("pubmed_fetch_contents", {**kept, "retstart": start}))
+            got += [article["pmid"] for article in page["articles"]]
+            start = int(re.findall(r"with retstart (\d+)", page["reply_cut"]["message"])[0])
+            assert start == len(got)
+        whole = await client.call_tool("pubmed_fetch_contents", {**kept, "retmax": 9_999, "reply_limit": 10_000_000})
+
+    assert got == [article["pmid"] for article in (whole.structured_content or {})["articles"]][: len(got)]
