@@ -19,6 +19,7 @@ _JOINERS: Final = "(?<![^\x00-\u02ff])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\u0
 
 _HIDDEN: Final = f"{_CONTROLS}{_MARKS}"
 _UNDRAWN: Final = _MARKS
+_PLAIN: Final = b"\t\n" + bytes(range(0x20, 0x7F))
 _ESCAPED: Final = f"\x7f-\x9f{_MARKS}\ud800-\udfff"
 
 
@@ -43,8 +44,12 @@ def escape_json(text: str) -> str:
 
 
 def _replaced(characters: str, by: str | Callable[[re.Match[str]], str], text: str) -> str:
-    """Replace characters, and joiners where they join nothing; to look for any of them first is six times as fast."""
-    if not re.search(f"[{characters}\u200c\u200d]", text):
+    """Replace characters, and joiners where they join nothing.
+
+    Most texts have none: to look for any among what is left without plain ASCII takes a tenth of the time.
+    """
+    rare = text.encode("utf-8", "surrogatepass").translate(None, _PLAIN).decode("utf-8", "surrogatepass")
+    if not re.search(f"[{characters}\u200c\u200d]", rare):
         return text
     return re.sub(f"[{characters}]|{_JOINERS}", by, text)
 

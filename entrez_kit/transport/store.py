@@ -49,25 +49,29 @@ class StoredReply:
 
     @classmethod
     def read(cls, value: Any) -> "StoredReply | None":
-        """Return what a row holds, or None where it means nothing. Rows are JSON, as requests-cache writes them."""
+        """Return what a row holds, or None where it means nothing. Earlier versions wrote the body into the JSON."""
         try:
-            row = json.loads(value)
-            content = base64.b64decode(row["_content"], validate=True)
+            head, line_end, content = value.partition(b"\n") if isinstance(value, bytes) else (value, b"", b"")
+            row = json.loads(head)
+            if not line_end:
+                content = base64.b64decode(row["_content"], validate=True)
             times = [datetime.fromisoformat(row[name]).timestamp() for name in ("created_at", "expires")]
             return cls(content, int(row["status_code"]), *times)
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError, binascii.Error):
             return None
 
-    def written(self, address: str) -> str:
-        """Return the row; the address, which holds no credentials, is for whoever looks into the file."""
+    def written(self, address: str) -> bytes:
+        """Return the row: a line of JSON, and the body as it is.
+
+        The address, which holds no credentials, is for whoever looks into the file.
+        """
         row = {
-            "_content": base64.b64encode(self.content).decode(),
             "created_at": datetime.fromtimestamp(self.created, UTC).isoformat(),
             "expires": datetime.fromtimestamp(self.expires, UTC).isoformat(),
             "status_code": self.status,
             "url": address,
         }
-        return json.dumps(row)
+        return json.dumps(row).encode("ascii") + b"\n" + self.content
 
 
 class ReplyStore:

@@ -1,5 +1,6 @@
 """The cache: what is stored, for how long, for whom, and that it never gets in the way."""
 
+import base64
 import errno
 import json
 import multiprocessing
@@ -41,7 +42,7 @@ def asked(bench: Bench) -> int:
     return len(bench.server.seen)
 
 
-def stored(bench: Bench) -> list[tuple[str, int]]:
+def stored(bench: Bench) -> list[tuple[bytes, int]]:
     """Return value and seconds left of every entry of the file."""
     connection = sqlite3.connect(cache_file(bench.settings))
     rows = connection.execute("SELECT value, expires FROM responses").fetchall()
@@ -407,22 +408,26 @@ def test_a_file_open_to_others_is_closed_to_them_and_a_shared_folder_left_alone(
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o755
 
 
-def test_nothing_in_the_file_is_pickled_or_encoded_beyond_json(tmp_path: Path) -> None:
+def test_a_row_is_a_line_of_json_and_the_body_as_it_came(tmp_path: Path) -> None:
     with workbench(tmp_path) as bench:
-        search(bench)
+        reply = search(bench)
         [(value, _)] = stored(bench)
-        document = json.loads(value)
+        head, body = value.split(b"\n", 1)
+        document = json.loads(head)
     assert document["url"].endswith("esearch.fcgi?db=pubmed&term=asthma&retmax=20&retstart=0&retmode=xml")
-    assert set(document) == {"_content", "created_at", "expires", "status_code", "url"}
+    assert set(document) == {"created_at", "expires", "status_code", "url"}
+    assert body == reply.content
 
 
 def test_what_requests_cache_wrote_for_an_earlier_version_is_read(tmp_path: Path) -> None:
     with workbench(tmp_path) as bench:
         search(bench)
         [(value, left)] = stored(bench)
-        document = json.loads(value)
+        head, body = value.split(b"\n", 1)
+        document = json.loads(head)
         earlier = {
             **document,
+            "_content": base64.b64encode(body).decode(),
             "elapsed": 0.3,
             "encoding": "UTF-8",
             "headers": {"Cache-Control": "max-age=3600", "Content-Type": "text/xml; charset=UTF-8"},
@@ -632,7 +637,7 @@ def test_entries_long_past_their_time_are_dropped_when_a_process_first_writes(tm
         search(bench, "young")
         bench.transport.close()
         connection = sqlite3.connect(cache_file(bench.settings))
-        connection.execute("UPDATE responses SET expires=1000 WHERE value LIKE '%term=old%'")
+        connection.execute("UPDATE responses SET expires=1000 WHERE CAST(value AS TEXT) LIKE '%term=old%'")
         connection.commit()
         connection.close()
         search(bench, "new")
@@ -716,7 +721,7 @@ def test_cache_info_counts_what_is_there(tmp_path: Path) -> None:
         search(bench, "a")
         search(bench, "b")
         connection = sqlite3.connect(cache_file(bench.settings))
-        connection.execute("UPDATE responses SET expires=1000 WHERE value LIKE '%term=a%'")
+        connection.execute("UPDATE responses SET expires=1000 WHERE CAST(value AS TEXT) LIKE '%term=a%'")
         connection.commit()
         connection.close()
 
