@@ -16,11 +16,12 @@ from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from starlette.authentication import AuthCredentials
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
-from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from entrez_kit.errors import NotConfigured
 from entrez_kit.server.auth import TokenRefused, verify_token
+from entrez_kit.server.malformed import refusal, refusal_of
 from entrez_kit.server.tools import SCOPES
 from entrez_kit.settings import Settings
 from entrez_kit.transport.policy import is_loopback
@@ -234,37 +235,49 @@ def resource_metadata(rules: Rules, scope: Scope, path: str) -> dict[str, Any]:
     }
 
 
-class _TooSlowError(Exception):
-    """The body of a request did not come in time."""
+class Messages:
+    """Take the body of a request whole, within a size and a time, and hand on messages alone.
 
+    Args:
+        app: gets requests whose body is there.
+        most: bytes a body may have; 413 beyond that.
+        seconds: how long it may take to come; 408 beyond that.
+    """
 
-class BodyTime:
-    """Answer 408 to a request whose body does not come in time; what stands below reads it whole before it answers."""
-
-    def __init__(self, app: ASGIApp, seconds: float) -> None:
+    def __init__(self, app: ASGIApp, most: int, seconds: float) -> None:
         self._app = app
+        self._most = most
         self._seconds = seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
-        end, complete = anyio.current_time() + self._seconds, False
-
-        async def receive_in_time() -> Message:
-            nonlocal complete
-            if complete:
-                return await receive()
-            with anyio.move_on_after(end - anyio.current_time()):
+        body, size = bytearray(), int(Headers(scope=scope).get("content-length", 0))
+        with anyio.move_on_after(self._seconds) as waiting:
+            while size <= self._most:
                 message = await receive()
-                complete = not message.get("more_body", False)
-                return message
-            raise _TooSlowError
+                if message["type"] == "http.disconnect":  # in the middle of its body; nobody is left to answer
+                    return
+                body += message.get("body", b"")
+                size = max(size, len(body))
+                if not message.get("more_body", False):
+                    break
+        status, error = 400, refusal_of(bytes(body)) if scope["method"] == "POST" else None
+        if waiting.cancelled_caught:
+            status, error = 408, refusal("The message did not come in time.")
+        elif size > self._most:
+            status, error = 413, refusal(f"No message may be longer than {self._most:,} bytes.")
+        if error is not None:
+            logger.warning("request refused: %s", error.error.message, extra={"http_status": status})
+            told = error.model_dump_json(by_alias=True, exclude_unset=True)
+            headers = {"Connection": "close"} if status != 400 else None  # the rest of the body may still come
+            await Response(told, status, headers, "application/json")(scope, receive, send)
+            return
+        there: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
 
-        try:
-            await self._app(scope, receive_in_time, send)
-        except _TooSlowError:
-            logger.warning("request refused: its body did not come", extra={"http_status": 408})
-            refusal = PlainTextResponse("The body did not come in time", 408, {"Connection": "close"})
-            await refusal(scope, receive, send)
+        async def hand_on() -> Message:
+            return there.pop() if there else await receive()
+
+        await self._app(scope, hand_on, send)
 
 
 class SessionLimit:

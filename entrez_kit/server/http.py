@@ -12,8 +12,9 @@ import anyio
 import uvicorn
 from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
 from mcp.server.lowlevel import Server
+from mcp.server.streamable_http import EventStore
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
+from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -25,10 +26,11 @@ from entrez_kit._version import __version__
 from entrez_kit.errors import NotConfigured
 from entrez_kit.server.auth import secret_of
 from entrez_kit.server.ending import Ending
+from entrez_kit.server.events import Events, SessionEvents
 from entrez_kit.server.guard import (
     METADATA_PATH,
-    BodyTime,
     Guard,
+    Messages,
     Rules,
     SessionLimit,
     TokenGuard,
@@ -52,6 +54,8 @@ MAX_HALF_OPEN: Final = 200
 """So many connections may be open whose request has not come yet; the oldest ends for the next."""
 MAX_CONNECTIONS: Final = 1_000
 BACKLOG: Final = 128
+RETRY_MS: Final = 1_000
+"""When a client whose stream broke off is to come back for what it missed."""
 GRACE_SECONDS: Final = 0.7
 """How long answers under way may take when the server ends."""
 
@@ -62,6 +66,23 @@ async def _health(request: Request) -> JSONResponse:
     return JSONResponse({"status": "ok", "version": __version__})
 
 
+class _Sessions(StreamableHTTPSessionManager):
+    """The SDK's sessions, each with events of its own: in a store that all share, it tells them apart by nothing."""
+
+    def __init__(self, server: Server[Any], **options: Any) -> None:
+        self._events = Events()
+        super().__init__(server, **options)
+
+    @property
+    def event_store(self) -> EventStore | None:
+        """Where a session that begins now keeps its events."""
+        return SessionEvents(self._events)
+
+    @event_store.setter
+    def event_store(self, store: EventStore | None) -> None:
+        """Leave what the SDK has by default."""
+
+
 def build_app(server: Server[Any], settings: Settings) -> ASGIApp:
     """Return the application: origin and host, token, size and time, sessions, protocol; from the outside in.
 
@@ -69,8 +90,9 @@ def build_app(server: Server[Any], settings: Settings) -> ASGIApp:
         NotConfigured: the secret is missing or too short, or MCP_ALLOWED_ORIGINS holds something that is no origin.
     """
     secret, rules = secret_of(settings), Rules.of(settings)
-    manager = StreamableHTTPSessionManager(
+    manager = _Sessions(
         server,
+        retry_interval=RETRY_MS,
         json_response=False,  # in JSON mode progress would be dropped
         # Origin and Host are checked by the guard, for every path and before anything else.
         security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
@@ -79,7 +101,7 @@ def build_app(server: Server[Any], settings: Settings) -> ASGIApp:
         max_sessions=MAX_SESSIONS,
     )
     sessions = SessionLimit(AuthContextMiddleware(manager.handle_request), MAX_SESSIONS_OF_ONE)
-    protocol = BodyTime(RequestBodyLimitMiddleware(sessions, MAX_BODY), BODY_SECONDS)
+    protocol = Messages(sessions, MAX_BODY, BODY_SECONDS)
 
     def lifespan(_: Starlette) -> AbstractAsyncContextManager[None]:
         return manager.run()

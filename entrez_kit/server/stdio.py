@@ -1,6 +1,5 @@
 """The stdio transport: one client, at the other end of standard input and output. Nothing but protocol gets out."""
 
-import json
 import logging
 import os
 import sys
@@ -17,16 +16,17 @@ import anyio.to_thread
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
-from mcp_types.jsonrpc import jsonrpc_message_adapter
+from mcp_types import JSONRPCError
 
 from entrez_kit.server.ending import Ending
+from entrez_kit.server.malformed import refusal, refusal_of
 
 logger = logging.getLogger("entrez_kit.server")
 
 CHUNK: Final = 65_536
 MAX_LINE: Final = 16_000_000
-"""No message is that long; the rest of such a line is skipped, and the client told that it made no sense."""
+"""No message is that long; the rest of such a line is skipped, and the client told so."""
+TOO_LONG: Final = refusal(f"No message may be longer than {MAX_LINE:,} bytes.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +79,12 @@ class _Lines:
         """Sends the answer to a line that is no message; the SDK leaves those without one."""
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        send, receive = anyio.create_memory_object_stream[str](0)
+        send, receive = anyio.create_memory_object_stream[bytes](0)
         token = anyio.lowlevel.current_token()
 
         def pump() -> None:
             with suppress(RuntimeError, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
-                for line in _split(self._read):
+                for line in filter(bytes.strip, _split(self._read)):
                     anyio.from_thread.run(send.send, line, token=token)
             with suppress(RuntimeError):
                 anyio.from_thread.run_sync(send.close, token=token)
@@ -92,49 +92,24 @@ class _Lines:
         threading.Thread(target=pump, name="entrez-kit stdin", daemon=True).start()
         async with receive:
             async for line in receive:
-                error = refusal_of(line)
+                error = TOO_LONG if len(line) > MAX_LINE else refusal_of(line)
                 if error is None:
-                    yield line
+                    yield line.decode("utf-8")
                 elif self.refuse is not None:
                     await self.refuse(error)
 
 
-def refusal_of(line: str) -> JSONRPCError | None:
-    """Return the answer JSON-RPC wants for a line that is no message; None for messages and empty lines."""
-    if not line.strip():
-        return None
-    try:
-        jsonrpc_message_adapter.validate_json(line, by_name=False)
-    except (ValueError, RecursionError):
-        pass
-    else:
-        return None
-    try:
-        document = json.loads(line)
-    except (ValueError, RecursionError):
-        return JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=PARSE_ERROR, message="This is no JSON."))
-    number = document.get("id") if isinstance(document, dict) else None
-    known: str | int | None = number if isinstance(number, int) and not isinstance(number, bool) else None
-    if isinstance(number, str) and number.isprintable():  # half a character cannot be sent back
-        known = number
-    what = "Send one message a line; batches are not taken." if isinstance(document, list) else _WANTED
-    return JSONRPCError(jsonrpc="2.0", id=known, error=ErrorData(code=INVALID_REQUEST, message=what))
-
-
-_WANTED: Final = 'This is no message: it needs "jsonrpc": "2.0", a method, an id of a text or a number, and params.'
-
-
-def _split(read: Callable[[], bytes]) -> Iterator[str]:
-    """Yield the lines of a stream; the end of one that is too long is left out."""
+def _split(read: Callable[[], bytes]) -> Iterator[bytes]:
+    """Yield the lines of a stream; of one that is too long the end is left out, but for a byte that tells so."""
     held = bytearray()
     while chunk := read():
         *lines, rest = chunk.split(b"\n")
         for line in lines:
-            yield (bytes(held) + line).decode("utf-8", "replace")
+            yield bytes(held) + line
             held.clear()
-        held += rest[: MAX_LINE - len(held)]
+        held += rest[: MAX_LINE + 1 - len(held)]
     if held:
-        yield bytes(held).decode("utf-8", "replace")
+        yield bytes(held)
 
 
 class _Messages:

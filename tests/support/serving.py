@@ -32,6 +32,36 @@ SECRET: Final = "a-secret-of-the-tests-well-over-32-bytes"
 ERAS: Final = ("2025-03-26", "2025-11-25", "2026-07-28")
 MODERN: Final = "2026-07-28"
 
+NO_MESSAGES: Final[tuple[tuple[bytes, int, object], ...]] = (
+    (b"{", -32700, None),
+    (b"hello", -32700, None),
+    (b"[" * 5_000, -32700, None),
+    (b'{"jsonrpc": "2.0", "id": 3, "method": "ping"', -32700, None),
+    (b'{"jsonrpc": "2.0", "id": 3, "method": "ping"} {}', -32700, None),
+    (b'{"jsonrpc": "2.0", "id": 3, "method": "\xff"}', -32700, None),
+    ('{"jsonrpc": "2.0", "id": 3, "method": "ping"}'.encode("utf-16"), -32700, None),
+    (b"[]", -32600, None),
+    (b'[{"jsonrpc": "2.0", "id": 3, "method": "ping"}]', -32600, None),
+    (b"7", -32600, None),
+    (b"null", -32600, None),
+    (b'"ping"', -32600, None),
+    (b"{}", -32600, None),
+    (b'{"id": "a", "method": "ping"}', -32600, "a"),
+    (b'{"jsonrpc": "1.0", "id": 9, "method": "ping"}', -32600, 9),
+    (b'{"jsonrpc": 2.0, "id": 9, "method": "ping"}', -32600, 9),
+    (b'{"jsonrpc": "2.0", "id": 9, "method": 7}', -32600, 9),
+    (b'{"jsonrpc": "2.0", "id": 9}', -32600, 9),
+    (b'{"jsonrpc": "2.0", "id": 9, "method": "ping", "params": [1]}', -32600, 9),
+    (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', -32600, None),
+    (b'{"jsonrpc": "2.0", "id": true, "method": "ping"}', -32600, None),
+    (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', -32600, None),
+    (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', -32600, None),
+    (b'{"jsonrpc": "2.0", "id": "\\ud800", "method": "ping"}', -32600, None),
+    (b'{"jsonrpc": "2.0", "id": ' + b"9" * 400 + b', "method": 7}', -32600, int("9" * 400)),
+    (b'{"jsonrpc": "2.0", "id": ' + b"9" * 5_000 + b', "method": "ping"}', -32700, None),
+)
+"""What is no message, the code of the answer to it, and the id that the answer repeats."""
+
 ServicesFor = Callable[..., ServerServices]
 Json = dict[str, Any]
 
@@ -213,10 +243,10 @@ class Host:
         pipe = subprocess.PIPE
         return cls(subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=dict(environment)), [])
 
-    def write(self, text: str) -> None:
+    def write(self, text: str | bytes) -> None:
         """Send a line as it is."""
         assert self.process.stdin is not None
-        self.process.stdin.write(text.encode() + b"\n")
+        self.process.stdin.write((text if isinstance(text, bytes) else text.encode()) + b"\n")
         self.process.stdin.flush()
 
     def send(self, method: str, params: Json | None = None, *, notify: bool = False) -> int:

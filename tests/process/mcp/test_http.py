@@ -23,6 +23,7 @@ from http_serving import (
 )
 from serving import (
     ERAS,
+    NO_MESSAGES,
     SECRET,
     Json,
     ServicesFor,
@@ -138,6 +139,80 @@ async def test_a_client_that_hangs_up_stops_its_call(http_host_for: HttpHostFor,
             await anyio.sleep(2.0)
             assert sandbox.requests("efetch") <= 3, "of five requests"
             assert not (await client.call_tool("pubmed_search_articles", {"query_term": "all[sb]"})).is_error
+
+
+# Streams that break off
+
+
+def call_in(session: str, number: int, era: str = "2025-11-25") -> tuple[Json, dict[str, str]]:
+    """Return the body and the headers of a call in a session."""
+    params = {"name": "pubmed_search_articles", "arguments": {"query_term": f"crispr {number}"}}
+    body = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+    return body, {"Mcp_Session_Id": session, "Mcp_Protocol_Version": era}
+
+
+def events_of(text: str) -> list[Json]:
+    """Return the events of a stream."""
+    blocks = [block for block in re.split(r"\r?\n\r?\n", text) if block.strip() and not block.startswith(":")]
+    return [dict(line.split(": ", 1) for line in block.splitlines() if ": " in line) for block in blocks]
+
+
+def begun_in(host: HttpHost, session: str, number: int) -> str:
+    """Begin a call, hang up after the first event, and return its id."""
+    body, headers = call_in(session, number)
+    parts, data = urlsplit(host.url), json.dumps(body).encode()
+    named = {"Host": parts.netloc, "Authorization": bearer(), "Accept": "application/json, text/event-stream"}
+    named |= {"Content-Type": "application/json", "Content-Length": str(len(data))}
+    named |= {name.replace("_", "-"): value for name, value in headers.items()}
+    head = "".join(f"{name}: {value}\r\n" for name, value in named.items())
+    with socket.create_connection((parts.hostname, parts.port), timeout=15) as connection:
+        connection.sendall(f"POST /mcp HTTP/1.1\r\n{head}\r\n".encode() + data)
+        received = b""
+        while not (found := re.search(rb"\nid: (\S+)\r\n", received)):
+            received += connection.recv(4096)
+        assert b'"result"' not in received
+    return found[1].decode()
+
+
+def test_an_answer_whose_stream_broke_off_is_there_for_who_asks_again(http_host_for: HttpHostFor) -> None:
+    with Sandbox(latency_ms=700, enforce_limits=False) as sandbox:
+        host = http_host_for(at=sandbox)
+        mine, other = (host.request(body=INITIALIZE).headers["mcp-session-id"] for _ in range(2))
+        event = begun_in(host, mine, 7)
+        theirs = begun_in(host, other, 7)
+        resumed = {"Last_Event_Id": event, "Mcp_Protocol_Version": "2025-11-25"}
+        foreign = host.request("GET", Mcp_Session_Id=mine, **{**resumed, "Last_Event_Id": theirs})
+        reply = host.request("GET", Mcp_Session_Id=mine, **resumed) if foreign.status == 200 else foreign
+        last = events_of(reply.body.decode())[-1]
+        after = host.request("GET", Mcp_Session_Id=mine, **{**resumed, "Last_Event_Id": last["id"]})
+
+    assert foreign.body == b"", "an event of another session"
+    assert json.loads(last["data"])["id"] == 7
+    assert json.loads(last["data"])["result"]["structuredContent"]["search_parameters"]["query_term"] == "crispr 7"
+    assert after.body == b"", "nothing comes after the answer"
+
+
+@pytest.mark.parametrize(("era", "primed"), [("2025-03-26", False), ("2025-11-25", True)])
+def test_a_stream_begins_with_an_id_and_a_time_to_come_back(http_host: HttpHost, era: str, primed: bool) -> None:
+    greeting = {**INITIALIZE, "params": {**INITIALIZE["params"], "protocolVersion": era}}  # type: ignore[dict-item]
+    opened = http_host.request(body=greeting)
+    body, headers = call_in(opened.headers["mcp-session-id"], 7, era)
+    for reply in (opened, http_host.request(body=body, **headers)):
+        first, *_, last = events_of(reply.body.decode()) * 2
+        assert ("retry" in first) is primed
+        assert "id" in last
+        assert json.loads(last["data"])["id"] in (1, 7)
+
+
+def test_kept_events_are_bounded() -> None:
+    from entrez_kit.server.events import SIZE_OF_NONE, Events, SessionEvents
+
+    events = Events(most=10 * SIZE_OF_NONE)
+    for _ in range(50):
+        anyio.run(SessionEvents(events).store_event, "1", None)
+
+    assert len(events.kept) == 10
+    assert events.size == 10 * SIZE_OF_NONE
 
 
 # Refused: who asks
@@ -392,17 +467,42 @@ def test_a_host_that_nobody_resolves_to_us_by_accident_gets_421(http_host: HttpH
 def test_an_oversized_body_gets_413(http_host: HttpHost) -> None:
     big = json.dumps({**INITIALIZE, "padding": "x" * 1_100_000}).encode()
 
-    assert http_host.request(body=big).status == 413
+    reply = http_host.request(body=big)
+    assert reply.status == 413
+    assert "1,000,000" in reply.message["error"]["message"]
     assert http_host.request(body=b"", Content_Length=str(10**12)).status == 413
     assert http_host.request(body=big, Authorization=None).status == 401
 
 
-def test_what_is_no_message_gets_a_protocol_error(http_host: HttpHost) -> None:
-    for body in (b"", b"{", b"[]", b"null", b'{"method": 7}', b"[" * 5_000):
-        for headers in ({}, MODERN):
-            reply = http_host.request(body=body, **headers)
-            assert reply.status in (400, 406), f"{body!r} {reply.status}"
-            assert b"Traceback" not in reply.body
+@pytest.mark.parametrize("era", ["without a session", "in a session", "of the newest era"])
+def test_what_is_no_message_gets_an_error_and_the_next_is_answered(http_host: HttpHost, era: str) -> None:
+    headers = MODERN if era == "of the newest era" else {}
+    if era == "in a session":
+        headers = {"Mcp_Session_Id": http_host.request(body=INITIALIZE).headers["mcp-session-id"]}
+    for body, code, number in (*NO_MESSAGES, (b"", -32700, None), (b"\xff\xfe", -32700, None)):
+        reply = http_host.request(body=body, **headers)
+        assert reply.status == 400, body
+        assert reply.headers["content-type"] == "application/json"
+        assert (reply.message["error"]["code"], reply.message["id"]) == (code, number), body
+    ping: Json = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+    if era == "of the newest era":
+        assert "result" in ask(http_host, "tools/list").message
+    elif era == "in a session":
+        assert http_host.request(body=ping, **headers).message == {"jsonrpc": "2.0", "id": 2, "result": {}}
+    else:
+        assert http_host.request(body=ping).message["error"]["message"] == "Bad Request: Missing session ID"
+
+
+def test_half_a_body_is_no_trouble(http_host: HttpHost) -> None:
+    parts = urlsplit(http_host.url)
+    head = f"POST /mcp HTTP/1.1\r\nHost: {parts.netloc}\r\nAuthorization: {bearer()}\r\nContent-Length: 99\r\n\r\n"
+    before = len(http_host.entries)
+    with socket.create_connection((parts.hostname, parts.port), timeout=8) as connection:
+        connection.sendall(head.encode() + b'{"jsonrpc"')
+        time.sleep(0.1)
+    assert http_host.request(body=INITIALIZE).status == 200
+
+    assert not [entry for entry in http_host.entries[before:] if entry["level"] in ("error", "warning")]
 
 
 @pytest.mark.anyio

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from serving import (
+    NO_MESSAGES,
     Host,
     HostFor,
     Silent,
@@ -136,30 +137,42 @@ def test_malformed_parameters_get_the_envelope_as_data(host_for: HostFor) -> Non
     assert "secret" not in json.dumps(error)
 
 
-@pytest.mark.parametrize(
-    ("line", "code", "number"),
-    [
-        ("{", -32700, None),
-        ("hello", -32700, None),
-        ("[" * 5_000, -32700, None),
-        ("[]", -32600, None),
-        ("7", -32600, None),
-        ('{"jsonrpc": "2.0", "id": 9, "method": 7}', -32600, 9),
-        ('{"id": "a", "method": "ping"}', -32600, "a"),
-    ],
-)
-def test_what_is_no_message_gets_an_error_and_the_next_is_answered(
-    host_for: HostFor, line: str, code: int, number: object
-) -> None:
+def test_what_is_no_message_gets_an_error_and_the_next_is_answered(host_for: HostFor) -> None:
     host = host_for()
     host.greet()
-    host.write(line)
-    answer = host.receive()
-    host.write("")
+    for line, code, number in NO_MESSAGES:
+        if b"\n" in line:  # these are two lines then
+            continue
+        host.write(line)
+        answer = host.receive()
+        assert (answer["error"]["code"], answer["id"]) == (code, number), line
+        host.write("")
+        assert host.ask("ping")["result"] == {}
 
-    assert (answer["error"]["code"], answer["id"]) == (code, number)
+    assert host.leave()[0] == 0
+
+
+def test_a_line_that_is_too_long_gets_an_error_and_the_next_is_answered(host_for: HostFor) -> None:
+    host = host_for()
+    host.greet()
+    host.write(b'{"jsonrpc": "2.0", "id": 3, "method": "ping", "params": {"x": "' + b"x" * 16_500_000 + b'"}}')
+    answer = host.receive()
+
+    assert answer["id"] is None
+    assert "16,000,000" in answer["error"]["message"]
     assert host.ask("ping")["result"] == {}
     assert host.leave()[0] == 0
+
+
+def test_half_a_message_at_the_end_of_input_gets_an_error(host_for: HostFor) -> None:
+    host = host_for()
+    host.greet()
+    assert host.process.stdin is not None
+    host.process.stdin.write(b'{"jsonrpc": "2.0", "id": 3, "meth')
+    status, _ = host.leave()
+
+    assert status == 0
+    assert json.loads(host.lines[-1])["error"]["code"] == -32700
 
 
 # Ends

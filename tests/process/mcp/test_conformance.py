@@ -1,0 +1,75 @@
+"""The official conformance suite, in both eras; only where npm has it at hand (`.ci/run` asks npm to fetch it).
+
+The suite wants a server made for it, with tools, prompts and resources of its own; what it can only see on such a
+server is expected to fail. `tests/data/conformance.toml` lists those checks, each with the reason.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from places import ROOT
+
+HOME = os.environ.get("HOME", "")
+"""Where npm keeps packages; the tests have a home of their own."""
+SUITE = ("npx", "--yes", "--package=node@22", "--package=@modelcontextprotocol/conformance@0.2.0-alpha.12")
+EXPECTED = tomllib.loads((ROOT / "tests" / "data" / "conformance.toml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(name="address", scope="module")
+def address_fixture() -> Iterator[str]:
+    """Serve for the suite."""
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "tests" / "support" / "conformance_server.py")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def checks(address: str, era: str, folder: Path) -> dict[str, str]:
+    """Run the suite; return what is wrong by scenario and check, or skip."""
+    if shutil.which("npx") is None:
+        pytest.skip("npx is not installed")
+    done = subprocess.run(
+        [*SUITE, "conformance", "server", "--url", address, "--suite", "all", "--spec-version", era, "-o", str(folder)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "HOME": HOME, "npm_config_offline": "true"},
+    )
+    if "npm error" in done.stderr or "npm ERR!" in done.stderr:
+        pytest.skip("npm does not have the conformance suite")
+    files = sorted(folder.glob("server-*/checks.json"))
+    assert len(files) > 30, done.stderr
+    wrong = {}
+    for path in files:
+        scenario = path.parent.name.removeprefix("server-")[: -len("-2026-01-01T00-00-00-000Z")]
+        for check in json.loads(path.read_text(encoding="utf-8")):
+            if check["status"] in ("FAILURE", "WARNING"):
+                wrong[f"{scenario}/{check['id']}"] = str(check.get("errorMessage"))
+    return wrong
+
+
+@pytest.mark.parametrize("era", EXPECTED)
+def test_the_suite_finds_nothing_that_is_not_expected(address: str, era: str, tmp_path: Path) -> None:
+    wrong = checks(address, era, tmp_path)
+    listed = {name for names in EXPECTED[era].values() for name in names}
+
+    assert {name: why for name, why in wrong.items() if name not in listed} == {}
+    assert listed - set(wrong) == set(), "these pass now: take them out of the list"

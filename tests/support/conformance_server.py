@@ -1,0 +1,46 @@
+"""The server over HTTP, the demo behind it, for a suite that cannot send a token: every request gets one on its way.
+
+    python tests/support/conformance_server.py
+
+It says the address it listens on, and serves until it is ended.
+"""
+
+import os
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+
+import anyio
+from http_serving import bearer
+from serving import SECRET
+from starlette.types import Receive, Scope, Send
+
+from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.server import http
+from entrez_kit.server.app import EntrezServer
+from entrez_kit.server.clients import ServerServices
+from entrez_kit.server.ending import Ending
+from entrez_kit.settings import load_settings
+
+
+def main() -> None:
+    """Serve."""
+    with Sandbox(enforce_limits=False) as sandbox, tempfile.TemporaryDirectory() as home:
+        overrides = {"home": Path(home), "mcp_auth_secret_key": SECRET, "mcp_http_port": 0}
+        settings = load_settings(overrides).with_sandbox(sandbox.url)
+        with ServerServices(settings) as services, http.listen(settings) as opened:
+            app = http.build_app(EntrezServer(services).build(), settings)
+
+            async def with_token(scope: Scope, receive: Receive, send: Send) -> None:
+                if scope["type"] == "http":
+                    scope = {**scope, "headers": [*scope["headers"], (b"authorization", bearer().encode())]}
+                await app(scope, receive, send)
+
+            sys.stdout.write(f"{http.url_of(opened)}\n")
+            sys.stdout.flush()
+            anyio.run(partial(http.serve_http, with_token, opened, Ending(os._exit)))
+
+
+if __name__ == "__main__":
+    main()
