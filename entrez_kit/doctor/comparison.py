@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Final
 from urllib.parse import urlsplit
 
-from entrez_kit.doctor.probes import DEMO, PROBES, REAL, Asking, Examples, Probe, other_content
+from entrez_kit.doctor.probes import DEMO, PROBES, REAL, Examples, Probe, other_content
 from entrez_kit.doctor.report import ERRORS, Comparison
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.services import Services
@@ -106,12 +106,18 @@ def compare(
 
     with Services(own) as services:
         services.__dict__["transport"] = Transport(own, watch=watch)
-        asking = Asking(services, examples or _examples(services, unreached))
+        asked = examples or _examples(services, unreached)
 
         def ask(probe: Probe, why_not: str | None) -> Compared:
             nonlocal done
             current.exchanges = []
-            compared = _judged(probe, asking, current.exchanges) if why_not is None else _skipped(probe, why_not)
+            if why_not is None:
+                compared = _judged(probe, services, asked, current.exchanges)
+            else:
+                service = NAMES[probe.service]
+                compared = Compared(
+                    probe, Comparison(name=probe.name, service=service, verdict="skipped", detail=why_not)
+                )
             with counting:
                 done += 1
                 progress(done, len(probes))
@@ -121,7 +127,7 @@ def compare(
             found: list[Compared] = []
             gone = "offline" if settings.offline else "not reached" if NAMES[service] in unreached else None
             for probe in rows:
-                found.append(ask(probe, gone or probe.needs(settings, asking.examples)))
+                found.append(ask(probe, gone or probe.needs(settings, asked)))
                 if found[-1].comparison.hop in UNREACHED:
                     gone = "not reached"
             return found
@@ -143,19 +149,14 @@ def _examples(services: Services, unreached: Collection[str]) -> Examples:
         return DEMO if settings.demo else REAL
 
 
-def _skipped(probe: Probe, why: str) -> Compared:
-    comparison = Comparison(name=probe.name, service=NAMES[probe.service], verdict="skipped", detail=why)
-    return Compared(probe, comparison)
-
-
-def _judged(probe: Probe, asking: Asking, exchanges: list[Exchange]) -> Compared:
+def _judged(probe: Probe, services: Services, examples: Examples, exchanges: list[Exchange]) -> Compared:
     began = time.monotonic()
     raised: EntrezKitError | None = None
     differences: list[ShapeDifference] = []
     try:
-        content = probe.ask(asking).content
+        content = probe.ask(services, examples).content
         if probe.holds is not None:
-            differences += probe.holds(content, asking.examples)
+            differences += probe.holds(content, examples)
         elif probe.refusal is not None:
             differences.append(other_content("an answer where a refusal was due"))
     except EntrezKitError as exc:

@@ -6,6 +6,7 @@ answer has to hold. ``REAL`` are records that have stood where they stand for ye
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Protocol
 
 from entrez_kit.citations.check.sources import named_sources
@@ -111,14 +112,6 @@ class Answered(Protocol):
         """The bytes of the reply."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """What a probe asks with."""
-
-    services: Services
-    examples: Examples
-
-
 Holds = Callable[[bytes, Examples], Iterator[ShapeDifference]]
 """Reads a reply as the kit does, and yields what is not as it was asked for; raises ``UpstreamError`` where it cannot
 be read."""
@@ -129,25 +122,25 @@ class Probe:
     """One request.
 
     Args:
-        name: what is asked, as the report calls it.
         service: the policy that holds for it.
         folder: where recordings of such replies stand.
+        name: what is asked, as the report calls it.
         ask: sends it.
+        holds: reads the reply.
         shape: what is known of the reply.
         every: whether the shape holds for every reply on the way, and not for the last alone.
-        holds: reads the reply.
         refusal: the error that is due in place of a reply, and its reason, or None where any word of a status 4xx will
             do; with ``holds``, a reply will do as well.
         may_be_gone: whether the service is known to have switched it off, which the kit lives with.
         needs: says why it cannot be asked with these settings, or None.
     """
 
-    name: str
     service: str
     folder: str
-    ask: Callable[[Asking], Answered]
-    shape: Shape | Callable[[bytes], Shape] | None = None
+    name: str
+    ask: Callable[[Services, Examples], Answered]
     holds: Holds | None = None
+    shape: Shape | Callable[[bytes], Shape] | None = None
     refusal: tuple[type[EntrezKitError], str | None] | None = None
     every: bool = False
     may_be_gone: bool = False
@@ -193,32 +186,10 @@ def _complains(code: str) -> Holds:
     return holds
 
 
-def _no_hits(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    found = parse_esearch(content)
-    yield from _due(not found.count and not found.ids, f"{found.count} hits where there can be none")
-
-
-def _kept_in_history(asking: Asking) -> Answered:
-    found = _history(asking)
-    return asking.services.eutils.esummary(
-        db="pubmed", webenv=found.web_env, query_key=found.query_key, retstart=0, retmax=3
-    )
-
-
-def _history(asking: Asking) -> ESearchReply:
-    term = asking.examples.term
-    return parse_esearch(asking.services.eutils.esearch(db="pubmed", term=term, usehistory=True, retmax=0).content)
-
-
 def _summaries(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found, _ = summaries.parse_summaries(parse_esummary(content))
     yield from _ordered([one.pmid for one in found], examples.pmids)
     yield from _due(all(one.title and one.source and one.pub_date for one in found), "a summary without its title")
-
-
-def _three_summaries(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    found, _ = summaries.parse_summaries(parse_esummary(content))
-    yield from _due(len(found) == 3, f"{len(found)} summaries where 3 were due")
 
 
 def _records(content: bytes) -> list[Record]:
@@ -251,26 +222,9 @@ def _one_of_kind(*kinds: str) -> Holds:
     return holds
 
 
-def _no_records(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    yield from _due(not _records(content), "a record of a PMID that does not exist")
-
-
 def _in_doubt(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     told = [record.article().standing for record in _records(content)]
     yield from _due(told and all(told), "nothing on how a withdrawn work stands")
-
-
-def _withdrawn(asking: Asking) -> Answered:
-    found = asking.services.eutils.esearch(db="pubmed", term=asking.examples.withdrawn, retmax=1)
-    return _efetch(asking, parse_esearch(found.content).ids or [UNKNOWN_PMID])
-
-
-def _efetch(asking: Asking, pmids: Sequence[str], **options: Any) -> Answered:
-    return asking.services.eutils.efetch(db="pubmed", ids=pmids, retmode="xml", **options)
-
-
-def _medline(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    yield from _ordered([pmid for pmid, _ in read_medline(content)], examples.pmids)
 
 
 def _links(name: str, *, scored: bool = False, may_be_none: bool = False) -> Holds:
@@ -288,34 +242,9 @@ def _links(name: str, *, scored: bool = False, may_be_none: bool = False) -> Hol
     return holds
 
 
-def _linked(asking: Asking, name: str, command: str = "neighbor") -> Answered:
-    pmid = asking.examples.pmids[0]
-    return asking.services.eutils.elink(dbfrom="pubmed", db="pubmed", ids=[pmid], cmd=command, linkname=name)
-
-
-def _posted(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    yield from _due(not parse_epost(content).invalid_ids, "ids that are called invalid")
-
-
-def _corrected(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    yield from _due(parse_espell(content).corrected, "no correction")
-
-
 def _matched(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     answers, _ = parse_matches(content)
     yield from _due(0 in answers and answers[0].pmids == (examples.cited,), f"not PMID {examples.cited}")
-
-
-def _counted(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    yield from _due(any(one.count for one in parse_counts(content)), "no counts")
-
-
-def _heading(asking: Asking) -> Answered:
-    eutils, heading = asking.services.eutils, asking.examples.heading
-    found = parse_esearch(eutils.esearch(db="mesh", term=heading, retmax=1).content)
-    if not found.ids:
-        raise EntityNotFound(f"mesh has no heading {heading}.", invalid_input=heading)
-    return eutils.esummary(db="mesh", ids=found.ids, version="2.0", retmode="json")
 
 
 def _headings(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
@@ -327,14 +256,6 @@ def _genes(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found = parse_genes(content)
     yield from _ordered([gene.id.rpartition(":")[2] for gene in found], [examples.gene])
     yield from _due(all(gene.symbol and gene.cross_references for gene in found), "a gene without symbol")
-
-
-def _gene_summaries(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    yield from _ordered(list(parse_gene_summaries(parse_esummary(content))[0]), [examples.gene])
-
-
-def _databases(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    yield from _due("pubmed" in parse_database_list(content), "no pubmed among the databases")
 
 
 def _about_pubmed(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
@@ -353,10 +274,6 @@ def _converted(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     yield from _due(UNKNOWN_PMID not in found, "an article for a PMID that does not exist")
 
 
-def _converted_in_part(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    yield from _due(examples.in_pmc in parse_converted(content, "pmid"), f"nothing on PMID {examples.in_pmc}")
-
-
 def _bucket_shape(content: bytes) -> Shape:
     return LISTING if b"<ListBucketResult" in content[:500] else RECORD if content[:1] == b"{" else JATS
 
@@ -366,19 +283,10 @@ def _full_text(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     yield from _due(found, "no article with a text")
 
 
-def _page(size: int) -> Holds:
-    def holds(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-        page = parse_page(content, "*")
-        yield from _due(len(page.articles) == size, f"{len(page.articles)} records where {size} were due")
-        yield from _due(page.next_cursor and not page.skipped, "no cursor for the next page")
-
-    return holds
-
-
-def _second_page(asking: Asking) -> Answered:
-    client, term = asking.services.europepmc, asking.examples.term
-    first = parse_page(client.search(query=term, page_size=2).content, "*")
-    return client.search(query=term, page_size=2, cursor_mark=first.next_cursor or "*")
+def _page_of_two(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
+    page = parse_page(content, "*")
+    yield from _due(len(page.articles) == 2, f"{len(page.articles)} records where 2 were due")
+    yield from _due(page.next_cursor and not page.skipped, "no cursor for the next page")
 
 
 def _works(which: str) -> Holds:
@@ -389,18 +297,6 @@ def _works(which: str) -> Holds:
     return holds
 
 
-def _open_access(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    yield from _due(read_open_access(content).doi.lower() == examples.doi.lower(), "another DOI")
-
-
-def _needs_europepmc(settings: Settings, examples: Examples) -> str | None:
-    return None if settings.europepmc_enabled else "EUROPEPMC_ENABLED=false"
-
-
-def _needs_email(settings: Settings, examples: Examples) -> str | None:
-    return None if settings.unpaywall_email is not None else "UNPAYWALL_EMAIL is not set"
-
-
 def _needs_source(name: str) -> Callable[[Settings, Examples], str | None]:
     def needs(settings: Settings, examples: Examples) -> str | None:
         asked = named_sources(settings.check_sources)
@@ -409,302 +305,231 @@ def _needs_source(name: str) -> Callable[[Settings, Examples], str | None]:
     return needs
 
 
-def _needs_many(settings: Settings, examples: Examples) -> str | None:
-    return None if examples.many else "no query has so many hits here"
+def _esearch(services: Services, term: str, db: str = "pubmed", **options: Any) -> ESearchReply:
+    return parse_esearch(services.eutils.esearch(db=db, term=term, **options).content)
 
 
+def _kept_in_history(services: Services, examples: Examples) -> Answered:
+    found = _esearch(services, examples.term, usehistory=True, retmax=0)
+    return services.eutils.esummary(db="pubmed", webenv=found.web_env, query_key=found.query_key, retstart=0, retmax=3)
+
+
+def _heading(services: Services, examples: Examples) -> Answered:
+    found = _esearch(services, examples.heading, db="mesh", retmax=1)
+    return services.eutils.esummary(db="mesh", ids=found.ids or ["0"], version="2.0", retmode="json")
+
+
+def _second_page(services: Services, examples: Examples) -> Answered:
+    first = parse_page(services.europepmc.search(query=examples.term, page_size=2).content, "*")
+    return services.europepmc.search(query=examples.term, page_size=2, cursor_mark=first.next_cursor or "*")
+
+
+def _records_of(pmids: Callable[[Services, Examples], Sequence[str]], **options: Any) -> Callable[..., Answered]:
+    """Return what fetches records of PubMed."""
+    return lambda s, x: s.eutils.efetch(db="pubmed", ids=pmids(s, x), retmode="xml", **options)
+
+
+def _links_of(name: str, command: str = "neighbor") -> Callable[..., Answered]:
+    """Return what asks for links of an article."""
+    return lambda s, x: s.eutils.elink(dbfrom="pubmed", db="pubmed", ids=x.pmids[:1], cmd=command, linkname=name)
+
+
+_EINFO: Final = partial(Probe, "eutils", "einfo", shape=EINFO)
+_ESEARCH: Final = partial(Probe, "eutils", "esearch", shape=esearch_shape)
+_ESUMMARY: Final = partial(Probe, "eutils", "esummary", shape=summaries.shape_of)
+_EFETCH: Final = partial(Probe, "eutils", "efetch_pubmed", shape=ARTICLES)
+_ELINK: Final = partial(Probe, "eutils", "elink", shape=ELINK)
+_IDCONV: Final = partial(Probe, "idconv", "idconv", shape=CONVERTED)
+_EUROPE_PMC: Final = partial(
+    Probe, "europepmc", needs=lambda settings, x: None if settings.europepmc_enabled else "EUROPEPMC_ENABLED=false"
+)
+
+# In these rows ``s`` are the clients, ``x`` the examples and ``c`` the bytes of the reply.
 PROBES: Final[tuple[Probe, ...]] = (
-    Probe("EInfo, all databases", "eutils", "einfo", lambda a: a.services.eutils.einfo(), EINFO, _databases),
-    Probe("EInfo of PubMed", "eutils", "einfo", lambda a: a.services.eutils.einfo(db="pubmed"), EINFO, _about_pubmed),
-    Probe(
-        "ESearch",
-        "eutils",
-        "esearch",
-        lambda a: a.services.eutils.esearch(db="pubmed", term=a.examples.term),
-        esearch_shape,
-        _some_ids,
+    _EINFO(
+        "EInfo, all databases",
+        lambda s, x: s.eutils.einfo(),
+        lambda c, x: _due("pubmed" in parse_database_list(c), "no pubmed among the databases"),
     ),
-    Probe(
-        "ESearch as JSON",
-        "eutils",
-        "esearch",
-        lambda a: a.services.eutils.esearch(db="pubmed", term=a.examples.term, retmode="json"),
-        esearch_shape,
-        _some_ids,
-    ),
-    Probe(
+    _EINFO("EInfo of PubMed", lambda s, x: s.eutils.einfo(db="pubmed"), _about_pubmed),
+    _ESEARCH("ESearch", lambda s, x: s.eutils.esearch(db="pubmed", term=x.term), _some_ids),
+    _ESEARCH("ESearch as JSON", lambda s, x: s.eutils.esearch(db="pubmed", term=x.term, retmode="json"), _some_ids),
+    _ESEARCH(
         "ESearch, phrase that is nowhere",
-        "eutils",
-        "esearch",
-        lambda a: a.services.eutils.esearch(db="pubmed", term=f"{a.examples.term} AND {NO_PHRASE}"),
-        esearch_shape,
+        lambda s, x: s.eutils.esearch(db="pubmed", term=f"{x.term} AND {NO_PHRASE}"),
         _complains("phrase_not_found"),
     ),
-    Probe(
+    _ESEARCH(
         "ESearch, unknown field",
-        "eutils",
-        "esearch",
-        lambda a: a.services.eutils.esearch(db="pubmed", term=f"{a.examples.term}[{NO_FIELD}]"),
-        esearch_shape,
+        lambda s, x: s.eutils.esearch(db="pubmed", term=f"{x.term}[{NO_FIELD}]"),
         _complains("field_not_found"),
     ),
-    Probe(
+    _ESEARCH(
         "ESearch, no hits",
-        "eutils",
-        "esearch",
-        lambda a: a.services.eutils.esearch(
-            db="pubmed", term=a.examples.term, mindate="1500", maxdate="1501", datetype="pdat"
+        lambda s, x: s.eutils.esearch(db="pubmed", term=x.term, mindate="1500", maxdate="1501", datetype="pdat"),
+        lambda c, x: _due(
+            not (found := parse_esearch(c)).count and not found.ids, f"{found.count} hits where there can be none"
         ),
-        esearch_shape,
-        _no_hits,
     ),
-    Probe(
+    _ESEARCH(
         "ESearch past 9,999 records",
-        "eutils",
-        "esearch",
-        lambda a: a.services.eutils.esearch(db="pubmed", term=a.examples.many or "", retstart=9_999, retmax=10),
+        lambda s, x: s.eutils.esearch(db="pubmed", term=x.many or "", retstart=9_999, retmax=10),
+        shape=None,
         refusal=(InvalidInput, "retstart_out_of_range"),
-        needs=_needs_many,
+        needs=lambda settings, x: None if x.many else "no query has so many hits here",
     ),
-    Probe("ESummary from the history", "eutils", "esummary", _kept_in_history, summaries.shape_of, _three_summaries),
-    Probe(
-        "ESummary 2.0, XML",
-        "eutils",
-        "esummary",
-        lambda a: a.services.eutils.esummary(db="pubmed", ids=a.examples.pmids),
-        summaries.shape_of,
-        _summaries,
+    _ESUMMARY(
+        "ESummary from the history",
+        _kept_in_history,
+        lambda c, x: _due(
+            (told := len(summaries.parse_summaries(parse_esummary(c))[0])) == 3, f"{told} summaries where 3 were due"
+        ),
     ),
+    _ESUMMARY("ESummary 2.0, XML", lambda s, x: s.eutils.esummary(db="pubmed", ids=x.pmids), _summaries),
+    _ESUMMARY("ESummary, JSON", lambda s, x: s.eutils.esummary(db="pubmed", ids=x.pmids, retmode="json"), _summaries),
+    _EFETCH("EFetch, XML", _records_of(lambda s, x: x.pmids), _articles),
     Probe(
-        "ESummary, JSON",
-        "eutils",
-        "esummary",
-        lambda a: a.services.eutils.esummary(db="pubmed", ids=a.examples.pmids, retmode="json"),
-        summaries.shape_of,
-        _summaries,
-    ),
-    Probe("EFetch, XML", "eutils", "efetch_pubmed", lambda a: _efetch(a, a.examples.pmids), ARTICLES, _articles),
-    Probe(
-        "EFetch, MEDLINE",
         "eutils",
         "efetch_medline",
-        lambda a: a.services.eutils.efetch(db="pubmed", ids=a.examples.pmids, rettype="medline", retmode="text"),
+        "EFetch, MEDLINE",
+        lambda s, x: s.eutils.efetch(db="pubmed", ids=x.pmids, rettype="medline", retmode="text"),
+        lambda c, x: _ordered([pmid for pmid, _ in read_medline(c)], x.pmids),
         MEDLINE,
-        _medline,
     ),
-    Probe(
-        "EFetch, 500 ids by POST",
-        "eutils",
-        "efetch_pubmed",
-        lambda a: _efetch(a, _ids_of_500(a.examples), post=True),
-        ARTICLES,
-        _up_to_500,
-    ),
-    Probe(
-        "EFetch, book",
-        "eutils",
-        "efetch_pubmed",
-        lambda a: _efetch(a, [a.examples.book]),
-        ARTICLES,
-        _one_of_kind("book", "chapter"),
-    ),
-    Probe(
+    _EFETCH("EFetch, 500 ids by POST", _records_of(lambda s, x: _ids_of_500(x), post=True), _up_to_500),
+    _EFETCH("EFetch, book", _records_of(lambda s, x: [x.book]), _one_of_kind("book", "chapter")),
+    _EFETCH(
         "EFetch, unknown id",
-        "eutils",
-        "efetch_pubmed",
-        lambda a: _efetch(a, [UNKNOWN_PMID]),
-        ARTICLES,
-        _no_records,
+        _records_of(lambda s, x: [UNKNOWN_PMID]),
+        lambda c, x: _due(not _records(c), "a record of a PMID that does not exist"),
         refusal=(EntityNotFound, "not_found"),
     ),
-    Probe("EFetch, withdrawn work", "eutils", "efetch_pubmed", _withdrawn, ARTICLES, _in_doubt),
-    Probe(
-        "EFetch, retracted work",
-        "eutils",
-        "efetch_pubmed",
-        lambda a: _efetch(a, [a.examples.retracted]),
-        ARTICLES,
+    _EFETCH(
+        "EFetch, withdrawn work",
+        _records_of(lambda s, x: _esearch(s, x.withdrawn, retmax=1).ids or [UNKNOWN_PMID]),
         _in_doubt,
     ),
-    Probe(
-        "ELink, similar articles",
-        "eutils",
-        "elink",
-        lambda a: _linked(a, "pubmed_pubmed"),
-        ELINK,
-        _links("pubmed_pubmed"),
-    ),
-    Probe(
-        "ELink with scores",
-        "eutils",
-        "elink",
-        lambda a: _linked(a, "pubmed_pubmed", "neighbor_score"),
-        ELINK,
-        _links("pubmed_pubmed", scored=True),
-    ),
-    Probe(
-        "ELink, citing articles",
-        "eutils",
-        "elink",
-        lambda a: _linked(a, "pubmed_pubmed_citedin"),
-        ELINK,
-        _links("pubmed_pubmed_citedin"),
-    ),
-    Probe(
-        "ELink, references",
-        "eutils",
-        "elink",
-        lambda a: _linked(a, "pubmed_pubmed_refs"),
-        ELINK,
-        _links("pubmed_pubmed_refs", may_be_none=True),
-    ),
-    Probe(
+    _EFETCH("EFetch, retracted work", _records_of(lambda s, x: [x.retracted]), _in_doubt),
+    _ELINK("ELink, similar articles", _links_of("pubmed_pubmed"), _links("pubmed_pubmed")),
+    _ELINK("ELink with scores", _links_of("pubmed_pubmed", "neighbor_score"), _links("pubmed_pubmed", scored=True)),
+    _ELINK("ELink, citing articles", _links_of("pubmed_pubmed_citedin"), _links("pubmed_pubmed_citedin")),
+    _ELINK("ELink, references", _links_of("pubmed_pubmed_refs"), _links("pubmed_pubmed_refs", may_be_none=True)),
+    _ELINK(
         "ELink, gene to PubMed",
-        "eutils",
-        "elink",
-        lambda a: a.services.eutils.elink(dbfrom="gene", db="pubmed", ids=[a.examples.gene], linkname="gene_pubmed"),
-        ELINK,
+        lambda s, x: s.eutils.elink(dbfrom="gene", db="pubmed", ids=[x.gene], linkname="gene_pubmed"),
         _links("gene_pubmed"),
     ),
     Probe(
-        "EPost",
         "eutils",
         "epost",
-        lambda a: a.services.eutils.epost(db="pubmed", ids=a.examples.pmids),
+        "EPost",
+        lambda s, x: s.eutils.epost(db="pubmed", ids=x.pmids),
+        lambda c, x: _due(not parse_epost(c).invalid_ids, "ids that are called invalid"),
         EPOST,
-        _posted,
     ),
     Probe(
-        "ESpell", "eutils", "espell", lambda a: a.services.eutils.espell(term=a.examples.misspelt), ESPELL, _corrected
-    ),
-    Probe(
-        "ECitMatch",
         "eutils",
-        "ecitmatch",
-        lambda a: a.services.eutils.ecitmatch(bdata=a.examples.citation),
-        ECITMATCH,
-        _matched,
+        "espell",
+        "ESpell",
+        lambda s, x: s.eutils.espell(term=x.misspelt),
+        lambda c, x: _due(parse_espell(c).corrected, "no correction"),
+        ESPELL,
     ),
+    Probe("eutils", "ecitmatch", "ECitMatch", lambda s, x: s.eutils.ecitmatch(bdata=x.citation), _matched, ECITMATCH),
     Probe(
-        "EGQuery",
         "eutils",
         "egquery",
-        lambda a: a.services.eutils.egquery(term=a.examples.term, deadline_ms=10_000),
+        "EGQuery",
+        lambda s, x: s.eutils.egquery(term=x.term, deadline_ms=10_000),
+        lambda c, x: _due(any(one.count for one in parse_counts(c)), "no counts"),
         EGQUERY,
-        _counted,
         may_be_gone=True,
     ),
-    Probe("MeSH heading", "eutils", "esummary", _heading, None, _headings),
+    _ESUMMARY("MeSH heading", _heading, _headings, shape=None),
     Probe(
-        "Gene, XML",
         "eutils",
         "efetch_gene",
-        lambda a: a.services.eutils.efetch(db="gene", ids=[a.examples.gene], retmode="xml"),
-        GENES,
+        "Gene, XML",
+        lambda s, x: s.eutils.efetch(db="gene", ids=[x.gene], retmode="xml"),
         _genes,
+        GENES,
     ),
-    Probe(
+    _ESUMMARY(
         "Gene, summary",
-        "eutils",
-        "esummary",
-        lambda a: a.services.eutils.esummary(db="gene", ids=[a.examples.gene]),
-        GENE_SUMMARIES,
-        _gene_summaries,
+        lambda s, x: s.eutils.esummary(db="gene", ids=[x.gene]),
+        lambda c, x: _ordered(list(parse_gene_summaries(parse_esummary(c))[0]), [x.gene]),
+        shape=GENE_SUMMARIES,
     ),
-    Probe(
+    _IDCONV(
         "A known id and an unknown one",
-        "idconv",
-        "idconv",
-        lambda a: a.services.idconv.convert([a.examples.in_pmc, UNKNOWN_PMID], idtype="pmid"),
-        CONVERTED,
+        lambda s, x: s.idconv.convert([x.in_pmc, UNKNOWN_PMID], idtype="pmid"),
         _converted,
     ),
-    Probe(
+    _IDCONV(
         "Ids that are of no such kind",
-        "idconv",
-        "idconv",
-        lambda a: a.services.idconv.convert([a.examples.pmcid, a.examples.in_pmc], idtype="pmid"),
-        CONVERTED,
-        _converted_in_part,
+        lambda s, x: s.idconv.convert([x.pmcid, x.in_pmc], idtype="pmid"),
+        lambda c, x: _due(x.in_pmc in parse_converted(c, "pmid"), f"nothing on PMID {x.in_pmc}"),
         refusal=(EntrezKitError, None),
     ),
     Probe(
-        "List of versions, record and XML of an article",
         "pmc_oa",
         "jats",
-        lambda a: a.services.pmc_oa.article_xml(a.examples.pmcid),
-        _bucket_shape,
+        "List of versions, record and XML of an article",
+        lambda s, x: s.pmc_oa.article_xml(x.pmcid),
         _full_text,
+        _bucket_shape,
         every=True,
     ),
-    Probe(
-        "Search",
-        "europepmc",
-        "europepmc",
-        lambda a: a.services.europepmc.search(query=a.examples.term, page_size=2),
-        FOUND,
-        _page(2),
-        needs=_needs_europepmc,
+    _EUROPE_PMC(
+        "europepmc", "Search", lambda s, x: s.europepmc.search(query=x.term, page_size=2), _page_of_two, shape=FOUND
     ),
-    Probe("Search, second page", "europepmc", "europepmc", _second_page, FOUND, _page(2), needs=_needs_europepmc),
-    Probe(
-        "Full text",
-        "europepmc",
-        "jats",
-        lambda a: a.services.europepmc.full_text_xml(a.examples.free_text),
-        JATS,
-        _full_text,
-        needs=_needs_europepmc,
-    ),
-    Probe(
+    _EUROPE_PMC("europepmc", "Search, second page", _second_page, _page_of_two, shape=FOUND),
+    _EUROPE_PMC("jats", "Full text", lambda s, x: s.europepmc.full_text_xml(x.free_text), _full_text, shape=JATS),
+    _EUROPE_PMC(
+        "europepmc_links",
         "Citations",
-        "europepmc",
-        "europepmc_links",
-        lambda a: a.services.europepmc.linked("citations", "MED", a.examples.pmids[1], page_size=25),
-        LINKED,
+        lambda s, x: s.europepmc.linked("citations", "MED", x.pmids[1], page_size=25),
         _works("citations"),
-        needs=_needs_europepmc,
+        shape=LINKED,
     ),
-    Probe(
-        "References",
-        "europepmc",
+    _EUROPE_PMC(
         "europepmc_links",
-        lambda a: a.services.europepmc.linked("references", "MED", a.examples.pmids[1], page_size=25),
-        LINKED,
+        "References",
+        lambda s, x: s.europepmc.linked("references", "MED", x.pmids[1], page_size=25),
         _works("references"),
-        needs=_needs_europepmc,
+        shape=LINKED,
     ),
     Probe(
+        "unpaywall",
+        "unpaywall",
         "Open-access copy",
-        "unpaywall",
-        "unpaywall",
-        lambda a: a.services.unpaywall.location(a.examples.doi),
+        lambda s, x: s.unpaywall.location(x.doi),
+        lambda c, x: _due(read_open_access(c).doi.lower() == x.doi.lower(), "another DOI"),
         OPEN_ACCESS,
-        _open_access,
-        needs=_needs_email,
+        needs=lambda settings, x: None if settings.unpaywall_email is not None else "UNPAYWALL_EMAIL is not set",
     ),
     Probe(
+        "crossref",
+        "crossref",
         "Record of a work",
-        "crossref",
-        "crossref",
-        lambda a: a.services.crossref.work(a.examples.doi),
-        crossref.WORK,
+        lambda s, x: s.crossref.work(x.doi),
+        shape=crossref.WORK,
         needs=_needs_source("crossref"),
     ),
     Probe(
+        "crossref",
+        "crossref",
         "Notices about a work",
-        "crossref",
-        "crossref",
-        lambda a: a.services.crossref.updates([a.examples.retracted_doi]),
-        crossref.UPDATES,
+        lambda s, x: s.crossref.updates([x.retracted_doi]),
+        shape=crossref.UPDATES,
         needs=_needs_source("crossref"),
     ),
     Probe(
+        "openalex",
+        "openalex",
         "Standing of a work",
-        "openalex",
-        "openalex",
-        lambda a: a.services.openalex.is_retracted(a.examples.retracted_doi),
-        openalex.WORK,
+        lambda s, x: s.openalex.is_retracted(x.retracted_doi),
+        shape=openalex.WORK,
         needs=_needs_source("openalex"),
     ),
 )
