@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
+from entrez_kit.pubmed.models import LANGUAGES
 from entrez_kit.pubmed.standing import WORDS
 
 from .._formats.fields import Record
@@ -21,40 +22,8 @@ LABELS: Final = {
 """Standings that must be seen, and how they are shown."""
 
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_LANGUAGES: Final = {
-    "ara": "Arabic",
-    "chi": "Chinese",
-    "cze": "Czech",
-    "dan": "Danish",
-    "dut": "Dutch",
-    "eng": "English",
-    "fin": "Finnish",
-    "fre": "French",
-    "ger": "German",
-    "gre": "Greek",
-    "heb": "Hebrew",
-    "hun": "Hungarian",
-    "ita": "Italian",
-    "jpn": "Japanese",
-    "kor": "Korean",
-    "nor": "Norwegian",
-    "per": "Persian",
-    "pol": "Polish",
-    "por": "Portuguese",
-    "rum": "Romanian",
-    "rus": "Russian",
-    "spa": "Spanish",
-    "swe": "Swedish",
-    "tur": "Turkish",
-    "ukr": "Ukrainian",
-}
-_TWO_LETTERS: Final = {
-    **{"ar": "ara", "zh": "chi", "cs": "cze", "da": "dan", "nl": "dut", "en": "eng", "fi": "fin", "fr": "fre"},
-    **{"de": "ger", "el": "gre", "he": "heb", "hu": "hun", "it": "ita", "ja": "jpn", "ko": "kor", "no": "nor"},
-    **{"fa": "per", "pl": "pol", "pt": "por", "ro": "rum", "ru": "rus", "es": "spa", "sv": "swe", "tr": "tur"},
-    **{"uk": "ukr"},
-}
-"""What XML calls the languages that MEDLINE calls by three letters."""
+_LANGUAGES: Final = {code: name for long, (short, name) in LANGUAGES.items() for code in (long, short)}
+"""By the codes of MEDLINE and of XML."""
 _KINDS: Final = {
     "RetractionIn": "Retracted by",
     "RetractionOf": "Retracts",
@@ -135,7 +104,7 @@ def shortened(authors: str, limit: int) -> str:
 def language(code: object) -> str:
     """Return the name of a language for MEDLINE's three letters or XML's two, or the code where it is a rare one."""
     short = str(code).partition("-")[0].lower()
-    return _LANGUAGES.get(_TWO_LETTERS.get(short, short), line(code))
+    return _LANGUAGES.get(short, line(code))
 
 
 def other_abstracts(record: Record) -> list[Record]:

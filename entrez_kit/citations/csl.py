@@ -7,7 +7,7 @@ from entrez_kit.citations.dates import issued
 from entrez_kit.citations.names import csl_names, signed_names
 from entrez_kit.citations.style.casing import organisms, taxa
 from entrez_kit.citations.titles import article_title, journal_title, plain_title
-from entrez_kit.pubmed.models import Article, BookInfo, JournalInfo
+from entrez_kit.pubmed.models import LANGUAGES, Article, BookInfo, JournalInfo
 from entrez_kit.pubmed.pages import page_and_number
 from entrez_kit.pubmed.standing import standing_of_article
 
@@ -20,65 +20,6 @@ JOINER: Final = "; "
 
 _NEWSPAPER: Final = "newspaper article"
 _REPORTS: Final = frozenset(("technical report", "government publication"))
-_LANGUAGES: Final = {
-    "afr": "af",
-    "alb": "sq",
-    "ara": "ar",
-    "arm": "hy",
-    "aze": "az",
-    "bos": "bs",
-    "bul": "bg",
-    "cat": "ca",
-    "chi": "zh",
-    "cze": "cs",
-    "dan": "da",
-    "dut": "nl",
-    "eng": "en",
-    "epo": "eo",
-    "est": "et",
-    "fin": "fi",
-    "fre": "fr",
-    "geo": "ka",
-    "ger": "de",
-    "gla": "gd",
-    "gre": "el",
-    "heb": "he",
-    "hin": "hi",
-    "hrv": "hr",
-    "hun": "hu",
-    "ice": "is",
-    "ind": "id",
-    "ita": "it",
-    "jpn": "ja",
-    "kin": "rw",
-    "kor": "ko",
-    "lat": "la",
-    "lav": "lv",
-    "lit": "lt",
-    "mac": "mk",
-    "mal": "ml",
-    "mao": "mi",
-    "may": "ms",
-    "nor": "no",
-    "per": "fa",
-    "pol": "pl",
-    "por": "pt",
-    "pus": "ps",
-    "rum": "ro",
-    "rus": "ru",
-    "san": "sa",
-    "slo": "sk",
-    "slv": "sl",
-    "spa": "es",
-    "srp": "sr",
-    "swe": "sv",
-    "tha": "th",
-    "tur": "tr",
-    "ukr": "uk",
-    "urd": "ur",
-    "vie": "vi",
-    "wel": "cy",
-}
 """MEDLINE's codes of languages, and those of the web that CSL uses; the others are the same in both."""
 _ORDINAL: Final = re.compile(r"([0-9]+)(?:st|nd|rd|th)?\.?(?:\s+ed(?:ition|n)?\.?)?", re.IGNORECASE)
 _WORDS: Final = {
@@ -206,7 +147,7 @@ def _add_identifiers(item: Item, article: Article) -> None:
 
 
 def _add_rest(item: Item, article: Article) -> None:
-    languages = [_LANGUAGES.get(code, code) for code in article.languages if code not in ("und", "mul")]
+    languages = [LANGUAGES.get(code, (code, ""))[0] for code in article.languages if code not in ("und", "mul")]
     if article.vernacular_title:  # of several, that of the title
         languages.sort(key=lambda code: code == "en")
     item["language"] = next(iter(languages), None)

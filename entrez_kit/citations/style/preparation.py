@@ -12,6 +12,7 @@ from entrez_kit.citations.csl import BOOKSHELF, JOINER, Item
 from entrez_kit.citations.names import Name, divided_initials, spaced_initials
 from entrez_kit.citations.style.casing import PREPOSITIONS, SHORT, SHORTEST, headline, subtitle_capitals, taxa
 from entrez_kit.citations.titles import dotted
+from entrez_kit.pubmed.models import LANGUAGES
 from entrez_kit.pubmed.standing import WORDS
 
 Titles = Literal["as_is", "chicago", "mla", "apa", "ama"]
@@ -52,46 +53,7 @@ _ELISION: Final = re.compile(r"(?<!\w)'(?:n'|[0-9]0s|(?:em|tis|twas|til|t)\b|s-)
 _HYPHENATED: Final = re.compile(r"(?<=[^\W\d_]-)[a-z](?=[a-z]*\Z)")
 """The second part of Xiao-ming, which counts among the initials."""
 _RANGE: Final = re.compile(r"(?<![0-9])([A-Za-z]{0,3})([0-9]{1,12})-\1([0-9]{1,12})(?![0-9])")
-_LANGUAGES: Final = {
-    "ar": "Arabic",
-    "bg": "Bulgarian",
-    "ca": "Catalan",
-    "cs": "Czech",
-    "da": "Danish",
-    "de": "German",
-    "el": "Greek",
-    "es": "Spanish",
-    "et": "Estonian",
-    "fa": "Persian",
-    "fi": "Finnish",
-    "fr": "French",
-    "he": "Hebrew",
-    "hr": "Croatian",
-    "hu": "Hungarian",
-    "id": "Indonesian",
-    "is": "Icelandic",
-    "it": "Italian",
-    "ja": "Japanese",
-    "ko": "Korean",
-    "la": "Latin",
-    "lt": "Lithuanian",
-    "lv": "Latvian",
-    "nl": "Dutch",
-    "no": "Norwegian",
-    "pl": "Polish",
-    "pt": "Portuguese",
-    "ro": "Romanian",
-    "ru": "Russian",
-    "sk": "Slovak",
-    "sl": "Slovenian",
-    "sr": "Serbian",
-    "sv": "Swedish",
-    "th": "Thai",
-    "tr": "Turkish",
-    "uk": "Ukrainian",
-    "vi": "Vietnamese",
-    "zh": "Chinese",
-}
+_LANGUAGES: Final = dict(LANGUAGES.values())
 
 
 @dataclass(frozen=True, slots=True)
