@@ -53,7 +53,10 @@ def csl_item(article: Article) -> Item:
             item["page"], item["number"] = page_and_number(article.journal_info.pages)
     if article.book_info is not None:
         _add_book(item, article, article.book_info)
-    _add_identifiers(item, article)
+    item["DOI"] = article.doi
+    item["PMID"] = article.pmid
+    item["PMCID"] = article.pmcid
+    item.setdefault("URL", article.url)
     _add_rest(item, article)
     return {name: value for name, value in item.items() if value not in (None, "", [], {})}
 
@@ -137,13 +140,6 @@ def edition(text: str | None) -> str | None:
     if first.lower() in _WORDS and rest.lower().rstrip(".") in ("ed", "edition", ""):
         return str(_WORDS[first.lower()])
     return words
-
-
-def _add_identifiers(item: Item, article: Article) -> None:
-    item["DOI"] = article.doi
-    item["PMID"] = article.pmid
-    item["PMCID"] = article.pmcid
-    item.setdefault("URL", article.url)
 
 
 def _add_rest(item: Item, article: Article) -> None:

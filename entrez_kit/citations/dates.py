@@ -58,7 +58,8 @@ def _parts(date: PublicationDate | ArticleDate) -> list[int]:
 
 def _end(start: list[int], text: str) -> list[int] | None:
     """Read where a range ends: "Jan-Feb", "Nov 30-Dec 6", "12-18", "Dec-1999 Jan", "1975-1976"."""
-    _, dash, rest = _divide(text)
+    dash = _DASH.search(text)
+    _, dash, rest = (text[: dash.start()], dash[0], text[dash.end() :]) if dash else (text, "", "")
     if not dash:
         return None
     years = _YEAR.findall(rest)
@@ -74,8 +75,3 @@ def _end(start: list[int], text: str) -> list[int] | None:
     if numbers and len(end) == 2 and day_exists(end[0], end[1], numbers[0]):
         end.append(numbers[0])
     return end if end > start and len(end) >= min(len(start), 2) else None
-
-
-def _divide(text: str) -> tuple[str, str, str]:
-    dash = _DASH.search(text)
-    return (text[: dash.start()], dash[0], text[dash.end() :]) if dash else (text, "", "")

@@ -36,7 +36,10 @@ def parse_documents(reply: Any) -> Summaries:
     summaries = Summaries()
     for docsum in reply.iterfind("DocSum"):
         uid = (docsum.findtext("Id") or "").strip()
-        summaries.documents[uid] = {"uid": uid, **_items(docsum)}
+        summaries.documents[uid] = {
+            "uid": uid,
+            **{item.get("Name", ""): _item(item) for item in docsum.iterfind("Item")},
+        }
     for document in reply.iterfind("DocumentSummarySet/DocumentSummary"):
         uid = (document.get("uid") or "").strip()
         error = document.findtext("error")
@@ -71,11 +74,6 @@ def _from_json(reply: dict[str, Any]) -> Summaries:
         if uid not in uids and isinstance(document, dict) and document.get("error"):
             summaries.problems[uid] = str(document["error"])
     return summaries
-
-
-def _items(parent: Any) -> dict[str, Any]:
-    """Turn version 1 items into fields by their names."""
-    return {item.get("Name", ""): _item(item) for item in parent.iterfind("Item")}
 
 
 def _item(item: Any) -> Any:

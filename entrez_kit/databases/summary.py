@@ -179,15 +179,11 @@ def look_up(services: Services, db: str, ids: Sequence[str]) -> LookUp:
         elif uid in summaries.problems:
             found.absent[given] = f"{db} has no record {given} ({summaries.problems[uid]})"
         else:
-            found.failed[given] = failed.get(uid) or _left_out(db, given)
+            found.failed[given] = failed.get(uid) or UpstreamError(
+                f"NCBI left {given} out of its answer about {db}.",
+                details={"reason": "incomplete", "endpoint": "esummary"},
+            )
     return found
-
-
-def _left_out(db: str, given: str) -> UpstreamError:
-    return UpstreamError(
-        f"NCBI left {given} out of its answer about {db}.",
-        details={"reason": "incomplete", "endpoint": "esummary"},
-    )
 
 
 def _file_under_accession(batch: Sequence[str], part: "Summaries", summaries: "Summaries") -> None:

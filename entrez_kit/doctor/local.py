@@ -102,7 +102,7 @@ def check_disk(notes: Notes, settings: Settings, free_space: FreeSpace) -> None:
     with notes.check("disk") as said:
         seen: set[int] = set()
         for name, folder in (("cache", settings.cache_dir), ("data", settings.data_dir), ("state", settings.state_dir)):
-            existing = nearest_existing(folder)
+            existing = next((candidate for candidate in (folder, *folder.parents) if _exists(candidate)), folder)
             try:
                 device = existing.stat().st_dev
                 if device in seen:
@@ -232,11 +232,6 @@ def try_to_write(folder: Path) -> None:
         raise Finding(
             f"others may write to {folder}", f"Run chmod 700 {folder}: cached replies are believed.", status="warning"
         )
-
-
-def nearest_existing(folder: Path) -> Path:
-    """Return the folder, or the nearest one above it that exists."""
-    return next((candidate for candidate in (folder, *folder.parents) if _exists(candidate)), folder)
 
 
 def size(number: int) -> str:

@@ -225,7 +225,10 @@ def parse_record(raw: object) -> EuropePMCArticle | None:
     _publication(raw, fields)
     _terms(raw, fields)
     _links(raw, fields)
-    fields["publication_types"] = _publication_types(raw)
+    listed = _words(raw, "pubTypeList", "pubType")
+    fields["publication_types"] = listed or [
+        kind.strip() for kind in plain_text(text(raw.get("pubType"))).split(";") if kind.strip()
+    ]
     if parts and (language := _language_of(fields["abstract_text"], fields["languages"])):
         fields["abstract_language"] = language
     add_standing(fields)
@@ -451,12 +454,6 @@ def _dates(raw: Raw, fields: Fields) -> None:
     fields["first_publication_date"] = iso_date(**_calendar(raw.get("firstPublicationDate")))
     fields["publication_status"] = _first(raw.get("publicationStatus"))
     fields["publication_model"] = _first(raw.get("pubModel"))
-
-
-def _publication_types(raw: Raw) -> list[str]:
-    """Return the types: a list in a core record, one text in a lite one."""
-    listed = _words(raw, "pubTypeList", "pubType")
-    return listed or [kind.strip() for kind in plain_text(text(raw.get("pubType"))).split(";") if kind.strip()]
 
 
 def _terms(raw: Raw, fields: Fields) -> None:

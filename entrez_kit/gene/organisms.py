@@ -115,17 +115,13 @@ def _found(services: Services, term: str) -> list[str]:
     return [uid for uid in reply.ids if uid.isascii() and uid.isdigit()]
 
 
-def _near(organism: str) -> list[str]:
-    """Return well-known organisms of a name like this, the likeliest first: "Mus musculus (txid10090)"."""
+def _unknown(organism: str, message: str) -> AmbiguousQuery:
+    # Well-known organisms of a name like this, the likeliest first: "Mus musculus (txid10090)".
     word = organism.strip().lower()
     begun = [name for name in COMMON if len(word) > 2 and name.startswith(word)]
     names = dict.fromkeys([*begun, *get_close_matches(word, COMMON, n=3, cutoff=0.7)])
     taxids = dict.fromkeys(COMMON[name] for name in names)
-    return [f"{_SCIENTIFIC[taxid].capitalize()} (txid{taxid})" for taxid in taxids][:_MOST_SHOWN]
-
-
-def _unknown(organism: str, message: str) -> AmbiguousQuery:
-    near = _near(organism)
+    near = [f"{_SCIENTIFIC[taxid].capitalize()} (txid{taxid})" for taxid in taxids][:_MOST_SHOWN]
     return AmbiguousQuery(
         message,
         invalid_input=f"organism={organism}",

@@ -409,7 +409,14 @@ class Retrieval(Outcomes[Fetched]):
         attempts = 0
         while True:
             try:
-                return self._history_page(query_key, web_env, start, size)
+                best: list[tuple[str, _Found]] = []
+                for _ in range(2):  # a short page is asked for once more, since NCBI sometimes cuts them
+                    page = self._efetch(query_key=query_key, webenv=web_env, retstart=start, retmax=size)
+                    if len(page) > len(best):
+                        best = page
+                    if len(best) >= size:
+                        break
+                return best[:size]
             except (UpstreamError, RateLimited) as exc:
                 waits = self.pulse.waits(exc)
                 if attempts >= len(waits):
@@ -417,17 +424,6 @@ class Retrieval(Outcomes[Fetched]):
                 wait = waits[attempts]
             attempts += 1
             time.sleep(wait)
-
-    def _history_page(self, query_key: str, web_env: str, start: int, size: int) -> list[tuple[str, _Found]]:
-        """Fetch one page; a short one is asked for once more, since NCBI sometimes cuts them."""
-        best: list[tuple[str, _Found]] = []
-        for _ in range(2):
-            page = self._efetch(query_key=query_key, webenv=web_env, retstart=start, retmax=size)
-            if len(page) > len(best):
-                best = page
-            if len(best) >= size:
-                break
-        return best[:size]
 
 
 def _first_record(url: str) -> int:

@@ -188,10 +188,11 @@ def _summary(fields: Fields) -> BriefSummary:
     title = plain_text(str(fields.get("title") or fields.get("booktitle") or ""))
     standing = standing_of(publication_types=fields["pubtypes"], corrections=fields["related"], title=title)
     published, electronic = str(fields.get("pubdate") or ""), str(fields.get("epubdate") or "")
+    named = [(plain_text(name), kind.lower().startswith("editor")) for name, kind in fields["authors"] if name]
     summary = BriefSummary(
         pmid=pmid,
         title=title,
-        authors=_authors(fields["authors"]) or None,
+        authors=", ".join([name for name, editor in named if not editor] or [name for name, _ in named]) or None,
         source=_source(fields, published) or None,
         pub_date=iso_from_text(published) if published else None,
         epub_date=iso_from_text(electronic) if electronic else None,
@@ -213,12 +214,6 @@ def _source(fields: Fields, published: str) -> str:
         pages = article_number([("pii", located[1], True)]) or ""
     tail = published + (f";{place}" if place else "") + (f":{pages}" if pages else "")
     return ". ".join(part for part in (journal.rstrip("."), tail) if part)
-
-
-def _authors(people: list[tuple[str, str]]) -> str:
-    """Name all authors; of a book without authors, its editors."""
-    named = [(plain_text(name), kind.lower().startswith("editor")) for name, kind in people if name]
-    return ", ".join([name for name, editor in named if not editor] or [name for name, _ in named])
 
 
 def _pmcid(text: str) -> str | None:

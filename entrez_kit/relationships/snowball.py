@@ -168,24 +168,22 @@ class _Walk:
             if exc.reason == "too_large" and len(batch) > 1:
                 middle = len(batch) // 2
                 return self._from_ncbi(batch[:middle], depth) + self._from_ncbi(batch[middle:], depth)
-            return self._without_ncbi(batch, depth, exc)
+            elsewhere = self.relation != "pubmed_similar_articles" and self.services.settings.europepmc_enabled
+            if exc.reason == QUEUE_FULL or not elsewhere:
+                self.failed_in_a_row += 1
+                self.unanswered |= dict.fromkeys(batch, exc)
+                return 0
+            self.ncbi_is_down = True
+            return self._from_europepmc(batch, depth)
         self.failed_in_a_row = 0
         for pmid in batch:
             if pmid not in found:
                 self.unanswered[pmid] = UpstreamError(f"NCBI left PMID {pmid} out of its answer about links.")
-            self.network.add(pmid, (_article(link.pmid) for link in found.get(pmid, ())), depth)
+            self.network.add(
+                pmid, (RelatedArticle.model_construct(pmid=link.pmid) for link in found.get(pmid, ())), depth
+            )
         self._from_records([pmid for pmid in batch if pmid in found and not found[pmid]], depth)
         return sum(pmid in found for pmid in batch)
-
-    def _without_ncbi(self, batch: list[str], depth: int, exc: EntrezKitError) -> int:
-        """Let Europe PMC take over, where it can."""
-        elsewhere = self.relation != "pubmed_similar_articles" and self.services.settings.europepmc_enabled
-        if exc.reason == QUEUE_FULL or not elsewhere:
-            self.failed_in_a_row += 1
-            self.unanswered |= dict.fromkeys(batch, exc)
-            return 0
-        self.ncbi_is_down = True
-        return self._from_europepmc(batch, depth)
 
     def _from_records(self, pmids: list[str], depth: int) -> None:
         """Read the reference lists of articles without links of NCBI's out of their records, all in one request."""
@@ -257,7 +255,3 @@ class _Walk:
 
 def _counted(articles: int) -> str:
     return "1 article" if articles == 1 else f"{articles:,} articles"
-
-
-def _article(pmid: str) -> RelatedArticle:
-    return RelatedArticle.model_construct(pmid=pmid)

@@ -213,7 +213,7 @@ def core_record(document: Document, cited: int) -> Record:
         "authorList": _wrapped("author", [_author(author) for author in document.authors]),
         "journalInfo": _journal(document),
         "bookOrReportDetails": _book(document),
-        "pubYear": _year(document.publication_date),
+        "pubYear": (str(document.publication_date.number // 10000) if document.publication_date else ""),
         "pageInfo": document.pages,
         "abstractText": "".join(_abstract(document)),
         "publicationStatus": document.publication_status,
@@ -365,10 +365,6 @@ def _addresses(document: Document) -> Iterable[Mapping[str, str]]:
 
 def _address(availability: str, code: str, style: str, site: str, url: str) -> Mapping[str, str]:
     return {"availability": availability, "availabilityCode": code, "documentStyle": style, "site": site, "url": url}
-
-
-def _year(day: PartialDate) -> str:
-    return str(day.number // 10000) if day else ""
 
 
 def _iso(day: PartialDate) -> str:

@@ -136,7 +136,10 @@ class Handler(BaseHTTPRequestHandler):
         address = str(self.client_address[0])
         strike = self.server.answer(Arrival(self.arrived, self.command, parts.path, parts.query, form, address))
         if strike.ending is Cut.RESET:
-            self._reset()
+            # The client is to see a reset, not an end.
+            self.close_connection = True
+            with suppress(OSError):
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             return
         reply = strike.reply
         self._send(self._head(reply.status, reply.content_type, len(reply.body), reply.headers) + strike.sent)
@@ -156,12 +159,6 @@ class Handler(BaseHTTPRequestHandler):
             self.connection.sendall(data)
         except OSError:  # the client has gone
             self.close_connection = True
-
-    def _reset(self) -> None:
-        """Break the connection off so that the client sees a reset, not an end."""
-        self.close_connection = True
-        with suppress(OSError):
-            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing; the sandbox keeps its own log."""

@@ -193,7 +193,9 @@ def _parse_json(content: bytes) -> ESearchReply:
     for name in ("errorlist", "warninglist"):
         lists = result.get(name)
         for key, entries in (lists if isinstance(lists, dict) else {}).items():
-            kind = _singular(key)
+            kind = key.lower()
+            for plural, single in (("phrases", "phrase"), ("fields", "field"), ("messages", "message")):
+                kind = kind.replace(plural, single)  # phrasesnotfound in JSON is phrasenotfound in XML
             if kind in COMPLAINTS:
                 complaints += [_complaint(kind, text, translation) for text in _texts(entries)]
     return ESearchReply(
@@ -225,14 +227,6 @@ def _complaint(kind: str, text: str, translation: str) -> Complaint:
 def _spaced(text: str) -> str:
     """Return the words of a text, with a blank around each, so that whole words are found in it."""
     return f" {' '.join(_WORD.findall(text.casefold()))} "
-
-
-def _singular(key: str) -> str:
-    """Turn NCBI's JSON plurals (phrasesnotfound, fieldsnotfound) into the XML names."""
-    lowered = key.lower()
-    for plural, single in (("phrases", "phrase"), ("fields", "field"), ("messages", "message")):
-        lowered = lowered.replace(plural, single)
-    return lowered
 
 
 def _texts(value: Any) -> list[str]:

@@ -108,7 +108,11 @@ class EuropePMC:
         except UpstreamError as exc:
             error = _unexplained(exc, cursor_mark, sort)
         except EntityNotFound as exc:
-            error = _no_such_address(exc)
+            error = UpstreamError(
+                "There is no Europe PMC search at the address in EUROPEPMC_URL.",
+                recovery_hint=BASE_ADDRESS,
+                details={**exc.details, "reason": "no_such_address"},
+            )
         raise error
 
     def full_text_xml(self, pmcid: str) -> Reply:
@@ -246,17 +250,13 @@ def _unexplained(error: UpstreamError, cursor_mark: str, sort: str | None) -> En
     """Return the error for a reply that held nothing, every time it was asked for: most likely an argument is wrong."""
     if not error.details.get("nothing_said") or error.reason == "deadline_exceeded":
         return error
-    if sort is not None and not _known_sort(sort):
+    if sort is not None and not all(key.split()[0].upper() in SORT_FIELDS for key in sort.split(",")):
         return _bad_sort(sort, error.details)
     if cursor_mark != FIRST_PAGE:
         return _bad_cursor(
             cursor_mark, "is answered with nothing every time: it is wrong, or out of date", error.details
         )
     return error
-
-
-def _known_sort(sort: str) -> bool:
-    return all(key.split()[0].upper() in SORT_FIELDS for key in sort.split(","))
 
 
 def _bad_sort(sort: str, details: dict[str, object] | None = None) -> InvalidInput:
@@ -274,12 +274,4 @@ def _bad_cursor(cursor_mark: str, what: str, details: dict[str, object] | None =
         invalid_input=f"cursor={cursor_mark[:100]}",
         recovery_hint="Start again with '*' and pass on the next_cursor of the page before.",
         details={**(details or {}), "reason": "europepmc_cursor"},
-    )
-
-
-def _no_such_address(error: EntityNotFound) -> UpstreamError:
-    return UpstreamError(
-        "There is no Europe PMC search at the address in EUROPEPMC_URL.",
-        recovery_hint=BASE_ADDRESS,
-        details={**error.details, "reason": "no_such_address"},
     )

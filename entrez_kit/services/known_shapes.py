@@ -103,7 +103,7 @@ class XmlShape:
         known = _declared(self.dtd)
         also = frozenset(self.also.split())
         for element in root.iter("*"):
-            name = _local(element.tag)
+            name = element.tag.rpartition("}")[2]
             if name not in known and name not in also:
                 yield ShapeDifference("unknown_element", name, f"unknown element <{_plain(name)}>")
                 continue
@@ -144,10 +144,6 @@ def _declared(dtd: str | None) -> Mapping[str, Mapping[str, frozenset[str]]]:
         attributes = {one.name: frozenset(one.values()) for one in element.iterattributes()}
         known[element.name] = known.get(element.name, {}) | attributes
     return known
-
-
-def _local(name: str) -> str:
-    return name.rpartition("}")[2]
 
 
 Fields = Mapping[str, Any]

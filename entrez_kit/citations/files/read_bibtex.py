@@ -19,7 +19,6 @@ from entrez_kit.citations.files.references import (
     year_in,
 )
 from entrez_kit.citations.files.write_bibtex import bibtex_name, escaped, verbatim_doi
-from entrez_kit.errors import InvalidInput
 from entrez_kit.model import Warn
 
 NAMES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -92,18 +91,15 @@ class BibtexFile:
             if isinstance(block, DuplicateBlockKeyBlock | DuplicateFieldKeyBlock):
                 entry = block.ignore_error_block
             elif isinstance(block, ParsingFailedBlock):
-                raise self._failure(name, block)
+                line = (block.start_line or 0) + 1
+                reason = str(getattr(block.error, "abort_reason", block.error)).rstrip(". ")
+                hint = "Look for a missing brace, quote or comma in this entry, or in the one before it."
+                raise unreadable(name, f"this entry cannot be read: {reason}", line=line, hint=hint)
             if not isinstance(entry, Entry):
                 continue
             start = self._text.index(entry.raw or "", cursor)
             cursor = start + len(entry.raw or "")
             yield self._entry(entry, start, cursor)
-
-    def _failure(self, name: str, block: Any) -> InvalidInput:
-        line = (block.start_line or 0) + 1
-        reason = str(getattr(block.error, "abort_reason", block.error)).rstrip(". ")
-        hint = "Look for a missing brace, quote or comma in this entry, or in the one before it."
-        return unreadable(name, f"this entry cannot be read: {reason}", line=line, hint=hint)
 
     def _entry(self, entry: Any, start: int, end: int) -> _BibEntry:
         values: dict[str, str] = {}

@@ -123,15 +123,7 @@ def vancouver(root: Any) -> None:
     for doi in every(root, "text", variable="DOI", prefix="doi:"):
         doi.set("prefix", "doi: ")
     body = every(root, "macro", name="bibliography")[0]
-    _pages_without_volume(body)
-    availability = every(body, "text", macro="availability")[0]
-    availability.set("suffix", ".")
-    language = root.makeelement(f"{_TAG}text", variable="annote", suffix=".")
-    availability.addprevious(language)
-
-
-def _pages_without_volume(body: Any) -> None:
-    """Put a colon between date and pages where neither volume nor issue stands between them (Citing Medicine 1)."""
+    # Put a colon between date and pages where neither volume nor issue stands between them (Citing Medicine 1)
     serial = every(body, "text", macro="identifier-serial")[0]
     with_volume = serial.getparent()
     choose, placed, other = (
@@ -144,6 +136,10 @@ def _pages_without_volume(body: Any) -> None:
     without.set("delimiter", ":")
     placed.append(with_volume)
     other.append(without)
+    availability = every(body, "text", macro="availability")[0]
+    availability.set("suffix", ".")
+    language = root.makeelement(f"{_TAG}text", variable="annote", suffix=".")
+    availability.addprevious(language)
 
 
 def mla(root: Any) -> None:

@@ -51,7 +51,13 @@ def format_entries(items: Sequence[dict[str, Any]], style: bytes) -> list[Entry]
     entries: dict[str, Entry] = {}
     for block in _divisions(document["blocks"]):
         identifier = block["c"][0][0].removeprefix("ref-")
-        entries[identifier] = _joined(_runs(block["c"][1], frozenset()))
+        joined: list[Run] = []
+        for run in _runs(block["c"][1], frozenset()):
+            if joined and joined[-1].kinds == run.kinds:
+                joined[-1] = Run(joined[-1].text + run.text, run.kinds)
+            else:
+                joined.append(run)
+        entries[identifier] = tuple(joined)
     return [entries.get(item["id"], ()) for item in numbered]
 
 
@@ -109,13 +115,3 @@ def _runs(nodes: Iterable[Any], kinds: frozenset[str]) -> Iterable[Run]:
             yield from _runs(content, kinds)
         elif tag in ("RawInline", "Code", "Math"):
             yield Run(content[1].translate(_UNMASKED), kinds)
-
-
-def _joined(runs: Iterable[Run]) -> Entry:
-    joined: list[Run] = []
-    for run in runs:
-        if joined and joined[-1].kinds == run.kinds:
-            joined[-1] = Run(joined[-1].text + run.text, run.kinds)
-        else:
-            joined.append(run)
-    return tuple(joined)

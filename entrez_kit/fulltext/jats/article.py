@@ -85,7 +85,12 @@ def iter_jats(content: bytes) -> Iterator[JatsArticle | JatsError]:
         else:
             with _not_too_deep():
                 front = read_front(element, declared)
-            yield JatsArticle(front, _is_forbidden(element), element, declared)
+            from lxml import etree
+
+            nearby = [*element.iterchildren(etree.Comment), *element.itersiblings(etree.Comment, preceding=True)]
+            yield JatsArticle(
+                front, any(_FORBIDDEN.search(comment.text or "") for comment in nearby), element, declared
+            )
 
 
 @contextmanager
@@ -98,10 +103,3 @@ def _not_too_deep() -> Iterator[None]:
         is_too_deep = True
     if is_too_deep:
         raise malformed(ENDPOINT, "nested too deeply")
-
-
-def _is_forbidden(article: Any) -> bool:
-    from lxml import etree
-
-    nearby = [*article.iterchildren(etree.Comment), *article.itersiblings(etree.Comment, preceding=True)]
-    return any(_FORBIDDEN.search(comment.text or "") for comment in nearby)

@@ -74,7 +74,9 @@ def other_nodes(article: Any, declared: Mapping[str, str]) -> list[Node]:
     """Return what follows the body: figures and tables kept apart, the back matter."""
     found: list[Node] = []
     for part in children(article, "floats-group", "floats-wrap"):
-        found.append(Node(FLOATS_TITLE, blocks=_blocks(part, declared)))
+        flow = Flow(declared)
+        flow.content(part)
+        found.append(Node(FLOATS_TITLE, blocks=flow.finished()))
     for back in children(article, "back"):
         found += _back(back, declared)
     return [node for node in found if not node.is_empty()]
@@ -166,12 +168,6 @@ def _settle(section: Node, own: Flow) -> None:
         section.nodes.append(Node(blocks=blocks))
     else:
         section.blocks += blocks
-
-
-def _blocks(element: Any, declared: Mapping[str, str]) -> list[str]:
-    flow = Flow(declared)
-    flow.content(element)
-    return flow.finished()
 
 
 def _back(back: Any, declared: Mapping[str, str]) -> list[Node]:

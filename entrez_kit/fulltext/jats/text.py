@@ -493,7 +493,8 @@ class Flow:
             self.blocks.append("\n".join("\t".join(row) for row in rows if any(row)))
 
     def _cell(self, cell: Any) -> str:
-        if _is_plain(cell):  # as most are, and there may be a hundred thousand
+        # most hold text and simple markup alone, and there may be a hundred thousand
+        if all(node.tag in _PLAIN for node in cell.iterdescendants()):
             return one_line("".join(cell.itertext()))
         return one_line(" ".join(self.part(lambda part: part.content(cell))))
 
@@ -516,11 +517,6 @@ def _is_mark(link: Any) -> bool:
     """Tell whether a link goes to a note, an affiliation or a reference."""
     kind = attribute(link, "ref-type")
     return kind in _NOTE_LINKS or kind == _CITED
-
-
-def _is_plain(element: Any) -> bool:
-    """Tell whether there is nothing but text and simple markup in an element."""
-    return all(node.tag in _PLAIN for node in element.iterdescendants())
 
 
 def _mark(kind: str, number: int) -> str:
@@ -653,18 +649,15 @@ def _joined_fields(element: Any, declared: Mapping[str, str], skip: Any) -> str:
     parts.append(": ".join(filter(None, (text("publisher-loc"), text("publisher-name")))))
     date = text("year", "month", "day", "season", "string-date") or text("date")
     volume = text("volume") + (f"({issue})" if (issue := text("issue")) else "")
-    pages = _pages(text("fpage"), text("lpage"), text("page-range"), text("elocation-id"))
+    first, last = text("fpage"), text("lpage")
+    pages = text("page-range") or (f"{first}-{last}" if first and last and first != last else first or last)
+    pages = ", ".join(filter(None, (pages, text("elocation-id"))))
     where = f"{volume}:{pages}" if volume and pages else volume or pages
     parts.append(";".join(filter(None, (date, where))))
     identifiers = take("pub-id")
     parts += [_field(node, declared) for node in left]
     parts += [_identifier(node, declared) for node in identifiers]
     return _sentences(parts)
-
-
-def _pages(first: str, last: str, span: str, location: str) -> str:
-    pages = span or (f"{first}-{last}" if first and last and first != last else first or last)
-    return ", ".join(filter(None, (pages, location)))
 
 
 def _identifier(node: Any, declared: Mapping[str, str]) -> str:
