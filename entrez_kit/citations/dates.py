@@ -59,9 +59,9 @@ def _parts(date: PublicationDate | ArticleDate) -> list[int]:
 def _end(start: list[int], text: str) -> list[int] | None:
     """Read where a range ends: "Jan-Feb", "Nov 30-Dec 6", "12-18", "Dec-1999 Jan", "1975-1976"."""
     dash = _DASH.search(text)
-    _, dash, rest = (text[: dash.start()], dash[0], text[dash.end() :]) if dash else (text, "", "")
     if not dash:
         return None
+    rest = text[dash.end() :]
     years = _YEAR.findall(rest)
     end = [int(years[-1]) if years else start[0]]
     numbers: list[int] = []

@@ -160,41 +160,26 @@ def decode_ui(uid: str) -> str:
 
 
 def mesh_record(uid: str, fields: dict[str, Any]) -> MeshRecord:
-    """Build a record from the fields of a document summary, in the spelling of either version."""
-    lowered = {name.lower(): value for name, value in fields.items()}
-    terms = [term for term in _flat(lowered.get("ds_meshterms")) if term]
-    ui = str(lowered.get("ds_meshui") or "").strip() or decode_ui(uid)
-    trees = [tree for tree in _values_of(lowered.get("ds_idxlinks"), "treenum") if not tree.startswith("@")]
+    """Build a record from the fields of a document summary in JSON."""
+    terms = _texts(fields.get("ds_meshterms"))
+    ui = str(fields.get("ds_meshui") or "").strip() or decode_ui(uid)
+    links = fields.get("ds_idxlinks")
+    places = [link.get("treenum") for link in links if isinstance(link, dict)] if isinstance(links, list) else []
     return MeshRecord(
         ui=ui,
         entrez_uid=uid,
         kind=_KINDS.get(ui[:1]),
         name=terms[0] if terms else ui,
-        tree_numbers=list(dict.fromkeys(trees)),
-        scope_note=" ".join(_flat(lowered.get("ds_scopenote"))).strip() or None,
+        tree_numbers=list(dict.fromkeys(tree for tree in _texts(places) if not tree.startswith("@"))),
+        scope_note=" ".join(_texts(fields.get("ds_scopenote"))) or None,
         entry_terms=terms[1:],
     )
 
 
-def _flat(value: Any) -> list[str]:
-    """Return all texts in a value, however deep."""
-    if value is None:
-        return []
-    if isinstance(value, dict):
-        return [text for item in value.values() for text in _flat(item)]
-    if isinstance(value, list):
-        return [text for item in value for text in _flat(item)]
-    return [str(value).strip()]
-
-
-def _values_of(value: Any, name: str) -> list[str]:
-    """Return the texts under a key of this name, however deep."""
-    if isinstance(value, list):
-        return [text for item in value for text in _values_of(item, name)]
-    if isinstance(value, dict):
-        own = [text for key, item in value.items() if key.lower() == name for text in _flat(item)]
-        return own + [text for key, item in value.items() if key.lower() != name for text in _values_of(item, name)]
-    return []
+def _texts(value: Any) -> list[str]:
+    """Return the texts of a list; one may stand by itself."""
+    listed = value if isinstance(value, list) else [value]
+    return [text for one in listed if one is not None and (text := str(one).strip())]
 
 
 MESH = Operation(

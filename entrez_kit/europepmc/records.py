@@ -166,7 +166,7 @@ class Page:
 
 
 def parse_page(reply: bytes | Raw, cursor_mark: str) -> Page:
-    """Read a search reply, JSON or XML.
+    """Read a search reply.
 
     Args:
         reply: its bytes, or the object of its JSON.
@@ -194,10 +194,6 @@ def parse_page(reply: bytes | Raw, cursor_mark: str) -> Page:
 
 
 def _document(content: bytes) -> Raw:
-    if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-        from entrez_kit.europepmc.xml_replies import document_of
-
-        return document_of(content)
     try:
         document = json.loads(content)
     except (ValueError, RecursionError):

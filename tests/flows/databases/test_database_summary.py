@@ -127,32 +127,7 @@ def test_a_number_of_ids_that_cannot_be_is_refused(arguments: dict[str, object])
         SUMMARY.build({"db": "gene", **arguments})
 
 
-def test_complaints_in_xml_are_filed_under_the_id_they_are_about() -> None:
-    version_1 = (
-        b"<eSummaryResult><DocSum><Id>1</Id></DocSum><ERROR>UID=2: cannot get document summary</ERROR>"
-        b"<ERROR>Invalid uid abc at position= 4</ERROR><ERROR>something else</ERROR></eSummaryResult>"
-    )
-    version_2 = (
-        b'<eSummaryResult><DocumentSummarySet status="OK"><ERROR>Invalid uid abc at position= 0</ERROR>'
-        b'<DocumentSummary uid="5"><error>cannot get document summary</error></DocumentSummary>'
-        b"</DocumentSummarySet></eSummaryResult>"
-    )
-
-    assert list(parse_documents(parse_esummary(version_1)).problems) == ["2", "abc", "#2"]
-    assert parse_documents(parse_esummary(version_2)).problems == {
-        "5": "cannot get document summary",
-        "abc": "Invalid uid abc at position= 0",
-    }
-
-
 @pytest.mark.parametrize("body", [b"{}", b'{"result": []}', b"[1]", b"{broken", b"<x/>", b""])
 def test_a_reply_that_is_no_summary_is_an_upstream_error(body: bytes) -> None:
     with pytest.raises(UpstreamError):
         parse_documents(parse_esummary(body))
-
-
-def test_mixed_text_of_a_summary_keeps_exponents() -> None:
-    reply = b"""<eSummaryResult><DocumentSummarySet><DocumentSummary uid="1"><Note>at 10<sup>6</sup> <i>E. coli</i>
-    </Note></DocumentSummary></DocumentSummarySet></eSummaryResult>"""
-
-    assert parse_documents(parse_esummary(reply)).documents["1"]["Note"]["#text"] == "at 10⁶ E. coli"

@@ -141,31 +141,20 @@ def test_an_entrez_uid_is_decoded_only_where_it_has_the_form(uid: str, ui: str) 
     assert decode_ui(uid) == ui
 
 
-def test_both_spellings_of_a_summary_make_the_same_record() -> None:
-    version_1 = {
-        "DS_MeshTerms": {"string": ["Calcimycin", "A-23187"]},
-        "DS_ScopeNote": "An ionophore.",
-        "DS_IdxLinks": {"Struct": [{"TreeNum": ["D03.633"], "Parent": [1]}, {"TreeNum": ["@1234"]}]},
-    }
-    json_form = {
-        "ds_meshterms": ["Calcimycin", "A-23187"],
-        "ds_scopenote": "An ionophore.",
-        "ds_meshui": "D000001",
-        "ds_idxlinks": [{"treenum": "D03.633", "parent": 1, "children": []}, {"treenum": "@1234"}],
-    }
+def test_a_record_is_made_of_what_a_summary_has() -> None:
+    record = mesh_record(
+        "68000001",
+        {
+            "ds_meshterms": ["Calcimycin", "A-23187"],
+            "ds_scopenote": " An ionophore.",
+            "ds_idxlinks": [{"treenum": "D03.633", "parent": 1, "children": []}, {"treenum": "@1234"}, None],
+        },
+    )
 
-    assert mesh_record("68000001", version_1) == mesh_record("68000001", json_form)
-    assert mesh_record("68000001", json_form).tree_numbers == ["D03.633"]
-
-
-def test_version_1_of_the_sandbox_is_read_like_the_json(sandbox: Sandbox, kit_for: KitFor) -> None:
-    from entrez_kit.databases.documents import parse_documents
-
-    kit = kit_for(sandbox)
-    old = parse_documents(kit.eutils.esummary(db="mesh", ids=["68003920"], version="1.0").value).documents
-    new = parse_documents(kit.eutils.esummary(db="mesh", ids=["68003920"], retmode="json").value).documents
-
-    assert mesh_record("68003920", old["68003920"]) == mesh_record("68003920", new["68003920"])
+    assert (record.ui, record.name, record.entry_terms) == ("D000001", "Calcimycin", ["A-23187"])
+    assert (record.scope_note, record.tree_numbers) == ("An ionophore.", ["D03.633"])
+    odd = mesh_record("68000001", {"ds_meshterms": "Calcimycin", "ds_idxlinks": 7, "ds_scopenote": None})
+    assert (odd.name, odd.tree_numbers, odd.scope_note) == ("Calcimycin", [], None)
 
 
 def test_a_heading_whose_synonym_is_anothers_name_is_paged_without_doubles(sandbox: Sandbox, kit_for: KitFor) -> None:

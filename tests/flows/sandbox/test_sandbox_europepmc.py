@@ -155,11 +155,15 @@ def test_markup_in_titles_is_encoded_in_the_short_form(ask: Ask) -> None:
 
 
 def test_without_a_format_the_answer_is_xml(sandbox: Sandbox) -> None:
-    from entrez_kit.europepmc.records import parse_page
-
     address = f"{sandbox.url}/europepmc/search?query=crispr&resultType=core&pageSize=100"
     with urlopen(address) as reply, urlopen(f"{address}&format=json") as other:
-        assert parse_page(reply.read(), "*") == parse_page(other.read(), "*")
+        root, document = ElementTree.fromstring(reply.read()), json.loads(other.read())
+
+    assert root.findtext("hitCount") == str(document["hitCount"])
+    found, due = root.findall("resultList/result"), document["resultList"]["result"]
+    for field in ("id", "source", "pmid", "doi", "pubYear", "abstractText"):
+        told = [(element.findtext(field) or "").strip() for element in found]
+        assert told == [record.get(field, "") for record in due], field
 
 
 def test_citations_and_references_are_two_sides_of_one_thing(sandbox: Sandbox) -> None:

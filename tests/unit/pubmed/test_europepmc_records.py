@@ -199,33 +199,6 @@ def test_structure_of_a_recorded_core_record_is_kept(real_data: Path) -> None:
         assert info.publication_date.month == raw["journalInfo"]["monthOfPublication"], month
 
 
-def test_an_xml_reply_is_read_like_a_json_one(real_data: Path) -> None:
-    content = (real_data / "europepmc" / "getpapers__eupmc_lies.xml").read_bytes()
-    page = parse_page(content, "*")
-
-    assert (page.total_found, len(page.articles)) == (2, 1)
-    assert page.next_cursor == "AoIIP+g5rygzNjgxNDM1Mw=="
-    article = page.articles[0]
-    assert (article.pmid, article.pmcid, article.doi) == ("28616450", "PMC5458065", "10.1016/j.dib.2017.05.031")
-    assert [author.last_name for author in article.authors] == ["Mukhopadhyay", "Nateghi"]
-    assert article.authors[1].affiliations[0].startswith("School of Industrial Engineering")
-    assert article.journal_info is not None
-    assert (article.journal_info.iso_abbreviation, article.journal_info.nlm_id) == ("Data Brief", "101654995")
-    assert article.journal_info.eissn == "2352-3409"
-    assert article.publication_types == ["other", "Journal Article"]
-    assert len(article.keywords) == 4
-    assert len(article.full_text_links) == 3
-    assert article.full_text_links[0].url == "http://europepmc.org/articles/PMC5458065?pdf=render"
-    assert article.title.startswith("Climate, weather, socio-economic")
-    assert article.license == "cc by"
-
-
-def test_an_xml_reply_without_hits_is_no_hits(real_data: Path) -> None:
-    page = parse_page((real_data / "europepmc" / "getpapers__eupmc_noresults.xml").read_bytes(), "*")
-
-    assert (page.total_found, page.articles, page.next_cursor) == (0, [], None)
-
-
 def test_dublin_core_is_refused_and_not_taken_for_no_hits(real_data: Path) -> None:
     with pytest.raises(UpstreamError):
         parse_page((real_data / "europepmc" / "pyEuropePMC__search_cancer_dc.xml").read_bytes(), "*")
