@@ -7,8 +7,8 @@ from typing import Final
 _BREAK: Final = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*(?P<gap>\s++)(?=[\"'“„«(\[]*[^\W_a-z]|@)|(?<!\s)(?P<line>\s*\n\s*)")
 """A mark, blanks, and something that can begin a sentence; or the end of a line."""
 _ABBREVIATION: Final = re.compile(
-    r"(?:\b(?i:(?:[a-z]\.)+[a-z]|vs|cf|c|al|approx|ca|resp|figs?|eq|refs?|tab|nos?|dr|prof|st|spp?|var|subsp|suppl|inc|ltd"
-    r"|vol|pp?)|\b(?:Mr|Mrs|Ms|[A-Z]))\.$"
+    r"\b(?:(?i:(?<=\.)[a-z]|vs|cf|c|al|approx|ca|resp|figs?|eq|refs?|tab|nos?|dr|prof|st|spp?|var|subsp|suppl|inc|ltd"
+    r"|vol|pp?)|Mr|Mrs|Ms|[A-Z])\.$"
 )
 
 
