@@ -360,7 +360,10 @@ class EUtils:
         asked = {name: value for name, value in params.items() if value is not None and value != ""}
         url = f"{self._settings.eutils_url}/{endpoint}.{extension}"
         encoded = _encoded_by_bio(url, asked, join_ids=join_ids, ecitmatch=ecitmatch)
-        length = len(url) + 1 + len(encoded) + credentials_length(self._settings, "eutils", url)
+        # Bio leaves a bar as it is; on the way it has three characters.
+        length = (
+            len(url) + 1 + len(encoded) + 2 * encoded.count("|") + credentials_length(self._settings, "eutils", url)
+        )
         long = length > MAX_GET_CHARACTERS
         method: Method = "POST" if post or long or _count_ids(asked.get("id")) > MAX_GET_IDS else "GET"
         uses_history = any(name in asked for name in ("usehistory", "WebEnv", "query_key"))

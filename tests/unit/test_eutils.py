@@ -200,6 +200,7 @@ def test_every_question_says_who_asks_when_it_is_known(net: responses.RequestsMo
         (lambda e: e.esummary(db="pubmed", ids=["12345678901234567890" * 5] * 25), "POST"),
         (lambda e: e.esearch(db="pubmed", term="x" * 1500), "GET"),
         (lambda e: e.esearch(db="pubmed", term="x" * 2000), "POST"),
+        (lambda e: e.ecitmatch(bdata="\r".join(["a journal|2000|1|2|an author|k|"] * 50)), "POST"),
         (lambda e: e.epost(db="pubmed", ids=["1"]), "POST"),
     ],
 )

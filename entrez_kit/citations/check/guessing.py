@@ -4,7 +4,7 @@ What comes of it is searched for and never asserted: the whole text is compared 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +14,12 @@ MAX_TITLE_WORDS: Final = 60
 _ADDRESS: Final = re.compile(
     r"https?://\S++|\bdoi:?\s*+10\.\S++|\b10\.[0-9]{4,9}/\S++|\bPM(?:C)?ID:?\s*+(?:PMC)?[0-9]++", re.IGNORECASE
 )
+VISITED: Final = re.compile(
+    r"[\[(]\s*+(?:cited|accessed|retrieved|viewed|updated|last accessed)\b[^\[\]()]{3,60}[\])]"
+    r"|\b(?:accessed|retrieved|viewed|available (?:at|from)|last accessed)\b(?: on)?:?[^.;:]{0,40}(?=\.|;|:|https?://|$)",
+    re.IGNORECASE,
+)
+"""What says when and where somebody looked at a work."""
 _QUOTED: Final = re.compile(r"[“\"„«]([^“”\"„«»]{10,600})[”\"“»]|(?<!\w)[‘']([^‘]{10,600}?)[’'](?=[\s,.;)]|$)")
 _AFTER_YEAR: Final = re.compile(
     r"\(?\b(?:1[89]|20)[0-9]{2}[a-z]?(?:,? [A-Z][a-z]{2,8}(?:[-–/][A-Z][a-z]{2,8})?\.?(?: [0-9]{1,2})?)?\)?[.,:]\s++"
@@ -22,7 +28,7 @@ _SENTENCE: Final = re.compile(r"(?<=[.?!])[”\"’']?\s++(?=[\[“\"‘'(]?[^\W
 _YEAR: Final = re.compile(r"(?<![0-9])(?:1[89]|20)[0-9]{2}(?![0-9])")
 _PLACE: Final = re.compile(
     r"(?:vol(?:ume)?\.?\s*+)?(?P<volume>[0-9]{1,4})\s*+(?:\(\s*+(?P<issue>[^()]{1,30})\)|,?\s*+(?:no|issue|iss|nr)\.?\s*+"
-    r"(?P<number>[0-9]{1,4}))?[\s,:;.]++(?:\(?(?:1[89]|20)[0-9]{2}\)?[\s,:;]++)?"
+    r"(?P<number>[0-9]{1,4}))?[\s,:;.]++(?:\(?(?:[A-Z]{3,9}\.?\s)?(?:1[89]|20)[0-9]{2}\)?[\s,:;]++)?"
     r"(?:pp?\.?\s*+|pages?\s*+|article\s*+|art\.?\s*+)?(?P<page>[A-Za-z]{0,3}[0-9]{1,9})",
     re.IGNORECASE,
 )
@@ -30,6 +36,19 @@ _FIRST_AUTHOR: Final = re.compile(r"[^\W\d_][\w'’-]*+(?:[ -][^\W\d_][\w'’-]*
 _BRACKETS: Final = re.compile(r"\[([^\[\]]*+)\]")
 _SPLITS: Final = re.compile(r"[.;:,]\s*+$")
 _LABEL: Final = re.compile(r",? ?\b(?:vol(?:ume)?|issue|no)\.? ?$", re.IGNORECASE)
+_INITIALS: Final = r"(?:(?:[^\W\d_a-z]\.[ -]?){1,5}|[A-Z]{1,4}(?![^\W_]))"
+_FAMILY: Final = r"[^\W\d_][\w'’-]*+(?: [^\W\d_][\w'’-]*+){0,3}?"
+_PERSON: Final = re.compile(
+    rf"(?:and |& )?(?:{_INITIALS} ?{_FAMILY}|{_FAMILY} {_INITIALS})(?: (?:Jr|Sr|I{{2,3}})\.?)?|et al\.?"
+)
+_INITIAL: Final = re.compile(r"(?<![^\W\d_])[^\W\d_a-z]{1,3}(?![^\W_])")
+_CAPITALS: Final = re.compile(r"(?<![^\W_])(?:[^\W\d_a-z]{4,}|BY|FOR|IN|OF|ON|THE|TO)(?![^\W_])")
+_JOURNAL_PART: Final = re.compile(r"[^\W\d_].{0,150}?[0-9]{1,4} ?\((?:1[89]|20)[0-9]{2}\)")
+_JOURNAL: Final = re.compile(
+    r"(?<=[.,?!\"”'’] )[^\W\d_](?:[^\W\d_]|[ '’&:-]){2,100}[.,]? ?\(?(?:vol(?:ume)?\.? ?)?[0-9]{1,4}(?![0-9])",
+    re.IGNORECASE,
+)
+"""A name without full stops in it, and a number behind it."""
 _BEFORE_JOURNAL: Final = re.compile(r"^[\s.,;:”\"’'»?!]*+(?:in:?\s++)?", re.IGNORECASE)
 
 
@@ -47,27 +66,36 @@ class Guess:
 
 def guessed(text: str) -> Guess:
     """Guess the parts of a reference."""
-    plain = " ".join(_ADDRESS.sub(" ", text).split())
+    plain = " ".join(VISITED.sub(" ", _ADDRESS.sub(" ", text)).split())
     titles = tuple(dict.fromkeys(part for title in _titles(plain) for part in _parts(title)))[:MAX_TITLES]
     author = _FIRST_AUTHOR.match(plain)
     years = _YEAR.findall(plain)
-    base = Guess(titles, author[0] if author else None, year=years[0] if years else None)
-    if not titles:
-        return base
-    rest = plain[plain.find(titles[0]) + len(titles[0]) :]
-    rest = rest[len(match[0]) if (match := _BEFORE_JOURNAL.match(rest)) else 0 :]
-    journal = re.split(r"[0-9;]|\((?=[0-9])", rest, maxsplit=1)[0]
-    journal = _LABEL.sub("", _SPLITS.sub("", journal.strip()))
-    numbers = rest[len(journal) :]
-    place = _PLACE.search(re.sub(r"^\W*(?:1[89]|20)[0-9]{2}[^;:(]{0,12}[;:]", " ", numbers))
+    journal, place = _journal_and_place(plain, titles)
     return Guess(
         titles,
-        base.author,
-        journal.strip(" .,;:") or None,
-        base.year,
+        author[0] if author else None,
+        journal,
+        years[0] if years else None,
         place["volume"] if place else None,
         place["page"] if place else None,
     )
+
+
+def _journal_and_place(text: str, titles: Sequence[str]) -> tuple[str | None, re.Match[str] | None]:
+    """Guess what stands behind the title; of a reply or a comment nothing but the place may tell what is cited."""
+    begins = [text.find(title) + len(title) for title in titles[:1]]
+    begins += [match.start() for match in [_JOURNAL.search(text)] if match]
+    journal, place = "", None
+    for begin in begins:
+        rest = text[begin:]
+        rest = rest[len(match[0]) if (match := _BEFORE_JOURNAL.match(rest)) else 0 :]
+        journal = re.split(r"[0-9;]|\((?=[0-9])", rest, maxsplit=1)[0]
+        journal = _LABEL.sub("", _SPLITS.sub("", journal.strip()))
+        numbers = rest[len(journal) :]
+        place = _PLACE.search(re.sub(r"^\W*(?:1[89]|20)[0-9]{2}[^;:(]{0,12}[;:]", " ", numbers))
+        if place and journal:
+            break
+    return journal.strip(" .,;:") or None, place
 
 
 def _titles(text: str) -> Iterator[str]:
@@ -79,14 +107,29 @@ def _titles(text: str) -> Iterator[str]:
         quoted = (match[1] or match[2]).strip(" .,")
         if _enough(quoted):
             yield quoted
+    begin, end = min(text.find(mark) % (len(text) + 1) for mark in '“"'), max(text.rfind(mark) for mark in '”"')
+    if _enough(quoted := text[begin + 1 : end].strip(" .,")):  # with a quotation in it
+        yield quoted
+    if behind := _behind_names(text):
+        yield behind
     if year := _AFTER_YEAR.search(text[: len(text) // 2 + 40]):
         sentence = _first_sentence(text[year.end() :])
         if _enough(sentence) and _prose(sentence) > 0:
             yield sentence
-    sentences: list[str] = [part.strip(" .,;“”\"‘’'") for part in _SENTENCE.split(text)]
-    likely = [part for part in sentences if _enough(part) and _prose(part) > 0]
+    sentences = [part.strip(" .,;“”\"‘’'") for part in _SENTENCE.split(text)]
+    sentences = [part for part in sentences if _enough(part)]
     # The journal and its place have the digits; names have neither small words nor length.
-    yield from sorted(likely, key=lambda part: -_prose(part))
+    yield from sorted((part for part in sentences if _prose(part) > 0), key=lambda part: -_prose(part))
+    yield from (part for part in sentences if _prose(part) <= 0 and not _INITIAL.search(part))
+
+
+def _behind_names(text: str) -> str | None:
+    """Return what stands between names with initials and a journal, where nothing but commas divide these."""
+    parts = text.split(", ")
+    persons = [bool(_PERSON.fullmatch(part)) for part in parts]
+    first = next((n for n in range(1, len(parts)) if persons[n - 1] and not persons[n]), 0)
+    last = next((n for n in range(first + 1, len(parts)) if _JOURNAL_PART.match(parts[n])), None)
+    return ", ".join(parts[first:last]) if first and last else None
 
 
 def _parts(title: str) -> Iterator[str]:
@@ -110,6 +153,8 @@ def _enough(text: str) -> bool:
 
 def _prose(text: str) -> float:
     """Return how much a text is like a title: words in small letters speak for it, initials and numbers against."""
+    if text.isupper() and len(_CAPITALS.findall(text)) > MIN_TITLE_WORDS:
+        text = text.lower()
     words = re.findall(r"[^\W_]+(?:[-'’][^\W_]+)*", text)
     small = sum(word[:1].islower() and len(word) > 1 for word in words)
     long = sum(word[:1].isupper() and len(word) > 3 and not word.isupper() for word in words)

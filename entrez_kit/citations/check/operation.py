@@ -569,8 +569,9 @@ def _term(words: Sequence[str], author: str | None) -> str | None:
     if not words or (len(words) < LEAST_WORDS and not author):
         return None
     term = f"{' '.join(words)}[Title]"
-    if len(words) < LEAST_WORDS and (name := " ".join(folded_words(author or ""))):
-        term += f" AND {name}[Author]"
+    if len(words) < LEAST_WORDS and (name := folded_words(author or "")):
+        # Given names may stand before the family's.
+        term += " AND ({})".format(" OR ".join(dict.fromkeys((f"{' '.join(name)}[Author]", f"{name[-1]}[Author]"))))
     return f"({term})"
 
 

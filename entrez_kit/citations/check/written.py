@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from entrez_kit.citations.check.comparing import FieldDifference
+from entrez_kit.citations.check.guessing import VISITED
 from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.files.references import Reference, csl_text_of
-from entrez_kit.citations.names import Name
+from entrez_kit.citations.names import Name, signed_names
 from entrez_kit.identifiers import IdKind, read_identifier
 from entrez_kit.pubmed.likeness import folded, years_of
 from entrez_kit.pubmed.models import Article, ArticleDate, PublicationDate
@@ -68,15 +69,10 @@ MAX_INITIALS: Final = 3
 _VALUES: Final = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 _ROMAN: Final = re.compile(r"(?=.)m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 _CLOSING: Final = {")": "(", "]": "[", ">": "<"}
-_VISITED: Final = re.compile(
-    r"[\[(]\s*+(?:cited|accessed|retrieved|viewed|updated|last accessed)\b[^\[\]()]{3,60}[\])]"
-    r"|\b(?:accessed|retrieved|viewed|available (?:at|from)|last accessed)\b(?: on)?:?[^.;:]{0,40}(?=\.|;|:|https?://|$)",
-    re.IGNORECASE,
-)
-"""What says when and where somebody looked at a work."""
 _MONTHS: Final = tuple(name.lower() for name in month_name[1:])
 
 
+_SPELT: Final = re.compile(r"\b(\w) (?=\w\b)")
 HEADING: Final = re.compile(
     r"[\s#*_]*+(?:[0-9]{1,2}(?:\.[0-9]{1,2})?[.)]?\s++)?(?:(?:list of |cited )?references?(?: (?:list|cited))?"
     r"|reference list|bibliography|works cited|literature(?: cited)?|literatur(?:verzeichnis)?|quellen(?:verzeichnis)?"
@@ -239,7 +235,7 @@ class Agreement:
 def compare_text(reference: Reference, article: Article) -> Agreement:
     """Compare a reference that is written out with a record."""
     text = reference.text or ""
-    words = folded(_VISITED.sub(" ", _WORD_WITH_ID.sub(" ", _LABELLED.sub(" ", text)))).split()
+    words = folded(VISITED.sub(" ", _WORD_WITH_ID.sub(" ", _LABELLED.sub(" ", text)))).split()
     found = list(_identifier_differences(reference, article))
     if not words:
         return Agreement(True, found, [])
@@ -256,7 +252,7 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
         if words[start : start + length]:
             del words[start : start + length]
     head = min(start for start, _ in places)
-    names: list[Name] = item.get("author", [])
+    names = signed_names(article.authors)
     others = _AND_OTHERS.search(text) is not None
     shown_authors, rest = _without_authors(words, names, others=others)
     other_authors = bool(names) and shown_authors == 0 and any(word not in _SUPERFLUOUS for word in words[:head])
@@ -328,7 +324,8 @@ def _given_forms(name: Name) -> set[str]:
     initials = "".join(word[0] for word in words)
     letters = {letter for word in words if len(word) <= MAX_INITIALS for letter in word}
     suffixes = _GENERATIONS if name.get("suffix") else frozenset[str]()
-    return {*words, *particles, *initials, initials, initials[:1], "".join(words), *letters} - {""} | suffixes
+    printed = folded(name.get("initials", ""))  # PubMed's may be fewer than there are names
+    return {*words, *particles, *initials, initials, initials[:1], printed, "".join(words), *letters} - {""} | suffixes
 
 
 def _left(words: Sequence[str], article: Article, item: Item) -> list[str]:
@@ -337,13 +334,19 @@ def _left(words: Sequence[str], article: Article, item: Item) -> list[str]:
     names = [journal.title, journal.iso_abbreviation] if journal is not None else []
     names += [str(item[key]) for key in ("container-title", "container-title-short", "publisher") if item.get(key)]
     number = (journal.article_number if journal is not None else None) or ""
-    names += [word for word in folded(f"{_pages_of(article)} {number}").split() if word.isalpha()]  # iii-iv
+    for name in sorted((folded(name).split() for name in names if name), key=len, reverse=True):
+        if len(name) > 1 and (place := _place_of(name, words)) is not None:  # a year may be part of it
+            words = [*words[:place], *words[place + len(name) :]]
+    places = f"{_pages_of(article)} {number} {item.get('volume', '')} {item.get('issue', '')}"
+    names += [word for word in folded(places).split() if word.isalpha()]  # iii-iv, XIV
     known = {word for name in names if name for word in folded(name).split()}
+    known |= {word for name in names if name for word in _SPELT.sub(r"\1", folded(name)).split()}  # U S A: USA
     years = set(years_of(article))
     dates = list(_dates(article))
     ranged = folded(" ".join(date.medline_date or "" for date in dates if isinstance(date, PublicationDate))).split()
     months = {date.month for date in dates if date.month}
     days = {str(date.day) for date in dates if date.day}
+    months |= {n for n, name in enumerate(_MONTHS, start=1) if not {name, name[:3]}.isdisjoint(ranged)}
     month_names = {form for month in months for form in (_MONTHS[month - 1], _MONTHS[month - 1][:3])}
     month_names |= {"sept"} if 9 in months else set()
     numbers: list[str] = []
@@ -364,8 +367,7 @@ def _left(words: Sequence[str], article: Article, item: Item) -> list[str]:
         elif word not in _SUPERFLUOUS:
             left.append(word)
         after_month = False
-    places = ([word for word in words if word not in years] for words in _places(article, item))
-    if numbers not in places:
+    if numbers not in ([word for word in words if word not in years] for words in _places(article, item)):
         left += [word for word in numbers if word not in known]
     return left[:MAX_LEFT]
 
@@ -386,7 +388,7 @@ def _places(article: Article, item: Item) -> Iterator[list[str]]:
     forms = {
         tuple(folded(form).split()) for form in (pages, head, first, _pages_of(article), number, number.lstrip("eE"))
     }
-    forms |= {(*folded(first).split(), folded(last)[size:]) for size in range(len(folded(last)))}
+    forms |= {(*folded(first).split(), *folded(last)[size:].split()) for size in range(len(folded(last)))}
     volume, issue = (tuple(folded(str(item.get(name) or "")).split()) for name in ("volume", "issue"))
     arabic = _arabic("".join(volume))
     for volume_words in {(), volume, (arabic,) if arabic else volume}:

@@ -1,161 +1,97 @@
-"""References as people write them, in any style: found with the right id, and nothing false of them verified."""
+"""References as people write them, in any style: found with the right id, and nothing false of them verified.
 
+Those of the demo, and those of recorded records of PubMed's.
+"""
+
+import gzip
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import pytest
-from word_files import heading, paragraph, word
+from written_references import DIALECTS, as_text, as_word, fabricated, lancet, rendered
 
 from entrez_kit import EntrezKit
 from entrez_kit.citations.check.guessing import guessed
 from entrez_kit.citations.check.operation import CHECK, CheckedReference
 from entrez_kit.citations.check.written import divided
 from entrez_kit.citations.files.references import Reference
-from entrez_kit.citations.operation import citations_of
 from entrez_kit.citations.style.entries import STYLES
-from entrez_kit.manuscripts.reading import read_manuscript
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.sandbox.server import Sandbox
 
 GOOD = ("verified", "superseded", "retracted", "concern")
-"""What a true reference to a work of the demo may come to."""
+"""What a true reference to a work may come to."""
+RECORD = re.compile(rb"<PubmedArticle(?:\s[^<>]*)?>.*?</PubmedArticle>", re.DOTALL)
 
 
-def demo() -> list[Article]:
-    paths = [path for path in (files("entrez_kit.fixtures") / "pubmed").iterdir() if path.name.endswith(".xml")]
-    found = [
-        record.article() for path in paths for record in iter_records(path.read_bytes()) if record.kind == "article"
-    ]
-    return sorted((one for one in found if one.title and one.authors), key=lambda one: one.pmid)
-
-
-ARTICLES = demo()
-_IDS = re.compile(r"https?://\S+|doi:\s?\S+|PM(?:C)?ID:? ?(?:PMC)?\d+\.?", re.IGNORECASE)
-
-
-def initials(article: Article, *, dotted: bool = False, comma: bool = False) -> list[str]:
-    def short(text: str) -> str:
-        return ". ".join(text) + "." if dotted else text
-
-    return [
-        who.collective_name or f"{who.last_name}{',' if comma else ''} {short(who.initials or '')}".strip(" ,")
-        for who in article.authors
-    ]
-
-
-def full(article: Article) -> list[str]:
-    return [
-        who.collective_name or f"{who.first_name or who.initials or ''} {who.last_name}".strip()
-        for who in article.authors
-    ]
-
-
-def parts(article: Article) -> dict[str, str]:
-    journal = article.journal_info
-    assert journal is not None
-    date = journal.publication_date
-    year = (date.year if date else None) or next((one.year for one in article.article_dates if one.year), "")
-    return {
-        "title": article.title.rstrip("."),
-        "journal": journal.title or "",
-        "short": journal.iso_abbreviation or "",
-        "year": str(year),
-        "volume": journal.volume or "",
-        "issue": f"({journal.issue})" if journal.issue else "",
-        "pages": journal.pages or journal.article_number or "",
+def citable(documents: Sequence[bytes]) -> list[Article]:
+    """Return the articles of documents that a reference can be written of, each once."""
+    found = {
+        record.article().pmid: record.article()
+        for document in documents
+        for record in iter_records(document)
+        if record.kind == "article"
     }
+    return sorted((one for one in found.values() if one.title and one.authors), key=lambda one: one.pmid)
 
 
-def some(names: list[str], most: int = 3) -> str:
-    return ", ".join(names) if len(names) <= most else f"{', '.join(names[:most])}, et al"
+ARTICLES = citable(
+    [path.read_bytes() for path in (files("entrez_kit.fixtures") / "pubmed").iterdir() if path.name.endswith(".xml")]
+)
 
 
-def lancet(article: Article) -> str:
-    return "{names}. {title}. {short} {year}; {volume}: {pages}.".format(
-        names=some(initials(article)), **parts(article)
-    )
+@dataclass(frozen=True)
+class Shelf:
+    """Articles that a sandbox serves, and a kit that asks it."""
 
+    articles: Sequence[Article]
+    kit: EntrezKit
 
-def elsevier(article: Article) -> str:
-    names = ", ".join(initials(article, dotted=True))
-    return "{names}, {title}, {short} {volume} ({year}) {pages}.".format(names=names, **parts(article))
-
-
-def harvard(article: Article) -> str:
-    names = " and ".join(initials(article, dotted=True, comma=True))
-    return "{names} ({year}) ‘{title}’, {journal}, {volume}{issue}, pp. {pages}.".format(names=names, **parts(article))
-
-
-def notes(article: Article) -> str:
-    names = ", ".join(full(article))
-    return "{names}, “{title},” {journal} {volume} ({year}): {pages}.".format(names=names, **parts(article))
-
-
-def ieee(article: Article) -> str:
-    names = ", ".join(full(article))
-    return '{names}, "{title}," {short}, vol. {volume}, pp. {pages}, {year}.'.format(names=names, **parts(article))
-
-
-def visited(article: Article) -> str:
-    names = some(initials(article))
-    text = "{names}. {title}. {short} [Internet]. {year} [cited 2025 Mar 4];{volume}{issue}:{pages}. Available from: https://example.org/a"
-    return text.format(names=names, **parts(article))
-
-
-DIALECTS: dict[str, Callable[[Article], str]] = {
-    one.__name__: one for one in (lancet, elsevier, harvard, notes, ieee, visited)
-}
-
-
-def rendered(style: str, articles: list[Article]) -> list[str]:
-    """Return references in a style, without the identifiers and notes that would find them at once."""
-    if style in DIALECTS:
-        return [DIALECTS[style](article) for article in articles]
-    texts = [texts[style] for texts in citations_of(articles, [style])]
-    return [" ".join(re.sub(r"PubMed Central|PubMed|\s;", "", _IDS.sub("", text)).split()) for text in texts]
+    def checked(self, references: Sequence[Reference]) -> list[CheckedReference]:
+        # How a work stands is another matter.
+        return CHECK.run(self.kit.services, {"references": list(references), "sources": ["pubmed"]}).references
 
 
 @pytest.fixture
-def kit(kit_for: Any, sandbox: Sandbox) -> EntrezKit:
-    built: EntrezKit = kit_for(sandbox)
-    return built
+def demo(kit_for: Any, sandbox: Sandbox) -> Shelf:
+    return Shelf(ARTICLES, kit_for(sandbox))
 
 
-def checked(kit: EntrezKit, references: Sequence[Reference]) -> list[CheckedReference]:
-    # How a work stands is another matter.
-    return CHECK.run(kit.services, {"references": list(references), "sources": ["pubmed"]}).references
+@pytest.fixture
+def recorded(kit_for: Any, real_data: Path, tmp_path: Path) -> Any:
+    """Serve all recorded records; every third of the articles is cited."""
+    replies = [path.read_bytes() for path in sorted(real_data.glob("efetch_pubmed/*.xml"))]
+    replies += [gzip.decompress(path.read_bytes()) for path in sorted(real_data.glob("baseline/*.xml.gz"))]
+    records: dict[bytes, bytes] = {}
+    for match in (match for reply in replies for match in RECORD.finditer(reply)):
+        records.setdefault(re.search(rb"<PMID[^<>]*>([0-9]+)", match[0])[1], match[0])  # type: ignore[index]
+    served = tmp_path / "recorded.xml"
+    served.write_bytes(b"<PubmedArticleSet>%b</PubmedArticleSet>" % b"".join(records.values()))
+    with Sandbox(corpus=[served], enforce_limits=False) as sandbox:
+        yield Shelf(citable([served.read_bytes()])[::3], kit_for(sandbox))
 
 
-def as_text(texts: Sequence[str]) -> list[Reference]:
-    listed = "\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1))
-    return divided(f"A title\n\nSome text [1] and (2019).\n\nReferences\n{listed}\n\nAppendix\nMore text.\n")
-
-
-def as_word(texts: Sequence[str]) -> list[Reference]:
-    content = word(
-        heading("Introduction"),
-        paragraph("Some text (2019)."),
-        heading("References"),
-        *(paragraph(text, numbered=True) for text in texts),
-        heading("Appendix"),
-        paragraph("More text."),
-    )
-    return read_manuscript(content, "paper.docx", ".docx").references
+@pytest.fixture(params=["demo", pytest.param("recorded", marks=pytest.mark.recorded)])
+def shelf(request: pytest.FixtureRequest) -> Shelf:
+    made: Shelf = request.getfixturevalue(request.param)
+    return made
 
 
 @pytest.mark.long
 @pytest.mark.process
-def test_references_in_twelve_styles_are_found_in_text_and_in_word_and_nothing_else_is(kit: EntrezKit) -> None:
+def test_references_in_twelve_styles_are_found_in_text_and_in_word_and_nothing_else_is(shelf: Shelf) -> None:
     total = right = verified = 0
     for number, style in enumerate((*STYLES, *DIALECTS)):
-        texts = rendered(style, ARTICLES)
+        texts = rendered(style, list(shelf.articles))
         read = (as_text, as_word)[number % 2](texts)
         assert len(read) == len(texts), style
 
-        for article, one in zip(ARTICLES, checked(kit, read), strict=True):
+        for article, one in zip(shelf.articles, shelf.checked(read), strict=True):
             total += 1
             found = one.pmid == article.pmid and one.same_work is None
             right += found
@@ -163,56 +99,23 @@ def test_references_in_twelve_styles_are_found_in_text_and_in_word_and_nothing_e
             assert found or one.status not in GOOD, (style, article.pmid, one)
 
     assert total >= 400
-    assert right >= 0.97 * total, (right, total)
-    assert verified >= 0.9 * total, (verified, total)
+    assert right >= 0.98 * total, (right, total)
+    assert verified >= 0.97 * total, (verified, total)
 
 
 @pytest.mark.long
-def test_the_same_texts_in_a_list_and_in_a_word_file_are_the_same_references(kit: EntrezKit) -> None:
+def test_the_same_texts_in_a_list_and_in_a_word_file_are_the_same_references() -> None:
     texts = [lancet(article) for article in ARTICLES]
 
     assert [one.text for one in as_text(texts)] == [one.text for one in as_word(texts)]
     assert [one.number for one in as_text(texts)] == [one.number for one in as_word(texts)]
 
 
-INVENTED = (
-    "Deep learning sees imaginary tumours from low orbit",
-    "Statins and the sleep of lighthouse keepers: a sham-controlled trial",
-    "A meta-analysis of meta-analyses that were never carried out",
-    "Gene drives in paper aeroplanes",
-)
-
-
-def fabricated() -> list[str]:
-    """Return references that say something false, each in one respect, or that cite nothing there is."""
-    made: list[str] = []
-    known = [one for one in ARTICLES if all(who.last_name for who in one.authors) and len(one.authors) > 1]
-    wanted = [one for one in known if parts(one)["volume"].isdigit() and parts(one)["pages"][:1].isdigit()][:14]
-    for one, other in zip(wanted, [*wanted[1:], wanted[0]], strict=True):
-        names, of_other = ", ".join(initials(one)), ", ".join(initials(other))
-        mine, theirs = parts(one), parts(other)
-        text = "{names}. {title}. {short} {year};{volume}{issue}:{pages}."
-        first, rest = mine["title"].split(" ", 1)
-        made += [
-            text.format(names=of_other, **mine),
-            text.format(names=names, **{**mine, "title": theirs["title"]}),
-            text.format(names=names, **{**mine, "title": INVENTED[len(made) % 4]}),
-            text.format(names=f"{names}, Nobodyson Q", **mine),
-            text.format(names=", ".join(initials(one)[:-1]), **mine),
-            text.format(names=names, **{**mine, "year": str(int(mine["year"]) - 3)}),
-            text.format(names=names, **{**mine, "volume": str(int(mine["volume"]) + 40)}),
-            text.format(names=names, **{**mine, "short": "Nature"}),
-            text.format(names=names, **{**mine, "title": f"{first} never {rest}"}),
-            text.format(names=", ".join(reversed(initials(one))), **mine),
-        ]
-    return made
-
-
 @pytest.mark.long
-def test_no_reference_that_is_made_up_or_mixed_is_verified(kit: EntrezKit) -> None:
-    texts = fabricated()
+def test_no_reference_that_is_made_up_or_mixed_is_verified(shelf: Shelf) -> None:
+    texts = fabricated(shelf.articles)
 
-    found = checked(kit, as_text(texts))
+    found = shelf.checked(as_text(texts))
 
     assert len(texts) >= 100
     assert [(text, one.status) for text, one in zip(texts, found, strict=True) if one.status == "verified"] == []
@@ -227,16 +130,16 @@ def test_no_reference_that_is_made_up_or_mixed_is_verified(kit: EntrezKit) -> No
     }
 
 
-def test_what_is_not_found_names_the_nearest_work_and_how_near_it_is(kit: EntrezKit) -> None:
+def test_what_is_not_found_names_the_nearest_work_and_how_near_it_is(demo: Shelf) -> None:
     text = "Nobody A. Twin prime editing writes kilobase-scale sequences into bean protoplasts. Nature 2021; 1: 1-2."
     structured = Reference(key="r", title="Twin prime editing writes kilobase-scale sequences into bean protoplasts")
 
-    for one in checked(kit, [*divided(text), structured]):
+    for one in demo.checked([*divided(text), structured]):
         assert one.status == "not_found"
         assert one.nearest is not None
         assert one.nearest.pmid in ("99000009", "99000010")
         assert 0.8 < one.nearest.likeness < 1
-    (far,) = checked(kit, divided("Nobody A. Sheep on the far side of the moon count themselves. Nature 2021; 1: 1."))
+    (far,) = demo.checked(divided("Nobody A. Sheep on the far side of the moon count themselves. Nature 2021; 1: 1."))
     assert (far.status, far.nearest) == ("not_found", None)
 
 
@@ -286,3 +189,53 @@ def test_title_and_place_are_guessed_in_every_style(text: str) -> None:
 
     assert "effects of moonlight on memory" in [title.lower() for title in guess.titles]
     assert (guess.year, guess.volume, guess.page) == ("2019", "7", "150")
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "place"),
+    [
+        (
+            "J. Doe, R. de la Roe, Effects of mucus, moonlight, and memory: a trial in Rome, Italy, J Inv 7 (2019) 15.",
+            "Effects of mucus, moonlight, and memory: a trial in Rome, Italy",
+            ("J Inv", "7", "15"),
+        ),
+        (
+            "The Mucus Group, Doe J. A., Roe R., Moonlit memory, J Inv 7 (2019) 15-6.",
+            "Moonlit memory",
+            ("J Inv", "7", "15"),
+        ),
+        (
+            "Doe J, Roe R. EFFECTS OF THE MOONLIGHT ON NEW DNA. J Inv. 2019;7:15.",
+            "EFFECTS OF THE MOONLIGHT ON NEW DNA",
+            ("J Inv", "7", "15"),
+        ),
+        (
+            "Doe, J. & Roe, R. Moonlit-Memory Interaction 5.0. J. Inv. 7, 15 (2019).",
+            "Moonlit-Memory Interaction 5.0",
+            None,
+        ),
+        (
+            "Doe J. Moonlight in mice. J Inv [Internet]. 2019 [cited 2025 Mar 4];7(2):15. Available from: https://example.org/",
+            "Moonlight in mice",
+            ("J Inv [Internet]", "7", "15"),
+        ),
+        (
+            'Jane Doe, "Editorial: "Old lamps for new"," J Inv, vol. 7, pp. 15-6, 2019.',
+            'Editorial: "Old lamps for new"',
+            None,
+        ),
+        ("Doe J, Roe R. Reply. J Inv Res. 2019 Jul;7(4):15-6.", None, ("J Inv Res", "7", "15")),
+        (
+            "Doe, Jane, and Ali Roe. “Reply.” Journal of Inventions, vol. 7, no. 4, July 2019, pp. 15-16",
+            None,
+            ("Journal of Inventions", "7", "15"),
+        ),
+    ],
+)
+def test_a_title_or_a_place_is_guessed_where_capitals_commas_and_quotations_hide_it(
+    text: str, title: str | None, place: tuple[str, str, str] | None
+) -> None:
+    guess = guessed(text)
+
+    assert title is None or title in guess.titles
+    assert place is None or (guess.journal, guess.volume, guess.page) == place

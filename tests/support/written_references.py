@@ -1,0 +1,146 @@
+"""References as people write them: articles rendered in our styles and by hand, in text and in Word; and false ones."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from word_files import heading, paragraph, word
+
+from entrez_kit.citations.check.written import divided
+from entrez_kit.citations.files.references import Reference
+from entrez_kit.citations.operation import citations_of
+from entrez_kit.manuscripts.reading import read_manuscript
+from entrez_kit.pubmed.models import Article
+
+_IDS = re.compile(r"https?://\S+|doi:\s?\S+|PM(?:C)?ID:? ?(?:PMC)?\d+\.?", re.IGNORECASE)
+
+
+def initials(article: Article, *, dotted: bool = False, comma: bool = False) -> list[str]:
+    def short(text: str) -> str:
+        return ". ".join(text) + "." if dotted else text
+
+    return [
+        who.collective_name or f"{who.last_name}{',' if comma else ''} {short(who.initials or '')}".strip(" ,")
+        for who in article.authors
+    ]
+
+
+def full(article: Article) -> list[str]:
+    return [
+        who.collective_name or f"{who.first_name or who.initials or ''} {who.last_name}".strip()
+        for who in article.authors
+    ]
+
+
+def parts(article: Article) -> dict[str, str]:
+    journal = article.journal_info
+    assert journal is not None
+    date = journal.publication_date
+    year = (date.year if date else None) or next((one.year for one in article.article_dates if one.year), "")
+    return {
+        "title": article.title.rstrip("."),
+        "journal": journal.title or "",
+        "short": journal.iso_abbreviation or "",
+        "year": str(year),
+        "volume": journal.volume or "",
+        "issue": f"({journal.issue})" if journal.issue else "",
+        "pages": journal.pages or journal.article_number or "",
+    }
+
+
+def some(names: list[str], most: int = 3) -> str:
+    return ", ".join(names) if len(names) <= most else f"{', '.join(names[:most])}, et al"
+
+
+def lancet(article: Article) -> str:
+    return "{names}. {title}. {short} {year}; {volume}: {pages}.".format(
+        names=some(initials(article)), **parts(article)
+    )
+
+
+def elsevier(article: Article) -> str:
+    names = ", ".join(initials(article, dotted=True))
+    return "{names}, {title}, {short} {volume} ({year}) {pages}.".format(names=names, **parts(article))
+
+
+def harvard(article: Article) -> str:
+    names = " and ".join(initials(article, dotted=True, comma=True))
+    return "{names} ({year}) ‘{title}’, {journal}, {volume}{issue}, pp. {pages}.".format(names=names, **parts(article))
+
+
+def notes(article: Article) -> str:
+    names = ", ".join(full(article))
+    return "{names}, “{title},” {journal} {volume} ({year}): {pages}.".format(names=names, **parts(article))
+
+
+def ieee(article: Article) -> str:
+    names = ", ".join(full(article))
+    return '{names}, "{title}," {short}, vol. {volume}, pp. {pages}, {year}.'.format(names=names, **parts(article))
+
+
+def visited(article: Article) -> str:
+    names = some(initials(article))
+    text = "{names}. {title}. {short} [Internet]. {year} [cited 2025 Mar 4];{volume}{issue}:{pages}. Available from: https://example.org/a"
+    return text.format(names=names, **parts(article))
+
+
+DIALECTS: dict[str, Callable[[Article], str]] = {
+    one.__name__: one for one in (lancet, elsevier, harvard, notes, ieee, visited)
+}
+
+
+def rendered(style: str, articles: list[Article]) -> list[str]:
+    """Return references in a style, without the identifiers and notes that would find them at once."""
+    if style in DIALECTS:
+        return [DIALECTS[style](article) for article in articles]
+    texts = [texts[style] for texts in citations_of(articles, [style])]
+    return [" ".join(re.sub(r"PubMed Central|PubMed|\s;", "", _IDS.sub("", text)).split()) for text in texts]
+
+
+def as_text(texts: Sequence[str]) -> list[Reference]:
+    listed = "\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1))
+    return divided(f"A title\n\nSome text [1] and (2019).\n\nReferences\n{listed}\n\nAppendix\nMore text.\n")
+
+
+def as_word(texts: Sequence[str]) -> list[Reference]:
+    content = word(
+        heading("Introduction"),
+        paragraph("Some text (2019)."),
+        heading("References"),
+        *(paragraph(text, numbered=True) for text in texts),
+        heading("Appendix"),
+        paragraph("More text."),
+    )
+    return read_manuscript(content, "paper.docx", ".docx").references
+
+
+INVENTED = (
+    "Deep learning sees imaginary tumours from low orbit",
+    "Statins and the sleep of lighthouse keepers: a sham-controlled trial",
+    "A meta-analysis of meta-analyses that were never carried out",
+    "Gene drives in paper aeroplanes",
+)
+
+
+def fabricated(articles: Sequence[Article], most: int = 14) -> list[str]:
+    """Return references that say something false, each in one respect, or that cite nothing there is."""
+    made: list[str] = []
+    known = [one for one in articles if all(who.last_name for who in one.authors) and len(one.authors) > 1]
+    wanted = [one for one in known if parts(one)["volume"].isdigit() and parts(one)["pages"][:1].isdigit()][:most]
+    for one, other in zip(wanted, [*wanted[1:], wanted[0]], strict=True):
+        names, of_other = ", ".join(initials(one)), ", ".join(initials(other))
+        mine, theirs = parts(one), parts(other)
+        text = "{names}. {title}. {short} {year};{volume}{issue}:{pages}."
+        first, rest = mine["title"].split(" ", 1)
+        made += [
+            text.format(names=of_other, **mine),
+            text.format(names=names, **{**mine, "title": theirs["title"]}),
+            text.format(names=names, **{**mine, "title": INVENTED[len(made) % 4]}),
+            text.format(names=f"{names}, Nobodyson Q", **mine),
+            text.format(names=", ".join(initials(one)[:-1]), **mine),
+            text.format(names=names, **{**mine, "year": str(int(mine["year"]) - 3)}),
+            text.format(names=names, **{**mine, "volume": str(int(mine["volume"]) + 40)}),
+            text.format(names=names, **{**mine, "short": "Nature"}),
+            text.format(names=names, **{**mine, "title": f"{first} never {rest}"}),
+            text.format(names=", ".join(reversed(initials(one))), **mine),
+        ]
+    return made
