@@ -31,7 +31,7 @@ def index_new(services: Services) -> EntrezKitError | None:
     if services.settings.embeddings == "none":
         return None
     from entrez_kit.corpus.embeddings import embedder_of
-    from entrez_kit.corpus.search import vectors
+    from entrez_kit.corpus.search import vector_index, vectors
 
     store = services.corpus
     try:
@@ -40,7 +40,7 @@ def index_new(services: Services) -> EntrezKitError | None:
         with store.reading() as connection:
             if not vectors.missing(connection, embedder.name):
                 return None
-            if vectors.models(connection):
+            if vector_index.dimensions(connection):
                 vectors.check_model(connection, embedder.name)
         tracing.stage(EMBEDDING)
         vectors.embed_missing(store, embedder)
@@ -92,7 +92,7 @@ def reindex(services: Services, *, anew: bool = False) -> Reindexed:
         LocalEmbeddingsError: vectors are to be made anew and there is no provider.
     """
     from entrez_kit.corpus.embeddings import embedder_of
-    from entrez_kit.corpus.search import vectors
+    from entrez_kit.corpus.search import vector_index, vectors
 
     store = services.corpus
     with tracing.trace():
@@ -108,7 +108,8 @@ def reindex(services: Services, *, anew: bool = False) -> Reindexed:
         made = 0
         if embedder is not None:
             if anew:
-                vectors.forget(store, embedder.name)
+                with store.writing() as connection:
+                    vector_index.forget(connection, embedder.name)
             tracing.stage(EMBEDDING)
             made = vectors.embed_missing(store, embedder, anew=anew)
     return Reindexed(

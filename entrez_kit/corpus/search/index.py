@@ -161,6 +161,20 @@ def members_among(connection: sqlite3.Connection, query_key: str, pmids: "NDArra
     return np.isin(pmids, np.array(found, dtype=np.uint32))
 
 
+def all_members(connection: sqlite3.Connection, query_key: str) -> "NDArray[np.uint32]":
+    """Return the records that a query has found and that are current, ascending."""
+    import numpy as np
+
+    found = raw(connection).execute(
+        "SELECT pmids, members FROM lexical_blocks JOIN lexical_members USING (block) WHERE query_key = ?", (query_key,)
+    )
+    parts = [np.frombuffer(pmids, "<u4")[bits(members, len(pmids) // 4)] for pmids, members in found]
+    queued = _column(
+        connection, "SELECT pmid FROM lexical_queue JOIN membership USING (pmid) WHERE query_key = ?", query_key
+    )
+    return np.sort(np.concatenate([*parts, np.array(queued, dtype=np.uint32)]))
+
+
 def forget_members(connection: sqlite3.Connection, query_key: str) -> None:
     """Forget what a query has found."""
     connection.execute("DELETE FROM lexical_members WHERE query_key = ?", (query_key,))

@@ -116,7 +116,7 @@ class Block(NamedTuple):
     def _borders(self) -> Iterator[tuple[int, ...]]:
         """Yield the number of each stem, and where its postings and its positions begin and end."""
         firsts = np.flatnonzero(_differs(self.numbers))
-        lasts = np.append(firsts[1:], len(self.begins))
+        lasts = np.append(firsts[1:], len(self.begins))[: len(firsts)]  # none where no record has a word
         borders = np.append(self.begins, len(self.positions))
         columns = (self.numbers[firsts], firsts, lasts, borders[firsts], borders[lasts])
         return zip(*(column.tolist() for column in columns), strict=True)

@@ -1,29 +1,31 @@
 """Vectors of the corpus's passages: making those that are missing, and finding those nearest to a query.
 
-They lie in the table ``vectors``, one a passage and model. A search compares the query with all of them, block by
-block: exact, in constant memory, and fast enough for what fits on one machine.
+They lie in the table ``vectors``, one a passage and model. A search compares the query with all of them as the index
+has them, with 8 bits a dimension and a bound on the error, and then with those themselves that can be among the nearest
+by that bound: what it finds is exact.
 """
 
-import heapq
 import json
+import math
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from entrez_kit import tracing
 from entrez_kit.corpus.embeddings import BATCH, Embedder, embedder_of
+from entrez_kit.corpus.search import index, vector_index
+from entrez_kit.corpus.search.quantized import Floats, rounding
 from entrez_kit.corpus.search.ranking import Candidate
-from entrez_kit.errors import LocalEmbeddingsError
+from entrez_kit.errors import LocalEmbeddingsError, StoreError
 from entrez_kit.services import Services
 from entrez_kit.wording import Wording, run
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from entrez_kit.corpus.store.store import Store
-
-BLOCK: Final = 4_096
-"""Vectors compared at once."""
 
 
 class Near(NamedTuple):
@@ -49,6 +51,8 @@ def with_meaning(
     embedder = embedder_of(services.settings)
     assert embedder is not None
     found = {candidate.pmid: candidate for candidate in by_words}
+    with suppress(StoreError):  # where nothing can be written, the search reads what is queued by itself
+        services.corpus.index_vectors(vector_index.FEW, tracing.step)
     with services.corpus.reading() as connection:
         dim = check_model(connection, embedder.name)
     if dim is None:
@@ -70,37 +74,23 @@ def check_model(connection: sqlite3.Connection, model: str) -> int | None:
     Raises:
         LocalEmbeddingsError: it has none of this model; the hint says what to run.
     """
-    found = dimension(connection, model)
-    if found is not None:
-        return found
+    dims = vector_index.dimensions(connection)
+    if model in dims:
+        return dims[model]
     lacking = missing(connection, model)
     if not lacking:
         return None
-    others = models(connection)
-    kept = f" It has vectors of {', '.join(others)}." if others else ""
+    kept = f" It has vectors of {', '.join(dims)}." if dims else ""
     raise LocalEmbeddingsError(
         f"The corpus has no vectors of {model} for its {lacking:,} passages.{kept}",
-        details={"reason": "vectors_missing", "model": model, "missing_vectors": lacking, "models": others},
+        details={"reason": "vectors_missing", "model": model, "missing_vectors": lacking, "models": list(dims)},
     )
 
 
 def missing(connection: sqlite3.Connection, model: str) -> int:
     """Count the passages without a vector of a model."""
-    row = connection.execute(
-        "SELECT (SELECT count(*) FROM chunks) - (SELECT count(*) FROM vectors WHERE model = ?)", (model,)
-    ).fetchone()
-    return int(row[0])
-
-
-def models(connection: sqlite3.Connection) -> list[str]:
-    """Return the models that the corpus has vectors of."""
-    return [row[0] for row in connection.execute("SELECT DISTINCT model FROM vectors ORDER BY model")]
-
-
-def dimension(connection: sqlite3.Connection, model: str) -> int | None:
-    """Return the dimension of the vectors of a model, or None where there are none."""
-    row = connection.execute("SELECT dim FROM vectors WHERE model = ? LIMIT 1", (model,)).fetchone()
-    return int(row[0]) if row else None
+    passages: int = connection.execute("SELECT count(*) FROM chunks").fetchone()[0]
+    return passages - vector_index.count(connection, model)
 
 
 def dimension_changed(model: str, before: int, now: int) -> LocalEmbeddingsError:
@@ -129,7 +119,7 @@ def embed_missing(store: "Store", embedder: Embedder, *, anew: bool = False) -> 
     """
     with store.reading() as connection:
         total = missing(connection, embedder.name)
-        known = dimension(connection, embedder.name)
+        known = vector_index.dimensions(connection).get(embedder.name)
     done, last = 0, -1
     while True:
         with store.reading() as connection:
@@ -157,24 +147,21 @@ def embed_missing(store: "Store", embedder: Embedder, *, anew: bool = False) -> 
                     for row, vector in zip(rows, matrix, strict=True)
                 ],
             )
+        store.index_vectors(vector_index.AT_ONCE)
         done += len(rows)
         tracing.step(done, max(total, done))
     if anew:
         with store.writing() as connection:
-            connection.execute("DELETE FROM vectors WHERE model <> ?", (embedder.name,))
+            for model in {*vector_index.dimensions(connection)} - {embedder.name}:
+                vector_index.forget(connection, model)
+    store.index_vectors()
     return done
-
-
-def forget(store: "Store", model: str) -> None:
-    """Drop the vectors of a model."""
-    with store.writing() as connection:
-        connection.execute("DELETE FROM vectors WHERE model = ?", (model,))
 
 
 def nearest(
     connection: sqlite3.Connection,
     model: str,
-    vector: "np.ndarray",
+    vector: Floats,
     limit: int,
     *,
     corpus: str | None = None,
@@ -185,73 +172,123 @@ def nearest(
     Args:
         connection: reads the corpus.
         model: whose vectors to compare.
-        vector: the query, of length 1.
-        limit: most records.
+        vector: the query, of length 1 and of the model's dimension.
+        limit: most records; at least 1.
         corpus: only records of this query.
         also: PMIDs of records whose similarity is wanted whatever it is.
+
+    Raises:
+        sqlite3.Error: the vectors or their index cannot be read, or are damaged.
     """
-    import numpy as np
-
-    wanted = frozenset(also)
-    listed = np.fromiter(wanted, dtype=np.int64, count=len(wanted))
-    asked: dict[int, _Passage] = {}
-    best: dict[int, _Passage] = {}
-    bar = -2.0
-    for chunks, pmids, matrix in _blocks(connection, model, len(vector), corpus):
-        sims = matrix @ vector
-        looked_at = np.flatnonzero((sims > bar) | np.isin(pmids, listed)) if len(listed) else np.flatnonzero(sims > bar)
-        for place in looked_at.tolist():
-            passage = _Passage(int(pmids[place]), int(chunks[place]), float(sims[place]))
-            if passage.pmid in wanted:
-                _keep_better(asked, passage)
-            if passage.sim > bar:
-                _keep_better(best, passage)
-        if len(best) > 2 * limit:  # what is not among the leading ones now never will be by this passage
-            best = {passage.pmid: passage for passage in _leading(best, limit)}
-            bar = min(passage.sim for passage in best.values())
-    found = {passage.pmid: passage for passage in _leading(best, limit)} | asked
-    uuids = _uuids(connection, [passage.chunk for passage in found.values()])
-    return [Near(passage.pmid, uuids[passage.chunk], passage.sim) for passage in found.values()]
-
-
-class _Passage(NamedTuple):
-    pmid: int
-    chunk: int
-    sim: float
+    members = None if corpus is None else index.all_members(connection, corpus)
+    queued = vector_index.queued_of(connection, model)
+    leading = _Leading(limit)
+    for part in vector_index.vectors_of(connection, model, queued):
+        rows = _chosen(part.pmids, None, members)
+        leading.add(part.chunks[rows], part.pmids[rows], _products(part, vector)[rows], 0.0)
+    for block in vector_index.blocks(connection, model, len(vector)):
+        kept = block.kept
+        if queued:
+            fresh = np.isin(block.chunks, queued, invert=True)
+            kept = fresh if kept is None else kept & fresh
+        if kept is None and members is None:
+            leading.add(block.chunks, block.pmids, block.vectors.products(vector), block.vectors.bound)
+        elif len(rows := _chosen(block.pmids, kept, members)):
+            products = block.vectors.products(vector, rows)
+            leading.add(block.chunks[rows], block.pmids[rows], products, block.vectors.bound)
+    chunks, pmids, sims = _exact(connection, model, vector, leading.passages(), also)
+    order = np.lexsort((chunks, pmids, -sims))
+    best = order[np.sort(np.unique(pmids[order], return_index=True)[1])]
+    best = best[(np.arange(len(best)) < limit) | np.isin(pmids[best], np.array(also, dtype=np.uint32))]
+    uuids = _uuids(connection, chunks[best].tolist())
+    return [Near(int(pmids[place]), uuids[int(chunks[place])], float(sims[place])) for place in best]
 
 
-def _keep_better(found: dict[int, _Passage], passage: _Passage) -> None:
-    known = found.get(passage.pmid)
-    if known is None or passage.sim > known.sim:
-        found[passage.pmid] = passage
+class _Passages(NamedTuple):
+    """Passages by the bounds of their similarity: ``sims`` less and plus ``errors``."""
+
+    chunks: NDArray[np.int64]
+    pmids: NDArray[np.uint32]
+    sims: Floats
+    errors: Floats
+
+    def rows(self, rows: NDArray[np.integer] | NDArray[np.bool_] | slice) -> "_Passages":
+        return _Passages._make(column[rows] for column in self)
 
 
-def _leading(found: Mapping[int, _Passage], limit: int) -> list[_Passage]:
-    return heapq.nsmallest(limit, found.values(), key=lambda passage: (-passage.sim, passage.pmid))
+class _Leading:
+    """The passages that can be the best of one of the nearest records, as far as their bounds tell."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._bar = -math.inf
+        self._parts = [_Passages._make(np.empty(0, kind) for kind in (np.int64, np.uint32, np.float32, np.float32))]
+        self._count, self._most = 0, vector_index.BLOCK
+
+    def add(self, chunks: NDArray[np.int64], pmids: NDArray[np.uint32], sims: Floats, error: float) -> None:
+        rows = np.flatnonzero(sims >= self._bar - error)
+        errors = np.full(len(rows), error, dtype=np.float32)
+        self._parts.append(_Passages(chunks[rows], pmids[rows], sims[rows], errors))
+        self._count += len(rows)
+        if self._count > self._most:
+            self._most = vector_index.BLOCK + 2 * len(self.passages().chunks)
+
+    def passages(self) -> _Passages:
+        """Return them, and leave out from now on what is below the last of as many records as are wanted."""
+        found = _Passages._make(map(np.concatenate, zip(*self._parts, strict=True)))
+        least = found.sims - found.errors
+        order = np.argsort(-least)
+        records = np.sort(np.unique(found.pmids[order], return_index=True)[1])
+        if len(records) >= self._limit:
+            self._bar = float(least[order[records[self._limit - 1]]])
+            found = found.rows(found.sims + found.errors >= self._bar)
+        self._parts, self._count = [found], len(found.chunks)
+        return found
+
+
+def _chosen(
+    pmids: NDArray[np.uint32], kept: NDArray[np.bool_] | None, members: NDArray[np.uint32] | None
+) -> NDArray[np.intp]:
+    """Return the places of those passages that are kept and whose records are among the members."""
+    chosen = np.ones(len(pmids), dtype=np.bool_) if kept is None else kept
+    if members is not None:
+        places = np.searchsorted(members, pmids)
+        places[places == len(members)] = 0
+        chosen = chosen & (members[places] == pmids) if len(members) else np.zeros_like(chosen)
+    return np.flatnonzero(chosen)
+
+
+def _exact(
+    connection: sqlite3.Connection, model: str, vector: Floats, leading: _Passages, also: Sequence[int]
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], Floats]:
+    """Compare the query with the vectors themselves of some passages, and of those of some records.
+
+    Raises:
+        sqlite3.Error: one is not there, or is another than the index says.
+    """
+    asked = connection.execute(f"SELECT id FROM chunks WHERE pmid {index.LISTED}", (json.dumps(list(also)),))
+    wanted = sorted({*leading.chunks.tolist(), *(row[0] for row in asked)})
+    parts = [
+        (part.chunks, part.pmids, _products(part, vector))
+        for part in vector_index.vectors_of(connection, model, wanted)
+    ]
+    none = leading.rows(slice(0))
+    chunks, pmids, sims = map(np.concatenate, zip(none[:3], *parts, strict=True))
+    places = np.searchsorted(chunks, leading.chunks)
+    if not np.isin(leading.chunks, chunks).all():
+        raise vector_index.damaged("a passage without its vector")
+    if (np.abs(sims[places] - leading.sims) > leading.errors + rounding(len(vector))).any():
+        raise vector_index.damaged("a vector that is not as it was taken in")
+    return chunks, pmids, sims
+
+
+def _products(part: vector_index.Vectors, vector: Floats) -> Floats:
+    if part.matrix.shape[1] != len(vector):
+        raise vector_index.damaged(f"vectors of {part.matrix.shape[1]} dimensions where {len(vector)} are due")
+    products = part.matrix.astype(np.float64) @ vector  # so that equal vectors have equal products
+    return products.astype(np.float32)
 
 
 def _uuids(connection: sqlite3.Connection, chunks: Sequence[int]) -> dict[int, str]:
-    rows = connection.execute(
-        "SELECT id, uuid FROM chunks WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(chunks)),)
-    )
-    return {row["id"]: row["uuid"] for row in rows}
-
-
-def _blocks(
-    connection: sqlite3.Connection, model: str, dim: int, corpus: str | None
-) -> "Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]":
-    """Yield the numbers of passages, those of their records, and their vectors as the rows of a matrix."""
-    import numpy as np
-
-    among = "" if corpus is None else "JOIN membership AS m ON m.pmid = c.pmid AND m.query_key = :corpus"
-    values: Mapping[str, object] = {"model": model, "dim": dim, "corpus": corpus}
-    rows = connection.execute(
-        f"""
-        SELECT v.chunk_id, c.pmid, v.vector FROM vectors AS v JOIN chunks AS c ON c.id = v.chunk_id {among}
-        WHERE v.model = :model AND v.dim = :dim
-        """,
-        values,
-    )
-    while block := rows.fetchmany(BLOCK):
-        matrix = np.frombuffer(b"".join(row[2] for row in block), dtype="<f4").reshape(len(block), dim)
-        yield np.array([row[0] for row in block]), np.array([row[1] for row in block]), matrix
+    rows = connection.execute(f"SELECT id, uuid FROM chunks WHERE id {index.LISTED}", (json.dumps(chunks),))
+    return {row[0]: row[1] for row in rows}

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from entrez_kit.corpus.store.schema import prepare
 from entrez_kit.errors import StoreError
 from entrez_kit.private_files import database_files, make_private_database, make_private_folder
-from entrez_kit.wording import AGAIN, Wording
+from entrez_kit.wording import AGAIN, REINDEX, Wording
 
 BUSY_SECONDS: Final = 30.0
 """How long a writer waits for another one; a batch of a sync takes a fraction of a second."""
@@ -277,9 +277,13 @@ _OF_DAMAGE: Final = (
     "vtable constructor failed",
     "Could not decode",
     "malformed JSON",
-    "malformed full-text index",
+    "malformed vectors",
 )
 """What flipped bytes make SQLite say without a code of its own for it."""
+
+
+_OF_INDEXES: Final = ("malformed full-text index", "malformed vector index")
+"""The same of what is made of the records."""
 
 
 @contextmanager
@@ -293,6 +297,8 @@ def complaints(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as exc:
         meaning = _MEANINGS.get(_primary(exc))
+        if meaning is None and str(exc).startswith(_OF_INDEXES):
+            meaning = ("corrupt", "is damaged", Wording(REINDEX, "; it is made of the records."))
         if meaning is None and not str(exc).startswith(_OF_DAMAGE):
             raise
         reason, problem, hint = meaning or ("corrupt", "lacks a part that belongs to it", _DAMAGED)

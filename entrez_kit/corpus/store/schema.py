@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from entrez_kit.corpus.search import index as lexical
+from entrez_kit.corpus.search import vector_index
 from entrez_kit.errors import StoreError
 
 APPLICATION_ID: Final = 0x456B6974
@@ -194,8 +195,13 @@ def _fourth(connection: sqlite3.Connection) -> None:
     connection.execute("DROP TABLE versions_before")
 
 
+def _fifth(connection: sqlite3.Connection) -> None:
+    # An index of the vectors, which the next sync or search makes.
+    vector_index.create(connection)
+
+
 Migration = Callable[[sqlite3.Connection], None]
-MIGRATIONS: tuple[Migration, ...] = (_first, _second, _third, _fourth)
+MIGRATIONS: tuple[Migration, ...] = (_first, _second, _third, _fourth, _fifth)
 """Each turns a file of the version before into the next; the number of them is the present version."""
 
 

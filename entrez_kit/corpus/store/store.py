@@ -15,6 +15,7 @@ from typing import Final
 
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.search import index as lexical
+from entrez_kit.corpus.search import vector_index
 from entrez_kit.corpus.store import checkpoints, reading, writing
 from entrez_kit.corpus.store.checkpoints import Checkpoint, Ending, Job
 from entrez_kit.corpus.store.database import CorpusFile, sync_lock
@@ -94,7 +95,7 @@ class Store:
             yield from reading.articles(connection, query_key)
 
     def reindex(self, progress: Callable[[int, int], None] | None = None) -> int:
-        """Work out anew what is made of the stored records (quality, chunks, full-text index); return how many.
+        """Work out anew what is made of the stored records (quality, chunks, indexes); return how many.
 
         Needed after an upgrade that judges or cuts records otherwise. No record gets a new version by it, and a chunk
         that stays the same keeps its vectors.
@@ -116,7 +117,10 @@ class Store:
         with self.writing() as connection:
             lexical.drop(connection)
             lexical.create(connection)
+            vector_index.drop(connection)
+            vector_index.create(connection)
         self.index_words()
+        self.index_vectors()
         return done
 
     def index_words(self, least: int = 1, progress: Callable[[int, int], None] | None = None) -> None:
@@ -126,12 +130,25 @@ class Store:
             least: leave it at fewer queued records.
             progress: called after each transaction with the number done and the number there are.
         """
+        self._catch_up(lexical.queued, lexical.catch_up, least, progress)
+
+    def index_vectors(self, least: int = 1, progress: Callable[[int, int], None] | None = None) -> None:
+        """Bring the index of the vectors up to date, some thousands of vectors a transaction; see ``index_words``."""
+        self._catch_up(vector_index.queued, vector_index.catch_up, least, progress)
+
+    def _catch_up(
+        self,
+        queued: Callable[[sqlite3.Connection], int],
+        catch_up: Callable[[sqlite3.Connection], int],
+        least: int,
+        progress: Callable[[int, int], None] | None,
+    ) -> None:
         with self.reading() as connection:
-            total = lexical.queued(connection)
+            total = queued(connection)
         done, more = 0, total >= least
         while more:
             with self.writing() as connection:
-                count = lexical.catch_up(connection)
+                count = catch_up(connection)
             done, more = done + count, count > 0
             if progress is not None:
                 progress(done, max(done, total))

@@ -15,11 +15,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from corpus_bench import Paper, contents, rows, series
 from places import DATA
 
-from entrez_kit.corpus.search import words
+from entrez_kit.corpus.search import vector_index, vectors, words
 from entrez_kit.corpus.store import database, schema
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.errors import Exit, StoreError
@@ -200,9 +201,18 @@ def test_a_corpus_of_the_version_before_is_taken_over_and_indexed_anew(store: St
         with store.reading() as connection:
             return [hit.pmid for hit in words.search(connection, word, 20, corpus=corpus)]
 
+    def near() -> list[tuple[int, float]]:
+        with store.reading() as connection:
+            (model, dim), *_ = vector_index.dimensions(connection).items()
+            query = np.eye(1, dim, dtype=np.float32)[0]
+            return [(hit.pmid, round(hit.sim, 5)) for hit in vectors.nearest(connection, model, query, 20)]
+
+    stored = rows(store, "SELECT pmid, vector FROM vectors AS v JOIN chunks AS c ON c.id = v.chunk_id")
+    sims = {pmid: round(float(np.frombuffer(vector, "<f4")[0]), 5) for pmid, vector in stored}
     others = [*range(1004, 1013)]
-    for step in (lambda: None, store.index_words, store.reindex):
+    for step in (lambda: None, store.index_words, store.index_vectors, store.reindex):
         step()
+        assert near() == sorted(sims.items(), key=lambda found: (-found[1], found[0]))
         assert found("zebrafish") == [1002, *others]
         assert (found("sharks"), found("osteoporosis"), found("H2O tumor")) == ([1001], [2001], [2001])
         assert (found("zebrafish", "other"), found("sharks", "other")) == ([1002], [1001])

@@ -14,11 +14,11 @@ from entrez_kit import EntrezKit
 from entrez_kit.corpus.embeddings import Embedder
 from entrez_kit.corpus.indexing import index_new, reindex
 from entrez_kit.corpus.operations import RAG_SEARCH
-from entrez_kit.corpus.search import vectors
+from entrez_kit.corpus.search import vector_index, vectors
 from entrez_kit.corpus.search.rag_search import RagSearchResult
 from entrez_kit.corpus.search.ranking import ALPHA
 from entrez_kit.corpus.store.store import Store
-from entrez_kit.errors import EmbeddingsError, LocalEmbeddingsError, NotConfigured
+from entrez_kit.errors import EmbeddingsError, LocalEmbeddingsError, NotConfigured, StoreError
 from entrez_kit.operation import execute
 from entrez_kit.tracing import Watch, watched
 
@@ -138,7 +138,7 @@ def test_the_nearest_are_found_exactly_each_record_once(tmp_path: Path, monkeypa
 
     import numpy as np
 
-    monkeypatch.setattr(vectors, "BLOCK", 7)
+    monkeypatch.setattr(vector_index, "BLOCK", 7)
     store = Store(tmp_path / "corpus.db")
     draw = random.Random(4)
     store.upsert_pubmed_docs(
@@ -148,7 +148,9 @@ def test_the_nearest_are_found_exactly_each_record_once(tmp_path: Path, monkeypa
     vectors.embed_missing(store, embedder)
     query = next(embedder.matrices(["abba"]))[0]
     stored = rows(store, "SELECT pmid, uuid, vector FROM chunks JOIN vectors ON vectors.chunk_id = id")
-    sims = {pmid: (float(np.frombuffer(blob, "<f4") @ query), uuid) for pmid, uuid, blob in stored}
+    sims = {
+        pmid: (float(np.float32(np.frombuffer(blob, "<f4").astype(float) @ query)), uuid) for pmid, uuid, blob in stored
+    }
     expected = sorted(sims, key=lambda pmid: (-sims[pmid][0], pmid))
 
     with store.reading() as connection:
@@ -158,6 +160,35 @@ def test_the_nearest_are_found_exactly_each_record_once(tmp_path: Path, monkeypa
     assert all(near.sim == pytest.approx(sims[near.pmid][0], abs=1e-6) for near in found)
     assert all(near.uuid == sims[near.pmid][1] for near in found)
     assert {near.pmid for near in with_others} == {*expected[:5], expected[-1]}
+
+
+@needs_model2vec
+def test_a_search_takes_in_what_is_queued_once_it_is_much(kit: EntrezKit, monkeypatch: pytest.MonkeyPatch) -> None:
+    def queued() -> int:
+        with kit.services.corpus.reading() as connection:
+            return vector_index.queued(connection)
+
+    reindex(kit.services)
+    assert queued() == 0
+    kit.services.corpus.mark_deleted([4])
+    kit.rag_search(query="zebrafish")
+    assert queued() == 1
+    monkeypatch.setattr(vector_index, "FEW", 1)
+    kit.rag_search(query="zebrafish")
+    assert queued() == 0
+
+
+@needs_model2vec
+def test_a_damaged_index_is_an_error_that_a_reindex_mends(kit: EntrezKit) -> None:
+    reindex(kit.services)
+    with kit.services.corpus.writing() as connection:
+        connection.execute("UPDATE vector_blocks SET codes = substr(codes, 2)")
+
+    with pytest.raises(StoreError, match="malformed vector index") as caught:
+        kit.rag_search(query="zebrafish")
+    assert (caught.value.reason, "corpus reindex" in caught.value.recovery_hint) == ("corrupt", True)
+    reindex(kit.services)
+    assert found(kit.rag_search(query="zebrafish", top_k=2)) == ["pmid:1", "pmid:2"]
 
 
 # Searching by words and meanings

@@ -1,0 +1,256 @@
+"""The index of the corpus's vectors: what is in it, and how it follows them.
+
+Beside each vector in the table ``vectors`` the index has it with 8 bits a dimension, in blocks that a search reads one
+after the other. Triggers queue every vector that comes or goes, in the transaction that does it. ``catch_up`` strikes
+those out of the blocks and writes what there is of them now into new ones; a block of few passages is written anew with
+the next, so that there are few such. A search reads what is still queued from the vectors themselves.
+
+Tables: ``vector_queue`` and ``vector_blocks``. They are made of ``vectors``, and can be made anew at any time.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from entrez_kit.corpus.search.index import LISTED, bits, raw
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from entrez_kit.corpus.search.quantized import Quantized
+
+BLOCK: Final = 2_048
+"""Passages of a block; one with less than half as many is written anew with the next."""
+AT_ONCE: Final = 8_192
+"""Vectors taken in by one pass."""
+FEW: Final = 500
+"""So many queued vectors a search reads by itself in some hundredths of a second."""
+
+_SCHEMA: Final = (
+    """
+    CREATE TABLE vector_queue (
+        model TEXT NOT NULL,
+        chunk_id INTEGER NOT NULL,
+        PRIMARY KEY (model, chunk_id)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE vector_blocks (
+        block INTEGER PRIMARY KEY AUTOINCREMENT,
+        model TEXT NOT NULL,
+        dim INTEGER NOT NULL,
+        passages INTEGER NOT NULL,        -- those not struck out
+        struck BLOB,                      -- one bit a passage; null where none is
+        chunks BLOB NOT NULL,             -- numbers of passages, ascending, 64 bits each
+        pmids BLOB NOT NULL,              -- 32 bits a passage
+        middles BLOB NOT NULL,            -- float32 a dimension
+        steps BLOB NOT NULL,              -- float32 a dimension
+        error REAL NOT NULL,              -- how far a vector is at most from middles + steps * codes
+        codes BLOB NOT NULL               -- 8 bits a dimension, passage by passage
+    )
+    """,
+    """
+    CREATE TRIGGER vector_added AFTER INSERT ON vectors BEGIN
+        INSERT OR IGNORE INTO vector_queue VALUES (new.model, new.chunk_id);
+    END
+    """,
+    """
+    CREATE TRIGGER vector_gone AFTER DELETE ON vectors BEGIN
+        INSERT OR IGNORE INTO vector_queue VALUES (old.model, old.chunk_id);
+    END
+    """,
+)
+
+
+class Vectors(NamedTuple):
+    """Passages, their records and their vectors, the rows of a float32 matrix."""
+
+    chunks: "NDArray[np.int64]"
+    pmids: "NDArray[np.uint32]"
+    matrix: "NDArray[np.float32]"
+
+
+class Block(NamedTuple):
+    """A block as it is searched; ``kept`` says which passages are not struck out, None where all are."""
+
+    chunks: "NDArray[np.int64]"
+    pmids: "NDArray[np.uint32]"
+    kept: "NDArray[np.bool_] | None"
+    vectors: "Quantized"
+
+
+def create(connection: sqlite3.Connection) -> None:
+    """Make the tables, and queue every vector there is."""
+    for statement in _SCHEMA:
+        connection.execute(statement)
+    connection.execute("INSERT INTO vector_queue SELECT model, chunk_id FROM vectors")
+
+
+def drop(connection: sqlite3.Connection) -> None:
+    """Remove the tables."""
+    for kind, names in (("TRIGGER", ("vector_added", "vector_gone")), ("TABLE", ("vector_queue", "vector_blocks"))):
+        for name in names:
+            connection.execute(f"DROP {kind} IF EXISTS {name}")
+
+
+def forget(connection: sqlite3.Connection, model: str) -> None:
+    """Drop the vectors of a model."""
+    for table in ("vectors", "vector_queue", "vector_blocks"):
+        connection.execute(f"DELETE FROM {table} WHERE model = ?", (model,))
+
+
+def queued(connection: sqlite3.Connection) -> int:
+    """Return how many vectors are to be taken in or forgotten."""
+    found: int = connection.execute("SELECT count(*) FROM vector_queue").fetchone()[0]
+    return found
+
+
+def queued_of(connection: sqlite3.Connection, model: str, limit: int = -1) -> list[int]:
+    """Return the passages whose vectors of a model are to be taken in or forgotten, ascending."""
+    found = connection.execute(
+        "SELECT chunk_id FROM vector_queue WHERE model = ? ORDER BY chunk_id LIMIT ?", (model, limit)
+    )
+    return [row[0] for row in found]
+
+
+def dimensions(connection: sqlite3.Connection) -> dict[str, int]:
+    """Return the models that there are vectors of, with their dimensions."""
+    found = connection.execute(
+        """
+        SELECT model, dim FROM vector_blocks WHERE passages > 0 UNION
+        SELECT model, dim FROM vector_queue JOIN vectors USING (model, chunk_id) ORDER BY model
+        """
+    )
+    return {row[0]: row[1] for row in found}
+
+
+def count(connection: sqlite3.Connection, model: str) -> int:
+    """Count the vectors of a model."""
+    exact = queued_of(connection, model, 1)
+    of = "count(*) FROM vectors" if exact else "coalesce(sum(passages), 0) FROM vector_blocks"
+    found: int = connection.execute(f"SELECT {of} WHERE model = ?", (model,)).fetchone()[0]
+    return found
+
+
+def catch_up(connection: sqlite3.Connection) -> int:
+    """Take in or forget what was queued, at most ``AT_ONCE`` vectors; return how many. Call it until it returns 0."""
+    first = connection.execute("SELECT model FROM vector_queue LIMIT 1").fetchone()
+    if first is None:
+        return 0
+    model = first[0]
+    chunks = queued_of(connection, model, AT_ONCE)
+    for part in vectors_of(connection, model, sorted({*chunks, *_strike(connection, model, chunks)})):
+        _write(connection, model, part)
+    connection.execute("DELETE FROM vector_queue WHERE model = ? AND chunk_id <= ?", (model, chunks[-1]))
+    return len(chunks)
+
+
+def vectors_of(connection: sqlite3.Connection, model: str, chunks: Sequence[int]) -> Iterator[Vectors]:
+    """Yield the vectors that some passages have, some thousands at a time, ascending.
+
+    Raises:
+        sqlite3.Error: they cannot be read, or are not of one dimension.
+    """
+    import numpy as np
+
+    found = raw(connection).execute(
+        "SELECT v.chunk_id, c.pmid, v.vector FROM vectors AS v JOIN chunks AS c ON c.id = v.chunk_id "
+        f"WHERE v.model = ? AND v.chunk_id {LISTED} ORDER BY v.chunk_id",
+        (model, json.dumps(chunks)),
+    )
+    while rows := found.fetchmany(BLOCK):
+        numbers, pmids, vectors = zip(*rows, strict=True)
+        try:
+            matrix = np.stack([np.frombuffer(vector, dtype="<f4") for vector in vectors])
+        except ValueError:
+            raise sqlite3.DatabaseError("malformed vectors: they differ in their dimension") from None
+        if not np.isfinite(matrix).all():
+            raise sqlite3.DatabaseError("malformed vectors: one is not made of numbers")
+        yield Vectors(np.array(numbers, dtype=np.int64), np.array(pmids, dtype=np.uint32), matrix)
+
+
+def blocks(connection: sqlite3.Connection, model: str, dim: int) -> Iterator[Block]:
+    """Yield the blocks of a model.
+
+    Raises:
+        sqlite3.Error: one cannot be read, or is damaged.
+    """
+    import numpy as np
+
+    from entrez_kit.corpus.search.quantized import Quantized
+
+    found = raw(connection)
+    (cache,) = found.execute("PRAGMA cache_size").fetchone()
+    found.execute("PRAGMA cache_size=-1000")  # every page is read once; few fit into the processor's own cache
+    try:
+        for number, struck, chunks, pmids, *stored in found.execute(
+            "SELECT block, struck, chunks, pmids, middles, steps, error, codes FROM vector_blocks WHERE model = ?",
+            (model,),
+        ):
+            try:
+                vectors = Quantized.read(dim, *stored)
+                kept = None if struck is None else ~bits(struck, len(vectors.codes))
+                block = Block(np.frombuffer(chunks, "<i8"), np.frombuffer(pmids, "<u4"), kept, vectors)
+            except ValueError as exc:
+                raise damaged(f"block {number}, {exc}") from None
+            if (
+                not len(block.chunks) == len(block.pmids) == len(vectors.codes)
+                or not np.isfinite(vectors.error + vectors.steps).all()
+            ):
+                raise damaged(f"block {number}, whose parts do not fit each other")
+            yield block
+    finally:
+        found.execute(f"PRAGMA cache_size={cache}")
+
+
+def damaged(problem: str) -> sqlite3.DatabaseError:
+    """Return the error for an index that is not what was written."""
+    return sqlite3.DatabaseError(f"malformed vector index: {problem}")
+
+
+def _strike(connection: sqlite3.Connection, model: str, chunks: Sequence[int]) -> list[int]:
+    """Strike passages out of the blocks they are in; return those of blocks that are dropped for having few left."""
+    import numpy as np
+
+    wanted, moved = np.array(chunks), []
+    found = raw(connection).execute(
+        "SELECT block, passages, struck, chunks FROM vector_blocks WHERE model = ?", (model,)
+    )
+    for block, passages, packed, stored in found.fetchall():
+        numbers = np.frombuffer(stored, dtype="<i8")
+        struck = np.isin(numbers, wanted)
+        if packed is not None:
+            struck |= bits(packed, len(numbers))
+        left = int(np.count_nonzero(~struck))
+        if left < BLOCK // 2:
+            moved += numbers[~struck].tolist()
+            connection.execute("DELETE FROM vector_blocks WHERE block = ?", (block,))
+        elif left < passages:
+            connection.execute(
+                "UPDATE vector_blocks SET passages = ?, struck = ? WHERE block = ?",
+                (left, np.packbits(struck).tobytes(), block),
+            )
+    return moved
+
+
+def _write(connection: sqlite3.Connection, model: str, vectors: Vectors) -> None:
+    from entrez_kit.corpus.search.quantized import Quantized
+
+    rounded = Quantized.of(vectors.matrix)
+    connection.execute(
+        "INSERT INTO vector_blocks (model, dim, passages, chunks, pmids, middles, steps, error, codes) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            model,
+            len(rounded.steps),
+            len(vectors.chunks),
+            vectors.chunks.astype("<i8").tobytes(),
+            vectors.pmids.astype("<u4").tobytes(),
+            rounded.middles.astype("<f4").tobytes(),
+            rounded.steps.astype("<f4").tobytes(),
+            rounded.error,
+            rounded.codes.tobytes(),
+        ),
+    )

@@ -1,0 +1,142 @@
+"""Measure how quickly the corpus's vectors are compared with a query. Run by hand:
+
+    python tests/benchmarks/vectors.py                     # 200,000 vectors of 256 dimensions, a minute
+    python tests/benchmarks/vectors.py --vectors 1000000   # some minutes and 3 GB of disk
+    python tests/benchmarks/vectors.py --vectors 20000 --dim 768
+
+"naive" reads every vector's row, some thousand at a time, and multiplies; ours is asked in turn with it, and has to
+give the same records in the same order. CPU seconds are counted, of every query the fastest of three.
+
+Exits 1 when a promise is broken; those about time hold from 100,000 vectors on.
+"""
+
+import argparse
+import os
+import resource
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # its threads keep counting CPU seconds when there is nothing left to do
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+import numpy as np
+from indexed import index, join, opened
+from invented_vectors import MODEL, PASSAGES, Floats, Invented, index_vectors, put_vectors
+
+from entrez_kit.corpus.search import vectors
+
+WANTED = 60
+"""Records that a search of 20 hits looks for."""
+ROUNDS = 3
+AT_ONCE = 4_096
+TIMED_FROM = 100_000
+MOST_OF_NAIVE = 0.2
+MOST_NARROWED = 1.2
+EVERY = 2, 10, 100, 1_000
+
+
+def main() -> int:
+    """Print the figures; return whether a promise was broken."""
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--vectors", type=int, default=200_000)
+    arguments.add_argument("--dim", type=int, default=256)
+    arguments.add_argument("--queries", type=int, default=20)
+    arguments.add_argument("--folder", type=Path, help="where to make the file, which is then kept")
+    options = arguments.parse_args()
+    invented = Invented(options.dim)
+    queries = [query for matrix in invented.vectors(options.queries, seed=0) for query in matrix]
+    broken: list[str] = []
+    with tempfile.TemporaryDirectory() as temporary:
+        connection = opened(str((options.folder or Path(temporary)) / "vectors.db"))
+        fill(connection, invented, options.vectors)
+        for query in queries:
+            if [near.pmid for near in nearest(connection, query)] != naive(connection, query):
+                broken.append("ours finds others than naive")
+        contenders: dict[str, Callable[[Floats], object]] = {"naive": partial(naive, connection)}
+        contenders["ours"] = partial(nearest, connection)
+        for every in EVERY:
+            contenders[f"ours, 1 record in {every}"] = partial(nearest, connection, corpus=str(every))
+        took = compare(contenders, queries)
+        connection.close()
+    print(f"peak memory of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+    if options.vectors >= TIMED_FROM:
+        if took["ours"] > MOST_OF_NAIVE * took["naive"]:
+            broken.append(f"ours takes more than {MOST_OF_NAIVE} of naive")
+        if max(seconds for name, seconds in took.items() if name != "naive") > MOST_NARROWED * took["ours"]:
+            broken.append(f"within a corpus ours takes more than {MOST_NARROWED} of ours in all")
+    for promise in sorted({*broken}):
+        print(f"broken: {promise}")
+    return bool(broken)
+
+
+def fill(connection: sqlite3.Connection, invented: Invented, count: int) -> None:
+    """Write and index the vectors; print how long the index took and how large it is."""
+    connection.execute("PRAGMA cache_size=-32000")  # as the corpus has it
+    connection.execute("PRAGMA synchronous=OFF")
+    connection.execute("BEGIN")
+    put_vectors(connection, invented, count)
+    index(connection)
+    for every in EVERY:
+        join(connection, str(every), range(1, 2 + count // PASSAGES, every))
+    connection.execute("COMMIT")
+    start = time.process_time()
+    connection.execute("BEGIN")
+    index_vectors(connection)
+    connection.execute("COMMIT")
+    seconds = time.process_time() - start
+    held = "SELECT (SELECT sum(length(codes) + length(chunks) + length(pmids)) FROM vector_blocks), sum(length(vector))"
+    size, of = connection.execute(f"{held} FROM vectors").fetchone()
+    print(f"{count:,} vectors of {invented.dim} dimensions, {count / seconds:,.0f} indexed a second", end=", ")
+    print(f"{size / 1e6:,.0f} MB beside {of / 1e6:,.0f} MB of vectors")
+
+
+def nearest(connection: sqlite3.Connection, query: Floats, corpus: str | None = None) -> list[vectors.Near]:
+    """Ask ours, as a search does: inside a transaction."""
+    connection.execute("BEGIN")
+    try:
+        return vectors.nearest(connection, MODEL, query, WANTED, corpus=corpus)
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def naive(connection: sqlite3.Connection, query: Floats) -> list[int]:
+    """Compare every row."""
+    best: dict[int, float] = {}
+    rows = connection.execute(
+        "SELECT pmid, vector FROM vectors AS v JOIN chunks AS c ON c.id = v.chunk_id WHERE model = ?", (MODEL,)
+    )
+    while block := rows.fetchmany(AT_ONCE):
+        sims = np.frombuffer(b"".join(row[1] for row in block), "<f4").reshape(len(block), -1) @ query
+        for place in np.argsort(-sims)[: WANTED * PASSAGES].tolist():
+            pmid, sim = block[place][0], float(sims[place])
+            best[pmid] = max(best.get(pmid, -2.0), sim)
+    return sorted(best, key=lambda pmid: (-best[pmid], pmid))[:WANTED]
+
+
+def compare(contenders: dict[str, Callable[[Floats], object]], queries: list[Floats]) -> dict[str, float]:
+    """Print and return the median CPU time of a query for each contender."""
+    fastest: dict[str, list[float]] = {name: [] for name in contenders}
+    for query in queries:
+        times = {name: float("inf") for name in contenders}
+        for _ in range(ROUNDS):
+            for name, ask in contenders.items():
+                start = time.process_time()
+                ask(query)
+                times[name] = min(times[name], time.process_time() - start)
+        for name, seconds in times.items():
+            fastest[name].append(seconds)
+    medians = {name: statistics.median(seconds) for name, seconds in fastest.items()}
+    for name, seconds in medians.items():
+        print(f"{name:24} p50 {1e3 * seconds:8.1f} ms, {seconds / medians['naive']:6.3f} of naive", end=", ")
+        print(f"most {1e3 * max(fastest[name]):.1f} ms")
+    return medians
+
+
+if __name__ == "__main__":
+    sys.exit(main())
