@@ -4,8 +4,8 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -120,29 +120,6 @@ class Transport:
             )
         return reply
 
-    @contextmanager
-    def stream(self, call: Call) -> Iterator[Iterator[bytes]]:
-        """Open a call of any size and yield its body in pieces, past the cache and the size limit.
-
-        Opening it is retried like any request; the body cannot be, since pieces of it are out already.
-
-        Raises:
-            UpstreamError: the service does not answer, or (while reading) the body breaks off.
-        """
-        from entrez_kit.transport import session as sessions
-        from entrez_kit.transport.wire import Outgoing
-
-        deadline = self._deadline(call, time.monotonic())
-        tally = Tally()
-        adapter, session = self._adapter_now()
-
-        def attempt(_: int) -> sessions.ReplyStream:
-            request = Outgoing(call, deadline=deadline, tally=tally, streams=True)
-            return sessions.ReplyStream(session, adapter, request, self._redactor)
-
-        with self._repeat(call, attempt, deadline, tally) as pieces:
-            yield _final_errors(pieces, tally)
-
     def close(self) -> None:
         """Close the connections and the cache file; a later call opens them again."""
         with self._lock:
@@ -169,8 +146,7 @@ class Transport:
                     value = call.expect.read(stored.content)
                     return Reply(stored.content, value, self.shown(call), call.method, True, stored.status, 0, until)
 
-        from entrez_kit.transport.session import surroundings  # a reply that was stored needs nothing of this
-        from entrez_kit.transport.wire import Outgoing
+        from entrez_kit.transport.wire import Outgoing, surroundings  # a reply that was stored needs nothing of this
 
         adapter, session = self._adapter_now()
 
@@ -272,16 +248,6 @@ def _note_exchange(call: Call, reply: Reply | None, tally: Tally, seconds: float
             tally.sent,
             seconds,
         )
-
-
-def _final_errors(pieces: Iterator[bytes], tally: Tally) -> Iterator[bytes]:
-    """Pass pieces on; what would be retried elsewhere is final here."""
-    try:
-        yield from pieces
-        return
-    except Retryable as exc:
-        error = _after_attempts(exc.error, tally)
-    raise error
 
 
 def _after_attempts(error: EntrezKitError, tally: Tally) -> EntrezKitError:

@@ -223,7 +223,6 @@ class Outgoing(requests.PreparedRequest):
     Args:
         deadline: `time.monotonic` value by which everything must be done.
         tally: counts what is sent.
-        streams: whether the body is read piece by piece, each in the time limit of a request.
     """
 
     def __init__(
@@ -232,13 +231,11 @@ class Outgoing(requests.PreparedRequest):
         *,
         deadline: float,
         tally: Tally | None = None,
-        streams: bool = False,
     ) -> None:
         super().__init__()
         self.call = call
         self.deadline = deadline
         self.tally = tally or Tally()
-        self.streams = streams
         self.moved_to: str | None = None
         try:
             self.prepare(
@@ -253,6 +250,12 @@ class Outgoing(requests.PreparedRequest):
             prepared = True
         if not prepared:
             raise _bad_address(call)
+
+
+def surroundings(session: requests.Session, request: Outgoing) -> dict[str, Any]:
+    """Return the proxies and certificates that the environment names for a request."""
+    around = dict(session.merge_environment_settings(request.url or request.call.url, {}, None, None, None))
+    return {name: around[name] for name in ("verify", "cert", "proxies")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,9 +305,9 @@ class WireAdapter(HTTPAdapter):
             EntrezKitError: it failed for good.
         """
         call = request.call
-        with self.open(request, verify=verify, cert=cert, proxies=proxies) as live:
+        with self._open(request, verify=verify, cert=cert, proxies=proxies) as live:
             until = min(request.deadline, time.monotonic() + self._seconds(call))
-            body = b"".join(self.pieces(live, call, until=until, most=MAX_BODY_BYTES))
+            body = b"".join(self._pieces(live, call, until))
             if live.status_code != 200 or POLICIES[call.service].echoes:  # else it is data, and stays as it is
                 body = self._redactor.body(body)
             incoming = replies.Incoming(live.status_code, live.headers, body, request.moved_to)
@@ -316,7 +319,7 @@ class WireAdapter(HTTPAdapter):
         return CheckedReply(body, checked.value, incoming.status, self._ttl(call, checked.complete))
 
     @contextmanager
-    def open(
+    def _open(
         self, request: Outgoing, *, verify: bool | str, cert: Any, proxies: Mapping[str, str] | None
     ) -> Iterator[requests.Response]:
         """Wait for a slot, send and follow redirects; the body is still to be read."""
@@ -381,7 +384,7 @@ class WireAdapter(HTTPAdapter):
             raise Retryable(faults.timed_out(call))
         if hop == 0:
             request.tally.sent += 1
-        seconds = self._seconds(call) if request.streams else min(self._seconds(call), left)
+        seconds = min(self._seconds(call), left)
         alarm = Alarm(time.monotonic() + seconds)
         _current.departure = departure
         try:
@@ -420,18 +423,15 @@ class WireAdapter(HTTPAdapter):
             told = form = ""
         raise _bad_address(call)
 
-    def pieces(
-        self, live: requests.Response, call: Call, *, until: float | None = None, most: int | None = None
-    ) -> Iterator[bytes]:
+    def _pieces(self, live: requests.Response, call: Call, until: float) -> Iterator[bytes]:
         """Yield the decompressed body as it comes.
 
         Args:
-            until: `time.monotonic` value by which all of it must be here; None limits the time of every piece only.
-            most: bytes it may have.
+            until: `time.monotonic` value by which all of it must be here.
 
         Raises:
             Retryable: it broke off, or took too long.
-            UpstreamError: it is larger than ``most``.
+            UpstreamError: it is larger than ``MAX_BODY_BYTES``.
         """
         raw: HTTPResponse = live.raw
         size = 0
@@ -442,8 +442,8 @@ class WireAdapter(HTTPAdapter):
                 while chunk := raw.read1(CHUNK_BYTES, decode_content=False):
                     for piece in decoder.feed(chunk):
                         size += len(piece)
-                        if most is not None and size > most:
-                            raise _too_large(call, most)
+                        if size > MAX_BODY_BYTES:
+                            raise _too_large(call)
                         yield piece
                 if not decoder.ended:
                     fault = Retryable(faults.cut_off(call, live.status_code, size))
@@ -461,9 +461,9 @@ class WireAdapter(HTTPAdapter):
         return 0 if call.ttl is None or not ttl else ttl if complete else min(ttl, NOT_FOUND_TTL)
 
 
-def _too_large(call: Call, most: int) -> UpstreamError:
+def _too_large(call: Call) -> UpstreamError:
     return UpstreamError(
-        f"{POLICIES[call.service].title} answered {call.endpoint} with more than {most:,} bytes.",
+        f"{POLICIES[call.service].title} answered {call.endpoint} with more than {MAX_BODY_BYTES:,} bytes.",
         recovery_hint="Ask for fewer records at a time.",
         details={"reason": "too_large", "service": call.service, "endpoint": call.endpoint},
     )

@@ -177,7 +177,7 @@ def run_client(
 
     ``drains`` tells whether requests that wait for their slot at the end are still sent.
     """
-    import entrez_kit.transport.session  # noqa: F401  # loaded before the clock runs
+    import entrez_kit.transport.wire  # noqa: F401  # loaded before the clock runs
     from entrez_kit.errors import RateLimited, UpstreamError
     from entrez_kit.settings import Settings
     from entrez_kit.transport.call import Call, Expect

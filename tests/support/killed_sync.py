@@ -33,7 +33,7 @@ from entrez_kit.corpus.store.store import Store
 from entrez_kit.pubmed import date_slices as slices
 from entrez_kit.transport import limiter, retry
 
-PRELOADED = ("entrez_kit.pubmed.xml.records", "entrez_kit.transport.session")
+PRELOADED = ("entrez_kit.pubmed.xml.records", "entrez_kit.transport.wire")
 """What each child would otherwise import anew."""
 ATTEMPTS = 14
 SEED = 5

@@ -484,62 +484,6 @@ def test_a_redirect_that_loses_the_arguments_is_refused_and_what_it_answers_is_n
     assert caught.value.reason == "redirected"
 
 
-# Bulk
-
-
-def bulk_call(bench: Bench, expect: Expect) -> Call:
-    """Return a call for a large file."""
-    return Call("eutils", "baseline", f"{bench.server.root}/baseline.xml", (), expect)
-
-
-LARGE = b"<PubmedArticleSet>" + b"<PubmedArticle/>" * 50_000 + b"</PubmedArticleSet>\n"
-LARGE_EXPECTED = Expect("xml", frozenset({"PubmedArticleSet"}))
-
-
-def test_a_stream_yields_the_whole_body_past_the_cache_and_costs_a_slot(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(body=LARGE)) as bench:
-        for _ in range(2):
-            with bench.transport.stream(bulk_call(bench, LARGE_EXPECTED)) as pieces:
-                assert b"".join(pieces) == LARGE
-        assert bench.limiter.taken == 2
-        assert not bench.settings.cache_dir.exists()
-
-
-@pytest.mark.parametrize("fault", ["truncate", "chunked_cut", "unmarked_cut"])
-def test_a_stream_that_breaks_off_is_an_error_and_not_the_end(fault: str, tmp_path: Path) -> None:
-    faults = {"truncate": Answer(LARGE, fault="truncate"), "chunked_cut": Answer(LARGE, fault="chunked_cut")}
-    answer = faults.get(fault, Answer(LARGE, fault="unmarked_cut"))
-    with (
-        workbench(tmp_path, always=answer) as bench,
-        bench.transport.stream(bulk_call(bench, LARGE_EXPECTED)) as pieces,
-        pytest.raises(UpstreamError) as caught,
-    ):
-        b"".join(pieces)
-    assert caught.value.reason == "invalid_response"
-
-
-def test_opening_a_stream_is_retried(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(body=LARGE)) as bench:
-        bench.server.then(Answer(status=503), Answer(body=HTML), Answer(fault="cut"))
-        with bench.transport.stream(bulk_call(bench, LARGE_EXPECTED)) as pieces:
-            assert sum(map(len, pieces)) == len(LARGE)
-        assert len(bench.server.seen) == 4
-
-
-def test_a_stream_that_is_left_early_gives_its_connection_back(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(body=LARGE)) as bench:
-        for _ in range(3):
-            with bench.transport.stream(bulk_call(bench, LARGE_EXPECTED)) as pieces:
-                next(pieces)
-        assert search_is_possible(bench)
-
-
-def search_is_possible(bench: Bench) -> bool:
-    """Tell whether an ordinary call still works."""
-    bench.server.always = Answer()
-    return search(bench) == ESEARCH
-
-
 # What is told about a call
 
 
