@@ -11,7 +11,7 @@ from entrez_kit.databases.info import INFO, InfoResult, SearchField, TermCount
 from entrez_kit.databases.link import LINK, Link, LinkResult, LinkSet
 from entrez_kit.databases.names import looks_like_uid
 from entrez_kit.databases.search import SEARCH, EntrezSearchResult
-from entrez_kit.databases.summary import SUMMARY, SummaryResult
+from entrez_kit.databases.summary import SUMMARY, SummaryOutcome, SummaryResult
 from entrez_kit.model import Result
 
 from ._formats.fields import Record, as_data, columns_at
@@ -153,11 +153,9 @@ def summary(
     csv and tsv hold uid and title unless --fields names others: --fields uid,scientificname,rank
     """
 
-    def records(result: SummaryResult) -> Iterator[Record]:
-        found = iter(result.summaries)
-        for outcome in result.outcomes:
-            yield next(found) if outcome.status == "found" else failed(outcome.id, outcome.status, outcome.message)
-        yield from found
+    def records(item: SummaryOutcome) -> Iterator[Record]:
+        outcome = item.outcome
+        yield item.document or failed(outcome.id, outcome.status, outcome.message)
 
     view: View[SummaryResult] = View(
         table=show_with("databases.summary_table"),
@@ -263,14 +261,13 @@ def link(
 
     by_record = plan(ctx).format == "jsonl"
 
-    def records(result: LinkResult) -> Iterator[Record]:
-        for linkset in result.linksets:
-            if linkset.status not in ("linked", "no_links"):
-                yield failed(linkset.source_id, linkset.status, linkset.message)
-            elif by_record:
-                yield as_data(linkset)
-            else:
-                yield from ({"source_id": linkset.source_id, **as_data(found)} for found in linkset.links)
+    def records(linkset: LinkSet) -> Iterator[Record]:
+        if linkset.status not in ("linked", "no_links"):
+            yield failed(linkset.source_id, linkset.status, linkset.message)
+        elif by_record:
+            yield as_data(linkset)
+        else:
+            yield from ({"source_id": linkset.source_id, **as_data(found)} for found in linkset.links)
 
     view: View[LinkResult] = View(
         table=show_with("databases.link_table"),

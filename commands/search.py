@@ -2,7 +2,6 @@
 
 import shlex
 import sys
-from collections.abc import Iterator
 from typing import Annotated, Any, Final
 
 import typer
@@ -10,10 +9,10 @@ import typer
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS
-from entrez_kit.pubmed.search import MAX_SUMMARIES, SEARCH_ARTICLES, SORT_NAMES, SearchResult
+from entrez_kit.pubmed.search import MAX_SUMMARIES, SEARCH_ARTICLES, SORT_NAMES, SearchHits, SearchResult
 from entrez_kit.services.esearch_reply import DROPPED
 
-from ._formats.fields import DocumentPaths, Record, as_data
+from ._formats.fields import DocumentPaths, as_data
 from ._pipeline import View, accepts, completion, help_of, note, plan, run, show_with, state, tell_warnings, was_typed
 from ._report import watching
 from ._state import STDIN, Plan
@@ -166,7 +165,7 @@ def command(
         arguments,
         _view(arguments["query_term"]),
         label="Retrieving PMIDs",
-        afterwards=lambda result: _remarks(ctx, result, strict, summaries),
+        afterwards=lambda found: _remarks(ctx, found, arguments, strict),
     )
 
 
@@ -174,10 +173,11 @@ def _print_records(ctx: typer.Context, arguments: dict[str, Any], strict: bool) 
     """Fetch the records that were found, for formats that need more than a search has."""
     from .fetch import print_records
 
+    arguments = {**arguments, "fetch_brief_summaries": 0}
     with watching(state(ctx), "Retrieving PMIDs"):
-        result = SEARCH_ARTICLES.run(state(ctx).services, {**arguments, "fetch_brief_summaries": 0})
+        result = SEARCH_ARTICLES.run(state(ctx).services, arguments)
     tell_warnings(ctx, result)
-    refused = _remarks(ctx, result, strict, 0)
+    refused = _remarks(ctx, result, arguments, strict)
     if refused is not None:
         raise refused
     level = "medline_text" if plan(ctx).format == "nbib" else "abstract_plus"
@@ -223,7 +223,8 @@ def _refuse_pages(ctx: typer.Context) -> None:
 def _view(query: str) -> View[SearchResult]:
     return View(
         table=show_with("tables.search_table"),
-        records=_records,
+        records=lambda hit: [as_data(hit.summary) if hit.summary is not None else {"pmid": hit.pmid}],
+        ids=lambda hit: [hit.pmid],
         record_model=BriefSummary,
         columns=SUMMARY_COLUMNS,
         records_key="brief_summaries",
@@ -234,41 +235,30 @@ def _view(query: str) -> View[SearchResult]:
     )
 
 
-def _records(result: SearchResult) -> Iterator[Record]:
-    """Yield a record for every PMID, with title and authors where there is a summary."""
-    summaries = {summary.pmid: summary for summary in result.brief_summaries}
-    for pmid in result.pmids:
-        yield as_data(summaries[pmid]) if pmid in summaries else {"pmid": pmid}
-
-
-def _remarks(ctx: typer.Context, result: SearchResult, strict: bool, summaries: int) -> EntrezKitError | None:
+def _remarks(
+    ctx: typer.Context, found: SearchResult | SearchHits, arguments: dict[str, Any], strict: bool
+) -> EntrezKitError | None:
     """Say on stderr what the format has no place for; return the error of --strict."""
-    form = plan(ctx).format
-    if form != "json" and result.web_env and result.query_key:
-        key, place = shlex.quote(result.query_key), shlex.quote(result.web_env)
+    made, number, summaries = plan(ctx), found.retrieved_pmid_count, arguments["fetch_brief_summaries"]
+    if made.format != "json" and found.web_env and found.query_key:
+        key, place = shlex.quote(found.query_key), shlex.quote(found.web_env)
         note(ctx, f"Kept at NCBI: entrez-kit fetch --query-key {key} --web-env {place}")
-    if form in ("json", "jsonl") and len(result.pmids) > summaries > 0 and _names_a_summary(plan(ctx)):
-        note(
-            ctx,
-            f"Only the first {summaries} records hold more than a pmid; for all, pipe `search -f ids` into "
-            f"`entrez-kit fetch - -f {form}`.",
-        )
-    if form in _TITLED and len(result.pmids) > summaries > 0:
-        note(
-            ctx,
-            f"Titles stand in the first {summaries} rows; for all, pipe `search -f ids` into "
-            f"`entrez-kit fetch - -f {form}`.",
-        )
-    shown = result.search_parameters.offset + len(result.pmids)
-    if not plan(ctx).says_total and result.pmids and shown < result.total_found and result.certificate is None:
+    if number > summaries > 0:
+        rest = f"for all, pipe `search -f ids` into `entrez-kit fetch - -f {made.format}`."
+        if made.format in _TITLED:
+            note(ctx, f"Titles stand in the first {summaries} rows; {rest}")
+        elif made.format in ("json", "jsonl") and _names_a_summary(made):
+            note(ctx, f"Only the first {summaries} records hold more than a pmid; {rest}")
+    shown = arguments["offset"] + number
+    if not made.says_total and number and shown < found.total_found and found.certificate is None:
         more = f"--offset {shown}" if shown < MAX_PUBMED_RESULTS else "--all"
-        note(ctx, f"{result.total_found - shown:,} more: add {more}")
-    dropped = [warning for warning in result.warnings if warning.code in DROPPED]
+        note(ctx, f"{found.total_found - shown:,} more: add {more}")
+    dropped = [warning for warning in found.warnings if warning.code in DROPPED]
     if not (strict and dropped):
         return None
     return InvalidInput(
         f"PubMed did not know all of the query: {' '.join(warning.message for warning in dropped)}",
-        invalid_input=result.search_parameters.query_term,
+        invalid_input=arguments["query_term"].strip(),
         recovery_hint="Correct the phrase or field that PubMed did not know, or leave out --strict.",
         details={"reason": "strict", "warnings": as_data(dropped)},
     )

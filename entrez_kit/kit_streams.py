@@ -17,12 +17,15 @@ if TYPE_CHECKING:
     from entrez_kit.citations.check.operation import Checks
     from entrez_kit.citations.operation import Citations
     from entrez_kit.claims.operation import Verification
+    from entrez_kit.databases.link import LinkSets
+    from entrez_kit.databases.summary import DocumentSummaries
     from entrez_kit.europepmc.search import Walk
     from entrez_kit.fulltext.operation import Fulltexts
     from entrez_kit.operation import Operation
     from entrez_kit.pubmed.convert import Conversions
     from entrez_kit.pubmed.fetch import Contents
     from entrez_kit.pubmed.match import Matches
+    from entrez_kit.pubmed.search import SearchHits
     from entrez_kit.services import Services
 
 P = ParamSpec("P")
@@ -63,6 +66,10 @@ class Streams(OperationRunner):
             outcomes.warnings.insert(0, Warn(code=DEMO, message=message))
         return outcomes
 
+    @_as(Methods.search_articles)
+    def search_articles(self) -> "SearchHits":
+        """The PMIDs, the first so many that were asked for with summaries; what NCBI said is known with the first."""
+
     @_as(Methods.fetch_contents)
     def fetch_contents(self) -> "Contents":
         """What becomes of the inputs of a request; how they were requested is known after the walk."""
@@ -86,6 +93,14 @@ class Streams(OperationRunner):
     @_as(Methods.europepmc_search)
     def europepmc_search(self) -> "Walk":
         """The records of a search, page after page until enough came; one page is held at a time."""
+
+    @_as(Methods.entrez_summary)
+    def entrez_summary(self) -> "DocumentSummaries":
+        """What becomes of each id, in order; many are summarised in parts."""
+
+    @_as(Methods.entrez_link)
+    def entrez_link(self) -> "LinkSets":
+        """The links of each source, in order; many are followed in parts."""
 
     @_as(Methods.audit_corpus)
     def audit_corpus(self) -> "Audit":

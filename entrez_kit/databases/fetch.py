@@ -118,7 +118,7 @@ def _existing(services: Services, request: EntrezFetchRequest) -> LookUp:
     """Ask which ids exist; where ESummary gives no verdict, as for a database without summaries, all may."""
     try:
         return look_up(services, request.db, request.ids)
-    except (InvalidInput, UpstreamError, RateLimited) as exc:
+    except InvalidInput as exc:
         unknown = LookUp(request.db, LookUp.read(request.db, request.ids))
         unknown.failed = {given: exc for given, uid in unknown.uids.items() if uid is not None}
         return unknown

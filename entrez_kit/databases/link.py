@@ -1,18 +1,18 @@
 """Follow links from any database to any other: one linkset per source record, in the order of the sources."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import Field
 
-from entrez_kit.batches import in_batches
+from entrez_kit import tracing
+from entrez_kit.batches import Pulse, in_batches
 from entrez_kit.databases.info import describe_database
-from entrez_kit.databases.names import DatabaseName, check_database, read_uid
+from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.databases.summary import NOT_AN_ID, IdOutcome, LookUp, look_up, missing_ids
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, sparse
-from entrez_kit.operation import Operation
+from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.services import Services
 from entrez_kit.services.xml_reply import malformed
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 BATCH: Final = 100
 """Source records per ELink, each in an id parameter of its own; together they would come back as one merged set."""
+PART: Final = 500
+"""So many sources are followed before the first of them is passed on."""
 MAX_IDS: Final = 5_000
 MAX_MCP_IDS: Final = 200
 SCORES_DEADLINE_MS: Final = 10_000
@@ -90,7 +92,126 @@ class LinkResult(Result):
         return missing_ids(self.source, missing, len(self.linksets) - len(missing))
 
 
-def entrez_link(services: Services, request: LinkRequest) -> LinkResult:
+class LinkSets(Outcomes[LinkSet]):
+    """The links of each source, in order; many are followed in parts."""
+
+    def __init__(self, services: Services, request: LinkRequest) -> None:
+        super().__init__()
+        self._services, self._request = services, request
+        self._pulse = Pulse(patient=len(request.ids) > BATCH)
+        self._scored = request.scores
+        self._error: EntrezKitError | None = None
+        self.found = 0
+        self.missing: list[IdOutcome] = []
+
+    def __iter__(self) -> Iterator[LinkSet]:
+        request, ids = self._request, self._request.ids
+        check_database(self._services, request.source, "source")
+        check_database(self._services, request.target, "target")
+        links, has_none = 0, False
+        for start in range(0, len(ids), PART):
+            if len(ids) > PART:
+                tracing.step(start, len(ids))
+            for item in self._follow(ids[start : start + PART]):
+                if item.status in ("linked", "no_links"):
+                    self.found += 1
+                else:
+                    outcome = {"id": item.source_id, "status": item.status, "message": item.message}
+                    self.missing.append(IdOutcome.model_validate(outcome))
+                links, has_none = links + len(item.links), has_none or item.status == "no_links"
+                yield item
+        if self._error is not None and not self.found and all(one.status != "not_found" for one in self.missing):
+            raise self._error
+        if has_none and not links:
+            self.warnings += _no_such_links(self._services, request)
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report sources that do not exist or were not answered."""
+        return missing_ids(self._request.source, self.missing, self.found)
+
+    def _follow(self, ids: Sequence[str]) -> list[LinkSet]:
+        request = self._request
+        uids, outcomes = self._sources(ids)
+        unique = list(dict.fromkeys(uids.values()))
+        links, failed = self._links(unique)
+        self._error = self._error or next(iter(failed.values()), None)
+        doubtful = [uid for uid in unique if uid not in failed and (request.verify or not links.get(uid))]
+        try:
+            existing = look_up(self._services, request.source, doubtful, pulse=self._pulse)
+        except InvalidInput:  # a database without summaries gives no verdict
+            existing = LookUp(request.source, {})
+
+        def linkset(given: str) -> LinkSet:
+            if given in outcomes:
+                return outcomes[given]
+            uid = uids[given]
+            if uid in existing.absent:
+                # NCBI invents links for some ids that never existed; they are not passed on.
+                return LinkSet(source_id=given, status="not_found", message=existing.absent[uid])
+            if found := links.get(uid):
+                shown = [Link(id=link.id, score=link.score, link_name=link.link_name or None) for link in found]
+                return LinkSet(source_id=given, status="linked", links=shown)
+            if error := failed.get(uid) or existing.failed.get(uid):
+                return LinkSet(source_id=given, status="error", message=error.message)
+            return LinkSet(
+                source_id=given, status="no_links", message=f"{request.target} has nothing linked to {given}"
+            )
+
+        return [linkset(given) for given in ids]
+
+    def _sources(self, ids: Sequence[str]) -> tuple[dict[str, str], dict[str, LinkSet]]:
+        """Return the UID of each id, and what becomes of those without; ELink answers accessions under UIDs."""
+        db = self._request.source
+        read = LookUp.read(db, ids)
+        known = look_up(
+            self._services, db, [uid for uid in read if not (read[uid] or "0").isdigit()], pulse=self._pulse
+        )
+        uids: dict[str, str] = {}
+        outcomes: dict[str, LinkSet] = {}
+        for given, uid in read.items():
+            if uid is None:
+                outcomes[given] = LinkSet(source_id=given, status="invalid", message=NOT_AN_ID.format(db=db))
+            elif given not in known.uids:
+                uids[given] = uid
+            elif given in known.documents:
+                uids[given] = str(known.documents[given]["uid"])
+            else:
+                self._error = self._error or known.failed.get(given)
+                status: LinkStatus = "error" if given in known.failed else "not_found"
+                outcomes[given] = LinkSet(source_id=given, status=status, message=known.outcome(given).message or "")
+        return uids, outcomes
+
+    def _links(self, uids: list[str]) -> tuple[dict[str, list["RawLink"]], dict[str, EntrezKitError]]:
+        """Ask ELink in batches; sources that its reply leaves out are asked for once more."""
+        links: dict[str, list[RawLink]] = {}
+        failed: dict[str, EntrezKitError] = {}
+        for _ in range(2):
+            lacking = [uid for uid in uids if uid not in links and uid not in failed]
+            asked = in_batches(lacking, BATCH, self._ask, pulse=self._pulse, at_once=self._services.eutils.at_once)
+            for _, found in asked.answers:
+                links.update(found)
+            failed.update(asked.failed)
+            links.update({uid: [] for uid in asked.refused})  # whether it exists is asked next
+        for uid in uids:
+            if uid not in links and uid not in failed:
+                failed[uid] = UpstreamError(
+                    f"NCBI left {uid} out of its answer.", details={"reason": "incomplete", "endpoint": "elink"}
+                )
+        return links, failed
+
+    def _ask(self, batch: list[str]) -> dict[str, list["RawLink"]]:
+        if self._scored:
+            try:
+                return _linked(self._services, self._request, batch, "neighbor_score")
+            except (UpstreamError, RateLimited) as exc:
+                if self._scored:  # else another batch in flight has said so
+                    self._scored = False
+                    message = f"NCBI gave no scores in time, so the links come without them ({exc.message})"
+                    self.warnings.append(LinkWarning(code="scores_unavailable", message=message))
+        return _linked(self._services, self._request, batch, "neighbor")
+
+
+def entrez_link(services: Services, request: LinkRequest) -> LinkSets:
     """Find records in one database linked to records in another, one linkset per source id.
 
     Use it for any pair of databases, e.g. source "gene", target "clinvar", ids ["672"]. For articles similar to, citing
@@ -108,87 +229,13 @@ def entrez_link(services: Services, request: LinkRequest) -> LinkResult:
 
     Source: ELink; ESummary to tell whether a source exists, EInfo to tell whether there are such links at all.
     """
-    check_database(services, request.source, "source")
-    check_database(services, request.target, "target")
-    sources = _sources(services, request)
-    uids = list(dict.fromkeys(uid for uid in sources.uids.values() if uid is not None))
-    found = _follow(services, request, uids)
-    if found.failed and len(found.failed) == len(uids):
-        raise next(iter(found.failed.values()))
-    doubtful = [uid for uid in uids if uid not in found.failed and (request.verify or not found.links.get(uid))]
-    existing = _existing(services, request.source, doubtful)
-    linksets = [_linkset(request, sources, found, existing, given) for given in request.ids]
-    warnings = list(found.warnings)
-    if not any(item.links for item in linksets) and any(item.status == "no_links" for item in linksets):
-        warnings += _no_such_links(services, request)
-    return LinkResult(source=request.source, target=request.target, linksets=linksets, warnings=warnings)
+    return LinkSets(services, request)
 
 
-@dataclass(slots=True)
-class _SourceIds:
-    """Each given id and its UID; what has none, with the reason."""
-
-    uids: dict[str, str | None]
-    outcomes: dict[str, tuple[LinkStatus, str]] = field(default_factory=dict)
-
-
-def _sources(services: Services, request: LinkRequest) -> _SourceIds:
-    """Read the ids; accessions are looked up, since ELink answers them under UIDs."""
-    uids = {given: read_uid(request.source, given) for given in request.ids}
-    sources = _SourceIds(uids)
-    accessions = [given for given, uid in uids.items() if uid is not None and not uid.isdigit()]
-    known = look_up(services, request.source, accessions) if accessions else None
-    for given, uid in uids.items():
-        if uid is None:
-            sources.outcomes[given] = ("invalid", NOT_AN_ID.format(db=request.source))
-        elif known is not None and given in known.uids:
-            document = known.documents.get(given)
-            sources.uids[given] = str(document["uid"]) if document is not None else None
-            if document is None:
-                missing = known.outcome(given)
-                status: LinkStatus = "error" if missing.status == "error" else "not_found"
-                sources.outcomes[given] = (status, missing.message or "")
-    return sources
-
-
-@dataclass(slots=True)
-class _Followed:
-    links: dict[str, list["RawLink"]] = field(default_factory=dict)
-    failed: dict[str, EntrezKitError] = field(default_factory=dict)
-    warnings: list[LinkWarning] = field(default_factory=list)
-
-
-def _follow(services: Services, request: LinkRequest, uids: list[str]) -> _Followed:
-    """Ask ELink in batches; sources that its reply leaves out are asked for once more."""
-    followed = _Followed()
-    scored = request.scores
-
-    def ask(batch: list[str]) -> Mapping[str, list["RawLink"]]:
-        nonlocal scored
-        if scored:
-            try:
-                return _linked(services, request, batch, "neighbor_score")
-            except (UpstreamError, RateLimited) as exc:
-                if scored:  # else another batch in flight has said so
-                    scored = False
-                    message = f"NCBI gave no scores in time, so the links come without them ({exc.message})"
-                    followed.warnings.append(LinkWarning(code="scores_unavailable", message=message))
-        return _linked(services, request, batch, "neighbor")
-
-    for _ in range(2):
-        lacking = [uid for uid in uids if uid not in followed.links and uid not in followed.failed]
-        asked = in_batches(lacking, BATCH, ask, at_once=services.eutils.at_once)
-        for _, links in asked.answers:
-            followed.links.update(links)
-        followed.failed.update(asked.failed)
-        followed.links.update({uid: [] for uid in asked.refused})  # whether it exists is asked next
-    for uid in uids:
-        if uid not in followed.links and uid not in followed.failed:
-            followed.failed[uid] = UpstreamError(
-                f"NCBI left {uid} out of its answer.",
-                details={"reason": "incomplete", "endpoint": "elink"},
-            )
-    return followed
+def result_of(request: LinkRequest, items: LinkSets) -> LinkResult:
+    """Collect the links of a request."""
+    linksets = list(items)
+    return LinkResult(source=request.source, target=request.target, linksets=linksets, warnings=items.warnings)
 
 
 def _linked(services: Services, request: LinkRequest, batch: list[str], command: str) -> dict[str, list["RawLink"]]:
@@ -226,42 +273,6 @@ def _links_of(content: bytes, request: LinkRequest, batch: list[str]) -> dict[st
     return found
 
 
-@dataclass(slots=True)
-class _Existing:
-    absent: dict[str, str] = field(default_factory=dict)
-    failed: dict[str, EntrezKitError] = field(default_factory=dict)
-
-
-def _existing(services: Services, db: str, uids: Sequence[str]) -> _Existing:
-    """Say which UIDs do not exist, with NCBI's word, and which could not be checked."""
-    if not uids:
-        return _Existing()
-    try:
-        known: LookUp = look_up(services, db, uids)
-    except InvalidInput:  # a database without summaries gives no verdict
-        return _Existing()
-    except (UpstreamError, RateLimited) as exc:
-        return _Existing(failed=dict.fromkeys(uids, exc))
-    return _Existing(known.absent, known.failed)
-
-
-def _linkset(request: LinkRequest, sources: _SourceIds, found: _Followed, existing: _Existing, given: str) -> LinkSet:
-    if given in sources.outcomes:
-        status, message = sources.outcomes[given]
-        return LinkSet(source_id=given, status=status, message=message)
-    uid = sources.uids[given]
-    assert uid is not None
-    if uid in existing.absent:
-        # NCBI invents links for some ids that never existed; they are not passed on.
-        return LinkSet(source_id=given, status="not_found", message=existing.absent[uid])
-    if links := found.links.get(uid):
-        shown = [Link(id=link.id, score=link.score, link_name=link.link_name or None) for link in links]
-        return LinkSet(source_id=given, status="linked", links=shown)
-    if error := found.failed.get(uid) or existing.failed.get(uid):
-        return LinkSet(source_id=given, status="error", message=error.message)
-    return LinkSet(source_id=given, status="no_links", message=f"{request.target} has nothing linked to {given}")
-
-
 def _no_such_links(services: Services, request: LinkRequest) -> list[LinkWarning]:
     """Say so where no record has links because NCBI has none of the kind."""
     try:
@@ -285,7 +296,8 @@ def _no_such_links(services: Services, request: LinkRequest) -> list[LinkWarning
 
 LINK = Operation(
     name="entrez_link",
-    function=entrez_link,
+    outcomes=entrez_link,
+    collect=result_of,
     request=LinkRequest,
     result=LinkResult,
     method="entrez_link",

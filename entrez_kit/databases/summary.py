@@ -1,16 +1,17 @@
 """Document summaries of any database: N ids in, N outcomes out."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
 from pydantic import Field
 
-from entrez_kit.batches import in_batches
+from entrez_kit import tracing
+from entrez_kit.batches import Pulse, in_batches
 from entrez_kit.databases.names import DatabaseName, check_database, read_uid
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warned, sparse
-from entrez_kit.operation import Operation, shortfall_of
+from entrez_kit.operation import Operation, Outcomes, shortfall_of
 from entrez_kit.services import Services
 from entrez_kit.wording import NextCall, Wording, listed
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 BATCH: Final = 200
 """ESummary fails in silence above 500 UIDs in JSON."""
+PART: Final = 1_000
+"""So many ids are looked up before the first of them is passed on."""
 MAX_IDS: Final = 10_000
 MAX_MCP_IDS: Final = 200
 ACCESSIONS: Final = ("accessionversion", "caption", "assemblyaccession", "accession")
@@ -77,7 +80,49 @@ def missing_ids(db: str, outcomes: Iterable[IdOutcome], found: int) -> EntrezKit
     )
 
 
-def entrez_summary(services: Services, request: SummaryRequest) -> SummaryResult:
+class SummaryOutcome(NamedTuple):
+    """What became of one id, and the database's document about it where there is one."""
+
+    outcome: IdOutcome
+    document: dict[str, Any] | None
+
+
+class DocumentSummaries(Outcomes[SummaryOutcome]):
+    """What becomes of each id, in order; many are summarised in parts."""
+
+    def __init__(self, services: Services, request: SummaryRequest) -> None:
+        super().__init__()
+        self._services, self._request = services, request
+        self.found = 0
+        self.missing: list[IdOutcome] = []
+
+    def __iter__(self) -> Iterator[SummaryOutcome]:
+        db, ids = self._request.db, self._request.ids
+        check_database(self._services, db)
+        pulse = Pulse(patient=len(ids) > BATCH)
+        error: EntrezKitError | None = None
+        for start in range(0, len(ids), PART):
+            if len(ids) > PART:
+                tracing.step(start, len(ids))
+            part = ids[start : start + PART]
+            known = look_up(self._services, db, part, pulse=pulse)
+            error = error or next(iter(known.failed.values()), None)
+            for given in part:
+                outcome = known.outcome(given)
+                if outcome.status == "found":
+                    self.found += 1
+                else:
+                    self.missing.append(outcome)
+                yield SummaryOutcome(outcome, known.documents.get(given))
+        if error is not None and not self.found and all(one.status in ("error", "invalid") for one in self.missing):
+            raise error
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report ids without a summary."""
+        return missing_ids(self._request.db, self.missing, self.found)
+
+
+def entrez_summary(services: Services, request: SummaryRequest) -> DocumentSummaries:
     """Return document summaries of records in any Entrez database.
 
     Use it to see what ids are about before fetching them. Example: db "taxonomy", ids ["9606", "10090"]. Fields differ
@@ -94,16 +139,19 @@ def entrez_summary(services: Services, request: SummaryRequest) -> SummaryResult
 
     Source: ESummary 2.0, JSON.
     """
-    check_database(services, request.db)
-    found = look_up(services, request.db, request.ids)
-    outcomes = [found.outcome(given) for given in request.ids]
-    complete = all(outcome.status == "found" for outcome in outcomes)
+    return DocumentSummaries(services, request)
+
+
+def result_of(request: SummaryRequest, items: DocumentSummaries) -> SummaryResult:
+    """Collect the summaries of a request."""
+    found = list(items)
+    not_found = [outcome.id for outcome in items.missing if outcome.status == "not_found"]
     return SummaryResult(
         db=request.db,
         ids=list(request.ids),
-        summaries=[found.documents[given] for given in request.ids if given in found.documents],
-        not_found_ids=list(dict.fromkeys(outcome.id for outcome in outcomes if outcome.status == "not_found")),
-        outcomes=[] if complete else outcomes,
+        summaries=[item.document for item in found if item.document is not None],
+        not_found_ids=list(dict.fromkeys(not_found)),
+        outcomes=[item.outcome for item in found] if items.missing else [],
     )
 
 
@@ -133,13 +181,14 @@ class LookUp:
         return IdOutcome(id=given, status="not_found", message=self.absent[given])
 
 
-def look_up(services: Services, db: str, ids: Sequence[str]) -> LookUp:
+def look_up(services: Services, db: str, ids: Sequence[str], *, pulse: Pulse | None = None) -> LookUp:
     """Fetch the summaries of ids; what NCBI does not answer about is kept apart from what it does not know.
+
+    Args:
+        pulse: what is known of NCBI from requests before.
 
     Raises:
         InvalidInput: NCBI refuses the request whatever the ids.
-        UpstreamError: NCBI answered none of the requests.
-        RateLimited: NCBI refused all of them, or the wait for a slot would pass the deadline.
     """
     uids = LookUp.read(db, ids)
     wanted = list(dict.fromkeys(uid for uid in uids.values() if uid is not None))
@@ -153,7 +202,7 @@ def look_up(services: Services, db: str, ids: Sequence[str]) -> LookUp:
         return reply.value
 
     def asked_for(group: list[str], size: int) -> None:
-        asked = in_batches(group, size, ask, at_once=services.eutils.at_once)
+        asked = in_batches(group, size, ask, pulse=pulse, at_once=services.eutils.at_once)
         for batch, part in asked.answers:
             summaries.documents.update(part.documents)
             summaries.problems.update(part.problems)
@@ -164,8 +213,6 @@ def look_up(services: Services, db: str, ids: Sequence[str]) -> LookUp:
     # An id that is no UID makes NCBI refuse all that come with it.
     asked_for([uid for uid in wanted if uid.isdigit()], BATCH)
     asked_for([uid for uid in wanted if not uid.isdigit()], BATCH)
-    if failed and len(failed) == len(wanted):
-        raise next(iter(failed.values()))
     unanswered = [
         uid for uid in wanted if uid not in summaries.documents and uid not in summaries.problems and uid not in failed
     ]
@@ -203,7 +250,8 @@ def _file_under_accession(batch: Sequence[str], part: "Summaries", summaries: "S
 SUMMARY = Operation(
     name="entrez_summary",
     portions=("summaries",),
-    function=entrez_summary,
+    outcomes=entrez_summary,
+    collect=result_of,
     request=SummaryRequest,
     result=SummaryResult,
     method="entrez_summary",

@@ -1,8 +1,9 @@
 """Search PubMed: one ESearch, optional brief summaries, and everything NCBI said about the query."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Annotated, Any, ClassVar, Final, Literal, Self
+from itertools import chain, islice
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -11,7 +12,7 @@ from entrez_kit import tracing
 from entrez_kit.entrez_query import EARLIEST, LATEST, Broadening, DateBounds, broadening, mesh_gap, normal_date
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warn, sparse, wrong
-from entrez_kit.operation import Operation
+from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS, build_term, date_clause
 from entrez_kit.services import Services
@@ -236,23 +237,146 @@ class SearchResult(Result):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report fewer PMIDs than NCBI counted, or a certificate with something missing."""
-        missing = self.certificate.missing if self.certificate else _expected(self) - self.retrieved_pmid_count
-        if missing <= 0:
-            return None
-        return UpstreamError(
-            f"NCBI counted more results than it returned: {missing} PMIDs are missing.",
-            recovery_hint=Wording(ANEW, "; if it stays so, narrow the query by date."),
-            details={"reason": "incomplete", "partial": True, "missing": missing},
+        return _shortfall_of(self, self.search_parameters.max_results, self.search_parameters.offset)
+
+
+class ArticleHit(NamedTuple):
+    """A PMID that was found; the first so many that were asked for have a summary."""
+
+    pmid: str
+    summary: BriefSummary | None = None
+
+
+class SearchHits(Outcomes[ArticleHit]):
+    """The PMIDs of a search, slice after slice where all are asked for; what NCBI says of the query is known with the
+    first, ``certificate`` and what is missing after the last."""
+
+    def __init__(self, services: Services, request: SearchRequest) -> None:
+        super().__init__()
+        self._services, self._request = services, request
+        self._pmids: dict[str, None] = {}
+        self._slices: list[Slice] = []
+        self.said: dict[str, Any] = {}
+        self.total_found = 0
+        self.web_env: str | None = None
+        self.query_key: str | None = None
+        self.certificate: Certificate | None = None
+
+    @property
+    def retrieved_pmid_count(self) -> int:
+        """How many PMIDs came so far."""
+        return len(self._pmids)
+
+    def __iter__(self) -> Iterator[ArticleHit]:
+        request, services = self._request, self._services
+        hidden = in_background(lambda: mesh_warnings(services, request))
+        found, url, slices = _whole_search(services, request) if request.retrieve_all else _page(services, request)
+        self.total_found = found.count
+        if request.use_history:
+            self.web_env, self.query_key = found.web_env, found.query_key
+        pmids = self._retrieved(slices)
+        first = list(islice(pmids, max(request.fetch_brief_summaries, 1)))
+        verdict = compare_with_query(services, request, found)
+        self.warnings += [*warnings_about(found, verdict), *hidden()]
+        if not request.retrieve_all:
+            self.warnings += _page_warnings(request, found)
+        self.warnings += suggestions(services, request, found)
+        self.said = {
+            "query_translation": found.query_translation,
+            "query_broadened": verdict.broadened or None,
+            "strict_total": verdict.strict_total,
+            "esearch_url": url,
+        }
+        summaries: dict[str, BriefSummary] = {}
+        if request.fetch_brief_summaries and first:
+            summaries, self.said["esummary_url"], missing = brief_summaries(services, first)
+            self.warnings += missing
+        for pmid in chain(first, pmids):
+            yield ArticleHit(pmid, summaries.get(pmid))
+        if request.retrieve_all:
+            self._certify(found)
+
+    def _retrieved(self, slices: "Iterable[Piece]") -> Iterator[str]:
+        """Yield the PMIDs, each once, and note where they came from."""
+        for clause, count, ids in slices:
+            self._slices.append(Slice(clause=clause, count=count, retrieved=len(ids)))
+            new = [pmid for pmid in dict.fromkeys(ids) if pmid not in self._pmids]
+            self._pmids.update(dict.fromkeys(new))
+            if self._request.retrieve_all:
+                tracing.step(len(self._pmids), self.total_found)
+            yield from new
+
+    def _certify(self, found: ESearchReply) -> None:
+        import hashlib
+
+        sort, retrieved = self._request.sort_by, len(self._pmids)
+        if len(self._slices) > 1 and sort != "relevance":
+            message = f"Sorted by {sort} within each of {len(self._slices)} slices, not over all of them."
+            self.warnings.append(Warn(code="sorted_by_slice", message=message))
+        if retrieved > found.count:
+            message = f"PubMed counted {found.count} results at first and returned {retrieved}: records were added "
+            self.warnings.append(Warn(code="count_changed", message=f"{message}meanwhile."))
+        digest = hashlib.sha256()
+        for pmid in sorted(self._pmids, key=int):
+            digest.update(f"{pmid}\n".encode())
+        self.certificate = Certificate(
+            count=found.count,
+            retrieved=retrieved,
+            missing=max(0, found.count - retrieved),
+            duplicates=sum(piece.retrieved for piece in self._slices) - retrieved,
+            slices=self._slices,
+            query_translation=found.query_translation,
+            sha256=digest.hexdigest(),
         )
 
-
-def _expected(result: SearchResult) -> int:
-    parameters = result.search_parameters
-    visible = min(result.total_found, MAX_PUBMED_RESULTS)
-    return max(0, min(parameters.max_results, visible - parameters.offset))
+    def shortfall(self) -> EntrezKitError | None:
+        """Report fewer PMIDs than NCBI counted, or a certificate with something missing."""
+        return _shortfall_of(self, self._request.max_results, self._request.offset)
 
 
-def search_articles(services: Services, request: SearchRequest) -> SearchResult:
+def _shortfall_of(found: SearchResult | SearchHits, max_results: int, offset: int) -> EntrezKitError | None:
+    expected = max(0, min(max_results, min(found.total_found, MAX_PUBMED_RESULTS) - offset))
+    missing = found.certificate.missing if found.certificate else expected - found.retrieved_pmid_count
+    if missing <= 0:
+        return None
+    return UpstreamError(
+        f"NCBI counted more results than it returned: {missing} PMIDs are missing.",
+        recovery_hint=Wording(ANEW, "; if it stays so, narrow the query by date."),
+        details={"reason": "incomplete", "partial": True, "missing": missing},
+    )
+
+
+Piece = tuple[str, int, list[str]]
+"""A clause that was added to the term, how many PubMed counted, and the PMIDs."""
+Search = tuple[ESearchReply, str, Iterable[Piece]]
+"""What ESearch says of a query, the address asked, and the PMIDs in pieces."""
+
+
+def _page(services: Services, request: SearchRequest) -> Search:
+    reply = services.eutils.esearch(
+        db="pubmed",
+        term=request.term(),
+        retmax=min(request.max_results, MAX_PUBMED_RESULTS - request.offset),
+        retstart=request.offset,
+        sort=SORT_NAMES[request.sort_by],
+        usehistory=request.use_history,
+        partial=True,
+        **request.date_parameters(),
+    )
+    return reply.value, reply.url, [("", reply.value.count, reply.value.ids)]
+
+
+def _whole_search(services: Services, request: SearchRequest) -> Search:
+    """Begin to retrieve every PMID, however many. Above 9,999 they come by date of entry, newest slice first, and in
+    the order asked for within each slice."""
+    from entrez_kit.pubmed.date_slices import Slicer
+
+    slicer = Slicer(services, request.term(), sort=SORT_NAMES[request.sort_by], dates=request.date_parameters())
+    whole, url = slicer.ask(None, MAX_PUBMED_RESULTS)
+    return whole, url, ((piece.clause, piece.count, piece.ids) for piece in slicer.slices(whole))
+
+
+def search_articles(services: Services, request: SearchRequest) -> SearchHits:
     """Search PubMed and return PMIDs with NCBI's reading of the query.
 
     Use it to find articles by topic, author, journal, date or MeSH
@@ -268,142 +392,39 @@ def search_articles(services: Services, request: SearchRequest) -> SearchResult:
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
-    Source: ESearch (db=pubmed), again to count what MeSH hides or a dropped part leaves; ESummary 2.0 for summaries;
-    ESpell when nothing was found or a phrase is in no record, or ESearch for which filter it was.
+    Source: ESearch (db=pubmed), as often as there are slices where all results are asked for, again to count what MeSH
+    hides or a dropped part leaves; ESummary 2.0 for summaries; ESpell when nothing was found or a phrase is in no
+    record, or ESearch for which filter it was.
     """
-    if request.retrieve_all:
-        return search_all(services, request)
-    hidden = in_background(lambda: mesh_warnings(services, request))
-    reply = services.eutils.esearch(
-        db="pubmed",
-        term=request.term(),
-        retmax=min(request.max_results, MAX_PUBMED_RESULTS - request.offset),
-        retstart=request.offset,
-        sort=SORT_NAMES[request.sort_by],
-        usehistory=request.use_history,
-        partial=True,
-        **request.date_parameters(),
-    )
-    found = reply.value
-    verdict = compare_with_query(services, request, found)
-    warnings = [*warnings_about(found, verdict), *hidden()]
-    warnings += _page_warnings(request, found)
-    warnings += suggestions(services, request, found)
-    summaries: list[BriefSummary] = []
-    esummary_url = None
-    if request.fetch_brief_summaries and found.ids:
-        summaries, esummary_url, missing = brief_summaries(services, found.ids[: request.fetch_brief_summaries])
-        warnings += missing
-    return SearchResult(
-        search_parameters=parameters_of(request),
-        effective_esearch_term=request.effective_term(),
-        query_translation=found.query_translation,
-        query_broadened=verdict.broadened or None,
-        strict_total=verdict.strict_total,
-        total_found=found.count,
-        retrieved_pmid_count=len(found.ids),
-        pmids=found.ids,
-        brief_summaries=summaries,
-        warnings=warnings,
-        web_env=found.web_env if request.use_history else None,
-        query_key=found.query_key if request.use_history else None,
-        esearch_url=reply.url,
-        esummary_url=esummary_url,
-    )
-
-
-def search_all(services: Services, request: SearchRequest) -> SearchResult:
-    """Retrieve every PMID of a search, however many, and prove it.
-
-    The result's ``certificate`` holds what PubMed counted, what came, what is missing, and a SHA-256 over the sorted
-    PMIDs, one per line. Above 9,999 results the order is by date of entry, newest slice first, and the order asked for
-    within each slice.
-
-    Args:
-        services: the clients.
-        request: query and filters; ``offset`` and ``use_history`` make no sense here.
-
-    Raises:
-        InvalidInput: an offset or the history was asked for.
-        UpstreamError: NCBI did not answer after every attempt.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
-
-    Source: ESearch (db=pubmed), as often as there are slices.
-    """
-    from entrez_kit.pubmed.date_slices import Slicer
-
-    if request.offset or request.use_history:
+    if request.retrieve_all and (request.offset or request.use_history):
         name = "offset" if request.offset else "use_history"
         raise InvalidInput(
             Wording(Argument(name), ": retrieving all results starts at the first and keeps no result set at NCBI."),
             invalid_input=f"{name}={getattr(request, name)}",
             recovery_hint=Wording("Leave ", Argument(name), " out", ByDoor(", or leave out --all", ""), "."),
         )
-    slicer = Slicer(services, request.term(), sort=SORT_NAMES[request.sort_by], dates=request.date_parameters())
-    hidden = in_background(lambda: mesh_warnings(services, request))
-    whole, url = slicer.ask(None, MAX_PUBMED_RESULTS)
-    compared = in_background(lambda: compare_with_query(services, request, whole))
-    pmids: dict[str, None] = {}
-    slices: list[Slice] = []
-    received = 0
-    for piece in slicer.slices(whole):
-        received += len(piece.ids)
-        pmids.update(dict.fromkeys(piece.ids))
-        slices.append(Slice(clause=piece.clause, count=piece.count, retrieved=len(piece.ids)))
-        tracing.step(len(pmids), whole.count)
-    listed = list(pmids)
-    summaries: list[BriefSummary] = []
-    esummary_url = None
-    verdict = compared()
-    warnings = [*warnings_about(whole, verdict), *hidden()]
-    warnings += suggestions(services, request, whole)
-    if request.fetch_brief_summaries and listed:
-        summaries, esummary_url, missing = brief_summaries(services, listed[: request.fetch_brief_summaries])
-        warnings += missing
-    if len(slices) > 1 and request.sort_by != "relevance":
-        message = f"Sorted by {request.sort_by} within each of {len(slices)} slices, not over all of them."
-        warnings.append(Warn(code="sorted_by_slice", message=message))
-    if len(listed) > whole.count:
-        warnings.append(
-            Warn(
-                code="count_changed",
-                message=f"PubMed counted {whole.count} results at first and returned {len(listed)}: records were added "
-                "meanwhile.",
-            )
-        )
+    return SearchHits(services, request)
+
+
+def result_of(request: SearchRequest, hits: SearchHits) -> SearchResult:
+    """Collect the PMIDs of a search."""
+    found = list(hits)
+    parameters = parameters_of(request)
+    if request.retrieve_all:
+        parameters.max_results = max(hits.total_found, 1)
     return SearchResult(
-        search_parameters=parameters_of(request).model_copy(update={"max_results": max(whole.count, 1)}),
+        search_parameters=parameters,
         effective_esearch_term=request.effective_term(),
-        query_translation=whole.query_translation,
-        query_broadened=verdict.broadened or None,
-        strict_total=verdict.strict_total,
-        total_found=whole.count,
-        retrieved_pmid_count=len(listed),
-        pmids=listed,
-        brief_summaries=summaries,
-        warnings=warnings,
-        certificate=Certificate(
-            count=whole.count,
-            retrieved=len(listed),
-            missing=max(0, whole.count - len(listed)),
-            duplicates=received - len(listed),
-            slices=slices,
-            query_translation=whole.query_translation,
-            sha256=fingerprint(listed),
-        ),
-        esearch_url=url,
-        esummary_url=esummary_url,
+        total_found=hits.total_found,
+        retrieved_pmid_count=len(found),
+        pmids=[hit.pmid for hit in found],
+        brief_summaries=[hit.summary for hit in found if hit.summary is not None],
+        warnings=hits.warnings,
+        web_env=hits.web_env,
+        query_key=hits.query_key,
+        certificate=hits.certificate,
+        **hits.said,
     )
-
-
-def fingerprint(pmids: list[str]) -> str:
-    """Return the SHA-256 over the PMIDs, sorted as numbers, one per line."""
-    import hashlib
-
-    digest = hashlib.sha256()
-    for pmid in sorted(pmids, key=int):
-        digest.update(f"{pmid}\n".encode())
-    return digest.hexdigest()
 
 
 def parameters_of(request: SearchRequest) -> SearchParameters:
@@ -449,25 +470,22 @@ def _page_warnings(request: SearchRequest, found: ESearchReply) -> list[Warn]:
     return warnings
 
 
-def brief_summaries(services: Services, pmids: list[str]) -> tuple[list[BriefSummary], str, list[Warn]]:
-    """Return summaries in the order of the PMIDs, the address asked, and a warning naming what NCBI left out."""
+def brief_summaries(services: Services, pmids: list[str]) -> tuple[dict[str, BriefSummary], str, list[Warn]]:
+    """Return summaries by PMID, the address asked, and a warning naming what NCBI left out."""
     from entrez_kit.pubmed.summaries import parse_summaries
 
     reply = services.eutils.esummary(db="pubmed", ids=pmids, version="2.0", read=parse_summaries)
-    summaries, _ = reply.value
-    by_pmid = {summary.pmid: summary for summary in summaries}
+    by_pmid = {summary.pmid: summary for summary in reply.value[0]}
     missing = [pmid for pmid in pmids if pmid not in by_pmid]
-    warnings = []
-    if missing:
-        shown = listed(missing)
-        warnings.append(Warn(code="summaries_missing", message=f"NCBI returned no summary for PMID {shown}."))
-    return [by_pmid[pmid] for pmid in pmids if pmid in by_pmid], reply.url, warnings
+    message = f"NCBI returned no summary for PMID {listed(missing)}."
+    return by_pmid, reply.url, [Warn(code="summaries_missing", message=message)] if missing else []
 
 
 SEARCH_ARTICLES = Operation(
     name="pubmed_search_articles",
     portions=("brief_summaries",),
-    function=search_articles,
+    outcomes=search_articles,
+    collect=result_of,
     request=SearchRequest,
     result=SearchResult,
     method="search_articles",

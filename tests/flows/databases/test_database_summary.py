@@ -82,7 +82,27 @@ def test_more_ids_than_esummary_takes_go_out_in_batches(kit_for: KitFor) -> None
 
         sent = [(entry.method, len((entry.get("id") or "").split(","))) for entry in big.entries("esummary")]
     assert [summary["uid"] for summary in result.summaries] == ids
-    assert sent == [("POST", 200)] * 6 + [("GET", 100)]
+    assert sorted(sent) == [("GET", 100)] + [("POST", 200)] * 6
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("method", "endpoint"), [("entrez_summary", "esummary"), ("entrez_link", "elink")])
+def test_the_first_of_many_ids_are_answered_before_the_last_are_asked_for(
+    method: str, endpoint: str, kit_for: KitFor
+) -> None:
+    with Sandbox(records=1_300, enforce_limits=False) as big:
+        kit = kit_for(big)
+        ids = kit.search_articles(query_term="all[sb]", max_results=1_300).pmids
+        database = {"db": "pubmed"} if method == "entrez_summary" else {"source": "pubmed", "target": "pubmed"}
+        items = getattr(kit.stream, method)(ids=ids, **database)
+        walk = iter(items)
+        first = next(walk)
+        asked = big.requests(endpoint)
+        rest = list(walk)
+
+        assert 0 < asked < big.requests(endpoint)
+    assert len([first, *rest]) == len(ids)
+    assert items.shortfall() is None
 
 
 def test_an_id_that_ncbi_leaves_out_is_asked_for_again_and_then_an_error() -> None:

@@ -140,6 +140,23 @@ def test_more_than_pubmed_shows_is_said_and_search_all_retrieves_it(kit_for: Kit
     assert steps[-1] == (25_000, 25_000)
 
 
+def test_the_first_of_many_pmids_come_before_the_last_are_asked_for(kit_for: KitFor) -> None:
+    with Sandbox(records=40_000, enforce_limits=False) as big:
+        hits = kit_for(big).stream.search_articles(query_term="all[sb]", retrieve_all=True, fetch_brief_summaries=2)
+        assert big.requests() == 0
+        walk = iter(hits)
+        first = [next(walk) for _ in range(3)]
+        asked = big.requests("esearch")
+        rest = list(walk)
+        collected = kit_for(big).search_all(query_term="all[sb]", fetch_brief_summaries=2)
+
+        assert asked < big.requests("esearch")
+    assert [hit.summary is not None for hit in first] == [True, True, False]
+    assert [hit.pmid for hit in (*first, *rest)] == collected.pmids
+    assert hits.certificate == collected.certificate
+    assert hits.shortfall() is None
+
+
 def test_the_certificate_hash_can_be_checked_with_sort_and_sha256sum(sandbox: Sandbox, kit_for: KitFor) -> None:
     import hashlib
 
