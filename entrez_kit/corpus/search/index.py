@@ -121,9 +121,9 @@ def catch_up(connection: sqlite3.Connection) -> int:
     if not pmids:
         return 0
     _strike(connection, pmids)
-    rows = list(rows_of(connection, pmids))
-    if rows:
-        _write(connection, build(rows))
+    block = build(rows_of(connection, pmids))
+    if len(block.pmids):
+        _write(connection, block)
     connection.execute("DELETE FROM lexical_queue WHERE pmid <= ?", (pmids[-1],))
     _merge_blocks(connection)
     return len(pmids)
@@ -232,20 +232,18 @@ def _write(connection: sqlite3.Connection, block: "Block") -> None:
     """Write a new block, and which of its records queries have found."""
     import numpy as np
 
-    from entrez_kit.corpus.search.postings import Marks
-
     place = _next_block(connection)
     connection.execute(
         "INSERT INTO lexical_blocks VALUES (?, ?, NULL, ?, ?)",
         (place, len(block.pmids), block.lengths.astype("<u2").tobytes(), block.pmids.astype("<u4").tobytes()),
     )
     numbers = _numbered(connection, block.stems)
+    names = np.array([numbers[stem] for stem in block.stems], dtype=np.uint32)
     connection.executemany(
         "INSERT INTO lexical_postings VALUES (?, ?, ?)",
-        sorted((place << 32 | numbers[stem], matches, positions) for stem, matches, positions in block.stored()),
+        ((place << 32 | number, matches, positions) for number, matches, positions in block.stored(names)),
     )
-    renumbered = np.array([numbers[stem] for stem in block.stems], dtype=np.int64)
-    marks = [Marks(renumbered[one.numbers], one.counts) for one in block.marks()]
+    marks = block.marks(names)
     connection.executemany(
         "INSERT INTO lexical_marks VALUES (?, ?)",
         ((place << 16 | number, one.stored) for number, one in enumerate(marks)),

@@ -5,7 +5,8 @@ terms, 8 for the abstract. Each occurrence has a position of 16 bits; every fiel
 a position tells its field, and no phrase runs from one field into the next.
 """
 
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple, Protocol
 
@@ -22,6 +23,10 @@ _STEP: Final = np.array([1 << 12, 1, 1 << 8])
 """What an occurrence in title, abstract and terms adds to a count."""
 _MOST: Final = np.array([15, 255, 15])
 """Further occurrences in a field are not indexed."""
+
+_FIELDS: Final = 3_072
+_OCCURRENCES_AT_ONCE: Final = 1 << 19
+"""So many fields and occurrences are worked on at once; arrays for all of a pass would take some hundred MB."""
 
 Numbers = NDArray[np.intp]
 Floats = NDArray[np.float64]
@@ -69,7 +74,7 @@ class Marks(NamedTuple):
     @property
     def stored(self) -> bytes:
         """Numbers of 32 bits, then counts."""
-        return self.numbers.astype("<u4").tobytes() + self.counts.astype("<u2").tobytes()
+        return self.numbers.astype("<u4", copy=False).tobytes() + self.counts.astype("<u2", copy=False).tobytes()
 
 
 class Block(NamedTuple):
@@ -82,44 +87,46 @@ class Block(NamedTuple):
     pmids: NDArray[np.uint32]
     lengths: NDArray[np.uint16]
     stems: list[str]
-    numbers: NDArray[np.int64]
+    numbers: NDArray[np.int32]
     docs: NDArray[np.uint16]
     counts: NDArray[np.uint16]
-    begins: Numbers
+    begins: NDArray[np.int32]
     positions: NDArray[np.uint16]
 
     def by_stem(self) -> dict[str, Postings]:
         """Return the postings of each stem."""
         return {
             self.stems[number]: Postings(self.docs[first:last], self.counts[first:last], self.positions[start:end])
-            for number, first, last, start, end in self._borders()
+            for number, first, last, start, end in zip(*(part.tolist() for part in self._borders()), strict=True)
         }
 
-    def stored(self) -> Iterator[tuple[str, bytes, bytes]]:
-        """Yield each stem with its postings as they are stored: numbers and counts, and positions."""
+    def stored(self, names: NDArray[np.integer]) -> Iterator[tuple[int, bytes, memoryview]]:
+        """Yield the postings of each stem as they are stored, by the numbers that ``stems`` have, ascending."""
         docs, counts, positions = (
-            memoryview(values.astype("<u2").tobytes()) for values in (self.docs, self.counts, self.positions)
+            values.astype("<u2", copy=False).data.cast("B") for values in (self.docs, self.counts, self.positions)
         )
-        for number, first, last, start, end in self._borders():
+        borders = self._borders()
+        borders[0] = names[borders[0]]
+        order = np.argsort(borders[0])
+        for number, first, last, start, end in zip(*(part[order].tolist() for part in borders), strict=True):
             matches = b"".join((docs[2 * first : 2 * last], counts[2 * first : 2 * last]))
-            yield self.stems[number], matches, positions[2 * start : 2 * end]  # type: ignore[misc]
+            yield number, matches, positions[2 * start : 2 * end]
 
-    def marks(self) -> list[Marks]:
-        """Return for each record the stems that can mark what it is about."""
+    def marks(self, names: NDArray[np.integer]) -> list[Marks]:
+        """Return for each record the stems that can mark what it is about, by the numbers that ``stems`` have."""
         can = np.array(list(map(can_mark, self.stems)), dtype=np.bool_)
         places = np.flatnonzero(can[self.numbers]) if len(self.stems) else np.empty(0, dtype=np.intp)
         places = places[np.argsort(self.docs[places], kind="stable")]
         ends = np.searchsorted(self.docs[places], np.arange(len(self.pmids)), side="right").tolist()
-        numbers, counts = self.numbers[places], self.counts[places]
+        numbers, counts = names[self.numbers[places]], self.counts[places]
         return [Marks(numbers[start:end], counts[start:end]) for start, end in zip([0, *ends], ends, strict=False)]
 
-    def _borders(self) -> Iterator[tuple[int, ...]]:
-        """Yield the number of each stem, and where its postings and its positions begin and end."""
+    def _borders(self) -> list[NDArray[np.integer]]:
+        """Return the numbers of the stems, and where the postings and the positions of each begin and end."""
         firsts = np.flatnonzero(_differs(self.numbers))
         lasts = np.append(firsts[1:], len(self.begins))[: len(firsts)]  # none where no record has a word
         borders = np.append(self.begins, len(self.positions))
-        columns = (self.numbers[firsts], firsts, lasts, borders[firsts], borders[lasts])
-        return zip(*(column.tolist() for column in columns), strict=True)
+        return [self.numbers[firsts], firsts, lasts, borders[firsts], borders[lasts]]
 
 
 class _Numbers(dict[str, int]):
@@ -133,23 +140,27 @@ class _Numbers(dict[str, int]):
         return number
 
 
-def build(rows: Sequence[Row]) -> Block:
-    """Index records, at most ``MOST_RECORDS``."""
+def build(rows: Iterable[Row]) -> Block:
+    """Index records, at most ``MOST_RECORDS``; none of their texts is held."""
     numbers = _Numbers()
-    occurrences: list[int] = []
-    sizes: list[int] = []
-    lengths: list[int] = []
+    number_of = numbers.__getitem__
+    occurrences, sizes, pmids, lengths = array("i"), array("i"), array("q"), array("q")
     for row in rows:
+        pmids.append(row.pmid)
         lengths.append(length_of(row))
         for field, text in enumerate((row.title, row.abstract, row.terms)):
             words = words_of(plain(text))[: _BEGIN[field + 1] - _BEGIN[field] - 1]
-            occurrences.extend(map(numbers.__getitem__, words))
+            occurrences.extend(map(number_of, words))
             sizes.append(len(words))
+    stems = list(numbers.stems)
+    numbers.clear()
+    places = np.array(occurrences, dtype=np.int64)
+    del occurrences
     return Block(
-        np.array([row.pmid for row in rows], dtype=np.uint32),
+        np.array(pmids, dtype=np.uint32),
         np.minimum(lengths, 0xFFFF).astype(np.uint16),
-        list(numbers.stems),
-        *_postings(np.array(occurrences, dtype=np.int64), np.array(sizes, dtype=np.int64)),
+        stems,
+        *_postings(places, np.array(sizes, dtype=np.int64)),
     )
 
 
@@ -162,21 +173,50 @@ def length_of(row: Row) -> int:
 
 
 def _postings(
-    occurrences: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.uint16], NDArray[np.uint16], Numbers, NDArray[np.uint16]]:
-    """Group occurrences, given as numbers of stems, field by field and record by record."""
+    places: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint16], NDArray[np.int32], NDArray[np.uint16]]:
+    """Group occurrences, given as numbers of stems, field by field and record by record; their array is used up."""
     # One number each that sorts by stem, record and position: that of the field's begin, less what stands before it.
     field = np.arange(len(sizes))
-    begin = (field // 3 << 16) + np.array(_BEGIN)[field % 3] - (np.cumsum(sizes) - sizes)
-    places = (occurrences << 32) + np.repeat(begin, sizes) + np.arange(len(occurrences))
+    ends = np.cumsum(sizes)
+    begin = (field // 3 << 16) + np.array(_BEGIN)[field % 3] - (ends - sizes)
+    for first in range(0, len(sizes), _FIELDS):
+        last = min(first + _FIELDS, len(sizes))
+        start, end = ends[first] - sizes[first], ends[last - 1]
+        part = places[start:end]
+        part <<= 32
+        part += np.repeat(begin[first:last], sizes[first:last]) + np.arange(start, end)
     places.sort()
+    parts = [_grouped(part) for part in _parts(places)]
+    numbers, docs, counts, begins, positions = ([part[column] for part in parts] for column in range(5))
+    offset = 0
+    for begin, held in zip(begins, positions, strict=True):
+        begin += offset
+        offset += len(held)
+    return tuple(map(np.concatenate, (numbers, docs, counts, begins, positions)))  # type: ignore[return-value]
+
+
+def _parts(places: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Cut sorted occurrences where another posting begins, so that what is worked out of them at once stays small."""
+    start = 0
+    for about in range(_OCCURRENCES_AT_ONCE, len(places), _OCCURRENCES_AT_ONCE):
+        end = int(np.searchsorted(places, places[about] >> 16 << 16))
+        if end > start:
+            yield places[start:end]
+            start = end
+    yield places[start:]
+
+
+def _grouped(
+    places: NDArray[np.int64],
+) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint16], NDArray[np.int32], NDArray[np.uint16]]:
     begins, counts = _counted(places)
     if (counts > _MOST).any():
         places = places[_rank(places) < _MOST[_field(places)]]
         begins, counts = _counted(places)
     first = places[begins]
     docs, packed = (first >> 16).astype(np.uint16), (counts @ _STEP).astype(np.uint16)
-    return first >> 32, docs, packed, begins, places.astype(np.uint16)
+    return (first >> 32).astype(np.int32), docs, packed, begins.astype(np.int32), places.astype(np.uint16)
 
 
 def _counted(places: NDArray[np.int64]) -> tuple[Numbers, NDArray[np.int64]]:
@@ -200,7 +240,7 @@ def _rank(places: NDArray[np.int64]) -> Numbers:
     return np.arange(len(places)) - np.repeat(begins, np.diff(np.append(begins, len(places))))
 
 
-def _differs(values: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _differs(values: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Say of each value whether it is another than the one before; the first is."""
     return np.append(np.ones(min(1, len(values)), dtype=np.bool_), values[1:] != values[:-1])
 

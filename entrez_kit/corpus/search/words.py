@@ -49,7 +49,7 @@ class Occurrences(NamedTuple):
         has = self.docs[place] == docs
         return has, self.frequencies(place[has])
 
-    def frequencies(self, places: NDArray[np.intp] | NDArray[np.bool_] | slice = slice(None)) -> NDArray[np.float64]:
+    def frequencies(self, places: NDArray[np.intp] | slice = slice(None)) -> NDArray[np.float64]:
         """Return how often the records in some places have it."""
         found = self.found[places]
         return found if self.weights is None else self.weights[found]  # type: ignore[return-value]
@@ -106,8 +106,7 @@ class Index:
             made = build(rows[start : start + index.AT_ONCE])
             block = _Searched(None, made.lengths)
             block.postings, block.pmids = made.by_stem(), made.pmids
-            numbers = np.array(self.numbers(made.stems))
-            block.marks = [Marks(numbers[one.numbers], one.counts) for one in made.marks()]
+            block.marks = made.marks(np.array(self.numbers(made.stems), dtype=np.int64))
             for one in block.marks:
                 self._more.update(one.numbers.tolist())
             self.blocks.append(block)
@@ -339,7 +338,7 @@ def _scored(
             has, frequencies = found.among(listed)
             which = listed[has]
         elif members is not None:
-            kept = members[found.docs]
+            kept = np.flatnonzero(members[found.docs])
             which, frequencies = found.docs[kept], found.frequencies(kept)
         else:
             frequencies = found.frequencies()
