@@ -68,6 +68,8 @@ def looks_like(content: bytes) -> str | None:
         return ".pdf"
     if re.match(rb"\s*<(?:\?xml|!DOCTYPE|article\b|xml\b)", content[:500]):
         return ".xml"
-    if re.search(rb"\\(?:documentclass|begin\{(?:document|thebibliography)\})", content[:20_000]):
+    if re.search(rb"\\(?:documentclass|begin\{(?:document|thebibliography)\}|entry\{)", content[:20_000]):
         return ".tex"
+    if re.match(rb"---\r?\n", content) or re.search(rb"^(?:#{1,6} |\[\^[^\]\s]{1,60}\]: )", content, re.MULTILINE):
+        return ".md"
     return None

@@ -6,23 +6,17 @@ import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from manuscript_files import BBL, ENDNOTE, INVENTED, ITEM, TRUE
 from terminal import Cli, Done
 from word_files import (
-    bibliography,
-    endnote,
-    endnote_record,
     field,
     heading,
-    mendeley,
-    mendeley_cite,
     package,
     paragraph,
     run,
     word,
-    zotero,
 )
 
 from entrez_kit.citations.files.read_endnote import EndnoteFile
@@ -30,89 +24,6 @@ from entrez_kit.errors import InvalidInput
 from entrez_kit.manuscripts.calls import call_findings
 from entrez_kit.manuscripts.document import Manuscript
 from entrez_kit.manuscripts.reading import read_manuscript
-
-TRUE = (
-    "Dozewell P, Nattergal A. Sleep deprivation among resident physicians and the spelling of drug names. "
-    "Sleep Imagined Minds (Demo). 2009;14(1):22-31."
-)
-RETRACTED = (
-    "Mondschein S, Umbracht V. Moonlight exposure doubles overnight memory in shift workers. "
-    "J Invent Results (Demo). 2019 Feb;7(2):150-63."
-)
-INVENTED = "Nobodyson Q. Deep learning sees imaginary tumours from low orbit. J Nowhere. 2021;1:1-2."
-MARKED = TRUE.replace("Sleep Imagined Minds (Demo)", "*Sleep Imagined Minds (Demo)*").replace("22-31", "22-32")
-ITEM: dict[str, Any] = {
-    "id": 1,
-    "type": "article-journal",
-    "title": "Moonlight exposure doubles overnight memory in shift workers",
-    "container-title": "Journal of Invented Results (Demo)",
-    "volume": "7",
-    "issue": "2",
-    "page": "150-163",
-    "DOI": "10.5555/ekit.2019.0050",
-    "author": [{"family": "Mondschein", "given": "S."}, {"family": "Umbracht", "given": "V."}],
-    "issued": {"date-parts": [[2019, 2]]},
-}
-OTHER = {**ITEM, "id": 2, "title": "Deep learning sees imaginary tumours from low orbit", "DOI": "10.5555/nowhere"}
-
-JATS = """<?xml version="1.0"?>
-<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96) Journal Archiving and Interchange DTD v1.3 20210610//EN" "x.dtd">
-<article><front><article-meta><title-group><article-title>T</article-title></title-group></article-meta></front>
-<body><p>See <xref ref-type="bibr" rid="R1">1</xref>.</p></body><back><ref-list>
-<ref id="R1"><element-citation publication-type="journal"><person-group person-group-type="author">
-<name><surname>Mondschein</surname><given-names>S</given-names></name>
-<name><surname>Umbracht</surname><given-names>V</given-names></name></person-group>
-<article-title>Moonlight exposure doubles overnight memory in shift workers</article-title>
-<source>J Invent Results (Demo)</source><year>2019</year><volume>7</volume><issue>2</issue><fpage>150</fpage>
-<lpage>163</lpage><pub-id pub-id-type="pmid">99000050</pub-id></element-citation></ref>
-<ref id="R2"><mixed-citation>Nobodyson Q. Deep learning sees imaginary tumours from low orbit. J Nowhere.
-2021.</mixed-citation></ref></ref-list></back></article>"""
-ENDNOTE = (
-    '<?xml version="1.0" encoding="UTF-8"?><xml><records>'
-    + endnote_record(
-        7,
-        title=ITEM["title"],
-        authors=["Mondschein, S.", "Umbracht, V."],
-        journal="Journal of Invented Results (Demo)",
-        year="2019",
-        doi=ITEM["DOI"],
-    )
-    .removeprefix("<Cite>")
-    .removesuffix("</Cite>")
-    + "</records></xml>"
-)
-BBL = r"""\begin{thebibliography}{9}
-\bibitem[Mondschein and Umbracht(2019)]{moon}
-S.~Mondschein and V.~Umbracht.
-\newblock Moonlight exposure doubles overnight memory in shift workers.
-\newblock \emph{J Invent Results (Demo)}, 7\penalty0 (2):\penalty0 150--163, 2019.
-\bibitem{made} Q. Nobodyson. \newblock Deep learning sees imaginary tum{\"o}urs from low orbit. \newblock 2021.
-\end{thebibliography}
-"""
-BIBER = r"""\entry{moon}{article}{}
-  \name{author}{2}{}{%
-    {{hash=1}{%
-       family={Mondschein},
-       familyi={M\bibinitperiod},
-       given={S.},
-       giveni={S\bibinitperiod}}}%
-    {{hash=2}{%
-       family={Umbracht},
-       familyi={U\bibinitperiod},
-       given={V.},
-       giveni={V\bibinitperiod}}}%
-  }
-  \field{journaltitle}{J Invent Results (Demo)}
-  \field{number}{2}
-  \field{title}{Moonlight exposure doubles overnight memory in shift workers}
-  \field{volume}{7}
-  \field{year}{2019}
-  \field{pages}{150\bibrangedash 163}
-  \verb{doi}
-  \verb 10.5555/ekit.2019.0050
-  \endverb
-\endentry
-"""
 
 
 def rows(done: Done) -> list[tuple[str, str, str | None]]:
@@ -128,88 +39,6 @@ def file(tmp_path: Path) -> Callable[[str, bytes | str], str]:
         return str(path)
 
     return write
-
-
-# Each kind of file
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "found"),
-    [
-        (
-            "typed.docx",
-            word(heading("Text"), paragraph("It is so."), heading("References"), paragraph(TRUE), paragraph(INVENTED)),
-            [("paragraph 4", "verified", "99000040"), ("paragraph 5", "not_found", None)],
-        ),
-        (
-            "zotero.docx",
-            word(
-                paragraph("It is so ", zotero([ITEM, OTHER], "[1,2]"), "."),
-                heading("References"),
-                bibliography(f"1. {RETRACTED}", f"2. {INVENTED}"),
-            ),
-            [(ITEM["title"], "retracted", "99000050"), (OTHER["title"], "another_work", "99000050")],
-        ),
-        (
-            "mendeley.docx",
-            word(paragraph("It is so ", mendeley([ITEM], "(Mondschein, 2019)"))),
-            [(ITEM["title"], "retracted", "99000050")],
-        ),
-        (
-            "mendeley_cite.docx",
-            word(paragraph("It is so ", mendeley_cite([ITEM], "[1]"))),
-            [(ITEM["title"], "retracted", "99000050")],
-        ),
-        (
-            "endnote.docx",
-            word(
-                paragraph(
-                    "It is so ",
-                    endnote(
-                        endnote_record(
-                            3,
-                            title=ITEM["title"],
-                            authors=["Mondschein, S.", "Umbracht, V."],
-                            journal="J Invent Results (Demo)",
-                            year="2019",
-                            doi=ITEM["DOI"],
-                        ),
-                        "(Mondschein and Umbracht, 2019)",
-                    ),
-                )
-            ),
-            [(ITEM["title"], "retracted", "99000050")],
-        ),
-        ("jats.xml", JATS, [("R1", "retracted", "99000050"), ("R2", "not_found", None)]),
-        ("library.xml", ENDNOTE, [("7", "retracted", "99000050")]),
-        ("paper.bbl", BBL, [("moon", "retracted", "99000050"), ("made", "not_found", None)]),
-        ("biber.bbl", BIBER, [("moon", "retracted", "99000050")]),
-        (
-            "paper.tex",
-            "\\documentclass{article}\\begin{document}So \\cite{moon}.\n" + BBL + "\\end{document}\n",
-            [("moon", "retracted", "99000050"), ("made", "not_found", None)],
-        ),
-        (
-            "paper.md",
-            f"# T\n\nSo [1].\n\n## References\n\n1. {MARKED}\n2. {INVENTED}\n",
-            [("line 7", "mismatch", "99000040"), ("line 8", "not_found", None)],
-        ),
-        ("notes.md", f"So it is.[^a]\n\n[^a]: {TRUE}\n", [("a", "verified", "99000040")]),
-        (
-            "list.txt",
-            f"References\n\n{TRUE}\n\n{INVENTED}\n",
-            [("line 3", "verified", "99000040"), ("line 5", "not_found", None)],
-        ),
-    ],
-    ids=lambda value: value if isinstance(value, str) and "." in value and len(value) < 30 else "",
-)
-def test_the_references_of_each_kind_of_file_are_read_and_checked(
-    cli: Cli, file: Callable[..., str], name: str, content: bytes | str, found: list[tuple[str, str, str | None]]
-) -> None:
-    done = cli("check", file(name, content), "--sources", "pubmed", "--json")
-
-    assert rows(done) == found, done.err
-    assert done.status == (0 if {status for _, status, _ in found} == {"verified"} else 4)
 
 
 def test_the_entries_that_a_manuscript_calls_are_taken_from_the_files_it_names(

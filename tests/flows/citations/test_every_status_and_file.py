@@ -1,0 +1,287 @@
+"""Each status and each kind of file that `check` knows has a row here, through the real command.
+
+A status or a suffix that is new, and has none, fails.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple, get_args
+
+import pytest
+from manuscript_files import BBL, BIBER, ENDNOTE, INVENTED, ITEM, JATS, MARKED, OTHER, RETRACTED, TRUE
+from papers import pdf_of, prose
+from shelf import article, article_set
+from terminal import Cli, Done
+from word_files import (
+    bibliography,
+    endnote,
+    endnote_record,
+    heading,
+    mendeley,
+    mendeley_cite,
+    paragraph,
+    word,
+    zotero,
+)
+
+from entrez_kit.citations.check.operation import STATUSES
+from entrez_kit.citations.check.sources import SOURCES, Said
+from entrez_kit.citations.files.reference_files import KINDS
+from entrez_kit.manuscripts.reading import READ
+from entrez_kit.pubmed.standing import GRAVITY, WORDS
+from entrez_kit.sandbox.server import Sandbox
+
+NOWHERE: Final = "http://127.0.0.1:9/crossref"
+
+
+class Row(NamedTuple):
+    """A file, how it is checked, and the status of its last reference."""
+
+    content: str
+    status: str
+    name: str = "list.txt"
+    options: Sequence[str] = ("--sources", "pubmed")
+    crossref: str = ""
+
+
+MOON: Final = "title={{Moonlight exposure doubles overnight memory in shift workers}}"
+STATUS_ROWS: Final = {
+    "verified": Row(TRUE, "verified"),
+    "mismatch": Row(TRUE.replace("22-31", "22-32"), "mismatch"),
+    "retracted, with a wrong field": Row(
+        f"@article{{a, pmid={{99000050}}, {MOON}, year={{2011}}}}", "retracted", "refs.bib"
+    ),
+    "another_work": Row(
+        "@article{a, doi={10.5555/ekit.2019.0050}, title={Statins and the sleep of lighthouse keepers}}",
+        "another_work",
+        "refs.bib",
+    ),
+    "retracted": Row(RETRACTED, "retracted"),
+    "concern": Row("99000053\n", "concern"),
+    "superseded": Row("99000023\n", "superseded"),
+    "duplicate": Row(f"1. {TRUE}\n2. {TRUE}\n", "duplicate"),
+    "not_found": Row(INVENTED, "not_found"),
+    "ambiguous": Row(f"@article{{a, {MOON}}}", "ambiguous", "refs.bib"),
+    "unreadable": Row(f"{TRUE}\n\n???\n", "unreadable"),
+    "unchecked": Row(TRUE, "unchecked", options=("--sources", "pubmed,crossref"), crossref=NOWHERE),
+}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Callable[[str, bytes | str], str]:
+    def write(name: str, content: bytes | str) -> str:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)
+
+    return write
+
+
+def checked(done: Done) -> list[dict[str, Any]]:
+    assert done.out, done.err
+    references: list[dict[str, Any]] = json.loads(done.out)["references"]
+    return references
+
+
+def rows(done: Done) -> list[tuple[str, str | None]]:
+    return [(one["status"], one.get("pmid")) for one in checked(done)]
+
+
+def test_every_status_has_a_row() -> None:
+    assert {row.status for row in STATUS_ROWS.values()} == set(STATUSES)
+
+
+@pytest.mark.parametrize("row", STATUS_ROWS.values(), ids=STATUS_ROWS)
+def test_each_status_comes_from_the_command(
+    cli: Cli, file: Callable[..., str], monkeypatch: pytest.MonkeyPatch, row: Row
+) -> None:
+    if row.crossref:
+        monkeypatch.setenv("ENTREZ_KIT_CROSSREF_URL", row.crossref)
+
+    done = cli("check", file(row.name, row.content), *row.options, "--json")
+
+    *before, last = checked(done)
+    assert last["status"] == row.status, last
+    assert {one["status"] for one in before} <= {"verified"}
+    assert json.loads(done.out)["counts"][row.status] == 1
+    assert done.status == (0 if row.status == "verified" else 4)
+    # By --fail-on this status alone decides.
+    for wanted in (status for status in STATUSES if status != "verified"):
+        only = cli("check", file(row.name, row.content), *row.options, "--json", "--fail-on", wanted)
+        assert only.status == (4 if wanted == row.status else 0), wanted
+
+
+# How works stand
+
+STANDING_ROWS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "retracted": ("RetractionIn", "", "retracted"),
+    "withdrawn": ("", "WITHDRAWN: ", "retracted"),
+    "partially_retracted": ("PartialRetractionIn", "", "retracted"),
+    "expression_of_concern": ("ExpressionOfConcernIn", "", "concern"),
+    "retraction_notice": ("RetractionOf", "", "verified"),
+    "concern_notice": ("ExpressionOfConcernFor", "", "verified"),
+    "correction_notice": ("ErratumFor", "", "verified"),
+    "reinstated": ("RetractionIn", "", "verified"),
+    "superseded": ("UpdateIn", "", "superseded"),
+    "republished": ("CorrectedandRepublishedIn", "", "superseded"),
+    "preprint_published": ("UpdateIn", "", "superseded"),
+    "corrected": ("ErratumIn", "", "verified"),
+}
+"""NLM's RefType, a mark before the title, and the status of a reference to such a work."""
+
+
+def standing_record(number: int, standing: str) -> str:
+    kind, mark, _ = STANDING_ROWS[standing]
+    types = ("Preprint",) if standing == "preprint_published" else ("Journal Article",)
+    made = article(99100000 + number, f"{mark}A work that is {standing}.", types=types)
+    note = "<Note>The work was reinstated.</Note>" if standing == "reinstated" else ""
+    related = (
+        f'<CommentsCorrections RefType="{kind}"><RefSource>J Tests. 2021;8:1</RefSource>{note}</CommentsCorrections>'
+    )
+    listed = f"<CommentsCorrectionsList>{related}</CommentsCorrectionsList>" if kind else ""
+    return made.replace("</MedlineJournalInfo>", f"</MedlineJournalInfo>{listed}")
+
+
+def test_each_standing_comes_from_the_command(
+    cli: Cli, file: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert set(STANDING_ROWS) == set(GRAVITY)
+    served = tmp_path / "served.xml"
+    served.write_text(article_set(*(standing_record(n, one) for n, one in enumerate(GRAVITY))), encoding="utf-8")
+    ids = "".join(f"{99100000 + n}\n" for n in range(len(GRAVITY)))
+    with Sandbox(corpus=[served], enforce_limits=False) as sandbox:
+        monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")
+
+        done = cli("check", file("ids.txt", ids), "--sources", "pubmed", "--json")
+        table = cli("check", file("ids.txt", ids), "--sources", "pubmed", "-f", "table")
+
+    found = checked(done)
+    assert [one["standing_status"] for one in found] == list(GRAVITY)
+    assert [one["status"] for one in found] == [STANDING_ROWS[one][2] for one in GRAVITY]
+    for standing in GRAVITY:
+        assert WORDS[standing].lower() in " ".join(table.out.lower().split())
+
+
+def test_what_a_source_may_say_comes_from_the_command(
+    cli: Cli, file: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ids = file("ids.txt", "99000001\n99000050\n99000053\n")
+    empty = tmp_path / "served.xml"
+    empty.write_text(article_set(article(1, "The only work there is.")), encoding="utf-8")
+    monkeypatch.setenv("ENTREZ_KIT_CROSSREF_URL", NOWHERE)
+    with Sandbox(corpus=[empty], enforce_limits=False) as sandbox:
+        monkeypatch.setenv("ENTREZ_KIT_OPENALEX_URL", f"{sandbox.url}/openalex")
+        found = checked(cli("check", ids, "--json"))
+
+    says = {one["pmid"]: {by["source"]: by["says"] for by in one["sources"]} for one in found}
+    assert {source for row in says.values() for source in row} == set(SOURCES)
+    told = {said for row in says.values() for said in row.values()}
+    assert told == {"none", "retracted", "expression_of_concern", "not_held", "not_asked", "failed"}
+    assert told >= set(get_args(get_args(Said)[1]))
+    assert says["99000001"] == {
+        **dict.fromkeys(("pubmed", "europepmc"), "none"),
+        "crossref": "failed",
+        "openalex": "not_held",
+        "retraction_watch": "not_asked",
+    }
+
+
+# Kinds of files
+
+RIS: Final = "TY  - JOUR\nID  - a\nAN  - 99000050\nER  - \n"
+CSL: Final = json.dumps([{**ITEM, "id": "a"}])
+NBIB: Final = "PMID- 99000050\nTI  - Moonlight exposure doubles overnight memory in shift workers\n\n"
+BIB: Final = f"@article{{a, pmid={{99000050}}, {MOON}}}\n"
+MD: Final = f"# T\n\nSo [1].\n\n## References\n\n1. {MARKED}\n2. {INVENTED}\n"
+TEX: Final = f"\\documentclass{{article}}\\begin{{document}}So \\cite{{moon}}.\n{BBL}\\end{{document}}\n"
+RECORD: Final = endnote_record(
+    3,
+    title=ITEM["title"],
+    authors=["Mondschein, S.", "Umbracht, V."],
+    journal="J Invent Results (Demo)",
+    year="2019",
+    doi=ITEM["DOI"],
+)
+ONE: Final = [("retracted", "99000050")]
+TWO: Final = [*ONE, ("not_found", None)]
+
+
+def pdf() -> bytes:
+    first, _, second = TRUE.partition(" spelling ")
+    listed = ["References", f"1. {first}", f"spelling {second}", f"2. {INVENTED}"]
+    return pdf_of(["A title", *prose(120), "Some text of 2019 [1].", *listed])
+
+
+FILE_ROWS: Final[Mapping[str, tuple[bytes | str, Sequence[tuple[str, str | None]]]]] = {
+    **dict.fromkeys(("refs.bib", "refs.bibtex"), (BIB, ONE)),
+    "refs.ris": (RIS, ONE),
+    "refs.json": (CSL, ONE),
+    **dict.fromkeys(("refs.nbib", "refs.medline"), (NBIB, ONE)),
+    **dict.fromkeys(("saved.txt",), (NBIB, ONE)),
+    **dict.fromkeys(("list.ids", "ids.txt", "ids.text"), ("99000050\nPMC9999999\n", TWO)),
+    "ids.csv": ("title,pmid\nMoonlight,99000050\nNothing,99999999\n", TWO),
+    "ids.tsv": ("title\tpmid\nMoonlight\t99000050\nNothing\t99999999\n", TWO),
+    "ids.jsonl": ('{"pmid": "99000050"}\n{"pmid": "99999999"}\n', TWO),
+    "ids.md": ("99000050\n10.5555/nowhere\n", TWO),
+    "list.txt": (f"References\n\n{RETRACTED}\n\n{INVENTED}\n", TWO),
+    "numbered.txt": (f"[1] {RETRACTED}\n[2] {INVENTED}\n", TWO),
+    "lines.txt": (f"{RETRACTED}\n{INVENTED}\n", TWO),
+    "wrapped.txt": ("1. " + RETRACTED.replace(" in ", "\n   in ") + f"\n2. {INVENTED}\n", TWO),
+    "typed.docx": (
+        word(heading("Text"), paragraph("It is so."), heading("References"), paragraph(RETRACTED), paragraph(INVENTED)),
+        TWO,
+    ),
+    "numbered.docx": (
+        word(heading("References"), paragraph(RETRACTED, numbered=True), paragraph(INVENTED, numbered=True)),
+        TWO,
+    ),
+    "zotero.docx": (
+        word(
+            paragraph("It is so ", zotero([ITEM, OTHER], "[1,2]"), "."),
+            heading("References"),
+            bibliography(f"1. {RETRACTED}", f"2. {INVENTED}"),
+        ),
+        [*ONE, ("another_work", "99000050")],
+    ),
+    "mendeley.docx": (word(paragraph("It is so ", mendeley([ITEM], "(Mondschein, 2019)"))), ONE),
+    "mendeley_cite.docx": (word(paragraph("It is so ", mendeley_cite([ITEM], "[1]"))), ONE),
+    "endnote.docx": (word(paragraph("It is so ", endnote(RECORD, "(Mondschein and Umbracht, 2019)"))), ONE),
+    **dict.fromkeys(("jats.xml", "jats.nxml"), (JATS, TWO)),
+    "library.xml": (ENDNOTE, ONE),
+    "paper.bbl": (BBL, TWO),
+    "biber.bbl": (BIBER, ONE),
+    "paper.tex": (TEX, TWO),
+    **dict.fromkeys(
+        ("paper.md", "paper.qmd", "paper.rmd", "paper.markdown"), (MD, [("mismatch", "99000040"), ("not_found", None)])
+    ),
+    "footnotes.md": (f"So it is.[^a]\n\n[^a]: {RETRACTED}\n", ONE),
+    "paper.pdf": (pdf(), [("verified", "99000040"), ("not_found", None)]),
+    "no_suffix": (f"{RETRACTED}\n{INVENTED}\n", TWO),
+}
+
+
+def test_every_suffix_has_a_row() -> None:
+    assert {Path(name).suffix for name in FILE_ROWS} == {*READ, *KINDS, ""}
+
+
+@pytest.mark.parametrize("name", FILE_ROWS)
+def test_each_kind_of_file_is_read_by_the_command(cli: Cli, file: Callable[..., str], name: str) -> None:
+    content, found = FILE_ROWS[name]
+    path = file(name, content)
+
+    done = cli("check", path, "--sources", "pubmed", "--json")
+
+    assert rows(done) == list(found)
+    assert done.status == 4
+    if name not in ("ids.csv", "ids.tsv"):  # of a table without a name nobody knows the columns
+        piped = cli("check", "-", "--sources", "pubmed", "--json", stdin=Path(path).read_bytes())
+        assert rows(piped) == list(found)
+
+
+@pytest.mark.parametrize("name", ["PMC99000001", "99000001", "pmid:99000001"])
+def test_the_list_of_a_published_article_is_read_by_the_command(cli: Cli, name: str) -> None:
+    found = rows(cli("check", name, "--sources", "pubmed", "--json"))
+
+    assert len(found) == 4
+    assert ("verified", "99000007") in found
