@@ -137,6 +137,7 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
             break
         ids |= dict.fromkeys(page.ids)
         start += len(page.ids)
+        tracing.step(len(ids), wanted)
     verdict = broadening(request.term, first, partial(_count, services, request))
     warnings = _warnings(request, first, verdict)
     if not first.count and (request.min_date or request.max_date):

@@ -202,6 +202,8 @@ class Walk(Outcomes[EuropePMCArticle]):
             last = {f"{article.source}:{article.epmc_id}" for article in page.articles}
             fresh = fresh[: self._wanted - self.retrieved]
             self.retrieved += len(fresh)
+            if self.retrieved > len(fresh):
+                tracing.step(self.retrieved, min(self._wanted, self.total_found))
             self.next_cursor = page.next_cursor
             if self._request.cursor == FIRST_PAGE and self.retrieved >= self.total_found:
                 self.next_cursor = None  # a further page would be empty

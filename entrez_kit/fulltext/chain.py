@@ -28,9 +28,9 @@ def follow(services: Services, wanted: Sequence[Identifier]) -> Iterator[Trail]:
     done = 0
     tracing.step(done, len(wanted))
     for batch in in_order((partial(_follow, services, batch) for batch in batches), min(len(batches), AT_ONCE)):
-        yield from batch
         done += len(batch)
         tracing.step(done, len(wanted))
+        yield from batch
 
 
 def _follow(services: Services, batch: Sequence[Identifier]) -> list[Trail]:

@@ -114,6 +114,8 @@ class Conversions(Outcomes[Conversion]):
                 else:
                     self.missing.append(record)
                 yield record
+        if len(ids) > PART:
+            tracing.step(len(ids), len(ids))
         if self._error is not None and not self.converted and all(one.status != "not_found" for one in self.missing):
             raise self._error
 

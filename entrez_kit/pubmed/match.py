@@ -166,6 +166,8 @@ class Matches(Outcomes[CitationMatch]):
                 else:
                     self.missing.append(match)
                 yield match
+        if len(self._citations) > PART:
+            tracing.step(len(self._citations), len(self._citations))
         if self._failure is not None and not self._answered:
             raise self._failure
 

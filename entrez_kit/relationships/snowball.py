@@ -155,6 +155,7 @@ class _Walk:
                 self._give_up(pmids[start:])
                 return done
             done += self._from_europepmc(batch, depth) if self.ncbi_is_down else self._from_ncbi(batch, depth)
+        tracing.step(self.passed + len(pmids), self.passed + len(pmids))
         return done
 
     def _spent(self) -> bool:

@@ -224,12 +224,11 @@ def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> S
 
 
 def _type_of(schema: Mapping[str, Any], definitions: Mapping[str, Schema], *, nullable: bool) -> Schema:
-    """Return nothing but the JSON type of a member; nothing at all where it may have several.
-
-    Not every host understands a list of types, and most of those who have several may be null.
-    """
+    """Return nothing but the JSON type of a member, with null where it may be that; nothing where it has several."""
     types = {_resolved(part, definitions).get("type") for part in schema.get("anyOf", (schema,))}
-    if not nullable:
-        types.discard("null")
+    may_be_null = nullable and "null" in types
+    types.discard("null")
     kind = types.pop() if len(types) == 1 else None
-    return {"type": kind} if isinstance(kind, str) else {}
+    if not isinstance(kind, str):
+        return {}
+    return {"type": [kind, "null"] if may_be_null else kind}

@@ -70,6 +70,7 @@ class _Job:
         self._begun = False
         self._left = False
         self._furthest = -1
+        self._before = 0
 
     def run(self, work: Callable[[], T]) -> T:
         """Do the work, in a thread."""
@@ -77,8 +78,9 @@ class _Job:
             if self._left:  # before it began; whoever left has given back the place
                 raise tracing.Cancelled
             self._begun = True
+        watch = tracing.Watch(wanted=lambda: not self._left, progress=self._progress, stage=self._stage)
         try:
-            with tracing.watched(tracing.Watch(wanted=lambda: not self._left, progress=self._progress)):
+            with tracing.watched(watch):
                 return work()
         finally:
             self._workers._ended()
@@ -93,7 +95,12 @@ class _Job:
                 return
         self._workers._ended()
 
+    def _stage(self, label: str) -> None:
+        """Let what counts from the beginning again go on from where the stage before it came to."""
+        self._before = max(self._furthest, 0)
+
     def _progress(self, done: int, total: int | None) -> None:
+        done, total = self._before + done, None if total is None else self._before + total
         if done <= self._furthest:  # the protocol wants progress to increase
             return
         self._furthest = done

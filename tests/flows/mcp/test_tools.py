@@ -31,7 +31,7 @@ from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.schemas import ECHOES, capped, input_schema, output_schema
 from entrez_kit.server.tools import DEFAULT_TOOLSETS, TOOLSETS, Toolbox, read_toolsets
 
-MAX_LISTING = 24_000
+MAX_LISTING = 25_000
 HIDDEN: dict[str, dict[str, Any]] = {
     "pubmed_search_articles": {"retrieve_all": True},
     "pubmed_format_citations": {"markup": "html"},
@@ -267,6 +267,19 @@ def test_an_output_schema_is_shallow_and_admits_the_envelope(operation: Operatio
     assert validator.is_valid(InvalidInput("no").envelope())
     wrong = {name: object() for name, part in schema["properties"].items() if part}
     assert not validator.is_valid(wrong)
+
+
+@operations
+def test_a_member_that_may_be_null_keeps_its_type(operation: Operation[Any, Any]) -> None:
+    properties = output_schema(operation.result)["properties"]
+    whole = operation.result.model_json_schema(by_alias=False)["properties"]
+    kinds = {name: {part.get("type") for part in whole[name].get("anyOf", ())} for name in properties}
+    nullable = {name: kind - {"null"} for name, kind in kinds.items() if "null" in kind and len(kind) == 2}
+    for name, (kind,) in ((name, tuple(kind)) for name, kind in nullable.items()):
+        left_out = operation.result.model_fields[name].exclude_if is not None
+        if kind is not None:  # the type of what it refers to, then
+            assert properties[name] == {"type": kind if left_out else [kind, "null"]}, name
+        assert properties[name]["type"], name
 
 
 @pytest.mark.process
