@@ -15,6 +15,7 @@ from entrez_kit.transport.in_flight import in_order
 
 if TYPE_CHECKING:
     from entrez_kit.fulltext.tiers import Read
+    from entrez_kit.pubmed.standing_lookup import Standings
 
 BATCH: Final = 10
 """Articles asked for at a time: one has up to some megabytes."""
@@ -35,19 +36,40 @@ def follow(services: Services, wanted: Sequence[Identifier]) -> Iterator[Trail]:
 
 def _follow(services: Services, batch: Sequence[Identifier]) -> list[Trail]:
     from entrez_kit.fulltext.lookup import find_dois, find_pmcids
-    from entrez_kit.fulltext.tiers import ask_unpaywall, read_pmc
+    from entrez_kit.fulltext.tiers import ask_unpaywall
 
     by_key = {key_of(identifier): Trail(identifier) for identifier in reversed(batch)}
     trails = [by_key[key] for key in dict.fromkeys(map(key_of, batch))]
     find_pmcids(services, trails)
-    read = read_pmc(services, trails)
-    # No article waits for another: each goes its own way through the sources that take one at a time.
-    _side_by_side(partial(_look, services, read), trails)
+    in_pmc = [trail for trail in trails if trail.pmcid is not None]
+    # Most of what PMC has will be found, and how it stands depends on no text: that is asked meanwhile.
+    early = {trail.pmid: None for trail in trails if trail.pmid is not None} if in_pmc else {}
+    standings: list[Standings] = []
+    _side_by_side(
+        [
+            partial(_ask_standings, services, list(early), standings),
+            partial(_ask_pmc, services, in_pmc),
+            *(partial(_look, services, {}, trail) for trail in trails if trail.pmcid is None),
+        ]
+    )
     if services.settings.unpaywall_email is not None:
         find_dois(services, _still(trails))  # all in one request
-    _side_by_side(partial(ask_unpaywall, services), _still(trails))
-    _ask_standings(services, [trail for trail in trails if trail.is_found])
+    _side_by_side([partial(ask_unpaywall, services, trail) for trail in _still(trails)])
+    found = [trail for trail in trails if trail.is_found]
+    _ask_standings(services, [pmid for trail in found if (pmid := trail.known_pmid) and pmid not in early], standings)
+    for trail in found:
+        for said in standings:
+            trail.standing = said.known.get(trail.known_pmid or "", trail.standing)
+            trail.standing_error = said.unknown.get(trail.known_pmid or "", trail.standing_error)
     return [by_key[key_of(identifier)] for identifier in batch]
+
+
+def _ask_pmc(services: Services, trails: Sequence[Trail]) -> None:
+    """Ask PMC for all in one request; from there no article waits for another, each goes its own way."""
+    from entrez_kit.fulltext.tiers import read_pmc
+
+    read = read_pmc(services, trails)
+    _side_by_side([partial(_look, services, read, trail) for trail in trails])
 
 
 def _look(services: Services, read: "Read", trail: Trail) -> None:
@@ -59,8 +81,8 @@ def _look(services: Services, read: "Read", trail: Trail) -> None:
         ask_europepmc(services, trail)
 
 
-def _side_by_side(ask: Callable[[Trail], None], trails: Sequence[Trail]) -> None:
-    for _ in in_order((partial(ask, trail) for trail in trails), len(trails)):
+def _side_by_side(calls: Sequence[Callable[[], None]]) -> None:
+    for _ in in_order(calls, len(calls)):
         tracing.checkpoint()
 
 
@@ -69,11 +91,9 @@ def _still(trails: Sequence[Trail]) -> list[Trail]:
     return [trail for trail in trails if not trail.is_found]
 
 
-def _ask_standings(services: Services, trails: Sequence[Trail]) -> None:
-    """Ask PubMed how the articles stand, all in one request: a text does not change when it is retracted."""
-    from entrez_kit.pubmed.standing_lookup import look_up_standings
+def _ask_standings(services: Services, pmids: Sequence[str], said: "list[Standings]") -> None:
+    """Ask PubMed how articles stand, all in one request: a text does not change when it is retracted."""
+    if pmids:
+        from entrez_kit.pubmed.standing_lookup import look_up_standings
 
-    found = look_up_standings(services, [pmid for trail in trails if (pmid := trail.known_pmid) is not None])
-    for trail in trails:
-        trail.standing = found.known.get(trail.known_pmid or "")
-        trail.standing_error = found.unknown.get(trail.known_pmid or "")
+        said.append(look_up_standings(services, pmids))

@@ -1,6 +1,7 @@
 """The chain beyond single answers: batches, order, what is asked of whom, and what users reported of other tools."""
 
 import json
+import threading
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from entrez_kit.errors import EntityNotFound, InvalidInput, RateLimited, Upstrea
 from entrez_kit.fulltext.models import PmcArticle
 from entrez_kit.fulltext.operation import FETCH_FULLTEXT
 from entrez_kit.transport.call import Call
+from entrez_kit.transport.in_flight import departed
 
 
 def pmc(*bad: str, body: bool = True) -> Any:
@@ -197,6 +199,39 @@ def test_a_text_says_how_the_work_stands_asked_in_one_request() -> None:
     error = unknown.shortfall()
     assert error is not None
     assert (error.code, error.details["partial"]) == ("UPSTREAM_ERROR", True)
+
+
+def test_what_depends_on_no_text_is_asked_while_pmc_is_asked_for_it() -> None:
+    together = threading.Barrier(3, timeout=20)
+
+    def beside(answer: Any) -> Any:
+        def wait(call: Call) -> bytes:
+            departed()
+            together.wait()
+            content: bytes = answer(call)
+            return content
+
+        return wait
+
+    bench = Bench(
+        {
+            "idconv/idconv": lambda call: converted({"requested-id": "1", "pmid": 1, "pmcid": "PMC1"}),
+            "eutils/esummary/pubmed": beside(lambda call: json.dumps({"result": {"uids": ids_of(call)}}).encode()),
+            "eutils/efetch/pmc": beside(pmc()),
+            "europepmc/search": beside(lambda call: hits()),
+        }
+    )
+    result = bench.fetch(bench.services(unpaywall_email=None), pmids=["1", "2"])
+
+    assert [article.pmid for article in result.articles] == ["1"]
+    assert not together.broken
+
+
+def test_how_works_stand_is_not_asked_before_there_is_a_text_where_pmc_has_none_of_them() -> None:
+    bench = Bench({"idconv/idconv": lambda call: converted(), "europepmc/search": lambda call: hits()})
+    bench.fetch(bench.services(unpaywall_email=None), pmids=["1", "2"])
+
+    assert not bench.sent("eutils")
 
 
 def test_not_in_pmc_is_not_taken_for_not_there() -> None:
