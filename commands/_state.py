@@ -91,7 +91,7 @@ def no_fields(made: Plan) -> None:
         raise InvalidInput(
             f"--fields does not go with --format {made.format}.",
             invalid_input=f"format={made.format}",
-            recovery_hint="Fields are for json, jsonl, csv, tsv and table.",
+            recovery_hint="Leave --fields out, or choose a format that has fields, such as jsonl.",
             details={"reason": "bad_usage"},
         )
 

@@ -11,6 +11,7 @@ import typer
 from entrez_kit.audit import AUDIT, AuditedWork, AuditResult
 from entrez_kit.citations.check.sources import SOURCES, named_sources
 from entrez_kit.citations.files.entries import FILES
+from entrez_kit.corpus.export import EXPORT, Export, ExportResult
 from entrez_kit.corpus.operations import (
     CHECKPOINT_GET,
     CHECKPOINT_NOTED,
@@ -25,9 +26,24 @@ from entrez_kit.corpus.search.rag_search import RagHit, RagSearchResult
 from entrez_kit.errors import EntrezKitError, Exit, InvalidInput, corpus_envelope
 from entrez_kit.identifiers import read_identifier
 from entrez_kit.model import Result
+from entrez_kit.pubmed.models import Article
 
 from ._formats.fields import Column, Record, as_data, columns_at, values_at
-from ._pipeline import View, accepts, advise, emit, help_of, note, plan, run, show_with, state, status_of, whole
+from ._pipeline import (
+    View,
+    accepts,
+    advise,
+    counted,
+    emit,
+    help_of,
+    note,
+    plan,
+    run,
+    show_with,
+    state,
+    status_of,
+    whole,
+)
 from ._report import report_error, watching
 from ._views.text import standing_status
 
@@ -328,12 +344,11 @@ def diff_command(
             details={"reason": "bad_usage"},
         )
     store = _corpus(ctx)
-    difference = store.diff(query_key, since or store.last_sync(query_key))
+    since = since or store.last_sync(query_key)
     if plan(ctx).format in FILES:
-        from ._corpus_export import export
-
-        export(ctx, store, query_key, difference)
+        _export(ctx, query_key=query_key, since=since)
         return
+    difference = store.diff(query_key, since)
     records = [*difference.added, *difference.revised, *difference.retracted, *difference.deleted]
     _emit(ctx, difference, "diff_page", records=records)
 
@@ -436,9 +451,31 @@ def export_command(
             recovery_hint="`entrez-kit corpus list` shows the keys; --all exports the records of all of them.",
             details={"reason": "bad_usage"},
         )
-    from ._corpus_export import export
+    _corpus(ctx)
+    _export(ctx, query_key=query_key, rows=plan(ctx).format == "parquet")
 
-    export(ctx, _corpus(ctx), query_key)
+
+def _export(ctx: typer.Context, **arguments: Any) -> None:
+    """Write records as they come."""
+    from ._corpus_export import Parquet
+
+    def remarks(export: Export) -> None:
+        if arguments.get("since") is not None:
+            note(ctx, f"Wrote {counted(export.exported, 'record')} that changed since {export.since}.")
+            return
+        left_out = f"; {counted(export.deleted, 'withdrawn one')} left out" if export.deleted else ""
+        note(ctx, f"Exported {counted(export.exported, 'record')}{left_out}.")
+
+    view: View[ExportResult] = View(
+        table=lambda result, console: "",
+        records=lambda article: [as_data(article)],
+        columns={},
+        records_key="",
+        record_model=Article,
+        articles=lambda article: [article],
+        writers={"parquet": Parquet},
+    )
+    run(ctx, EXPORT, arguments, view, label="Exporting", afterwards=remarks)
 
 
 def _emit(ctx: typer.Context, document: Any, page: str, *, records: Any = None) -> None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.search import index as lexical
@@ -93,6 +93,18 @@ class Store:
         with self.reading() as connection:
             self._known_key(connection, query_key)
             yield from reading.articles(connection, query_key)
+
+    def rows(self, query_key: str | None = None) -> Iterator[dict[str, Any]]:
+        """Yield the records of the corpus or of one query, by PMID, as rows of a table.
+
+        Raises:
+            EntityNotFound: there is no such query.
+        """
+        from entrez_kit.corpus import parquet
+
+        with self.reading() as connection:
+            self._known_key(connection, query_key)
+            yield from parquet.rows(connection, query_key)
 
     def reindex(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Work out anew what is made of the stored records (quality, chunks, indexes); return how many.

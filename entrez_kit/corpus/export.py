@@ -1,0 +1,82 @@
+"""EXPORT: the records of a corpus, one after the other: whole articles, or rows as a table has them."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import Field
+
+from entrez_kit import tracing
+from entrez_kit.errors import EntityNotFound, InvalidInput, StoreError
+from entrez_kit.model import Request, Result
+from entrez_kit.operation import Operation, Outcomes
+from entrez_kit.services import Services
+
+if TYPE_CHECKING:
+    from entrez_kit.pubmed.models import Article
+
+TELL_EVERY: Final = 100
+
+
+class ExportRequest(Request):
+    """Which records to export."""
+
+    query_key: str | None = Field(default=None, description="Name of the corpus to export; all of them without.")
+    since: str | None = Field(default=None, description="Only what was added, revised or retracted since this time.")
+    rows: bool = Field(default=False, description="As rows of a table in place of whole articles.")
+
+
+class ExportResult(Result):
+    """How many records were exported, and how many were left out since PubMed has withdrawn them."""
+
+    exported: int
+    deleted: int
+
+
+class Export(Outcomes["Article | dict[str, Any]"]):
+    """The records, by PMID, in constant memory; how many are withdrawn is known with the first."""
+
+    def __init__(self, services: Services, request: ExportRequest) -> None:
+        super().__init__()
+        self._store, self._request = services.corpus, request
+        self.exported = 0
+        self.deleted = 0
+        self.since: str | None = None
+
+    def __iter__(self) -> Iterator["Article | dict[str, Any]"]:
+        request, store = self._request, self._store
+        stats = store.stats(request.query_key)
+        self.deleted = stats.deleted
+        changed: set[str] | None = None
+        if request.since is not None and request.query_key is not None:
+            difference = store.diff(request.query_key, request.since)
+            self.since = difference.since
+            changed = {one.pmid for one in (*difference.added, *difference.revised, *difference.retracted)}
+        if changed is not None and not changed:
+            return
+        records: Iterator[Any] = store.rows(request.query_key) if request.rows else store.articles(request.query_key)
+        for place, record in enumerate(records, start=1):
+            if changed is None or record.pmid in changed:
+                self.exported += 1
+                yield record
+            if place % TELL_EVERY == 0:
+                tracing.step(place, stats.documents)
+
+
+def result_of(request: ExportRequest, items: Export) -> ExportResult:
+    """Count the records."""
+    return ExportResult(exported=sum(1 for _ in items), deleted=items.deleted)
+
+
+EXPORT: Final = Operation(
+    name="corpus_export",
+    outcomes=Export,
+    collect=result_of,
+    request=ExportRequest,
+    result=ExportResult,
+    method="export",
+    command=("corpus", "export"),
+    toolset="corpus",
+    title="Export a corpus",
+    errors=(EntityNotFound, InvalidInput, StoreError),
+)
+"""Not in the catalogue: agents have no files to write."""
