@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from entrez_kit.citations.check.operation import Checks
     from entrez_kit.citations.operation import Citations
     from entrez_kit.claims.operation import Verification
+    from entrez_kit.corpus.sync import Sync
     from entrez_kit.databases.link import LinkSets
     from entrez_kit.databases.summary import DocumentSummaries
     from entrez_kit.europepmc.search import Walk
@@ -101,6 +102,10 @@ class Streams(OperationRunner):
     @_as(Methods.entrez_link)
     def entrez_link(self) -> "LinkSets":
         """The links of each source, in order; many are followed in parts."""
+
+    @_as(Methods.sync_delta)
+    def sync_delta(self) -> "Sync":
+        """The PMIDs each batch brought, as it is stored; ``result()`` has what it came to."""
 
     @_as(Methods.audit_corpus)
     def audit_corpus(self) -> "Audit":

@@ -1,6 +1,6 @@
 """The five operations of the corpus contract."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import Field
 
@@ -29,24 +29,20 @@ from entrez_kit.errors import (
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 
+if TYPE_CHECKING:
+    from entrez_kit.corpus.sync import Sync
+
 TOOLSET: Final = "corpus"
 MAX_FIRST_MCP_SYNC: Final = 20_000
 """An agent's call ends long before so many records are here."""
 
 
-def sync(
-    services: Services,
-    request: SyncRequest,
-    *,
-    replace_term: bool = False,
-    max_first: int | None = None,
-) -> SyncResult:
+def sync(services: Services, request: SyncRequest, *, max_first: int | None = None) -> "Sync":
     """Bring a local corpus up to date with a PubMed query; embed what is new and deliver it where that is set up.
 
     Args:
         services: the clients and the corpus.
         request: key, term and overlap.
-        replace_term: let the key start anew with another term.
         max_first: refuse to fetch more records than this.
 
     Raises:
@@ -55,17 +51,27 @@ def sync(
         UpstreamError: NCBI delivered nothing.
         RateLimited: NCBI refused before anything was delivered.
     """
-    from entrez_kit.corpus.indexing import deliver_new, index_new
-    from entrez_kit.corpus.sync import sync_delta
+    from entrez_kit.corpus.sync import Sync
 
-    result = sync_delta(services, request, replace_term=replace_term, max_first=max_first)
+    replace_term = isinstance(request, SyncHereRequest) and request.replace_term
+    return Sync(services, request, replace_term=replace_term, max_first=max_first, afterwards=_index)
+
+
+def _index(services: Services, result: SyncResult) -> None:
+    """Embed what is new, and deliver it."""
+    from entrez_kit.corpus.indexing import deliver_new, index_new
+
     problem = index_new(services)
     if problem is not None:
         result.falls_short(problem)
     warning = deliver_new(services)
     if warning is not None:
         result.warnings.append(warning)
-    return result
+
+
+def sync_result(request: SyncRequest, items: "Sync") -> SyncResult:
+    """Return what a sync came to."""
+    return items.result()
 
 
 def sync_for_agents(services: Services, request: SyncRequest) -> SyncResult:
@@ -73,18 +79,13 @@ def sync_for_agents(services: Services, request: SyncRequest) -> SyncResult:
 
     Use it before rag_search, e.g. query_key "glp1", term "GLP-1 AND obesity". Safe to repeat. Read `warnings`.
     """
-    return sync(services, request, max_first=MAX_FIRST_MCP_SYNC)
+    return sync(services, request, max_first=MAX_FIRST_MCP_SYNC).result()
 
 
 class SyncHereRequest(SyncRequest):
     """What the terminal may ask of a sync beyond the contract."""
 
     replace_term: bool = Field(default=False, description="Start the key anew with another term.")
-
-
-def sync_here(services: Services, request: SyncHereRequest) -> SyncResult:
-    """Bring a local corpus up to date, with another term where that is asked for."""
-    return sync(services, request, replace_term=request.replace_term)
 
 
 def plan_here(services: Services, request: SyncHereRequest) -> SyncPlan:
@@ -139,7 +140,8 @@ def checkpoint_set_here(services: Services, request: NotedCheckpointRequest) -> 
 
 SYNC: Final = Operation(
     name="pubmed_sync_delta",
-    function=sync,
+    outcomes=sync,
+    collect=sync_result,
     mcp_function=sync_for_agents,
     request=SyncRequest,
     result=SyncResult,
@@ -218,7 +220,8 @@ CHECKPOINT_SET: Final = Operation(
 
 SYNC_HERE: Final = Operation(
     name=SYNC.name,
-    function=sync_here,
+    outcomes=sync,
+    collect=sync_result,
     request=SyncHereRequest,
     result=SyncResult,
     method=SYNC.method,

@@ -8,7 +8,7 @@ PubMed counts fewer records than are here, those that it does not list are asked
 """
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date, timedelta
 from functools import partial
 from typing import Final
@@ -18,9 +18,11 @@ from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.models import SyncPlan, SyncRequest, SyncResult
 from entrez_kit.corpus.store.checkpoints import Checkpoint, Ending, Job
 from entrez_kit.corpus.store.store import Store
+from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.times import day_of
 from entrez_kit.entrez_query import broadening
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.operation import Outcomes
 from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, Slicer, Window, as_day
 from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS, check_balance, date_clause
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
@@ -47,33 +49,8 @@ def sync_delta(
     replace_term: bool = False,
     max_first: int | None = None,
 ) -> SyncResult:
-    """Bring a local corpus up to date with a PubMed query.
-
-    The first call for a query_key fetches everything the term finds; later calls fetch what was entered, revised or
-    withdrawn since. Safe to repeat and to interrupt: nothing is lost and nothing counted twice. Search the result with
-    rag_search. Always look at `warnings`: they name what NCBI did not deliver.
-
-    Args:
-        services: the clients and the corpus.
-        request: key, term and overlap.
-        replace_term: let the key start anew with another term.
-        max_first: refuse to fetch more records than this.
-
-    Raises:
-        InvalidInput: another term belongs to the key, the term is not well formed, or there is too much to fetch.
-        StoreError: the corpus cannot be written, or another sync of the key is running.
-        UpstreamError: NCBI delivered nothing.
-        RateLimited: NCBI refused before anything was delivered.
-
-    Source: ESearch and EFetch (db=pubmed), past the cache.
-    """
-    store = services.corpus
-    with store.sync_lock(request.query_key):
-        search = _WindowSearch.of(services, store, request, replace_term=replace_term)
-        whole = search.entries()
-        if max_first is not None and whole.count > max_first:
-            raise _too_many(request, whole.count, max_first)
-        return _Sync(services, store, search).run(whole)
+    """Bring a local corpus up to date with a PubMed query; see ``Sync``."""
+    return Sync(services, request, replace_term=replace_term, max_first=max_first).result()
 
 
 def sync_plan(services: Services, request: SyncRequest, *, replace_term: bool = False) -> SyncPlan:
@@ -206,14 +183,48 @@ def _too_many(request: SyncRequest, count: int, most: int) -> InvalidInput:
     )
 
 
-class _Sync:
-    """One run: entries and what is gone of them, revisions, what was missing before, what is gone of older ones."""
+class Sync(Outcomes[Upserted]):
+    """What each batch of a sync brought, as it is committed: entries and what is gone of them, revisions, what was
+    missing before, what is gone of older ones.
 
-    def __init__(self, services: Services, store: Store, search: _WindowSearch) -> None:
-        self.store = store
-        self.search = search
-        self.retrieval = Retrieval(search.services, medline=False, patient=True)
-        self.job: Job = Job("", "", "", store.clock(), store.clock())
+    The first sync of a key fetches everything the term finds; later ones fetch what was entered, revised or withdrawn
+    since. Safe to repeat and to interrupt: nothing is lost and nothing counted twice. ``warnings`` name what NCBI did
+    not deliver.
+
+    Args:
+        services: the clients and the corpus.
+        request: key, term and overlap.
+        replace_term: let the key start anew with another term.
+        max_first: refuse to fetch more records than this.
+        afterwards: what is done with what was stored.
+
+    Raises:
+        InvalidInput: another term belongs to the key, the term is not well formed, or there is too much to fetch.
+        StoreError: the corpus cannot be written, or another sync of the key is running.
+        UpstreamError: NCBI delivered nothing.
+        RateLimited: NCBI refused before anything was delivered.
+
+    Source: ESearch and EFetch (db=pubmed), past the cache.
+    """
+
+    search: _WindowSearch
+    retrieval: Retrieval
+
+    def __init__(
+        self,
+        services: Services,
+        request: SyncRequest,
+        *,
+        replace_term: bool = False,
+        max_first: int | None = None,
+        afterwards: Callable[[Services, SyncResult], None] | None = None,
+    ) -> None:
+        super().__init__()
+        self._services, self._request = services, request
+        self._replace_term, self._max_first, self._afterwards = replace_term, max_first, afterwards
+        self._done: SyncResult | None = None
+        self.store = services.corpus
+        self.job: Job = Job("", "", "", self.store.clock(), self.store.clock())
         self.total = 0
         self.highest: str | None = None
         self.failed: dict[int, EntrezKitError] = {}
@@ -228,13 +239,40 @@ class _Sync:
         self.had_members = False
         self.followed_to = FIRST
 
-    def run(self, whole: ESearchReply) -> SyncResult:
+    def __iter__(self) -> Iterator[Upserted]:
+        request = self._request
+        with self.store.sync_lock(request.query_key):
+            search = _WindowSearch.of(self._services, self.store, request, replace_term=self._replace_term)
+            whole = search.entries()
+            if self._max_first is not None and whole.count > self._max_first:
+                raise _too_many(request, whole.count, self._max_first)
+            self.search = search
+            self.retrieval = Retrieval(search.services, medline=False, patient=True)
+            yield from self._run(whole)
+        result = self._result()
+        if self._afterwards is not None:
+            self._afterwards(self._services, result)
+        self.warnings, self._done = result.warnings, result
+
+    def result(self) -> SyncResult:
+        """Return what it came to; walks first where that was not done."""
+        if self._done is None:
+            for _ in self:
+                pass
+        assert self._done is not None, "a walk that ends has a result"
+        return self._done
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report the records that could not be had; ``details.missing`` names them."""
+        return self.result().shortfall()
+
+    def _run(self, whole: ESearchReply) -> Iterator[Upserted]:
         """Do the work and write down how it ended."""
         search, store = self.search, self.store
         self.job = store.start_job(search.query_key, search.term, replaces_term=search.replaces)
         self.job.warnings += search.remarks(whole)
         try:
-            self._work(whole)
+            yield from self._work(whole)
             self._describe()
             nothing = not self.job.pmids_processed and self.problem is not None
             ending: Ending = "failed" if nothing else "complete" if self._complete else "partial"
@@ -244,19 +282,18 @@ class _Sync:
             raise
         if nothing and self.problem is not None:
             raise self.problem
-        return self._result()
 
     @property
     def _complete(self) -> bool:
         return not (self.failed or self.problem or self.unlisted or self.gave_up)
 
-    def _work(self, whole: ESearchReply) -> None:
+    def _work(self, whole: ESearchReply) -> Iterator[Upserted]:
         search = self.search
         self.known_lacking = set(self.store.unavailable(search.query_key))
         self.had_members = self.store.has_members(search.query_key)
         self.followed_to = search.window.first if search.window else FIRST
         self.total = whole.count
-        self._leg(search.slicer, whole, search.window, follows_entries=True)
+        yield from self._leg(search.slicer, whole, search.window, follows_entries=True)
         slicer = search.revisions()
         if slicer is not None and not self.gave_up:
             try:
@@ -265,33 +302,36 @@ class _Sync:
                 self.problem = self.problem or exc
             else:
                 self.total += revised.count
-                self._leg(slicer, revised, search.older, follows_entries=False)
+                yield from self._leg(slicer, revised, search.older, follows_entries=False)
         if not self.gave_up:
-            self._ask_again()
+            yield from self._ask_again()
         if not self.gave_up:
-            self._look_further_back()
+            yield from self._look_further_back()
         self._report()
 
-    def _leg(self, slicer: Slicer, first: ESearchReply, window: Window | None, *, follows_entries: bool) -> None:
+    def _leg(
+        self, slicer: Slicer, first: ESearchReply, window: Window | None, *, follows_entries: bool
+    ) -> Iterator[Upserted]:
         """Go through one search, slice by slice."""
         try:
             for piece in slicer.slices(first, window):
-                self._slice(piece, follows_entries=follows_entries)
+                yield from self._slice(piece, follows_entries=follows_entries)
                 if self.gave_up:
                     return
         except (UpstreamError, RateLimited) as exc:
             self.problem = self.problem or exc
 
-    def _slice(self, piece: DateSlice, *, follows_entries: bool) -> None:
+    def _slice(self, piece: DateSlice, *, follows_entries: bool) -> Iterator[Upserted]:
         pmids = [int(pmid) for pmid in dict.fromkeys(piece.ids)]
         self.unlisted += max(0, piece.count - len(pmids))
         if follows_entries:
-            self._look_for_deletions(piece, pmids)
+            yield from self._look_for_deletions(piece, pmids)
         batches = [pmids[start : start + BATCH] for start in range(0, len(pmids), BATCH)]
         here = [self.store.fresh(self.job, batch) for batch in batches]
         wanted = [[pmid for pmid in batch if pmid not in fresh] for batch, fresh in zip(batches, here, strict=True)]
         for number, (docs, failed, lacking) in enumerate(self._fetched(wanted)):
-            self._commit(docs, failed, lacking, here[number], ends_slice=follows_entries and number + 1 == len(batches))
+            ends_slice = follows_entries and number + 1 == len(batches)
+            yield self._commit(docs, failed, lacking, here[number], ends_slice=ends_slice)
             if self.gave_up:
                 return
 
@@ -303,7 +343,7 @@ class _Sync:
         fresh: dict[int, str | None],
         *,
         ends_slice: bool,
-    ) -> None:
+    ) -> Upserted:
         """Commit one batch; the checkpoint moves with the last one of a slice, unless one is missing."""
         self.failed |= failed
         self.lacking |= dict.fromkeys(lacking)
@@ -317,7 +357,7 @@ class _Sync:
             unavailable=lacking,
             advance_to=self.highest if ends_slice and self._complete else None,
         )
-        self._note_standings(done.standings)
+        return self._note_standings(done)
 
     def _fetched(
         self, batches: Sequence[Sequence[int]]
@@ -350,18 +390,18 @@ class _Sync:
         lacking = [pmid for pmid in pmids if str(pmid) not in records and pmid not in failed]
         return docs, failed, lacking
 
-    def _ask_again(self) -> None:
+    def _ask_again(self) -> Iterator[Upserted]:
         """Ask for what earlier syncs found listed and could not get."""
         again = sorted(self.known_lacking - set(self.lacking))
         batches = [again[start : start + BATCH] for start in range(0, len(again), BATCH)]
         for docs, failed, lacking in self._fetched(batches):
             self.failed |= failed
             self.lacking |= dict.fromkeys(lacking)
-            self.store.commit_batch(self.job, docs)
+            yield self.store.commit_batch(self.job, docs)
             if self.gave_up:
                 return
 
-    def _look_for_deletions(self, piece: DateSlice, listed: Sequence[int]) -> None:
+    def _look_for_deletions(self, piece: DateSlice, listed: Sequence[int]) -> Iterator[Upserted]:
         """Ask for members that a slice no longer lists although they were entered in its days: withdrawn, or changed.
 
         Done before the checkpoint passes the slice, since later syncs do not look there any more.
@@ -372,9 +412,9 @@ class _Sync:
         first, self.followed_to = self.followed_to, last
         if not self.had_members or not self._complete:
             return
-        self._ask_what_became_of(first, last, listed)
+        yield from self._ask_what_became_of(first, last, listed)
 
-    def _look_further_back(self) -> None:
+    def _look_further_back(self) -> Iterator[Upserted]:
         """Look for members entered before the window that PubMed has withdrawn since, which no search tells.
 
         What PubMed counts is compared with what is here, and only where they differ is anything listed.
@@ -397,11 +437,12 @@ class _Sync:
                     continue
                 for piece in slicer.slices(reply, window):
                     if len(set(piece.ids)) == piece.count:
-                        self._ask_what_became_of(window.first, window.last, [int(pmid) for pmid in piece.ids])
+                        listed = [int(pmid) for pmid in piece.ids]
+                        yield from self._ask_what_became_of(window.first, window.last, listed)
         except (UpstreamError, RateLimited) as exc:
             self.problem = self.problem or exc
 
-    def _ask_what_became_of(self, first: date, last: date, listed: Sequence[int]) -> None:
+    def _ask_what_became_of(self, first: date, last: date, listed: Sequence[int]) -> Iterator[Upserted]:
         """Ask for the members entered between two days that a search of these days does not list."""
         members = self.store.unseen(self.job, first.isoformat(), last.isoformat())
         gone = sorted(set(members) - set(listed) - set(self.lacking))
@@ -411,15 +452,16 @@ class _Sync:
             unmatched = [doc.pmid for doc in docs]
             self.failed |= failed
             done = self.store.commit_batch(self.job, docs, deleted=deleted, unmatched=unmatched)
-            self._note_standings(done.standings)
             self.deleted += deleted
             self.unmatched += unmatched
+            yield self._note_standings(done)
             if self.gave_up:
                 return
 
-    def _note_standings(self, standings: dict[str, list[int]]) -> None:
-        for words, pmids in standings.items():
+    def _note_standings(self, done: Upserted) -> Upserted:
+        for words, pmids in done.standings.items():
             self.standings.setdefault(words, []).extend(pmids)
+        return done
 
     def _report(self) -> None:
         done, total = self.job.pmids_processed, max(self.total, self.job.pmids_processed)

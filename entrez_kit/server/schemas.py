@@ -59,7 +59,7 @@ def capped(operation: Operation[Any, Any]) -> Operation[Any, Any]:
     the other doors.
     """
     if operation.mcp_function is not None:
-        operation = replace(operation, function=operation.mcp_function, mcp_function=None)
+        operation = replace(operation, outcomes=None, function=operation.mcp_function, mcp_function=None)
     hidden = [name for name, info in operation.request.model_fields.items() if _SKIPPED in info.metadata]
     if not operation.mcp_caps and not operation.mcp_defaults and not hidden:
         return operation

@@ -98,6 +98,19 @@ def test_nothing_is_asked_for_before_the_walk(kit: EntrezKit, sandbox: Sandbox) 
     assert len(list(stream)) == 2
 
 
+def test_a_sync_tells_each_batch_as_it_is_stored(kit: EntrezKit, sandbox: Sandbox) -> None:
+    stream = kit.stream.sync_delta(query_key="editing", term="base editing")
+    assert sandbox.requests() == 0
+
+    inserted: list[int] = []
+    for batch in stream:
+        inserted += batch.inserted
+        assert kit.services.corpus.stats("editing").documents == len(inserted)
+
+    assert len(inserted) == stream.result().inserted > 0
+    assert stream.shortfall() is None
+
+
 def test_only_what_has_many_outcomes_streams(kit: EntrezKit) -> None:
     streams = {operation.method for operation in OPERATIONS if operation.outcomes is not None}
 

@@ -472,7 +472,7 @@ def test_a_sync_is_complete_whatever_weaviate_does(
     )
     request = SyncRequest(query_key="k", term="all[sb]")
 
-    first = sync(services, request)
+    first = sync(services, request).result()
 
     assert first.inserted > 0
     (warning,) = [text for text in first.warnings if "Weaviate" in text]
@@ -482,7 +482,7 @@ def test_a_sync_is_complete_whatever_weaviate_does(
     assert waiting > 0
 
     _set(services, weaviate_url=double.url)
-    again = sync(services, request)
+    again = sync(services, request).result()
 
     assert not [text for text in again.warnings if "Weaviate" in text]
     assert _waiting(services) == set()
@@ -497,7 +497,7 @@ def test_without_a_server_a_sync_says_nothing_of_weaviate(
 ) -> None:
     services = kit_for(sandbox).services
 
-    done = sync(services, SyncRequest(query_key="k", term="all[sb]"))
+    done = sync(services, SyncRequest(query_key="k", term="all[sb]")).result()
 
     assert not [text for text in done.warnings if "Weaviate" in text]
     assert _waiting(services)
