@@ -106,21 +106,15 @@ class DoctorReport(Result):
 
     def problem(self) -> EntrezKitError | None:
         """Return the first failure as the error that commands report because of it."""
-        unanswered = self.compared("failed")
-        if not self.failed and unanswered:
-            one = unanswered[0]
-            return ERRORS[one.code or UpstreamError.code](
-                f"{one.label}: {one.detail}",
-                recovery_hint=one.hint,
-                details={"reason": f"{one.hop}_failed", "failed": [each.label for each in unanswered]},
-            )
-        if not self.failed:
+        failed: list[Check] | list[Comparison] = self.failed or self.compared("failed")
+        if not failed:
             return None
-        first = self.failed[0]
+        first = failed[0]
+        place = first.name if isinstance(first, Check) else first.hop
         return ERRORS[first.code or UpstreamError.code](
             f"{first.label}: {first.detail}",
             recovery_hint=first.hint,
-            details={"reason": f"{first.name}_failed", "failed": [check.label for check in self.failed]},
+            details={"reason": f"{place}_failed", "failed": [one.label for one in failed]},
         )
 
 

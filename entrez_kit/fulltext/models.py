@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from entrez_kit.model import Result, Warn, sparse
+from entrez_kit.model import Result, sparse
 from entrez_kit.pubmed.models import RetractionStatus
 from entrez_kit.pubmed.standing import Standing
 
@@ -187,29 +187,6 @@ class Truncation(Result):
     returned_characters: int
     omitted_sections: int
     articles: list[CutArticle]
-
-
-__all__ = [
-    "CutArticle",
-    "CutSection",
-    "FulltextArticle",
-    "FulltextAuthor",
-    "FulltextDate",
-    "FulltextJournal",
-    "ListedReference",
-    "Outcome",
-    "OverflowMode",
-    "PmcArticle",
-    "Reason",
-    "Section",
-    "Tier",
-    "TranslatedAbstract",
-    "TriedTier",
-    "Truncation",
-    "Unavailable",
-    "UnpaywallArticle",
-    "Warn",
-]
 
 
 def pubmed_url(pmid: str | None) -> str | None:

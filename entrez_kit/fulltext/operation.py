@@ -15,14 +15,13 @@ from entrez_kit.fulltext.models import (
     Truncation,
     Unavailable,
     UnpaywallArticle,
-    Warn,
     pmc_url,
     pubmed_url,
 )
 from entrez_kit.fulltext.selection import Selected, Selection, select
 from entrez_kit.fulltext.trail import OFFLINE, UNPAYWALL_OFF, Trail
 from entrez_kit.identifiers import Identifier, IdKind, read_identifier
-from entrez_kit.model import Request, Result, sparse, wrong
+from entrez_kit.model import Request, Result, Warn, sparse, wrong
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.standing import graver, retraction_status
 from entrez_kit.pubmed.standing_lookup import Standings, standing_shortfall
@@ -39,17 +38,20 @@ KINDS: Final[tuple[tuple[str, IdKind], ...]] = (("pmids", "pmid"), ("pmcids", "p
 _OPTIONS: Final = ("include_references", "sections", "max_sections", "max_characters", "overflow_mode")
 
 
+def _of_kind(text: str, kind: IdKind) -> Identifier | None:
+    bare = text.strip()
+    found = read_identifier(f"PMC{bare}" if kind == "pmcid" and bare[:1].isdigit() else bare)
+    return found if found is not None and found.kind == kind else None
+
+
 def _pmid(text: str) -> str:
-    found = read_identifier(text)
-    if found is None or found.kind != "pmid":
+    if _of_kind(text, "pmid") is None:
         raise ValueError(f"{text[:50]!r} is no PMID; give digits, one PMID per entry")
     return text
 
 
 def _pmcid(text: str) -> str:
-    bare = text.strip()
-    found = read_identifier(f"PMC{bare}" if bare[:1].isdigit() else bare)
-    if found is None or found.kind != "pmcid":
+    if _of_kind(text, "pmcid") is None:
         raise ValueError(f"{text[:50]!r} is no PMCID such as PMC1234567")
     return text
 
@@ -119,11 +121,8 @@ class FulltextRequest(Request):
 
 
 def _identifier(text: str, kind: IdKind) -> Identifier:
-    bare = text.strip()
-    found = read_identifier(f"PMC{bare}" if kind == "pmcid" and bare[:1].isdigit() else bare)
-    if found is None or found.kind != kind:  # a DOI of a form nobody has seen is for the services to judge
-        return Identifier(kind, bare, text)
-    return Identifier(kind, found.value, text)
+    found = _of_kind(text, kind)  # a DOI of a form nobody has seen is for the services to judge
+    return Identifier(kind, text.strip() if found is None else found.value, text)
 
 
 class FulltextResult(Result):

@@ -7,7 +7,7 @@ from entrez_kit import extras
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.fulltext.jats.article import JatsArticle, JatsError, iter_jats
 from entrez_kit.fulltext.jats.tree import ENDPOINT
-from entrez_kit.fulltext.models import UnpaywallArticle, pubmed_url
+from entrez_kit.fulltext.models import pubmed_url
 from entrez_kit.fulltext.trail import EUROPEPMC_OFF, UNPAYWALL_OFF, Answer, Trail, service_error
 from entrez_kit.identifiers import Identifier
 from entrez_kit.services import Services
@@ -259,21 +259,8 @@ def ask_unpaywall(services: Services, trail: Trail) -> None:
         is_unknown = found.detail in (UNKNOWN_DOI, INVALID_DOI) and trail.is_unknown
         trail.note("unpaywall", Answer("miss" if is_unknown else found.outcome, found.detail.rstrip(".")))
         return
-    trail.copy = UnpaywallArticle(
-        content_format=found.content_format,
-        doi=trail.doi,
-        source_url=found.source_url,
-        content=found.content,
-        pmid=trail.pmid,
-        pmcid=trail.pmcid,
-        pubmed_url=pubmed_url(trail.pmid),
-        title=found.title,
-        word_count=found.word_count,
-        total_pages=found.total_pages,
-        license=found.license,
-        host_type=found.host_type,
-        version=found.version,
-    )
+    known = {"doi": trail.doi, "pmid": trail.pmid, "pmcid": trail.pmcid, "pubmed_url": pubmed_url(trail.pmid)}
+    trail.copy = found.model_copy(update=known)
 
 
 def named(wanted: Identifier) -> str:

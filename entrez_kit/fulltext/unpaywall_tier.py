@@ -3,13 +3,14 @@
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlsplit
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured
 from entrez_kit.fulltext.html import WebPage, html_to_markdown, unreadable
+from entrez_kit.fulltext.models import UnpaywallArticle
 from entrez_kit.fulltext.pdf import pdf_to_text
 from entrez_kit.services import Services
 from entrez_kit.services.unpaywall import (
@@ -17,10 +18,8 @@ from entrez_kit.services.unpaywall import (
     NO_ADDRESS,
     NO_COPY,
     UNKNOWN_DOI,
-    HostType,
     Location,
     OpenAccess,
-    Version,
 )
 from entrez_kit.transport.download.addresses import AddressGuard
 
@@ -34,24 +33,7 @@ DOWNLOAD_SHARE: Final = 3
 TIER_SHARE: Final = 6
 """Time limits, as multiples of UNPAYWALL_TIMEOUT_MS: of one download, and of all for one article."""
 
-ContentFormat = Literal["html-markdown", "pdf-text"]
 Outcome = Literal["not-attempted", "no-oa", "fetch-failed", "parse-failed", "service-error"]
-
-
-@dataclass(frozen=True, slots=True)
-class OpenAccessCopy:
-    """An article as it was found outside of PMC."""
-
-    doi: str
-    source_url: str
-    content_format: ContentFormat
-    content: str = field(repr=False)
-    title: str | None = None
-    word_count: int | None = None
-    total_pages: int | None = None
-    license: str | None = None
-    host_type: HostType | None = None
-    version: Version | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +48,7 @@ class NoCopy:
     error: EntrezKitError | None = None
 
 
-def fetch_open_access(services: Services, doi: str, guard: AddressGuard | None = None) -> OpenAccessCopy | NoCopy:
+def fetch_open_access(services: Services, doi: str, guard: AddressGuard | None = None) -> UnpaywallArticle | NoCopy:
     """Fetch an open-access copy of an article: the PDF of the best one first, then its page, then further ones.
 
     Args:
@@ -112,7 +94,7 @@ class _CopySearch:
         self._failures: list[tuple[Outcome, str]] = []
         self._named: list[_Candidate] = []
 
-    def run(self, known: OpenAccess) -> OpenAccessCopy | NoCopy:
+    def run(self, known: OpenAccess) -> UnpaywallArticle | NoCopy:
         """Return the first copy that can be read."""
         attempts = 0
         tried: set[str] = set()
@@ -134,7 +116,7 @@ class _CopySearch:
             return NoCopy("fetch-failed", "the time was up before any copy was fetched")
         return NoCopy("parse-failed" if "parse-failed" in outcomes else "fetch-failed", "; ".join(details))
 
-    def _attempt(self, candidate: _Candidate, known: OpenAccess) -> OpenAccessCopy | None:
+    def _attempt(self, candidate: _Candidate, known: OpenAccess) -> UnpaywallArticle | None:
         from entrez_kit.transport.download.guard import download
 
         left = self._until - time.monotonic()
@@ -161,11 +143,11 @@ class _CopySearch:
                 self._named.append(_Candidate(named, candidate.location, guard))
             return None
 
-    def _read(self, fetched: "Downloaded", candidate: _Candidate, known: OpenAccess) -> OpenAccessCopy:
+    def _read(self, fetched: "Downloaded", candidate: _Candidate, known: OpenAccess) -> UnpaywallArticle:
         """Read what was fetched, by what it is and not by what it was said to be."""
         location = candidate.location
         copy = partial(
-            OpenAccessCopy,
+            UnpaywallArticle,
             doi=known.doi,
             source_url=self._source(fetched),
             license=location.license,

@@ -18,7 +18,7 @@ from entrez_kit.citations.files.references import (
     unreadable,
     year_in,
 )
-from entrez_kit.citations.files.write_bibtex import bibtex_name, escaped, verbatim_doi
+from entrez_kit.citations.files.write_bibtex import MONTHS, bibtex_name, escaped, verbatim_doi
 from entrez_kit.model import Warn
 
 NAMES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -42,7 +42,6 @@ MAX_DEPTH: Final = 50
 """Braces in braces; each takes several calls of the LaTeX reader."""
 _SPECIAL: Final = re.compile(r"[\\{}$~]|--|``|''")
 _BARE_PERCENT: Final = re.compile(r"(?<!\\)%")
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _EXTENDED: Final = re.compile(r"\b(family|given|prefix|suffix)\s*=\s*", re.IGNORECASE)
 
 
@@ -67,7 +66,7 @@ class BibtexFile:
 
     def __init__(self, text: str, name: str) -> None:
         self._text = text
-        self._strings = {month: month for month in _MONTHS}
+        self._strings = {month: month for month in MONTHS}
         self._entries = list(self._read(name))
         self.references = [_reference(entry) for entry in self._entries]
         self.warnings: list[Warn] = repeated_keys(self.references)

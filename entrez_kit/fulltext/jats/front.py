@@ -11,6 +11,7 @@ from entrez_kit.fulltext.models import FulltextAuthor, FulltextDate, FulltextJou
 from entrez_kit.identifiers import read_identifier
 from entrez_kit.markup import END, write_scripts
 from entrez_kit.pubmed.standing import Standing, standing_of_jats
+from entrez_kit.pubmed.xml.dates import month_number
 
 _REPLIES: Final = ("sub-article", "response", "body", "back", "floats-group")
 _NOTES: Final = ("fn",)
@@ -23,7 +24,6 @@ _DATES: Final = (
 _NO_PUBLICATION: Final = frozenset(
     ("received", "accepted", "rev-recd", "rev-request", "retracted", "retraction", "corrected", "ecorrected")
 )
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 _KEY_ABSTRACTS: Final = ("", "abstract", "section", "sections", "structured", "web-summary", "main")
 _PICTURE_ABSTRACTS: Final = ("graphical", "video", "audio")
@@ -336,9 +336,7 @@ def _one_date(node: Any, declared: Mapping[str, str]) -> FulltextDate | None:
         found = re.search(r"\b(1[5-9]|2[01])[0-9]{2}\b", whole)
         return FulltextDate(year=int(found[0])) if found else None
     month_text = inline_text(child(node, "month"), declared)
-    month = _number(month_text, 1, 12) or (
-        _MONTHS.index(month_text[:3].lower()) + 1 if month_text[:3].lower() in _MONTHS else None
-    )
+    month = _number(month_text, 1, 12) or month_number(month_text[:3].lower())
     day = _number(inline_text(child(node, "day"), declared), 1, 31)
     if iso and month is None:
         month, day = _number(iso[2], 1, 12), _number(iso[3], 1, 31)

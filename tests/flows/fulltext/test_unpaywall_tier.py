@@ -10,7 +10,8 @@ from papers import encrypted, pdf_of, prose
 
 from entrez_kit import EntrezKit
 from entrez_kit.fulltext import unpaywall_tier as module
-from entrez_kit.fulltext.unpaywall_tier import NoCopy, OpenAccessCopy, fetch_open_access
+from entrez_kit.fulltext.models import UnpaywallArticle
+from entrez_kit.fulltext.unpaywall_tier import NoCopy, fetch_open_access
 from entrez_kit.sandbox.replies import HTML, JSON, SandboxReply
 from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.server import Sandbox
@@ -63,10 +64,10 @@ class Publisher:
         return SandboxReply(answer, HTML) if isinstance(answer, bytes) else answer
 
 
-def fetched(kit: EntrezKit) -> OpenAccessCopy:
+def fetched(kit: EntrezKit) -> UnpaywallArticle:
     """Return the copy there must be."""
     found = fetch_open_access(kit.services, DOI)
-    assert isinstance(found, OpenAccessCopy), found
+    assert isinstance(found, UnpaywallArticle), found
     return found
 
 
@@ -91,7 +92,7 @@ def test_the_pdf_of_the_best_copy_is_read_first(sandbox: Sandbox, kit_for: KitFo
     found = fetched(kit_for(sandbox))
 
     assert found.content.split() == [f"word{number}x" for number in range(120)]
-    assert found == OpenAccessCopy(
+    assert found == UnpaywallArticle(
         doi=DOI,
         source_url=f"{sandbox.url}/publisher/a.pdf",
         content_format="pdf-text",

@@ -11,7 +11,8 @@ from lxml import etree, html
 from pypdf import PdfReader
 
 from entrez_kit import EntrezKit
-from entrez_kit.fulltext.unpaywall_tier import NoCopy, OpenAccessCopy, fetch_open_access
+from entrez_kit.fulltext.models import UnpaywallArticle
+from entrez_kit.fulltext.unpaywall_tier import NoCopy, fetch_open_access
 from entrez_kit.sandbox.server import Sandbox
 
 KitFor = Callable[..., EntrezKit]
@@ -55,7 +56,7 @@ def test_every_case_is_met_in_the_demo_corpus(sandbox: Sandbox, kit_for: KitFor)
         name: fetch_open_access(services, f"10.5555/ekit.{name}")
         for name in ("2021.0017", "2025.0010", "2021.0003", "2024.0008", "2019.0001")
     }
-    copies = {name: copy for name, copy in found.items() if isinstance(copy, OpenAccessCopy)}
+    copies = {name: copy for name, copy in found.items() if isinstance(copy, UnpaywallArticle)}
 
     assert {name: (copy.content_format, copy.host_type) for name, copy in copies.items()} == {
         "2021.0017": ("pdf-text", "publisher"),
@@ -146,7 +147,7 @@ def test_a_demo_reads_copies_in_every_run(tmp_path: Path) -> None:
     for _ in range(2):  # the second has the first one's cache, and its sandbox another port
         with EntrezKit(demo=True, home=tmp_path) as kit:
             copy = fetch_open_access(kit.services, "10.5555/ekit.2025.0010")
-            assert isinstance(copy, OpenAccessCopy)
+            assert isinstance(copy, UnpaywallArticle)
             assert copy.source_url == "http://127.0.0.1/publisher/99000010.html"
 
 
