@@ -5,7 +5,7 @@ A new database is one subclass of ``Database`` and one line in ``server.py``; th
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from entrez_kit.sandbox.replies import SandboxReply
@@ -98,15 +98,6 @@ class FetchCall:
     retmode: str
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
-    """What EInfo says of a database."""
-
-    build: str
-    last_update: str
-    fields: Sequence[FieldInfo] = field(default_factory=tuple)
-
-
 class Database(ABC):
     """One Entrez database of the sandbox.
 
@@ -155,8 +146,8 @@ class Database(ABC):
         """
 
     @abstractmethod
-    def describe(self) -> Description:
-        """Return what EInfo shows."""
+    def fields(self) -> Sequence[FieldInfo]:
+        """Return the search fields that EInfo shows."""
 
     def canonical(self, uid: str) -> str | None:
         """Return an id in the form NCBI answers with, or None where it is not an id at all."""
@@ -164,6 +155,17 @@ class Database(ABC):
         if not (text.isascii() and text.isdigit()) or len(text) > 19 or int(text) == 0:
             return None
         return str(int(text))
+
+    def canonical_ids(self, ids: Sequence[str]) -> list[str]:
+        """Return ids in their canonical form, each once.
+
+        Raises:
+            BadRequest: none has the form of an id.
+        """
+        found = list(dict.fromkeys(filter(None, map(self.canonical, ids))))
+        if not found:
+            raise BadRequest("ID list is empty! Possibly it has no correct IDs.")
+        return found
 
     def linked(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
         """Return the ids that a link leads to, each with its score."""

@@ -16,6 +16,21 @@ from entrez_kit.sandbox.text import squeeze
 
 MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 SEASONS: Final = {"winter": 1, "spring": 3, "summer": 6, "autumn": 9, "fall": 9}
+NOTICE_WORDS: Final = {
+    "ErratumIn": "Erratum in",
+    "ErratumFor": "Erratum for",
+    "RetractionIn": "Retraction in",
+    "RetractionOf": "Retraction of",
+    "ExpressionOfConcernIn": "Expression of concern in",
+    "ExpressionOfConcernFor": "Expression of concern for",
+    "CommentIn": "Comment in",
+    "CommentOn": "Comment on",
+    "UpdateIn": "Update in",
+    "UpdateOf": "Update of",
+    "RepublishedIn": "Corrected and republished in",
+    "RepublishedFrom": "Corrected and republished from",
+}
+"""How summaries write the kinds of notices."""
 _INLINE: Final = frozenset(("i", "b", "u", "sup", "sub"))
 
 
@@ -105,6 +120,21 @@ def _marked(element: Any) -> str:
     return "".join(parts)
 
 
+def _text_at(path: str, inside: str = "_citation") -> "cached_property[str]":
+    """Return a property that is the text of an element, "" where there is none."""
+
+    def text(document: "Document") -> str:
+        parent = getattr(document, inside)
+        return "" if parent is None else text_of(parent.find(path))
+
+    return cached_property(text)
+
+
+def _texts_at(path: str, inside: str = "_citation") -> "cached_property[list[str]]":
+    """Return a property that is the texts of all elements at a path."""
+    return cached_property(lambda document: [text_of(one) for one in getattr(document, inside).iterfind(path)])
+
+
 class Document:
     """One record, read from its XML when asked."""
 
@@ -120,10 +150,8 @@ class Document:
     def _text(self, path: str) -> str:
         return text_of(self._citation.find(path))
 
-    @cached_property
-    def pmid(self) -> str:
-        """The record's own PMID."""
-        return self._text("PMID")
+    pmid = _text_at("PMID")
+    """The record's own PMID."""
 
     @cached_property
     def status(self) -> str:
@@ -153,15 +181,10 @@ class Document:
         """The title without markup."""
         return text_of(self.title_element)
 
-    @cached_property
-    def vernacular_title(self) -> str:
-        """The title in the article's own language."""
-        return text_of(self._article.find("VernacularTitle"))
-
-    @cached_property
-    def book_title(self) -> str:
-        """The title of the book a chapter is part of."""
-        return "" if self._book is None else text_of(self._book.find("BookTitle"))
+    vernacular_title = _text_at("VernacularTitle", "_article")
+    """The title in the article's own language."""
+    book_title = _text_at("BookTitle", "_book")
+    """The title of the book a chapter is part of."""
 
     @cached_property
     def is_chapter(self) -> bool:
@@ -197,35 +220,22 @@ class Document:
         """The abstract in one text, with its labels."""
         return " ".join(f"{label}: {text}" if label else text for label, text in self.abstract)
 
-    @cached_property
-    def copyright(self) -> str:
-        """The copyright line under the abstract."""
-        return text_of(self._article.find("Abstract/CopyrightInformation"))
-
-    @cached_property
-    def journal_title(self) -> str:
-        """The journal's full title."""
-        return text_of(self._article.find("Journal/Title"))
-
-    @cached_property
-    def journal_iso(self) -> str:
-        """The journal's ISO abbreviation."""
-        return text_of(self._article.find("Journal/ISOAbbreviation"))
+    copyright = _text_at("Abstract/CopyrightInformation", "_article")
+    """The copyright line under the abstract."""
+    journal_title = _text_at("Journal/Title", "_article")
+    """The journal's full title."""
+    journal_iso = _text_at("Journal/ISOAbbreviation", "_article")
+    """The journal's ISO abbreviation."""
 
     @cached_property
     def journal_ta(self) -> str:
         """The journal's MEDLINE abbreviation."""
         return self._text("MedlineJournalInfo/MedlineTA") or self.journal_iso
 
-    @cached_property
-    def nlm_id(self) -> str:
-        """The journal's NLM identifier."""
-        return self._text("MedlineJournalInfo/NlmUniqueID")
-
-    @cached_property
-    def country(self) -> str:
-        """Where the journal is published."""
-        return self._text("MedlineJournalInfo/Country")
+    nlm_id = _text_at("MedlineJournalInfo/NlmUniqueID")
+    """The journal's NLM identifier."""
+    country = _text_at("MedlineJournalInfo/Country")
+    """Where the journal is published."""
 
     @cached_property
     def issns(self) -> list[tuple[str, str]]:
@@ -238,15 +248,10 @@ class Document:
         """Return the ISSN of one kind, or nothing."""
         return next((number for name, number in self.issns if name == kind), "")
 
-    @cached_property
-    def volume(self) -> str:
-        """Volume of the journal."""
-        return text_of(self._article.find("Journal/JournalIssue/Volume"))
-
-    @cached_property
-    def issue(self) -> str:
-        """Issue of the journal."""
-        return text_of(self._article.find("Journal/JournalIssue/Issue"))
+    volume = _text_at("Journal/JournalIssue/Volume", "_article")
+    """Volume of the journal."""
+    issue = _text_at("Journal/JournalIssue/Issue", "_article")
+    """Issue of the journal."""
 
     @cached_property
     def pages(self) -> str:
@@ -322,10 +327,8 @@ class Document:
             valid = [person for person in everybody if person.get("ValidYN") != "N"]
             yield from map(_person, valid or everybody)
 
-    @cached_property
-    def languages(self) -> list[str]:
-        """Three-letter codes of the languages."""
-        return [text_of(language) for language in self._article.iterfind("Language")]
+    languages = _texts_at("Language", "_article")
+    """Three-letter codes of the languages."""
 
     @cached_property
     def publication_types(self) -> list[str]:
@@ -346,10 +349,8 @@ class Document:
             if heading.find("DescriptorName") is not None
         ]
 
-    @cached_property
-    def supplementary(self) -> list[str]:
-        """Supplementary MeSH concepts."""
-        return [text_of(name) for name in self._citation.iterfind("SupplMeshList/SupplMeshName")]
+    supplementary = _texts_at("SupplMeshList/SupplMeshName")
+    """Supplementary MeSH concepts."""
 
     @cached_property
     def chemicals(self) -> list[tuple[str, str]]:
@@ -412,10 +413,8 @@ class Document:
         """The DOI, or nothing."""
         return self.identifier("doi")
 
-    @cached_property
-    def isbn(self) -> str:
-        """The ISBN of a book."""
-        return "" if self._book is None else text_of(self._book.find("Isbn"))
+    isbn = _text_at("Isbn", "_book")
+    """The ISBN of a book."""
 
     @cached_property
     def corrections(self) -> list[Notice]:
@@ -439,20 +438,12 @@ class Document:
             for number in bank.iterfind("AccessionNumberList/AccessionNumber")
         ]
 
-    @cached_property
-    def subsets(self) -> list[str]:
-        """Codes of the MEDLINE subsets."""
-        return [text_of(subset) for subset in self._citation.iterfind("CitationSubset")]
-
-    @cached_property
-    def conflict_of_interest(self) -> str:
-        """The statement on conflicts of interest."""
-        return self._text("CoiStatement")
-
-    @cached_property
-    def publication_status(self) -> str:
-        """The record's state of publication: ppublish, epublish, aheadofprint."""
-        return "" if self._data is None else text_of(self._data.find("PublicationStatus"))
+    subsets = _texts_at("CitationSubset")
+    """Codes of the MEDLINE subsets."""
+    conflict_of_interest = _text_at("CoiStatement")
+    """The statement on conflicts of interest."""
+    publication_status = _text_at("PublicationStatus", "_data")
+    """The record's state of publication: ppublish, epublish, aheadofprint."""
 
     @cached_property
     def cited_pmids(self) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from entrez_kit.sandbox import bits
 from entrez_kit.sandbox.corpus import Corpus
-from entrez_kit.sandbox.document import Document, PartialDate, Person, marked_text
+from entrez_kit.sandbox.document import NOTICE_WORDS, Document, PartialDate, Person, marked_text
 from entrez_kit.sandbox.index import ParsedIndex, SortKeys
 from entrez_kit.sandbox.lookup import Lookup
 from entrez_kit.sandbox.pubmed import PubMedDatabase
@@ -20,18 +20,7 @@ from entrez_kit.sandbox.text import fold, normal
 Record = dict[str, Any]
 
 _SUBSETS: Final = {"IM": "Index Medicus"}
-_KINDS: Final = {
-    "RetractionIn": "Retraction in",
-    "RetractionOf": "Retraction of",
-    "ErratumIn": "Erratum in",
-    "ErratumFor": "Erratum for",
-    "CommentIn": "Comment in",
-    "CommentOn": "Comment on",
-    "ExpressionOfConcernIn": "Expression of concern in",
-    "ExpressionOfConcernFor": "Expression of concern for",
-    "UpdateIn": "Update in",
-    "UpdateOf": "Update of",
-}
+_KINDS: Final = {kind: words for kind, words in NOTICE_WORDS.items() if not kind.startswith("Republished")}
 _TAG: Final = re.compile(r"<[^<>]*+>")
 _FLAGS: Final = (
     *("isOpenAccess", "inEPMC", "inPMC", "hasPDF", "hasBook", "hasSuppl", "citedByCount", "hasReferences"),

@@ -2,17 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
 from functools import cached_property
 from typing import Any, Final
 
-from entrez_kit.sandbox import dates
 from entrez_kit.sandbox.corpus import Corpus
 from entrez_kit.sandbox.database import (
-    BadRequest,
     Database,
-    Description,
     FetchCall,
+    FieldInfo,
     Items,
     LinkInfo,
     SearchCall,
@@ -205,9 +202,7 @@ class GeneDatabase(Database):
         Raises:
             BadRequest: no id has the form of one.
         """
-        ids = list(dict.fromkeys(filter(None, map(self.canonical, request.ids))))
-        if not ids:
-            raise BadRequest("ID list is empty! Possibly it has no correct IDs.")
+        ids = self.canonical_ids(request.ids)
         genes = [self.genes[uid] for uid in ids if uid in self.genes]
         if request.rettype == "uilist":
             return plain("".join(f"{gene.uid}\n" for gene in genes))
@@ -224,10 +219,9 @@ class GeneDatabase(Database):
         pmids = self._links.get(link, {}).get(canonical or "", ())
         return [(pmid, 0) for pmid in pmids if self.corpus.number(pmid) is not None]
 
-    def describe(self) -> Description:
-        """Return what EInfo shows."""
-        day = dates.slashed(dates.as_number(date.today()))
-        return Description("Build-sandbox", f"{day} 00:00", self._query(self.genes.values()).field_infos())
+    def fields(self) -> Sequence[FieldInfo]:
+        """Return the search fields that EInfo shows."""
+        return self._query(self.genes.values()).field_infos()
 
 
 def _as_text(gene: GeneRecord, place: int) -> str:

@@ -3,23 +3,16 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import cached_property
 from importlib import resources
 from typing import Any, Final
 
-from entrez_kit.sandbox import dates
 from entrez_kit.sandbox.database import (
-    BadRequest,
-    Database,
-    Description,
     FetchCall,
     Items,
-    SearchCall,
-    SearchOutcome,
 )
 from entrez_kit.sandbox.replies import SandboxReply, plain
-from entrez_kit.sandbox.small_query import SmallField, SmallQuery
+from entrez_kit.sandbox.small_query import SmallDatabase, SmallField, SmallQuery
 from entrez_kit.sandbox.text import words
 
 FIELDS: Final = (
@@ -62,7 +55,7 @@ def demo_headings() -> list[Heading]:
     ]
 
 
-class MeshDatabase(Database):
+class MeshDatabase(SmallDatabase):
     """MeSH: descriptors, qualifiers and supplementary concepts; the latest records come first."""
 
     name = "mesh"
@@ -87,7 +80,8 @@ class MeshDatabase(Database):
         """Number of records."""
         return len(self.headings)
 
-    def _query(self) -> SmallQuery:
+    def query(self) -> SmallQuery:
+        """Return what searches headings by their words, as headings ([MH]) or by identifier."""
         return SmallQuery(
             {
                 uid: {
@@ -101,10 +95,6 @@ class MeshDatabase(Database):
             },
             FIELDS,
         )
-
-    def search(self, request: SearchCall) -> SearchOutcome:
-        """Find headings by their words, as headings ([MH]) or by identifier ([UID], [MeSH Unique ID])."""
-        return self._query().run(request)
 
     def summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""
@@ -138,15 +128,9 @@ class MeshDatabase(Database):
         Raises:
             BadRequest: no id has the form of one.
         """
-        if not any(self.canonical(uid) for uid in request.ids):
-            raise BadRequest("ID list is empty! Possibly it has no correct IDs.")
+        self.canonical_ids(request.ids)  # refuses a list without any
         found = [heading for uid in request.ids if (heading := self._heading(uid)) is not None]
         return plain("".join(_as_text(heading, place) for place, heading in enumerate(found, start=1)))
-
-    def describe(self) -> Description:
-        """Return what EInfo shows."""
-        day = dates.slashed(dates.as_number(date.today()))
-        return Description("Build-sandbox", f"{day} 00:00", self._query().field_infos())
 
     def vocabulary(self) -> Mapping[str, int]:
         """Return the words of headings and entry terms and how many records have them."""

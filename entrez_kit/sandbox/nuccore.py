@@ -2,21 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Any, Final
 
-from entrez_kit.sandbox import dates
 from entrez_kit.sandbox.database import (
     BadRequest,
-    Database,
-    Description,
     FetchCall,
     LinkInfo,
-    SearchCall,
-    SearchOutcome,
 )
 from entrez_kit.sandbox.replies import SandboxReply, plain, xml
-from entrez_kit.sandbox.small_query import SmallField, SmallQuery
+from entrez_kit.sandbox.small_query import SmallDatabase, SmallField, SmallQuery
 from entrez_kit.sandbox.taxonomy import BY_TAXID
 from entrez_kit.sandbox.text import xml_text
 
@@ -78,7 +72,7 @@ SEQUENCES: Final = (
 )
 
 
-class NuccoreDatabase(Database):
+class NuccoreDatabase(SmallDatabase):
     """Invented sequences, found by words, organism, gene and accession, in FASTA, GenBank and XML."""
 
     name = "nuccore"
@@ -103,7 +97,8 @@ class NuccoreDatabase(Database):
         known = self._by_accession.get(uid.strip().upper())
         return known.uid if known is not None else super().canonical(uid)
 
-    def _query(self) -> SmallQuery:
+    def query(self) -> SmallQuery:
+        """Return what searches sequences."""
         return SmallQuery(
             {
                 uid: {
@@ -118,10 +113,6 @@ class NuccoreDatabase(Database):
             },
             FIELDS,
         )
-
-    def search(self, request: SearchCall) -> SearchOutcome:
-        """Find sequences."""
-        return self._query().run(request)
 
     def _sequence(self, uid: str) -> Nucleotides | None:
         canonical = self.canonical(uid)
@@ -174,11 +165,6 @@ class NuccoreDatabase(Database):
         if link == "nuccore_taxonomy":
             return [(str(one.taxid), 0)]
         return [(gene, 0) for gene in one.gene_ids]
-
-    def describe(self) -> Description:
-        """Return what EInfo shows."""
-        day = dates.slashed(dates.as_number(date.today()))
-        return Description("Build-sandbox", f"{day} 00:00", self._query().field_infos())
 
 
 def _definition(one: Nucleotides) -> str:

@@ -1,8 +1,10 @@
 """EPost, ESpell, EGQuery, EInfo and ECitMatch."""
 
 import re
+from datetime import date
 from typing import Any, Final
 
+from entrez_kit.sandbox import dates
 from entrez_kit.sandbox.database import BadRequest, Database, FieldInfo, SearchCall
 from entrez_kit.sandbox.lexer import OPERATORS
 from entrez_kit.sandbox.pubmed import PubMedDatabase
@@ -26,6 +28,7 @@ ENTREZ: Final = {
     "nlmcatalog": "NLM Catalog",
 }
 """Databases EGQuery reports on; those the sandbox does not serve have no hits."""
+BUILD: Final = "Build-sandbox"
 _TAG: Final = re.compile(r"\[[^\[\]]*+\]")
 
 
@@ -146,15 +149,18 @@ def _flags(field: FieldInfo) -> dict[str, str]:
     return {name: "Y" if flag else "N" for name, flag in flags.items()}
 
 
+def _updated() -> str:
+    return f"{dates.slashed(dates.as_number(date.today()))} 00:00"
+
+
 def _info(database: Database) -> SandboxReply:
-    described = database.describe()
     parts = [
         f"{EINFO_PROLOG}<eInfoResult>\n\t<DbInfo>\n\t<DbName>{database.name}</DbName>\n"
         f"\t<MenuName>{xml_text(database.menu)}</MenuName>\n"
-        f"\t<Description>{xml_text(database.description)}</Description>\n\t<DbBuild>{described.build}</DbBuild>\n"
-        f"\t<Count>{database.count}</Count>\n\t<LastUpdate>{described.last_update}</LastUpdate>\n\t<FieldList>\n"
+        f"\t<Description>{xml_text(database.description)}</Description>\n\t<DbBuild>{BUILD}</DbBuild>\n"
+        f"\t<Count>{database.count}</Count>\n\t<LastUpdate>{_updated()}</LastUpdate>\n\t<FieldList>\n"
     ]
-    for field in described.fields:
+    for field in database.fields():
         flags = "".join(f"\t\t\t<{name}>{flag}</{name}>\n" for name, flag in _flags(field).items())
         parts.append(
             f"\t\t<Field>\n\t\t\t<Name>{field.name}</Name>\n\t\t\t<FullName>{xml_text(field.full_name)}</FullName>\n"
@@ -172,14 +178,13 @@ def _info(database: Database) -> SandboxReply:
 
 
 def _info_json(database: Database) -> dict[str, Any]:
-    described = database.describe()
     return {
         "dbname": database.name,
         "menuname": database.menu,
         "description": database.description,
-        "dbbuild": described.build,
+        "dbbuild": BUILD,
         "count": str(database.count),
-        "lastupdate": described.last_update,
+        "lastupdate": _updated(),
         "fieldlist": [
             {
                 "name": field.name,
@@ -188,7 +193,7 @@ def _info_json(database: Database) -> dict[str, Any]:
                 "termcount": str(field.term_count),
                 **{name.lower(): flag for name, flag in _flags(field).items()},
             }
-            for field in described.fields
+            for field in database.fields()
         ],
         "linklist": [
             {"name": link.name, "menu": link.menu, "description": link.description, "dbto": link.target}

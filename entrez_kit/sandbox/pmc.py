@@ -3,14 +3,11 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import date
-from typing import Any, Final, overload
+from typing import Any, Final
 
-from entrez_kit.sandbox import dates, summaries
+from entrez_kit.sandbox import summaries
 from entrez_kit.sandbox.database import (
-    BadRequest,
     Database,
-    Description,
     FetchCall,
     FieldInfo,
     LinkInfo,
@@ -29,16 +26,6 @@ _FILTER: Final = "pubmed pmc"
 
 class PmcIds(Pmids):
     """Ids of numbered articles in PMC, kept as numbers so that a large result set stays small."""
-
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[str]: ...
-    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
-        """Return one id, or those of a slice."""
-        if isinstance(place, slice):
-            return [self._id(number) for number in self.numbers[place]]
-        return self._id(self.numbers[place])
 
     def _id(self, number: int) -> str:
         return self.corpus.document(number).pmcid.removeprefix("PMC")
@@ -114,8 +101,7 @@ class PmcDatabase(Database):
         Raises:
             BadRequest: no id has the form of one.
         """
-        if not any(self.canonical(uid) for uid in request.ids):
-            raise BadRequest("ID list is empty! Possibly it has no correct IDs.")
+        self.canonical_ids(request.ids)  # refuses a list without any
         parts = []
         for uid in request.ids:
             document = self._document(uid)
@@ -137,8 +123,6 @@ class PmcDatabase(Database):
         known = self._pubmed.corpus.number
         return [(pmid, 0) for pmid in dict.fromkeys(document.cited_pmids) if known(pmid) is not None]
 
-    def describe(self) -> Description:
-        """Return what EInfo shows."""
-        day = dates.slashed(dates.as_number(date.today()))
-        fields: Sequence[FieldInfo] = self._pubmed.describe().fields
-        return Description("Build-sandbox", f"{day} 00:00", fields)
+    def fields(self) -> Sequence[FieldInfo]:
+        """Return the search fields that EInfo shows."""
+        return self._pubmed.fields()

@@ -10,9 +10,7 @@ from typing import Any, Final, overload
 from entrez_kit.sandbox import bits, dates, medline, summaries
 from entrez_kit.sandbox.corpus import Corpus
 from entrez_kit.sandbox.database import (
-    BadRequest,
     Database,
-    Description,
     DocSumItem,
     FetchCall,
     FieldInfo,
@@ -61,10 +59,13 @@ class Pmids(Sequence[str]):
     @overload
     def __getitem__(self, place: slice) -> Sequence[str]: ...
     def __getitem__(self, place: int | slice) -> str | Sequence[str]:
-        """Return one PMID, or those of a slice."""
+        """Return one id, or those of a slice."""
         if isinstance(place, slice):
-            return [self.corpus.pmid(number) for number in self.numbers[place]]
-        return self.corpus.pmid(self.numbers[place])
+            return [self._id(number) for number in self.numbers[place]]
+        return self._id(self.numbers[place])
+
+    def _id(self, number: int) -> str:
+        return self.corpus.pmid(number)
 
 
 class PubMedDatabase(Database):
@@ -174,9 +175,7 @@ class PubMedDatabase(Database):
         Raises:
             BadRequest: no id has the form of a PMID.
         """
-        pmids = list(dict.fromkeys(filter(None, (self.canonical(uid) for uid in request.ids))))
-        if not pmids:
-            raise BadRequest("ID list is empty! Possibly it has no correct IDs.")
+        pmids = self.canonical_ids(request.ids)
         numbers = [number for pmid in pmids if (number := self.corpus.number(pmid)) is not None]
         if request.rettype == "uilist":
             found = [self.corpus.pmid(number) for number in numbers]
@@ -200,10 +199,10 @@ class PubMedDatabase(Database):
             return f"\n{place}. id: {pmid} Error occurred: The following PMID is not available: {pmid}\n"
         return "\n" + medline.medline(self.corpus.document(number))
 
-    def describe(self) -> Description:
-        """Return what EInfo shows."""
+    def fields(self) -> Sequence[FieldInfo]:
+        """Return the search fields that EInfo shows."""
         index = self.corpus.index
-        fields = [
+        return [
             FieldInfo(
                 field.code,
                 field.label,
@@ -220,7 +219,6 @@ class PubMedDatabase(Database):
             )
             for field in FIELDS
         ]
-        return Description("Build-sandbox", f"{dates.slashed(dates.as_number(date.today()))} 00:00", fields)
 
     def linked(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
         """Return the ids that a link leads to, each with its score."""

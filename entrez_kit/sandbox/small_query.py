@@ -1,10 +1,11 @@
 """Run a query on a database of a few records: fields, Entrez's left-to-right AND, OR, NOT, and parentheses."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from entrez_kit.sandbox.database import BadRequest, FieldInfo, SearchCall, SearchOutcome
+from entrez_kit.sandbox.database import BadRequest, Database, FieldInfo, SearchCall, SearchOutcome
 from entrez_kit.sandbox.lexer import QueryToken, tokenize
 from entrez_kit.sandbox.text import STOP_WORDS, normal, words
 
@@ -206,3 +207,19 @@ class SmallQuery:
     def matching(self, field: SmallField, text: str, *, explodes: bool = True) -> Found:
         """Return the records that have a text in a field; where terms form a tree, those below it ``explodes`` adds."""
         return frozenset(uid for uid, values in self.records.items() if field.matches(values.get(field.code, ()), text))
+
+
+class SmallDatabase(Database):
+    """A database of so few records that they are looked through for every search."""
+
+    @abstractmethod
+    def query(self) -> SmallQuery:
+        """Return what searches the records."""
+
+    def search(self, request: SearchCall) -> SearchOutcome:
+        """Find records by the fields of the database."""
+        return self.query().run(request)
+
+    def fields(self) -> Sequence[FieldInfo]:
+        """Return the search fields that EInfo shows."""
+        return self.query().field_infos()

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from entrez_kit.sandbox.database import DocSumItem, Items
-from entrez_kit.sandbox.document import Document, marked_text
+from entrez_kit.sandbox.document import NOTICE_WORDS, Document, marked_text
 from entrez_kit.sandbox.fields import LANGUAGES
 from entrez_kit.sandbox.text import words
 
@@ -17,20 +17,6 @@ RECORD_STATUS: Final = {
 }
 PUBLICATION_STATUS: Final = {"epublish": "3", "ppublish": "4", "aheadofprint": "10"}
 _ID_NUMBERS: Final = {"pubmed": 1, "doi": 3, "pii": 4, "pmcid": 5, "pmc": 8, "mid": 8, "bookaccession": 8}
-_KINDS_OF_LINK: Final = {
-    "ErratumIn": "Erratum in",
-    "ErratumFor": "Erratum for",
-    "RetractionIn": "Retraction in",
-    "RetractionOf": "Retraction of",
-    "ExpressionOfConcernIn": "Expression of concern in",
-    "ExpressionOfConcernFor": "Expression of concern for",
-    "CommentIn": "Comment in",
-    "CommentOn": "Comment on",
-    "UpdateIn": "Update in",
-    "UpdateOf": "Update of",
-    "RepublishedIn": "Corrected and republished in",
-    "RepublishedFrom": "Corrected and republished from",
-}
 
 
 def summary(document: Document, cited: int) -> Mapping[str, Any]:
@@ -104,7 +90,7 @@ def _article_ids(document: Document) -> list[Mapping[str, Any]]:
 
 def _reference(one: Any) -> Mapping[str, Any]:
     pmid = int(one.pmid) if one.pmid.isdigit() else 0
-    return {"RefSource": one.source, "RefType": _KINDS_OF_LINK.get(one.kind, one.kind), "Pmid": pmid, "Note": one.note}
+    return {"RefSource": one.source, "RefType": NOTICE_WORDS.get(one.kind, one.kind), "Pmid": pmid, "Note": one.note}
 
 
 def docsum(document: Document, cited: int) -> list[DocSumItem]:

@@ -2,20 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Any, Final
 
-from entrez_kit.sandbox import dates
 from entrez_kit.sandbox.database import (
-    BadRequest,
-    Database,
-    Description,
     FetchCall,
-    SearchCall,
-    SearchOutcome,
 )
 from entrez_kit.sandbox.replies import SandboxReply, plain, xml
-from entrez_kit.sandbox.small_query import SmallField, SmallQuery
+from entrez_kit.sandbox.small_query import SmallDatabase, SmallField, SmallQuery
 from entrez_kit.sandbox.text import normal, xml_text
 
 
@@ -63,10 +56,6 @@ FIELDS: Final = (
 )
 
 
-def _query() -> SmallQuery:
-    return SmallQuery({str(one.taxid): {"ALLN": one.names, "UID": (str(one.taxid),)} for one in TAXA}, FIELDS)
-
-
 def named(name: str) -> list[Taxon]:
     """Return the taxa with this name."""
     key = normal(name)
@@ -83,7 +72,7 @@ def with_everything_below(taxids: Sequence[int]) -> set[int]:
         found |= below
 
 
-class TaxonomyDatabase(Database):
+class TaxonomyDatabase(SmallDatabase):
     """Names and ids of organisms; search knows names and taxids."""
 
     name = "taxonomy"
@@ -96,9 +85,9 @@ class TaxonomyDatabase(Database):
         """Number of taxa."""
         return len(TAXA)
 
-    def search(self, request: SearchCall) -> SearchOutcome:
-        """Find taxa by name ([All Names]) or number ([uid])."""
-        return _query().run(request)
+    def query(self) -> SmallQuery:
+        """Return what searches taxa by name ([All Names]) or number ([uid])."""
+        return SmallQuery({str(one.taxid): {"ALLN": one.names, "UID": (str(one.taxid),)} for one in TAXA}, FIELDS)
 
     def summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""
@@ -131,8 +120,7 @@ class TaxonomyDatabase(Database):
         Raises:
             BadRequest: no id has the form of one.
         """
-        if not any(self.canonical(uid) for uid in request.ids):
-            raise BadRequest("ID list is empty! Possibly it has no correct IDs.")
+        self.canonical_ids(request.ids)  # refuses a list without any
         taxa = [taxon for uid in request.ids if (taxon := self._taxon(uid)) is not None]
         if request.rettype == "uilist" or request.retmode == "text":
             return plain("".join(f"{taxon.taxid}\n" for taxon in taxa))
@@ -147,8 +135,3 @@ class TaxonomyDatabase(Database):
             '<?xml version="1.0" ?>\n<!DOCTYPE TaxaSet PUBLIC "-//NLM//DTD Taxon, 14th January 2002//EN" '
             f'"https://www.ncbi.nlm.nih.gov/entrez/query/DTD/taxon.dtd">\n<TaxaSet>{entries}</TaxaSet>\n'
         )
-
-    def describe(self) -> Description:
-        """Return what EInfo shows."""
-        day = dates.slashed(dates.as_number(date.today()))
-        return Description("Build-sandbox", f"{day} 00:00", _query().field_infos())

@@ -16,7 +16,7 @@ import requests
 from shelf import Client, serving, write_shelf
 
 from entrez_kit.errors import InvalidInput
-from entrez_kit.sandbox.database import Database, Description, FetchCall, Items, SearchCall, SearchOutcome
+from entrez_kit.sandbox.database import Database, FetchCall, FieldInfo, Items, SearchCall, SearchOutcome
 from entrez_kit.sandbox.faults import FaultPlan
 from entrez_kit.sandbox.limits import RateRule
 from entrez_kit.sandbox.replies import SandboxReply, plain
@@ -463,8 +463,8 @@ class Flowers(Database):
     def fetch(self, request: FetchCall) -> SandboxReply:
         return plain(",".join(request.ids))
 
-    def describe(self) -> Description:
-        return Description("1", "2024/01/01")
+    def fields(self) -> tuple[FieldInfo, ...]:
+        return ()
 
 
 def test_a_further_database_needs_no_change_of_any_endpoint(shelf: Client) -> None:
