@@ -141,7 +141,7 @@ def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
         InvalidInput: it cannot be read, or holds no reference; or calls were asked for where there is no text.
     """
     from entrez_kit.citations.files.reference_files import decoded, kind_of, reference_file
-    from entrez_kit.manuscripts.reading import READ, looks_like
+    from entrez_kit.manuscripts.reading import READ, looks_like, refuse_others
 
     article = read_identifier(str(file)) if not file.exists() and str(file) != STDIN else None
     if article is not None:
@@ -151,6 +151,7 @@ def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
         return _Source(own_references(state(ctx).services, article), None, "manuscript", "", [], [])
     content = content_of(file, hint=READABLE)
     name = "standard input" if str(file) == STDIN else str(file)
+    refuse_others(content, name)
     suffix = (looks_like(content) or "") if str(file) == STDIN else file.suffix.lower()
     if suffix in READ and (in_text or suffix not in PLAIN_TEXT):
         return _manuscript(content, name, suffix, file, in_text=in_text)

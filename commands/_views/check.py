@@ -38,7 +38,7 @@ ORDER: Final[tuple[str, ...]] = (
 
 def in_text_line(finding: InTextFinding) -> str:
     """Return what is wrong with a call or an entry in a sentence."""
-    place = f" (line {finding.line})" if finding.line else ""
+    place = f" ({finding.counts or 'line'} {finding.line})" if finding.line else ""
     if finding.kind == "never_called":
         return f"Entry {finding.call}{place} is never called in the text."
     around = f": {finding.text}" if finding.text else ""

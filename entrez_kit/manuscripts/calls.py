@@ -1,7 +1,7 @@
 """Calls in the text of a manuscript: those that have no entry in its list, and entries that nothing calls."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -53,15 +53,19 @@ def call_findings(manuscript: Manuscript) -> list[InTextFinding]:
     How a text calls its references is told by what it has: keys, numbers in brackets, in parentheses or raised, or
     names with years.
     """
+    return [one.model_copy(update={"counts": manuscript.counts}) for one in _findings(manuscript)]
+
+
+def _findings(manuscript: Manuscript) -> Iterable[InTextFinding]:
     if manuscript.keyed:
-        return list(_by_key(manuscript))
+        return _by_key(manuscript)
     references = manuscript.references
     numbered = list(_numbers(manuscript.text, len(references)))
     named = list(_named(manuscript.text))
     if len({one.number for one in numbered}) >= min(MIN_CALLS, len(references)) and len(numbered) >= len(named) / 2:
-        return list(_by_number(references, numbered))
+        return _by_number(references, numbered)
     if named:
-        return list(_by_name(references, named))
+        return _by_name(references, named)
     return [InTextFinding(kind="never_called", call=one.number or one.key, line=one.line) for one in references]
 
 

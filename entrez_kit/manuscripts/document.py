@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from entrez_kit.citations.files.references import Reference, unreadable
 from entrez_kit.errors import InvalidInput
@@ -36,6 +37,7 @@ class Manuscript:
         references: the entries of its list.
         text: its paragraphs without the list.
         calls: calls by key, where the document has such.
+        counts: what the numbers of lines and calls count, where these are no lines.
         keyed: whether entries are called by key alone, and the text need not be looked through for numbers and names.
         warnings: what there is to say about the file.
     """
@@ -44,6 +46,7 @@ class Manuscript:
     text: Sequence[Line] = ()
     calls: Sequence[KeyCall] = ()
     keyed: bool = False
+    counts: Literal["paragraph"] | None = None
     warnings: list[Warn] = field(default_factory=list)
 
 

@@ -12,7 +12,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from entrez_kit.citations.check.written import END_OF_LIST, HEADING, as_reference
@@ -36,6 +36,10 @@ _HEADING_STYLE: Final = re.compile(r"^(?:heading|title|überschrift|titre|titolo
 _MENDELEY: Final = re.compile(r"MENDELEY_CITATION_v[0-9]+_([A-Za-z0-9+/=]+)")
 _CALLED: Final = re.compile(r"[0-9]+(?:[\s,–−-]+[0-9]+)*")
 _UP: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹", " ")
+_COUNT: Final = re.compile(r"[\[(]?([0-9]{1,4})[\])]?[.)]?")
+"""The number of a reference that stands by itself, in a cell of a table."""
+_ELSEWHERE: Final = (f"{W}moveFrom", "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback")
+"""What stands in another place as well: text that was moved, and what older programs show of a text box."""
 _ENDNOTE: Final = re.compile(r"<EndNote>.*</EndNote>", re.DOTALL)
 
 
@@ -48,6 +52,7 @@ class _Paragraph:
     heading: bool = False
     listed: bool = False
     generated: bool = False
+    note: bool = False
     item: int | None = None
 
 
@@ -85,6 +90,7 @@ class _Reader:
                 raise too_large(self.name, "its text")
             paragraph = self._paragraph(element)
             if paragraph.text or not notes:
+                paragraph.note = notes
                 self.paragraphs.append(paragraph)
 
     def _paragraph(self, element: Any) -> _Paragraph:
@@ -100,7 +106,7 @@ class _Reader:
             made.item = self._numbered(properties)
         parts: list[str] = []
         generated = any(_LISTED.search("".join(one.code)) for one in self._fields)
-        for node in element.iter():
+        for node in _shown(element):
             self._node(node, parts, number)
             generated = generated or (
                 node.tag == f"{W}t" and any(_LISTED.search("".join(f.code)) for f in self._fields)
@@ -111,7 +117,7 @@ class _Reader:
 
     def _numbered(self, properties: Any) -> int | None:
         numbering = properties.find(f"{W}numPr/{W}numId")
-        if numbering is None:
+        if numbering is None or properties.find(f"{W}rPr/{W}del") is not None:
             return None
         which = str(numbering.get(f"{W}val"))
         self._numbering[which] = self._numbering.get(which, 0) + 1
@@ -204,9 +210,21 @@ def read_docx(content: bytes, name: str) -> Manuscript:
     reader = _Reader(name)
     for part, root in _parts(content, name):
         reader.part(root, notes=part != "word/document.xml")
-    listed = _listed(reader.paragraphs)
+    listed = _numbered(_listed([one for one in reader.paragraphs if not one.note]))
+    notes = [one for one in reader.paragraphs if one.note and one.text]
+    if not listed and not reader.records and notes:  # an author's own list, called by Word
+        references = [
+            as_reference(one.text, one.number, number=str(n), where="paragraph") for n, one in enumerate(notes, 1)
+        ]
+        return Manuscript(
+            references,
+            calls=[KeyCall(one.key, one.line or 0, "") for one in references],
+            keyed=True,
+            counts="paragraph",
+        )
     # A bibliography that a reference manager made says again what its records say.
-    typed = [one for one in listed if not _covered(one.text, reader.records.values())]
+    made = [one for one in listed if one.generated] or listed
+    typed = [one for one in listed if one not in made or not _covered(one.text, reader.records.values())]
     references = list(reader.records.values())
     references += [
         as_reference(one.text, one.number, number=str(one.item) if one.item else None, where="paragraph")
@@ -214,7 +232,7 @@ def read_docx(content: bytes, name: str) -> Manuscript:
     ]
     numbers = {one.number for one in listed}
     text = [Line(one.number, one.text) for one in reader.paragraphs if one.text and one.number not in numbers]
-    return Manuscript(references, text, reader.calls, keyed=bool(reader.records) and not typed)
+    return Manuscript(references, text, reader.calls, keyed=bool(reader.records) and not typed, counts="paragraph")
 
 
 def _parts(content: bytes, name: str) -> Iterator[tuple[str, Any]]:
@@ -223,6 +241,8 @@ def _parts(content: bytes, name: str) -> Iterator[tuple[str, Any]]:
     Raises:
         InvalidInput: the file is no package of Word's, or a part of it is too large.
     """
+    if not content:
+        raise unreadable(name, "the file is empty")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as package:
             if len(package.infolist()) > MAX_MEMBERS:
@@ -273,6 +293,19 @@ def _listed(paragraphs: list[_Paragraph]) -> list[_Paragraph]:
     return under if len(under) >= len(made) else made
 
 
+def _numbered(listed: list[_Paragraph]) -> list[_Paragraph]:
+    """Return a list without the paragraphs that hold but a number: it is that of the next one."""
+    kept: list[_Paragraph] = []
+    number: int | None = None
+    for one in listed:
+        if match := _COUNT.fullmatch(one.text):
+            number = int(match[1])
+            continue
+        kept.append(replace(one, item=one.item or number))
+        number = None
+    return kept
+
+
 def _raised(node: Any) -> str:
     """Return the text of a run; numbers that are set as superscript, which call references, as raised digits."""
     text = str(node.text or "")
@@ -280,6 +313,14 @@ def _raised(node: Any) -> str:
     if raised is None or raised.get(f"{W}val") != "superscript" or not _CALLED.fullmatch(text):
         return text
     return text.translate(_UP)
+
+
+def _shown(element: Any) -> Iterator[Any]:
+    """Yield the elements of a paragraph, each once."""
+    yield element
+    for inner in element:
+        if inner.tag not in _ELSEWHERE:
+            yield from _shown(inner)
 
 
 def _covered(text: str, records: Iterable[Reference]) -> bool:

@@ -11,6 +11,13 @@ READ: Final = (".docx", ".tex", ".bbl", ".md", ".qmd", ".rmd", ".markdown", ".xm
 """Suffixes of manuscripts; a Markdown file may also be a list of identifiers."""
 TEXT: Final = (".docx", ".tex", ".md", ".qmd", ".rmd", ".markdown")
 """Those whose text can be looked through for calls."""
+OTHERS: Final = (
+    (re.compile(rb"\xd0\xcf\x11\xe0"), "a Word document of the old format (.doc), or one with a password"),
+    (re.compile(rb"\{\\rtf"), "rich text (.rtf)"),
+    (re.compile(rb"PK\x03\x04.{26}mimetypeapplication/vnd\.oasis", re.DOTALL), "an OpenDocument text (.odt)"),
+    (re.compile(rb"\s*<(?:!doctype\s+)?html\b", re.IGNORECASE), "a web page"),
+)
+"""How documents begin that are not read, and what they are."""
 HINT: Final = "Put the list under a heading of its own, References or Bibliography, or give it as a .txt file."
 
 
@@ -58,6 +65,17 @@ def _reader(content: bytes, suffix: str) -> Callable[[bytes, str, Beside], Manus
     from entrez_kit.manuscripts.markdown import read_markdown
 
     return read_markdown
+
+
+def refuse_others(content: bytes, name: str) -> None:
+    """Refuse documents of other programs by what they are.
+
+    Raises:
+        InvalidInput: it is one.
+    """
+    what = next((what for sign, what in OTHERS if sign.match(content)), None)
+    if what is not None:
+        raise unreadable(name, f"this is {what}", hint="Save it as .docx without a password, or as .pdf or .txt.")
 
 
 def looks_like(content: bytes) -> str | None:

@@ -12,7 +12,7 @@ from entrez_kit.batches import in_batches
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warned, sparse
 from entrez_kit.operation import Operation, Outcomes, shortfall_of
-from entrez_kit.pubmed.likeness import bare_place, folded, page_ends, same_pages, titles_alike, years_of
+from entrez_kit.pubmed.likeness import bare_place, folded, page_ends, same_pages, same_volume, titles_alike, years_of
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import TextShape, notice
@@ -529,8 +529,8 @@ def _place_differences(citation: Citation, article: "Article") -> Iterator[Match
     journal = article.journal_info
     if journal is None:
         return
-    volumes = {bare_place(journal.volume or ""), bare_place((journal.volume or "").partition(" ")[0])}  # 46 Suppl 1
-    if citation.volume and journal.volume and bare_place(citation.volume) not in volumes:
+    volumes = (journal.volume or "", (journal.volume or "").partition(" ")[0])  # 46 Suppl 1
+    if citation.volume and journal.volume and not any(same_volume(citation.volume, one) for one in volumes):
         yield MatchWarning(code="volume_mismatch", message=f"the volume is {journal.volume}, not {citation.volume}.")
     if citation.issue and journal.issue and bare_place(citation.issue) != bare_place(journal.issue):
         yield MatchWarning(code="issue_mismatch", message=f"the issue is {journal.issue}, not {citation.issue}.")
@@ -552,11 +552,12 @@ def brief_citation(article: "Article") -> str:
     if len(article.authors) > MAX_AUTHORS:
         names.append("et al")
     title = article.title.rstrip(".")
-    parts = [", ".join(name for name in names if name), title, _source(article), f"PMID {article.pmid}"]
+    parts = [", ".join(name for name in names if name), title, brief_place(article), f"PMID {article.pmid}"]
     return " ".join(part if part[-1] in ".?!" else f"{part}." for part in parts if part)
 
 
-def _source(article: "Article") -> str:
+def brief_place(article: "Article") -> str:
+    """Return where a record stands: J Inv. 2024;12(3):201-12."""
     journal = article.journal_info
     if journal is None:
         return ""

@@ -14,7 +14,7 @@ from entrez_kit.citations.files.references import RefAuthor, Reference, csl_text
 from entrez_kit.citations.names import Name
 from entrez_kit.citations.titles import journal_title
 from entrez_kit.model import Result
-from entrez_kit.pubmed.likeness import bare_place, begins, folded, same_pages, titles_alike, years_of
+from entrez_kit.pubmed.likeness import bare_place, begins, folded, same_pages, same_volume, titles_alike, years_of
 from entrez_kit.pubmed.models import Article
 
 FieldName = Literal["title", "authors", "journal", "year", "volume", "issue", "pages", "doi", "pmid", "pmcid"]
@@ -65,13 +65,11 @@ def _differences(reference: Reference, article: Article) -> Iterator[FieldDiffer
     years = years_of(article)
     if reference.year and years and reference.year not in years:
         yield FieldDifference(field="year", given=reference.year, record=years[0])
-    places: tuple[tuple[FieldName, str | None, str | None], ...] = (
-        ("volume", reference.volume, item.get("volume")),
-        ("issue", reference.issue, item.get("issue")),
-    )
-    for field, mine, theirs in places:
-        if mine and theirs and bare_place(mine) != bare_place(theirs):
-            yield FieldDifference(field=field, given=mine, record=theirs)
+    volume, issue = item.get("volume"), item.get("issue")
+    if reference.volume and volume and not same_volume(reference.volume, volume):
+        yield FieldDifference(field="volume", given=reference.volume, record=volume)
+    if reference.issue and issue and bare_place(reference.issue) != bare_place(issue):
+        yield FieldDifference(field="issue", given=reference.issue, record=issue)
     pages = _pages_of(article, item)
     if reference.pages and pages and item["type"] not in ("report", "book") and not _on_pages(reference, pages):
         yield FieldDifference(field="pages", given=reference.pages, record=" or ".join(pages))
@@ -106,8 +104,7 @@ def same_work(reference: Reference, article: Article) -> bool:
     agreeing = [
         first,
         reference.year in years_of(article),
-        bool(reference.volume and item.get("volume"))
-        and bare_place(reference.volume or "") == bare_place(item["volume"]),
+        bool(reference.volume and item.get("volume")) and same_volume(reference.volume or "", item["volume"]),
         _on_pages(reference, _pages_of(article, item)),
     ]
     return sum(agreeing) >= min(

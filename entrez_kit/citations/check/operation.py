@@ -40,7 +40,7 @@ from entrez_kit.markup import on_the_line
 from entrez_kit.model import Request, Result, Warn, sparse, wrong
 from entrez_kit.operation import Accounted, Operation, walked
 from entrez_kit.pubmed.likeness import folded
-from entrez_kit.pubmed.match import LOOKUP_CITATION, Citation, MatchRequest, brief_citation, surname
+from entrez_kit.pubmed.match import LOOKUP_CITATION, Citation, MatchRequest, brief_citation, brief_place, surname
 from entrez_kit.pubmed.models import Article, RetractionStatus
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
 from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus, place_of, retraction_status
@@ -105,12 +105,14 @@ def _reference_of(value: Any) -> Any:
 class InTextFinding(Result):
     """A call in a text that has no entry in the list (``no_entry``), or an entry that nothing calls (``never_called``).
 
-    ``call`` is the number, the name and year, or the key; ``line`` where it stands first, ``text`` the words around it.
+    ``call`` is the number, the name and year, or the key; ``line`` where it stands first (of a Word document the
+    paragraph, as ``counts`` says), ``text`` the words around it.
     """
 
     kind: Literal["no_entry", "never_called"]
     call: str
     line: int | None = sparse()
+    counts: Literal["paragraph"] | None = sparse()
     text: str | None = sparse()
 
 
@@ -610,7 +612,8 @@ def _outcome(reference: Reference, candidates: _Candidates) -> tuple[CheckedRefe
         status = "retracted" if article.retraction_status == "retracted" else "concern"
     details = [f"PubMed has no record of {', '.join(candidates.absent)}"] if candidates.absent else []
     if left:
-        details.insert(0, f"the record does not have: {' '.join(left)}")
+        place = f"; it says: {brief_place(article)}" if any(map(str.isdigit, "".join(left))) else ""
+        details.insert(0, f"the record does not have: {' '.join(left)}{place}")
     if not same:
         status = "another_work"
         details.insert(0, ANOTHER_WORK[found_by])

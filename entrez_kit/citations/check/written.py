@@ -16,7 +16,7 @@ from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.files.references import Reference, csl_text_of
 from entrez_kit.citations.names import Name, signed_names
 from entrez_kit.identifiers import IdKind, read_identifier
-from entrez_kit.pubmed.likeness import folded, years_of
+from entrez_kit.pubmed.likeness import folded, same_in_digits, years_of
 from entrez_kit.pubmed.models import Article, ArticleDate, PublicationDate
 from entrez_kit.pubmed.pages import expanded
 from entrez_kit.pubmed.standing import WORDS
@@ -66,8 +66,6 @@ _PARTICLES: Final = ("non-dropping-particle", "dropping-particle")
 NAME_WORDS: Final = 12
 """More words than these do not stand between two family names."""
 MAX_INITIALS: Final = 3
-_VALUES: Final = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
-_ROMAN: Final = re.compile(r"(?=.)m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 _CLOSING: Final = {")": "(", "]": "[", ">": "<"}
 _MONTHS: Final = tuple(name.lower() for name in month_name[1:])
 
@@ -367,8 +365,9 @@ def _left(words: Sequence[str], article: Article, item: Item) -> list[str]:
         elif word not in _SUPERFLUOUS:
             left.append(word)
         after_month = False
-    if numbers not in ([word for word in words if word not in years] for words in _places(article, item)):
-        left += [word for word in numbers if word not in known]
+    forms = [[word for word in words if word not in years] for words in _places(article, item)]
+    if numbers not in forms:
+        left += [word for word in numbers if not any(word in form for form in forms)] or numbers
     return left[:MAX_LEFT]
 
 
@@ -390,8 +389,7 @@ def _places(article: Article, item: Item) -> Iterator[list[str]]:
     }
     forms |= {(*folded(first).split(), *folded(last)[size:].split()) for size in range(len(folded(last)))}
     volume, issue = (tuple(folded(str(item.get(name) or "")).split()) for name in ("volume", "issue"))
-    arabic = _arabic("".join(volume))
-    for volume_words in {(), volume, (arabic,) if arabic else volume}:
+    for volume_words in {(), volume, (same_in_digits("".join(volume)),)}:
         for issue_words in {(), issue}:
             for page_words in {(), *forms}:
                 words = (*volume_words, *issue_words, *page_words)
@@ -400,11 +398,3 @@ def _places(article: Article, item: Item) -> Iterator[list[str]]:
 
 def _pages_of(article: Article) -> str:
     return (article.journal_info.pages or "") if article.journal_info is not None else ""
-
-
-def _arabic(numeral: str) -> str | None:
-    """Return a Roman numeral in digits, which styles print for it; None where it is none."""
-    if not _ROMAN.fullmatch(numeral):
-        return None
-    values = [_VALUES[letter] for letter in numeral]
-    return str(sum(-value if value < after else value for value, after in zip(values, [*values[1:], 0], strict=True)))

@@ -4,20 +4,13 @@ import io
 import json
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from manuscript_files import BBL, ENDNOTE, INVENTED, ITEM, TRUE
+from manuscript_files import BBL, ENDNOTE, INVENTED, ITEM, RETRACTED, TRUE
 from terminal import Cli, Done
-from word_files import (
-    field,
-    heading,
-    package,
-    paragraph,
-    run,
-    word,
-)
+from word_files import bibliography, field, heading, package, paragraph, run, word, zotero
 
 from entrez_kit.citations.files.read_endnote import EndnoteFile
 from entrez_kit.errors import InvalidInput
@@ -89,6 +82,154 @@ def test_what_stands_in_no_file_comes_through_a_pipe(cli: Cli, file: Callable[..
     done = cli("check", "-", "--sources", "pubmed", "--json", stdin=content)
 
     assert rows(done) == [("paragraph 2", "verified", "99000040")]
+
+
+# Word files as they come to an editorial office
+
+
+def tracked(kind: str, text: str) -> str:
+    inner = run(text).replace("<w:t ", "<w:delText ").replace("</w:t>", "</w:delText>") if kind == "del" else run(text)
+    return f'<w:{kind} w:id="1" w:author="E">{inner}</w:{kind}>'
+
+
+def table(*rows: Sequence[str]) -> str:
+    cells = ("".join(f"<w:tc>{paragraph(text)}</w:tc>" for text in row) for row in rows)
+    return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in cells)}</w:tbl>"
+
+
+NOTES = (
+    '<w:footnotes xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
+    '<w:footnote w:id="-1" w:type="separator"><w:p/></w:footnote>'
+    f'<w:footnote w:id="2">{paragraph(TRUE)}</w:footnote><w:footnote w:id="3">{paragraph(RETRACTED)}</w:footnote>'
+    "</w:footnotes>"
+)
+BOX = (
+    '<mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006">'
+    f"<mc:Choice>{run(TRUE[:20])}</mc:Choice><mc:Fallback>{run(TRUE[:20])}</mc:Fallback></mc:AlternateContent>"
+)
+OF_LIST = (heading("References"),)
+BOTH = [("1", "verified"), ("2", "retracted")]
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        pytest.param(
+            word(
+                *OF_LIST,
+                paragraph(*(run(TRUE[n : n + 7]) for n in range(0, len(TRUE), 7)), numbered=True),
+                paragraph(
+                    run("Mondschein S, "), tracked("del", "Umbracht W"), tracked("ins", RETRACTED[14:]), numbered=True
+                ),
+            ),
+            BOTH,
+            id="split runs and tracked changes",
+        ),
+        pytest.param(
+            word(
+                *OF_LIST,
+                paragraph(TRUE, numbered=True),
+                paragraph(tracked("del", INVENTED), numbered=True).replace(
+                    "</w:numPr>", "</w:numPr><w:rPr><w:del/></w:rPr>"
+                ),
+                paragraph(tracked("moveFrom", INVENTED)),
+                paragraph(RETRACTED, numbered=True),
+            ),
+            BOTH,
+            id="an entry that was deleted and one that was moved away",
+        ),
+        pytest.param(
+            word(
+                *OF_LIST,
+                paragraph(
+                    TRUE.rpartition("-")[0], "<w:r><w:noBreakHyphen/></w:r>", TRUE.rpartition("-")[2], numbered=True
+                ),
+                paragraph(
+                    RETRACTED,
+                    f'<w:hyperlink w:anchor="x">{run(" https://doi.org/" + ITEM["DOI"])}</w:hyperlink>',
+                    numbered=True,
+                ),
+            ),
+            BOTH,
+            id="hyphens that do not break and hyperlinks",
+        ),
+        pytest.param(word(*OF_LIST, table(("1", TRUE), ("[2]", RETRACTED))), BOTH, id="a table with numbers"),
+        pytest.param(word(*OF_LIST, f"<w:p>{BOX}{run(TRUE[20:])}</w:p>"), [(None, "verified")], id="a text box"),
+        pytest.param(word(heading("Text"), paragraph("So it is."), footnotes=NOTES), BOTH, id="footnotes alone"),
+        pytest.param(
+            word(paragraph("So."), *OF_LIST, paragraph(TRUE, numbered=True), footnotes=NOTES),
+            BOTH[:1],
+            id="a list and notes",
+        ),
+        pytest.param(
+            word(
+                paragraph("So ", zotero([ITEM], "[1]"), " and [2]."),
+                *OF_LIST,
+                bibliography(f"1. {RETRACTED}"),
+                paragraph(f"2. {RETRACTED.replace('150-63', '150-69')}"),
+            ),
+            [(None, "retracted"), ("2", "retracted")],
+            id="an entry typed behind what a reference manager made",
+        ),
+    ],
+)
+def test_a_word_file_loses_no_entry_and_doubles_none(
+    cli: Cli, file: Callable[..., str], content: bytes, found: list[tuple[str | None, str]]
+) -> None:
+    done = cli("check", file("paper.docx", content), "--sources", "pubmed", "--json")
+
+    listed = json.loads(done.out)["references"]
+    assert [(one.get("number"), one["status"]) for one in listed] == found
+
+
+def test_a_place_in_a_word_file_is_a_paragraph(cli: Cli, file: Callable[..., str]) -> None:
+    paper = file("paper.docx", word(paragraph("So [1], and [9]."), *OF_LIST, paragraph(f"1. {TRUE}")))
+
+    result = json.loads(cli("check", paper, "--sources", "pubmed", "--in-text", "--json").out)
+    table = cli("check", paper, "--sources", "pubmed", "--in-text", "-f", "table").out
+
+    assert [(one["line"], one["counts"]) for one in result["in_text"]] == [(1, "paragraph")]
+    assert "calls 9 (paragraph 1)" in table
+
+
+def test_numbers_that_differ_are_told_with_the_place_of_the_record(cli: Cli, file: Callable[..., str]) -> None:
+    texts = "\n\n".join(
+        (TRUE.replace("22-31", "22-39"), TRUE.replace("14(1)", "XIV(1)"), TRUE.replace("14(1)", "1(14)"))
+    )
+
+    wrong, roman, swapped = json.loads(cli("check", file("list.txt", texts), "--sources", "pubmed", "--json").out)[
+        "references"
+    ]
+
+    place = "Sleep Imagined Minds (Demo). 2009;XIV(1):22-31"
+    assert wrong["detail"] == f"the record does not have: 39; it says: {place}"
+    assert roman["status"] == "duplicate"
+    assert swapped["detail"].startswith("the record does not have: 1 14 22 31")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("paper.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "old format (.doc), or one with a password"),
+        ("paper.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "old format (.doc), or one with a password"),
+        ("paper.rtf", b"{\\rtf1 References}", "rich text"),
+        (
+            "paper.odt",
+            b"PK\x03\x04" + bytes(26) + b"mimetypeapplication/vnd.oasis.opendocument.text",
+            "OpenDocument",
+        ),
+        ("paper.html", b"<!DOCTYPE html><html><body>References</body></html>", "a web page"),
+        ("paper.docx", b"", "is empty"),
+    ],
+)
+def test_what_another_program_wrote_is_refused_by_its_name(
+    alone: Cli, file: Callable[..., str], name: str, content: bytes, told: str
+) -> None:
+    done = alone("check", file(name, content), "-f", "table")
+
+    assert done.status == 2
+    assert told in done.err
+    assert "Hint:" in done.err
 
 
 # Hostile files
