@@ -41,6 +41,7 @@ class Entry:
 
 COMMANDS: Final[dict[str, Entry]] = {
     "search": Entry("search", "Search PubMed and see how it understood the query.", PUBMED),
+    "facets": Entry("facets", "Count years, journals, types and MeSH headings of what a query finds.", PUBMED),
     "fetch": Entry("fetch", "Fetch records by PMID, PMCID or DOI, one or a hundred thousand.", PUBMED),
     "fulltext": Entry("fulltext", "Read whole articles: sections, tables, references.", PUBMED),
     "show": Entry("show", "Read one record as a page, retractions first.", PUBMED),
@@ -51,7 +52,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "check": Entry("check", "Check the references of a file, all authors and retractions included.", PUBMED),
     "convert": Entry("convert", "Convert PMIDs, PMCIDs and DOIs into each other.", PUBMED),
     "europepmc": Entry("europepmc", "Search Europe PMC, preprints included, as far as you like.", PUBMED),
-    "mesh": Entry("mesh", "Look up MeSH headings by name, synonym or identifier.", PUBMED),
+    "mesh": Entry("mesh", "Look up MeSH headings by name, synonym, identifier or tree number.", PUBMED),
     "spell": Entry("spell", "Check the spelling of a query.", PUBMED),
     "gene": Entry("gene", "Find genes, look one up, follow it to the literature.", OTHERS),
     "db": Entry("db", "Search, summarise, fetch and link any Entrez database.", OTHERS),

@@ -23,10 +23,12 @@ def command(
     include_details: Annotated[
         bool, typer.Option("--details/--no-details", help=help_of(MESH, "include_details"))
     ] = True,
+    include_tree: Annotated[bool, typer.Option("--tree", help=help_of(MESH, "include_tree"))] = False,
 ) -> None:
-    """Look up MeSH headings by name, synonym or unique identifier.
+    """Look up MeSH headings by name, synonym, identifier or tree number.
 
     The heading that the words name comes first: entrez-kit mesh heart attack
+    What stands above and below it: entrez-kit mesh C14.280.647.500 --tree
     Its name is what a search takes: entrez-kit search asthma --mesh "Myocardial Infarction"
     """
 
@@ -48,5 +50,6 @@ def command(
         "max_results": max_results,
         "offset": offset,
         "include_details": include_details,
+        "include_tree": include_tree,
     }
     run(ctx, MESH, arguments, view, afterwards=remarks)

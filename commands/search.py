@@ -61,6 +61,9 @@ def command(
             help=f"{_help('fetch_brief_summaries')} Tables, and --fields that name one, ask for as many as they show.",
         ),
     ] = None,
+    snippet_characters: Annotated[
+        int, typer.Option("--snippets", metavar="N", help=_help("snippet_characters"), show_default=True)
+    ] = 0,
     use_history: Annotated[bool, typer.Option("--history", help=_help("use_history"))] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="End with status 2 when PubMed dropped a phrase or a field of the query.")
@@ -134,7 +137,7 @@ def command(
         _refuse_pages(ctx)
     if fetch_brief_summaries is None:
         wanted = MAX_SUMMARIES if retrieve_all else min(max_results, MAX_SUMMARIES)
-        summaries = max(wanted, 0) if made.format in _TITLED or _names_a_summary(made) else 0
+        summaries = max(wanted, 0) if made.format in _TITLED or snippet_characters or _names_a_summary(made) else 0
     else:
         summaries = fetch_brief_summaries
     dated = min_date or max_date or date_type != "pdat"
@@ -153,6 +156,7 @@ def command(
         "has_abstract": has_abstract,
         "free_full_text": free_full_text,
         "fetch_brief_summaries": summaries,
+        "snippet_characters": snippet_characters,
         "use_history": use_history,
         "retrieve_all": retrieve_all,
     }
@@ -173,7 +177,7 @@ def _print_records(ctx: typer.Context, arguments: dict[str, Any], strict: bool) 
     """Fetch the records that were found, for formats that need more than a search has."""
     from .fetch import print_records
 
-    arguments = {**arguments, "fetch_brief_summaries": 0}
+    arguments = {**arguments, "fetch_brief_summaries": 0, "snippet_characters": 0}
     with watching(state(ctx), "Retrieving PMIDs"):
         result = SEARCH_ARTICLES.run(state(ctx).services, arguments)
     tell_warnings(ctx, result)

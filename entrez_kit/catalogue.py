@@ -21,6 +21,7 @@ from entrez_kit.gene.lookup import GET_GENE
 from entrez_kit.gene.search import SEARCH_GENES
 from entrez_kit.operation import Operation
 from entrez_kit.pubmed.convert import CONVERT
+from entrez_kit.pubmed.facets import COUNT_FACETS
 from entrez_kit.pubmed.fetch import FETCH_CONTENTS
 from entrez_kit.pubmed.match import LOOKUP_CITATION
 from entrez_kit.pubmed.search import SEARCH_ARTICLES
@@ -28,6 +29,7 @@ from entrez_kit.relationships.operation import RELATIONSHIPS
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     SEARCH_ARTICLES,
+    COUNT_FACETS,
     FETCH_CONTENTS,
     FETCH_FULLTEXT,
     RELATIONSHIPS,

@@ -1,4 +1,4 @@
-"""Tables for any Entrez database, for MeSH, conversions and citation matches."""
+"""Tables for any Entrez database, for MeSH, facets, conversions and citation matches."""
 
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from entrez_kit.databases.spell import SpellResult
     from entrez_kit.databases.summary import SummaryResult
     from entrez_kit.pubmed.convert import ConvertResult
+    from entrez_kit.pubmed.facets import FacetsResult
     from entrez_kit.pubmed.match import MatchResult
 
 
@@ -142,6 +143,21 @@ def link_table(result: "LinkResult", console: Console) -> RenderableType:
     return Group(table, *(warning_line(warning.message) for warning in result.warnings))
 
 
+def facets_table(result: "FacetsResult", console: Console) -> RenderableType:
+    """Return the values of every facet with their counts, and over how many of the results they were counted."""
+    parts: list[RenderableType] = []
+    for facet in result.facets:
+        table = plain_table(facet.facet.capitalize(), "Records")
+        table.columns[1].justify = "right"
+        for value in facet.values:
+            _row(table, value.value, _number(value.count))
+        rest = (("earlier", facet.earlier), ("other values", facet.other_values), ("without", facet.without))
+        said = [f"{number:,} {name}" for name, number in rest if number]
+        parts += [table, Text("; ".join(said), style="dim"), Text("")] if said else [table, Text("")]
+    parts.append(Text(f"{result.records_counted:,} of {result.total_found:,} results read", style="bold"))
+    return Group(*parts, *(warning_line(warning.message) for warning in result.warnings))
+
+
 def spell_table(result: "SpellResult", console: Console) -> RenderableType:
     """Return the suggestion, or that there is none."""
     if result.has_suggestion:
@@ -165,6 +181,10 @@ def mesh_table(result: "MeshResult", console: Console) -> RenderableType:
         if record.entry_terms:
             terms = "; ".join(line(term) for term in record.entry_terms)
             parts.append(_indented(f"Also: {terms}", style="dim"))
+        for side, neighbors in (("Above", record.parents), ("Below", record.children)):
+            if neighbors:
+                named = "; ".join(f"{line(one.name)} ({', '.join(one.tree_numbers) or one.ui})" for one in neighbors)
+                parts.append(_indented(f"{side}: {named}"))
         parts.append(Text(""))
     if not result.results:
         return Text("Nothing found.", style="bold")

@@ -122,5 +122,7 @@ def item(record: Record) -> str:
     if not record.get("title"):
         return f"- {link}\n"
     text = f"- {label}{escaped(record['title'])}"
+    snippet = record.get("snippet")
     about = ". ".join(line(record.get(key)) for key in ("authors", "source", "pub_date") if record.get(key))
-    return f"{text}  \n  {escaped(about)}  \n  {link}\n" if about else f"{text}  \n  {link}\n"
+    parts = [text, *([escaped(about)] if about else []), *([escaped(line(snippet))] if snippet else []), link]
+    return "  \n  ".join(parts) + "\n"

@@ -186,6 +186,8 @@ def _article_table(wide: bool, *, numbered: bool, titled: bool) -> Table:
 
 def _summary_cells(record: Record, wide: bool) -> list[RenderableType]:
     title = titled(record)
+    if record.get("snippet"):
+        title = Text("\n").join([title, Text(line(record["snippet"]))])
     authors = shortened(str(record.get("authors") or ""), 3 if wide else 2)
     source = line(record.get("source")) or line(record.get("pub_date"))
     kind = Text(record["kind"], style="green")

@@ -132,10 +132,9 @@ class Citations(Outcomes[Cited]):
 
 
 def format_citations(services: Services, request: CitationsRequest) -> Citations:
-    """Format PubMed records as citations: APA, MLA, Vancouver, AMA, Chicago, Nature; RIS, BibTeX, CSL-JSON, NBIB.
+    """Format PubMed records as citations, or as entries for reference managers.
 
-    Use it for reference lists. Example: pmids ["99000001"],
-    citation_styles ["apa", "vancouver"].
+    Use it for reference lists. Example: pmids ["99000001"], citation_styles ["apa", "vancouver"].
 
     Args:
         services: the clients.

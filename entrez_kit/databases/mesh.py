@@ -1,6 +1,7 @@
 """Look up MeSH: descriptors, qualifiers and supplementary concepts with their place in the tree."""
 
 import re
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field, field_validator
@@ -17,15 +18,19 @@ _KINDS: Final[dict[str, RecordKind]] = {"D": "descriptor", "Q": "qualifier", "C"
 MAX_RESULTS: Final = 50
 _UI: Final = re.compile(r"[CDQ](?:[0-9]{6}|[0-9]{9})")
 """A unique identifier; those given since 2014 have nine digits."""
+_TREE_NUMBER: Final = re.compile(r"[A-Z][0-9]{2}(?:\.[0-9]{3})*+")
+PER_SUMMARY: Final = 500
+"""Records per ESummary in JSON."""
 
 
 class MeshRequest(Request):
     """What to look up in MeSH."""
 
-    query: str = Field(min_length=1, description="Term, unique identifier (D003924) or query.")
+    query: str = Field(min_length=1, description="Term, identifier (D003924), tree number (C14.280) or query.")
     max_results: int = Field(default=10, ge=1, le=MAX_RESULTS, description="How many records to return, 1 to 50.")
     offset: int = Field(default=0, ge=0, description="How many results to skip.")
     include_details: bool = Field(default=True, description="With tree numbers, scope note and entry terms.")
+    include_tree: bool = Field(default=False, description="With the headings right above and below in the tree.")
 
     @field_validator("query")
     @classmethod
@@ -35,8 +40,19 @@ class MeshRequest(Request):
         return value.strip()
 
 
+class MeshNeighbor(Result):
+    """A heading one step above or below another, with its own tree numbers that say so."""
+
+    ui: str
+    name: str
+    tree_numbers: list[str] = sparse([])
+
+
 class MeshRecord(Result):
-    """One MeSH record: its unique identifier (D003924), names, scope note and tree numbers."""
+    """One MeSH record: its unique identifier (D003924), names, scope note and tree numbers.
+
+    ``parents`` and ``children`` are there where the tree was asked for.
+    """
 
     ui: str
     entrez_uid: str | None = sparse()
@@ -45,6 +61,8 @@ class MeshRecord(Result):
     tree_numbers: list[str] = sparse([])
     scope_note: str | None = sparse()
     entry_terms: list[str] = sparse([])
+    parents: list[MeshNeighbor] = sparse([])
+    children: list[MeshNeighbor] = sparse([])
 
 
 class MeshResult(Warned):
@@ -71,7 +89,7 @@ class MeshResult(Warned):
 
 
 def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
-    """Look up MeSH headings by name, synonym or unique identifier, with tree numbers, scope note and entry terms.
+    """Look up MeSH headings by name, synonym, identifier or tree number, with scope note and entry terms.
 
     Use it to find the right heading for a search with [MeSH Terms]. Example: query "heart attack" finds Myocardial
     Infarction.
@@ -86,14 +104,20 @@ def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
 
     Source: ESearch and ESummary (db=mesh).
     """
-    from entrez_kit.databases.documents import parse_documents
-
     pinned = _named_heading(services, request.query)
     uids, total, translation = _page(services, request, pinned)
-    records: dict[str, MeshRecord] = {}
-    if uids:
-        reply = services.eutils.esummary(db="mesh", ids=uids, version="2.0", retmode="json", read=parse_documents)
-        records = {uid: mesh_record(uid, fields) for uid, fields in reply.value.documents.items()}
+    documents = _documents(services, uids)
+    records = {uid: mesh_record(uid, fields) for uid, fields in documents.items()}
+    missing = [uid for uid in uids if uid not in records]
+    if request.include_tree:
+        places = {uid: list(_places(documents[uid])) for uid in records}
+        near = {other for above_below in places.values() for _, *others in above_below for other in others}
+        known = {
+            **records,
+            **{uid: mesh_record(uid, one) for uid, one in _documents(services, sorted(near - {*uids})).items()},
+        }
+        missing += sorted(near - {*known, *missing})
+        records = {uid: _with_neighbors(record, places[uid], known) for uid, record in records.items()}
     results = [records[uid] for uid in uids if uid in records]
     if not request.include_details:
         bare: dict[str, Any] = {"tree_numbers": [], "scope_note": None, "entry_terms": []}
@@ -106,8 +130,49 @@ def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
         next_offset=last if uids and last < total else None,
         query_translation=translation or None,
         results=results,
-        missing_uids=[uid for uid in uids if uid not in records],
+        missing_uids=missing,
     )
+
+
+def _documents(services: Services, uids: Collection[str]) -> dict[str, dict[str, Any]]:
+    from entrez_kit.databases.documents import parse_documents
+
+    found: dict[str, dict[str, Any]] = {}
+    waiting = list(uids)
+    while waiting:
+        some, waiting = waiting[:PER_SUMMARY], waiting[PER_SUMMARY:]
+        reply = services.eutils.esummary(db="mesh", ids=some, version="2.0", retmode="json", read=parse_documents)
+        found.update(reply.value.documents)
+    return found
+
+
+def _places(document: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Yield each place of a heading: its tree number, then the UIDs of what is right above and right below it."""
+    links = document.get("ds_idxlinks")
+    for link in links if isinstance(links, list) else ():
+        (tree, *_) = (*_texts(link.get("treenum")), "") if isinstance(link, dict) else ("",)
+        if tree and not tree.startswith("@"):
+            near = (*_texts(link.get("parent")), *_texts(link.get("children")))
+            yield tree, *(uid for uid in near if uid != "0")
+
+
+def _with_neighbors(record: MeshRecord, places: list[tuple[str, ...]], known: Mapping[str, MeshRecord]) -> MeshRecord:
+    """Return a record with what stands right above and below its places, each heading once."""
+    above: dict[str, list[str]] = {}
+    below: dict[str, list[str]] = {}
+    for tree, *uids in places:
+        for uid in uids:
+            if uid not in known:
+                continue
+            trees = known[uid].tree_numbers
+            under = [other for other in trees if other.rpartition(".")[0] == tree]
+            side, own = (below, under) if under else (above, [one for one in trees if one == tree.rpartition(".")[0]])
+            side.setdefault(uid, []).extend(own)
+    parents, children = (
+        [MeshNeighbor(ui=known[uid].ui, name=known[uid].name, tree_numbers=trees) for uid, trees in side.items()]
+        for side in (above, below)
+    )
+    return record.model_copy(update={"parents": parents, "children": children})
 
 
 def _page(services: Services, request: MeshRequest, pinned: str | None) -> tuple[list[str], int, str]:
@@ -135,16 +200,18 @@ def _search(services: Services, term: str, size: int, start: int) -> ESearchRepl
 
 
 def _term(query: str) -> str:
-    """Return the query to send; a unique identifier is looked for in the field that holds it."""
+    """Return the query to send; an identifier or a tree number is looked for in the field that holds it."""
     uid = entrez_uid(query)
     if uid:
         return f"{uid}[UID]"
+    if _TREE_NUMBER.fullmatch(query.upper()):
+        return f"{query.upper()}[Tree Number]"
     return f"{query.upper()}[MeSH Unique ID]" if _UI.fullmatch(query.upper()) else query
 
 
 def _named_heading(services: Services, query: str) -> str | None:
     """Return the UID of the heading that the query names, or None where it is no plain name, or none is named so."""
-    if re.search(r'[\[\]"()*]', query) or _UI.fullmatch(query.upper()):
+    if re.search(r'[\[\]"()*]', query) or _UI.fullmatch(query.upper()) or _TREE_NUMBER.fullmatch(query.upper()):
         return None
     try:
         found = _search(services, f'"{query}"[MH]', 1, 0)
@@ -163,14 +230,12 @@ def mesh_record(uid: str, fields: dict[str, Any]) -> MeshRecord:
     """Build a record from the fields of a document summary in JSON."""
     terms = _texts(fields.get("ds_meshterms"))
     ui = str(fields.get("ds_meshui") or "").strip() or decode_ui(uid)
-    links = fields.get("ds_idxlinks")
-    places = [link.get("treenum") for link in links if isinstance(link, dict)] if isinstance(links, list) else []
     return MeshRecord(
         ui=ui,
         entrez_uid=uid,
         kind=_KINDS.get(ui[:1]),
         name=terms[0] if terms else ui,
-        tree_numbers=list(dict.fromkeys(tree for tree in _texts(places) if not tree.startswith("@"))),
+        tree_numbers=list(dict.fromkeys(tree for tree, *_ in _places(fields))),
         scope_note=" ".join(_texts(fields.get("ds_scopenote"))) or None,
         entry_terms=terms[1:],
     )

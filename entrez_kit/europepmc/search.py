@@ -80,7 +80,7 @@ class EuropePMCRequest(Request):
         default="relevance", description="Order: relevance, date (newest first) or cited (most)."
     )
     detail_level: Literal["full", "brief"] = Field(
-        default="full", description="full has abstracts, terms and affiliations; brief a tenth of the size."
+        default="full", description="full adds abstracts, terms and affiliations."
     )
     synonyms: bool = Field(
         default=False, description="Also search synonyms of the words, as Europe PMC's website does."
@@ -263,7 +263,7 @@ def europepmc_search(services: Services, request: EuropePMCRequest) -> Walk:
     """Search Europe PMC: PubMed's articles, PMC's, preprints (bioRxiv, medRxiv ...) and, on request, patents.
 
     Use it for preprints and citation counts; for PubMed's syntax and MeSH use pubmed_search_articles. Example:
-    query "base editing AND PUB_YEAR:2024", sources ["PPR"]. Go on with `next_cursor`.
+    query "base editing AND PUB_YEAR:2024", sources ["PPR"].
 
     Args:
         services: the clients.

@@ -294,11 +294,11 @@ class Fulltexts(Outcomes[FulltextOutcome]):
 
 
 def fetch_fulltext(services: Services, request: FulltextRequest) -> Fulltexts:
-    """Fetch full text of articles: sections, tables, captions and, on request, references.
+    """Fetch full text: sections, tables, captions and, on request, references.
 
-    Use it when the abstract does not answer the question. Looks in PMC, Europe PMC, then for an open-access copy.
-    Example: pmcids ["PMC99000001"], sections ["methods"]. Long articles are cut: ask with overflow_mode outline
-    first, then for sections.
+    Use it when the abstract does not answer the question, e.g. pmcids ["PMC99000001"], sections ["methods"]. Looks in
+    PMC, Europe PMC, then for an open-access copy. Long articles are cut: ask with overflow_mode outline, then for
+    sections.
 
     Args:
         services: the clients.

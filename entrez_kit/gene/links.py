@@ -30,7 +30,7 @@ def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedL
     """Get the PMIDs of articles about a gene, as curated by NCBI.
 
     Use it with an id from search_genes; pass the PMIDs to pubmed_fetch_contents. An empty list: the gene has
-    no linked article. Example: entrez_id "NCBIGene:7157", limit 20.
+    no linked article. Example: entrez_id "NCBIGene:7157".
 
     Args:
         services: the clients.

@@ -46,8 +46,8 @@ class GetGeneRequest(GeneRequest):
 def get_gene(services: Services, request: GetGeneRequest) -> Gene:
     """Get one gene: names, summary, location, aliases, status, and its ids in other databases.
 
-    Use it with an id from search_genes. A merged record has status "replaced": call
-    get_gene again with `replaced_by`. For articles call get_pubmed_links. Example: entrez_id "NCBIGene:7157".
+    Use it with an id from search_genes, e.g. entrez_id "NCBIGene:7157". A merged record has status "replaced": call
+    get_gene with `replaced_by`. For articles call get_pubmed_links.
 
     Args:
         services: the clients.

@@ -61,7 +61,7 @@ class SearchGenesRequest(Request):
 
     query: str = Field(
         max_length=MAX_QUERY,
-        description='Symbol, alias, name or words, or Entrez syntax: "apo*[sym] AND 11[chr]". At least 2 characters.',
+        description='Symbol, alias, name or words, or Entrez syntax: "apo*[sym] AND 11[chr]".',
     )
     organism: str | None = Field(
         default=None,
@@ -100,8 +100,8 @@ class SearchGenesRequest(Request):
 def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
     """Find genes by symbol, alias, name or words, and get ranked candidates with their NCBIGene ids.
 
-    Use it when you have no id; pass the id of the right candidate to get_gene or get_pubmed_links. Without organism
-    all species are searched. Example: query "TP53", organism "human".
+    Use it when you have no id; pass the id of the right candidate to get_gene or get_pubmed_links.
+    Example: query "TP53", organism "human".
 
     Args:
         services: the clients.

@@ -143,8 +143,7 @@ class Conversions(Outcomes[Conversion]):
 def convert_ids(services: Services, request: ConvertRequest) -> Conversions:
     """Convert article identifiers between PMID, PMCID and DOI.
 
-    Use it before asking for full text, or to join tables. Example: ids ["99000001",
-    "PMC99000002", "10.5555/ekit.2024.3"].
+    Use it to join tables. Example: ids ["99000001", "PMC99000002", "10.5555/ekit.2024.3"].
 
     Args:
         services: the clients.

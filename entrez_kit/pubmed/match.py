@@ -203,7 +203,7 @@ class Matches(Outcomes[CitationMatch]):
 def lookup_citation(services: Services, request: MatchRequest) -> Matches:
     """Find the PMIDs of known references. Use it to turn a reference list into PMIDs.
 
-    Example: {"journal": "J Invent Res", "year": "2024", "volume": "12", "first_page": "737", "author_name": "Doe J"}.
+    Example: {"journal": "J Invent Res", "year": "2024", "first_page": "737"}.
     What is found is compared with all that is given; one with another title is a mismatch.
 
     Args:

@@ -346,6 +346,7 @@ class BriefSummary(Result):
 
     ``authors`` is a ready text ("Doe J, Smith A"); ``source`` names journal, date and place ("J Example Sci. 2023
     Mar;10(2):100-10"); dates are ISO where PubMed allows it (2023-03-15, 2023-03, 2023), otherwise PubMed's own text.
+    ``snippet`` is how the abstract begins, where that was asked for.
     """
 
     pmid: str
@@ -358,6 +359,7 @@ class BriefSummary(Result):
     pmcid: str | None = sparse()
     retraction_status: RetractionStatus = "none"
     standing: Standing | None = sparse()
+    snippet: str | None = sparse()
     _publication_types: list[str] = PrivateAttr(default_factory=list)
 
     @property

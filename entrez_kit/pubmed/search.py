@@ -21,6 +21,7 @@ from entrez_kit.transport.in_flight import all_at_once, in_background
 from entrez_kit.wording import ANEW, Argument, ByDoor, Wording, listed
 
 MAX_SUMMARIES: Final = 100
+MAX_SNIPPET: Final = 2_000
 MAX_MCP_RESULTS: Final = 1_000
 
 SORT_NAMES: Final = {
@@ -104,6 +105,9 @@ class SearchRequest(Request):
     fetch_brief_summaries: int = Field(
         default=0, ge=0, le=MAX_SUMMARIES, description="Titles and authors for the first so many results, 0 to 100."
     )
+    snippet_characters: int = Field(
+        default=0, ge=0, le=MAX_SNIPPET, description="So much of each abstract with the summaries, 0 to 2000."
+    )
     use_history: bool = Field(
         default=False, description="Keep the result set at NCBI; gives web_env and query_key for fetching."
     )
@@ -128,6 +132,13 @@ class SearchRequest(Request):
             )
             raise ValueError(Wording("PubMed shows at most 9999 results of a search; ", more))
         return value
+
+    @property
+    def summaries_wanted(self) -> int:
+        """How many results get a summary; abstracts come with summaries, of all results unless said otherwise."""
+        if self.snippet_characters and not self.fetch_brief_summaries:
+            return min(self.max_results, MAX_SUMMARIES)
+        return self.fetch_brief_summaries
 
     def term(self) -> str:
         """Return the term for ESearch, without the date bounds, which go in parameters of their own."""
@@ -180,6 +191,7 @@ class SearchParameters(Result):
     has_abstract: bool | None = sparse()
     free_full_text: bool | None = sparse()
     fetch_brief_summaries: int
+    snippet_characters: int | None = sparse()
     use_history: bool | None = sparse()
 
 
@@ -275,7 +287,7 @@ class SearchHits(Outcomes[ArticleHit]):
         if request.use_history:
             self.web_env, self.query_key = found.web_env, found.query_key
         pmids = self._retrieved(slices)
-        first = list(islice(pmids, max(request.fetch_brief_summaries, 1)))
+        first = list(islice(pmids, max(request.summaries_wanted, 1)))
         verdict = compare_with_query(services, request, found)
         self.warnings += [*warnings_about(found, verdict), *hidden()]
         if not request.retrieve_all:
@@ -288,8 +300,8 @@ class SearchHits(Outcomes[ArticleHit]):
             "esearch_url": url,
         }
         summaries: dict[str, BriefSummary] = {}
-        if request.fetch_brief_summaries and first:
-            summaries, self.said["esummary_url"], missing = brief_summaries(services, first)
+        if request.summaries_wanted and first:
+            summaries, self.said["esummary_url"], missing = brief_summaries(services, first, request.snippet_characters)
             self.warnings += missing
         for pmid in chain(first, pmids):
             yield ArticleHit(pmid, summaries.get(pmid))
@@ -379,9 +391,8 @@ def _whole_search(services: Services, request: SearchRequest) -> Search:
 def search_articles(services: Services, request: SearchRequest) -> SearchHits:
     """Search PubMed and return PMIDs with NCBI's reading of the query.
 
-    Use it to find articles by topic, author, journal, date or MeSH
-    term.
-    Example: query_term "base editing AND sickle cell", max_results 10. Look at `query_broadened` and `warnings`.
+    Use it to find articles by topic, author, journal, date or MeSH term, e.g.
+    query_term "base editing AND sickle cell". Look at `query_broadened` and `warnings`.
 
     Args:
         services: the clients.
@@ -393,8 +404,8 @@ def search_articles(services: Services, request: SearchRequest) -> SearchHits:
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
 
     Source: ESearch (db=pubmed), as often as there are slices where all results are asked for, again to count what MeSH
-    hides or a dropped part leaves; ESummary 2.0 for summaries; ESpell when nothing was found or a phrase is in no
-    record, or ESearch for which filter it was.
+    hides or a dropped part leaves; ESummary 2.0 for summaries, EFetch for what abstracts say; ESpell when nothing was
+    found or a phrase is in no record, or ESearch for which filter it was.
     """
     if request.retrieve_all and (request.offset or request.use_history):
         name = "offset" if request.offset else "use_history"
@@ -434,7 +445,9 @@ def parameters_of(request: SearchRequest) -> SearchParameters:
         {"min_date": dates["mindate"], "max_date": dates["maxdate"], "date_type": dates["datetype"]} if dates else None
     )
     echoed = request.model_dump(include=set(SearchParameters.model_fields), exclude={"date_range"})
-    flags = {name: echoed[name] or None for name in ("has_abstract", "free_full_text", "use_history")}
+    flags = {
+        name: echoed[name] or None for name in ("has_abstract", "free_full_text", "use_history", "snippet_characters")
+    }
     return SearchParameters(**{**echoed, **flags, "date_range": bounds or None})
 
 
@@ -470,15 +483,51 @@ def _page_warnings(request: SearchRequest, found: ESearchReply) -> list[Warn]:
     return warnings
 
 
-def brief_summaries(services: Services, pmids: list[str]) -> tuple[dict[str, BriefSummary], str, list[Warn]]:
-    """Return summaries by PMID, the address asked, and a warning naming what NCBI left out."""
+def brief_summaries(
+    services: Services, pmids: list[str], snippet: int = 0
+) -> tuple[dict[str, BriefSummary], str, list[Warn]]:
+    """Return summaries by PMID, the address asked, and warnings naming what NCBI left out.
+
+    Args:
+        services: the clients.
+        pmids: of which there are to be summaries.
+        snippet: how many characters of the abstract each has.
+    """
     from entrez_kit.pubmed.summaries import parse_summaries
 
+    abstracts = in_background(lambda: _abstracts(services, pmids)) if snippet else None
     reply = services.eutils.esummary(db="pubmed", ids=pmids, version="2.0", read=parse_summaries)
     by_pmid = {summary.pmid: summary for summary in reply.value[0]}
-    missing = [pmid for pmid in pmids if pmid not in by_pmid]
-    message = f"NCBI returned no summary for PMID {listed(missing)}."
-    return by_pmid, reply.url, [Warn(code="summaries_missing", message=message)] if missing else []
+    warnings = []
+    if missing := [pmid for pmid in pmids if pmid not in by_pmid]:
+        warnings.append(Warn(code="summaries_missing", message=f"NCBI returned no summary for PMID {listed(missing)}."))
+    if abstracts is not None:
+        texts = abstracts()
+        if unread := [pmid for pmid in pmids if pmid not in texts]:
+            warnings.append(
+                Warn(code="abstracts_missing", message=f"NCBI returned no record of PMID {listed(unread)}.")
+            )
+        for pmid, summary in by_pmid.items():
+            summary.snippet = _beginning(texts.get(pmid) or "", snippet) or None
+    return by_pmid, reply.url, warnings
+
+
+def _abstracts(services: Services, pmids: Sequence[str]) -> dict[str, str | None]:
+    """Return the abstract of each record, None where it has none; a record that did not come is not there."""
+    from entrez_kit.pubmed.record_fetcher import Retrieval
+
+    retrieval = Retrieval.of_ids(services, pmids)
+    texts = {item.record.pmid: item.record.article().abstract_text for item in retrieval if item.record is not None}
+    retrieval.raise_if_nothing_answered()
+    return texts
+
+
+def _beginning(text: str, most: int) -> str:
+    """Return a text in one line, cut at the end of a word where it is longer."""
+    words = " ".join(text.split())
+    if len(words) <= most:
+        return words
+    return f"{words[: most - 1].rpartition(' ')[0] or words[: most - 1]}…"
 
 
 SEARCH_ARTICLES = Operation(
@@ -528,7 +577,7 @@ def compare_with_query(services: Services, request: SearchRequest, found: ESearc
 
     def count(term: str) -> int | None:
         try:
-            return _count(services, request, term)
+            return count_records(services, request, term)
         except EntrezKitError:
             return None
 
@@ -543,7 +592,7 @@ def mesh_warnings(services: Services, request: SearchRequest) -> list[Warn]:
     names = [Argument(name, marked=True) for name in ("species", "mesh_terms") if getattr(request, name)]
     what = _listed(names, "and") if names else "a MeSH term of the query"
     try:
-        number = _count(services, request, f"({gap.rest}) {UNINDEXED}")
+        number = count_records(services, request, f"({gap.rest}) {UNINDEXED}")
     except EntrezKitError as exc:
         why = f"; how many there are was not answered: {exc.message}"
         message = Wording("Records without MeSH terms cannot match ", what, why)
@@ -573,7 +622,7 @@ def _emptied_by(services: Services, request: SearchRequest, given: Sequence[str]
     """Name the filters to blame. Asks for a count without any, without each, and at worst with each alone."""
 
     def counts(requests: Sequence[SearchRequest]) -> list[int]:
-        return all_at_once([partial(_count, services, one, one.term()) for one in requests])
+        return all_at_once([partial(count_records, services, one, one.term()) for one in requests])
 
     bare = _without(request, given)
     without_one = [_without(request, [name]) for name in given] if len(given) > 1 else []
@@ -608,7 +657,7 @@ def _without(request: SearchRequest, names: Sequence[str]) -> SearchRequest:
     return request.model_copy(update={name: fields[name].get_default(call_default_factory=True) for name in names})
 
 
-def _count(services: Services, request: SearchRequest, term: str) -> int:
+def count_records(services: Services, request: SearchRequest, term: str) -> int:
     """Count the records of a term between the request's dates."""
     reply = services.eutils.esearch(
         db="pubmed", term=term, retmax=0, deadline_ms=COUNT_DEADLINE_MS, **request.date_parameters()

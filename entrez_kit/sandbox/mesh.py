@@ -20,6 +20,7 @@ FIELDS: Final = (
     SmallField("UID", "UID", "number", ("uid",), "Unique number assigned to a record"),
     SmallField("WORD", "Text Word", "words", ("word", "tw"), "Free text associated with record"),
     SmallField("MESH", "MeSH Terms", "whole", ("mh", "mesh"), "Headings and entry terms"),
+    SmallField("TN", "Tree Number", "whole", ("tn",), "Place of the heading in the tree"),
     SmallField("MHUI", "MeSH Unique ID", "whole", ("mhui",), "Unique identifier of the record in MeSH"),
 )
 _KINDS: Final = {"D": "descriptor", "Q": "qualifier", "C": "substance"}
@@ -89,6 +90,7 @@ class MeshDatabase(SmallDatabase):
                     "UID": (uid,),
                     "WORD": (heading.name, *heading.entry_terms, heading.scope_note),
                     "MESH": (heading.name, *heading.entry_terms),
+                    "TN": heading.tree_numbers,
                     "MHUI": (heading.ui,),
                 }
                 for uid, heading in self.headings.items()

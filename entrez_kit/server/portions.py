@@ -27,7 +27,7 @@ ARGUMENTS: Final[Mapping[str, Any]] = {
         "items": {"type": "string"},
     },
     "reply_start": {"type": "integer", "description": "From reply_cut."},
-    "reply_limit": {"type": "integer", "description": "In characters.", "default": DEFAULT_LIMIT},
+    "reply_limit": {"type": "integer", "default": DEFAULT_LIMIT},
 }
 """What tools with large replies take besides the arguments of their operations; JSON Schemas."""
 

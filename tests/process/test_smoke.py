@@ -15,6 +15,7 @@ pytestmark = pytest.mark.smoke
 
 CALLS = {
     "search": ("search", "crispr", "--json"),
+    "facets": ("facets", "crispr", "--json"),
     "fetch": ("fetch", "99000001", "PMC99000026", "--json"),
     "fulltext": ("fulltext", "PMC99000001", "--json"),
     "show": ("show", "99000001", "--json"),

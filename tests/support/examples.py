@@ -22,6 +22,13 @@ EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
         ),
         (("crisper",), {"query_term": "crisper"}),
     ],
+    "pubmed_count_facets": [
+        (("crispr",), {"query_term": "crispr"}),
+        (
+            ("crispr", "--by", "year", "--by", "mesh", "--top", "3", "--max-records", "5"),
+            {"query_term": "crispr", "facets": ["year", "mesh"], "top": 3, "max_records": 5},
+        ),
+    ],
     "pubmed_fetch_contents": [
         (("99000001", "99000050"), {"pmids": ["99000001", "99000050"]}),
         (("12", "PMC99000001", "x"), {"pmids": ["12", "PMC99000001", "x"]}),

@@ -175,6 +175,7 @@ def test_the_terminal_and_python_give_the_same_error_each_in_its_own_words(
             (str(DATA / "references.txt"), "--retraction-watch", "/no/such.csv"),
             {"text": "10.5555/x", "retraction_watch": "/no/such.csv"},
         ),
+        "pubmed_count_facets": (("crispr", "--top", "0"), {"query_term": "crispr", "top": 0}),
         "pubmed_lookup_mesh": (("x", "-n", "51"), {"query": "x", "max_results": 51}),
         "pubmed_spell_check": (("x",), {"query": "x"}),
         "pubmed_sync_delta": (("k", "(crispr"), {"query_key": "k", "term": "(crispr"}),

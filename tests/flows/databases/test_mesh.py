@@ -85,6 +85,44 @@ def test_an_identifier_finds_its_record_whatever_its_length(
     assert [(record.ui, record.name, record.kind) for record in result.results] == [(ui, name, kind)]
 
 
+@pytest.mark.parametrize("query", ["C18.452.394.750", "c19.246", "Diabetes Mellitus"])
+def test_the_tree_above_and_below_a_heading(sandbox: Sandbox, kit_for: KitFor, query: str) -> None:
+    record = call(kit_for(sandbox), MESH, query=query, include_tree=True, max_results=1).results[0]
+
+    assert (record.name, record.parents) == ("Diabetes Mellitus", [])
+    assert {one.name: one.tree_numbers for one in record.children} == {
+        "Diabetes Mellitus, Experimental": ["C18.452.394.750.074", "C19.246.240"],
+        "Diabetes Mellitus, Type 1": ["C18.452.394.750.124", "C19.246.267"],
+        "Diabetes Mellitus, Type 2": ["C18.452.394.750.149", "C19.246.300"],
+    }
+    below = call(kit_for(sandbox), MESH, query="D003924", include_tree=True).results[0]
+    assert [(one.ui, one.tree_numbers) for one in below.parents] == [("D003920", ["C18.452.394.750", "C19.246"])]
+    assert [one.name for one in below.children] == ["Diabetes Mellitus, Lipoatrophic"]
+    assert "parents" not in call(kit_for(sandbox), MESH, query="D003924").results[0].model_dump()
+
+
+def test_a_tree_number_of_no_heading_finds_nothing(sandbox: Sandbox, kit_for: KitFor) -> None:
+    assert call(kit_for(sandbox), MESH, query="C99.999").results == []
+
+
+def test_a_heading_above_that_is_not_described_is_a_shortfall_and_a_category_has_no_tree_number() -> None:
+    links = [{"parent": 1000067, "treenum": "C14", "children": [68006331, 68014652]}]
+    heading = {"ds_meshterms": ["Cardiovascular Diseases"], "ds_meshui": "D002318", "ds_idxlinks": links}
+    below = {"ds_meshterms": ["Heart Diseases"], "ds_idxlinks": [{"parent": 68002318, "treenum": "C14.280"}]}
+    near = {"1000067": {"ds_meshterms": ["Diseases Category"], "ds_idxlinks": []}, "68006331": below}
+    services = Canned(
+        esearch=esearch_xml(1, ["68002318"]),
+        esummary=[json.dumps({"result": {"uids": [*one], **one}}).encode() for one in ({"68002318": heading}, near)],
+    )
+    result = run(services, MESH, query="C14", include_tree=True)
+
+    assert services.requests("esearch")[0]["term"] == "C14[Tree Number]"
+    assert [(one.name, one.tree_numbers) for one in result.results[0].parents] == [("Diseases Category", [])]
+    assert [(one.ui, one.tree_numbers) for one in result.results[0].children] == [("D006331", ["C14.280"])]
+    assert result.missing_uids == ["68014652"]
+    assert isinstance(result.shortfall(), UpstreamError)
+
+
 def test_pointers_of_supplementary_concepts_are_no_tree_numbers(sandbox: Sandbox, kit_for: KitFor) -> None:
     record = call(kit_for(sandbox), MESH, query="MUCX7 protein").results[0]
 

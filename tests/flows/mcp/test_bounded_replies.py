@@ -26,6 +26,7 @@ LARGEST: dict[str, list[Json]] = {
         {"query_term": "all[sb]", "max_results": 1_000, "fetch_brief_summaries": 100},
         {"query_term": " OR ".join(["crispr"] * 500), "max_results": 1_000},
     ],
+    "pubmed_count_facets": [{"query_term": "all[sb]", "top": 50}],
     "pubmed_fetch_contents": [
         {"pmids": PMIDS, "include_grant_info": True},
         *({"pmids": PMIDS, "detail_level": level} for level in ("full_xml", "medline_text", "citation_data")),

@@ -1,0 +1,242 @@
+"""Facets of a search: how many of its results are of which year, journal, type and MeSH heading."""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date
+from functools import partial
+from typing import Annotated, Any, ClassVar, Final, Literal, get_args
+
+from pydantic import BeforeValidator, Field
+
+from entrez_kit.entrez_query import EARLIEST
+from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
+from entrez_kit.model import Request, Result, Warn, sparse
+from entrez_kit.operation import Operation
+from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS
+from entrez_kit.pubmed.record_fetcher import ARTICLE, Retrieval
+from entrez_kit.pubmed.search import SEARCH_ARTICLES, count_records
+from entrez_kit.services import Services
+from entrez_kit.transport.in_flight import all_at_once
+from entrez_kit.wording import Argument, Wording
+
+FacetName = Literal["year", "journal", "type", "mesh"]
+FACETS: Final[tuple[FacetName, ...]] = get_args(FacetName)
+MAX_MCP_RECORDS: Final = 2_000
+MAX_MCP_VALUES: Final = 50
+MOST_YEARS: Final = 30
+"""Years that ESearch is asked for, a request each."""
+
+
+def _listed(value: Any) -> Any:
+    """Accept "year,mesh" for a list."""
+    return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+
+
+class FacetsRequest(Request):
+    """What to count."""
+
+    query_term: str = Field(min_length=3, description="PubMed query; of a search effective_esearch_term.")
+    facets: Annotated[list[FacetName], BeforeValidator(_listed)] = Field(
+        default_factory=lambda: [*FACETS], description="What to count: year, journal, type or mesh."
+    )
+    top: int = Field(default=10, ge=1, le=100, description="Values of each, 1 to 100.")
+    max_records: int = Field(
+        default=1_000,
+        ge=1,
+        le=MAX_PUBMED_RESULTS,
+        description="Of more results only the most relevant are read, 1 to 9999.",
+    )
+
+
+class FacetValue(Result):
+    """A value, and how many records have it; ``ui`` is that of a MeSH heading."""
+
+    value: str
+    count: int
+    ui: str | None = sparse()
+
+
+class FacetRow(FacetValue):
+    """A value as a line of a table."""
+
+    facet: FacetName
+
+
+class Facet(Result):
+    """The most frequent values of one kind, of years the latest ones.
+
+    ``counted`` is how many records were counted. ``other_values`` values, which are not listed, come after these.
+    ``without`` records have none. ``counted_by`` is records where they were read, or esearch where NCBI counted all
+    that is found; then a record counts in the years of its print and of its electronic date, and ``earlier`` is how
+    many have one before these.
+    """
+
+    facet: FacetName
+    counted: int
+    counted_by: Literal["records", "esearch"]
+    values: list[FacetValue]
+    other_values: int | None = sparse()
+    without: int | None = sparse()
+    earlier: int | None = sparse()
+
+
+class FacetsResult(Result):
+    """Facets in the order asked for. ``records_counted`` records of ``total_found`` were read for them.
+
+    ``complete`` tells whether these are all.
+    """
+
+    RECORDS: ClassVar = "facets"
+
+    query_term: str
+    query_translation: str
+    total_found: int
+    records_counted: int
+    complete: bool
+    facets: list[Facet]
+    warnings: list[Warn] = Field(default_factory=list)
+    _shortfall: EntrezKitError | None = None
+
+    def records_inside(self) -> list[Any]:
+        """Return a record for every value."""
+        return [FacetRow(facet=facet.facet, **dict(value)) for facet in self.facets for value in facet.values]
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report records that NCBI listed and did not send."""
+        return self._shortfall
+
+
+def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
+    """Count years, journals, publication types and MeSH headings of what a PubMed query finds.
+
+    Use it to see what a topic is made of, e.g. query_term "base editing".
+
+    Args:
+        services: the clients.
+        request: the query, what to count, and how many records at most.
+
+    Raises:
+        InvalidInput: unbalanced query.
+        UpstreamError: NCBI did not answer after every attempt.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+
+    Source: ESearch and EFetch (db=pubmed): the records themselves are read, as only they have MeSH headings; of more
+    than ``max_records`` the years are counts of ESearch.
+    """
+    ask = {"query_term": request.query_term, "max_results": request.max_records}
+    found = SEARCH_ARTICLES.answer(services, SEARCH_ARTICLES.build(ask))
+    wanted = list(dict.fromkeys(request.facets))
+    all_are_here = found.total_found <= len(found.pmids)
+    by_records = [name for name in wanted if all_are_here or name != "year"]
+    counts: dict[str, Counter[tuple[str, str | None]]] = {name: Counter() for name in by_records}
+    without: Counter[str] = Counter()
+    records = 0
+    retrieval = Retrieval.of_ids(services, found.pmids if by_records else [], extract=ARTICLE)
+    for item in retrieval:
+        if item.record is None:
+            continue
+        records += 1
+        article = item.record.article()
+        for name in by_records:
+            values = set(_values(name, article))
+            counts[name].update(values)
+            without[name] += not values
+    retrieval.raise_if_nothing_answered()
+    warnings = [*found.warnings, *retrieval.warnings]
+    if by_records and not all_are_here:
+        warnings.append(
+            Warn(
+                code="counted_in_part",
+                message=Wording(
+                    f"{' and '.join(by_records)}: counted over the {records:,} most relevant of {found.total_found:,} "
+                    "results; ",
+                    *(Argument("max_records"), " reads more of them."),
+                ),
+            )
+        )
+    facets = [
+        _facet(name, counts[name], records, without[name], request.top)
+        if name in counts
+        else _years_by_search(services, request, found.total_found)
+        for name in wanted
+    ]
+    result = FacetsResult(
+        query_term=request.query_term,
+        query_translation=found.query_translation,
+        total_found=found.total_found,
+        records_counted=records,
+        complete=records == found.total_found,
+        facets=facets,
+        warnings=warnings,
+    )
+    result._shortfall = retrieval.shortfall()
+    return result
+
+
+def _values(name: FacetName, article: Article) -> Iterator[tuple[str, str | None]]:
+    """Yield the values of an article, and of MeSH headings their identifiers."""
+    journal = article.journal_info
+    if name == "type":
+        yield from ((kind, None) for kind in article.publication_types)
+    elif name == "mesh":
+        yield from ((term.descriptor_name, term.ui) for term in article.mesh_terms)
+    elif journal is not None and name == "journal":
+        title = journal.iso_abbreviation or journal.title
+        yield from [(title, None)] if title else []
+    elif journal is not None and journal.publication_date is not None and journal.publication_date.year:
+        yield str(journal.publication_date.year), None
+
+
+def _facet(name: FacetName, counts: Counter[tuple[str, str | None]], records: int, without: int, top: int) -> Facet:
+    def order(entry: tuple[tuple[str, str | None], int]) -> tuple[Any, ...]:
+        (value, _), count = entry
+        return (-int(value),) if name == "year" else (-count, value)
+
+    ordered = sorted(counts.items(), key=order)
+    return Facet(
+        facet=name,
+        counted=records,
+        counted_by="records",
+        values=[FacetValue(value=value, count=count, ui=ui) for (value, ui), count in ordered[:top]],
+        other_values=len(ordered[top:]) or None,
+        without=without or None,
+        earlier=(sum(count for _, count in ordered[top:]) or None) if name == "year" else None,
+    )
+
+
+def _years_by_search(services: Services, request: FacetsRequest, total: int) -> Facet:
+    """Return the latest years of all that is found, as ESearch counts them; next year's issues are out already."""
+    latest = date.today().year + 1
+    years = range(latest, latest - min(request.top, MOST_YEARS) - 1, -1)
+
+    def count(first: str, last: int) -> int:
+        dates = {"min_date": first, "max_date": str(last)}
+        ask = SEARCH_ARTICLES.build({"query_term": request.query_term, "date_range": dates})
+        return count_records(services, ask, ask.term())
+
+    spans = [(EARLIEST, years[-1] - 1), *((str(year), year) for year in years)]
+    before, *each = all_at_once([partial(count, *span) for span in spans])
+    values = [FacetValue(value=str(year), count=number) for year, number in zip(years, each, strict=True) if number]
+    shown, rest = values[: request.top], values[request.top :]
+    return Facet(
+        facet="year",
+        counted=total,
+        counted_by="esearch",
+        values=shown,
+        earlier=before + sum(one.count for one in rest) or None,
+    )
+
+
+COUNT_FACETS: Final = Operation(
+    name="pubmed_count_facets",
+    function=count_facets,
+    request=FacetsRequest,
+    result=FacetsResult,
+    method="count_facets",
+    command=("facets",),
+    toolset="pubmed",
+    title="Count facets",
+    errors=(UpstreamError, RateLimited),
+    mcp_caps={"max_records": MAX_MCP_RECORDS, "top": MAX_MCP_VALUES},
+)

@@ -1,0 +1,110 @@
+"""Facets of a search: what is counted, over how many of the results, and what is said where it is not all."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from database_bench import KitFor
+
+from entrez_kit.errors import InvalidInput, UpstreamError
+from entrez_kit.operation import Operation
+from entrez_kit.pubmed.facets import COUNT_FACETS, Facet, FacetsResult
+from entrez_kit.sandbox.server import Sandbox
+
+
+def counted(kit_for: KitFor, sandbox: Sandbox, **arguments: object) -> FacetsResult:
+    return COUNT_FACETS.run(kit_for(sandbox).services, arguments)
+
+
+def values(facet: Facet) -> dict[str, int]:
+    return {value.value: value.count for value in facet.values}
+
+
+def test_facets_count_what_the_records_have(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    pmids = kit.search_articles(query_term="crispr", max_results=100).pmids
+    articles: list[Any] = [*(kit.fetch_contents(pmids=pmids).articles or [])]
+    result = COUNT_FACETS.run(kit.services, {"query_term": "crispr", "top": 100})
+    year, journal, kind, mesh = result.facets
+
+    assert [facet.facet for facet in result.facets] == ["year", "journal", "type", "mesh"]
+    assert (result.total_found, result.records_counted, result.complete) == (len(pmids), len(pmids), True)
+    assert values(year) == Counter(str(one.journal_info.publication_date.year) for one in articles)
+    assert values(journal) == Counter(one.journal_info.iso_abbreviation or one.journal_info.title for one in articles)
+    assert values(kind) == Counter(name for one in articles for name in set(one.publication_types))
+    assert values(mesh) == Counter(term.descriptor_name for one in articles for term in one.mesh_terms)
+    assert mesh.without == sum(not one.mesh_terms for one in articles) or mesh.without is None
+    assert [value.value for value in year.values] == sorted(values(year), reverse=True)
+    assert [value.count for value in mesh.values] == sorted(values(mesh).values(), reverse=True)
+    assert {value.ui for value in mesh.values if value.value == "Gene Editing"} == {"D000072669"}
+    assert not [warning for warning in result.warnings if warning.code == "counted_in_part"]
+
+
+def test_values_that_are_not_listed_are_counted(sandbox: Sandbox, kit_for: KitFor) -> None:
+    (whole,) = counted(kit_for, sandbox, query_term="crispr", facets=["mesh"], top=100).facets
+    (some,) = counted(kit_for, sandbox, query_term="crispr", facets=["mesh"], top=2).facets
+
+    assert some.values == whole.values[:2]
+    assert some.other_values == len(whole.values) - 2
+
+
+def test_where_not_all_are_read_it_says_so_and_years_are_counted_by_ncbi(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = counted(kit_for, sandbox, query_term="crispr", max_records=5, top=30)
+    year, journal, *_ = result.facets
+
+    assert (result.records_counted, result.complete) == (5, False)
+    assert (journal.counted, journal.counted_by, sum(values(journal).values())) == (5, "records", 5)
+    assert (year.counted, year.counted_by) == (result.total_found, "esearch")
+    by_records = counted(kit_for, sandbox, query_term="crispr", facets=["year"], top=30).facets[0]
+    assert set(values(by_records)) <= set(values(year)), "a record counts in the year of its electronic date as well"
+    (warning,) = [warning for warning in result.warnings if warning.code == "counted_in_part"]
+    assert f"5 most relevant of {result.total_found}" in warning.message
+
+
+def test_years_before_those_shown_are_counted_together(sandbox: Sandbox, kit_for: KitFor) -> None:
+    (all_years,) = counted(kit_for, sandbox, query_term="crispr", facets=["year"], max_records=1, top=30).facets
+    (some,) = counted(kit_for, sandbox, query_term="crispr", facets=["year"], max_records=1, top=4).facets
+
+    assert some.earlier
+    shown = set(values(some))
+    assert shown < set(values(all_years))
+    later = sum(count for name, count in values(all_years).items() if name not in shown)
+    assert some.earlier <= later, "in the span before, a record counts once"
+
+
+def test_nothing_found_has_empty_facets(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = counted(kit_for, sandbox, query_term="qqqzzz")
+
+    assert (result.total_found, result.complete) == (0, True)
+    assert [facet.values for facet in result.facets] == [[], [], [], []]
+
+
+def test_the_query_is_judged_as_a_search_judges_it(sandbox: Sandbox, kit_for: KitFor) -> None:
+    with pytest.raises(InvalidInput):
+        counted(kit_for, sandbox, query_term="(crispr")
+    with pytest.raises(InvalidInput):
+        counted(kit_for, sandbox, query_term="crispr", facets=["colour"])
+    assert [one.facet for one in counted(kit_for, sandbox, query_term="crispr", facets="mesh,year").facets] == [
+        "mesh",
+        "year",
+    ]
+
+
+def test_records_that_do_not_come_are_a_shortfall(
+    sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kit = kit_for(sandbox)
+    answer = Operation.answer
+
+    def with_one_that_is_not_there(operation: Operation[Any, Any], services: object, request: object) -> Any:
+        result = answer(operation, services, request)  # type: ignore[arg-type]
+        if operation.method != "search_articles":
+            return result
+        return result.model_copy(update={"pmids": [*result.pmids[:2], "12"], "total_found": 3})
+
+    monkeypatch.setattr(Operation, "answer", with_one_that_is_not_there)
+    result = COUNT_FACETS.run(kit.services, {"query_term": "crispr"})
+
+    assert (result.records_counted, result.complete) == (2, False)
+    assert result.shortfall() is not None
+    assert not isinstance(result.shortfall(), UpstreamError), "PubMed says that it has no such record"

@@ -1,0 +1,54 @@
+"""A search gives the beginnings of abstracts with its summaries."""
+
+from typing import Any
+
+import pytest
+from database_bench import KitFor
+
+from entrez_kit.sandbox.server import Sandbox
+
+
+def test_a_snippet_is_the_beginning_of_the_abstract(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    found = kit.search_articles(query_term="crispr", max_results=30, snippet_characters=120)
+    articles: dict[str, Any] = {one.pmid: one for one in kit.fetch_contents(pmids=found.pmids).articles or []}
+
+    assert [summary.pmid for summary in found.brief_summaries] == found.pmids
+    for summary in found.brief_summaries:
+        abstract = " ".join((articles[summary.pmid].abstract_text or "").split())
+        if not abstract:
+            assert summary.snippet is None
+        else:
+            assert summary.snippet is not None
+            assert len(summary.snippet) <= 120
+            assert abstract.startswith(summary.snippet.rstrip("…"))
+    assert any(summary.snippet for summary in found.brief_summaries)
+
+
+@pytest.mark.parametrize(("asked", "summaries"), [(0, 4), (2, 2)])
+def test_snippets_come_with_the_summaries_that_are_asked_for_or_with_all(
+    sandbox: Sandbox, kit_for: KitFor, asked: int, summaries: int
+) -> None:
+    found = kit_for(sandbox).search_articles(
+        query_term="crispr", max_results=4, fetch_brief_summaries=asked, snippet_characters=50
+    )
+
+    assert len(found.brief_summaries) == summaries
+    assert found.search_parameters.snippet_characters == 50
+
+
+def test_without_them_nothing_more_is_fetched(sandbox: Sandbox, kit_for: KitFor) -> None:
+    found = kit_for(sandbox).search_articles(query_term="crispr", fetch_brief_summaries=2)
+
+    assert sandbox.requests("efetch") == 0
+    assert "snippet" not in found.model_dump(mode="json")["brief_summaries"][0]
+
+
+def test_an_abstract_that_does_not_come_is_a_warning(
+    sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("entrez_kit.pubmed.search._abstracts", lambda services, pmids: {})
+    found = kit_for(sandbox).search_articles(query_term="crispr", max_results=2, snippet_characters=50)
+
+    assert "abstracts_missing" in [warning.code for warning in found.warnings]
+    assert len(found.brief_summaries) == 2
