@@ -212,6 +212,10 @@ class Settings:
     embeddings_model: Annotated[
         str | None, Setting("Model of the embeddings provider.", prefix=KIT, in_project_file=False)
     ] = None
+    embeddings_query_model: Annotated[
+        str | None,
+        Setting("Encoder of queries, where a model has one of its own (hf only).", prefix=KIT, in_project_file=False),
+    ] = None
     eutils_url: Annotated[
         str, Setting("Base address of the E-utilities; ends in /entrez/eutils.", kind="url", prefix=KIT)
     ] = EUTILS_URL

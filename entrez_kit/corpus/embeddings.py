@@ -26,6 +26,8 @@ OPENAI_MODEL: Final = "text-embedding-3-small"
 HF_MODEL: Final = "minishlab/potion-retrieval-32M"
 """A static model: no GPU, no torch, thousands of texts a second."""
 STATIC_MAKERS: Final = ("minishlab/",)
+MEDCPT: Final = "medcpt"
+"""In the names of models whose vector is that of the first token; their files do not say so."""
 BATCH: Final = 256
 """Texts per request; OpenAI takes 2,048 and 300,000 tokens."""
 LONGEST: Final = 8_000
@@ -114,18 +116,49 @@ class Embedder:
         )
 
 
-def embedder_of(settings: Settings) -> Embedder | None:
-    """Return the provider that is set up, or None where there is none.
+def model_of(settings: Settings) -> str | None:
+    """Return the name that the vectors of the model in use are kept under; it names both encoders where there are two.
 
     Raises:
-        NotConfigured: the provider has no key, or its extra is not installed.
-        LocalEmbeddingsError: the model cannot be loaded.
+        NotConfigured: an encoder of queries is set, and none of passages that it belongs to.
     """
     if settings.embeddings == "none":
         return None
+    queries = settings.embeddings_query_model
+    if queries and (settings.embeddings == "openai" or not settings.embeddings_model):
+        raise NotConfigured(
+            "An encoder of queries needs the one of articles that it was trained with.",
+            invalid_input=f"ENTREZ_KIT_EMBEDDINGS_QUERY_MODEL={queries}",
+            recovery_hint="Set ENTREZ_KIT_EMBEDDINGS=hf and ENTREZ_KIT_EMBEDDINGS_MODEL, or unset "
+            "ENTREZ_KIT_EMBEDDINGS_QUERY_MODEL.",
+            details={"reason": "query_model_alone"},
+        )
     if settings.embeddings == "openai":
-        return Embedder(OpenAIEmbeddings(settings))
-    return Embedder(local_model(settings))
+        return f"openai:{settings.embeddings_model or OPENAI_MODEL}"
+    name = name_of(settings.embeddings_model or HF_MODEL)
+    return f"{name}, queries by {name_of(queries)}" if queries else name
+
+
+def embedder_of(settings: Settings, *, queries: bool = False) -> Embedder | None:
+    """Return the provider that is set up, or None where there is none.
+
+    Args:
+        settings: which one.
+        queries: whether queries are to be embedded, not passages; of a model of two encoders only one is loaded.
+
+    Raises:
+        NotConfigured: the provider has no key, its extra is not installed, or its settings do not go together.
+        LocalEmbeddingsError: the model cannot be loaded.
+    """
+    name = model_of(settings)
+    if name is None:
+        return None
+    if settings.embeddings == "openai":
+        return Embedder(OpenAIEmbeddings(settings, name))
+    encoder = (settings.embeddings_query_model if queries else None) or settings.embeddings_model or HF_MODEL
+    if is_static(encoder) or find_spec("sentence_transformers") is None:
+        return Embedder(StaticModelEmbeddings(encoder, name, offline=settings.offline))
+    return Embedder(SentenceModelEmbeddings(encoder, name, offline=settings.offline))
 
 
 # OpenAI --------------------------------------------------------------------------------------------------------------
@@ -140,9 +173,9 @@ class OpenAIEmbeddings:
         NotConfigured: the extra is not installed, there is no key, or the address is not one it may be sent to.
     """
 
-    def __init__(self, settings: Settings) -> None:
-        self.model = settings.embeddings_model or OPENAI_MODEL
-        self.name = f"openai:{self.model}"
+    def __init__(self, settings: Settings, name: str) -> None:
+        self.name = name
+        self.model = name.removeprefix("openai:")
         self._settings = settings
         if settings.offline:
             raise LocalEmbeddingsError(
@@ -250,11 +283,11 @@ def _own_address(url: str) -> str:
 class StaticModelEmbeddings:
     """A model2vec model: a table of word vectors, averaged."""
 
-    def __init__(self, model: str, *, offline: bool = False) -> None:
+    def __init__(self, model: str, name: str, *, offline: bool = False) -> None:
+        self.name = name
         require("embeddings", "The embeddings provider hf")
         from model2vec import StaticModel
 
-        self.name = name_of(model)
         self._model: Any = _loaded(
             model, lambda: StaticModel.from_pretrained(_place_of(model, offline), force_download=False)
         )
@@ -268,30 +301,19 @@ class StaticModelEmbeddings:
 class SentenceModelEmbeddings:
     """A sentence-transformers model, where that package is installed."""
 
-    def __init__(self, model: str, *, offline: bool = False) -> None:
+    def __init__(self, model: str, name: str, *, offline: bool = False) -> None:
+        self.name = name
         from importlib import import_module
 
         maker = import_module("sentence_transformers").SentenceTransformer
-        self.name = name_of(model)
         self._model: Any = _loaded(model, lambda: maker(model, local_files_only=offline))
+        if MEDCPT in model.lower():
+            self._model[1] = type(self._model[1])(len(self.raw([" "])[0]), pooling_mode="cls")
 
     def raw(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Return the vectors of one batch."""
         vectors: Sequence[Sequence[float]] = self._model.encode(list(texts), show_progress_bar=False)
         return vectors
-
-
-def local_model(settings: Settings) -> Embeddings:
-    """Return the model that is set up: static ones through model2vec, others through sentence-transformers.
-
-    Raises:
-        NotConfigured: the extra is not installed.
-        LocalEmbeddingsError: the model is not on this machine and cannot be had.
-    """
-    model = settings.embeddings_model or HF_MODEL
-    if is_static(model) or find_spec("sentence_transformers") is None:
-        return StaticModelEmbeddings(model, offline=settings.offline)
-    return SentenceModelEmbeddings(model, offline=settings.offline)
 
 
 def name_of(model: str) -> str:

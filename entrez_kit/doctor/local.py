@@ -80,6 +80,13 @@ def check_configuration(notes: Notes, settings: Settings) -> None:
         given = [name for name in BY_NAME if settings.origins.get(name, SANDBOX_ORIGIN) != SANDBOX_ORIGIN]
         if given:
             said.add(f"set: {', '.join(given)}")
+        from entrez_kit.corpus.embeddings import model_of
+
+        try:
+            if (model := model_of(settings)) is not None:
+                said.add(f"embeddings of the corpus: {model}")
+        except NotConfigured as exc:
+            raise Finding(exc.message, exc.recovery_hint, code=exc.code) from None
         if settings.demo:
             said.add("demo is on: the sandbox is looked at, not NCBI")
         elif settings.ncbi_admin_email is None:

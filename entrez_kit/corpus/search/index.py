@@ -161,18 +161,19 @@ def members_among(connection: sqlite3.Connection, query_key: str, pmids: "NDArra
     return np.isin(pmids, np.array(found, dtype=np.uint32))
 
 
-def all_members(connection: sqlite3.Connection, query_key: str) -> "NDArray[np.uint32]":
-    """Return the records that a query has found and that are current, ascending."""
+def all_members(connection: sqlite3.Connection, query_key: str) -> "NDArray[np.bool_]":
+    """Say of every PMID up to the highest of the corpus whether a query has found that record and it is current."""
     import numpy as np
 
-    found = raw(connection).execute(
+    (highest,) = connection.execute("SELECT coalesce(max(pmid), 0) FROM documents").fetchone()
+    among = np.zeros(highest + 1, dtype=np.bool_)  # the system gives memory for those parts only that are written to
+    for pmids, members in raw(connection).execute(
         "SELECT pmids, members FROM lexical_blocks JOIN lexical_members USING (block) WHERE query_key = ?", (query_key,)
-    )
-    parts = [np.frombuffer(pmids, "<u4")[bits(members, len(pmids) // 4)] for pmids, members in found]
-    queued = _column(
-        connection, "SELECT pmid FROM lexical_queue JOIN membership USING (pmid) WHERE query_key = ?", query_key
-    )
-    return np.sort(np.concatenate([*parts, np.array(queued, dtype=np.uint32)]))
+    ):
+        among[np.frombuffer(pmids, "<u4")[bits(members, len(pmids) // 4)]] = True
+    queued = "SELECT pmid FROM lexical_queue JOIN membership USING (pmid) WHERE query_key = ?"
+    among[_column(connection, queued, query_key)] = True
+    return among
 
 
 def forget_members(connection: sqlite3.Connection, query_key: str) -> None:

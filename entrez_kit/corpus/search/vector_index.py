@@ -119,7 +119,10 @@ def dimensions(connection: sqlite3.Connection) -> dict[str, int]:
     """Return the models that there are vectors of, with their dimensions."""
     found = connection.execute(
         """
-        SELECT model, dim FROM vector_blocks WHERE passages > 0 UNION
+        SELECT model, dim FROM vector_blocks AS b
+        WHERE NOT EXISTS (SELECT 1 FROM vector_queue AS q WHERE q.model = b.model)
+            OR EXISTS (SELECT 1 FROM vectors AS v WHERE v.model = b.model)
+        UNION
         SELECT model, dim FROM vector_queue JOIN vectors USING (model, chunk_id) ORDER BY model
         """
     )
@@ -175,7 +178,8 @@ def blocks(connection: sqlite3.Connection, model: str, dim: int) -> Iterator[Blo
     """Yield the blocks of a model.
 
     Raises:
-        sqlite3.Error: one cannot be read, or is damaged.
+        sqlite3.Error: one cannot be read.
+        ValueError: one is damaged.
     """
     import numpy as np
 
@@ -189,25 +193,15 @@ def blocks(connection: sqlite3.Connection, model: str, dim: int) -> Iterator[Blo
             "SELECT block, struck, chunks, pmids, middles, steps, error, codes FROM vector_blocks WHERE model = ?",
             (model,),
         ):
-            try:
-                vectors = Quantized.read(dim, *stored)
-                kept = None if struck is None else ~bits(struck, len(vectors.codes))
-                block = Block(np.frombuffer(chunks, "<i8"), np.frombuffer(pmids, "<u4"), kept, vectors)
-            except ValueError as exc:
-                raise damaged(f"block {number}, {exc}") from None
-            if (
-                not len(block.chunks) == len(block.pmids) == len(vectors.codes)
-                or not np.isfinite(vectors.error + vectors.steps).all()
-            ):
-                raise damaged(f"block {number}, whose parts do not fit each other")
+            vectors = Quantized.read(dim, *stored)
+            kept = None if struck is None else ~bits(struck, len(vectors.codes))
+            block = Block(np.frombuffer(chunks, "<i8"), np.frombuffer(pmids, "<u4"), kept, vectors)
+            sizes = {len(block.chunks), len(block.pmids), len(vectors.codes)}
+            if len(sizes) > 1 or not np.isfinite(vectors.error + vectors.steps).all():
+                raise ValueError(f"block {number}, whose parts do not fit each other")
             yield block
     finally:
         found.execute(f"PRAGMA cache_size={cache}")
-
-
-def damaged(problem: str) -> sqlite3.DatabaseError:
-    """Return the error for an index that is not what was written."""
-    return sqlite3.DatabaseError(f"malformed vector index: {problem}")
 
 
 def _strike(connection: sqlite3.Connection, model: str, chunks: Sequence[int]) -> list[int]:

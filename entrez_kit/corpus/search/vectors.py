@@ -22,6 +22,7 @@ from entrez_kit.corpus.search.quantized import Floats, rounding
 from entrez_kit.corpus.search.ranking import Candidate
 from entrez_kit.errors import LocalEmbeddingsError, StoreError
 from entrez_kit.services import Services
+from entrez_kit.settings import Settings
 from entrez_kit.wording import Wording, run
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def with_meaning(
         EmbeddingsError: the provider failed.
         LocalEmbeddingsError: the corpus has no vectors of this model.
     """
-    embedder = embedder_of(services.settings)
+    embedder = embedder_of(services.settings, queries=True)
     assert embedder is not None
     found = {candidate.pmid: candidate for candidate in by_words}
     with suppress(StoreError):  # where nothing can be written, the search reads what is queued by itself
@@ -59,7 +60,7 @@ def with_meaning(
         return list(found.values()), 0  # an empty corpus
     vector = next(embedder.matrices([query]))[0]  # outside the transaction: a provider may take its time
     if len(vector) != dim:
-        raise dimension_changed(embedder.name, dim, len(vector))
+        raise _two_models(services.settings, dim, len(vector)) or dimension_changed(embedder.name, dim, len(vector))
     with services.corpus.reading() as connection:
         lacking = missing(connection, embedder.name)
         for near in nearest(connection, embedder.name, vector, wanted, corpus=corpus, also=list(found)):
@@ -101,6 +102,18 @@ def dimension_changed(model: str, before: int, now: int) -> LocalEmbeddingsError
             run("corpus reindex --anew", "Ask whoever runs the server to make all vectors anew"), "."
         ),
         details={"reason": "dimension_changed", "model": model, "dim": now, "stored_dim": before},
+    )
+
+
+def _two_models(settings: Settings, dim: int, of_queries: int) -> LocalEmbeddingsError | None:
+    """Return the error for two encoders that do not belong together, where there are two."""
+    if settings.embeddings_query_model is None:
+        return None
+    return LocalEmbeddingsError(
+        f"{settings.embeddings_query_model} makes vectors of {of_queries} dimensions, {settings.embeddings_model} has "
+        f"made some of {dim}: they are no two encoders of one model.",
+        recovery_hint="Correct ENTREZ_KIT_EMBEDDINGS_QUERY_MODEL, or unset it.",
+        details={"reason": "encoders_differ", "dim": of_queries, "stored_dim": dim},
     )
 
 
@@ -180,6 +193,15 @@ def nearest(
     Raises:
         sqlite3.Error: the vectors or their index cannot be read, or are damaged.
     """
+    try:
+        return _nearest(connection, model, vector, limit, corpus, also)
+    except (ValueError, LookupError) as exc:
+        raise sqlite3.DatabaseError(f"malformed vector index: {exc}") from None
+
+
+def _nearest(
+    connection: sqlite3.Connection, model: str, vector: Floats, limit: int, corpus: str | None, also: Sequence[int]
+) -> list[Near]:
     members = None if corpus is None else index.all_members(connection, corpus)
     queued = vector_index.queued_of(connection, model)
     leading = _Leading(limit)
@@ -247,15 +269,11 @@ class _Leading:
 
 
 def _chosen(
-    pmids: NDArray[np.uint32], kept: NDArray[np.bool_] | None, members: NDArray[np.uint32] | None
+    pmids: NDArray[np.uint32], kept: NDArray[np.bool_] | None, members: NDArray[np.bool_] | None
 ) -> NDArray[np.intp]:
     """Return the places of those passages that are kept and whose records are among the members."""
     chosen = np.ones(len(pmids), dtype=np.bool_) if kept is None else kept
-    if members is not None:
-        places = np.searchsorted(members, pmids)
-        places[places == len(members)] = 0
-        chosen = chosen & (members[places] == pmids) if len(members) else np.zeros_like(chosen)
-    return np.flatnonzero(chosen)
+    return np.flatnonzero(chosen if members is None else chosen & members[pmids])
 
 
 def _exact(
@@ -264,7 +282,7 @@ def _exact(
     """Compare the query with the vectors themselves of some passages, and of those of some records.
 
     Raises:
-        sqlite3.Error: one is not there, or is another than the index says.
+        ValueError: one is not there, or is another than the index says.
     """
     asked = connection.execute(f"SELECT id FROM chunks WHERE pmid {index.LISTED}", (json.dumps(list(also)),))
     wanted = sorted({*leading.chunks.tolist(), *(row[0] for row in asked)})
@@ -276,15 +294,15 @@ def _exact(
     chunks, pmids, sims = map(np.concatenate, zip(none[:3], *parts, strict=True))
     places = np.searchsorted(chunks, leading.chunks)
     if not np.isin(leading.chunks, chunks).all():
-        raise vector_index.damaged("a passage without its vector")
+        raise ValueError("a passage without its vector")
     if (np.abs(sims[places] - leading.sims) > leading.errors + rounding(len(vector))).any():
-        raise vector_index.damaged("a vector that is not as it was taken in")
+        raise ValueError("a vector that is not as it was taken in")
     return chunks, pmids, sims
 
 
 def _products(part: vector_index.Vectors, vector: Floats) -> Floats:
     if part.matrix.shape[1] != len(vector):
-        raise vector_index.damaged(f"vectors of {part.matrix.shape[1]} dimensions where {len(vector)} are due")
+        raise ValueError(f"vectors of {part.matrix.shape[1]} dimensions where {len(vector)} are due")
     products = part.matrix.astype(np.float64) @ vector  # so that equal vectors have equal products
     return products.astype(np.float32)
 

@@ -71,7 +71,7 @@ def candidates(services: Services, query: str, wanted: int, corpus: str | None) 
         LocalIndexError: it has no collection for this corpus, or one of another model.
         EmbeddingsError: the query could not be embedded.
     """
-    embedder, store = embedder_of(services.settings), services.corpus
+    embedder, store = embedder_of(services.settings, queries=True), services.corpus
     with WeaviateIndex(services.settings, embedder) as index:
         index.check()
         field = _SearchedRecords.of(store, corpus)

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from entrez_kit.corpus.embeddings import (
     is_static,
     name_of,
 )
+from entrez_kit.doctor.local import check_configuration
+from entrez_kit.doctor.report import Notes
 from entrez_kit.errors import EmbeddingsError, Exit, LocalEmbeddingsError, NotConfigured
 from entrez_kit.settings import Settings
 
@@ -347,33 +350,89 @@ def test_a_model_that_cannot_be_had_is_named(tmp_path: Path, offline: bool, monk
     monkeypatch.setattr("huggingface_hub.snapshot_download", refuse)
     monkeypatch.setattr("model2vec.persistence.persistence.huggingface_hub.snapshot_download", refuse)
     with pytest.raises(LocalEmbeddingsError, match="nobody/nothing") as caught:
-        StaticModelEmbeddings("nobody/nothing", offline=offline)
+        StaticModelEmbeddings("nobody/nothing", "hf:nobody/nothing", offline=offline)
 
     assert caught.value.reason == "model_unavailable"
     assert caught.value.__context__ is None
 
 
-def test_sentence_transformers_are_used_where_they_are_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def sentence_transformers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Put a package in the place of sentence-transformers; return the names of the models that are loaded."""
     package = tmp_path / "site" / "sentence_transformers"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(
-        "class SentenceTransformer:\n"
+        "loaded = []\n"
+        "class Pooling:\n"
+        "    def __init__(self, dim, pooling_mode='mean'):\n"
+        "        self.dim, self.mode = dim, pooling_mode\n"
+        "class SentenceTransformer(list):\n"
         "    def __init__(self, name, local_files_only):\n"
+        "        super().__init__(['words', Pooling(2)])\n"
         "        self.name, self.local = name, local_files_only\n"
+        "        loaded.append(name)\n"
         "    def encode(self, texts, show_progress_bar):\n"
         "        assert not show_progress_bar\n"
-        "        return [[float(len(text)), 2.0] for text in texts]\n",
+        "        return [[float(len(text)), 3.0 if 'Query' in self.name else 2.0] for text in texts]\n",
         encoding="utf-8",
     )
     monkeypatch.syspath_prepend(package.parent)
     monkeypatch.delitem(sys.modules, "sentence_transformers", raising=False)
-    try:
-        embedder = embedder_for(load_settings({"embeddings": "hf", "embeddings_model": "someone/some-model"}))
+    yield import_module("sentence_transformers").loaded
+    sys.modules.pop("sentence_transformers", None)
 
-        assert isinstance(embedder._provider, SentenceModelEmbeddings)
-        assert embedder.name == "hf:someone/some-model"
-        assert embedder.embed(["ab"]) == [pytest.approx([2**-0.5, 2**-0.5])]
-    finally:
-        sys.modules.pop("sentence_transformers", None)
+
+def test_sentence_transformers_are_used_where_they_are_installed(sentence_transformers: list[str]) -> None:
+    embedder = embedder_for(load_settings({"embeddings": "hf", "embeddings_model": "someone/some-model"}))
+
+    assert isinstance(embedder._provider, SentenceModelEmbeddings)
+    assert embedder.name == "hf:someone/some-model"
+    assert embedder.embed(["ab"]) == [pytest.approx([2**-0.5, 2**-0.5])]
+    assert embedder._provider._model[1].mode == "mean"
+
+
+# Models of two encoders
+
+MEDCPT = {
+    "embeddings": "hf",
+    "embeddings_model": "ncbi/MedCPT-Article-Encoder",
+    "embeddings_query_model": "ncbi/MedCPT-Query-Encoder",
+}
+
+
+def test_queries_and_passages_have_an_encoder_each_and_the_name_tells_both(sentence_transformers: list[str]) -> None:
+    settings = load_settings(MEDCPT)
+    for queries, encoder, second in (
+        (False, "ncbi/MedCPT-Article-Encoder", 2.0),
+        (True, "ncbi/MedCPT-Query-Encoder", 3.0),
+    ):
+        sentence_transformers.clear()
+        embedder = embedder_of(settings, queries=queries)
+        assert embedder is not None
+        assert embedder.name == "hf:ncbi/MedCPT-Article-Encoder, queries by hf:ncbi/MedCPT-Query-Encoder"
+        (vector,) = embedder.embed(["ab"])
+        assert vector[1] / vector[0] == pytest.approx(second / 2)
+        assert sentence_transformers == [encoder]
+
+
+def test_medcpt_speaks_by_its_first_token(sentence_transformers: list[str]) -> None:
+    embedder = embedder_for(load_settings(MEDCPT))
+
+    assert isinstance(embedder._provider, SentenceModelEmbeddings)
+    pooling = embedder._provider._model[1]
+    assert (pooling.dim, pooling.mode) == (2, "cls")
+
+
+@pytest.mark.parametrize("others", [{"embeddings": "hf"}, {"embeddings": "openai", "embeddings_model": "large"}])
+def test_an_encoder_of_queries_needs_the_one_of_passages(others: dict[str, str], tmp_path: Path) -> None:
+    settings = load_settings({**others, "embeddings_query_model": "ncbi/MedCPT-Query-Encoder", "home": tmp_path})
+    with pytest.raises(NotConfigured) as caught:
+        embedder_of(settings)
+    assert caught.value.reason == "query_model_alone"
+
+    notes = Notes()
+    check_configuration(notes, settings)
+    (check,) = notes.checks
+    assert (check.status, "encoder of queries" in check.detail) == ("failed", True)
+    check_configuration(notes, load_settings({**MEDCPT, "home": tmp_path}))
+    assert "queries by hf:ncbi/MedCPT-Query-Encoder" in notes.checks[1].detail

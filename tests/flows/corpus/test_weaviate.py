@@ -72,7 +72,7 @@ def services(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Se
         yield opened
 
 
-def _model_of(settings: Settings) -> Embedder | None:
+def _model_of(settings: Settings, *, queries: bool = False) -> Embedder | None:
     return None if settings.embeddings == "none" else six_words()
 
 
@@ -413,7 +413,9 @@ def test_a_rebuild_delivers_everything_and_takes_out_what_is_not_in_the_corpus(s
 def test_a_rebuild_changes_over_to_another_model(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
     _fill(services)
     drain(services)
-    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.embedder_of", lambda settings: Embedder(FiveWords()))
+    monkeypatch.setattr(
+        "entrez_kit.corpus.weaviate.delivery.embedder_of", lambda settings, **which: Embedder(FiveWords())
+    )
     with pytest.raises(LocalIndexError):
         candidates(services, "zebrafish", 5, None)
 

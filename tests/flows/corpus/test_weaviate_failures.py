@@ -52,7 +52,7 @@ def double() -> Iterator[WeaviateDouble]:
 
 @pytest.fixture
 def services(double: WeaviateDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
-    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.embedder_of", lambda settings: six_words())
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.embedder_of", lambda settings, **which: six_words())
     with services_for(settings_for(tmp_path, double.url, double.grpc_port)) as opened:
         opened.corpus.upsert_pubmed_docs([paper.article() for paper in PAPERS], "k")
         embed(opened.corpus)

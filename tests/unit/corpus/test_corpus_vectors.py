@@ -282,6 +282,31 @@ def test_another_model_needs_a_reindex_and_the_old_vectors_stay_until_told(
 
 
 @needs_model2vec
+def test_the_encoders_of_passages_and_queries_have_to_be_those_the_vectors_were_made_for(
+    kit: EntrezKit, tmp_path: Path
+) -> None:
+    def two(queries: Path) -> EntrezKit:
+        return EntrezKit(replace(kit.settings, embeddings_query_model=str(queries)))
+
+    of_queries = two(tiny_model(tmp_path / "queries"))
+    reindex(kit.services)
+    with pytest.raises(LocalEmbeddingsError, match=r"no vectors of hf:.*tiny, queries by hf:.*queries") as caught:
+        of_queries.rag_search(query="zebrafish")
+    assert caught.value.reason == "vectors_missing"
+
+    assert reindex(of_queries.services, anew=True).vectors == 4
+    assert found(of_queries.rag_search(query="zebrafish", top_k=2)) == ["pmid:1", "pmid:2"]
+    with pytest.raises(LocalEmbeddingsError, match=r"no vectors of .*It has vectors of hf:.*, queries by"):
+        kit.rag_search(query="zebrafish")
+
+    wider = two(tiny_model(tmp_path / "wider", dim=5))
+    reindex(wider.services)
+    with pytest.raises(LocalEmbeddingsError, match="no two encoders of one model") as caught:
+        wider.rag_search(query="zebrafish")
+    assert caught.value.details["stored_dim"] == 3
+
+
+@needs_model2vec
 def test_passages_without_a_vector_are_found_by_words_and_that_is_said(kit: EntrezKit) -> None:
     reindex(kit.services)
     kit.services.corpus.upsert_pubmed_docs([Paper(7, title="Zebrafish fins").article()], query_key="all")

@@ -189,6 +189,9 @@ def test_vectors_of_several_models_stay_apart(connection: sqlite3.Connection) ->
     assert [vector_index.count(connection, model) for model in (MODEL, "test:other", "none")] == [90, 90, 0]
     other = vectors.nearest(connection, "test:other", np.array([1, 0], dtype=np.float32), 3)
     assert [(near.pmid, near.sim) for near in other] == [(1, 1.0), (2, 1.0), (3, 1.0)]
+    connection.execute("DELETE FROM vectors WHERE model = 'test:other'")
+    assert vector_index.dimensions(connection) == {MODEL: DIM}
+    connection.execute("INSERT INTO vectors SELECT chunk_id, 'test:other', 2, x'0000803f00000000' FROM vectors")
     vector_index.forget(connection, MODEL)
     assert vector_index.dimensions(connection) == {"test:other": 2}
     index_vectors(connection)
