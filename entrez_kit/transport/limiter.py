@@ -37,12 +37,12 @@ from entrez_kit.private_files import open_private
 # Slots are a little wider than the limit asks: requests do not travel equally fast, and the window is counted where
 # they arrive. 6 % leaves 60 ms for the difference between the slowest and the fastest, and 94 % of the limit in use.
 SLOT_MARGIN: Final = 0.06
-# A request may leave when the window, widened by this much, has room. The rest of the margin is what callers that woke
-# late may be late without delaying the callers behind them. Departures are counted once the bytes are with the kernel,
-# so requests that count against each other leave 1045 ms apart or more, and arrive a second apart unless the way of the
-# earlier one took 45 ms longer. On a machine with no time left to give they reached the kernel of a server 1026 ms apart
-# at the least (`tests/benchmarks/rate_limit.py`). A packet that is lost and sent again after 200 ms or more is beyond
-# any margin worth its price; the 429 that NCBI may answer then is one of those that are tried again.
+# A request may leave when the window, widened by this much, has room. The rest of the margin is what callers that
+# woke late may be late without delaying the callers behind them. Departures are counted once the bytes are with the
+# kernel, so requests that count against each other leave 1045 ms apart or more, and arrive a second apart unless the
+# way of the earlier one took 45 ms longer. On a machine with no time left to give they reached the kernel of a server
+# 1026 ms apart at the least (`tests/benchmarks/rate_limit.py`). A packet that is lost and sent again after 200 ms or
+# more is beyond any margin worth its price; the 429 that NCBI may answer then is one of those that are tried again.
 WINDOW_MARGIN: Final = 0.045
 WINDOW_MS: Final = 1000
 # More requests per window than this are counted over a shorter window, so that the state stays one small line.
