@@ -23,6 +23,8 @@ from entrez_kit.pubmed.xml.mixed_content import INLINE, text_of, tidy
 from entrez_kit.pubmed.xml.own_ids import article_number, own_ids
 
 Fields = dict[str, Any]
+Handlers = Mapping[str, "str | Callable[[Any, Fields], None] | Mapping[str, Any]"]
+"""By tag, what reads an element: a function, the field that its text is, or what reads the elements inside."""
 Read = Callable[[Any], str | None]
 
 plain: Final[Read] = attrgetter("text")
@@ -58,20 +60,21 @@ def article_fields(record: Any, headings: list[MeshTerm] | None = None) -> Field
     fields: Fields = {"record_type": "article"}
     if headings is not None:
         fields["mesh_terms"] = headings
-    if record.tag == "MedlineCitation":
-        dispatch(record, _CITATION, fields)
-    else:
-        dispatch(record, _RECORD, fields)
+    dispatch(record, _CITATION if record.tag == "MedlineCitation" else _RECORD, fields)
     finish(fields)
     return fields
 
 
-def dispatch(element: Any, handlers: Mapping[str, Callable[[Any, Fields], None]], fields: Fields) -> None:
-    """Call the handler of each child that has one."""
+def dispatch(element: Any, handlers: Handlers, fields: Fields) -> None:
+    """Read each child that has a handler."""
     for child in element:
         handler = handlers.get(child.tag)
-        if handler:
+        if callable(handler):
             handler(child, fields)
+        elif isinstance(handler, str):
+            fields[handler] = text_of(child)
+        elif handler is not None:
+            dispatch(child, handler, fields)
 
 
 def finish(fields: Fields) -> None:
@@ -313,11 +316,6 @@ def language(element: Any, fields: Fields) -> None:
         fields.setdefault("languages", []).append(code)
 
 
-def vernacular_title(element: Any, fields: Fields) -> None:
-    """Read the title in the language of the article."""
-    fields["vernacular_title"] = text_of(element)
-
-
 def authors(element: Any, fields: Fields) -> None:
     """Add authors, and say when NLM knows that there are more."""
     fields.setdefault("authors", []).extend(people(element))
@@ -385,21 +383,12 @@ def pagination(element: Any, fields: Fields) -> None:
         fields.setdefault("journal_info", {})["pages"] = pages
 
 
-def _title(element: Any, fields: Fields) -> None:
-    fields["title"] = text_of(element)
-
-
 def _types(element: Any, fields: Fields) -> None:
     fields["publication_types"] = [kind for child in element if (kind := text_of(child))]
 
 
 def _article_date(element: Any, fields: Fields) -> None:
     dated(element, element.get("DateType"), fields)
-
-
-def _affiliation(element: Any, fields: Fields) -> None:
-    """Note an affiliation beside the author list: until 2013 NLM kept the first author's there, and only that."""
-    fields["_affiliation"] = text_of(element)
 
 
 def _data_banks(element: Any, fields: Fields) -> None:
@@ -445,48 +434,32 @@ def _corrections(element: Any, fields: Fields) -> None:
         fields["corrections"] = found
 
 
-def _conflicts(element: Any, fields: Fields) -> None:
-    fields["coi_statement"] = text_of(element)
-
-
-def _citation(element: Any, fields: Fields) -> None:
-    dispatch(element, _CITATION, fields)
-
-
-def _article(element: Any, fields: Fields) -> None:
-    dispatch(element, _ARTICLE, fields)
-
-
-def _pubmed_data(element: Any, fields: Fields) -> None:
-    dispatch(element, _PUBMED_DATA, fields)
-
-
-_RECORD: Final = {"MedlineCitation": _citation, "PubmedData": _pubmed_data}
-_CITATION: Final = {
+_ARTICLE: Final[Handlers] = {
+    "Journal": _journal,
+    "ArticleTitle": "title",
+    "Pagination": pagination,
+    "ELocationID": located_id,
+    "Abstract": abstract,
+    "AuthorList": authors,
+    "Affiliation": "_affiliation",  # until 2013 NLM kept the first author's beside the list, and only that
+    "Language": language,
+    "DataBankList": _data_banks,
+    "GrantList": grants,
+    "PublicationTypeList": _types,
+    "VernacularTitle": "vernacular_title",
+    "ArticleDate": _article_date,
+}
+_CITATION: Final[Handlers] = {
     "DateRevised": revised,
-    "Article": _article,
+    "Article": _ARTICLE,
     "MedlineJournalInfo": _medline_journal,
     "MeshHeadingList": _mesh,
     "SupplMeshList": _supplemental_mesh,
     "CommentsCorrectionsList": _corrections,
     "OtherAbstract": _other_abstract,
     "KeywordList": keywords,
-    "CoiStatement": _conflicts,
+    "CoiStatement": "coi_statement",
     "InvestigatorList": investigators,
 }
-_ARTICLE: Final = {
-    "Journal": _journal,
-    "ArticleTitle": _title,
-    "Pagination": pagination,
-    "ELocationID": located_id,
-    "Abstract": abstract,
-    "AuthorList": authors,
-    "Affiliation": _affiliation,
-    "Language": language,
-    "DataBankList": _data_banks,
-    "GrantList": grants,
-    "PublicationTypeList": _types,
-    "VernacularTitle": vernacular_title,
-    "ArticleDate": _article_date,
-}
-_PUBMED_DATA: Final = {"History": history, "ArticleIdList": listed_ids}
+DATA: Final[Handlers] = {"History": history, "ArticleIdList": listed_ids}
+_RECORD: Final[Handlers] = {"MedlineCitation": _CITATION, "PubmedData": DATA}

@@ -1,10 +1,9 @@
 """Books and book chapters of PubMed (NCBI Bookshelf) read into the fields of an Article."""
 
-from collections.abc import Callable
 from typing import Any, Final, Literal
 
 from entrez_kit.pubmed.xml import article
-from entrez_kit.pubmed.xml.article import Fields
+from entrez_kit.pubmed.xml.article import Fields, Handlers
 from entrez_kit.pubmed.xml.mixed_content import text_of
 from entrez_kit.pubmed.xml.own_ids import own_ids
 
@@ -98,23 +97,11 @@ def _text(element: Any, name: str) -> str | None:
     return text_of(found) if found is not None else None
 
 
-def _document(element: Any, fields: Fields) -> None:
-    article.dispatch(element, _DOCUMENT, fields)
-
-
-def _book_data(element: Any, fields: Fields) -> None:
-    article.dispatch(element, _BOOK_DATA, fields)
-
-
 def _authors(element: Any, fields: Fields) -> None:
     if element.get("Type") == "editors":
         fields["book_info"].setdefault("editors", []).extend(article.people(element))
     else:
         article.authors(element, fields)
-
-
-def _title(element: Any, fields: Fields) -> None:
-    fields["title"] = text_of(element)
 
 
 def _location(element: Any, fields: Fields) -> None:
@@ -142,8 +129,6 @@ def _contribution(element: Any, fields: Fields) -> None:
     article.dated(element, "contribution", fields)
 
 
-Handlers = dict[str, Callable[[Any, Fields], None]]
-
 _BOOK_TEXTS: Final = {
     "BookTitle": "title",
     "VolumeTitle": "volume_title",
@@ -157,8 +142,8 @@ _DOCUMENT: Final[Handlers] = {
     "ArticleIdList": article.listed_ids,
     "Book": _book,
     "LocationLabel": _location,
-    "ArticleTitle": _title,
-    "VernacularTitle": article.vernacular_title,
+    "ArticleTitle": "title",
+    "VernacularTitle": "vernacular_title",
     "Pagination": article.pagination,
     "ELocationID": article.located_id,
     "Language": article.language,
@@ -172,5 +157,4 @@ _DOCUMENT: Final[Handlers] = {
     "DateRevised": article.revised,
     "GrantList": article.grants,
 }
-_BOOK_DATA: Final[Handlers] = {"History": article.history, "ArticleIdList": article.listed_ids}
-_RECORD: Final[Handlers] = {"BookDocument": _document, "PubmedBookData": _book_data}
+_RECORD: Final[Handlers] = {"BookDocument": _DOCUMENT, "PubmedBookData": article.DATA}
