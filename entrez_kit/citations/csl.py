@@ -20,7 +20,6 @@ JOINER: Final = "; "
 
 _NEWSPAPER: Final = "newspaper article"
 _REPORTS: Final = frozenset(("technical report", "government publication"))
-"""MEDLINE's codes of languages, and those of the web that CSL uses; the others are the same in both."""
 _ORDINAL: Final = re.compile(r"([0-9]+)(?:st|nd|rd|th)?\.?(?:\s+ed(?:ition|n)?\.?)?", re.IGNORECASE)
 _WORDS: Final = {
     name: number

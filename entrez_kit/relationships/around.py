@@ -9,7 +9,7 @@ from entrez_kit.model import Warn
 from entrez_kit.relationships.described import describe
 from entrez_kit.relationships.fallback import cited_in_records, from_europepmc
 from entrez_kit.relationships.links import SCORED, SCORES_DEADLINE_MS, Linked, follow, left_out
-from entrez_kit.relationships.models import Provenance, RelatedArticle, Relation
+from entrez_kit.relationships.models import Provenance, RelatedArticle, Relation, Snowball
 from entrez_kit.services import Services
 from entrez_kit.wording import NextCall, Wording
 
@@ -34,6 +34,7 @@ class Around:
     url: str | None = None
     requests: int = 0
     warnings: list[Warn] = field(default_factory=list)
+    snowball: Snowball | None = None
 
     def warn(self, code: str, message: str) -> None:
         """Add a warning."""

@@ -41,16 +41,9 @@ def article_relationships(services: Services, request: RelationshipsRequest) -> 
         return _citations(services, request)
     relation: Relation = request.relationship_type
     pmid, limit = request.source_pmid, request.max_related_results
-    snowball = None
-    if request.depth > 1:
-        rolled = roll(services, relation, request)
-        articles, total, provenance, url = rolled.articles, rolled.total, rolled.provenance, rolled.url
-        warnings, snowball = rolled.warnings, rolled.summary
-    else:
-        around = look_around(services, relation, pmid, limit)
-        articles, total, provenance, url = around.articles, around.total, around.provenance, around.url
-        warnings = around.warnings
-    described = describe(services, pmid, articles[:limit])
+    snowball = request.depth > 1
+    around = roll(services, relation, request) if snowball else look_around(services, relation, pmid, limit)
+    described = describe(services, pmid, around.articles[:limit])
     if described.exists is False:
         raise not_found(pmid)
     return RelationshipsResult(
@@ -58,11 +51,11 @@ def article_relationships(services: Services, request: RelationshipsRequest) -> 
         relationship_type=request.relationship_type,
         related_articles=described.articles,
         retrieved_count=len(described.articles),
-        total_found=total,
-        provenance=provenance,
-        snowball=snowball,
-        elink_url=url,
-        warnings=list({(one.code, one.message): one for one in [*warnings, *described.warnings]}.values()),
+        total_found=around.total,
+        provenance=around.provenance,
+        snowball=around.snowball,
+        elink_url=around.url,
+        warnings=list({(one.code, one.message): one for one in [*around.warnings, *described.warnings]}.values()),
     )
 
 

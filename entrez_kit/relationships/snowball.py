@@ -7,7 +7,7 @@ from typing import Final
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.model import Warn
-from entrez_kit.relationships.around import QUEUE_FULL, WORDS, look_around, not_found
+from entrez_kit.relationships.around import QUEUE_FULL, WORDS, Around, look_around, not_found
 from entrez_kit.relationships.described import describe
 from entrez_kit.relationships.fallback import cited_in_records, from_europepmc
 from entrez_kit.relationships.links import follow
@@ -75,19 +75,7 @@ def _outside(article: RelatedArticle) -> str | None:
     return (article.doi or "").lower() or article.pmcid or article.citation or article.title
 
 
-@dataclass(slots=True)
-class Rolled:
-    """What a snowball came to."""
-
-    articles: list[RelatedArticle]
-    total: int
-    provenance: Provenance
-    url: str | None
-    summary: Snowball
-    warnings: list[Warn]
-
-
-def roll(services: Services, relation: Relation, request: RelationshipsRequest) -> Rolled:
+def roll(services: Services, relation: Relation, request: RelationshipsRequest) -> Around:
     """Collect the network around an article and rank it by how many of its articles lead to each.
 
     Raises:
@@ -111,13 +99,14 @@ def roll(services: Services, relation: Relation, request: RelationshipsRequest) 
         followed.append(done)
         not_followed.append(len(level) - done)
     ranked = network.ranked()
-    return Rolled(
+    return Around(
         articles=[_shown(node) for node in ranked],
         total=len(ranked),
         provenance=walk.provenances.pop() if len(walk.provenances) == 1 else "mixed",
         url=start.url,
-        summary=Snowball(requests=walk.requests, budget=request.budget, followed=followed, not_followed=not_followed),
+        requests=walk.requests,
         warnings=[*start.warnings, *walk.warnings()],
+        snowball=Snowball(requests=walk.requests, budget=request.budget, followed=followed, not_followed=not_followed),
     )
 
 

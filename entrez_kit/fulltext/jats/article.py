@@ -76,6 +76,8 @@ def iter_jats(content: bytes) -> Iterator[JatsArticle | JatsError]:
     Raises:
         UpstreamError: not well-formed, or nested too deeply.
     """
+    from lxml import etree
+
     root = parse(content)
     declared = declared_entities(root)
     found = [root] if local(root) == "article" else descendants(root, "article", "error", outside=("article", "error"))
@@ -85,12 +87,9 @@ def iter_jats(content: bytes) -> Iterator[JatsArticle | JatsError]:
         else:
             with _not_too_deep():
                 front = read_front(element, declared)
-            from lxml import etree
-
             nearby = [*element.iterchildren(etree.Comment), *element.itersiblings(etree.Comment, preceding=True)]
-            yield JatsArticle(
-                front, any(_FORBIDDEN.search(comment.text or "") for comment in nearby), element, declared
-            )
+            forbidden = any(_FORBIDDEN.search(comment.text or "") for comment in nearby)
+            yield JatsArticle(front, forbidden, element, declared)
 
 
 @contextmanager
