@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from entrez_kit.gene.lookup import GeneBatch
-from entrez_kit.gene.models import CrossReferences, Gene, GenePage, GeneSearchCandidate, PubMedLinks
+from entrez_kit.gene.models import XREFS, CrossReferences, Gene, GenePage, GeneSearchCandidate, PubMedLinks
 
 from .._console import links_shown
 from .tables import warning_line, warning_lines
@@ -17,31 +17,6 @@ from .text import PUBMED, line
 GENE: Final = "https://www.ncbi.nlm.nih.gov/gene/"
 WIDE: Final = 100
 """From this width on, aliases and other names have room beside the name."""
-LABELS: Final = {
-    "hgnc": "HGNC",
-    "ensembl_gene": "Ensembl gene",
-    "ensembl_transcript": "Ensembl transcripts",
-    "uniprot": "UniProt",
-    "entrez": "Entrez",
-    "refseq": "RefSeq",
-    "ucsc": "UCSC",
-    "pubmed": "PubMed",
-    "chembl": "ChEMBL",
-    "drugbank": "DrugBank",
-    "string": "STRING",
-    "biogrid": "BioGRID",
-    "stitch": "STITCH",
-    "iuphar": "IUPHAR",
-    "kegg": "KEGG",
-    "kegg_pathway": "KEGG pathways",
-    "omim": "OMIM",
-    "orphanet": "Orphanet",
-    "mondo": "MONDO",
-    "efo": "EFO",
-    "pdb": "PDB",
-    "pubchem_compound": "PubChem compound",
-    "pubchem_substance": "PubChem substance",
-}
 _MANY: Final = 8
 """So many identifiers of one database are shown; the rest is counted."""
 
@@ -149,7 +124,7 @@ def _references(references: CrossReferences) -> Table:
     for key, value in references.model_dump().items():
         values = value if isinstance(value, list) else [value]
         more = f" and {len(values) - _MANY} more" if len(values) > _MANY else ""
-        table.add_row(LABELS[key], Text(", ".join(line(one) for one in values[:_MANY]) + more))
+        table.add_row(XREFS[key][0], Text(", ".join(line(one) for one in values[:_MANY]) + more))
     return table
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from entrez_kit.gene.models import XREF_PATTERNS, CrossReferences
+from entrez_kit.gene.models import XREF_PATTERNS, XREFS, CrossReferences
 
 OWN_PRODUCTS: Final = ("NCBI Reference Sequences (RefSeq)", "Related Sequences")
 """Headings of the comments about the gene's own sequences; below them, everything is about the gene."""
@@ -16,26 +16,11 @@ OWN_LINKS: Final = ("Additional Links", "Pathways")
 """Headings of the comments whose entries, one level down, are the gene's links to other resources."""
 INTERACTIONS: Final = "Interactions"
 
-KEYS: Final = {
-    "hgnc": "hgnc",
+_BY_IDS: Final = ("ensembl_gene", "ensembl_transcript", "uniprot", "entrez", "refseq", "pubmed")
+KEYS: Final = {label.lower(): key for key, (label, _) in XREFS.items() if key not in _BY_IDS} | {
     "mim": "omim",
-    "omim": "omim",
-    "kegg": "kegg",
     "kegg pathway": "kegg_pathway",
-    "ucsc": "ucsc",
-    "biogrid": "biogrid",
-    "chembl": "chembl",
-    "drugbank": "drugbank",
-    "string": "string",
-    "stitch": "stitch",
-    "iuphar": "iuphar",
     "iuphar/bps": "iuphar",
-    "orphanet": "orphanet",
-    "mondo": "mondo",
-    "efo": "efo",
-    "pdb": "pdb",
-    "pubchem compound": "pubchem_compound",
-    "pubchem substance": "pubchem_substance",
 }
 """Names of databases in the record, in lower case, and their keys; Ensembl and UniProt are told apart by their ids."""
 

@@ -168,7 +168,7 @@ def test_progress_is_reported_and_the_caller_can_stop_it() -> None:
     steps: list[tuple[int, int | None]] = []
     with watched(Watch(wanted=lambda: True, progress=lambda done, total: steps.append((done, total)))):
         services.roll(max_related_results=1)
-    assert [step for step in steps if step[1] == 3 * BATCH] == [(0, 150), (50, 150), (100, 150)]
+    assert [step for step in steps if step[1] == 3 * BATCH] == [(0, 150), (50, 150), (100, 150), (150, 150)]
 
     stopped = Drawn({"1": first})
     impatient = Watch(wanted=lambda: len(stopped.asked) < 2, progress=lambda done, total: None)
