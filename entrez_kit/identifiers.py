@@ -6,6 +6,7 @@ from typing import Final, Literal
 from urllib.parse import unquote, urlsplit
 
 IdKind = Literal["pmid", "pmcid", "doi"]
+Key = tuple[IdKind, str]
 
 MAX_PMID_DIGITS: Final = 10
 """Longer digit strings are no PMIDs; some tools read them as floating-point numbers."""
@@ -23,6 +24,11 @@ class Identifier:
     kind: IdKind
     value: str
     given: str
+
+    @property
+    def key(self) -> "Key":
+        """The identifier as it is compared: a DOI without regard to case."""
+        return self.kind, self.value.lower() if self.kind == "doi" else self.value
 
 
 def read_identifier(text: str) -> Identifier | None:

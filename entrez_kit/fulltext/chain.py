@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from entrez_kit import tracing
-from entrez_kit.fulltext.trail import Trail, key_of
+from entrez_kit.fulltext.trail import Trail
 from entrez_kit.identifiers import Identifier
 from entrez_kit.services import Services
 from entrez_kit.transport.in_flight import in_order
@@ -38,8 +38,8 @@ def _follow(services: Services, batch: Sequence[Identifier]) -> list[Trail]:
     from entrez_kit.fulltext.lookup import find_dois, find_pmcids
     from entrez_kit.fulltext.tiers import ask_unpaywall
 
-    by_key = {key_of(identifier): Trail(identifier) for identifier in reversed(batch)}
-    trails = [by_key[key] for key in dict.fromkeys(map(key_of, batch))]
+    by_key = {identifier.key: Trail(identifier) for identifier in reversed(batch)}
+    trails = [by_key[key] for key in dict.fromkeys(identifier.key for identifier in batch)]
     find_pmcids(services, trails)
     in_pmc = [trail for trail in trails if trail.pmcid is not None]
     # Most of what PMC has will be found, and how it stands depends on no text: that is asked meanwhile.
@@ -61,7 +61,7 @@ def _follow(services: Services, batch: Sequence[Identifier]) -> list[Trail]:
         for said in standings:
             trail.standing = said.known.get(trail.known_pmid or "", trail.standing)
             trail.standing_error = said.unknown.get(trail.known_pmid or "", trail.standing_error)
-    return [by_key[key_of(identifier)] for identifier in batch]
+    return [by_key[identifier.key] for identifier in batch]
 
 
 def _ask_pmc(services: Services, trails: Sequence[Trail]) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from entrez_kit.errors import EntrezKitError
 from entrez_kit.fulltext.models import Outcome, Reason, Tier, TriedTier, Unavailable, UnpaywallArticle
-from entrez_kit.identifiers import Identifier, IdKind
+from entrez_kit.identifiers import Identifier
 from entrez_kit.pubmed.standing import Standing
 
 if TYPE_CHECKING:
@@ -29,13 +29,6 @@ EUROPEPMC_OFF: Final = "EUROPEPMC_ENABLED=false"
 UNPAYWALL_OFF: Final = "UNPAYWALL_EMAIL is not set"
 OFFLINE: Final = "offline mode"
 """In what every source says in offline mode of what the cache does not have."""
-
-Key = tuple[IdKind, str]
-
-
-def key_of(identifier: Identifier) -> Key:
-    """Return an identifier as it is compared: a DOI without regard to case."""
-    return identifier.kind, identifier.value.lower() if identifier.kind == "doi" else identifier.value
 
 
 @dataclass(frozen=True, slots=True)

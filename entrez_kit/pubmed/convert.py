@@ -8,7 +8,7 @@ from pydantic import Field
 
 from entrez_kit import tracing
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.identifiers import Identifier, IdKind, read_identifier
+from entrez_kit.identifiers import Identifier, IdKind, Key, read_identifier
 from entrez_kit.model import Request, Result, Warn, sparse
 from entrez_kit.operation import Operation, Outcomes, shortfall_of
 from entrez_kit.pubmed.record_fetcher import Retrieval
@@ -122,7 +122,7 @@ class Conversions(Outcomes[Conversion]):
     def _convert(self, ids: Sequence[str]) -> list[Conversion]:
         services = self._services
         read = [_read(text, self._request.id_type) for text in ids]
-        unique = {_key(identifier): identifier.value for identifier in reversed(read) if identifier}
+        unique = {identifier.key: identifier.value for identifier in reversed(read) if identifier}
         known = _converted(services, unique)
         looked_up = _from_pubmed(services, {key: value for key, value in unique.items() if key not in known.found})
         standings = look_up_standings(services, [one.pmid for one in known.found.values() if one.pmid])
@@ -171,7 +171,7 @@ def result_of(request: ConvertRequest, conversions: Conversions) -> ConvertResul
 
 
 def _reconcile(
-    services: Services, unique: "dict[Key, str]", known: "_KnownIds", looked_up: "LookedUp", standings: Standings
+    services: Services, unique: dict[Key, str], known: "_KnownIds", looked_up: "LookedUp", standings: Standings
 ) -> None:
     """Compare what the converter says with the records it names; where they disagree PubMed is asked for the id."""
     told = {key: words for key, one in known.found.items() if (words := _contradiction(key, one, standings))}
@@ -184,7 +184,7 @@ def _reconcile(
             known.found[key] = answer.model_copy(update={"note": noted})
 
 
-def _contradiction(key: "Key", one: Conversion, standings: Standings) -> str | None:
+def _contradiction(key: Key, one: Conversion, standings: Standings) -> str | None:
     """Return in what the converter and the record it names disagree."""
     if one.pmid is None or one.pmid in standings.unknown:
         return None
@@ -202,14 +202,6 @@ def _contradiction(key: "Key", one: Conversion, standings: Standings) -> str | N
         if mine and theirs and mine.lower() != theirs.lower()
     ]
     return f"for PMID {one.pmid} the ID Converter has {' and '.join(wrong)}" if wrong else None
-
-
-Key = tuple[IdKind, str]
-"""An identifier as it is compared: a DOI without regard to case."""
-
-
-def _key(identifier: Identifier) -> Key:
-    return identifier.kind, identifier.value.lower() if identifier.kind == "doi" else identifier.value
 
 
 def _read(text: str, id_type: IdKind | None) -> Identifier | None:
@@ -311,7 +303,7 @@ def _notes(key: Key, article: "Article", record: "Record") -> Iterator[str]:
 def _conversion(text: str, identifier: Identifier | None, known: _KnownIds, looked_up: LookedUp) -> Conversion:
     if identifier is None:
         return Conversion(requested_id=text, status="invalid", message="not a PMID, PMCID or DOI (of the given kind)")
-    key = _key(identifier)
+    key = identifier.key
     own = {"requested_id": text, "id_type": identifier.kind}
     answer = known.found.get(key) or looked_up.get(key)
     if isinstance(answer, Conversion):

@@ -30,18 +30,10 @@ GRAVITY: Final[tuple[StandingStatus, ...]] = StandingStatus.__args__  # type: ig
 """What a reader must know first comes first."""
 
 WORDS: Final[Mapping[str, str]] = {
-    "retracted": "Retracted",
-    "withdrawn": "Withdrawn",
-    "partially_retracted": "Partially retracted",
-    "expression_of_concern": "Expression of concern",
-    "retraction_notice": "Retraction notice",
+    **{status: status.replace("_", " ").capitalize() for status in GRAVITY},
     "concern_notice": "Notice of concern",
-    "correction_notice": "Correction notice",
-    "reinstated": "Reinstated",
-    "superseded": "Superseded",
     "republished": "Corrected and republished",
     "preprint_published": "Preprint since published",
-    "corrected": "Corrected",
 }
 """Each standing in words."""
 

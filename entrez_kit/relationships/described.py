@@ -19,6 +19,9 @@ BATCH: Final = 200
 """Summaries per request; NCBI asks for POST beyond, and a lost batch costs little."""
 
 
+_SAID: Final = ("title", "authors", "source", "pub_date", "doi", "pmcid", "retraction_status", "standing")
+
+
 @dataclass(slots=True)
 class Described:
     """Articles with what their summaries say; ``exists`` is None where NCBI gave no answer about the source."""
@@ -88,17 +91,6 @@ def _with_summary(article: RelatedArticle, summary: BriefSummary | None) -> Rela
     """Return the article with NCBI's words in place of anybody else's; what NCBI does not say stays."""
     changes: dict[str, object] = {"link_url": link_of(article)}
     if summary is not None:
-        said = {
-            "title": summary.title,
-            "authors": summary.authors,
-            "source": summary.source,
-            "pub_date": summary.pub_date,
-            "doi": summary.doi,
-            "pmcid": summary.pmcid,
-            "retraction_status": summary.retraction_status,
-            "standing": summary.standing,
-            # The title is there, so the words of the reference list tell nothing more.
-        }
-        changes |= {name: value for name, value in said.items() if value}
-        changes["citation"] = None
+        changes |= {name: value for name in _SAID if (value := getattr(summary, name))}
+        changes["citation"] = None  # the title is there, so the words of the reference list tell nothing more
     return article.model_copy(update=changes)
