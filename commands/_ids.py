@@ -17,8 +17,7 @@ from ._formats.fields import Record
 from ._formats.writer import Failed
 from ._input import Known, read_ids, stdin_is_terminal
 from ._pipeline import counted, note, plan, run
-from ._state import STDIN
-from ._words import Terminal
+from ._state import STDIN, Terminal
 
 Res = TypeVar("Res", bound=Result)
 Shown = TypeVar("Shown")

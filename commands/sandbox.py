@@ -8,7 +8,7 @@ import typer
 from entrez_kit.sandbox.faults import KINDS
 from entrez_kit.settings import BY_NAME
 
-from ._endings import Ended
+from ._output import Ended
 from ._pipeline import counted, emit, note
 
 if TYPE_CHECKING:

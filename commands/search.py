@@ -6,23 +6,25 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from entrez_kit.entrez_query import MAX_PUBMED_RESULTS
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.pubmed.models import BriefSummary
-from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS
 from entrez_kit.pubmed.search import MAX_SUMMARIES, SEARCH_ARTICLES, SORT_NAMES, SearchHits, SearchResult
 from entrez_kit.services.esearch_reply import DROPPED
 
-from ._formats.fields import DocumentPaths, as_data
+from ._formats import drawn_by
+from ._formats.fields import DocumentPaths, as_data, columns_at
 from ._pipeline import View, accepts, completion, help_of, note, plan, run, show_with, state, tell_warnings, was_typed
 from ._report import watching
 from ._state import STDIN, Plan
-from ._views.markdown import item
-from ._views.text import SUMMARY_COLUMNS
 
 FILTERS: Final = "Filters"
 DATES: Final = "Dates"
 RECORDS: Final = ("ris", "bibtex", "csl", "nbib", "xml")
 """Formats that are made of whole records, which are fetched for them."""
+COLUMNS: Final = columns_at(
+    *("pmid", "title", "authors", "source", "pub_date", "epub_date", "doi", "pmcid", "retraction_status")
+) | {"standing": drawn_by("text.standing_status")}
 _TITLED: Final = ("table", "csv", "tsv", "md", "html", "docx")
 """Formats that are of little use without titles: summaries are asked for unless the user says how many."""
 
@@ -230,9 +232,9 @@ def _view(query: str) -> View[SearchResult]:
         records=lambda hit: [as_data(hit.summary) if hit.summary is not None else {"pmid": hit.pmid}],
         ids=lambda hit: [hit.pmid],
         record_model=BriefSummary,
-        columns=SUMMARY_COLUMNS,
+        columns=COLUMNS,
         records_key="brief_summaries",
-        page=item,
+        page=drawn_by("markdown.item"),
         between="",
         total=lambda result: result.total_found,
         title=f"{query} - PubMed",

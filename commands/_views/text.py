@@ -308,20 +308,6 @@ ARTICLE_COLUMNS: Final = {
 }
 """What csv and tsv hold of an article unless the user names fields."""
 
-SUMMARY_COLUMNS: Final = {
-    "pmid": lambda record: record.get("pmid"),
-    "title": lambda record: record.get("title"),
-    "authors": lambda record: record.get("authors"),
-    "source": lambda record: record.get("source"),
-    "pub_date": lambda record: record.get("pub_date"),
-    "epub_date": lambda record: record.get("epub_date"),
-    "doi": lambda record: record.get("doi"),
-    "pmcid": lambda record: record.get("pmcid"),
-    "retraction_status": lambda record: record.get("retraction_status"),
-    "standing": standing_status,
-}
-"""What csv and tsv hold of a search result."""
-
 
 def journal_title(record: Record) -> str:
     """Return the full title of the journal or book."""

@@ -20,11 +20,10 @@ from entrez_kit.corpus.store.checkpoints import Checkpoint, Ending, Job
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.times import day_of
-from entrez_kit.entrez_query import broadening
+from entrez_kit.entrez_query import MAX_PUBMED_RESULTS, broadening, check_balance, date_clause
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.operation import Outcomes
 from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, Slicer, Window, as_day
-from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS, check_balance, date_clause
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
 from entrez_kit.pubmed.search import warnings_about
 from entrez_kit.services import Services

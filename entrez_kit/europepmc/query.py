@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from entrez_kit.entrez_query import check_balance
 from entrez_kit.errors import InvalidInput
 from entrez_kit.model import Warn
-from entrez_kit.pubmed.query import check_balance
 from entrez_kit.wording import Argument, Wording
 
 _ESCAPED: Final = re.compile(r"\\.")

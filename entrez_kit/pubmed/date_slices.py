@@ -12,9 +12,8 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, Final
 
-from entrez_kit.entrez_query import DateBounds
+from entrez_kit.entrez_query import MAX_PUBMED_RESULTS, DateBounds, date_clause
 from entrez_kit.errors import EntityNotFound, RateLimited, UpstreamError
-from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS, date_clause
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
 from entrez_kit.services.xml_reply import malformed

@@ -9,12 +9,22 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit import tracing
-from entrez_kit.entrez_query import EARLIEST, LATEST, Broadening, DateBounds, broadening, mesh_gap, normal_date
+from entrez_kit.entrez_query import (
+    EARLIEST,
+    LATEST,
+    MAX_PUBMED_RESULTS,
+    Broadening,
+    DateBounds,
+    broadening,
+    build_term,
+    date_clause,
+    mesh_gap,
+    normal_date,
+)
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warn, sparse, wrong
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.models import BriefSummary
-from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS, build_term, date_clause
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
 from entrez_kit.transport.in_flight import all_at_once, in_background

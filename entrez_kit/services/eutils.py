@@ -17,7 +17,6 @@ from urllib.parse import parse_qsl
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
-from entrez_kit.services.esummary_reply import parse_esummary, uids_told
 from entrez_kit.services.xml_reply import EPostReply, ESpellReply, malformed, parse_epost, parse_espell
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import CREDENTIALS, Call, Expect, Format, Method, Reply, T
@@ -173,6 +172,8 @@ class EUtils:
         Args:
             read: reads the document as ``parse_esummary`` returns it: the root element of XML, or the object of JSON.
         """
+        from entrez_kit.services.esummary_reply import parse_esummary, uids_told
+
         chosen = _chosen(ids, webenv, query_key, retstart, retmax)
         params = {"db": _database(db), **chosen, "version": "2.0" if version == "2.0" else None, "retmode": retmode}
         expect = _document(

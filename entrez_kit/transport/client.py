@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from math import inf
 from os import getpid
 from typing import TYPE_CHECKING, TypeVar
@@ -16,18 +16,18 @@ from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.settings import Settings
 from entrez_kit.transport import in_flight, retry
-from entrez_kit.transport.cache import cache_file
+from entrez_kit.transport.cache import ReplyStore, StoredReply, cache_file
 from entrez_kit.transport.call import Call, Reply, T
-from entrez_kit.transport.gate import FollowerTimeout, Gate, LimiterFactory, SingleFlight, shared_limiter
+from entrez_kit.transport.in_flight import FollowerTimeout, SingleFlight
 from entrez_kit.transport.policy import POLICIES, cache_identity
 from entrez_kit.transport.redaction import LogGuard, Redactor
 from entrez_kit.transport.retry import Backoff, OutOfTime, Retryable, Tally
-from entrez_kit.transport.store import ReplyStore, StoredReply
 from entrez_kit.wording import Wording
 
 if TYPE_CHECKING:
     import requests
 
+    from entrez_kit.transport.gate import Gate, LimiterFactory
     from entrez_kit.transport.replies import Incoming
     from entrez_kit.transport.wire import CheckedReply, WireAdapter
 
@@ -44,7 +44,7 @@ class Transport:
 
     Args:
         max_waiting: how many requests may wait before the next is refused; None for any number.
-        limiters: makes the limiter of a service.
+        limiters: makes the limiter of a service; by default all processes share one.
         backoff: how long to wait between attempts.
         watch: is shown every reply as it arrived, answers or not; none from the cache.
 
@@ -56,13 +56,13 @@ class Transport:
         settings: Settings,
         *,
         max_waiting: int | None = None,
-        limiters: LimiterFactory = shared_limiter,
+        limiters: "LimiterFactory | None" = None,
         backoff: Backoff | None = None,
         watch: "Callable[[Call, Incoming], None] | None" = None,
     ) -> None:
         self.notices: list[str] = []
         self._settings = settings
-        self._gate = Gate(settings, max_waiting=max_waiting, limiters=limiters)
+        self._max_waiting, self._limiters = max_waiting, limiters
         self._backoff = backoff or Backoff()
         self._watch = watch
         self._redactor = Redactor.of(settings)
@@ -76,16 +76,26 @@ class Transport:
     @property
     def max_waiting(self) -> int | None:
         """How many requests may wait before the next is refused."""
-        return self._gate.max_waiting
+        return self._max_waiting
 
     @max_waiting.setter
     def max_waiting(self, number: int | None) -> None:
-        self._gate.max_waiting = number
+        self._max_waiting = number
+        if (gate := self.__dict__.get("_gate")) is not None:
+            gate.max_waiting = number
 
     @property
     def waiting(self) -> int:
         """How many requests wait for a slot or for their next attempt."""
-        return self._gate.waiting
+        gate: Gate | None = self.__dict__.get("_gate")
+        return gate.waiting if gate is not None else 0
+
+    @cached_property
+    def _gate(self) -> "Gate":
+        """The gate; the adapter, which alone needs it, is made under the lock."""
+        from entrez_kit.transport.gate import Gate, shared_limiter
+
+        return Gate(self._settings, max_waiting=self._max_waiting, limiters=self._limiters or shared_limiter)
 
     def send(self, call: Call[T]) -> Reply[T]:
         """Return the checked reply to a call, from the cache or from the service.

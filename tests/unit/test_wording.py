@@ -41,7 +41,7 @@ TOOL_NAMES = {name for operation in OPERATIONS for name in (operation.name, *ope
 
 
 def _terminal(*command: str) -> Any:
-    words = import_module("entrez_kit.commands._words")
+    words = import_module("entrez_kit.commands._state")
     return words.Terminal(words.options_of(_command(command)) if command else {})
 
 

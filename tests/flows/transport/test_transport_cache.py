@@ -21,7 +21,7 @@ from workbench import EMAIL, KEY, Bench, opened, settings_for, with_secrets, wor
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, StoreError, UpstreamError
 from entrez_kit.services.id_converter import IdConverter
 from entrez_kit.settings import EUTILS_URL, Settings
-from entrez_kit.transport import store
+from entrez_kit.transport import cache as store
 from entrez_kit.transport.cache import cache_file, cache_info, clear, prune
 from entrez_kit.transport.call import Call, Expect, Reply
 from entrez_kit.transport.policy import DAY, HOUR, WEEK, cache_identity

@@ -11,7 +11,7 @@ from workbench import Bench, workbench
 
 from entrez_kit import tracing
 from entrez_kit.errors import EntityNotFound, RateLimited, UpstreamError
-from entrez_kit.transport.gate import FollowerTimeout, SingleFlight
+from entrez_kit.transport.in_flight import FollowerTimeout, SingleFlight
 from entrez_kit.transport.retry import Backoff
 
 pytestmark = pytest.mark.long

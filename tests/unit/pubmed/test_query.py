@@ -2,9 +2,8 @@
 
 import pytest
 
-from entrez_kit.entrez_query import normal_date
+from entrez_kit.entrez_query import build_term, check_balance, normal_date
 from entrez_kit.errors import InvalidInput
-from entrez_kit.pubmed.query import build_term, check_balance
 from entrez_kit.pubmed.search import SEARCH_ARTICLES, SearchRequest
 
 
