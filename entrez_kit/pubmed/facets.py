@@ -8,12 +8,11 @@ from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 
 from pydantic import BeforeValidator, Field
 
-from entrez_kit.entrez_query import EARLIEST
+from entrez_kit.entrez_query import EARLIEST, MAX_PUBMED_RESULTS
 from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warn, sparse
 from entrez_kit.operation import Operation
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.query import MAX_PUBMED_RESULTS
 from entrez_kit.pubmed.record_fetcher import ARTICLE, Retrieval
 from entrez_kit.pubmed.search import SEARCH_ARTICLES, count_records
 from entrez_kit.services import Services
