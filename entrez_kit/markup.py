@@ -41,6 +41,7 @@ _DOWN: Final = {
 }
 _RAISED: Final = frozenset(_UP.values())
 _LOWERED: Final = frozenset(_DOWN.values())
+_FOREIGN: Final = re.compile(r"[^\x00-\x7f]+")
 _LINE_TABLE: Final = str.maketrans(
     {
         raised: plain
@@ -114,7 +115,7 @@ def on_the_line(text: str) -> str:
     For comparing and finding words, never for showing: a power is no longer one.
     """
     if not text.isascii():
-        text = text.translate(_LINE_TABLE)
+        text = _FOREIGN.sub(lambda run: run[0].translate(_LINE_TABLE), text)
     for _ in range(_MAX_DEPTH if "^(" in text or "_(" in text else 0):
         plain = _BRACKETED.sub(lambda match: match[0][2:-1], text)
         if plain == text:

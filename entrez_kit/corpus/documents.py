@@ -9,7 +9,7 @@ from typing import Any
 from entrez_kit.corpus.chunking import Chunk, chunk_article
 from entrez_kit.corpus.quality import Lasting, lasting_parts
 from entrez_kit.corpus.times import entered, midnight
-from entrez_kit.pubmed.models import Article, Author
+from entrez_kit.pubmed.models import Article, Author, Correction
 from entrez_kit.pubmed.standing import RETRACTED, Standing, retraction_status, standing_of_article
 from entrez_kit.pubmed.xml.dates import iso_date
 
@@ -45,6 +45,7 @@ class Doc(DocFields):
     """One record as it is written to the corpus."""
 
     retraction_status: str
+    corrections: str | None
     article: str
     chunks: Sequence[Chunk]
 
@@ -90,6 +91,7 @@ class Doc(DocFields):
                 retracted=status == RETRACTED,
             ),
             content_hash=content_hash(**content),
+            corrections=_as_json(article.corrections),
             article=article.model_dump_json(),
             chunks=chunk_article(article),
         )
@@ -118,6 +120,10 @@ def content_hash(
     }
     canonical = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _as_json(corrections: Sequence[Correction]) -> str | None:
+    return json.dumps([one.model_dump() for one in corrections], ensure_ascii=False) if corrections else None
 
 
 def _published(article: Article) -> str | None:

@@ -10,7 +10,6 @@ from entrez_kit import EntrezKit
 from entrez_kit.citations.check.operation import CHECK
 from entrez_kit.citations.files.references import Reference
 from entrez_kit.corpus.documents import Doc
-from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.sandbox.server import Sandbox
 
@@ -177,9 +176,8 @@ def test_the_corpus_keeps_its_closed_documents_unless_details_are_asked_for(corp
 
 def test_a_record_stored_before_standings_were_worked_out_has_one_all_the_same(corpus: EntrezKit) -> None:
     store = corpus.services.corpus
-    with store.reading() as connection:
-        (article,) = connection.execute("SELECT article FROM documents WHERE pmid = ?", (int(PARTLY),)).fetchone()
-    older = Article.model_validate_json(article).model_copy(update={"standing": None, "retraction_status": "none"})
+    [stored] = [one for one in store.articles() if one.pmid == PARTLY]
+    older = stored.model_copy(update={"standing": None, "retraction_status": "none"})
 
     doc = Doc.of(older)
 

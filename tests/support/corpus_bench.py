@@ -128,7 +128,7 @@ def contents(store: Store) -> dict[str, list[tuple[Any, ...]]]:
     """Return everything that must not depend on when and in how many steps it came to be."""
     documents = (
         "pmid, title, abstract, journal, pub_types, mesh, keywords, authors, year, pdat, edat, lr, pmcid, doi, "
-        "retraction_status, status, design, journal_tier, human, content_hash, version, article"
+        "retraction_status, status, design, journal_tier, human, content_hash, version, hex(article), corrections"
     )
     return {
         "documents": rows(store, f"SELECT {documents} FROM documents ORDER BY pmid"),

@@ -26,6 +26,7 @@ _MOST: Final = np.array([15, 255, 15])
 
 _FIELDS: Final = 3_072
 _OCCURRENCES_AT_ONCE: Final = 1 << 19
+_RECENT: Final = 1 << 14
 """So many fields and occurrences are worked on at once; arrays for all of a pass would take some hundred MB."""
 
 Numbers = NDArray[np.intp]
@@ -145,13 +146,18 @@ def build(rows: Iterable[Row]) -> Block:
     numbers = _Numbers()
     number_of = numbers.__getitem__
     occurrences, sizes, pmids, lengths = array("i"), array("i"), array("q"), array("q")
+    recent: list[int] = []  # what a list takes quickly, an array in a fraction of the room
     for row in rows:
         pmids.append(row.pmid)
         lengths.append(length_of(row))
         for field, text in enumerate((row.title, row.abstract, row.terms)):
             words = words_of(plain(text))[: _BEGIN[field + 1] - _BEGIN[field] - 1]
-            occurrences.extend(map(number_of, words))
+            recent.extend(map(number_of, words))
             sizes.append(len(words))
+        if len(recent) > _RECENT:
+            occurrences.fromlist(recent)
+            recent.clear()
+    occurrences.fromlist(recent)
     stems = list(numbers.stems)
     numbers.clear()
     places = np.array(occurrences, dtype=np.int64)

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from entrez_kit.corpus.documents import DocFields
 from entrez_kit.corpus.quality import Lasting
+from entrez_kit.corpus.store.packing import BESIDE, unpack
 from entrez_kit.model import Result, sparse
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.standing import RetractionStatus, retraction_status, standing_of, standing_of_article
@@ -120,7 +121,7 @@ class StoredDoc(DocFields):
 _DOC: Final = (
     "pmid, title, abstract, journal, pub_types, mesh, keywords, authors, year, pdat, edat, lr, pmcid, doi, "
     "status, design, journal_tier, human, content_hash, version, first_seen_at, last_seen_at, "
-    "json_extract(article, '$.corrections') AS corrections"
+    "corrections"
 )
 
 
@@ -162,10 +163,11 @@ def articles_after(connection: sqlite3.Connection, pmid: int, query_key: str | N
     source = "documents" if query_key is None else "membership JOIN documents USING (pmid)"
     chosen = "" if query_key is None else "query_key = :query_key AND"
     rows = connection.execute(
-        f"SELECT article FROM {source} WHERE {chosen} pmid > :after AND status = 'current' ORDER BY pmid LIMIT {_PAGE}",
+        f"SELECT article, {', '.join(BESIDE)} FROM {source} WHERE {chosen} pmid > :after AND status = 'current' "
+        f"ORDER BY pmid LIMIT {_PAGE}",
         {"after": pmid, "query_key": query_key},
     )
-    return [_with_standing(Article.model_validate_json(row["article"])) for row in rows]
+    return [_with_standing(Article.model_validate_json(unpack(*row))) for row in rows]
 
 
 def _with_standing(article: Article) -> Article:

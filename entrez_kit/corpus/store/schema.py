@@ -10,10 +10,14 @@ from typing import Final
 
 from entrez_kit.corpus.search import index as lexical
 from entrez_kit.corpus.search import vector_index
+from entrez_kit.corpus.store.packing import BESIDE, pack
 from entrez_kit.errors import StoreError
 
 APPLICATION_ID: Final = 0x456B6974
 """Marks the file as ours ("Ekit"), so that no other SQLite file is ever taken for a corpus."""
+
+SUPERSEDED: Final = ("title", "abstract", "journal", "pub_types", "pdat", "pmcid", "content_hash", "lr")
+"""What a version said that is no longer the present one."""
 
 _TABLES: Final = (
     """
@@ -42,7 +46,7 @@ _TABLES: Final = (
         keywords TEXT NOT NULL,           -- JSON list
         authors TEXT NOT NULL,            -- JSON list, "Doe J"
         abstract TEXT,
-        article TEXT NOT NULL             -- JSON, the whole record
+        article TEXT NOT NULL             -- the whole record, packed; `corpus export -f jsonl` has it as JSON
     )
     """,
     "CREATE INDEX documents_by_edat ON documents (edat)",
@@ -200,8 +204,61 @@ def _fifth(connection: sqlite3.Connection) -> None:
     vector_index.create(connection)
 
 
+_REVISIONS: Final = (
+    """
+    CREATE TABLE revisions (
+        -- What became of each record, version by version; what the present one says stands in documents.
+        pmid INTEGER NOT NULL REFERENCES documents (pmid) ON DELETE CASCADE,
+        version INTEGER NOT NULL,
+        change TEXT NOT NULL CHECK (change IN ('added', 'revised', 'retracted', 'deleted')),
+        retraction_status TEXT NOT NULL,
+        seen_at TEXT NOT NULL,
+        title TEXT,
+        abstract TEXT,
+        journal TEXT,
+        pub_types TEXT,                   -- JSON list
+        pdat TEXT,
+        pmcid TEXT,
+        content_hash TEXT,
+        lr TEXT,
+        PRIMARY KEY (pmid, version)
+    )
+    """,
+    "CREATE INDEX revisions_by_time ON revisions (seen_at)",
+    f"""
+    CREATE VIEW versions AS
+        -- Every version of a record and what it says, the present one included.
+        SELECT r.pmid, r.version, r.change,
+               {", ".join(f"iif(d.pmid IS NULL, r.{name}, d.{name}) AS {name}" for name in SUPERSEDED)},
+               r.retraction_status, r.seen_at
+        FROM revisions AS r LEFT JOIN documents AS d ON d.pmid = r.pmid AND d.version = r.version
+    """,
+)
+
+
+def _sixth(connection: sqlite3.Connection) -> None:
+    # The whole record is packed, and the present version no longer says again what the record says.
+    columns = "pmid, version, change, retraction_status, seen_at"
+    said = ", ".join(SUPERSEDED)
+    connection.execute("ALTER TABLE versions RENAME TO versions_before")
+    for statement in _REVISIONS:
+        connection.execute(statement)
+    connection.execute(f"INSERT INTO revisions ({columns}, {said}) SELECT {columns}, {said} FROM versions_before")
+    connection.execute("DROP TABLE versions_before")
+    connection.execute(
+        f"UPDATE revisions SET {', '.join(f'{name} = NULL' for name in SUPERSEDED)} "
+        "WHERE version = (SELECT version FROM documents WHERE documents.pmid = revisions.pmid)"
+    )
+    connection.execute("ALTER TABLE documents ADD COLUMN corrections TEXT")  # JSON list of notices; null without any
+    connection.create_function("packed", 1 + len(BESIDE), pack, deterministic=True)
+    connection.execute(
+        "UPDATE documents SET corrections = json_extract(article, '$.corrections'), "
+        f"article = packed(article, {', '.join(BESIDE)})"
+    )
+
+
 Migration = Callable[[sqlite3.Connection], None]
-MIGRATIONS: tuple[Migration, ...] = (_first, _second, _third, _fourth, _fifth)
+MIGRATIONS: tuple[Migration, ...] = (_first, _second, _third, _fourth, _fifth, _sixth)
 """Each turns a file of the version before into the next; the number of them is the present version."""
 
 

@@ -9,6 +9,8 @@ from typing import Any, Final, NamedTuple
 from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.search import index as lexical
+from entrez_kit.corpus.store.packing import BESIDE, pack
+from entrez_kit.corpus.store.schema import SUPERSEDED
 from entrez_kit.pubmed.standing import RETRACTED, StandingStatus, standing_of
 
 
@@ -70,7 +72,7 @@ _DOUBTFUL: Final[tuple[StandingStatus, ...]] = (
 _COLUMNS: Final = (
     "title", "abstract", "journal", "pub_types", "mesh", "keywords", "authors", "year", "pdat", "edat", "lr", "pmcid",
     "doi", "retraction_status", "status", "design", "journal_tier", "human", "content_hash", "version", "last_seen_at",
-    "article",
+    "article", "corrections",
 )  # fmt: skip
 _INSERT: Final = (
     f"INSERT INTO documents (pmid, first_seen_at, {', '.join(_COLUMNS)}) "
@@ -81,9 +83,15 @@ _UPDATE: Final = (
     "edat = coalesce(:edat, edat) WHERE pmid = :pmid"
 )
 _SNAPSHOT: Final = (
-    "INSERT INTO versions SELECT pmid, version, ?, title, abstract, journal, pub_types, pdat, pmcid, "
-    "retraction_status, content_hash, lr, ? FROM documents WHERE pmid = ?"
+    "INSERT INTO revisions (pmid, version, change, retraction_status, seen_at) "
+    "SELECT pmid, version, ?, retraction_status, ? FROM documents WHERE pmid = ?"
 )
+_SUPERSEDE: Final = (
+    f"UPDATE revisions SET ({', '.join(SUPERSEDED)}) = (SELECT {', '.join(SUPERSEDED)} FROM documents AS d "
+    "WHERE d.pmid = revisions.pmid) WHERE pmid = :pmid "
+    "AND version = (SELECT version FROM documents WHERE pmid = :pmid)"
+)
+"""Keeps what the present version says, before the record changes."""
 _QUEUE: Final = "INSERT OR REPLACE INTO outbox (uuid, operation, queued_at) VALUES (?, ?, ?)"
 
 
@@ -112,6 +120,7 @@ def upsert(connection: sqlite3.Connection, docs: Iterable[Doc], now: str) -> Ups
         else:
             done.skipped.append(pmid)
     connection.executemany(_INSERT, [_row(given[pmid], 1, now) for pmid in done.inserted])
+    connection.executemany(_SUPERSEDE, [{"pmid": pmid} for pmid in done.updated])
     connection.executemany(
         _UPDATE, [_row(given[pmid], known[pmid].version + 1, now, known[pmid].lr) for pmid in done.updated]
     )
@@ -129,6 +138,7 @@ def tombstone(connection: sqlite3.Connection, pmids: Sequence[int], now: str) ->
         (json.dumps(list(pmids)),),
     )
     gone = [row[0] for row in rows]
+    connection.executemany(_SUPERSEDE, [{"pmid": pmid} for pmid in gone])
     connection.executemany(
         "UPDATE documents SET status = 'deleted', version = version + 1 WHERE pmid = ?", [(pmid,) for pmid in gone]
     )
@@ -174,7 +184,7 @@ def rederive(connection: sqlite3.Connection, docs: Sequence[Doc], now: str) -> N
 def _known(connection: sqlite3.Connection, pmids: Iterable[int]) -> dict[int, _KnownVersion]:
     rows = connection.execute(
         "SELECT pmid, content_hash, lr, version, retraction_status, status, title, abstract, pub_types, "
-        "json_extract(article, '$.corrections') FROM documents "
+        "corrections FROM documents "
         "WHERE pmid IN (SELECT value FROM json_each(?))",
         (json.dumps(list(pmids)),),
     )
@@ -210,7 +220,7 @@ def _kind_of_change(before: _KnownVersion, doc: Doc) -> str:
 
 
 def _row(doc: Doc, version: int, now: str, known_lr: str | None = None) -> dict[str, Any]:
-    return {
+    row: dict[str, Any] = {
         "pmid": doc.pmid,
         "title": doc.title,
         "abstract": doc.abstract,
@@ -233,8 +243,10 @@ def _row(doc: Doc, version: int, now: str, known_lr: str | None = None) -> dict[
         "content_hash": doc.content_hash,
         "version": version,
         "last_seen_at": now,
-        "article": doc.article,
+        "corrections": doc.corrections,
     }
+    row["article"] = pack(doc.article, *(row[name] for name in BESIDE))
+    return row
 
 
 def _as_json(values: Sequence[str]) -> str:

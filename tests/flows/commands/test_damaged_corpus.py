@@ -50,7 +50,7 @@ def test_flipped_bits_are_read_or_refused(cli: Cli) -> None:
 def test_a_record_without_its_versions_is_damage(cli: Cli) -> None:
     assert cli("corpus", "sync", "k", "crispr").status == 0
     with sqlite3.connect(load_settings().data_dir / CORPUS_FILE) as connection:
-        connection.execute("DELETE FROM versions")
+        connection.execute("DELETE FROM revisions")
 
     done = cli("corpus", "diff", "k", "--since", "2000-01-01", "--json")
 

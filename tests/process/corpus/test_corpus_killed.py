@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from corpus_bench import contents, rows, series, write
-from places import SUPPORT
+from places import DATA, SUPPORT
 
 from entrez_kit import EntrezKit
 from entrez_kit.corpus.models import SyncRequest
@@ -63,6 +63,62 @@ def test_a_later_sync_killed_at_any_statement_loses_nothing(tmp_path: Path) -> N
     assert found["problems"] == []
     assert isinstance(found["tried"], int)
     assert found["tried"] >= 24
+
+
+MIGRATION = """
+import gzip, json, os, signal, sqlite3, sys
+from pathlib import Path
+from corpus_bench import contents, rows
+from entrez_kit.corpus.store.schema import prepare
+from entrez_kit.corpus.store.store import Store
+folder, old = Path(sys.argv[1]), gzip.decompress(Path(sys.argv[2]).read_bytes())
+
+def opened(place):
+    store = Store(place)
+    held = contents(store), rows(store, "PRAGMA integrity_check"), rows(store, "PRAGMA user_version")
+    held[0]["said"] = rows(store, "SELECT * FROM versions ORDER BY pmid, version")
+    store.close()
+    return held
+
+(folder / "calm").mkdir(parents=True)
+(folder / "calm" / "corpus.db").write_bytes(old)
+calm, killed, status = opened(folder / "calm" / "corpus.db"), 0, 1
+while status:
+    place = folder / str(killed) / "corpus.db"
+    place.parent.mkdir()
+    place.write_bytes(old)
+    child = os.fork()
+    if child == 0:
+        left = [killed + 1]
+        def step():
+            left[0] -= 1
+            if not left[0]:
+                os.kill(os.getpid(), signal.SIGKILL)
+        connection = sqlite3.connect(place, isolation_level=None)
+        connection.set_progress_handler(step, 200)
+        prepare(connection)
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    assert opened(place) == calm, killed
+    killed += bool(status)
+print(json.dumps(killed))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.parametrize("older", ["corpus-format-2.db.gz", "corpus-format-4.db.gz"])
+def test_a_corpus_whose_migration_is_killed_at_any_moment_opens_and_has_everything(older: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", MIGRATION, str(tmp_path / "killed"), str(DATA / older)],
+        env={**os.environ, "PYTHONPATH": str(SUPPORT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) > 5
 
 
 # two at once

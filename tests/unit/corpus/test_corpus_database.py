@@ -1,5 +1,6 @@
 """The corpus file: who may open it, what happens when it cannot be used, and how old files become new ones."""
 
+import base64
 import gzip
 import json
 import multiprocessing
@@ -21,7 +22,7 @@ from corpus_bench import Paper, contents, rows, series
 from places import DATA
 
 from entrez_kit.corpus.search import vector_index, vectors, words
-from entrez_kit.corpus.store import database, schema
+from entrez_kit.corpus.store import database, packing, schema
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.errors import Exit, StoreError
 
@@ -224,6 +225,46 @@ def test_a_corpus_of_the_version_before_is_taken_over_and_indexed_anew(store: St
     assert rows(store, "PRAGMA integrity_check") == [("ok",)]
 
 
+SAID = "pmid, version, change, title, abstract, journal, pub_types, pdat, pmcid, retraction_status, content_hash, lr"
+
+
+def test_a_corpus_that_said_the_present_version_twice_says_the_same_in_less(store: Store) -> None:
+    store.path.parent.mkdir()
+    store.path.write_bytes(gzip.decompress((DATA / "corpus-format-4.db.gz").read_bytes()))
+    before = sqlite3.connect(store.path)
+    versions = before.execute(f"SELECT {SAID}, seen_at FROM versions ORDER BY 1, 2").fetchall()
+    records = before.execute("SELECT article FROM documents WHERE status = 'current' ORDER BY pmid").fetchall()
+    columns = "pmid, title, abstract, journal, pub_types, mesh, authors, edat, lr, status, version, content_hash"
+    documents = before.execute(f"SELECT {columns} FROM documents").fetchall()
+    before.close()
+
+    assert rows(store, f"SELECT {SAID}, seen_at FROM versions ORDER BY 1, 2") == versions
+    assert len(versions) == 16
+    assert rows(store, f"SELECT {columns} FROM documents") == documents
+    assert [json.loads(one.model_dump_json()) for one in store.articles()] == [json.loads(text) for (text,) in records]
+    assert rows(store, "SELECT pmid, json_extract(corrections, '$[0].kind') FROM documents WHERE corrections > ''") == [
+        (1002, "RetractionIn")
+    ]
+    kept = "SELECT count(*), count(title), count(content_hash) FROM revisions"
+    assert rows(store, kept) == [(16, 3, 3)]
+    assert rows(store, "PRAGMA integrity_check") == [("ok",)]
+    assert rows(store, "PRAGMA foreign_key_check") == []
+    store.mark_deleted([1004])
+    assert rows(store, kept) == [(17, 4, 4)]
+    last = (1004, 1, "added", "Invented title 3"), (1004, 2, "deleted", "Invented title 3")
+    assert rows(store, "SELECT pmid, version, change, title FROM versions WHERE pmid = 1004 ORDER BY 2") == [*last]
+
+
+def test_a_record_packed_by_this_format_is_read_by_every_later_one() -> None:
+    article = '{"pmid":"5","record_type":"article","title":"On H\u2082O","abstract_sections":[{"text":"It is wet."}]}'
+    packed = base64.b64decode("eH1EINvjg5fSpmBl+ItpWCEPciLW4hpa/CIqAaAzawF9fiHJ")
+
+    assert packing.unpack(packed, "[]", None, "On H\u2082O", "It is wet.") == article
+    assert packing.unpack(packing.pack(article, "[]", "", None), "[]", "", None) == article
+    with pytest.raises(zlib.error):
+        packing.unpack(packed, "[]", None, "On H2O", "It is wet.")
+
+
 def test_a_migration_that_fails_leaves_the_older_file_as_it_was(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     _filled(store).close()
     present = schema.MIGRATIONS
@@ -414,7 +455,7 @@ def test_people_find_their_way_in_the_tables(store: Store) -> None:
 
     assert rows(store, "SELECT query_key, documents FROM corpora") == [("k", 1)]
     assert rows(store, "SELECT json_extract(mesh, '$[0]') FROM documents") == [("Humans",)]
-    assert rows(store, "SELECT json_extract(article, '$.pmid') FROM documents") == [("5",)]
+    assert rows(store, "SELECT title, seen_at > '' FROM versions") == [("Invented title", 1)]
     notes = rows(store, "SELECT sql FROM sqlite_schema WHERE name = 'documents'")[0][0]
     assert "One PubMed record each" in notes
 

@@ -549,6 +549,22 @@ def test_an_unknown_query_is_not_found_and_the_known_ones_are_named(store: Store
 def test_lists_in_the_tables_are_json(store: Store) -> None:
     store.upsert_pubmed_docs([PAPER.but(types=("Review", "Journal Article")).article()])
 
-    [(types, article)] = rows(store, "SELECT pub_types, article FROM documents")
+    [(types, mesh)] = rows(store, "SELECT pub_types, mesh FROM documents")
     assert json.loads(types) == ["Review", "Journal Article"]
-    assert json.loads(article)["title"] == PAPER.title
+    assert json.loads(mesh) == []
+
+
+def test_what_a_version_said_is_kept_when_the_next_one_comes(store: Store, clock: Clock) -> None:
+    for title in ("First", "Second", "Third"):
+        store.upsert_pubmed_docs([PAPER.but(title=title, abstract=f"{title} abstract.").article()])
+        clock.move(days=1)
+    store.mark_deleted([PAPER.pmid])
+
+    assert rows(store, "SELECT version, change, title, abstract, pdat FROM versions ORDER BY version") == [
+        (1, "added", "First", "First abstract.", "2024-02-03"),
+        (2, "revised", "Second", "Second abstract.", "2024-02-03"),
+        (3, "revised", "Third", "Third abstract.", "2024-02-03"),
+        (4, "deleted", "Third", "Third abstract.", "2024-02-03"),
+    ]
+    assert rows(store, "SELECT count(DISTINCT content_hash), count(title) FROM versions") == [(3, 4)]
+    assert rows(store, "SELECT count(title) FROM revisions WHERE version = 4") == [(0,)]
