@@ -58,15 +58,16 @@ def command(
         read = decoded(content_of(source, hint=READABLE), str(source))
         references += reference_file(read.text, str(source), kind_of(read.text, str(source), source.suffix)).references
     name = "standard input" if str(file) == STDIN else str(file)
-    text = decoded(content_of(file, hint=HINT), name).text
-    kind = KINDS.get(file.suffix.lower(), "" if file.suffix else _looks(text))
-    if not kind:
+    content = content_of(file, hint=HINT)
+    if file.suffix and file.suffix.lower() not in KINDS:
         raise InvalidInput(
             f"{name}: claims are not read from files of this kind.",
             invalid_input=name,
             recovery_hint=HINT,
             details={"reason": "unknown_kind"},
         )
+    text = decoded(content, name, hint=HINT).text
+    kind = KINDS.get(file.suffix.lower()) or _looks(text)
     warnings: list[Warn] = []
     if kind == "md":
         named, warnings = named_references(text, partial(beside, file))

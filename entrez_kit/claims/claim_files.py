@@ -6,12 +6,13 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final
 
 from entrez_kit.citations.files.references import Reference, unreadable
 from entrez_kit.claims.models import Claim
 from entrez_kit.identifiers import read_identifier
-from entrez_kit.manuscripts.markdown import KEY, paragraphs
+from entrez_kit.manuscripts.markdown import KEY, footnotes, own_list, paragraphs
 from entrez_kit.model import Warn
 from entrez_kit.sentences import sentence_breaks
 
@@ -26,8 +27,21 @@ KINDS: Final[Mapping[str, str]] = {
 HINT: Final = (
     "Name a .csv or .tsv file with the columns claim and id, a .jsonl file with these members, or a draft in Markdown."
 )
-TEXT_COLUMNS: Final = ("claim", "quote", "quotation", "sentence", "statement", "text")
-ID_COLUMNS: Final = ("id", "ids", "pmid", "pmids", "pmcid", "pmcids", "doi", "dois", "reference", "source", "cites")
+TEXT_COLUMNS: Final[Sequence[str]] = ("claim", "quote", "quotation", "sentence", "statement", "text")
+ID_COLUMNS: Final[Sequence[str]] = (
+    "id",
+    "ids",
+    "pmid",
+    "pmids",
+    "pmcid",
+    "pmcids",
+    "doi",
+    "dois",
+    "reference",
+    "source",
+    "cites",
+)
+_KINDS_OF_ID: Final = frozenset(("pmid", "pmids", "pmcid", "pmcids", "doi", "dois"))
 MOST_FIELD: Final = 1_000_000
 
 _QUOTES: Final = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|\"([^\"]+)\"")
@@ -45,6 +59,17 @@ _BRACKETED: Final = re.compile(
     re.IGNORECASE,
 )
 """A citation in brackets of its own."""
+_NUMBERED: Final = re.compile(r"\[(\^[^\[\]\s]{1,60}|[0-9]{1,4}(?:\s?[,;–—-]\s?[0-9]{1,4}(?![0-9]))*+)\](?![(:])")
+"""A footnote, or numbers in a list."""
+_NOTE: Final = re.compile(r"\[\^[^\[\]\s]{1,60}\]:")
+_BEHIND_STOP: Final = re.compile(rf"([.!?…][\"”’]?)((?:{_NUMBERED.pattern.replace('(', '(?:', 1)})+)(?=\s|$)")
+_CITATION: Final = re.compile("|".join(one.pattern for one in (_GROUP, _NUMBERED, _BRACKETED)), re.IGNORECASE)
+_JOINED: Final = re.compile(
+    r"(?:[\s,;:]|\b(?:and|but|or|yet|so|while|whereas|although|though|which)\b)++", re.IGNORECASE
+)
+"""What joins a clause to the one before it."""
+MOST_CALLED: Final = 100
+_LABEL: Final = re.compile(r"\b(?:PMIDs?|PMCIDs?|DOIs?)\b\s*+:?\s++", re.IGNORECASE)
 _SPACE: Final = re.compile(r"\s*+")
 _EMPTIED: Final = re.compile(r"[(\[](?:[\s,;.]|\b(?:see|e\.g|i\.e|cf|and|also|in|ref|refs)\b)*+[)\]]", re.IGNORECASE)
 """Brackets in which only a citation stood."""
@@ -72,7 +97,7 @@ def claims_of(text: str, name: str, kind: str, bibliography: Sequence[Reference]
     """
     keys = {reference.key: _id_of(reference) for reference in bibliography}
     if kind == "md":
-        found = _of_draft(text, keys)
+        found = _of_draft(text.replace("\r\n", "\n"), keys)
     elif kind in ("csv", "tsv"):
         found = ClaimFile(list(_of_rows(_table(text, name, "\t" if kind == "tsv" else None), name, keys)))
     else:
@@ -127,14 +152,26 @@ def _of_rows(
 ) -> Iterator[Claim]:
     for line, row in rows:
         named = {str(column).strip().lstrip("\ufeff").casefold(): value for column, value in row.items() if column}
-        column = next((column for column in TEXT_COLUMNS if column in named), None)
-        if column is None or not any(column in named for column in ID_COLUMNS):
+        column, id_columns = _columns(tuple(named))
+        if column is None or not id_columns:
             have = ", ".join(map(str, list(row)[:8])) or "none"
             raise unreadable(name, f"it has no columns claim and id, but {have}", hint=HINT)
-        ids = [one for column in ID_COLUMNS for one in _ids_in(named.get(column), column, keys)]
+        ids = [one for named_ids in id_columns for one in _ids_in(named.get(named_ids), named_ids, keys)]
         yield Claim.model_construct(
             text=" ".join(str(named[column] or "").split()), ids=list(dict.fromkeys(ids)), line=line
         )
+
+
+@cache
+def _columns(names: tuple[str, ...]) -> tuple[str | None, list[str]]:
+    """Return the columns of claims and of ids: by their names, or by a word in these ("Claim text", "Cited PMID")."""
+    words = {name: re.findall(r"[a-z]+", name) for name in names}
+    text = next((name for name in TEXT_COLUMNS if name in words), None)
+    text = text or next(
+        (name for name in names if not {*words[name]}.isdisjoint(TEXT_COLUMNS) and "id" not in words[name]), None
+    )
+    ids = [name for name in ID_COLUMNS if name in words]
+    return text, ids or [name for name in names if name != text and not _KINDS_OF_ID.isdisjoint(words[name])]
 
 
 def _ids_in(value: Any, column: str, keys: Mapping[str, str | None]) -> Iterator[str]:
@@ -143,9 +180,11 @@ def _ids_in(value: Any, column: str, keys: Mapping[str, str | None]) -> Iterator
         for one in value:
             yield from _ids_in(one, column, keys)
         return
-    for word in re.split(r"[\s,;|]+", str(value if value is not None else "")):
+    text = _LABEL.sub(" ", str(value if value is not None else ""))
+    for word in re.split(r"[\s,;|]+", text):
         if not word:
             continue
+        word = re.sub(r"^([0-9]+)\.0$", r"\1", word)  # a number of a spreadsheet's
         if column.startswith("pmcid") and word.isdigit():
             yield f"PMC{word}"
         else:
@@ -158,9 +197,19 @@ def _ids_in(value: Any, column: str, keys: Mapping[str, str | None]) -> Iterator
 def _of_draft(draft: str, keys: Mapping[str, str | None]) -> ClaimFile:
     found = ClaimFile()
     unknown: dict[str, None] = {}
+    listed, lines = own_list(draft)
+    keys = {
+        **{one.number or str(n): _id_of(one) for n, one in enumerate(listed, start=1)},
+        **{f"^{one.key}": _id_of(one) for one in footnotes(draft)},
+        **keys,
+    }
     for line, paragraph, is_quote in paragraphs(draft):
+        if line - 1 in lines or _NOTE.match(paragraph):
+            continue
+        # A citation behind the full stop belongs before it.
+        paragraph = _BEHIND_STOP.sub(r"\2\1", paragraph)
         # What follows a quotation cites it: the whole stands as one.
-        for start, sentence in [(0, paragraph)] if is_quote else _sentences(paragraph):
+        for start, sentence in [(0, paragraph)] if is_quote else _clauses(paragraph):
             ids, bare, strange = _cited(sentence, keys)
             unknown |= dict.fromkeys(strange)
             if not ids:
@@ -173,9 +222,9 @@ def _of_draft(draft: str, keys: Mapping[str, str | None]) -> ClaimFile:
                     found.claims.append(
                         Claim.model_construct(text=" ".join(claim.split()).strip(" ,;:"), ids=ids, line=place)
                     )
-    if unknown:
+    if unknown := {key: None for key in unknown if listed or key.startswith(("@", "^"))}:
         named = ", ".join(list(unknown)[:10]) + (f" and {len(unknown) - 10} more" if len(unknown) > 10 else "")
-        message = f"No bibliography says what these keys cite: {named}."
+        message = f"Nothing says by an id what these cite: {named}."
         found.warnings.append(Warn(code="unknown_keys", message=message))
     return found
 
@@ -194,6 +243,25 @@ def _sentences(paragraph: str) -> Iterator[tuple[int, str]]:
         start = end
     if paragraph[start:].strip():
         yield start, paragraph[start:]
+
+
+def _clauses(paragraph: str) -> Iterator[tuple[int, str]]:
+    """Yield sentences, and of those that cite in several places what stands before each citation, with its place."""
+    for place, sentence in _sentences(paragraph):
+        start, pieces = 0, list[str]()
+        for end in [match.end() for match in _CITATION.finditer(sentence)]:
+            said = _CITATION.sub("", sentence[start:end])
+            if len(said.split()) >= _LEAST_QUOTED:
+                pieces.append(sentence[start:end])
+            elif pieces:
+                pieces[-1] += sentence[start:end]
+            start = end if pieces else 0
+        if pieces:
+            pieces[-1] += sentence[start:]
+        begin = place
+        for number, piece in enumerate(pieces or [sentence]):
+            yield begin, piece[match.end() :] if number and (match := _JOINED.match(piece)) else piece
+            begin += len(piece)
 
 
 def _cited(sentence: str, keys: Mapping[str, str | None]) -> tuple[list[str], str, list[str]]:
@@ -225,9 +293,26 @@ def _cited(sentence: str, keys: Mapping[str, str | None]) -> tuple[list[str], st
     def of_address(match: re.Match[str]) -> str:
         return "" if take(match[0].strip("<>.,;")) else match[0]
 
+    def of_numbers(match: re.Match[str]) -> str:
+        marks = [match[1]] if match[1].startswith("^") else _numbers(match[1])
+        for mark in marks:
+            if cited := keys.get(mark):
+                ids[cited] = None
+            else:
+                unknown.append(mark)
+        return ""
+
     bare = _GROUP.sub(of_keys, sentence)
+    bare = _NUMBERED.sub(of_numbers, bare)
     bare = _ADDRESS.sub(of_address, bare)
     bare = _LABELLED.sub(of_labels, bare)
     bare = KEY.sub(of_keys, bare)
     words = " ".join(_EMPTIED.sub("", bare).split())
     return list(ids), re.sub(" (?=[.,;:!?])", "", words), unknown
+
+
+def _numbers(text: str) -> Iterator[str]:
+    """Yield the numbers of a call: 1, 3-5."""
+    for part in re.split(r"[,;]", text):
+        first, _, last = (word.strip() for word in re.sub("[–—]", "-", part).partition("-"))
+        yield from map(str, range(int(first), min(int(last or first), int(first) + MOST_CALLED) + 1))

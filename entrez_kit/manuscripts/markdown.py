@@ -20,6 +20,7 @@ KEY: Final = re.compile(r"(?<![\w@.])-?@(?:\{([^{}\s]++)\}|(\w[\w:.#$%&\-+?<>~/]
 _HEAD: Final = re.compile(r"\A---[ \t]*+\n(.*?)\n(?:---|\.\.\.)[ \t]*+(?:\n|\Z)", re.DOTALL)
 _BIBLIOGRAPHY: Final = re.compile(r"^bibliography:[ \t]*+(.*(?:\n[ \t]*+-[ \t].*)*)", re.MULTILINE)
 _FOOTNOTE: Final = re.compile(r"^\[\^([^\]\s]{1,60})\]:[ \t]*+(.+(?:\n(?:    |\t).+)*)", re.MULTILINE)
+_NOTE: Final = re.compile(r"^\[\^", re.MULTILINE)
 _FOOTNOTE_CALL: Final = re.compile(r"\[\^([^\]\s]{1,60})\](?!:)")
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]++`", re.DOTALL)
 _NAMED_YEAR: Final = re.compile(
@@ -39,25 +40,35 @@ def read_markdown(content: bytes, name: str, beside: Beside) -> Manuscript:
     calls = list(_key_calls(prose))
     references, warnings = named_references(text, beside)
     keyed = bool(references or warnings)
-    listed, start = list_part(text)
-    end = start + len(listed.splitlines())
-    lines = text.splitlines()
-    if not keyed and start:
-        references = [_plain(one) for one in divided(text)]
-    if not references and (notes := list(_FOOTNOTE.finditer(text))):
+    own, lines = own_list(text)
+    references = references if keyed else own
+    if not references and (notes := footnotes(text)):
         calls += list(_footnote_calls(prose))
         keyed = True
-        references = [
-            _plain(as_reference(" ".join(note[2].split()), text.count("\n", 0, note.start()) + 1)).model_copy(
-                update={"key": note[1]}
-            )
-            for note in notes
-        ]
+        references = notes
     if not references and not keyed:
         references = [_plain(one) for one in divided(text)]
-        start, end = 0, len(lines)
-    outside = [Line(n, line) for n, line in enumerate(prose.splitlines(), start=1) if not start <= n - 1 < end]
+        lines = range(len(text.splitlines()))
+    outside = [Line(n, line) for n, line in enumerate(prose.splitlines(), start=1) if n - 1 not in lines]
     return Manuscript(references, outside, calls if keyed else (), keyed=keyed, warnings=warnings)
+
+
+def own_list(text: str) -> tuple[list[Reference], range]:
+    """Return the references under the heading of a list, and the lines where these stand, from 0."""
+    listed, start = list_part(text)
+    if not start:
+        return [], range(0)
+    return [_plain(one) for one in divided(text)], range(start, start + len(listed.splitlines()))
+
+
+def footnotes(text: str) -> list[Reference]:
+    """Return footnotes, under their names, as references."""
+    return [
+        _plain(as_reference(" ".join(note[2].split()), text.count("\n", 0, note.start()) + 1)).model_copy(
+            update={"key": note[1]}
+        )
+        for note in _FOOTNOTE.finditer(text)
+    ]
 
 
 def _plain(reference: Reference) -> Reference:
@@ -106,6 +117,7 @@ def paragraphs(text: str) -> Iterator[tuple[int, str, bool]]:
     """Yield paragraphs with their first line and whether they are quotations; no code, headings, or front matter."""
     # The front matter's lines stay, so that the numbers of the others do.
     text = _HEAD.sub(lambda match: "\n" * match[0].count("\n"), text.replace("\r\n", "\n"))
+    text = _NOTE.sub(r"\[^", text)  # or one of a single word would be where a link leads
     tokens = _markdown().parse(text)
     depth = 0
     for before, token in pairwise(tokens):

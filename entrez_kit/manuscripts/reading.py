@@ -15,7 +15,7 @@ OTHERS: Final = (
     (re.compile(rb"\xd0\xcf\x11\xe0"), "a Word document of the old format (.doc), or one with a password"),
     (re.compile(rb"\{\\rtf"), "rich text (.rtf)"),
     (re.compile(rb"PK\x03\x04.{26}mimetypeapplication/vnd\.oasis", re.DOTALL), "an OpenDocument text (.odt)"),
-    (re.compile(rb"\s*<(?:!doctype\s+)?html\b", re.IGNORECASE), "a web page"),
+    (re.compile(rb"<(?:!doctype )?html\b", re.IGNORECASE), "a web page"),
 )
 """How documents begin that are not read, and what they are."""
 HINT: Final = "Put the list under a heading of its own, References or Bibliography, or give it as a .txt file."
@@ -73,7 +73,8 @@ def refuse_others(content: bytes, name: str) -> None:
     Raises:
         InvalidInput: it is one.
     """
-    what = next((what for sign, what in OTHERS if sign.match(content)), None)
+    head = content[:500].lstrip()
+    what = next((what for sign, what in OTHERS if sign.match(head)), None)
     if what is not None:
         raise unreadable(name, f"this is {what}", hint="Save it as .docx without a password, or as .pdf or .txt.")
 

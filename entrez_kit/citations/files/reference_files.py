@@ -51,14 +51,14 @@ class Decoded:
     encoding: str
 
 
-def decoded(content: bytes, name: str) -> Decoded:
+def decoded(content: bytes, name: str, *, hint: str = HINT) -> Decoded:
     """Return the text of a file: UTF-8, UTF-16 with its mark, or else Windows' western European.
 
     Raises:
         InvalidInput: the file is empty, or no text.
     """
     if not content.strip():
-        raise unreadable(name, "the file is empty", hint=HINT)
+        raise unreadable(name, "the file is empty", hint=hint)
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encodings = ["utf-16"]
     elif content.startswith(codecs.BOM_UTF8):
@@ -72,7 +72,7 @@ def decoded(content: bytes, name: str) -> Decoded:
             continue
         if "\x00" not in text:
             return Decoded(text, encoding)
-    raise unreadable(name, "this is no text", hint=HINT)
+    raise unreadable(name, "this is no text", hint=hint)
 
 
 def encoded(text: str, encoding: str) -> bytes:

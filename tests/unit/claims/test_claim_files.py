@@ -8,6 +8,7 @@ from entrez_kit.citations.files.references import Reference
 from entrez_kit.claims.claim_files import claims_of
 from entrez_kit.claims.models import Claim
 from entrez_kit.errors import InvalidInput
+from entrez_kit.identifiers import read_identifier
 from entrez_kit.sentences import sentence_breaks
 
 BIBLIOGRAPHY = [Reference(key="doe2019", pmid="99000001"), Reference(key="roe", doi="10.5555/ekit.2019.0002")]
@@ -54,6 +55,49 @@ def test_every_claim_has_its_line_and_code_headings_and_front_matter_are_none() 
     assert [(one.text, one.line) for one in found] == [("Two moves.", 7), ("Three moves", 12)]
 
 
+@pytest.mark.parametrize(
+    ("sentence", "found"),
+    [
+        (
+            "Mucus moves at five mm [@doe2019], while it stops at six mm [@roe].",
+            [("Mucus moves at five mm", ["99000001"]), ("it stops at six mm.", ["10.5555/ekit.2019.0002"])],
+        ),
+        (
+            "Mucus moves at five mm [@doe2019] and [@roe] in the lung of mice.",
+            [("Mucus moves at five mm and in the lung of mice.", ["99000001", "10.5555/ekit.2019.0002"])],
+        ),
+        (
+            "Mucus [@doe2019] moves at five mm [@roe].",
+            [("Mucus moves at five mm.", ["99000001", "10.5555/ekit.2019.0002"])],
+        ),
+        (
+            "Mucus moves at five mm (PMID 5) and it stops at six mm (PMID 6).",
+            [("Mucus moves at five mm", ["5"]), ("it stops at six mm.", ["6"])],
+        ),
+    ],
+)
+def test_what_stands_before_each_of_several_citations_is_said_of_that_one(
+    sentence: str, found: list[tuple[str, list[str]]]
+) -> None:
+    assert claims(sentence) == found
+
+
+def test_numbers_and_footnotes_cite_what_the_draft_lists() -> None:
+    draft = (
+        "Mucus moves fast.[^a] It stops then.[1–3] It moves [2] again, in 2019 [7].\n\n[^a]: PMID 99000004.\n\n"
+        "# References\n\n1. Doe J. A. PMID 99000001.\n2. Roe R. B. doi:10.5555/b\n3. Poe E. C. 2019.\n"
+    )
+
+    found = claims_of(draft, "it", "md")
+
+    assert [(one.text, one.ids) for one in found.claims] == [
+        ("Mucus moves fast.", ["99000004"]),
+        ("It stops then.", ["99000001", "10.5555/b"]),
+        ("It moves again, in 2019.", ["10.5555/b"]),
+    ]
+    assert [warning.message for warning in found.warnings] == ["Nothing says by an id what these cite: 3, 7."]
+
+
 def test_keys_that_no_bibliography_has_are_named() -> None:
     found = claims_of("It moves [@doe2019; @nobody].", "it", "md", BIBLIOGRAPHY)
 
@@ -89,6 +133,22 @@ def test_a_sentence_ends_where_no_abbreviation_does(text: str, sentences: int) -
 )
 def test_tables_are_read_whatever_their_columns_are_called(table: str, kind: str) -> None:
     assert claims(table, kind) == [("It moves, fast", ["99000001"]), ("It stops", [])]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "Nr;Sentence ;PMID or DOI\n1;It moves;PMID: 99000001\n",
+        "Claim ID,Claim text,Cited PMID\n7,It moves,99000001.0\n",
+        "Row id\tQuoted text\tdoi / pmid\n7\tIt moves\thttps://pubmed.ncbi.nlm.nih.gov/99000001/\n",
+    ],
+)
+def test_columns_of_more_words_are_known_by_one_of_them(table: str) -> None:
+    kind = "tsv" if "\t" in table else "csv"
+    ((text, ids),) = claims(table, kind)
+
+    assert text == "It moves"
+    assert [read_identifier(one).value for one in ids] == ["99000001"]  # type: ignore[union-attr]
 
 
 def test_a_pmcid_column_needs_no_letters() -> None:
