@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
 from pydantic import Field
@@ -19,12 +20,13 @@ from entrez_kit.errors import (
 from entrez_kit.model import Request, Result, Warned, sparse
 from entrez_kit.operation import Operation, Outcomes, shortfall_of
 from entrez_kit.services import Services
+from entrez_kit.transport.in_flight import in_order
 from entrez_kit.wording import listed
 
 Res = TypeVar("Res", bound=Result)
 Status = Literal["found", "partial", "not_found", "invalid", "error"]
 MOST_FAILURES: Final = 3
-"""So many inputs in a row without an answer: the service is down, and the rest is not tried."""
+"""So many inputs in a row without an answer: the service is down, and what is not under way by then is not tried."""
 
 
 class EachRequest(Request):
@@ -95,7 +97,7 @@ class EachAnswer(Generic[Res]):
 
 
 class Each(Outcomes[EachAnswer[Res]]):
-    """What becomes of each input, as they come; one that stands there twice is asked for once."""
+    """What becomes of each input, in order; several are asked for at a time, one that stands there twice once."""
 
     def __init__(
         self, services: Services, request: EachRequest, operation: Operation[Any, Res], field: str, shortfall: Shortfall
@@ -106,23 +108,26 @@ class Each(Outcomes[EachAnswer[Res]]):
         self._shortfall = shortfall
         self.found = 0
         self.missing: list[EachOutcome] = []
+        self._down: EntrezKitError | None = None
 
     def __iter__(self) -> Iterator[EachAnswer[Res]]:
         known: dict[str, EachAnswer[Res]] = {}
         first: EntrezKitError | None = None
         failures = 0
-        down: EntrezKitError | None = None
         inputs = self._request.inputs
+        distinct = list(dict.fromkeys(inputs))
+        at_once = self._services.eutils.at_once if len(distinct) > 1 else 1
+        answers = in_order((partial(self._ask, one) for one in distinct), at_once)
         for number, one in enumerate(inputs, start=1):
             if one not in known:
-                known[one] = EachAnswer(one, error=down) if down is not None else self._ask(one)
+                known[one] = next(answers)
             item = known[one]
             outcome = item.outcome()
             failures = failures + 1 if outcome.status == "error" else 0
             if item.error is not None and outcome.status == "error":
                 first = first or item.error
                 if failures == MOST_FAILURES and item.error.reason != "offline":  # the cache may have the next
-                    down = not_tried(item.error)
+                    self._down = not_tried(item.error)
             self.found += item.result is not None
             if outcome.status != "found":
                 self.missing.append(outcome)
@@ -132,6 +137,8 @@ class Each(Outcomes[EachAnswer[Res]]):
             raise first
 
     def _ask(self, one: str) -> EachAnswer[Res]:
+        if self._down is not None:
+            return EachAnswer(one, error=self._down)
         try:
             request = self._operation.build({**self._request.arguments, self._field: one})
             return EachAnswer(one, result=self._operation.answer(self._services, request))

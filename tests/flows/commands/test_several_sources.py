@@ -12,6 +12,10 @@ from entrez_kit.each import MOST_FAILURES
 from entrez_kit.sandbox.server import Sandbox
 
 
+UNDER_WAY = 6
+"""So many requests may be in flight to NCBI without a key."""
+
+
 def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
@@ -87,7 +91,7 @@ def test_a_service_that_is_down_is_given_up(cli: Cli, monkeypatch: pytest.Monkey
 
     assert done.status == 5
     assert asked <= 6 * MOST_FAILURES
-    assert done.out.count("Not tried, because requests before it failed: ") == 20 - MOST_FAILURES
+    assert done.out.count("Not tried, because requests before it failed: ") >= 20 - MOST_FAILURES - UNDER_WAY
     assert "failed: Not tried" not in done.out, "the reason is told once"
 
 

@@ -1,0 +1,56 @@
+"""One operation for each of several inputs: in order, several at a time."""
+
+import threading
+
+from entrez_kit.each import EachRequest, each
+from entrez_kit.errors import EntityNotFound
+from entrez_kit.model import Request, Result
+from entrez_kit.operation import Operation
+from entrez_kit.services import Services
+from entrez_kit.settings import load_settings
+from entrez_kit.transport.in_flight import departed
+
+
+class Asked(Request):
+    """One id."""
+
+    name: str
+
+
+class Told(Result):
+    """What is known of it."""
+
+    name: str
+
+
+def test_several_inputs_are_asked_for_at_a_time_and_answered_in_order() -> None:
+    together = threading.Barrier(3, timeout=20)
+
+    def answer(_: Services, request: Asked) -> Told:
+        departed()
+        together.wait()  # none of three is answered before all are asked for
+        if request.name == "b":
+            raise EntityNotFound("There is no b.")
+        return Told(name=request.name)
+
+    one = Operation(
+        name="told",
+        function=answer,
+        request=Asked,
+        result=Told,
+        method="told",
+        command=("told",),
+        toolset="entrez",
+        title="Tell",
+    )
+    services = Services(load_settings({}, environ={}))
+
+    found = each(one, "name").answer(services, EachRequest(inputs=["c", "b", "a", "c"]))
+
+    assert [item.name for item in found.results] == ["c", "a", "c"]
+    assert [(item.input, item.status) for item in found.outcomes] == [
+        ("c", "found"),
+        ("b", "not_found"),
+        ("a", "found"),
+        ("c", "found"),
+    ]
