@@ -11,7 +11,6 @@ from terminal import Cli
 from entrez_kit.each import MOST_FAILURES
 from entrez_kit.sandbox.server import Sandbox
 
-
 UNDER_WAY = 6
 """So many requests may be in flight to NCBI without a key."""
 
