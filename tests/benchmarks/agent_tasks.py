@@ -5,7 +5,8 @@
 The answers come from the fixtures themselves, read here with the standard library; a task is solved when the replies to
 its calls hold them. A plan is a list of calls; ``"$0.pmids.0"`` stands for what the reply to the first call has there.
 For another server (``--command node server.js``) a file of plans says how its tools are called: an object of lists of
-``{"tool", "arguments"}`` by the name of the task, which ``--kinds`` prints with the question. Tokens are bytes by four.
+``{"tool", "arguments"}`` by the name of the task, which ``--kinds`` prints with the question. Tokens are bytes by four;
+the table has them by kind of task.
 """
 
 import argparse
@@ -25,18 +26,25 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 TASKS = 50
+SEARCH, FETCH, FACETS = "pubmed_search_articles", "pubmed_fetch_contents", "pubmed_count_facets"
+RELATED, GENES, MESH = "pubmed_article_relationships", "search_genes", "pubmed_lookup_mesh"
 
 Step = tuple[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Task:
-    """A question, what an answer must hold, and the calls that lead there."""
+    """A question, what an answer must hold, and the calls that lead there. Its name is the kind, a colon, and which."""
 
     name: str
     question: str
     answers: tuple[str, ...]
     plan: tuple[Step, ...]
+
+    @property
+    def kind(self) -> str:
+        """The kind of question."""
+        return self.name.partition(":")[0]
 
 
 def text_of(node: ElementTree.Element | None) -> str:
@@ -54,52 +62,107 @@ def articles() -> list[ElementTree.Element]:
 
 def tasks() -> list[Task]:
     """Return the tasks, the same ones in the same order every time."""
-    found = [task for group in (_articles(), _genes(), _mesh(), _fulltext()) for task in group]
-    return found[:TASKS]
+    return [task for group in (_articles(), _topics(), _genes(), _mesh(), _elsewhere(), _fulltext()) for task in group]
 
 
 def _articles() -> Iterator[Task]:
+    """Yield what is asked of single articles."""
     usable = [one for one in articles() if one.find(".//Author/LastName") is not None and _doi(one) and _title(one)]
     usable = [one for one in usable if text_of(one.find(".//Volume")) and text_of(one.find(".//MedlinePgn"))]
-    for one in usable[:8]:
-        yield Task(
-            f"doi-of-{_pmid(one)}",
-            f"Which DOI has the article “{_title(one)}”?",
-            (_doi(one),),
-            (("pubmed_search_articles", {"query_term": f"{_title(one).rstrip('.')}[ti]", "fetch_brief_summaries": 1}),),
-        )
-    with_mesh = [one for one in usable if one.find(".//MeshHeading/DescriptorName") is not None]
-    for one in with_mesh[3:11]:
+    for one in usable[:2]:
+        search: Step = (SEARCH, {"query_term": f"{_title(one).rstrip('.')}[ti]", "fetch_brief_summaries": 1})
+        yield Task(f"doi:{_pmid(one)}", f"Which DOI has the article “{_title(one)}”?", (_doi(one),), (search,))
+    for one in [one for one in usable if one.find(".//AbstractText") is not None][3:5]:
+        search = (SEARCH, {"query_term": f"{_title(one).rstrip('.')}[ti]", "snippet_characters": 200})
+        begins = (text_of(one.find(".//AbstractText"))[:60],)
+        yield Task(f"abstract:{_pmid(one)}", f"How does the abstract of “{_title(one)}” begin?", begins, (search,))
+    for one in [one for one in usable if one.find(".//MeshHeading") is not None][3:5]:
         names = tuple(text_of(node) for node in one.iterfind(".//MeshHeading/DescriptorName"))
-        step = ("pubmed_fetch_contents", {"pmids": [_pmid(one)], "fields": ["mesh_terms.descriptor_name"]})
-        yield Task(f"mesh-of-{_pmid(one)}", f"Which MeSH terms has PMID {_pmid(one)}?", names, (step,))
-    for one in usable[5:11]:
+        yield _fetched("mesh", "Which MeSH terms has", one, names, "mesh_terms.descriptor_name")
+    for one in usable[5:7]:
         names = tuple(text_of(node) for node in one.iterfind(".//AuthorList/Author/LastName"))
-        step = ("pubmed_fetch_contents", {"pmids": [_doi(one)], "fields": ["authors.last_name"]})
-        yield Task(f"authors-of-{_pmid(one)}", f"Who wrote {_doi(one)}?", names, (step,))
-    for one in usable[2:8]:
+        step: Step = (FETCH, {"pmids": [_doi(one)], "fields": ["authors.last_name"]})
+        yield Task(f"authors:{_pmid(one)}", f"Who wrote {_doi(one)}?", names, (step,))
+    for one in [one for one in usable if one.find(".//Identifier[@Source='ORCID']") is not None][:2]:
+        orcid = text_of(one.find(".//Identifier[@Source='ORCID']")).rpartition("/")[2]
+        yield _fetched("orcid", "What are the ORCIDs of the authors of", one, (orcid,), "authors.orcid")
+    for one in [one for one in usable if one.find(".//Keyword") is not None][:2]:
+        words = tuple(text_of(node) for node in one.iterfind(".//Keyword"))
+        yield _fetched("keywords", "Which keywords has", one, words, "keywords")
+    for one in [one for one in articles() if one.find(".//GrantID") is not None][:2]:
+        step = (FETCH, {"pmids": [_pmid(one)], "include_grant_info": True, "fields": ["grant_list"]})
+        yield Task(
+            f"grants:{_pmid(one)}", f"Who paid for PMID {_pmid(one)}?", (text_of(one.find(".//GrantID")),), (step,)
+        )
+    for one in [one for one in articles() if one.find(".//DataBank/AccessionNumberList") is not None][:2]:
+        number = (text_of(one.find(".//AccessionNumber")),)
+        yield _fetched("registration", "Under which numbers is the study registered of", one, number, "data_banks")
+    for one in usable[2:4]:
         reference = {
             "journal": text_of(one.find(".//ISOAbbreviation")) or text_of(one.find(".//Journal/Title")),
             "year": text_of(one.find(".//JournalIssue/PubDate/Year")),
             "volume": text_of(one.find(".//Volume")),
             "first_page": text_of(one.find(".//MedlinePgn")).partition("-")[0],
         }
-        match: Step = ("pubmed_lookup_citation", {"citations": [reference]})
-        yield Task(f"match-{_pmid(one)}", f"Which PMID is {' '.join(reference.values())}?", (_pmid(one),), (match,))
-    for one in usable[:6]:
+        step = ("pubmed_lookup_citation", {"citations": [reference]})
+        yield Task(f"match:{_pmid(one)}", f"Which PMID is {' '.join(reference.values())}?", (_pmid(one),), (step,))
+    for one in usable[:2]:
         first = text_of(one.find(".//AuthorList/Author/LastName"))
         year = text_of(one.find(".//JournalIssue/PubDate/Year"))
         step = ("pubmed_format_citations", {"pmids": [_pmid(one)], "citation_styles": ["apa"]})
-        yield Task(f"cite-{_pmid(one)}", f"Cite PMID {_pmid(one)} in APA.", (first, year, _doi(one)), (step,))
-    for one in [one for one in articles() if one.find(".//ArticleId[@IdType='pmc']") is not None][:4]:
-        step = ("pubmed_convert_ids", {"ids": [_pmid(one)]})
+        yield Task(f"cite:{_pmid(one)}", f"Cite PMID {_pmid(one)} in APA.", (first, year, _doi(one)), (step,))
+    for one in [one for one in articles() if one.find(".//ArticleId[@IdType='pmc']") is not None][:2]:
         pmcid = text_of(one.find("PubmedData/ArticleIdList/ArticleId[@IdType='pmc']"))
-        yield Task(f"pmcid-of-{_pmid(one)}", f"Which PMCID has PMID {_pmid(one)}?", (pmcid,), (step,))
+        step = ("pubmed_convert_ids", {"ids": [_pmid(one)]})
+        yield Task(f"pmcid:{_pmid(one)}", f"Which PMCID has PMID {_pmid(one)}?", (pmcid,), (step,))
+    for one in [one for one in articles() if _retracted(one)][:2]:
+        notice = text_of(one.find(".//CommentsCorrections[@RefType='RetractionIn']/PMID"))
+        step = (FETCH, {"pmids": [_pmid(one)], "fields": ["retraction_status", "corrections"]})
+        yield Task(f"standing:{_pmid(one)}", f"Does PMID {_pmid(one)} stand?", ("retracted", notice), (step,))
+    cited = ".//ReferenceList/Reference/ArticleIdList/ArticleId[@IdType='pubmed']"
+    known = {_pmid(one) for one in articles()}
+    for one in [one for one in articles() if any(text_of(node) in known for node in one.iterfind(cited))][:2]:
+        found = tuple(pmid for pmid in dict.fromkeys(text_of(node) for node in one.iterfind(cited)) if pmid in known)
+        step = (RELATED, {"source_pmid": _pmid(one), "relationship_type": "references", "max_related_results": 50})
+        yield Task(f"references:{_pmid(one)}", f"Which works cites PMID {_pmid(one)}?", found, (step,))
+        step = (RELATED, {"source_pmid": found[0], "relationship_type": "citedin", "max_related_results": 50})
+        yield Task(f"cited-by:{found[0]}", f"Which works cite PMID {found[0]}?", (_pmid(one),), (step,))
+
+
+def _fetched(kind: str, question: str, one: ElementTree.Element, answers: tuple[str, ...], field: str) -> Task:
+    step: Step = (FETCH, {"pmids": [_pmid(one)], "fields": [field]})
+    return Task(f"{kind}:{_pmid(one)}", f"{question} PMID {_pmid(one)}?", answers, (step,))
+
+
+def _topics() -> Iterator[Task]:
+    """Yield what is asked of everything about a subject."""
+    by_heading: dict[str, list[ElementTree.Element]] = {}
     for one in articles():
-        if any(text_of(node) == "Retracted Publication" for node in one.iterfind(".//PublicationType")):
-            notice = text_of(one.find(".//CommentsCorrections[@RefType='RetractionIn']/PMID"))
-            step = ("pubmed_fetch_contents", {"pmids": [_pmid(one)], "fields": ["retraction_status", "corrections"]})
-            yield Task(f"standing-{_pmid(one)}", f"Does PMID {_pmid(one)} stand?", ("retracted", notice), (step,))
+        for node in one.iterfind(".//MeshHeading/DescriptorName"):
+            by_heading.setdefault(text_of(node), []).append(one)
+    for heading in ("Gene Editing", "Sleep"):
+        journals = Counter(text_of(one.find(".//ISOAbbreviation")) for one in by_heading.get(heading, ()))
+        asked: dict[str, Any] = {"query_term": f'"{heading}"[mh:noexp]', "facets": ["journal"]}
+        most = tuple(name for name, number in journals.items() if name and number == max(journals.values()))
+        yield Task(f"journals:{heading}", f"Which journal has most on {heading}?", most, ((FACETS, asked),))
+        years = {text_of(one.find(".//JournalIssue/PubDate/Year")) for one in by_heading.get(heading, ())} - {""}
+        asked = {"query_term": f'"{heading}"[mh:noexp]', "facets": ["year"], "top": 30}
+        answers = tuple(sorted(years))
+        yield Task(f"years:{heading}", f"In which years was {heading} written about?", answers, ((FACETS, asked),))
+    bad = tuple(_pmid(one) for one in articles() if _retracted(one))[:5]
+    step: Step = (SEARCH, {"query_term": "retracted publication[pt]", "max_results": 50})
+    yield Task("retracted:all", "Which articles were retracted?", bad, (step,))
+    one = next(one for one in by_heading["Gene Editing"] if one.find(".//AbstractText") is not None)
+    words = _title(one).rstrip(".")
+    sync: Step = ("pubmed_sync_delta", {"query_key": "editing", "term": '"Gene Editing"[mh]'})
+    look: Step = ("rag_search", {"query": words, "top_k": 3, "details": True})
+    year = text_of(one.find(".//JournalIssue/PubDate/Year"))
+    question = f"Collect what there is on gene editing; which of it says “{words}”, and of which year is it?"
+    yield Task("corpus:editing", question, (_pmid(one), year), (sync, look))
+
+
+def _retracted(one: ElementTree.Element) -> bool:
+    return any(text_of(node) == "Retracted Publication" for node in one.iterfind(".//PublicationType"))
 
 
 def _pmid(one: ElementTree.Element) -> str:
@@ -116,35 +179,59 @@ def _doi(one: ElementTree.Element) -> str:
 
 def _genes() -> Iterator[Task]:
     root = ElementTree.parse(FIXTURES / "gene" / "human.xml").getroot()
-    for gene in list(root.iter("Entrezgene"))[:4]:
+    links = json.loads((FIXTURES / "gene" / "links.json").read_text(encoding="utf-8"))["gene_pubmed"]
+    for place, gene in enumerate(list(root.iter("Entrezgene"))[:3]):
         symbol, number = gene.findtext(".//Gene-ref_locus", ""), gene.findtext(".//Gene-track_geneid", "")
-        yield Task(
-            f"locus-of-{symbol}",
-            f"Where is human {symbol}, and what is its id?",
-            (f"NCBIGene:{number}", gene.findtext(".//Gene-ref_maploc", "")),
-            (
-                ("search_genes", {"query": symbol, "organism": "human", "page_size": 1}),
-                ("get_gene", {"entrez_id": "$0.items.0.id"}),
-            ),
-        )
+        find: Step = (GENES, {"query": symbol, "organism": "human", "page_size": 1})
+        located = (f"NCBIGene:{number}", gene.findtext(".//Gene-ref_maploc", ""))
+        question = f"Where is human {symbol}, and what is its id?"
+        yield Task(f"locus:{symbol}", question, located, (find, ("get_gene", {"entrez_id": "$0.items.0.id"})))
+        if number in links:
+            step: Step = ("get_pubmed_links", {"entrez_id": f"NCBIGene:{number}"})
+            yield Task(
+                f"gene-articles:{symbol}", f"Which articles are about gene {number}?", (*links[number],), (step,)
+            )
+        if not place:
+            wrong: Step = (GENES, {"query": symbol, "organism": "mus musclus", "page_size": 1})
+            yield Task(f"organism:{symbol}", "Which taxid has mus musclus (sic)?", ("Mus musculus", "10090"), (wrong,))
 
 
 def _mesh() -> Iterator[Task]:
     headings = json.loads((FIXTURES / "mesh" / "headings.json").read_text(encoding="utf-8"))
-    for heading in headings[:3]:
+    for heading in headings[:2]:
         name = heading["name"]
-        step = ("pubmed_lookup_mesh", {"query": name, "max_results": 1})
-        yield Task(f"tree-of-{name}", f"Where in MeSH is {name}?", tuple(heading["tree_numbers"]), (step,))
+        step: Step = (MESH, {"query": name, "max_results": 1})
+        yield Task(f"tree:{name}", f"Where in MeSH is {name}?", tuple(heading["tree_numbers"]), (step,))
+    at = {tree: heading for heading in headings for tree in heading.get("tree_numbers", ())}
+    below = {tree: [one for other, one in at.items() if other.rpartition(".")[0] == tree] for tree in at}
+    for tree in [tree for tree in sorted(at) if below[tree]][:2]:
+        narrower = tuple(one["name"] for one in below[tree])
+        step = (MESH, {"query": tree, "include_tree": True})
+        yield Task(f"narrower:{tree}", f"Which headings stand right below {tree}?", narrower, (step,))
+        name, above = below[tree][0]["name"], at[tree]
+        step = (MESH, {"query": name, "include_tree": True, "max_results": 1})
+        yield Task(f"broader:{name}", f"Under which headings stands {name}?", (above["ui"], above["name"]), (step,))
+
+
+def _elsewhere() -> Iterator[Task]:
+    """Yield what is asked of others than PubMed."""
+    preprints = json.loads((FIXTURES / "europepmc" / "preprints.json").read_text(encoding="utf-8"))["records"]
+    for one in [one for one in preprints if "<" not in one["title"]][:2]:
+        title = one["title"].rstrip(".")
+        step: Step = ("europepmc_search", {"query": f'TITLE:"{title}"', "sources": ["PPR"]})
+        yield Task(f"preprint:{one['doi']}", f"Which DOI has the preprint “{title}”?", (one["doi"],), (step,))
+    step = ("pubmed_spell_check", {"query": "crisper"})
+    yield Task("spelling:crisper", "How would NCBI spell crisper?", ("crispr",), (step,))
 
 
 def _fulltext() -> Iterator[Task]:
-    for path in sorted((FIXTURES / "pmc").glob("*.xml")):
+    for path in sorted((FIXTURES / "pmc").glob("*.xml"))[:2]:
         section = ElementTree.parse(path).getroot().find(".//body/sec")
         if section is not None:
             title = text_of(section.find("title"))
             step = ("pubmed_fetch_fulltext", {"pmcids": [path.stem], "sections": [title]})
             words = text_of(section.find("p"))[:40]
-            yield Task(f"section-of-{path.stem}", f"What says {path.stem} under {title}?", (words,), (step,))
+            yield Task(f"section:{path.stem}", f"What says {path.stem} under {title}?", (words,), (step,))
 
 
 def filled(value: Any, replies: list[Any]) -> Any:
@@ -186,6 +273,8 @@ async def ask(connecting: Client, wanted: list[Task], counted: Counter[str]) -> 
                     heard += text
                     counted["calls"] += 1
                     counted["bytes"] += len(text.encode())
+                    counted[f"calls {task.kind}"] += 1
+                    counted[f"bytes {task.kind}"] += len(text.encode())
             except (LookupError, TypeError) as exc:
                 heard += f" ({type(exc).__name__}: {exc})"
             missing = [answer for answer in task.answers if answer not in heard]
@@ -210,7 +299,12 @@ def main() -> int:
         plans = json.loads(options.plans.read_text(encoding="utf-8"))
         steps = {name: tuple((step["tool"], step["arguments"]) for step in plan) for name, plan in plans.items()}
         wanted = [Task(task.name, task.question, task.answers, steps.get(task.name, ())) for task in wanted]
+    kinds = Counter(task.kind for task in wanted)
     counted = anyio.run(run, options.command or [sys.executable, "-m", "entrez_kit", "--demo", "serve"], wanted)
+    for kind, number in sorted(kinds.items()):
+        calls, size = counted[f"calls {kind}"], counted[f"bytes {kind}"]
+        print(f"  {kind:14} {number:2} tasks {calls:2} calls {size:6} bytes {size // 4:5} tokens")
+    print(f"kinds  {len(kinds)}")
     print(f"solved {counted['solved']} of {len(wanted)}")
     print(f"calls  {counted['calls']}")
     print(f"bytes  {counted['bytes']} and {counted['list_bytes']} of tools/list")

