@@ -5,6 +5,7 @@ for each text, all of one dimension, finite, and none of length 0.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -306,6 +307,8 @@ class SentenceModelEmbeddings:
         from importlib import import_module
 
         maker = import_module("sentence_transformers").SentenceTransformer
+        with suppress(ImportError):
+            import_module("transformers.utils.logging").disable_progress_bar()  # it would stand beside every search
         self._model: Any = _loaded(model, lambda: maker(model, local_files_only=offline))
         if MEDCPT in model.lower():
             self._model[1] = type(self._model[1])(len(self.raw([" "])[0]), pooling_mode="cls")

@@ -2,12 +2,16 @@
 
     python tests/benchmarks/retrieval.py            # before and after, on both collections
     python tests/benchmarks/retrieval.py --tune     # find the parameters anew on each, and report on the other
+    ENTREZ_KIT_EMBEDDINGS=hf python tests/benchmarks/retrieval.py --meaning
 
 The folder of recorded data is ENTREZ_KIT_REAL_DATA, or ../shared/real next to the project. "before" is a plain FTS5
 table (`porter unicode61 remove_diacritics 2`) over the same rows, asked for any of the words, ordered by `bm25()`.
 
 "titles" asks for every fourth record by its title, in an index of the records without titles: there is one right answer
 to each, and recall@10 tells how often it is found. Feedback helps where much is relevant and must not hurt here.
+
+"meaning" makes a corpus of the records with the embeddings that the settings name, as `corpus reindex` does, and asks
+by words, by meaning (the nearest passages alone) and by both (as `corpus search --no-quality` does).
 
 Tuning goes through the parameters one by one and keeps what raises nDCG@10 by more than chance would, until nothing
 does. The parameters we ship were found on Cystic Fibrosis, so MEDLARS is the collection to look at.
@@ -18,16 +22,23 @@ import os
 import sqlite3
 import statistics
 import sys
+import tempfile
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
+from corpus_bench import Paper
 from indexed import indexed
 from judged import Collection, Judged, cystic_fibrosis, medlars, ndcg, recall
 
-from entrez_kit.corpus.search import words
+from entrez_kit import EntrezKit, load_settings
+from entrez_kit.corpus.embeddings import embedder_of
+from entrez_kit.corpus.indexing import reindex
+from entrez_kit.corpus.search import vectors, words
 from entrez_kit.corpus.search.score import DEFAULT, Profile
 from entrez_kit.corpus.search.terms import words_of
 
@@ -53,12 +64,17 @@ def main() -> int:
     """Print the figures; return whether the search is worse than the plain one anywhere."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--tune", action="store_true", help="find the parameters on each collection")
+    arguments.add_argument("--meaning", action="store_true", help="search with the embeddings that are set up")
     options = arguments.parse_args()
     folder = Path(os.environ.get("ENTREZ_KIT_REAL_DATA") or ROOT.parent / "shared" / "real") / "retrieval"
     if not folder.is_dir():
         print(f"no collections in {folder}")
         return 1
     collections = (cystic_fibrosis(folder), medlars(folder))
+    if options.meaning:
+        for collection in collections:
+            meaning(collection)
+        return 0
     indexes = {collection.name: indexed(collection.rows) for collection in collections}
     befores = {collection.name: before(collection) for collection in collections}
     worse = False
@@ -108,6 +124,36 @@ def figures(connection: sqlite3.Connection, collection: Collection, profile: Pro
         [hit.pmid for hit in words.search(connection, query.text, TOP, profile=profile)] for query in collection.queries
     ]
     return judged(collection, rankings)
+
+
+def meaning(collection: Collection) -> None:
+    """Print the figures of words, meaning and both, through a corpus of the collection's records."""
+    with tempfile.TemporaryDirectory() as folder, EntrezKit(load_settings({"home": folder})) as kit:
+        services = kit.services
+        services.corpus.upsert_pubmed_docs(
+            Paper(
+                row.pmid, title=row.title, abstract=row.abstract, mesh=list(map(escape, row.terms.split("; ")))
+            ).article()
+            for row in collection.rows
+        )
+        start = time.process_time()
+        made = reindex(services)
+        print(f"{collection.name}: {len(collection.rows):,} records, {made.vectors:,} vectors of {made.model}", end=" ")
+        print(f"in {time.process_time() - start:.0f} CPU seconds")
+        embedder = embedder_of(services.settings, queries=True)
+        assert embedder is not None
+        rankings: dict[str, list[list[int]]] = {"words": [], "meaning": [], "both": []}
+        for query in collection.queries:
+            with services.corpus.reading() as connection:
+                rankings["words"].append([hit.pmid for hit in words.search(connection, query.text, TOP)])
+                vector = next(embedder.matrices([query.text]))[0]
+                near = vectors.nearest(connection, embedder.name, vector, TOP)
+            rankings["meaning"].append([hit.pmid for hit in near])
+            both = kit.rag_search(query=query.text, top_k=TOP, quality_bias=False)
+            rankings["both"].append([int(hit.doc_id.removeprefix("pmid:")) for hit in both.results])
+    for name, found in rankings.items():
+        gained, recalled = judged(collection, found)
+        print(f"  {name:8} nDCG@{TOP} {gained:.4f}  recall@{TOP} {recalled:.4f}")
 
 
 def judged(collection: Collection, rankings: list[list[int]]) -> Figures:
