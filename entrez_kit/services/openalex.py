@@ -10,7 +10,7 @@ from entrez_kit.services.known_shapes import JsonShape, notice, texts
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import Call, Expect, Reply
 from entrez_kit.transport.client import Transport
-from entrez_kit.transport.policy import TTL
+from entrez_kit.transport.policy import TTL, most_in_flight
 
 WORK: Final = JsonShape("OpenAlex's record", {**texts("id doi"), "is_retracted": bool}, due="id doi is_retracted")
 
@@ -20,6 +20,8 @@ class OpenAlex:
 
     def __init__(self, transport: Transport, settings: Settings) -> None:
         self._transport = transport
+        self.at_once: Final = most_in_flight(settings, "openalex")
+        """How many requests of one errand may be in flight."""
         self._base = settings.openalex_url.rstrip("/")
 
     def is_retracted(self, doi: str) -> Reply[bool]:

@@ -258,14 +258,14 @@ def _is_of(work: Work, record: Article) -> bool:
 
 
 def _each(
-    source: SourceName, works: Sequence[Work], read: Callable[[str], Any]
+    source: SourceName, works: Sequence[Work], read: Callable[[str], Any], at_once: int = 1
 ) -> tuple[dict[str, Any], dict[str, SourceStanding]]:
-    """Ask about DOIs one by one; return what was read of each, and what is to be said where nothing was.
+    """Ask about each DOI by itself; return what was read of each, and what is to be said where nothing was.
 
     Once a service has failed for good, the rest is not tried.
     """
     dois = list(dict.fromkeys(work.doi for work in works if work.doi))
-    asked = in_batches(dois, 1, lambda batch: read(batch[0]), refusals=(EntityNotFound, InvalidInput))
+    asked = in_batches(dois, 1, lambda batch: read(batch[0]), refusals=(EntityNotFound, InvalidInput), at_once=at_once)
     silent = {doi: _failed(source, error) for doi, error in asked.failed.items()}
     for doi, error in asked.refused.items():
         held = not isinstance(error, EntityNotFound)
@@ -306,7 +306,8 @@ def _crossref(services: Services, works: Sequence[Work]) -> list[SourceStanding]
 
 
 def _openalex(services: Services, works: Sequence[Work]) -> list[SourceStanding]:
-    found, silent = _each("openalex", works, lambda doi: services.openalex.is_retracted(doi).value)
+    openalex = services.openalex
+    found, silent = _each("openalex", works, lambda doi: openalex.is_retracted(doi).value, openalex.at_once)
 
     def said(work: Work) -> SourceStanding:
         if not work.doi:
