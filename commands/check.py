@@ -65,7 +65,8 @@ def command(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="References (.bib .ris .json .nbib .txt), a manuscript (.docx .tex .md .pdf .xml), a PMCID, or -.",
+            help="References (.bib .ris .json .nbib .txt), a manuscript (.docx .tex .md .pdf .xml), "
+            "a PMCID or PMID, or -.",
         ),
     ],
     sources: Annotated[
@@ -84,7 +85,9 @@ def command(
     only: Annotated[Only, typer.Option("--only", help=help_of(CHECK, "only"))] = Only.ALL,
     fail_on: Annotated[
         str | None,
-        typer.Option("--fail-on", metavar="STATUSES", help="End with status 4 for these alone, with commas."),
+        typer.Option(
+            "--fail-on", metavar="STATUSES", help="End with status 4 for these alone: retracted,not_found,in_text."
+        ),
     ] = None,
     fix: Annotated[
         bool, typer.Option("--fix", help="Write the file corrected beside it: refs.bib becomes refs.fixed.bib.")
@@ -96,6 +99,7 @@ def command(
 
     The status is 0 when all are verified and 4 when there is anything to look at; --fix names every change it makes:
     entrez-kit check refs.bib --fix --dry-run
+    A manuscript before it is sent: entrez-kit check paper.docx --in-text --only problems
     A report for others: entrez-kit check refs.bib -o report.docx
     """
     from entrez_kit.citations.files.reference_files import encoded

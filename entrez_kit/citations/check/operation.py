@@ -740,6 +740,8 @@ def _without_record(reference: Reference, candidates: _Candidates, base: dict[st
         detail = f"PubMed has no record of {', '.join(candidates.absent)}"
         if reference.title:
             detail += ", nor one with this title"
+        elif reference.text and _title_term(reference) is not None:
+            detail += f", nor of what it says: {reference.text[:MAX_SHOWN]}"
         return CheckedReference(**base, status="not_found", detail=detail)
     if reference.text is not None:
         shown = reference.text[:MAX_SHOWN]

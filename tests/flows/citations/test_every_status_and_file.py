@@ -112,6 +112,21 @@ def test_each_status_comes_from_the_command(
         assert only.status == (4 if wanted == row.status else 0), wanted
 
 
+def test_what_is_not_found_shows_what_it_says(cli: Cli, file: Callable[..., str]) -> None:
+    by_doi, by_text = checked(
+        cli(
+            "check",
+            file("list.txt", f"{INVENTED} doi:10.5555/nowhere\n\n{INVENTED}\n"),
+            "--sources",
+            "pubmed",
+            "--json",
+        )
+    )
+
+    assert "no record of 10.5555/nowhere, nor of what it says: Nobodyson" in by_doi["detail"]
+    assert INVENTED[:60] in by_text["detail"]
+
+
 # How works stand
 
 STANDING_ROWS: Final[Mapping[str, tuple[str, str, str]]] = {
