@@ -1,6 +1,5 @@
 """A Europe PMC for the sandbox, with citations and references as it writes them."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -59,8 +58,3 @@ def group(name: str, *links: str | tuple[str, int], db: str = "pubmed") -> str:
 def elink(*sets: str) -> bytes:
     """Return an ELink reply."""
     return f'<?xml version="1.0"?><eLinkResult>{"".join(sets)}</eLinkResult>'.encode()
-
-
-def europepmc_page(outer: str, inner: str, records: Records, total: int) -> bytes:
-    """Return a page of Europe PMC."""
-    return json.dumps({"version": "6.9", "hitCount": total, outer: {inner: list(records)}}).encode()

@@ -1,6 +1,7 @@
 """The terminal door in tests: in this process over a sandbox, or as the real program in a process of its own."""
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -22,6 +23,12 @@ class Done:
     status: int
     out: str
     err: str
+
+
+def envelope(done: Done) -> dict[str, Any]:
+    """Return the error of the last line on stderr."""
+    error: dict[str, Any] = json.loads(done.err.strip().splitlines()[-1])["error"]
+    return error
 
 
 Cli = Callable[..., Done]

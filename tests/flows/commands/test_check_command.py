@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal import Cli, Done
+from terminal import Cli, envelope
 
 from entrez_kit.sandbox.server import Sandbox
 
@@ -23,11 +23,6 @@ RETRACTED = (
     "@article{moon, pmid = {99000050}, title = {Moonlight exposure doubles overnight memory in shift workers}}\n"
 )
 NOBODY = "@article{nobody, title = {Nobody wrote any of these seven words}}\n"
-
-
-def envelope(done: Done) -> dict[str, Any]:
-    error: dict[str, Any] = json.loads(done.err.strip().splitlines()[-1])["error"]
-    return error
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal import Cli, Done, Module, Program
+from terminal import Cli, Done, Module, Program, envelope
 
 from entrez_kit import EntrezKit
 from entrez_kit.databases.fetch import FETCH
@@ -21,12 +21,6 @@ from entrez_kit.sandbox.server import Sandbox
 
 KitFor = Callable[..., EntrezKit]
 IDS = ("672", "999999", "7157", "TP53", "672")
-
-
-def envelope(done: Done) -> dict[str, Any]:
-    """Return the error of the last line on stderr."""
-    error: dict[str, Any] = json.loads(done.err.strip().splitlines()[-1])["error"]
-    return error
 
 
 def lines(done: Done) -> list[dict[str, Any]]:

@@ -11,18 +11,12 @@ from typing import Any
 
 import pytest
 from lxml import etree
-from terminal import Cli, Done
+from terminal import Cli, Done, envelope
 
 from entrez_kit.sandbox.server import Sandbox
 
 MIXED = ("99000050", "12", "PMC99000001", "10.5555/ekit.2025.0006", "nonsense", "99000050")
 FORMATS = ("json", "jsonl", "csv", "tsv", "ids", "xml", "nbib", "md", "table", "ris", "bibtex", "csl")
-
-
-def envelope(done: Done) -> dict[str, Any]:
-    """Return the error of the last line on stderr."""
-    error: dict[str, Any] = json.loads(done.err.strip().splitlines()[-1])["error"]
-    return error
 
 
 def lines(done: Done) -> list[dict[str, Any]]:

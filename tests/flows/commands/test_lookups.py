@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal import Cli, Done
+from terminal import Cli, Done, envelope
 
 from entrez_kit import EntrezKit
 from entrez_kit.databases.mesh import MESH
@@ -26,12 +26,6 @@ BIB = """@article{good, author={Marrowby, Tom J and Luo, Q}, title={Base editing
 @article{bad, author={Nobody, X}, journal={No Such Journal}, year=2019, volume=3, pages={1}}
 @misc{thin, author={Nobody, X}, howpublished={by pigeon}}
 """
-
-
-def envelope(done: Done) -> dict[str, Any]:
-    """Return the error of the last line on stderr."""
-    error: dict[str, Any] = json.loads(done.err.strip().splitlines()[-1])["error"]
-    return error
 
 
 def lines(done: Done) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from terminal import Cli, Done, Module
+from terminal import Cli, Done, Module, envelope
 
 from entrez_kit import EntrezKit, InvalidInput
 from entrez_kit.sandbox.replies import SandboxReply, document
@@ -16,12 +16,6 @@ from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.server import Sandbox
 
 KitFor = Callable[..., EntrezKit]
-
-
-def envelope(done: Done) -> dict[str, Any]:
-    """Return the error of the last line on stderr."""
-    error: dict[str, Any] = json.loads(done.err.strip().splitlines()[-1])["error"]
-    return error
 
 
 def lines(done: Done) -> list[dict[str, Any]]:

@@ -8,18 +8,12 @@ from typing import Any
 
 import pytest
 import rispy
-from terminal import Cli, Done, Module
+from terminal import Cli, Done, Module, envelope
 
 from entrez_kit.model import Warn
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.search import Certificate, SearchParameters, SearchResult, Slice
 from entrez_kit.sandbox.server import Sandbox
-
-
-def envelope(done: Done) -> dict[str, Any]:
-    """Return the error of the last line on stderr."""
-    error: dict[str, Any] = json.loads(done.err.strip().splitlines()[-1])["error"]
-    return error
 
 
 def document(done: Done) -> dict[str, Any]:

@@ -6,10 +6,9 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from terminal import Cli, Done, Program
+from terminal import Cli, Program, envelope
 
 from entrez_kit.citations.style.names import STYLE_NAMES
 from entrez_kit.settings import DEMO_WARNING
@@ -20,12 +19,6 @@ FIRST = (
     "https://doi.org/10.5555/ekit.2019.0001"
 )
 MIXED = ("99000001", "12", "PMC99000002", "nonsense", "99000001")
-
-
-def envelope(done: Done) -> dict[str, Any]:
-    """Return the error of the last line on stderr."""
-    error: dict[str, Any] = json.loads(done.err.strip().splitlines()[-1])["error"]
-    return error
 
 
 def test_a_pipe_gets_the_document(cli: Cli) -> None:
