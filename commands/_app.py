@@ -301,93 +301,49 @@ def _complete_format(ctx: typer.Context, incomplete: str) -> list[str]:
     return [name for name in formats_of(ctx.command) if name.startswith(incomplete)]
 
 
-def _flag(*names: str, help: str) -> Any:
-    return typer.Option(*names, help=help, callback=_keep, expose_value=False, rich_help_panel=EVERYWHERE)
+def _flag(
+    *names: str, help: str, metavar: str | None = None, panel: str = EVERYWHERE, autocompletion: Any = None
+) -> Any:
+    return typer.Option(
+        *names,
+        metavar=metavar,
+        help=help,
+        callback=_keep,
+        expose_value=False,
+        rich_help_panel=panel,
+        autocompletion=autocompletion,
+    )
+
+
+_FORMAT: Final = "Output format: {formats}. Without it: table on a terminal, json in a pipe."
+_FIELDS: Final = "Print only these fields; dots go deeper, e.g. pmid,journal_info.title."
+_FILE: Final = "Write to a file, whole or not at all; its suffix chooses the format (.txt: ids)."
+_DEMO: Final = "Answer from a sandbox with invented articles; no network is used."
+_VERBOSE: Final = "Show request ids, cache hits, timings and the log."
+_CONFIG: Final = "User config to read in place of the usual one."
+_COUNT: Final = "Short for -f count: how many there are."
 
 
 def _common(
     format: Annotated[
         str | None,
-        typer.Option(
-            "-f",
-            "--format",
-            metavar="FORMAT",
-            help="Output format: {formats}. Without it: table on a terminal, json in a pipe.",
-            autocompletion=_complete_format,
-            callback=_keep,
-            expose_value=False,
-            rich_help_panel=OUTPUT,
-        ),
+        _flag("-f", "--format", metavar="FORMAT", help=_FORMAT, panel=OUTPUT, autocompletion=_complete_format),
     ] = None,
-    json: Annotated[
-        bool | None,
-        typer.Option("--json", help="Short for -f json.", callback=_keep, expose_value=False, rich_help_panel=OUTPUT),
-    ] = None,
-    count: Annotated[
-        bool | None,
-        typer.Option(
-            "--count",
-            help="Short for -f count: how many there are.",
-            callback=_keep,
-            expose_value=False,
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    fields: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fields",
-            metavar="A,B.C",
-            help="Print only these fields; dots go deeper, e.g. pmid,journal_info.title.",
-            callback=_keep,
-            expose_value=False,
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="Write to a file, whole or not at all; its suffix chooses the format (.txt: ids).",
-            callback=_keep,
-            expose_value=False,
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    demo: Annotated[
-        bool | None, _flag("--demo", help="Answer from a sandbox with invented articles; no network is used.")
-    ] = None,
+    json: Annotated[bool | None, _flag("--json", help="Short for -f json.", panel=OUTPUT)] = None,
+    count: Annotated[bool | None, _flag("--count", help=_COUNT, panel=OUTPUT)] = None,
+    fields: Annotated[list[str] | None, _flag("--fields", metavar="A,B.C", help=_FIELDS, panel=OUTPUT)] = None,
+    output: Annotated[Path | None, _flag("-o", "--output", metavar="FILE", help=_FILE, panel=OUTPUT)] = None,
+    demo: Annotated[bool | None, _flag("--demo", help=_DEMO)] = None,
     offline: Annotated[bool | None, _flag("--offline", help="Answer from the cache and the corpus only.")] = None,
     refresh: Annotated[bool | None, _flag("--refresh", help="Ask again and replace what is cached.")] = None,
     no_cache: Annotated[bool | None, _flag("--no-cache", help="Neither read nor write the cache.")] = None,
     quiet: Annotated[bool | None, _flag("-q", "--quiet", help="No notes; warnings and errors stay.")] = None,
-    verbose: Annotated[
-        bool | None, _flag("-v", "--verbose", help="Show request ids, cache hits, timings and the log.")
-    ] = None,
+    verbose: Annotated[bool | None, _flag("-v", "--verbose", help=_VERBOSE)] = None,
     color: Annotated[
         Literal["auto", "always", "never"] | None,
-        typer.Option(
-            "--color",
-            metavar="WHEN",
-            help="When to colour: auto, always or never.",
-            callback=_keep,
-            expose_value=False,
-            rich_help_panel=EVERYWHERE,
-        ),
+        _flag("--color", metavar="WHEN", help="When to colour: auto, always or never."),
     ] = None,
-    config_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--config",
-            metavar="FILE",
-            help="User config to read in place of the usual one.",
-            callback=_keep,
-            expose_value=False,
-            rich_help_panel=EVERYWHERE,
-        ),
-    ] = None,
+    config_file: Annotated[Path | None, _flag("--config", metavar="FILE", help=_CONFIG)] = None,
 ) -> None:
     """Carry the options; never called."""
 

@@ -7,7 +7,7 @@ goes to stdout or to the file of ``-o``; ``note`` and ``warn`` go to stderr. A c
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -112,6 +112,36 @@ def help_of(operation: Operation[Any, Any], name: str) -> str:
         model = next(kind for kind in getattr(annotation, "__args__", (annotation,)) if hasattr(kind, "model_fields"))
     # Square brackets are markup to the help page, and field tags to PubMed.
     return str(model.model_fields[last].description or "").replace("[", r"\[")
+
+
+def option(
+    operation: Operation[Any, Any],
+    field: str,
+    *names: str,
+    metavar: str | None = None,
+    more: str = "",
+    panel: str | None = None,
+    words: Iterable[str] = (),
+) -> Any:
+    """Return the option for a field of a request, with the field's description.
+
+    Args:
+        operation: whose request.
+        field: the field; ``date_range.min_date`` goes deeper.
+        names: what the option is called.
+        metavar: what stands for its value.
+        more: what is said behind the description.
+        panel: where it stands in the help.
+        words: what its value is completed to.
+    """
+    complete = completion(*words) if words else None
+    text = f"{help_of(operation, field)} {more}".rstrip()
+    return typer.Option(*names, metavar=metavar, help=text, rich_help_panel=panel, autocompletion=complete)
+
+
+def argument(operation: Operation[Any, Any], field: str, *, metavar: str, more: str = "") -> Any:
+    """Return the argument for a field of a request, with the field's description."""
+    return typer.Argument(metavar=metavar, help=f"{help_of(operation, field)} {more}".rstrip())
 
 
 def emit(

@@ -28,7 +28,7 @@ from ._formats.fields import Record, as_data, columns_at
 from ._formats.writer import Texts
 from ._input import NOT_IDENTIFIERS, READABLE, beside, content_of, ids_in
 from ._output import Sink
-from ._pipeline import View, accepts, counted, help_of, note, plan, run, show_with, state, warn, whole
+from ._pipeline import View, accepts, counted, note, option, plan, run, show_with, state, warn, whole
 from ._state import STDIN
 from ._views.markdown import escaped
 from ._views.text import PUBMED, STATUS_WORDS, findings, page_address
@@ -58,6 +58,9 @@ class _Source:
     in_text: list[InTextFinding]
 
 
+field: Final = partial(option, CHECK)
+
+
 @accepts("table", "json", "jsonl", "csv", "tsv", "md", "html", "docx")
 def command(
     ctx: typer.Context,
@@ -70,19 +73,13 @@ def command(
         ),
     ],
     sources: Annotated[
-        str | None,
-        typer.Option(
-            "--sources", metavar="NAMES", help=f"{help_of(CHECK, 'sources')} With commas: {', '.join(SOURCES)}."
-        ),
+        str | None, field("sources", "--sources", metavar="NAMES", more=f"With commas: {', '.join(SOURCES)}.")
     ] = None,
-    retraction_watch: Annotated[
-        Path | None,
-        typer.Option("--retraction-watch", metavar="FILE", help=help_of(CHECK, "retraction_watch")),
-    ] = None,
+    retraction_watch: Annotated[Path | None, field("retraction_watch", "--retraction-watch", metavar="FILE")] = None,
     in_text: Annotated[
         bool, typer.Option("--in-text", help="Name calls in the text without an entry, and entries never called.")
     ] = False,
-    only: Annotated[Only, typer.Option("--only", help=help_of(CHECK, "only"))] = Only.ALL,
+    only: Annotated[Only, field("only", "--only")] = Only.ALL,
     fail_on: Annotated[
         str | None,
         typer.Option(

@@ -16,7 +16,7 @@ from ._formats.fields import Column, Record, as_data, columns_at
 from ._formats.rows import fit_into_cells
 from ._formats.writer import Texts
 from ._ids import NAME_ARTICLES, InputFiles, failed, read_inputs
-from ._pipeline import View, accepts, help_of, plan, run, show_with, state, warn
+from ._pipeline import View, accepts, argument, option, plan, run, show_with, state, warn
 from ._state import Plan, unknown_suffix
 from ._views.markdown import escaped
 
@@ -39,12 +39,11 @@ DEFAULT_STYLES: Final = ("apa",)
 def command(
     ctx: typer.Context,
     pmids: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="ID...", help=f"{help_of(FORMAT_CITATIONS, 'pmids')} - reads standard input."),
+        list[str] | None, argument(FORMAT_CITATIONS, "pmids", metavar="ID...", more="- reads standard input.")
     ] = None,
-    citation_styles: Annotated[
-        list[str], typer.Option("--style", metavar="STYLE", help=help_of(FORMAT_CITATIONS, "citation_styles"))
-    ] = [*DEFAULT_STYLES],  # noqa: B006  # typer copies it
+    citation_styles: Annotated[list[str], option(FORMAT_CITATIONS, "citation_styles", "--style", metavar="STYLE")] = [
+        *DEFAULT_STYLES
+    ],  # noqa: B006  # typer copies it
     input: InputFiles = None,
 ) -> None:
     """Cite PubMed records in the styles of journals, one citation per id, in order.

@@ -9,7 +9,7 @@ from entrez_kit.pubmed.convert import CONVERT, Conversion, ConvertResult
 
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import NOTHING_ASKED, ONE_REQUEST, InputFiles, failed, read_inputs
-from ._pipeline import View, accepts, help_of, run, show_with
+from ._pipeline import View, accepts, argument, option, run, show_with
 from ._views.text import standing_status
 
 COLUMNS: Final = ("requested_id", "pmid", "pmcid", "doi", "note")
@@ -18,10 +18,8 @@ COLUMNS: Final = ("requested_id", "pmid", "pmcid", "doi", "note")
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids")
 def command(
     ctx: typer.Context,
-    ids: Annotated[
-        list[str] | None, typer.Argument(metavar="ID...", help=f"{help_of(CONVERT, 'ids')} - reads standard input.")
-    ] = None,
-    id_type: Annotated[str | None, typer.Option("--id-type", metavar="KIND", help=help_of(CONVERT, "id_type"))] = None,
+    ids: Annotated[list[str] | None, argument(CONVERT, "ids", metavar="ID...", more="- reads standard input.")] = None,
+    id_type: Annotated[str | None, option(CONVERT, "id_type", "--id-type", metavar="KIND")] = None,
     input: InputFiles = None,
 ) -> None:
     """Convert article identifiers, one outcome per id, in order.

@@ -33,10 +33,11 @@ from ._pipeline import (
     View,
     accepts,
     advise,
+    argument,
     counted,
     emit,
-    help_of,
     note,
+    option,
     plan,
     run,
     show_with,
@@ -65,14 +66,11 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="Name of the corpus.")]
 @app.command("sync")
 def sync_command(
     ctx: typer.Context,
-    query_key: Annotated[str, typer.Argument(metavar="KEY", help=help_of(SYNC, "query_key"))],
+    query_key: Annotated[str, argument(SYNC, "query_key", metavar="KEY")],
     term: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[TERM]", help=f"{help_of(SYNC, 'term')} A key that has one needs none."),
+        list[str] | None, argument(SYNC, "term", metavar="[TERM]", more="A key that has one needs none.")
     ] = None,
-    overlap_days: Annotated[
-        int, typer.Option("--overlap-days", metavar="N", help=help_of(SYNC, "overlap_days"), show_default=True)
-    ] = 5,
+    overlap_days: Annotated[int, option(SYNC, "overlap_days", "--overlap-days", metavar="N")] = 5,
     replace_term: Annotated[
         bool, typer.Option("--replace-term", help="Start the key anew with another term; records stay, and versions.")
     ] = False,
@@ -155,19 +153,12 @@ HIT_COLUMNS: Final[dict[str, Column]] = columns_at(
 @accepts(*ROWS, "ids")
 def search_command(
     ctx: typer.Context,
-    query: Annotated[list[str], typer.Argument(metavar="QUERY", help=help_of(RAG_SEARCH, "query"))],
-    top_k: Annotated[
-        int, typer.Option("-n", "--top-k", metavar="N", help=help_of(RAG_SEARCH, "top_k"), show_default=True)
-    ] = 20,
-    quality_bias: Annotated[
-        bool, typer.Option("--quality/--no-quality", help=help_of(RAG_SEARCH, "quality_bias"))
-    ] = True,
-    details: Annotated[bool, typer.Option("--details", help=help_of(RAG_SEARCH, "details"))] = False,
-    corpus: Annotated[str | None, typer.Option("--corpus", metavar="KEY", help=help_of(RAG_SEARCH, "corpus"))] = None,
-    index: Annotated[
-        Literal["local", "weaviate"],
-        typer.Option("--index", metavar="NAME", help=help_of(RAG_SEARCH, "index"), show_default=True),
-    ] = "local",
+    query: Annotated[list[str], argument(RAG_SEARCH, "query", metavar="QUERY")],
+    top_k: Annotated[int, option(RAG_SEARCH, "top_k", "-n", "--top-k", metavar="N")] = 20,
+    quality_bias: Annotated[bool, option(RAG_SEARCH, "quality_bias", "--quality/--no-quality")] = True,
+    details: Annotated[bool, option(RAG_SEARCH, "details", "--details")] = False,
+    corpus: Annotated[str | None, option(RAG_SEARCH, "corpus", "--corpus", metavar="KEY")] = None,
+    index: Annotated[Literal["local", "weaviate"], option(RAG_SEARCH, "index", "--index", metavar="NAME")] = "local",
 ) -> None:
     """Search the corpus: by words, and by meaning too where embeddings are set up.
 
@@ -238,10 +229,8 @@ def _described(store: "Store", result: RagSearchResult) -> Iterator[Record]:
 @app.command("get")
 def get_command(
     ctx: typer.Context,
-    doc_id: Annotated[
-        str, typer.Argument(metavar="ID", help=f"{help_of(RAG_GET, 'doc_id')} A PMID alone will do, too.")
-    ],
-    details: Annotated[bool, typer.Option("--details", help=help_of(RAG_GET, "details"))] = False,
+    doc_id: Annotated[str, argument(RAG_GET, "doc_id", metavar="ID", more="A PMID alone will do, too.")],
+    details: Annotated[bool, option(RAG_GET, "details", "--details")] = False,
 ) -> None:
     """Show one record of the corpus with its quality as of today.
 
@@ -265,7 +254,7 @@ def get_command(
 @checkpoint.command("get")
 def checkpoint_get_command(
     ctx: typer.Context,
-    query_key: Annotated[str, typer.Argument(metavar="KEY", help=help_of(CHECKPOINT_GET, "query_key"))],
+    query_key: Annotated[str, argument(CHECKPOINT_GET, "query_key", metavar="KEY")],
 ) -> None:
     """Show up to which date of entry (EDAT) a query has been followed."""
     view: View[CheckpointGetResult] = _one_document("checkpoint_page")
@@ -275,8 +264,8 @@ def checkpoint_get_command(
 @checkpoint.command("set")
 def checkpoint_set_command(
     ctx: typer.Context,
-    query_key: Annotated[str, typer.Argument(metavar="KEY", help=help_of(CHECKPOINT_SET, "query_key"))],
-    last_edat: Annotated[str, typer.Argument(metavar="TIME", help=help_of(CHECKPOINT_SET, "last_edat"))],
+    query_key: Annotated[str, argument(CHECKPOINT_SET, "query_key", metavar="KEY")],
+    last_edat: Annotated[str, argument(CHECKPOINT_SET, "last_edat", metavar="TIME")],
     why: Annotated[str | None, typer.Option("--note", metavar="TEXT", help="What the log says about it.")] = None,
 ) -> None:
     """Set from where the next sync starts; back makes it look at older records again. The log remembers.
@@ -359,16 +348,12 @@ def audit_command(
     ctx: typer.Context,
     query_key: Key,
     sources: Annotated[
-        str | None,
-        typer.Option("--sources", metavar="NAMES", help=f"{help_of(AUDIT, 'sources')} Any of {', '.join(SOURCES)}."),
+        str | None, option(AUDIT, "sources", "--sources", metavar="NAMES", more=f"Any of {', '.join(SOURCES)}.")
     ] = None,
     retraction_watch: Annotated[
-        Path | None,
-        typer.Option("--retraction-watch", metavar="FILE", help=help_of(AUDIT, "retraction_watch")),
+        Path | None, option(AUDIT, "retraction_watch", "--retraction-watch", metavar="FILE")
     ] = None,
-    references: Annotated[
-        bool, typer.Option("--references/--no-references", help=help_of(AUDIT, "references"), show_default=True)
-    ] = True,
+    references: Annotated[bool, option(AUDIT, "references", "--references/--no-references")] = True,
 ) -> None:
     """How do the works of a corpus stand today, by all sources, and which of them cite a retracted one?
 

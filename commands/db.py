@@ -17,7 +17,7 @@ from entrez_kit.model import Result
 from ._formats.fields import Record, as_data, columns_at
 from ._formats.writer import Texts
 from ._ids import NOTHING_ASKED, ONE_REQUEST, InputFiles, failed, read_inputs
-from ._pipeline import View, accepts, help_of, note, plan, run, show_with, state
+from ._pipeline import View, accepts, argument, note, option, plan, run, show_with, state
 
 app = typer.Typer(help="Any Entrez database: what it holds; search it, summarise, fetch and link its records.")
 
@@ -53,8 +53,8 @@ Identifiers = Annotated[
 @accepts(*ROWS)
 def info(
     ctx: typer.Context,
-    db: Annotated[str | None, typer.Argument(metavar="[DB]", help=help_of(INFO, "db"))] = None,
-    term: Annotated[str | None, typer.Option("--term", metavar="QUERY", help=help_of(INFO, "term"))] = None,
+    db: Annotated[str | None, argument(INFO, "db", metavar="[DB]")] = None,
+    term: Annotated[str | None, option(INFO, "term", "--term", metavar="QUERY")] = None,
 ) -> None:
     """List the databases, describe one, or count a query's records in each.
 
@@ -87,25 +87,15 @@ def info(
 @accepts(*ROWS, "count")
 def search(
     ctx: typer.Context,
-    db: Annotated[str, typer.Argument(metavar="DB", help=help_of(SEARCH, "db"))],
-    term: Annotated[list[str], typer.Argument(metavar="QUERY", help=help_of(SEARCH, "term"))],
-    max_results: Annotated[
-        int, typer.Option("-n", "--max-results", metavar="N", help=help_of(SEARCH, "max_results"), show_default=True)
-    ] = 20,
-    offset: Annotated[
-        int, typer.Option("--offset", metavar="N", help=help_of(SEARCH, "offset"), show_default=True)
-    ] = 0,
-    sort: Annotated[str | None, typer.Option("--sort", metavar="ORDER", help=help_of(SEARCH, "sort"))] = None,
-    min_date: Annotated[
-        str | None, typer.Option("--min-date", metavar="DATE", help=help_of(SEARCH, "min_date"))
-    ] = None,
-    max_date: Annotated[
-        str | None, typer.Option("--max-date", metavar="DATE", help=help_of(SEARCH, "max_date"))
-    ] = None,
-    date_type: Annotated[
-        str | None, typer.Option("--date-type", metavar="TYPE", help=help_of(SEARCH, "date_type"))
-    ] = None,
-    use_history: Annotated[bool, typer.Option("--history", help=help_of(SEARCH, "use_history"))] = False,
+    db: Annotated[str, argument(SEARCH, "db", metavar="DB")],
+    term: Annotated[list[str], argument(SEARCH, "term", metavar="QUERY")],
+    max_results: Annotated[int, option(SEARCH, "max_results", "-n", "--max-results", metavar="N")] = 20,
+    offset: Annotated[int, option(SEARCH, "offset", "--offset", metavar="N")] = 0,
+    sort: Annotated[str | None, option(SEARCH, "sort", "--sort", metavar="ORDER")] = None,
+    min_date: Annotated[str | None, option(SEARCH, "min_date", "--min-date", metavar="DATE")] = None,
+    max_date: Annotated[str | None, option(SEARCH, "max_date", "--max-date", metavar="DATE")] = None,
+    date_type: Annotated[str | None, option(SEARCH, "date_type", "--date-type", metavar="TYPE")] = None,
+    use_history: Annotated[bool, option(SEARCH, "use_history", "--history")] = False,
 ) -> None:
     """Search any database for UIDs, and see how NCBI understood the query.
 
@@ -144,7 +134,7 @@ def search(
 @accepts(*ROWS)
 def summary(
     ctx: typer.Context,
-    db: Annotated[str, typer.Argument(metavar="DB", help=help_of(SUMMARY, "db"))],
+    db: Annotated[str, argument(SUMMARY, "db", metavar="DB")],
     ids: Identifiers = None,
     input: InputFiles = None,
 ) -> None:
@@ -193,10 +183,10 @@ def _title(record: Record) -> str:
 @accepts("text", "json")
 def fetch(
     ctx: typer.Context,
-    db: Annotated[str, typer.Argument(metavar="DB", help=help_of(FETCH, "db"))],
+    db: Annotated[str, argument(FETCH, "db", metavar="DB")],
     ids: Identifiers = None,
-    rettype: Annotated[str | None, typer.Option("--rettype", metavar="TYPE", help=help_of(FETCH, "rettype"))] = None,
-    retmode: Annotated[str | None, typer.Option("--retmode", metavar="MODE", help=help_of(FETCH, "retmode"))] = None,
+    rettype: Annotated[str | None, option(FETCH, "rettype", "--rettype", metavar="TYPE")] = None,
+    retmode: Annotated[str | None, option(FETCH, "retmode", "--retmode", metavar="MODE")] = None,
     input: InputFiles = None,
 ) -> None:
     """Fetch records of any database as NCBI formats them.
@@ -243,15 +233,11 @@ def _was_chosen(ctx: typer.Context) -> bool:
 def link(
     ctx: typer.Context,
     ids: Identifiers = None,
-    source: Annotated[
-        str, typer.Option("--from", metavar="DB", help=help_of(LINK, "source"), show_default=True)
-    ] = "pubmed",
-    target: Annotated[str, typer.Option("--to", metavar="DB", help=help_of(LINK, "target"), show_default=True)] = "pmc",
-    link_name: Annotated[
-        str | None, typer.Option("--link-name", metavar="NAME", help=help_of(LINK, "link_name"))
-    ] = None,
-    scores: Annotated[bool, typer.Option("--scores", help=help_of(LINK, "scores"))] = False,
-    verify: Annotated[bool, typer.Option("--verify", help=help_of(LINK, "verify"))] = False,
+    source: Annotated[str, option(LINK, "source", "--from", metavar="DB")] = "pubmed",
+    target: Annotated[str, option(LINK, "target", "--to", metavar="DB")] = "pmc",
+    link_name: Annotated[str | None, option(LINK, "link_name", "--link-name", metavar="NAME")] = None,
+    scores: Annotated[bool, option(LINK, "scores", "--scores")] = False,
+    verify: Annotated[bool, option(LINK, "verify", "--verify")] = False,
     input: InputFiles = None,
 ) -> None:
     """Follow links between databases, one set per record: entrez-kit db link 7157 --from gene --to pubmed.

@@ -11,7 +11,7 @@ from entrez_kit.europepmc.search import EUROPEPMC_SEARCH, EuropePMCResult, Walk
 from entrez_kit.services.europe_pmc import MAX_PAGE_SIZE
 
 from ._formats.fields import as_data
-from ._pipeline import View, accepts, completion, help_of, note, plan, run, show_with, was_typed
+from ._pipeline import View, accepts, argument, note, option, plan, run, show_with, was_typed
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS, record_key
 
@@ -29,51 +29,33 @@ COLUMNS: Final = {
 _BRIEF: Final = ("table", "ids")
 """Formats that show no more than a brief record holds."""
 
-
-def _help(name: str) -> str:
-    return help_of(EUROPEPMC_SEARCH, name)
+field: Final = partial(option, EUROPEPMC_SEARCH)
 
 
 @accepts(*FORMATS)
 def command(
     ctx: typer.Context,
     query: Annotated[
-        list[str], typer.Argument(metavar="QUERY", help=f"{_help('query')} Several words need no quotes.")
+        list[str], argument(EUROPEPMC_SEARCH, "query", metavar="QUERY", more="Several words need no quotes.")
     ],
-    max_results: Annotated[
-        int | None,
-        typer.Option("-n", "--max-results", metavar="N", help=_help("max_results")),
-    ] = None,
-    page_size: Annotated[
-        int, typer.Option("--page-size", metavar="N", help=_help("page_size"), show_default=True)
-    ] = 25,
-    cursor: Annotated[str, typer.Option("--cursor", metavar="CURSOR", help=_help("cursor"), show_default=True)] = "*",
+    max_results: Annotated[int | None, field("max_results", "-n", "--max-results", metavar="N")] = None,
+    page_size: Annotated[int, field("page_size", "--page-size", metavar="N")] = 25,
+    cursor: Annotated[str, field("cursor", "--cursor", metavar="CURSOR")] = "*",
     sources: Annotated[
         list[str],
-        typer.Option(
+        field(
+            "sources",
             "--source",
             metavar="SOURCE",
-            help=f"{_help('sources')} May be repeated.",
-            show_default=True,
-            autocompletion=completion(
-                "MED", "PMC", "PPR", "PAT", "AGR", "CBA", "CTX", "ETH", "HIR", "NBK", "preprints"
-            ),
+            more="May be repeated.",
+            words=("MED", "PMC", "PPR", "PAT", "AGR", "CBA", "CTX", "ETH", "HIR", "NBK", "preprints"),
         ),
     ] = ["MED", "PMC", "PPR"],  # noqa: B006  # typer reads the default and never changes it
     sort_by: Annotated[
-        str,
-        typer.Option(
-            "--sort",
-            metavar="ORDER",
-            help=_help("sort_by"),
-            show_default=True,
-            autocompletion=completion("relevance", "date", "cited"),
-        ),
+        str, field("sort_by", "--sort", metavar="ORDER", words=("relevance", "date", "cited"))
     ] = "relevance",
-    detail_level: Annotated[
-        str, typer.Option("--detail", metavar="LEVEL", help=_help("detail_level"), show_default=True)
-    ] = "full",
-    synonyms: Annotated[bool, typer.Option("--synonyms", help=_help("synonyms"))] = False,
+    detail_level: Annotated[str, field("detail_level", "--detail", metavar="LEVEL")] = "full",
+    synonyms: Annotated[bool, field("synonyms", "--synonyms")] = False,
     preprints: Annotated[bool, typer.Option("--preprints", help="Only preprints; short for --source PPR.")] = False,
 ) -> None:
     """Search Europe PMC: PubMed's articles, preprints and more; -n goes through as many pages as it takes.

@@ -1,5 +1,6 @@
 """`entrez-kit facets`: what a query finds by year, journal, type and MeSH heading."""
 
+from functools import partial
 from typing import Annotated, Final
 
 import typer
@@ -7,31 +8,23 @@ import typer
 from entrez_kit.pubmed.facets import COUNT_FACETS, FACETS, FacetRow, FacetsResult
 
 from ._formats.fields import as_data, columns_at
-from ._pipeline import View, accepts, completion, help_of, run, show_with
+from ._pipeline import View, accepts, argument, option, run, show_with
 
 COLUMNS: Final = ("facet", "value", "count", "ui")
+
+
+field: Final = partial(option, COUNT_FACETS)
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "count")
 def command(
     ctx: typer.Context,
-    query_term: Annotated[list[str], typer.Argument(metavar="QUERY", help=help_of(COUNT_FACETS, "query_term"))],
+    query_term: Annotated[list[str], argument(COUNT_FACETS, "query_term", metavar="QUERY")],
     facets: Annotated[
-        list[str],
-        typer.Option(
-            "--by",
-            metavar="FACET",
-            help=f"{help_of(COUNT_FACETS, 'facets')} May be repeated; all unless given.",
-            autocompletion=completion(*FACETS),
-        ),
+        list[str], field("facets", "--by", metavar="FACET", more="May be repeated; all unless given.", words=FACETS)
     ] = [*FACETS],  # noqa: B006  # typer copies it
-    top: Annotated[
-        int, typer.Option("-n", "--top", metavar="N", help=help_of(COUNT_FACETS, "top"), show_default=True)
-    ] = 10,
-    max_records: Annotated[
-        int,
-        typer.Option("--max-records", metavar="N", help=help_of(COUNT_FACETS, "max_records"), show_default=True),
-    ] = 1_000,
+    top: Annotated[int, field("top", "-n", "--top", metavar="N")] = 10,
+    max_records: Annotated[int, field("max_records", "--max-records", metavar="N")] = 1_000,
 ) -> None:
     """Count years, journals, types and MeSH headings of what a query finds.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -26,7 +27,7 @@ from entrez_kit.pubmed.record_fetcher import BATCH
 from ._formats.fields import Attributes, Record
 from ._formats.writer import Texts
 from ._ids import NAME_ARTICLES, failed, read_inputs
-from ._pipeline import View, accepts, advise, counted, help_of, note, plan, run, show_with, state, was_typed
+from ._pipeline import View, accepts, advise, counted, note, option, plan, run, show_with, state, was_typed
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS
 
@@ -62,10 +63,6 @@ _MODELS: Final[Mapping[str, Any]] = {
 }
 
 
-def _help(name: str) -> str:
-    return help_of(FETCH_CONTENTS, name)
-
-
 Ids = Annotated[
     list[str] | None,
     typer.Argument(metavar="ID", help="PMIDs, PMCIDs, DOIs or addresses that hold one; - reads standard input."),
@@ -76,6 +73,9 @@ InputFiles = Annotated[
 ]
 
 
+field: Final = partial(option, FETCH_CONTENTS)
+
+
 @accepts(*FORMATS)
 def command(
     ctx: typer.Context,
@@ -83,22 +83,14 @@ def command(
     input: InputFiles = None,
     detail_level: Annotated[
         Literal["abstract_plus", "full_xml", "medline_text", "citation_data"],
-        typer.Option("--detail", metavar="LEVEL", help=_help("detail_level"), show_default=True),
+        field("detail_level", "--detail", metavar="LEVEL"),
     ] = "abstract_plus",
-    include_mesh_terms: Annotated[bool, typer.Option("--mesh/--no-mesh", help=_help("include_mesh_terms"))] = True,
-    include_grant_info: Annotated[bool, typer.Option("--grants", help=_help("include_grant_info"))] = False,
-    query_key: Annotated[
-        str | None, typer.Option("--query-key", metavar="KEY", help=_help("query_key"), rich_help_panel=HISTORY)
-    ] = None,
-    web_env: Annotated[
-        str | None, typer.Option("--web-env", metavar="ENV", help=_help("web_env"), rich_help_panel=HISTORY)
-    ] = None,
-    retstart: Annotated[
-        int | None, typer.Option("--retstart", metavar="N", help=_help("retstart"), rich_help_panel=HISTORY)
-    ] = None,
-    retmax: Annotated[
-        int | None, typer.Option("--retmax", metavar="N", help=_help("retmax"), rich_help_panel=HISTORY)
-    ] = None,
+    include_mesh_terms: Annotated[bool, field("include_mesh_terms", "--mesh/--no-mesh")] = True,
+    include_grant_info: Annotated[bool, field("include_grant_info", "--grants")] = False,
+    query_key: Annotated[str | None, field("query_key", "--query-key", metavar="KEY", panel=HISTORY)] = None,
+    web_env: Annotated[str | None, field("web_env", "--web-env", metavar="ENV", panel=HISTORY)] = None,
+    retstart: Annotated[int | None, field("retstart", "--retstart", metavar="N", panel=HISTORY)] = None,
+    retmax: Annotated[int | None, field("retmax", "--retmax", metavar="N", panel=HISTORY)] = None,
 ) -> None:
     """Fetch PubMed records by PMID, PMCID or DOI: one outcome per input, in order.
 

@@ -15,12 +15,10 @@ from ._formats.fields import Column, Record, as_data, columns_at, values_at
 from ._formats.writer import Writer
 from ._ids import NAME_ARTICLES, NOTHING_ASKED, InputFiles, failed, read_inputs
 from ._output import Sink
-from ._pipeline import View, accepts, counted, help_of, note, plan, run, show_with, state
+from ._pipeline import View, accepts, counted, note, option, plan, run, show_with, state
 from ._state import is_terminal
 
-
-def _help(name: str) -> str:
-    return help_of(FETCH_FULLTEXT, name)
+field: Final = partial(option, FETCH_FULLTEXT)
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md", "html", "docx")
@@ -31,17 +29,14 @@ def command(
         typer.Argument(metavar="ID...", help="PMIDs, PMCIDs, DOIs, also mixed; - reads standard input."),
     ] = None,
     input: InputFiles = None,
-    include_references: Annotated[bool, typer.Option("--references", help=_help("include_references"))] = False,
+    include_references: Annotated[bool, field("include_references", "--references")] = False,
     sections: Annotated[
-        list[str] | None, typer.Option("--section", metavar="TEXT", help=f"{_help('sections')} May be repeated.")
+        list[str] | None, field("sections", "--section", metavar="TEXT", more="May be repeated.")
     ] = None,
-    max_sections: Annotated[int | None, typer.Option("--max-sections", metavar="N", help=_help("max_sections"))] = None,
-    max_characters: Annotated[
-        int | None, typer.Option("--max-characters", metavar="N", help=_help("max_characters"))
-    ] = None,
+    max_sections: Annotated[int | None, field("max_sections", "--max-sections", metavar="N")] = None,
+    max_characters: Annotated[int | None, field("max_characters", "--max-characters", metavar="N")] = None,
     overflow_mode: Annotated[
-        Literal["truncate", "outline"],
-        typer.Option("--overflow", metavar="MODE", help=_help("overflow_mode"), show_default=True),
+        Literal["truncate", "outline"], field("overflow_mode", "--overflow", metavar="MODE")
     ] = "truncate",
 ) -> None:
     """Fetch the full text of articles, from PMC, Europe PMC or an open-access copy.

@@ -16,7 +16,7 @@ from entrez_kit.gene.search import SEARCH_GENES
 
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import InputFiles, failed_input, read_inputs, run_each
-from ._pipeline import View, accepts, help_of, note, plan, run, show_with
+from ._pipeline import View, accepts, argument, note, option, plan, run, show_with
 
 app = typer.Typer(help="Genes: find candidates by symbol or words, look one up, find articles about it.")
 
@@ -52,18 +52,12 @@ GENE_COLUMNS: Final = columns_at(
 @accepts(*FORMATS, "count")
 def search(
     ctx: typer.Context,
-    query: Annotated[list[str], typer.Argument(metavar="QUERY", help=help_of(SEARCH_GENES, "query"))],
-    organism: Annotated[
-        str | None, typer.Option("--organism", metavar="NAME", help=help_of(SEARCH_GENES, "organism"))
-    ] = None,
-    page_size: Annotated[
-        int, typer.Option("--page-size", metavar="N", help=help_of(SEARCH_GENES, "page_size"), show_default=True)
-    ] = 50,
-    cursor: Annotated[
-        str | None, typer.Option("--cursor", metavar="CURSOR", help=help_of(SEARCH_GENES, "cursor"))
-    ] = None,
+    query: Annotated[list[str], argument(SEARCH_GENES, "query", metavar="QUERY")],
+    organism: Annotated[str | None, option(SEARCH_GENES, "organism", "--organism", metavar="NAME")] = None,
+    page_size: Annotated[int, option(SEARCH_GENES, "page_size", "--page-size", metavar="N")] = 50,
+    cursor: Annotated[str | None, option(SEARCH_GENES, "cursor", "--cursor", metavar="CURSOR")] = None,
     include_discontinued: Annotated[
-        bool, typer.Option("--include-discontinued", help=help_of(SEARCH_GENES, "include_discontinued"))
+        bool, option(SEARCH_GENES, "include_discontinued", "--include-discontinued")
     ] = False,
 ) -> None:
     """Find genes by symbol, alias, name or words, the likeliest first.
@@ -102,7 +96,7 @@ def get(
         list[str] | None, typer.Argument(metavar="ID...", help="NCBIGene:7157 ...; - reads standard input.")
     ] = None,
     input: InputFiles = None,
-    slim: Annotated[bool, typer.Option("--slim", help=help_of(GET_GENE, "slim"))] = False,
+    slim: Annotated[bool, option(GET_GENE, "slim", "--slim")] = False,
 ) -> None:
     """Look genes up by their ids, one outcome per id, in order.
 
@@ -169,12 +163,8 @@ def pubmed(
         list[str] | None, typer.Argument(metavar="ID...", help="NCBIGene:7157 ...; - reads standard input.")
     ] = None,
     input: InputFiles = None,
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", help=help_of(GET_PUBMED_LINKS, "limit"), show_default=True)
-    ] = 10,
-    offset: Annotated[
-        int, typer.Option("--offset", metavar="N", help=help_of(GET_PUBMED_LINKS, "offset"), show_default=True)
-    ] = 0,
+    limit: Annotated[int, option(GET_PUBMED_LINKS, "limit", "--limit", metavar="N")] = 10,
+    offset: Annotated[int, option(GET_PUBMED_LINKS, "offset", "--offset", metavar="N")] = 0,
 ) -> None:
     """List the PMIDs of articles about a gene, or about each of several: their records say which.
 

@@ -1,5 +1,6 @@
 """`entrez-kit mesh`: headings, synonyms, scope notes and tree numbers."""
 
+from functools import partial
 from typing import Annotated, Final
 
 import typer
@@ -7,23 +8,22 @@ import typer
 from entrez_kit.databases.mesh import MESH, MeshRecord, MeshResult
 
 from ._formats.fields import as_data, columns_at
-from ._pipeline import View, accepts, help_of, note, plan, run, show_with
+from ._pipeline import View, accepts, argument, note, option, plan, run, show_with
 
 COLUMNS: Final = ("ui", "name", "kind", "tree_numbers", "entry_terms", "scope_note")
+
+
+field: Final = partial(option, MESH)
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids", "count")
 def command(
     ctx: typer.Context,
-    query: Annotated[list[str], typer.Argument(metavar="TERM", help=help_of(MESH, "query"))],
-    max_results: Annotated[
-        int, typer.Option("-n", "--max-results", metavar="N", help=help_of(MESH, "max_results"), show_default=True)
-    ] = 10,
-    offset: Annotated[int, typer.Option("--offset", metavar="N", help=help_of(MESH, "offset"), show_default=True)] = 0,
-    include_details: Annotated[
-        bool, typer.Option("--details/--no-details", help=help_of(MESH, "include_details"))
-    ] = True,
-    include_tree: Annotated[bool, typer.Option("--tree", help=help_of(MESH, "include_tree"))] = False,
+    query: Annotated[list[str], argument(MESH, "query", metavar="TERM")],
+    max_results: Annotated[int, field("max_results", "-n", "--max-results", metavar="N")] = 10,
+    offset: Annotated[int, field("offset", "--offset", metavar="N")] = 0,
+    include_details: Annotated[bool, field("include_details", "--details/--no-details")] = True,
+    include_tree: Annotated[bool, field("include_tree", "--tree")] = False,
 ) -> None:
     """Look up MeSH headings by name, synonym, identifier or tree number.
 

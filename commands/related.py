@@ -19,7 +19,7 @@ from entrez_kit.relationships.operation import RELATIONSHIPS
 from ._formats.fields import Record, as_data, columns_at
 from ._formats.rows import fit_into_cells
 from ._ids import NAME_ARTICLES, InputFiles, read_inputs, run_each
-from ._pipeline import View, accepts, completion, counted, help_of, note, plan, show_with
+from ._pipeline import View, accepts, argument, counted, note, option, plan, show_with
 from ._views.markdown import escaped, item
 from ._views.text import standing_status
 
@@ -31,46 +31,26 @@ COLUMNS: Final = (
 CITATIONS: Final = "citation_formats"
 
 
+field: Final = partial(option, RELATIONSHIPS)
+
+
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md", "count")
 def command(
     ctx: typer.Context,
     source_pmid: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="ID...", help=f"{help_of(RELATIONSHIPS, 'source_pmid')} May be several; - reads standard input."
-        ),
+        argument(RELATIONSHIPS, "source_pmid", metavar="ID...", more="May be several; - reads standard input."),
     ] = None,
     input: InputFiles = None,
     relationship_type: Annotated[
         str,
-        typer.Option(
-            "--type",
-            metavar="RELATION",
-            help=help_of(RELATIONSHIPS, "relationship_type"),
-            show_default=True,
-            autocompletion=completion("similar", "citedin", "references", CITATIONS),
-        ),
+        field("relationship_type", "--type", metavar="RELATION", words=("similar", "citedin", "references", CITATIONS)),
     ] = "pubmed_similar_articles",
-    max_related_results: Annotated[
-        int,
-        typer.Option(
-            "-n", "--max-results", metavar="N", help=help_of(RELATIONSHIPS, "max_related_results"), show_default=True
-        ),
-    ] = 5,
-    depth: Annotated[
-        int, typer.Option("--depth", metavar="N", help=help_of(RELATIONSHIPS, "depth"), show_default=True)
-    ] = 1,
-    budget: Annotated[
-        int, typer.Option("--budget", metavar="N", help=help_of(RELATIONSHIPS, "budget"), show_default=True)
-    ] = DEFAULT_BUDGET,
+    max_related_results: Annotated[int, field("max_related_results", "-n", "--max-results", metavar="N")] = 5,
+    depth: Annotated[int, field("depth", "--depth", metavar="N")] = 1,
+    budget: Annotated[int, field("budget", "--budget", metavar="N")] = DEFAULT_BUDGET,
     citation_styles: Annotated[
-        list[str],
-        typer.Option(
-            "--style",
-            metavar="STYLE",
-            help=f"{help_of(RELATIONSHIPS, 'citation_styles')} May be repeated.",
-            show_default=True,
-        ),
+        list[str], field("citation_styles", "--style", metavar="STYLE", more="May be repeated.")
     ] = ["ris"],  # noqa: B006  # typer reads the default and never changes it
 ) -> None:
     """Find articles similar to, citing or cited by an article.

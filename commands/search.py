@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from functools import partial
 from typing import Annotated, Any, Final
 
 import typer
@@ -14,7 +15,19 @@ from entrez_kit.services.esearch_reply import DROPPED
 
 from ._formats import drawn_by
 from ._formats.fields import DocumentPaths, as_data, columns_at
-from ._pipeline import View, accepts, completion, help_of, note, plan, run, show_with, state, tell_warnings, was_typed
+from ._pipeline import (
+    View,
+    accepts,
+    argument,
+    note,
+    option,
+    plan,
+    run,
+    show_with,
+    state,
+    tell_warnings,
+    was_typed,
+)
 from ._report import watching
 from ._state import STDIN, Plan
 
@@ -28,9 +41,7 @@ COLUMNS: Final = columns_at(
 _TITLED: Final = ("table", "csv", "tsv", "md", "html", "docx")
 """Formats that are of little use without titles: summaries are asked for unless the user says how many."""
 
-
-def _help(name: str) -> str:
-    return help_of(SEARCH_ARTICLES, name)
+field: Final = partial(option, SEARCH_ARTICLES)
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md", "html", "docx", "count", *RECORDS)
@@ -38,95 +49,54 @@ def command(
     ctx: typer.Context,
     query_term: Annotated[
         list[str],
-        typer.Argument(metavar="QUERY", help=f"{_help('query_term')} Several words need no quotes; - reads stdin."),
+        argument(SEARCH_ARTICLES, "query_term", metavar="QUERY", more="Several words need no quotes; - reads stdin."),
     ],
-    max_results: Annotated[
-        int, typer.Option("-n", "--max-results", metavar="N", help=_help("max_results"), show_default=True)
-    ] = 20,
-    offset: Annotated[int, typer.Option("--offset", metavar="N", help=_help("offset"), show_default=True)] = 0,
-    sort_by: Annotated[
-        str,
-        typer.Option(
-            "--sort",
-            metavar="ORDER",
-            help=_help("sort_by"),
-            show_default=True,
-            autocompletion=completion(*SORT_NAMES),
-        ),
-    ] = "relevance",
-    retrieve_all: Annotated[bool, typer.Option("--all", help=_help("retrieve_all"))] = False,
+    max_results: Annotated[int, field("max_results", "-n", "--max-results", metavar="N")] = 20,
+    offset: Annotated[int, field("offset", "--offset", metavar="N")] = 0,
+    sort_by: Annotated[str, field("sort_by", "--sort", metavar="ORDER", words=SORT_NAMES)] = "relevance",
+    retrieve_all: Annotated[bool, field("retrieve_all", "--all")] = False,
     fetch_brief_summaries: Annotated[
         int | None,
-        typer.Option(
+        field(
+            "fetch_brief_summaries",
             "--summaries",
             metavar="N",
-            help=f"{_help('fetch_brief_summaries')} Tables, and --fields that name one, ask for as many as they show.",
+            more="Tables, and --fields that name one, ask for as many as they show.",
         ),
     ] = None,
-    snippet_characters: Annotated[
-        int, typer.Option("--snippets", metavar="N", help=_help("snippet_characters"), show_default=True)
-    ] = 0,
-    use_history: Annotated[bool, typer.Option("--history", help=_help("use_history"))] = False,
+    snippet_characters: Annotated[int, field("snippet_characters", "--snippets", metavar="N")] = 0,
+    use_history: Annotated[bool, field("use_history", "--history")] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="End with status 2 when PubMed dropped a phrase or a field of the query.")
     ] = False,
-    min_date: Annotated[
-        str | None,
-        typer.Option("--min-date", metavar="DATE", help=_help("date_range.min_date"), rich_help_panel=DATES),
-    ] = None,
-    max_date: Annotated[
-        str | None,
-        typer.Option("--max-date", metavar="DATE", help=_help("date_range.max_date"), rich_help_panel=DATES),
-    ] = None,
+    min_date: Annotated[str | None, field("date_range.min_date", "--min-date", metavar="DATE", panel=DATES)] = None,
+    max_date: Annotated[str | None, field("date_range.max_date", "--max-date", metavar="DATE", panel=DATES)] = None,
     date_type: Annotated[
-        str,
-        typer.Option(
-            "--date-type",
-            metavar="TYPE",
-            help=_help("date_range.date_type"),
-            rich_help_panel=DATES,
-            show_default=True,
-            autocompletion=completion("pdat", "mdat", "edat"),
-        ),
+        str, field("date_range.date_type", "--date-type", metavar="TYPE", panel=DATES, words=("pdat", "mdat", "edat"))
     ] = "pdat",
     filter_by_publication_types: Annotated[
         list[str] | None,
-        typer.Option(
-            "--type",
-            metavar="TYPE",
-            help=f"{_help('filter_by_publication_types')} May be repeated.",
-            rich_help_panel=FILTERS,
-        ),
+        field("filter_by_publication_types", "--type", metavar="TYPE", more="May be repeated.", panel=FILTERS),
     ] = None,
-    author: Annotated[
-        str | None, typer.Option("--author", metavar="NAME", help=_help("author"), rich_help_panel=FILTERS)
-    ] = None,
-    journal: Annotated[
-        str | None, typer.Option("--journal", metavar="NAME", help=_help("journal"), rich_help_panel=FILTERS)
-    ] = None,
+    author: Annotated[str | None, field("author", "--author", metavar="NAME", panel=FILTERS)] = None,
+    journal: Annotated[str | None, field("journal", "--journal", metavar="NAME", panel=FILTERS)] = None,
     mesh_terms: Annotated[
-        list[str] | None,
-        typer.Option("--mesh", metavar="TERM", help=f"{_help('mesh_terms')} May be repeated.", rich_help_panel=FILTERS),
+        list[str] | None, field("mesh_terms", "--mesh", metavar="TERM", more="May be repeated.", panel=FILTERS)
     ] = None,
-    language: Annotated[
-        str | None, typer.Option("--language", metavar="NAME", help=_help("language"), rich_help_panel=FILTERS)
-    ] = None,
+    language: Annotated[str | None, field("language", "--language", metavar="NAME", panel=FILTERS)] = None,
     species: Annotated[
         str | None,
-        typer.Option(
+        field(
+            "species",
             "--species",
             metavar="NAME",
-            help=f"{_help('species')} humans or animals.",
-            rich_help_panel=FILTERS,
-            autocompletion=completion("humans", "animals"),
+            more="humans or animals.",
+            panel=FILTERS,
+            words=("humans", "animals"),
         ),
     ] = None,
-    free_full_text: Annotated[
-        bool, typer.Option("--free-full-text", help=_help("free_full_text"), rich_help_panel=FILTERS)
-    ] = False,
-    has_abstract: Annotated[
-        bool, typer.Option("--has-abstract", help=_help("has_abstract"), rich_help_panel=FILTERS)
-    ] = False,
+    free_full_text: Annotated[bool, field("free_full_text", "--free-full-text", panel=FILTERS)] = False,
+    has_abstract: Annotated[bool, field("has_abstract", "--has-abstract", panel=FILTERS)] = False,
 ) -> None:
     """Search PubMed and see how it understood the query.
 

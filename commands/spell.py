@@ -7,7 +7,7 @@ import typer
 from entrez_kit.databases.spell import SPELL, SpellResult
 
 from ._formats.fields import as_data, columns_at
-from ._pipeline import View, accepts, help_of, run, show_with
+from ._pipeline import View, accepts, argument, option, run, show_with
 
 COLUMNS: Final = ("original", "corrected", "has_suggestion")
 
@@ -15,8 +15,8 @@ COLUMNS: Final = ("original", "corrected", "has_suggestion")
 @accepts("table", "json", "jsonl", "csv", "tsv")
 def command(
     ctx: typer.Context,
-    query: Annotated[list[str], typer.Argument(metavar="QUERY", help=help_of(SPELL, "query"))],
-    db: Annotated[str, typer.Option("--db", metavar="DB", help=help_of(SPELL, "db"), show_default=True)] = "pubmed",
+    query: Annotated[list[str], argument(SPELL, "query", metavar="QUERY")],
+    db: Annotated[str, option(SPELL, "db", "--db", metavar="DB")] = "pubmed",
 ) -> None:
     """Check the spelling of a query: entrez-kit spell astma inhaler.
 
