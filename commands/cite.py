@@ -41,9 +41,9 @@ def command(
     pmids: Annotated[
         list[str] | None, argument(FORMAT_CITATIONS, "pmids", metavar="ID...", more="- reads standard input.")
     ] = None,
-    citation_styles: Annotated[list[str], option(FORMAT_CITATIONS, "citation_styles", "--style", metavar="STYLE")] = [
-        *DEFAULT_STYLES
-    ],  # noqa: B006  # typer copies it
+    citation_styles: Annotated[list[str], option(FORMAT_CITATIONS, "citation_styles", "--style", metavar="STYLE")] = [  # noqa: B006
+        *DEFAULT_STYLES  # typer copies it
+    ],
     input: InputFiles = None,
 ) -> None:
     """Cite PubMed records in the styles of journals, one citation per id, in order.
