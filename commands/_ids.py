@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, Generic, TypeVar
 
 import typer
 
@@ -20,7 +20,6 @@ from ._pipeline import counted, note, plan, run
 from ._state import STDIN, Terminal
 
 Res = TypeVar("Res", bound=Result)
-Shown = TypeVar("Shown")
 
 CODES: Final = {
     "not_found": "ENTITY_NOT_FOUND",
@@ -92,6 +91,65 @@ def read_inputs(
 NAME_ARTICLES: Final = "Name PMIDs, PMCIDs or DOIs; - reads them from standard input, -i FILE from a file."
 
 
+class _Several(Generic[Res]):
+    """How the answers about several ids are shown: as each alone is, every record with the id it comes from.
+
+    Args:
+        view: how a single answer is shown.
+        field: what records call the id.
+        left_out: how much there is beyond what an answer lists.
+    """
+
+    def __init__(self, view: View[Res], field: str, left_out: Callable[[Res], int]) -> None:
+        self._one, self._field, self._left_out = view, field, left_out
+        self._seen: set[str] = set()
+        self.rest: dict[str, int] = {}
+
+    def view(self) -> View[EachResult]:
+        """Return the view of all answers."""
+        one, field = self._one, self._field
+        total = one.total
+        return View(
+            table=self._table,
+            records=self._records,
+            record_model=Any,
+            columns={field: lambda record: record.get(field), **one.columns},
+            records_key="results",
+            page=one.page,
+            between=one.between,
+            ids=self._ids,
+            total=(lambda result: sum(map(total, result.results))) if total is not None else None,
+        )
+
+    def _records(self, item: EachAnswer[Res]) -> Iterator[Record]:
+        if item.result is None:
+            yield failed_input(item)
+            return
+        self.rest[item.input] = self._left_out(item.result)
+        source = getattr(item.result, self._field, item.input)  # a PMID, where a DOI was given
+        yield from ({self._field: source, **record} for record in self._one.records(item.result))
+
+    def _ids(self, item: EachAnswer[Res]) -> Iterator[str]:
+        """Yield the ids of an answer that no answer before it had."""
+        if item.result is None:
+            return
+        self.rest[item.input] = self._left_out(item.result)
+        one = self._one
+        found = one.ids(item.result) if one.ids else (str(record[one.id_key]) for record in one.found(item.result))
+        for uid in found:
+            if uid not in self._seen:
+                self._seen.add(uid)
+                yield uid
+
+    def _table(self, result: EachResult, console: Any) -> Any:
+        from rich.console import Group
+        from rich.text import Text
+
+        missing = [f"{one.input}: {one.message or one.status}" for one in result.outcomes if one.status != "found"]
+        parts = [part for one in result.results for part in (self._one.table(one, console), Text(""))]
+        return Group(*parts, *(Text(visible(text), style="yellow") for text in missing))
+
+
 def run_each(
     ctx: typer.Context,
     operation: Operation[Any, Res],
@@ -122,66 +180,19 @@ def run_each(
     if len(ids) == 1:
         run(ctx, operation, {**arguments, field: ids[0]}, view, label=label, afterwards=afterwards)
         return
-    seen: set[str] = set()
-    rest: dict[str, int] = {}
-
-    def counting(shown: Callable[[EachAnswer[Res]], Iterator[Shown]]) -> Callable[[EachAnswer[Res]], Iterator[Shown]]:
-        def show(item: EachAnswer[Res]) -> Iterator[Shown]:
-            if item.result is not None:
-                rest[item.input] = left_out(item.result)
-            return shown(item)
-
-        return show
-
-    def records(item: EachAnswer[Res]) -> Iterator[Record]:
-        if item.result is None:
-            yield failed_input(item)
-        else:
-            source = getattr(item.result, field, item.input)  # a PMID, where a DOI was given
-            yield from ({field: source, **record} for record in view.records(item.result))
-
-    def once(item: EachAnswer[Res]) -> Iterator[str]:
-        found = [] if item.result is None else view.ids(item.result) if view.ids else map(_id, view.found(item.result))
-        for one in found:
-            if one not in seen:
-                seen.add(one)
-                yield one
-
-    def _id(record: Record) -> str:
-        return str(record[view.id_key])
-
-    def table(result: EachResult, console: Any) -> Any:
-        from rich.console import Group
-        from rich.text import Text
-
-        missing = [f"{one.input}: {one.message or one.status}" for one in result.outcomes if one.status != "found"]
-        parts = [part for one in result.results for part in (view.table(one, console), Text(""))]
-        return Group(*parts, *(Text(visible(text), style="yellow") for text in missing))
+    several = _Several(view, field, left_out)
 
     def remarks(said: Each[Res] | EachResult) -> None:
-        if isinstance(said, EachResult):
-            rest.update({str(place): left_out(one) for place, one in enumerate(said.results)})
-        cut = [number for number in rest.values() if number > 0]
+        rest = map(left_out, said.results) if isinstance(said, EachResult) else several.rest.values()
+        cut = [number for number in rest if number > 0]
         if cut and not plan(ctx).says_total:
             note(ctx, f"{sum(cut):,} more around {counted(len(cut), 'id')}: raise {more}")
 
-    total = view.total
-    several: View[EachResult] = View(
-        table=table,
-        records=counting(records),
-        record_model=Any,
-        columns={field: lambda record: record.get(field), **view.columns},
-        records_key="results",
-        page=view.page,
-        between=view.between,
-        ids=counting(once),
-        total=(lambda result: sum(map(total, result.results))) if total is not None else None,
-    )
     run(
         ctx,
         each(operation, field),
         {"inputs": list(ids), "arguments": arguments},
-        several,
+        several.view(),
         label=label,
         over="inputs",
         empty=EachResult(results=[]),
