@@ -1,13 +1,15 @@
 """What a manuscript holds for checking."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
+from entrez_kit.citations.files.reference_files import READERS, decoded, kind_of
 from entrez_kit.citations.files.references import Reference, unreadable
 from entrez_kit.errors import InvalidInput
 from entrez_kit.model import Warn
 
+MAX_FILES: Final = 20
 Beside = Callable[[str], bytes | None]
 """Reads a file that a manuscript names (its .bib, its .bbl), from the folder it stands in; None where there is none."""
 
@@ -48,6 +50,33 @@ class Manuscript:
     keyed: bool = False
     counts: Literal["paragraph"] | None = None
     warnings: list[Warn] = field(default_factory=list)
+
+
+def entries_beside(
+    names: Iterable[str], beside: Beside, called: Collection[str] | None
+) -> tuple[list[Reference], list[Warn]]:
+    """Return the entries of the files that a manuscript names which it calls, and what there is to say about these.
+
+    Args:
+        names: the files.
+        beside: reads them.
+        called: keys of entries; None for all of them.
+
+    Raises:
+        InvalidInput: one of the files cannot be read.
+    """
+    references: list[Reference] = []
+    warnings: list[Warn] = []
+    for name in list(dict.fromkeys(names))[:MAX_FILES]:
+        content = beside(name)
+        if content is None:
+            warnings.append(Warn(code="file_missing", message=f"{name} does not stand beside the manuscript."))
+            continue
+        text = decoded(content, name).text
+        found = READERS[kind_of(text, name, f".{name.rpartition('.')[2]}")](text, name)
+        warnings += found.warnings
+        references += [one for one in found.references if called is None or one.key in called]
+    return references, warnings
 
 
 def too_large(name: str, what: str) -> InvalidInput:

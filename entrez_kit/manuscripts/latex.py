@@ -6,10 +6,10 @@ from itertools import zip_longest
 from typing import Final
 
 from entrez_kit.citations.check.written import as_reference
-from entrez_kit.citations.files.read_bibtex import BibtexFile, untexed
+from entrez_kit.citations.files.read_bibtex import untexed
 from entrez_kit.citations.files.reference_files import decoded
 from entrez_kit.citations.files.references import RefAuthor, Reference, identifier_of, year_in
-from entrez_kit.manuscripts.document import Beside, KeyCall, Line, Manuscript
+from entrez_kit.manuscripts.document import Beside, KeyCall, Line, Manuscript, entries_beside
 from entrez_kit.model import Warn
 
 _COMMENT: Final = re.compile(r"(?<!\\)%[^\n]*+")
@@ -27,7 +27,6 @@ _NAMES: Final = re.compile(r"\\name\{author\}")
 _NEXT: Final = re.compile(r"\\(?:field|list|strng|name|verb|true|warn)\{")
 _FAMILY: Final = re.compile(r"\b(family|given|prefix)=\{((?:[^{}]|\{[^{}]*+\})*+)\}")
 _PERSON: Final = re.compile(r"\{\{(?:[^{}]*+hash=|un=|uniquename=)")
-MAX_FILES: Final = 20
 
 
 def read_latex(content: bytes, name: str, beside: Beside) -> Manuscript:
@@ -115,15 +114,5 @@ def _names(entry: str) -> str:
 def _of_files(text: str, beside: Beside, called: set[str]) -> tuple[list[Reference], list[Warn]]:
     """Return the entries of the .bib files that are called; all of them where ``\\nocite{*}`` says so."""
     names = [name.strip() for match in _FILES.finditer(text) for name in match[1].split(",") if name.strip()]
-    references: list[Reference] = []
-    warnings: list[Warn] = []
-    for name in list(dict.fromkeys(names))[:MAX_FILES]:
-        file = name if name.endswith(".bib") else f"{name}.bib"
-        content = beside(file)
-        if content is None:
-            warnings.append(Warn(code="file_missing", message=f"{file} does not stand beside the manuscript."))
-            continue
-        found = BibtexFile(decoded(content, file).text, file)
-        warnings += found.warnings
-        references += [one for one in found.references if one.key in called or "*" in called]
-    return references, warnings
+    files = (name if name.endswith(".bib") else f"{name}.bib" for name in names)
+    return entries_beside(files, beside, None if "*" in called else called)

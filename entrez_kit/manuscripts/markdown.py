@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.citations.check.written import as_reference, divided, list_part
-from entrez_kit.citations.files.reference_files import decoded, kind_of, reference_file
+from entrez_kit.citations.files.reference_files import decoded
 from entrez_kit.citations.files.references import Reference
-from entrez_kit.manuscripts.document import Beside, KeyCall, Line, Manuscript
+from entrez_kit.manuscripts.document import Beside, KeyCall, Line, Manuscript, entries_beside
 from entrez_kit.model import Warn
 
 if TYPE_CHECKING:
@@ -99,18 +99,7 @@ def named_references(text: str, beside: Beside) -> tuple[list[Reference], list[W
     match = _BIBLIOGRAPHY.search(head)
     words = re.split(r"[\s\[\],\"']", match[1]) if match else []
     names = [word for word in words if word.endswith((".bib", ".bibtex", ".json", ".ris", ".nbib"))]
-    references: list[Reference] = []
-    warnings: list[Warn] = []
-    for name in names:
-        content = beside(name)
-        if content is None:
-            warnings.append(Warn(code="file_missing", message=f"{name} does not stand beside the manuscript."))
-            continue
-        text = decoded(content, name).text
-        found = reference_file(text, name, kind_of(text, name, f".{name.rpartition('.')[2]}"))
-        warnings += found.warnings
-        references += [one for one in found.references if one.key in called or re.search(r"nocite:.*@\*", head, re.S)]
-    return references, warnings
+    return entries_beside(names, beside, None if re.search(r"nocite:.*@\*", head, re.DOTALL) else called)
 
 
 def paragraphs(text: str) -> Iterator[tuple[int, str, bool]]:

@@ -34,7 +34,7 @@ _SIGNS: Final = (
         ),
     ),
 )
-_READERS: Final[dict[str, Callable[[str, str], ReferenceFile]]] = {
+READERS: Final[dict[str, Callable[[str, str], ReferenceFile]]] = {
     "bibtex": BibtexFile,
     "ris": RisFile,
     "csl": CslFile,
@@ -111,7 +111,7 @@ def reference_file(text: str, name: str, kind: str) -> ReferenceFile:
     Raises:
         InvalidInput: it cannot be read, or holds no reference; the message says where.
     """
-    file = _READERS[kind](text, name)
+    file = READERS[kind](text, name)
     if not file.references:
         raise unreadable(name, "there is no reference in this file", hint=HINT)
     return file
