@@ -77,6 +77,8 @@ def read_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> d
             read[name] = value
             continue
         fitting = _fit(value, properties[meant])
+        if meant != own[name] and properties[meant].get("pattern", "").startswith("^pmid:"):
+            fitting = re.sub(r"^(?=[0-9]+$)", "pmid:", str(fitting))  # what is called a PMID needs no such name again
         if meant in required or not _says_nothing(fitting, properties[meant]):
             read[meant] = fitting
     for place, inner in nested.items():

@@ -63,7 +63,8 @@ LITERATURE_REVIEW: Final = Recipe(
         (
             "pubmed_search_articles",
             "Call pubmed_search_articles with a query of MeSH terms and free words (synonyms joined by OR, concepts by "
-            "AND){since}, max_results {max_articles}, fetch_brief_summaries {summaries}. Read `warnings` and "
+            "AND){since}, max_results {max_articles}, fetch_brief_summaries {summaries}, snippet_characters 300. Read "
+            "`warnings` and "
             "`query_translation`: where PubMed dropped a phrase or read it otherwise, correct the query and search "
             "again. Note total_found. A second search for reviews alone (filter_by_publication_types "
             '["Review", "Systematic Review"]) shows what is settled.',
@@ -71,7 +72,7 @@ LITERATURE_REVIEW: Final = Recipe(
         (
             "pubmed_fetch_contents",
             "Choose the most relevant PMIDs by their summaries and call pubmed_fetch_contents for up to {max_articles} "
-            "of them, 20 per call. Look at `retraction_status` first: do not build on retracted articles, and say so "
+            'of them, with fields ["title", "abstract_text", "publication_types", "retraction_status"]. Look at `retraction_status` first: do not build on retracted articles, and say so "
             "where one would have mattered.",
         ),
         (

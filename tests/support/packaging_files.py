@@ -37,7 +37,8 @@ description: Search PubMed and NCBI Gene, check how articles stand, and cite the
 # Search, check, cite
 
 1. Search with `{search}`. Read `warnings` and `query_broadened`: NCBI drops words it does not know. For a concept take
-   its heading from `{mesh}`; for preprints use `{europepmc}`.
+   its heading from `{mesh}`; for preprints use `{europepmc}`. What a topic is made of (years, journals, types, MeSH)
+   counts `{facets}` in one call.
 2. Read with `{fetch}`, many PMIDs in one call, and `fields` for what you need alone. Look at `retraction_status` before
    you rely on an article. A reply with `reply_cut` goes on where it says.
 3. Turn references into PMIDs with `{match}`; what is a mismatch or not found is not to be cited.
@@ -60,6 +61,7 @@ def files() -> dict[str, str]:
     skill = SKILL.format(
         search=names["search_articles"],
         mesh=names["lookup_mesh"],
+        facets=names["count_facets"],
         europepmc=names["europepmc_search"],
         fetch=names["fetch_contents"],
         match=names["lookup_citation"],

@@ -35,6 +35,14 @@ MEANT: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("get_gene", {"gene_id": "NCBIGene:1"}, {"entrez_id": "NCBIGene:1"}),
     ("get_pubmed_links", {"entrezId": "NCBIGene:1", "max_results": 3}, {"entrez_id": "NCBIGene:1", "limit": 3}),
     ("rag_search", {"q": "x", "limit": 3, "query_key": "k"}, {"query": "x", "top_k": 3, "corpus": "k"}),
+    ("rag_get", {"pmid": 12}, {"doc_id": "pmid:12"}),
+    ("rag_get", {"doc_id": "12"}, {"doc_id": "12"}),
+    (
+        "pubmed_count_facets",
+        {"query": "x", "by": "year", "limit": 3},
+        {"query_term": "x", "facets": ["year"], "top": 3},
+    ),
+    ("pubmed_lookup_mesh", {"tree_number": "C14"}, {"query": "C14"}),
     ("europepmc_search", {"term": "x", "max_results": 3}, {"query": "x", "page_size": 3}),
     ("entrez_fetch", {"database": "gene", "id": "1"}, {"db": "gene", "ids": ["1"]}),
     (
