@@ -72,8 +72,9 @@ LITERATURE_REVIEW: Final = Recipe(
         (
             "pubmed_fetch_contents",
             "Choose the most relevant PMIDs by their summaries and call pubmed_fetch_contents for up to {max_articles} "
-            'of them, with fields ["title", "abstract_text", "publication_types", "retraction_status"]. Look at `retraction_status` first: do not build on retracted articles, and say so "
-            "where one would have mattered.",
+            'of them, with fields ["title", "abstract_text", "publication_types", "retraction_status"]. '
+            "Look at `retraction_status` first: do not build on retracted articles, and say so where one would have "
+            "mattered.",
         ),
         (
             "pubmed_article_relationships",
