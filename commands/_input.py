@@ -41,7 +41,7 @@ _LABEL: Final = re.compile(r"\b(pmid|pmcid|pmc|doi|pubmed)(?:\s*+[:=]\s++(?=\S)|
 _NUMBERED: Final = re.compile(r"\s*+\[[0-9]{1,5}\]\s*+[^\s,\]]")
 """The number in front of a reference, which is no beginning of JSON."""
 _COMMENT: Final = re.compile(r"(?:^|\s)#.*")
-_DOI_INSIDE: Final = re.compile(r"(?<![0-9.])10\.[0-9]{4,9}(?:\.[0-9]+)*+/")
+_DOI_INSIDE: Final = re.compile(r"(?<![0-9.])10\.[0-9]{4,9}(?>(?:\.[0-9]+)*)/")
 _NEXT_ID: Final = re.compile(
     r"[,;](?=(?:[0-9]{5,10}(?![^,;])|pmid\b|pmc[0-9]|pmcid\b|doi:|https?://|10\.[0-9]{4,9}(?:\.[0-9]+)*/))",
     re.IGNORECASE,

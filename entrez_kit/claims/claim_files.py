@@ -50,7 +50,7 @@ _LEAST_QUOTED: Final = 4
 _GROUP: Final = re.compile(r"\[[^\[\]@]*+@[^\[\]]*+\](?!\()")
 _LABELLED: Final = re.compile(
     r"\b(?:PMIDs?|PMCIDs?|doi)\b\s*+:?\s*+(10\.[0-9]{4,9}/[^\s,;)\]]++|(?:PMC)?[0-9]++)"
-    r"((?:\s*+[,;]\s*+(?:10\.[0-9]{4,9}/[^\s,;)\]]++|(?:PMC)?[0-9]{4,}+))*+)|\b(PMC[0-9]++)\b",
+    r"((?>(?:\s*+[,;]\s*+(?:10\.[0-9]{4,9}/[^\s,;)\]]++|(?:PMC)?[0-9]{4,}+))*))|\b(PMC[0-9]++)\b",
     re.IGNORECASE,
 )
 _ADDRESS: Final = re.compile(r"<https?://[^\s<>]+>|https?://[^\s<>()\[\]]+(?:\([^\s<>()]*\)[^\s<>()\[\]]*)*")
@@ -59,19 +59,19 @@ _BRACKETED: Final = re.compile(
     re.IGNORECASE,
 )
 """A citation in brackets of its own."""
-_NUMBERED: Final = re.compile(r"\[(\^[^\[\]\s]{1,60}|[0-9]{1,4}(?:\s?[,;–—-]\s?[0-9]{1,4}(?![0-9]))*+)\](?![(:])")
+_NUMBERED: Final = re.compile(r"\[(\^[^\[\]\s]{1,60}|[0-9]{1,4}(?>(?:\s?[,;–—-]\s?[0-9]{1,4}(?![0-9]))*))\](?![(:])")
 """A footnote, or numbers in a list."""
 _NOTE: Final = re.compile(r"\[\^[^\[\]\s]{1,60}\]:")
 _BEHIND_STOP: Final = re.compile(rf"([.!?…][\"”’]?)((?:{_NUMBERED.pattern.replace('(', '(?:', 1)})+)(?=\s|$)")
 _CITATION: Final = re.compile("|".join(one.pattern for one in (_GROUP, _NUMBERED, _BRACKETED)), re.IGNORECASE)
 _JOINED: Final = re.compile(
-    r"(?:[\s,;:]|\b(?:and|but|or|yet|so|while|whereas|although|though|which)\b)++", re.IGNORECASE
+    r"(?>(?:[\s,;:]|\b(?:and|but|or|yet|so|while|whereas|although|though|which)\b)+)", re.IGNORECASE
 )
 """What joins a clause to the one before it."""
 MOST_CALLED: Final = 100
 _LABEL: Final = re.compile(r"\b(?:PMIDs?|PMCIDs?|DOIs?)\b\s*+:?\s++", re.IGNORECASE)
 _SPACE: Final = re.compile(r"\s*+")
-_EMPTIED: Final = re.compile(r"[(\[](?:[\s,;.]|\b(?:see|e\.g|i\.e|cf|and|also|in|ref|refs)\b)*+[)\]]", re.IGNORECASE)
+_EMPTIED: Final = re.compile(r"[(\[](?>(?:[\s,;.]|\b(?:see|e\.g|i\.e|cf|and|also|in|ref|refs)\b)*)[)\]]", re.IGNORECASE)
 """Brackets in which only a citation stood."""
 
 

@@ -18,7 +18,7 @@ _KINDS: Final[dict[str, RecordKind]] = {"D": "descriptor", "Q": "qualifier", "C"
 MAX_RESULTS: Final = 50
 _UI: Final = re.compile(r"[CDQ](?:[0-9]{6}|[0-9]{9})")
 """A unique identifier; those given since 2014 have nine digits."""
-_TREE_NUMBER: Final = re.compile(r"[A-Z][0-9]{2}(?:\.[0-9]{3})*+")
+_TREE_NUMBER: Final = re.compile(r"[A-Z][0-9]{2}(?>(?:\.[0-9]{3})*)")
 PER_SUMMARY: Final = 500
 """Records per ESummary in JSON."""
 

@@ -35,15 +35,15 @@ _WALL: Final = re.compile(
     re.IGNORECASE,
 )
 _SECTION: Final = re.compile(
-    r"^#{1,6}(?:[^\w\n]|[0-9_]){0,60}+(introduction|discussion|references|acknowledge?ments?|main text)\b",
+    r"^#{1,6}(?>(?:[^\w\n]|[0-9_]){0,60})(introduction|discussion|references|acknowledge?ments?|main text)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_ATTRIBUTE: Final = r"[^\s/>=]++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?+"
-_TAG: Final = re.compile(rf"<[a-zA-Z][^\s/>]*+((?:[\s/=]++|{_ATTRIBUTE})*+)")
+_ATTRIBUTE: Final = r"[^\s/>=]++(?>(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?)"
+_TAG: Final = re.compile(rf"<[a-zA-Z][^\s/>]*+((?>(?:[\s/=]++|{_ATTRIBUTE})*))")
 _META_CHARSET: Final = re.compile(rb"<meta[^>]{0,200}?charset\s*+=\s*+[\"']?\s*+([A-Za-z0-9._:-]{2,40})", re.IGNORECASE)
 _XML_CHARSET: Final = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._:-]{2,40})[\"']")
 _RULE: Final = r"\|(?:-+\|)+\n"
-_CAPTION_ROW: Final = re.compile(rf"^\|([^|\n]*+)\|(?: *\|)++\n{_RULE}(\|[^\n]*\n{_RULE})", re.MULTILINE)
+_CAPTION_ROW: Final = re.compile(rf"^\|([^|\n]*+)\|(?>(?: *\|)+)\n{_RULE}(\|[^\n]*\n{_RULE})", re.MULTILINE)
 _NEEDLESS: Final = (
     (re.compile(r"(?<!\\)\\\[([^\[\]\\\n]{0,300})\\\](?![(:\[])"), r"[\1]"),
     (re.compile(r"(?<!\\)\\<(?![A-Za-z/!?])"), "<"),

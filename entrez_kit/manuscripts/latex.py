@@ -13,7 +13,7 @@ from entrez_kit.manuscripts.document import Beside, KeyCall, Line, Manuscript, e
 from entrez_kit.model import Warn
 
 _COMMENT: Final = re.compile(r"(?<!\\)%[^\n]*+")
-_ITEM: Final = re.compile(r"\\bibitem\s*+(?:\[(?:[^\[\]{}]|\{(?:[^{}]|\{[^{}]*+\})*+\})*+\])?\s*+\{([^{}]++)\}")
+_ITEM: Final = re.compile(r"\\bibitem\s*+(?:\[(?>(?:[^\[\]{}]|\{(?>(?:[^{}]|\{[^{}]*+\})*)\})*)\])?\s*+\{([^{}]++)\}")
 _END: Final = re.compile(r"\\end\{thebibliography\}")
 _BLOCK: Final = re.compile(
     r"\\(?:newblock|hskip\s[^\n]{0,60}?\\relax|bibinfo\{[a-z]++\}|natexlab|BibitemOpen|BibitemShut)\b"
@@ -21,11 +21,11 @@ _BLOCK: Final = re.compile(
 _CITE: Final = re.compile(r"\\[A-Za-z]{0,12}?cite[A-Za-z]{0,12}+\*?+\s*+(?:\[[^\[\]]*+\]\s*+){0,2}\{([^{}]++)\}")
 _FILES: Final = re.compile(r"\\(?:bibliography|addbibresource(?:\[[^\[\]]*+\])?)\s*+\{([^{}]++)\}")
 _ENTRY: Final = re.compile(r"\\entry\{([^{}]++)\}\{[^{}]++\}")
-_FIELD: Final = re.compile(r"\\field\{([a-z]++)\}\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*+\})*+\})*+)\}")
+_FIELD: Final = re.compile(r"\\field\{([a-z]++)\}\{((?>(?:[^{}]|\{(?>(?:[^{}]|\{[^{}]*+\})*)\})*))\}")
 _VERB: Final = re.compile(r"\\verb\{([a-z]++)\}\s*+\\verb ([^\n]++)\s*+\\endverb")
 _NAMES: Final = re.compile(r"\\name\{author\}")
 _NEXT: Final = re.compile(r"\\(?:field|list|strng|name|verb|true|warn)\{")
-_FAMILY: Final = re.compile(r"\b(family|given|prefix)=\{((?:[^{}]|\{[^{}]*+\})*+)\}")
+_FAMILY: Final = re.compile(r"\b(family|given|prefix)=\{((?>(?:[^{}]|\{[^{}]*+\})*))\}")
 _PERSON: Final = re.compile(r"\{\{(?:[^{}]*+hash=|un=|uniquename=)")
 
 

@@ -23,8 +23,8 @@ from entrez_kit.sandbox.terms import Terms, terms_of
 from entrez_kit.sandbox.text import fold, normal
 
 _RECORD: Final = re.compile(
-    rb"<(PubmedArticle|PubmedBookArticle)(?:\s[^<>]*+)?>(?:[^<]++|<(?!/?\1[\s>]))*+</\1\s*+>"
-    rb"|<DeleteCitation\s*+>((?:[^<]++|<(?!/?DeleteCitation[\s>]))*+)</DeleteCitation\s*+>",
+    rb"<(PubmedArticle|PubmedBookArticle)(?:\s[^<>]*+)?>(?>(?:[^<]++|<(?!/?\1[\s>]))*)</\1\s*+>"
+    rb"|<DeleteCitation\s*+>((?>(?:[^<]++|<(?!/?DeleteCitation[\s>]))*))</DeleteCitation\s*+>",
     re.DOTALL,
 )
 _PMID: Final = re.compile(rb"<PMID[^<>]*+>\s*+([0-9]++)\s*+</PMID>")

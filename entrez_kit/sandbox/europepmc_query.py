@@ -14,7 +14,7 @@ from entrez_kit.sandbox.text import normal, words
 
 _TOKEN: Final = re.compile(
     r"\s*+(?:(?P<field>[A-Za-z][A-Za-z0-9_]*):\s*+)?"
-    r'(?:(?P<open>\()|"(?P<phrase>(?:\\.|[^"\\])*+)"|\[(?P<range>[^\]]*+)\]|(?P<word>(?:\\.|[^\s()"\[\]\\])++))|\s*+(?P<close>\))'
+    r'(?:(?P<open>\()|"(?P<phrase>(?>(?:\\.|[^"\\])*))"|\[(?P<range>[^\]]*+)\]|(?P<word>(?>(?:\\.|[^\s()"\[\]\\])+)))|\s*+(?P<close>\))'
 )
 _CLOSING: Final = re.compile(r"\s*+\)")
 _FIELDS: Final = {

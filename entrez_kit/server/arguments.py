@@ -51,7 +51,7 @@ SYNONYMS: Final = tuple(
 where that is not given as well and no second one of its arguments could be meant."""
 
 _ID: Final = r"(?:PMC)?[0-9]++"
-_IDS: Final = re.compile(rf"\s*+{_ID}(?:(?:\s*+[,;]\s*+|\s++){_ID})++\s*+", re.IGNORECASE)
+_IDS: Final = re.compile(rf"\s*+{_ID}(?>(?:(?:\s*+[,;]\s*+|\s++){_ID})+)\s*+", re.IGNORECASE)
 
 
 def read_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:

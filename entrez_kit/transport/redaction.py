@@ -16,7 +16,7 @@ _PARAMETER: Final = re.compile(r"(?i)\b((?:api[_-]?key|e?mail|mailto)(?:=|%3D))(
 # A value ends at its quotation mark or, in a text that was cut, at the end: what can never fail and never goes back
 # stays linear in whatever a service or a caller writes.
 _MEMBER: Final = re.compile(
-    r"""(?is)(["'](?:api[_-]?key|email)["']\s*+:\s*+)(?:"(?:[^"\\]|\\.)*+"?|'(?:[^'\\]|\\.)*+'?)"""
+    r"""(?is)(["'](?:api[_-]?key|email)["']\s*+:\s*+)(?:"(?>(?:[^"\\]|\\.)*)"?|'(?>(?:[^'\\]|\\.)*)'?)"""
 )
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 

@@ -406,7 +406,7 @@ _JUNK: Final = expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT
 _MISPLACED: Final = expat.errors.XML_ERROR_MISPLACED_XML_PI
 
 
-_COMMENTS: Final = rb"\s*+(?:<!--(?:(?!-->).)*+-->\s*+)*+"
+_COMMENTS: Final = rb"\s*+(?>(?:<!--(?>(?:(?!-->).)*)-->\s*+)*)"
 _ENDS_ELEMENT: Final = re.compile(rb"<(?:/([^<>/\s]++)\s*+|([^<>/\s]++)[^<>]*/)>" + _COMMENTS + rb"\Z", re.S)
 
 

@@ -224,6 +224,19 @@ def test_every_pattern_is_linear() -> None:
     assert not wrong, "\n".join(f"{name}\n    {found}" for name, found in wrong.items())
 
 
+def repeats_a_group_possessively(source: str) -> bool:
+    """Tell whether a pattern has ``(...)*+`` or the like; ``(?>(?:...)*)`` says the same."""
+    plain = re.sub(r"\[\^?\]?[^\]]*\]", "x", re.sub(r"\\.", "x", source, flags=re.DOTALL))
+    return re.search(r"\)(?:[*+?]|\{[0-9,]+\})\+", plain) is not None
+
+
+def test_no_pattern_repeats_a_group_possessively() -> None:
+    """Python before 3.11.5 gets that wrong, and finds nothing."""
+    assert repeats_a_group_possessively(r"(?:[^<]++|<(?!/a))*+</a>")
+    assert not repeats_a_group_possessively(r"(?>(?:[^<]++|<(?!/a))*)[)*+]\)++</a>")
+    assert [one.where for one in patterns().values() if repeats_a_group_possessively(one.source)] == []
+
+
 HOSTILE: Final = """
 import time
 from entrez_kit.errors import EntrezKitError

@@ -1,15 +1,22 @@
 """Write what hosts and registries of agents read about the server into `.github/packaging/`, from the one catalogue.
 
     python tests/support/packaging_files.py
+    python tests/support/packaging_files.py FOLDER    # the bundle, and the wheel of these sources within it
 
 `bundle/` is what `mcpb pack` makes a bundle of, `plugin/` a plugin for Claude Code and for Codex, `server.json` the
-entry of the MCP registry; `llms.txt` tells a model what there is to read, `Dockerfile` makes an image that serves.
+entry of the MCP registry; `llms.txt` tells a model what there is to read, `Dockerfile` makes an image that serves,
+`conda/` a package of conda, and `man/` holds the manual pages.
 """
 
 import json
+import re
+import subprocess
+import sys
 import tomllib
+from pathlib import Path
 from typing import Any, Final
 
+from man_pages import man_pages
 from places import ROOT
 
 from entrez_kit._version import __version__
@@ -71,16 +78,16 @@ def files() -> dict[str, str]:
         links=names["get_pubmed_links"],
     )
     bundle = {
-        "manifest_version": "0.3",
+        "manifest_version": "0.4",  # the first whose hosts bring uv, and with it Python and what is depended on
         **about,
         "display_name": "Entrez Kit",
         "keywords": project["keywords"],
         "server": {
-            "type": "python",
+            "type": "uv",
             "entry_point": "server/main.py",
             "mcp_config": {
-                "command": COMMAND[0],
-                "args": COMMAND[1:],
+                "command": "uv",
+                "args": ["run", "--directory", "${__dirname}", "server/main.py"],
                 "env": {name: f"${{user_config.{key}}}" for name, key, *_ in SETTINGS},
             },
         },
@@ -122,9 +129,10 @@ def files() -> dict[str, str]:
     return {
         "server.json": _json(entry),
         "bundle/manifest.json": _json(bundle),
-        "bundle/server/main.py": '"""Serve; hosts start the command of the manifest instead."""\n\n'
-        "import subprocess\nimport sys\n\n"
-        f"sys.exit(subprocess.call({json.dumps(COMMAND)}))\n",
+        "bundle/server/main.py": '"""Serve over standard input and output."""\n\n'
+        'import sys\n\nfrom entrez_kit.__main__ import main\n\nsys.argv[1:] = ["serve"]\nsys.exit(main())\n',
+        "bundle/pyproject.toml": f'[project]\nname = "{NAME}-bundle"\nversion = "{__version__}"\n'
+        f'requires-python = "{project["requires-python"]}"\ndependencies = ["{NAME}=={__version__}"]\n',
         "plugin/.claude-plugin/plugin.json": _json(about),
         "plugin/.codex-plugin/plugin.json": _json(codex),
         "plugin/.mcp.json": _json(servers),
@@ -136,7 +144,44 @@ def files() -> dict[str, str]:
         f'RUN pip install --no-cache-dir "{NAME}[all]=={__version__}" && useradd --create-home reader\n'
         "USER reader\nVOLUME /home/reader\n"
         'ENTRYPOINT ["entrez-kit"]\nCMD ["serve"]\n',
+        "conda/recipe.yaml": _recipe(project),
+        **{f"man/{name}": text for name, text in man_pages().items()},
     }
+
+
+def bundle_with_wheel(folder: Path) -> None:
+    """Write the bundle, with the wheel of these sources, so that it needs no released version.
+
+    Source: uv reads ``tool.uv.sources``.
+    """
+    for name, text in files().items():
+        if name.startswith("bundle/"):
+            path = folder / name.removeprefix("bundle/")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
+    subprocess.run(build, check=True)
+    (wheel,) = folder.glob("*.whl")
+    with (folder / "pyproject.toml").open("a", encoding="utf-8") as file:
+        file.write(f'\n[tool.uv.sources]\n{NAME} = {{ path = "{wheel.name}" }}\n')
+
+
+def _recipe(project: dict[str, Any]) -> str:
+    """Return the recipe for a package of conda, built from the checkout it stands in."""
+    needed = [re.sub(r"(?<=[\w])(?=[<>=!])", " ", line.split(";")[0].strip()) for line in project["dependencies"]]
+    listed = "".join(f"    - {line}\n" for line in needed)
+    return (
+        f"schema_version: 1\n\npackage:\n  name: {NAME}\n  version: {__version__}\n\n"
+        "source:\n  path: ../../..\n\n"
+        "build:\n  number: 0\n  noarch: python\n"
+        "  script: python -m pip install . --no-deps --no-build-isolation\n"
+        f"  python:\n    entry_points:\n      - {NAME} = {project['scripts'][NAME]}\n\n"
+        f"requirements:\n  host:\n    - python {project['requires-python']}\n    - pip\n    - setuptools >=77\n"
+        f"  run:\n    - python {project['requires-python']}\n{listed}\n"
+        f"tests:\n  - python:\n      imports:\n        - entrez_kit\n  - script:\n      - {NAME} --version\n\n"
+        f"about:\n  license: {project['license']}\n  license_file: LICENSE\n"
+        f"  summary: {json.dumps(project['description'])}\n"
+    )
 
 
 def _json(document: Any) -> str:
@@ -144,6 +189,9 @@ def _json(document: Any) -> str:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:]:
+        bundle_with_wheel(Path(sys.argv[1]))
+        sys.exit()
     for name, text in files().items():
         path = FOLDER / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -27,9 +27,9 @@ LEAST_OF_TITLE: Final = 0.9
 """Share of a title's words in a text from which on the title is misquoted rather than another one."""
 _NUMBER: Final = re.compile(r"\s*+(?:\[[0-9]{1,4}\]|\([0-9]{1,4}\)|[0-9]{1,4}[.)](?=\s)|[-*•](?=\s))\s*+")
 """What stands in front of a reference in a list."""
-_LABELLED: Final = re.compile(r"\b(?:PMID|PMCID)\s*+[:=]?\s*+(?:PMC)?[0-9]++(?:\.[0-9]++)?+", re.IGNORECASE)
+_LABELLED: Final = re.compile(r"\b(?:PMID|PMCID)\s*+[:=]?\s*+(?:PMC)?[0-9]++(?>(?:\.[0-9]++)?)", re.IGNORECASE)
 _WORD_WITH_ID: Final = re.compile(
-    r"https?://\S++|(?<!\S)\S*?\b10\.[0-9]{4,9}/\S++|\bPMC[0-9]++(?:\.[0-9]++)?+", re.IGNORECASE
+    r"https?://\S++|(?<!\S)\S*?\b10\.[0-9]{4,9}/\S++|\bPMC[0-9]++(?>(?:\.[0-9]++)?)", re.IGNORECASE
 )
 _STANDING: Final = re.compile(rf"\[(?:{'|'.join(WORDS.values())})\b[^\[\]]*+\]", re.IGNORECASE)
 """The note of a citation that says how the work stands; the ids in it are those of the notice."""

@@ -25,12 +25,14 @@ PLAIN_TEXT: Final = ("", ".txt", ".text", ".md")
 _SIGNS: Final = (
     ("ris", re.compile(r"\s*+(?:[0-9]++\.\s*+)?TY {1,2}- ")),
     ("nbib", re.compile(r"\s*+PMID *+- ?[0-9]")),
-    ("bibtex", re.compile(r"(?:\s*+%[^\n]*+\n)*+\s*+@[A-Za-z]++\s*+[{(]")),
-    ("csl", re.compile(r'\s*+(?:\[\s*+)?+\{[^\[\]{}]*?"(?:type|title|DOI|items|references|author)"')),
+    ("bibtex", re.compile(r"(?>(?:\s*+%[^\n]*+\n)*)\s*+@[A-Za-z]++\s*+[{(]")),
+    ("csl", re.compile(r'\s*+(?>(?:\[\s*+)?)\{[^\[\]{}]*?"(?:type|title|DOI|items|references|author)"')),
     (
         "ids",
         re.compile(
-            r"(?:\s*+#[^\n]*+)*+\s*+(?:(?:PMID|PMC|PMCID|DOI)?+\s*+:?\s*+[0-9]|https?://|\[\s*+[\"0-9])", re.IGNORECASE
+            r"(?>(?:\s*+#[^\n]*+)*)\s*+"
+            r"(?:(?>(?:PMID|PMC|PMCID|DOI)?)\s*+:?\s*+[0-9]|https?://|\[\s*+[\"0-9])",
+            re.IGNORECASE,
         ),
     ),
 )

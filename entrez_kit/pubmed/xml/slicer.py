@@ -17,7 +17,7 @@ MAX_BETWEEN_BYTES: Final = 8 << 20
 
 _CLOSINGS: Final = {"<!--": "-->", "<![CDATA[": "]]>", "<?": "?>"}
 _TOKEN: Final = re.compile(
-    r"<(?:(/?)([^\s/<>!?\"']++)((?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+)>"
+    r"<(?:(/?)([^\s/<>!?\"']++)((?>(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*))>"
     r"|!--(?s:.*?)-->|!\[CDATA\[(?s:.*?)\]\]>|\?(?s:.*?)\?>|)"
 )
 """A tag (whether it closes, its name, the rest), other markup, or a "<" alone: what it begins does not end here."""

@@ -18,7 +18,7 @@ _HTML: Final = re.compile(
     rb"|span|br|a|ul|ol|form|iframe|center|font)(?=[\s/>])",
     re.IGNORECASE,
 )
-_COMMENTS: Final = re.compile(rb"\s*+(?:<!--(?:(?!-->).)*+-->\s*+)++", re.DOTALL)
+_COMMENTS: Final = re.compile(rb"\s*+(?>(?:<!--(?>(?:(?!-->).)*)-->\s*+)+)", re.DOTALL)
 _BINARY: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 

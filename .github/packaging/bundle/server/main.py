@@ -1,6 +1,8 @@
-"""Serve; hosts start the command of the manifest instead."""
+"""Serve over standard input and output."""
 
-import subprocess
 import sys
 
-sys.exit(subprocess.call(["uvx", "entrez-kit==0.1.0", "serve"]))
+from entrez_kit.__main__ import main
+
+sys.argv[1:] = ["serve"]
+sys.exit(main())

@@ -1,0 +1,204 @@
+"""Calls tools by one client library, in whose environment it runs; `clients.py` starts it, and says what to call.
+
+It reads a document from standard input and writes one to standard output, and imports nothing of the project.
+"""
+
+import asyncio
+import importlib
+import json
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+Answer = tuple[bool, str]
+"""Whether the client says that it is an error, and everything it says."""
+Call = Callable[[str, dict[str, Any]], Awaitable[Answer | None]]
+"""None where the client has no way to make such a call."""
+
+
+def imported(name: str) -> Any:
+    """Return a module of the client's, which nobody else has."""
+    return importlib.import_module(name)
+
+
+def answer_of(result: Any) -> Answer:
+    """Return a result of the SDK's, whatever its version calls its members."""
+    failed = result.is_error if hasattr(result, "is_error") else result.isError
+    return bool(failed), "\n".join(part.text for part in result.content)
+
+
+@asynccontextmanager
+async def mcp1(given: dict[str, Any]) -> AsyncIterator[Call]:
+    """The SDK before its version 2."""
+    mcp = imported("mcp")
+    async with AsyncExitStack() as stack:
+        if "url" in given:
+            opened = imported("mcp.client.streamable_http").streamablehttp_client(given["url"], given["headers"])
+        else:
+            command, *arguments = given["command"]
+            server = mcp.StdioServerParameters(command=command, args=arguments, env=given["env"])
+            opened = imported("mcp.client.stdio").stdio_client(server)
+        read, write, *_ = await stack.enter_async_context(opened)
+        session = await stack.enter_async_context(mcp.ClientSession(read, write))
+        await session.initialize()
+        await session.list_tools()
+
+        async def call(name: str, arguments: dict[str, Any]) -> Answer:
+            return answer_of(await session.call_tool(name, arguments))
+
+        yield call
+
+
+@asynccontextmanager
+async def mcp2(given: dict[str, Any]) -> AsyncIterator[Call]:
+    """The SDK since its version 2."""
+    mcp = imported("mcp")
+    async with AsyncExitStack() as stack:
+        if "url" in given:
+            client = imported("httpx2").AsyncClient(headers=given["headers"], timeout=60)
+            http = await stack.enter_async_context(client)
+            server = imported("mcp.client.streamable_http").streamable_http_client(given["url"], http_client=http)
+        else:
+            command, *arguments = given["command"]
+            server = mcp.StdioServerParameters(command=command, args=arguments, env=given["env"])
+        opened = await stack.enter_async_context(mcp.Client(server, mode=given["mode"]))
+        await opened.list_tools()
+
+        async def call(name: str, arguments: dict[str, Any]) -> Answer:
+            return answer_of(await opened.call_tool(name, arguments))
+
+        yield call
+
+
+def fastmcp_client(given: dict[str, Any]) -> Any:
+    """Return a client of fastmcp's."""
+    transports = imported("fastmcp.client.transports")
+    if "url" in given:
+        transport = transports.StreamableHttpTransport(given["url"], headers=given["headers"])
+    else:
+        command, *arguments = given["command"]
+        transport = transports.StdioTransport(command, arguments, env=given["env"])
+    return imported("fastmcp").Client(transport, mode=given["mode"])
+
+
+@asynccontextmanager
+async def fastmcp(given: dict[str, Any]) -> AsyncIterator[Call]:
+    """The client of fastmcp."""
+    async with fastmcp_client(given) as client:
+        await client.list_tools()
+
+        async def call(name: str, arguments: dict[str, Any]) -> Answer:
+            return answer_of(await client.call_tool(name, arguments, raise_on_error=False))
+
+        yield call
+
+
+@asynccontextmanager
+async def pydantic_ai(given: dict[str, Any]) -> AsyncIterator[Call]:
+    """The tools of an agent of pydantic-ai."""
+    async with imported("pydantic_ai.mcp").MCPToolset(fastmcp_client(given), tool_error_behavior="error") as tools:
+        await tools.list_tools()
+
+        async def call(name: str, arguments: dict[str, Any]) -> Answer:
+            result = await tools.direct_call_tool(name, arguments)
+            return False, json.dumps(result)
+
+        yield call
+
+
+@asynccontextmanager
+async def langchain(given: dict[str, Any]) -> AsyncIterator[Call]:
+    """The tools of an agent of LangChain, in one session."""
+    if "url" in given:
+        server = {"transport": "streamable_http", "url": given["url"], "headers": given["headers"]}
+    else:
+        command, *arguments = given["command"]
+        server = {"transport": "stdio", "command": command, "args": arguments, "env": given["env"]}
+    client = imported("langchain_mcp_adapters.client").MultiServerMCPClient({"one": server})
+    async with client.session("one") as session:
+        tools = {tool.name: tool for tool in await imported("langchain_mcp_adapters.tools").load_mcp_tools(session)}
+
+        async def call(name: str, arguments: dict[str, Any]) -> Answer | None:
+            if name not in tools:
+                return None
+            asked = {"type": "tool_call", "id": "1", "name": name, "args": arguments}
+            message = await tools[name].ainvoke(asked)
+            said = message.content
+            text = said if isinstance(said, str) else "\n".join(part["text"] for part in said)
+            return message.status == "error", text
+
+        yield call
+
+
+@asynccontextmanager
+async def openai_agents(given: dict[str, Any]) -> AsyncIterator[Call]:
+    """A server of an agent of openai-agents."""
+    servers = imported("agents.mcp")
+    if "url" in given:
+        params = {"url": given["url"], "headers": given["headers"]}
+        opened = servers.MCPServerStreamableHttp(params, client_session_timeout_seconds=60)
+    else:
+        command, *arguments = given["command"]
+        params = {"command": command, "args": arguments, "env": given["env"]}
+        opened = servers.MCPServerStdio(params, client_session_timeout_seconds=60)
+    async with opened as server:
+        await server.list_tools()
+
+        async def call(name: str, arguments: dict[str, Any]) -> Answer:
+            return answer_of(await server.call_tool(name, arguments))
+
+        yield call
+
+
+@asynccontextmanager
+async def llama_index(given: dict[str, Any]) -> AsyncIterator[Call]:
+    """The client of llama-index, which opens a session for each call."""
+    client_type = imported("llama_index.tools.mcp").BasicMCPClient
+    async with AsyncExitStack() as stack:
+        if "url" in given:
+            http = imported("httpx2").AsyncClient(headers=given["headers"], timeout=60)
+            client = client_type(given["url"], http_client=await stack.enter_async_context(http))
+        else:
+            command, *arguments = given["command"]
+            client = client_type(command, arguments, given["env"])
+
+        async def call(name: str, arguments: dict[str, Any]) -> Answer:
+            return answer_of(await client.call_tool(name, arguments))
+
+        yield call
+
+
+@asynccontextmanager
+async def smolagents(given: dict[str, Any]) -> AsyncIterator[Call]:
+    """The tools of an agent of smolagents."""
+    if "url" in given:
+        server: Any = {"url": given["url"], "headers": given["headers"], "transport": "streamable-http"}
+    else:
+        command, *arguments = given["command"]
+        server = imported("mcp").StdioServerParameters(command=command, args=arguments, env=given["env"])
+    with imported("smolagents").MCPClient(server, structured_output=False) as listed:
+        tools = {tool.name: tool for tool in listed}
+
+        async def call(name: str, arguments: dict[str, Any]) -> Answer | None:
+            return (False, str(tools[name](**arguments))) if name in tools else None
+
+        yield call
+
+
+async def main() -> None:
+    """Make the calls."""
+    given = json.load(sys.stdin)
+    answers: list[Answer | None] = []
+    async with globals()[given["client"]](given) as call:
+        for name, arguments in given["calls"]:
+            try:
+                answers.append(await call(name, arguments))
+            except Exception as exc:  # however the client says that a call failed
+                answers.append((True, f"{type(exc).__name__}: {exc}"))
+        sys.stdout.write("\n" + json.dumps(answers) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
