@@ -2,26 +2,27 @@
 
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any, Final
 
 import typer
-from entrez_kit.commands._app import COMMANDS, EVERYWHERE, build, load_command
-from entrez_kit.commands._state import PROGRAM
 from rich.text import Text
 
 from entrez_kit._version import __version__
 from entrez_kit.guides import read_guide
 
+APP: Final = import_module("entrez_kit.commands._app")
+PROGRAM: Final = "entrez-kit"
 STATUSES: Final = re.findall(r"^\| (\d+) \| (.*) \|$", read_guide("exit-codes").text, re.MULTILINE)
 
 
 def man_pages() -> dict[str, str]:
     """Return the pages by the names of their files."""
-    program = build()
-    names = list(COMMANDS)
+    program = APP.build()
+    names = list(APP.COMMANDS)
     pages = {f"{PROGRAM}.1": _page(PROGRAM, program, "search and read PubMed and NCBI Gene", names)}
     for name in names:
-        pages[f"{PROGRAM}-{name}.1"] = _page(f"{PROGRAM} {name}", load_command(name), COMMANDS[name].help, [])
+        pages[f"{PROGRAM}-{name}.1"] = _page(f"{PROGRAM} {name}", APP.load_command(name), APP.COMMANDS[name].help, [])
     return pages
 
 
@@ -32,9 +33,9 @@ def _page(title: str, command: Any, line: str, listed: list[str]) -> str:
     lines += [".SH SYNOPSIS", *_synopsis(title, command)]
     lines += [".SH DESCRIPTION", *_paragraphs(command.help)]
     if listed:
-        lines.append(".SH COMMANDS")
+        lines.append(".SH APP.COMMANDS")
         for one in listed:
-            lines += [".TP", rf"\fB{_text(f'{name}-{one}')}\fR(1)", _text(COMMANDS[one].help)]
+            lines += [".TP", rf"\fB{_text(f'{name}-{one}')}\fR(1)", _text(APP.COMMANDS[one].help)]
     lines += _parameters(title, command, everywhere=bool(listed))
     for inner in getattr(command, "commands", {}).values() if not listed else ():
         lines += [f'.SH "{_text(f"{title} {inner.name}".upper())}"', *_synopsis(f"{title} {inner.name}", inner), ".PP"]
@@ -56,7 +57,7 @@ def _parameters(title: str, command: Any, *, everywhere: bool) -> Iterator[str]:
     """Yield the arguments and options; those of every command on the page of the program alone."""
     context = typer.Context(command, info_name=title)
     heading = ".SS Options" if " " in title.removeprefix(PROGRAM).strip() else ".SH OPTIONS"
-    shown = [one for one in command.params if everywhere or one.rich_help_panel != EVERYWHERE]
+    shown = [one for one in command.params if everywhere or one.rich_help_panel != APP.EVERYWHERE]
     records = [record for record in (one.get_help_record(context) for one in shown) if record]
     if records:
         yield heading
