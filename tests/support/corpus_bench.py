@@ -138,6 +138,10 @@ def contents(store: Store) -> dict[str, list[tuple[Any, ...]]]:
             "FROM versions ORDER BY pmid, version",
         ),
         "chunks": rows(store, "SELECT pmid, chunk_id, uuid, section, text, tokens FROM chunks ORDER BY uuid"),
+        "vectors": rows(
+            store,
+            "SELECT uuid, model, hex(vector) FROM vectors AS v JOIN chunks AS c ON c.id = v.chunk_id ORDER BY 1, 2",
+        ),
         "membership": rows(store, "SELECT query_key, pmid FROM membership ORDER BY 1, 2"),
         "checkpoints": rows(store, "SELECT query_key, term, last_edat FROM checkpoints ORDER BY 1"),
         "outbox": rows(store, "SELECT uuid, operation FROM outbox ORDER BY uuid"),

@@ -26,8 +26,8 @@ from typing import Any
 from corpus_bench import Clock, contents, rows
 
 from entrez_kit import EntrezKit, load_settings
-from entrez_kit.corpus import models, sync
-from entrez_kit.corpus.search import index
+from entrez_kit.corpus import embeddings, indexing, models, sync
+from entrez_kit.corpus.search import index, vector_index, vectors
 from entrez_kit.corpus.store import database
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.pubmed import date_slices as slices
@@ -39,11 +39,25 @@ ATTEMPTS = 14
 SEED = 5
 
 
+class Letters:
+    """A model that counts letters."""
+
+    name = "test:letters"
+
+    def raw(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return one vector a text."""
+        return [[0.5 + text.count(letter) for letter in "aeio"] for text in texts]
+
+
 def main(folder: Path, url: str, url_before: str | None, *, every: bool) -> dict[str, Any]:
     """Return how many statements a sync has, at which it was killed, and what went wrong."""
     for name in PRELOADED:
         import_module(name)
     setattr(index, "AT_ONCE", 16)  # noqa: B010 - small, so that the full-text index has several blocks, too
+    setattr(vector_index, "AT_ONCE", 16)  # noqa: B010 - and that of the vectors
+    setattr(vector_index, "BLOCK", 8)  # noqa: B010
+    setattr(vectors, "BATCH", 20)  # noqa: B010
+    setattr(embeddings, "embedder_of", lambda settings: embeddings.Embedder(Letters()))  # noqa: B010
     setattr(sync, "BATCH", 8)  # noqa: B010 - small, so that few records make many batches
     setattr(slices, "MAX_PUBMED_RESULTS", 25)  # noqa: B010 - and several slices
     limiter.RateLimiter.acquire = lambda self, deadline=None: nullcontext()  # type: ignore[method-assign]  # no waiting
@@ -120,13 +134,17 @@ def _sync(folder: Path, url: str, *, minutes: int, kill_at: int | None = None, s
     database.sqlite3.connect = traced  # type: ignore[attr-defined]
     settings = replace(
         load_settings({"home": folder}).with_sandbox(url), demo=False, data_dir=folder, state_dir=folder / "state",
-        no_cache=True,
+        no_cache=True, embeddings="hf",
     )  # fmt: skip
     with EntrezKit(settings) as kit:
         clock = Clock()
         clock.moment += timedelta(minutes=minutes)
         kit.services.corpus.clock = clock
         sync.sync_delta(kit.services, models.SyncRequest(query_key="fish", term="zebrafish"))
+        if (problem := indexing.index_new(kit.services)) is not None:
+            raise problem
+        with kit.services.corpus.reading() as connection:
+            assert vectors.missing(connection, Letters.name) == 0
     if statements is not None:
         statements.write_text(json.dumps(seen), encoding="utf-8")
 
@@ -151,6 +169,19 @@ def _wrong(folder: Path) -> list[str]:
     indexed = {pmid for pmid, _ in contents(store)["words"][0][0]["lengths"]}
     if indexed - queued != current - queued:
         found.append("the full-text index and its queue have other records than there are")
+    with store.reading() as connection:
+        (query,) = embeddings.Embedder(Letters()).matrices(["aei"])
+        near = {one.uuid for one in vectors.nearest(connection, Letters.name, query[0], 1, also=sorted(current))}
+        blocks = list(vector_index.blocks(connection, Letters.name, 4))
+        waiting = set(vector_index.queued_of(connection, Letters.name))
+    held = {chunk for one in blocks for chunk in one.chunks[slice(None) if one.kept is None else one.kept].tolist()}
+    embedded = {row[0] for row in rows(store, "SELECT chunk_id FROM vectors")}
+    if held - waiting != embedded - waiting:
+        found.append("the index of the vectors and its queue have other passages than there are")
+    if len(near) != len(
+        {row[0] for row in rows(store, "SELECT pmid FROM chunks AS c JOIN vectors AS v ON v.chunk_id = c.id")}
+    ):
+        found.append("a search by meaning misses records that have vectors")
     if rows(store, "PRAGMA foreign_key_check"):
         found.append("something hangs on a record that is not there")
     if rows(store, "SELECT pmid FROM documents WHERE status = 'current' AND pmid NOT IN (SELECT pmid FROM chunks)"):

@@ -51,7 +51,9 @@ def test_a_later_sync_killed_at_any_statement_loses_nothing(tmp_path: Path) -> N
         *(paper.but(title=f"Revised {paper.pmid}", revised="2026-01-04") for paper in papers[:9]),
         papers[9].but(retracted_in="J. 2026", revised="2026-01-04"),
         *papers[10:57],
-        papers[58].but(abstract=[("AIM", "Zebrafish swim. " * 60), ("RESULTS", "They do. " * 60)]),
+        papers[58].but(
+            abstract=[("AIM", "Zebrafish swim. " * 60), ("RESULTS", "They do. " * 60)], revised="2026-01-04"
+        ),
         papers[59],
         *series(20, first="2024-03-01", pmid=2001),
     ]
