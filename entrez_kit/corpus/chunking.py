@@ -38,6 +38,8 @@ _UNSPACED: Final = re.compile("[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
 _STATISTIC: Final = re.compile(
     r"\b[pP]\s*[<=>≤≥]|\bCI\b|confidence interval|\b[aA]?(?:HR|OR|RR|SMD|MD|IQR)\b|\b[0-9.,]+\s?%|(?:±|\bSD\b|\bSE\b)"
 )
+_SIGN: Final = re.compile("%|±|<|=|>|≤|≥|confidence interval|CI|HR|OR|RR|MD|IQR|SD|SE")
+"""What every statistic has; most sentences have none of it, and this tells so many times faster."""
 _COMPARATOR: Final = re.compile(
     r"\b(?:compared|comparison|versus|vs|than|placebo|controls?|respectively|relative to|difference)\b", re.IGNORECASE
 )
@@ -254,7 +256,7 @@ class _Sentence:
 
     @cached_property
     def has_numbers(self) -> bool:
-        return bool(_STATISTIC.search(self.text))
+        return bool(_SIGN.search(self.text) and _STATISTIC.search(self.text))
 
     @cached_property
     def compares(self) -> bool:

@@ -4,14 +4,18 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from entrez_kit.corpus.chunking import Chunk, chunk_article
 from entrez_kit.corpus.quality import Lasting, lasting_parts
+from entrez_kit.corpus.store.packing import pack
 from entrez_kit.corpus.times import entered, midnight
-from entrez_kit.pubmed.models import Article, Author, Correction
+from entrez_kit.pubmed.models import Article, Author
 from entrez_kit.pubmed.standing import RETRACTED, Standing, retraction_status, standing_of_article
 from entrez_kit.pubmed.xml.dates import iso_date
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
+_CANONICAL: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +46,11 @@ class DocFields:
 
 @dataclass(frozen=True, slots=True)
 class Doc(DocFields):
-    """One record as it is written to the corpus."""
+    """One record as it is written to the corpus; ``article`` is packed, since batches of a sync wait in memory."""
 
     retraction_status: str
     corrections: str | None
-    article: str
+    article: bytes
     chunks: Sequence[Chunk]
 
     @property
@@ -60,6 +64,7 @@ class Doc(DocFields):
         journal = article.journal_info
         names = (journal.title, journal.iso_abbreviation) if journal else ()
         published = _published(article)
+        authors = [name for author in article.authors if (name := _name(author))]
         mesh = list(dict.fromkeys(term.descriptor_name for term in article.mesh_terms))
         pub_types = list(dict.fromkeys(article.publication_types))
         standing = article.standing or standing_of_article(article)
@@ -77,7 +82,7 @@ class Doc(DocFields):
             **content,
             mesh=mesh,
             keywords=list(article.keywords),
-            authors=[name for author in article.authors if (name := _name(author))],
+            authors=authors,
             year=int(published[:4]) if published else None,
             edat=entered(article.history),
             lr=midnight(article.date_revised),
@@ -91,8 +96,10 @@ class Doc(DocFields):
                 retracted=status == RETRACTED,
             ),
             content_hash=content_hash(**content),
-            corrections=_as_json(article.corrections),
-            article=article.model_dump_json(),
+            corrections=as_json([one.model_dump() for one in article.corrections]) if article.corrections else None,
+            article=pack(
+                article.model_dump_json(), as_json(authors), as_json(mesh), article.title, article.abstract_text
+            ),
             chunks=chunk_article(article),
         )
 
@@ -118,12 +125,12 @@ def content_hash(
         "pdat": pdat,
         "pmcid": pmcid,
     }
-    canonical = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(_CANONICAL.encode(content).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _as_json(corrections: Sequence[Correction]) -> str | None:
-    return json.dumps([one.model_dump() for one in corrections], ensure_ascii=False) if corrections else None
+def as_json(values: Sequence[Any]) -> str:
+    """Return a list as the corpus's columns have it."""
+    return _ENCODER.encode(list(values))
 
 
 def _published(article: Article) -> str | None:

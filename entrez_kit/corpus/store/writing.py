@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from entrez_kit.corpus.chunking import chunk_uuid
-from entrez_kit.corpus.documents import Doc
+from entrez_kit.corpus.documents import Doc, as_json
 from entrez_kit.corpus.search import index as lexical
-from entrez_kit.corpus.store.packing import BESIDE, pack
 from entrez_kit.corpus.store.schema import SUPERSEDED
 from entrez_kit.pubmed.standing import RETRACTED, StandingStatus, standing_of
 
@@ -220,15 +219,15 @@ def _kind_of_change(before: _KnownVersion, doc: Doc) -> str:
 
 
 def _row(doc: Doc, version: int, now: str, known_lr: str | None = None) -> dict[str, Any]:
-    row: dict[str, Any] = {
+    return {
         "pmid": doc.pmid,
         "title": doc.title,
         "abstract": doc.abstract,
         "journal": doc.journal,
-        "pub_types": _as_json(doc.pub_types),
-        "mesh": _as_json(doc.mesh),
-        "keywords": _as_json(doc.keywords),
-        "authors": _as_json(doc.authors),
+        "pub_types": as_json(doc.pub_types),
+        "mesh": as_json(doc.mesh),
+        "keywords": as_json(doc.keywords),
+        "authors": as_json(doc.authors),
         "year": doc.year,
         "pdat": doc.pdat,
         "edat": doc.edat,
@@ -244,13 +243,8 @@ def _row(doc: Doc, version: int, now: str, known_lr: str | None = None) -> dict[
         "version": version,
         "last_seen_at": now,
         "corrections": doc.corrections,
+        "article": doc.article,
     }
-    row["article"] = pack(doc.article, *(row[name] for name in BESIDE))
-    return row
-
-
-def _as_json(values: Sequence[str]) -> str:
-    return json.dumps(list(values), ensure_ascii=False)
 
 
 # What hangs on a record ----------------------------------------------------------------------------------------------
