@@ -399,6 +399,8 @@ def _parse(body: bytes, start: int, *, is_article: bool, several: bool = False) 
             return None, len(body)
         breaks_off = reason in (expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_TOKEN)
         return "XML that breaks off" if breaks_off else f"broken XML ({reason}, line {exc.lineno})", 0
+    finally:
+        parser.EntityDeclHandler = None  # which holds the parser: it, and its buffers, would wait to be collected
     return None, len(body)
 
 

@@ -169,6 +169,7 @@ class Alarm:
     ) -> None:
         if self._timer is not None:
             self._timer.cancel()
+            self._timer = None  # it holds this alarm, and with it the reply
             _current.alarm = None
 
     def _end(self) -> None:
