@@ -33,7 +33,7 @@ def _page(title: str, command: Any, line: str, listed: list[str]) -> str:
     lines += [".SH SYNOPSIS", *_synopsis(title, command)]
     lines += [".SH DESCRIPTION", *_paragraphs(command.help)]
     if listed:
-        lines.append(".SH APP.COMMANDS")
+        lines.append(".SH COMMANDS")
         for one in listed:
             lines += [".TP", rf"\fB{_text(f'{name}-{one}')}\fR(1)", _text(APP.COMMANDS[one].help)]
     lines += _parameters(title, command, everywhere=bool(listed))

@@ -42,7 +42,7 @@ CLIENTS: Final = {
     "openai_agents": ("openai-agents", ("legacy",)),
     "pydantic_ai": ("pydantic-ai-slim[mcp]>=2", ("legacy", "modern")),
     "llama_index": ("llama-index-tools-mcp", ("legacy",)),
-    "smolagents": ("smolagents[mcp]", ("legacy",)),
+    "smolagents": ("smolagents[mcp] mcp<2", ("legacy",)),
     "typescript1": ("@modelcontextprotocol/sdk@1", ("legacy",)),
     "typescript2": ("@modelcontextprotocol/client@2", ("legacy", "modern")),
 }
@@ -121,11 +121,14 @@ def installed(folder: Path, client: str, package: str) -> list[str] | None:
     """Install a client where it is not yet; return the command that runs its driver, or None where that fails."""
     place, here = folder / client, Path(__file__).parent
     if client.startswith("typescript"):
-        steps = [["npm", "install", "--no-audit", "--no-fund", "--prefix", str(place), package]]
+        steps = [["npm", "install", "--no-audit", "--no-fund", "--prefix", str(place), *package.split()]]
         run = ["node", str(here / "clients_driver.mjs")]
     else:
         python = str(place / "bin" / "python")
-        steps = [[sys.executable, "-m", "venv", str(place)], [python, "-m", "pip", "install", "--quiet", package]]
+        steps = [
+            [sys.executable, "-m", "venv", str(place)],
+            [python, "-m", "pip", "install", "--quiet", *package.split()],
+        ]
         run = [python, str(here / "clients_driver.py")]
     if not (place / "whole").exists():
         place.mkdir(parents=True, exist_ok=True)
@@ -142,7 +145,7 @@ def answers(command: list[str], place: Path, given: Json) -> list[list[Any] | No
     """Let a driver make the calls; return what the client said to each, and nothing where it could not connect."""
     try:
         done = subprocess.run(
-            command, cwd=place, input=json.dumps(given), capture_output=True, text=True, timeout=240, check=False
+            command, cwd=place, input=json.dumps(given), capture_output=True, text=True, timeout=600, check=False
         )
         said: list[list[Any] | None] = json.loads(done.stdout.strip().rpartition("\n")[2])
     except (subprocess.TimeoutExpired, ValueError):

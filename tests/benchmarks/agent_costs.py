@@ -1,0 +1,134 @@
+"""What the server costs an agent: its lists of tools, typical replies, its start, calls a second. Run by hand:
+
+    python tests/benchmarks/agent_costs.py [--command entrez-kit] [--before OTHER/entrez-kit] [--peer node server.mjs]
+
+Each command is asked over standard input and output, with the demo behind it. A token is taken for four bytes. The
+peer is any other server, for its start alone. CPU seconds and seconds of the clock are the best of some rounds.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from importlib import import_module
+from typing import Any
+
+START: Any = import_module("start")
+"""The benchmark beside this one, which speaks to servers already."""
+GREETING: bytes = START.GREETING
+Environment = dict[str, str]
+message, cpu_seconds = START.message, START.cpu_seconds
+TOOLSETS = ("pubmed", "gene", "corpus", "entrez", "citations")
+CALLS: dict[str, tuple[str, dict[str, Any]]] = {
+    "search": ("pubmed_search_articles", {"query_term": "crispr"}),
+    "one record": ("pubmed_fetch_contents", {"pmids": ["99000001"]}),
+    "40 records": ("pubmed_fetch_contents", {"pmids": [str(99_000_001 + number) for number in range(40)]}),
+    "full text": ("pubmed_fetch_fulltext", {"pmids": ["99000001"]}),
+    "citations": ("pubmed_format_citations", {"pmids": ["99000001", "99000050"]}),
+    "Europe PMC": ("europepmc_search", {"query": "crispr"}),
+    "MeSH": ("pubmed_lookup_mesh", {"query": "neoplasms"}),
+    "genes": ("search_genes", {"query": "TP53", "organism": "human"}),
+    "a gene": ("get_gene", {"entrez_id": "NCBIGene:7157"}),
+    "an error": ("pubmed_search_articles", {"query_term": "("}),
+}
+
+
+def sizes(command: list[str], environment: Environment, requests: list[bytes]) -> list[int]:
+    """Return how many bytes the results of requests have; what a host shows twice, as text and as data, counts once."""
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(GREETING + b"".join(requests))
+        process.stdin.flush()
+        lines = [process.stdout.readline() for _ in range(1 + len(requests))]
+        process.stdin.close()
+    found = {}
+    for line in lines:
+        reply = json.loads(line)
+        if reply.get("id"):
+            result = reply["result"]
+            text = "".join(part["text"] for part in result["content"]) if "content" in result else json.dumps(result)
+            found[reply["id"]] = len(text.encode())
+    return [found[number] for number in sorted(found)]
+
+
+def wall_seconds(command: list[str], environment: Environment) -> float:
+    """Return how long a server takes from its start to its list of tools."""
+    started = time.monotonic()
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(GREETING + message("tools/list", 1))
+        process.stdin.flush()
+        for _ in range(2):
+            process.stdout.readline()
+        seconds = time.monotonic() - started
+        process.stdin.close()
+    return seconds
+
+
+def figures(command: list[str], environment: Environment, calls: int) -> dict[str, float]:
+    """Return what one version costs, start left out."""
+    listing, demo = message("tools/list", 1), [*command, "--demo", "serve"]
+    lists = {"default": [], **{name: ["--toolset", name] for name in TOOLSETS}}
+    found: dict[str, float] = {}
+    for name, flags in lists.items():
+        (found[f"list of {name}, bytes"],) = sizes([*demo, *flags], environment, [listing])
+    asked = [
+        message("tools/call", number, name=tool, arguments=arguments)
+        for number, (tool, arguments) in enumerate(CALLS.values(), 1)
+    ]
+    sizes(demo, environment, asked)  # fills the cache, so that all replies are there before the input ends
+    found |= {f"{name}, bytes": size for name, size in zip(CALLS, sizes(demo, environment, asked), strict=True)}
+    found["calls a second"] = START.stdio_rate([*command, "--demo"], environment, calls)
+    return found
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--command", nargs="+", default=[sys.executable, "-m", "entrez_kit"])
+    parser.add_argument("--before", nargs="+", help="the program of another version")
+    parser.add_argument("--peer", nargs="+", help="another server over standard input and output")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--calls", type=int, default=500)
+    options = parser.parse_args()
+    versions = {"before": options.before, "now": options.command}
+    versions = {name: command for name, command in versions.items() if command}
+    starts = {name: [*command, "serve"] for name, command in versions.items()}
+    if options.peer:
+        starts["peer"] = options.peer
+    columns: dict[str, dict[str, float]] = {}
+    with tempfile.TemporaryDirectory() as home:
+        environment = {**os.environ, "HOME": home, "ENTREZ_KIT_HOME": home, "NCBI_API_KEY": "benchmark"}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        for name, command in versions.items():
+            columns[name] = figures(command, {**environment, "ENTREZ_KIT_HOME": f"{home}/{name}"}, options.calls)
+        told = GREETING + message("tools/list", 1)
+        best = {name: [float("inf"), float("inf")] for name in starts}
+        for _ in range(options.rounds):
+            for name, command in starts.items():
+                own = {**environment, "ENTREZ_KIT_HOME": f"{home}/{name}"}
+                taken = cpu_seconds(command, own, told=told, until=2), wall_seconds(command, own)
+                best[name] = [min(pair) for pair in zip(best[name], taken, strict=True)]
+    for name, (cpu, wall) in best.items():
+        columns.setdefault(name, {}).update({"start, CPU s": cpu, "start, s": wall})
+    print(f"{'':26}" + "".join(f"{name:>10}" for name in columns) + f"{'tokens':>10}")
+    for row in columns["now"]:
+        cells = [
+            f"{column[row]:10.2f}" if row.startswith("start") else f"{column[row]:10.0f}" if row in column else " " * 10
+            for column in columns.values()
+        ]
+        tokens = f"{columns['now'][row] / 4:10.0f}" if row.endswith("bytes") else ""
+        print(f"{row:26}" + "".join(cells) + tokens)
+
+
+if __name__ == "__main__":
+    main()
