@@ -42,7 +42,6 @@ CLIENTS: Final = {
     "openai_agents": ("openai-agents", ("legacy",)),
     "pydantic_ai": ("pydantic-ai-slim[mcp]>=2", ("legacy", "modern")),
     "llama_index": ("llama-index-tools-mcp", ("legacy",)),
-    "smolagents": ("smolagents[mcp] mcp<2", ("legacy",)),
     "typescript1": ("@modelcontextprotocol/sdk@1", ("legacy",)),
     "typescript2": ("@modelcontextprotocol/client@2", ("legacy", "modern")),
 }

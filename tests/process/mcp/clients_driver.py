@@ -169,23 +169,6 @@ async def llama_index(given: dict[str, Any]) -> AsyncIterator[Call]:
         yield call
 
 
-@asynccontextmanager
-async def smolagents(given: dict[str, Any]) -> AsyncIterator[Call]:
-    """The tools of an agent of smolagents."""
-    if "url" in given:
-        server: Any = {"url": given["url"], "headers": given["headers"], "transport": "streamable-http"}
-    else:
-        command, *arguments = given["command"]
-        server = imported("mcp").StdioServerParameters(command=command, args=arguments, env=given["env"])
-    with imported("smolagents").MCPClient(server, structured_output=False) as listed:
-        tools = {tool.name: tool for tool in listed}
-
-        async def call(name: str, arguments: dict[str, Any]) -> Answer | None:
-            return (False, str(tools[name](**arguments))) if name in tools else None
-
-        yield call
-
-
 async def main() -> None:
     """Make the calls."""
     given = json.load(sys.stdin)
