@@ -6,8 +6,9 @@ title stands in it whole, and authors and numbers come in the record's order; wh
 
 import re
 from calendar import month_name
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from entrez_kit.citations.check.comparing import FieldDifference
@@ -33,7 +34,7 @@ _WORD_WITH_ID: Final = re.compile(
 )
 _STANDING: Final = re.compile(rf"\[(?:{'|'.join(WORDS.values())})\b[^\[\]]*+\]", re.IGNORECASE)
 """The note of a citation that says how the work stands; the ids in it are those of the notice."""
-_AND_OTHERS: Final = re.compile(r"\bet\s+al\b|\band others\b|…|\.\s?\.\s?\.", re.IGNORECASE)
+_LEFT_OUT: Final = re.compile(r"…|\.\s?\.\s?\.")
 _SUPERFLUOUS: Final = frozenset(
     (
         *("a", "an", "and", "the", "of", "in", "on", "for", "to", "at", "from"),
@@ -251,8 +252,10 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
             del words[start : start + length]
     head = min(start for start, _ in places)
     names = signed_names(article.authors)
-    others = _AND_OTHERS.search(text) is not None
-    shown_authors, rest = _without_authors(words, names, others=others)
+    # What the title says of others is said of no author.
+    others = any(pair in (("et", "al"), ("and", "others")) for pair in pairwise(words))
+    others = others or (_LEFT_OUT.search(text) is not None and _LEFT_OUT.search(article.title) is None)
+    shown_authors, rest = _without_authors(words, names, others=others, end=head or len(words))
     other_authors = bool(names) and shown_authors == 0 and any(word not in _SUPERFLUOUS for word in words[:head])
     missing = names[shown_authors:] if shown_authors and not others else []
     if missing or other_authors:
@@ -285,11 +288,12 @@ def _place_of(wanted: Sequence[str], words: Sequence[str]) -> int | None:
     return next((n for n in range(len(words) - size + 1) if list(words[n : n + size]) == list(wanted)), None)
 
 
-def _without_authors(words: Sequence[str], names: Sequence[Name], *, others: bool) -> tuple[int, list[str]]:
+def _without_authors(words: Sequence[str], names: Sequence[Name], *, others: bool, end: int) -> tuple[int, list[str]]:
     """Return how many of a record's authors stand at the head of a text, in order, and the words without them.
 
     Between two family names only given names and initials of these two may stand. Where the text says that there are
-    ``others``, some of the record's may be passed over.
+    ``others``, some of the record's may be passed over. At ``end`` the title stood; a letter behind it is the
+    journal's.
     """
     taken: set[int] = set()
     begin = 0
@@ -309,7 +313,7 @@ def _without_authors(words: Sequence[str], names: Sequence[Name], *, others: boo
         taken.update(range(between.start, begin))
         before = given
         count += 1
-    while begin < len(words) and words[begin] in before:
+    while begin < min(end, len(words)) and words[begin] in before:
         taken.add(begin)
         begin += 1
     return count, [word for n, word in enumerate(words) if n not in taken]
@@ -332,13 +336,18 @@ def _left(words: Sequence[str], article: Article, item: Item) -> list[str]:
     names = [journal.title, journal.iso_abbreviation] if journal is not None else []
     names += [str(item[key]) for key in ("container-title", "container-title-short", "publisher") if item.get(key)]
     number = (journal.article_number if journal is not None else None) or ""
+    cut = list(_cut_names(names)) if journal is not None else []
     for name in sorted((folded(name).split() for name in names if name), key=len, reverse=True):
         if len(name) > 1 and (place := _place_of(name, words)) is not None:  # a year may be part of it
             words = [*words[:place], *words[place + len(name) :]]
+            cut = []
     places = f"{_pages_of(article)} {number} {item.get('volume', '')} {item.get('issue', '')}"
     names += [word for word in folded(places).split() if word.isalpha()]  # iii-iv, XIV
     known = {word for name in names if name for word in folded(name).split()}
     known |= {word for name in names if name for word in _SPELT.sub(r"\1", folded(name)).split()}  # U S A: USA
+    said = [word for word in words if word in known and word not in _SUPERFLUOUS and not word.isdigit()]
+    # "Nature" is not "Nature methods".
+    left: list[str] = said if cut and 0 < len(said) < min(map(len, cut)) else []
     years = set(years_of(article))
     dates = list(_dates(article))
     ranged = folded(" ".join(date.medline_date or "" for date in dates if isinstance(date, PublicationDate))).split()
@@ -348,7 +357,6 @@ def _left(words: Sequence[str], article: Article, item: Item) -> list[str]:
     month_names = {form for month in months for form in (_MONTHS[month - 1], _MONTHS[month - 1][:3])}
     month_names |= {"sept"} if 9 in months else set()
     numbers: list[str] = []
-    left: list[str] = []
     after_month = False
     for place, word in enumerate(words):
         if word in known and not word.isdigit():
@@ -369,6 +377,15 @@ def _left(words: Sequence[str], article: Article, item: Item) -> list[str]:
     if numbers not in forms:
         left += [word for word in numbers if not any(word in form for form in forms)] or numbers
     return left[:MAX_LEFT]
+
+
+def _cut_names(names: Iterable[str | None]) -> Iterator[list[str]]:
+    """Yield the words of a journal's names that count, without what stands in brackets and behind colons."""
+    for name in names:
+        text = folded(re.split(r"[(:=]", name or "", maxsplit=1)[0])
+        for form in {text, _SPELT.sub(r"\1", text)}:
+            if words := [word for word in form.split() if word not in _SUPERFLUOUS and not word.isdigit()]:
+                yield words
 
 
 def _dates(article: Article) -> Iterator[PublicationDate | ArticleDate]:
