@@ -29,7 +29,6 @@ from entrez_kit.relationships.operation import RELATIONSHIPS
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     SEARCH_ARTICLES,
-    COUNT_FACETS,
     FETCH_CONTENTS,
     FETCH_FULLTEXT,
     RELATIONSHIPS,
@@ -39,6 +38,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     EUROPEPMC_SEARCH,
     MESH,
     SPELL,
+    COUNT_FACETS,
     SEARCH_GENES,
     GET_GENE,
     GET_PUBMED_LINKS,

@@ -144,34 +144,6 @@ class Methods(OperationRunner):
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @runs("entrez_kit.pubmed.facets.COUNT_FACETS")
-    def count_facets(
-        self,
-        *,
-        query_term: str,
-        facets: Sequence[Literal["year", "journal", "type", "mesh"] | str] | str = ("year", "journal", "type", "mesh"),
-        top: int = 10,
-        max_records: int = 1000,
-    ) -> "FacetsResult":
-        """Count years, journals, publication types and MeSH headings of what a PubMed query finds.
-
-        Use it to see what a topic is made of, e.g. query_term "base editing".
-
-        Args:
-            query_term: PubMed query; of a search effective_esearch_term.
-            facets: What to count: year, journal, type or mesh.
-            top: Values of each, 1 to 100.
-            max_records: Of more results only the most relevant are read, 1 to 9999.
-
-        Returns:
-            Facets in the order asked for. ``records_counted`` records of ``total_found`` were read for them.
-
-        Raises:
-            InvalidInput: an argument is unknown, missing or out of bounds; unbalanced query.
-            UpstreamError: NCBI did not answer after every attempt.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
-        """
-
     @runs("entrez_kit.pubmed.fetch.FETCH_CONTENTS")
     def fetch_contents(
         self,
@@ -478,6 +450,34 @@ class Methods(OperationRunner):
 
         Raises:
             InvalidInput: an argument is unknown, missing or out of bounds; there is no such database.
+            UpstreamError: NCBI did not answer after every attempt.
+            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        """
+
+    @runs("entrez_kit.pubmed.facets.COUNT_FACETS")
+    def count_facets(
+        self,
+        *,
+        query_term: str,
+        facets: Sequence[Literal["year", "journal", "type", "mesh"] | str] | str = ("year", "journal", "type", "mesh"),
+        top: int = 10,
+        max_records: int = 1000,
+    ) -> "FacetsResult":
+        """Count years, journals, publication types and MeSH headings of what a PubMed query finds.
+
+        Use it to see what a topic is made of, e.g. query_term "base editing".
+
+        Args:
+            query_term: PubMed query; of a search effective_esearch_term.
+            facets: What to count: year, journal, type or mesh.
+            top: Values of each, 1 to 100.
+            max_records: Of more results only the most relevant are read, 1 to 9999.
+
+        Returns:
+            Facets in the order asked for. ``records_counted`` records of ``total_found`` were read for them.
+
+        Raises:
+            InvalidInput: an argument is unknown, missing or out of bounds; unbalanced query.
             UpstreamError: NCBI did not answer after every attempt.
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
