@@ -316,7 +316,9 @@ def _kept_in_history(services: Services, examples: Examples) -> Answered:
 
 def _heading(services: Services, examples: Examples) -> Answered:
     found = _esearch(services, examples.heading, db="mesh", retmax=1)
-    return services.eutils.esummary(db="mesh", ids=found.ids or ["0"], version="2.0", retmode="json")
+    if not found.ids:
+        raise EntityNotFound(f"mesh has no heading {examples.heading}.", invalid_input=examples.heading)
+    return services.eutils.esummary(db="mesh", ids=found.ids, version="2.0", retmode="json")
 
 
 def _second_page(services: Services, examples: Examples) -> Answered:

@@ -72,7 +72,7 @@ class Vectors(NamedTuple):
     matrix: "NDArray[np.float32]"
 
 
-class Block(NamedTuple):
+class VectorBlock(NamedTuple):
     """A block as it is searched; ``kept`` says which passages are not struck out, None where all are."""
 
     chunks: "NDArray[np.int64]"
@@ -174,7 +174,7 @@ def vectors_of(connection: sqlite3.Connection, model: str, chunks: Sequence[int]
         yield Vectors(np.array(numbers, dtype=np.int64), np.array(pmids, dtype=np.uint32), matrix)
 
 
-def blocks(connection: sqlite3.Connection, model: str, dim: int) -> Iterator[Block]:
+def blocks(connection: sqlite3.Connection, model: str, dim: int) -> Iterator[VectorBlock]:
     """Yield the blocks of a model.
 
     Raises:
@@ -195,7 +195,7 @@ def blocks(connection: sqlite3.Connection, model: str, dim: int) -> Iterator[Blo
         ):
             vectors = Quantized.read(dim, *stored)
             kept = None if struck is None else ~bits(struck, len(vectors.codes))
-            block = Block(np.frombuffer(chunks, "<i8"), np.frombuffer(pmids, "<u4"), kept, vectors)
+            block = VectorBlock(np.frombuffer(chunks, "<i8"), np.frombuffer(pmids, "<u4"), kept, vectors)
             sizes = {len(block.chunks), len(block.pmids), len(vectors.codes)}
             if len(sizes) > 1 or not np.isfinite(vectors.error + vectors.steps).all():
                 raise ValueError(f"block {number}, whose parts do not fit each other")

@@ -55,7 +55,7 @@ _DESCRIPTION: Final = "Passages of an entrez-kit corpus; vectors: "
 _DESCRIBED: Final = re.compile(re.escape(_DESCRIPTION) + r"(?:none|(?P<model>.+) \((?P<dim>[0-9]+) dimensions\))")
 
 
-class Vectors(NamedTuple):
+class VectorSource(NamedTuple):
     """Whose vectors a collection holds."""
 
     model: str | None
@@ -138,11 +138,11 @@ class WeaviateIndex:
     # the collection
 
     @cached_property
-    def vectors(self) -> Vectors:
+    def vectors(self) -> VectorSource:
         """Whose vectors this index is to hold."""
         if self._embedder is None:
-            return Vectors(None, None)
-        return Vectors(self._embedder.name, self._dim if self._dim is not None else self._embedder.dim)
+            return VectorSource(None, None)
+        return VectorSource(self._embedder.name, self._dim if self._dim is not None else self._embedder.dim)
 
     def exists(self) -> bool:
         """Tell whether the collection is there."""
@@ -196,7 +196,7 @@ class WeaviateIndex:
             held=held.model,
         )
 
-    def held_vectors(self) -> Vectors:
+    def held_vectors(self) -> VectorSource:
         """Return whose vectors the collection holds.
 
         Raises:
@@ -221,7 +221,7 @@ class WeaviateIndex:
                 Wording(REBUILD, "."),
                 properties=lacking,
             )
-        return Vectors(described["model"], int(described["dim"]) if described["dim"] else None)
+        return VectorSource(described["model"], int(described["dim"]) if described["dim"] else None)
 
     def drop(self) -> None:
         """Delete the collection with all that is in it.
