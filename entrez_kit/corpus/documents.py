@@ -46,7 +46,7 @@ class DocFields:
 
 @dataclass(frozen=True, slots=True)
 class Doc(DocFields):
-    """One record as it is written to the corpus; ``article`` is packed, since batches of a sync wait in memory."""
+    """One record as it is written to the corpus; ``article`` is packed as the table holds it."""
 
     retraction_status: str
     corrections: str | None
