@@ -347,7 +347,7 @@ def test_a_count_that_fails_never_fails_the_search(sandbox: Sandbox, kit_for: Ki
         raise UpstreamError("NCBI did not answer.")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "_count", fail)
+        patch.setattr(search, "count_records", fail)
         result = kit.search_articles(query_term="sleep", species="humans")
         empty = kit.search_articles(query_term="sleep", journal="Nobody")
 
