@@ -176,7 +176,6 @@ def each(
 
     about: Mapping[str, Any] = {name: getattr(operation, name) for name in ("name", "method", "toolset", "title")}
     return Operation(
-        request=EachRequest,
         result=result,
         outcomes=outcomes,
         collect=collect,

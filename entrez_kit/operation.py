@@ -112,16 +112,16 @@ class Operation(Generic[Req, Res]):
     """One use case: what it does, a request and a result model, and its three doors.
 
     One with a single answer has a ``function``; one over many inputs has ``outcomes`` and ``collect`` instead, so that
-    every door may take its outcomes as they come.
+    every door may take its outcomes as they come. Their signatures say what the request and the result are.
 
     Args:
         name: the MCP tool name.
         function: called with the services and the request; returns the result or raises.
         outcomes: called with the services and the request; returns what becomes of the inputs, nothing asked for yet.
         collect: called with the request and these outcomes; walks them and returns the result.
-        request: request model.
-        result: result model.
-        method: name on ``EntrezKit``.
+        request: request model, where it is another than the ``request`` of the function or the outcomes.
+        result: result model, where the function or ``collect`` is not annotated with it.
+        method: name on ``EntrezKit``, where it is another than that of the function or the outcomes.
         command: words that call it in the terminal.
         toolset: pubmed, gene, corpus, entrez or citations.
         title: a few words for people.
@@ -145,15 +145,15 @@ class Operation(Generic[Req, Res]):
     """
 
     name: str
-    request: type[Req]
-    result: type[Res]
-    method: str
     command: tuple[str, ...]
     toolset: str
     title: str
     function: "Callable[[Services, Req], Res] | None" = None
     outcomes: "Callable[[Services, Req], Outcomes[Any]] | None" = None
     collect: Callable[[Req, Any], Res] | None = None
+    request: type[Req] = None  # type: ignore[assignment]  # read off the functions, as the next two are
+    result: type[Res] = None  # type: ignore[assignment]
+    method: str = ""
     errors: tuple[type[EntrezKitError], ...] = ()
     aliases: tuple[str, ...] = ()
     mcp_caps: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
@@ -167,6 +167,17 @@ class Operation(Generic[Req, Res]):
     argument_error: ArgumentError | None = None
     error_document: Callable[[EntrezKitError], dict[str, Any]] = EntrezKitError.envelope
     closed: bool = False
+
+    def __post_init__(self) -> None:
+        asked: Any = self.outcomes or self.function
+        collected: Any = self.collect or self.function
+        found = {
+            "request": self.request or asked.__annotations__["request"],
+            "result": self.result or collected.__annotations__["return"],
+            "method": self.method or asked.__name__,
+        }
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
 
     @property
     def description(self) -> str:

@@ -72,7 +72,6 @@ EXPORT: Final = Operation(
     outcomes=Export,
     collect=result_of,
     request=ExportRequest,
-    result=ExportResult,
     method="export",
     command=("corpus", "export"),
     toolset="corpus",

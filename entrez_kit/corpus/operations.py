@@ -13,8 +13,8 @@ from entrez_kit.corpus.models import (
     SyncRequest,
     SyncResult,
 )
-from entrez_kit.corpus.rag_get import RagDocument, RagGetRequest, rag_get
-from entrez_kit.corpus.search.rag_search import RagSearchRequest, RagSearchResult, rag_search
+from entrez_kit.corpus.rag_get import rag_get
+from entrez_kit.corpus.search.rag_search import rag_search
 from entrez_kit.errors import (
     EmbeddingsError,
     EntityNotFound,
@@ -143,8 +143,6 @@ SYNC: Final = Operation(
     outcomes=sync,
     collect=sync_result,
     mcp_function=sync_for_agents,
-    request=SyncRequest,
-    result=SyncResult,
     method="sync_delta",
     command=("corpus", "sync"),
     toolset=TOOLSET,
@@ -159,9 +157,6 @@ SYNC: Final = Operation(
 RAG_SEARCH: Final = Operation(
     name="rag_search",
     function=rag_search,
-    request=RagSearchRequest,
-    result=RagSearchResult,
-    method="rag_search",
     command=("corpus", "search"),
     toolset=TOOLSET,
     title="Search the corpus",
@@ -175,9 +170,6 @@ RAG_SEARCH: Final = Operation(
 RAG_GET: Final = Operation(
     name="rag_get",
     function=rag_get,
-    request=RagGetRequest,
-    result=RagDocument,
-    method="rag_get",
     command=("corpus", "get"),
     toolset=TOOLSET,
     title="Read a corpus record",
@@ -190,8 +182,6 @@ RAG_GET: Final = Operation(
 CHECKPOINT_GET: Final = Operation(
     name="corpus_checkpoint_get",
     function=checkpoint_get,
-    request=CheckpointGetRequest,
-    result=CheckpointGetResult,
     method="corpus_checkpoint_get",
     command=("corpus", "checkpoint", "get"),
     toolset=TOOLSET,
@@ -205,8 +195,6 @@ CHECKPOINT_GET: Final = Operation(
 CHECKPOINT_SET: Final = Operation(
     name="corpus_checkpoint_set",
     function=checkpoint_set,
-    request=CheckpointSetRequest,
-    result=CheckpointSetResult,
     method="corpus_checkpoint_set",
     command=("corpus", "checkpoint", "set"),
     toolset=TOOLSET,
@@ -223,7 +211,6 @@ SYNC_HERE: Final = Operation(
     outcomes=sync,
     collect=sync_result,
     request=SyncHereRequest,
-    result=SyncResult,
     method=SYNC.method,
     command=SYNC.command,
     toolset=TOOLSET,
@@ -234,8 +221,6 @@ SYNC_HERE: Final = Operation(
 SYNC_PLAN: Final = Operation(
     name=SYNC.name,
     function=plan_here,
-    request=SyncHereRequest,
-    result=SyncPlan,
     method=SYNC.method,
     command=SYNC.command,
     toolset=TOOLSET,
@@ -246,8 +231,6 @@ SYNC_PLAN: Final = Operation(
 CHECKPOINT_NOTED: Final = Operation(
     name=CHECKPOINT_SET.name,
     function=checkpoint_set_here,
-    request=NotedCheckpointRequest,
-    result=CheckpointSetResult,
     method=CHECKPOINT_SET.method,
     command=CHECKPOINT_SET.command,
     toolset=TOOLSET,

@@ -281,9 +281,6 @@ def parse_counts(content: bytes) -> list[TermCount]:
 INFO = Operation(
     name="entrez_info",
     function=entrez_info,
-    request=InfoRequest,
-    result=InfoResult,
-    method="entrez_info",
     command=("db", "info"),
     toolset="entrez",
     title="Describe Entrez databases",

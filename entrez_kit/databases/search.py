@@ -220,9 +220,6 @@ def bounds(min_date: str | None, max_date: str | None, date_type: str | None) ->
 SEARCH = Operation(
     name="entrez_search",
     function=entrez_search,
-    request=EntrezSearchRequest,
-    result=EntrezSearchResult,
-    method="entrez_search",
     command=("db", "search"),
     toolset="entrez",
     title="Search any Entrez database",

@@ -58,9 +58,6 @@ def spell_check(services: Services, request: SpellRequest) -> SpellResult:
 SPELL = Operation(
     name="pubmed_spell_check",
     function=spell_check,
-    request=SpellRequest,
-    result=SpellResult,
-    method="spell_check",
     command=("spell",),
     toolset="pubmed",
     title="Check spelling",

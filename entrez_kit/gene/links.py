@@ -112,9 +112,6 @@ def parse_links(content: bytes, number: str) -> list[str]:
 GET_PUBMED_LINKS = Operation(
     name="get_pubmed_links",
     function=get_pubmed_links,
-    request=PubMedLinksRequest,
-    result=PubMedLinks,
-    method="get_pubmed_links",
     command=("gene", "pubmed"),
     toolset="gene",
     title="Find articles about a gene",

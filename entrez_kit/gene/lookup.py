@@ -119,9 +119,6 @@ def require_plausible(number: str) -> None:
 GET_GENE = Operation(
     name="get_gene",
     function=get_gene,
-    request=GetGeneRequest,
-    result=Gene,
-    method="get_gene",
     command=("gene", "get"),
     toolset="gene",
     title="Look up a gene",

@@ -230,9 +230,6 @@ def _years_by_search(services: Services, request: FacetsRequest, total: int) -> 
 COUNT_FACETS: Final = Operation(
     name="pubmed_count_facets",
     function=count_facets,
-    request=FacetsRequest,
-    result=FacetsResult,
-    method="count_facets",
     command=("facets",),
     toolset="pubmed",
     title="Count facets",

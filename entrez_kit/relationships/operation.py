@@ -100,9 +100,6 @@ def _citations(services: Services, request: RelationshipsRequest) -> Relationshi
 RELATIONSHIPS = Operation(
     name="pubmed_article_relationships",
     function=article_relationships,
-    request=RelationshipsRequest,
-    result=RelationshipsResult,
-    method="article_relationships",
     command=("related",),
     toolset="pubmed",
     title="Find related articles",
