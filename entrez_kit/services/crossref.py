@@ -7,10 +7,9 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from entrez_kit.errors import UpstreamError
+from entrez_kit.services.client import ServiceClient
 from entrez_kit.services.known_shapes import JsonShape, notice, texts
-from entrez_kit.settings import Settings
-from entrez_kit.transport.call import Call, Expect, Reply
-from entrez_kit.transport.client import Transport
+from entrez_kit.transport.call import Expect, Reply
 from entrez_kit.transport.policy import TTL
 
 Message = Mapping[str, Any]
@@ -55,16 +54,14 @@ UPDATES: Final = JsonShape(
 )
 
 
-class Crossref:
+class Crossref(ServiceClient):
     """Ask Crossref. With CROSSREF_EMAIL the requests go to its polite pool, which takes twice as many a second.
 
     Every method raises ``UpstreamError`` when there was no answer after every attempt, and ``RateLimited`` when the
     service refused or the wait for a slot would pass the deadline.
     """
 
-    def __init__(self, transport: Transport, settings: Settings) -> None:
-        self._transport = transport
-        self._base = settings.crossref_url.rstrip("/")
+    SERVICE = "crossref"
 
     def work(self, doi: str) -> Reply[Message]:
         """Return the record of a work, with ``updated-by`` and ``update-to`` where it has them.
@@ -75,16 +72,8 @@ class Crossref:
         Raises:
             EntityNotFound: Crossref has no such DOI; other agencies register DOIs too.
         """
-        return self._transport.send(
-            Call(
-                service="crossref",
-                endpoint="crossref_work",
-                url=f"{self._base}/works/{quote(doi, safe='')}",
-                params=(),
-                expect=Expect("json", frozenset({"message"}), read=partial(_read_work, doi)),
-                ttl=TTL["crossref"],
-            )
-        )
+        expect = Expect("json", frozenset({"message"}), read=partial(_read_work, doi))
+        return self._send("crossref_work", f"works/{quote(doi, safe='')}", expect, ttl=TTL["crossref"])
 
     def updates(self, dois: Sequence[str]) -> Reply[list[Message]]:
         """Return the notices whose ``update-to`` names one of these works.
@@ -94,15 +83,12 @@ class Crossref:
         """
         if any("," in doi for doi in dois):
             raise ValueError("a DOI with a comma in it cannot be filtered by")
-        return self._transport.send(
-            Call(
-                service="crossref",
-                endpoint="crossref_updates",
-                url=f"{self._base}/works",
-                params=(("filter", ",".join(f"updates:{doi}" for doi in dois)), ("rows", str(MAX_UPDATES))),
-                expect=Expect("json", frozenset({"message"}), read=_read_list),
-                ttl=TTL["crossref"],
-            )
+        return self._send(
+            "crossref_updates",
+            "works",
+            Expect("json", frozenset({"message"}), read=_read_list),
+            params=(("filter", ",".join(f"updates:{doi}" for doi in dois)), ("rows", str(MAX_UPDATES))),
+            ttl=TTL["crossref"],
         )
 
 

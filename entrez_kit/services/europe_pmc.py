@@ -8,10 +8,9 @@ from typing import Any, Final, Literal
 from urllib.parse import quote, unquote, urlencode
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
+from entrez_kit.services.client import ServiceClient
 from entrez_kit.services.xml_reply import malformed, whole_number
-from entrez_kit.settings import Settings
-from entrez_kit.transport.call import Call, Expect, Reply, T
-from entrez_kit.transport.client import Transport
+from entrez_kit.transport.call import Expect, Reply, T
 from entrez_kit.transport.policy import TTL
 from entrez_kit.wording import BASE_ADDRESS, Argument, Wording
 
@@ -34,16 +33,14 @@ _SOURCE = re.compile(r"[A-Z]{3}")
 _EXT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
-class EuropePMC:
+class EuropePMC(ServiceClient):
     """Ask Europe PMC.
 
     Every method raises ``NotConfigured`` when EUROPEPMC_ENABLED is false, ``UpstreamError`` when there was no answer
     after every attempt, and ``RateLimited`` when the service refused or the wait for a slot would pass the deadline.
     """
 
-    def __init__(self, transport: Transport, settings: Settings) -> None:
-        self._transport = transport
-        self._settings = settings
+    SERVICE = "europepmc"
 
     def search(
         self,
@@ -90,21 +87,16 @@ class EuropePMC:
             *([("sort", sort)] if sort else []),
         ]
         by_post = len(urlencode(params)) > MAX_GET_LENGTH
-        call = Call(
-            service="europepmc",
-            endpoint="search",
-            url=self._url("searchPOST" if by_post else "search"),
-            params=tuple(params),
-            expect=Expect(
-                "json",
-                frozenset({"hitCount", "resultList"}),
-                read=partial(_read_page, first=cursor_mark == FIRST_PAGE),
-            ),
-            method="POST" if by_post else "GET",
-            ttl=TTL["europepmc_search"],
-        )
+        read = partial(_read_page, first=cursor_mark == FIRST_PAGE)
         try:
-            return self._transport.send(call)
+            return self._send(
+                "search",
+                "searchPOST" if by_post else "search",
+                Expect("json", frozenset({"hitCount", "resultList"}), read=read),
+                params=tuple(params),
+                method="POST" if by_post else "GET",
+                ttl=TTL["europepmc_search"],
+            )
         except UpstreamError as exc:
             error = _unexplained(exc, cursor_mark, sort)
         except EntityNotFound as exc:
@@ -133,18 +125,10 @@ class EuropePMC:
                 invalid_input=f"pmcid={pmcid[:100]}",
                 recovery_hint="Give a PMCID such as PMC1234567.",
             )
-        call = Call(
-            service="europepmc",
-            endpoint="fullTextXML",
-            url=self._url(f"{wanted}/fullTextXML"),
-            params=(),
-            expect=Expect(
-                "xml", frozenset({"article", "pmc-articleset", "book", "book-part-wrapper"}), may_be_empty=True
-            ),
-            ttl=TTL["europepmc_fulltext"],
-        )
+        roots = frozenset({"article", "pmc-articleset", "book", "book-part-wrapper"})
+        expect = Expect("xml", roots, may_be_empty=True)
         try:
-            return self._transport.send(call)
+            return self._send("fullTextXML", f"{wanted}/fullTextXML", expect, ttl=TTL["europepmc_fulltext"])
         except EntityNotFound as exc:
             details = {**exc.details, "reason": "no_full_text"}
         raise EntityNotFound(
@@ -187,20 +171,13 @@ class EuropePMC:
                 )
         if page < 1:
             raise InvalidInput(f"page: {page} is less than 1", invalid_input=f"page={page}")
-        params = (("page", str(page)), ("pageSize", str(page_size)), ("format", "json"))
-        return self._transport.send(
-            Call(
-                service="europepmc",
-                endpoint=what,
-                url=self._url(f"{source}/{quote(ext_id, safe='')}/{what}"),
-                params=params,
-                expect=Expect("json", frozenset({"hitCount", "citationList", "referenceList"}), read=read),
-                ttl=TTL["europepmc_citations"],
-            )
+        return self._send(
+            what,
+            f"{source}/{quote(ext_id, safe='')}/{what}",
+            Expect("json", frozenset({"hitCount", "citationList", "referenceList"}), read=read),
+            params=(("page", str(page)), ("pageSize", str(page_size)), ("format", "json")),
+            ttl=TTL["europepmc_citations"],
         )
-
-    def _url(self, path: str) -> str:
-        return f"{self._settings.europepmc_url.rstrip('/')}/{path}"
 
     def _check_enabled(self) -> None:
         if not self._settings.europepmc_enabled:

@@ -6,10 +6,9 @@ from typing import Final
 from urllib.parse import urlencode
 
 from entrez_kit.errors import InvalidInput
-from entrez_kit.settings import Settings
-from entrez_kit.transport.call import Call, Expect, Reply, T
-from entrez_kit.transport.client import Transport
-from entrez_kit.transport.policy import TTL, most_in_flight
+from entrez_kit.services.client import ServiceClient
+from entrez_kit.transport.call import Expect, Reply, T
+from entrez_kit.transport.policy import TTL
 
 MAX_IDS: Final = 200
 """The converter takes no more at a time."""
@@ -17,14 +16,10 @@ MAX_IDS: Final = 200
 ID_TYPES: Final = ("pmid", "pmcid", "doi", "mid")
 
 
-class IdConverter:
+class IdConverter(ServiceClient):
     """Ask the ID Converter for the other ids of articles."""
 
-    def __init__(self, transport: Transport, settings: Settings) -> None:
-        self._transport = transport
-        self._settings = settings
-        self.at_once: Final = most_in_flight(settings, "idconv")
-        """How many requests of one errand may be in flight."""
+    SERVICE = "idconv"
 
     def convert(
         self,
@@ -60,16 +55,11 @@ class IdConverter:
         if idtype is not None and idtype not in ID_TYPES:
             raise InvalidInput(f"idtype: {idtype!r} is none of {', '.join(ID_TYPES)}", invalid_input=f"idtype={idtype}")
         params = [("format", "json"), ("ids", ",".join(cleaned)), *([("idtype", idtype)] if idtype else [])]
-        return self._transport.send(
-            Call(
-                service="idconv",
-                endpoint="idconv",
-                url=f"{self._settings.idconv_url.rstrip('/')}/",
-                params=tuple(params),
-                expect=Expect(
-                    "json", frozenset({"records"}), len(set(cleaned)), r'"requested-id"(?![^{}]*"errmsg")', read=read
-                ),
-                encoded=urlencode(params, safe=",/"),
-                ttl=TTL["idconv"],
-            )
+        return self._send(
+            "idconv",
+            "",
+            Expect("json", frozenset({"records"}), len(set(cleaned)), r'"requested-id"(?![^{}]*"errmsg")', read=read),
+            params=tuple(params),
+            encoded=urlencode(params, safe=",/"),
+            ttl=TTL["idconv"],
         )

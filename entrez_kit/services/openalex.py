@@ -6,23 +6,18 @@ from typing import Final
 from urllib.parse import quote
 
 from entrez_kit.errors import UpstreamError
+from entrez_kit.services.client import ServiceClient
 from entrez_kit.services.known_shapes import JsonShape, notice, texts
-from entrez_kit.settings import Settings
-from entrez_kit.transport.call import Call, Expect, Reply
-from entrez_kit.transport.client import Transport
-from entrez_kit.transport.policy import TTL, most_in_flight
+from entrez_kit.transport.call import Expect, Reply
+from entrez_kit.transport.policy import TTL
 
 WORK: Final = JsonShape("OpenAlex's record", {**texts("id doi"), "is_retracted": bool}, due="id doi is_retracted")
 
 
-class OpenAlex:
+class OpenAlex(ServiceClient):
     """Ask OpenAlex about single works."""
 
-    def __init__(self, transport: Transport, settings: Settings) -> None:
-        self._transport = transport
-        self.at_once: Final = most_in_flight(settings, "openalex")
-        """How many requests of one errand may be in flight."""
-        self._base = settings.openalex_url.rstrip("/")
+    SERVICE = "openalex"
 
     def is_retracted(self, doi: str) -> Reply[bool]:
         """Return whether a work counts as retracted.
@@ -35,15 +30,12 @@ class OpenAlex:
             UpstreamError: there was no answer after every attempt.
             RateLimited: the service refused, or the wait for a slot would pass the deadline.
         """
-        return self._transport.send(
-            Call(
-                service="openalex",
-                endpoint="openalex_work",
-                url=f"{self._base}/works/doi:{quote(doi, safe='')}",
-                params=(("select", "id,doi,is_retracted"),),
-                expect=Expect("json", frozenset({"is_retracted"}), read=partial(_read, doi)),
-                ttl=TTL["openalex"],
-            )
+        return self._send(
+            "openalex_work",
+            f"works/doi:{quote(doi, safe='')}",
+            Expect("json", frozenset({"is_retracted"}), read=partial(_read, doi)),
+            params=(("select", "id,doi,is_retracted"),),
+            ttl=TTL["openalex"],
         )
 
 

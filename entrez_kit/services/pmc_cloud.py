@@ -10,10 +10,10 @@ from typing import Any, Final
 from urllib.parse import quote, unquote, urlsplit
 
 from entrez_kit.errors import EntityNotFound, InvalidInput, UpstreamError
+from entrez_kit.services.client import ServiceClient
 from entrez_kit.services.known_shapes import JsonShape, XmlShape, notice, texts
-from entrez_kit.settings import PMC_OA_URL, Settings
-from entrez_kit.transport.call import Call, Expect, Reply
-from entrez_kit.transport.client import Transport
+from entrez_kit.settings import PMC_OA_URL
+from entrez_kit.transport.call import Expect, Reply
 from entrez_kit.transport.policy import DAY, TTL
 from entrez_kit.wording import BASE_ADDRESS
 
@@ -44,16 +44,14 @@ RECORD: Final = JsonShape(
 )
 
 
-class PmcOpenData:
+class PmcOpenData(ServiceClient):
     """Fetch articles from PMC's open-data bucket.
 
     Every method raises ``UpstreamError`` when there was no answer after every attempt, and ``RateLimited`` when the
     wait for a slot would pass the deadline.
     """
 
-    def __init__(self, transport: Transport, settings: Settings) -> None:
-        self._transport = transport
-        self._settings = settings
+    SERVICE = "pmc_oa"
 
     def article_xml(self, pmcid: str) -> Reply:
         """Return the latest version of an article as JATS XML.
@@ -64,7 +62,7 @@ class PmcOpenData:
         """
         name = self.latest_version(pmcid)
         try:
-            return self._send("xml", self._file_of(name), Expect("xml", ROOTS), TTL["pmc_oa"])
+            return self._send("xml", quote(self._file_of(name)), Expect("xml", ROOTS), ttl=TTL["pmc_oa"])
         except EntityNotFound as exc:
             if exc.reason == "no_xml":
                 raise
@@ -78,17 +76,10 @@ class PmcOpenData:
             InvalidInput: the text is no PMCID.
         """
         wanted = _normal(pmcid)
-        call = Call(
-            service="pmc_oa",
-            endpoint="list",
-            url=f"{self._base}/",
-            params=(("list-type", "2"), ("prefix", f"{wanted}."), ("delimiter", "/")),
-            expect=Expect("xml", frozenset({"ListBucketResult"})),
-            ttl=DAY,
-        )
+        params = (("list-type", "2"), ("prefix", f"{wanted}."), ("delimiter", "/"))
         reply: Reply[bytes] | None = None
         with suppress(EntityNotFound):  # of a list, that says that there is no bucket
-            reply = self._transport.send(call)
+            reply = self._send("list", "", Expect("xml", frozenset({"ListBucketResult"})), params=params, ttl=DAY)
         if reply is None:
             raise UpstreamError(
                 "There is no bucket at the address in ENTREZ_KIT_PMC_OA_URL",
@@ -113,7 +104,7 @@ class PmcOpenData:
         for key in (f"metadata/{name}.json", f"{name}/{name}.json"):
             expect = Expect("json", frozenset({"xml_url", "text_url", "pdf_url", "pmcid"}), read=json.loads)
             try:
-                record = self._send("record", key, expect, TTL["pmc_oa"]).value
+                record = self._send("record", key, expect, ttl=TTL["pmc_oa"]).value
                 notice(RECORD, record)
                 break
             except EntityNotFound:
@@ -147,16 +138,6 @@ class PmcOpenData:
         if not _KEY.fullmatch(key) or {"", ".", ".."} & set(key.split("/")):
             raise _unusable("record", f"The record of {name} names a file outside of PMC's open-data bucket")
         return key
-
-    def _send(self, endpoint: str, key: str, expect: Expect, ttl: int | None) -> Reply:
-        url = f"{self._base}/{quote(key, safe='/')}"
-        return self._transport.send(
-            Call(service="pmc_oa", endpoint=endpoint, url=url, params=(), expect=expect, ttl=ttl)
-        )
-
-    @property
-    def _base(self) -> str:
-        return self._settings.pmc_oa_url.rstrip("/")
 
 
 def _unusable(endpoint: str, message: str) -> UpstreamError:

@@ -9,10 +9,9 @@ from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
+from entrez_kit.services.client import ServiceClient
 from entrez_kit.services.known_shapes import JsonShape, notice, texts
-from entrez_kit.settings import Settings
-from entrez_kit.transport.call import Call, Expect, Reply
-from entrez_kit.transport.client import Transport
+from entrez_kit.transport.call import Expect, Reply
 from entrez_kit.transport.policy import TTL
 
 HostType = Literal["publisher", "repository"]
@@ -55,12 +54,10 @@ OPEN_ACCESS: Final = JsonShape(
 )
 
 
-class Unpaywall:
+class Unpaywall(ServiceClient):
     """Ask Unpaywall. It wants an e-mail address with every request, from UNPAYWALL_EMAIL and nowhere else."""
 
-    def __init__(self, transport: Transport, settings: Settings) -> None:
-        self._transport = transport
-        self._settings = settings
+    SERVICE = "unpaywall"
 
     def location(self, doi: str) -> "Reply[OpenAccess]":
         """Return what Unpaywall knows of an article.
@@ -84,22 +81,13 @@ class Unpaywall:
         wanted = _PREFIX.sub("", doi.strip(), count=1)
         if not _DOI.fullmatch(wanted) or {".", ".."} & set(wanted.split("/")) or len(wanted) > 500:
             raise _invalid_doi(doi)
-        call = Call(
-            service="unpaywall",
-            endpoint="unpaywall",
-            url=f"{self._settings.unpaywall_url.rstrip('/')}/{quote(wanted.lower(), safe='/:()')}",
-            params=(),
-            expect=Expect(
-                "json",
-                frozenset({"doi", "is_oa", "best_oa_location", "oa_locations"}),
-                read=partial(_read, wanted),
-            ),
-            # The sandbox of a demo names pages at its own port, which is another one in every run.
-            ttl=None if self._settings.demo else TTL["unpaywall"],
-        )
+        keys = frozenset({"doi", "is_oa", "best_oa_location", "oa_locations"})
+        expect = Expect("json", keys, read=partial(_read, wanted))
+        # The sandbox of a demo names pages at its own port, which is another one in every run.
+        ttl = None if self._settings.demo else TTL["unpaywall"]
         error: EntrezKitError
         try:
-            return self._transport.send(call)
+            return self._send("unpaywall", quote(wanted.lower(), safe="/:()"), expect, ttl=ttl)
         except EntityNotFound as exc:
             error = EntityNotFound(
                 f"{UNKNOWN_DOI}: {wanted}",

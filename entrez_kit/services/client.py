@@ -1,0 +1,36 @@
+"""ServiceClient: what the clients of the small services have in common."""
+
+from typing import ClassVar, Final
+
+from entrez_kit.settings import Settings
+from entrez_kit.transport.call import Call, Expect, Method, Reply, T
+from entrez_kit.transport.client import Transport
+from entrez_kit.transport.policy import POLICIES, most_in_flight
+
+
+class ServiceClient:
+    """Asks one service, by its name among the policies, at the address the settings give it."""
+
+    SERVICE: ClassVar[str]
+
+    def __init__(self, transport: Transport, settings: Settings) -> None:
+        self._transport = transport
+        self._settings = settings
+        self._base = POLICIES[self.SERVICE].base(settings).rstrip("/")
+        self.at_once: Final = most_in_flight(settings, self.SERVICE)
+        """How many requests of one errand may be in flight."""
+
+    def _send(
+        self,
+        endpoint: str,
+        path: str,
+        expect: Expect[T],
+        *,
+        ttl: int | None,
+        params: tuple[tuple[str, str], ...] = (),
+        method: Method = "GET",
+        encoded: str | None = None,
+    ) -> Reply[T]:
+        """Send a call to a path below the base address."""
+        url = f"{self._base}/{path}"
+        return self._transport.send(Call(self.SERVICE, endpoint, url, params, expect, method, encoded, ttl))
