@@ -36,7 +36,7 @@ _LETTERS: Final = {
 _EXPANDED: Final = {"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "æ": "ae"}
 _LEADING: Final = re.compile(r"^(?:vol(?:ume)?|no|nr|issue|number|pp?|pages?|suppl)\.?\s*(?=[0-9])", re.IGNORECASE)
 _VALUES: Final = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
-_ROMAN: Final = re.compile(r"(?=.)m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
+_ROMAN: Final = re.compile(r"(?ai)(?=.)m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 _LABELS: Final = frozenset(("vol", "volume", "no", "nr", "issue", "number", "p", "pp", "page", "pages", "pt", "suppl"))
 
 
@@ -114,17 +114,17 @@ def bare_place(text: str) -> str:
     return "".join(word for word in plain.split() if word not in _LABELS)
 
 
-def same_in_digits(numeral: str) -> str:
-    """Return a Roman numeral in digits, which styles print for it; anything else as it is."""
+def in_digits(numeral: str) -> str:
+    """Return a Roman numeral in Arabic digits, which styles print for it; anything else as it is."""
     if not _ROMAN.fullmatch(numeral):
         return numeral
-    values = [_VALUES[letter] for letter in numeral]
+    values = [_VALUES[letter] for letter in numeral.lower()]
     return str(sum(-value if value < after else value for value, after in zip(values, [*values[1:], 0], strict=True)))
 
 
 def same_volume(mine: str, theirs: str) -> bool:
     """Tell whether volumes are the same, in digits or as Roman numerals."""
-    return same_in_digits(bare_place(mine)) == same_in_digits(bare_place(theirs))
+    return in_digits(bare_place(mine)) == in_digits(bare_place(theirs))
 
 
 def same_pages(mine: str, theirs: str) -> bool:

@@ -5,7 +5,6 @@ title stands in it whole, and authors and numbers come in the record's order; wh
 """
 
 import re
-from calendar import month_name
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,10 +16,11 @@ from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.files.references import Reference, csl_text_of
 from entrez_kit.citations.names import Name, signed_names
 from entrez_kit.identifiers import IdKind, read_identifier
-from entrez_kit.pubmed.likeness import folded, same_in_digits, years_of
+from entrez_kit.pubmed.likeness import folded, in_digits, years_of
 from entrez_kit.pubmed.models import Article, ArticleDate, PublicationDate
 from entrez_kit.pubmed.pages import expanded
 from entrez_kit.pubmed.standing import WORDS
+from entrez_kit.pubmed.xml.dates import MONTH_NAMES
 
 MAX_SHOWN: Final = 120
 MAX_LEFT: Final = 12
@@ -68,7 +68,6 @@ NAME_WORDS: Final = 12
 """More words than these do not stand between two family names."""
 MAX_INITIALS: Final = 3
 _CLOSING: Final = {")": "(", "]": "[", ">": "<"}
-_MONTHS: Final = tuple(name.lower() for name in month_name[1:])
 
 
 _SPELT: Final = re.compile(r"\b(\w) (?=\w\b)")
@@ -353,9 +352,8 @@ def _left(words: Sequence[str], article: Article, item: Item) -> list[str]:
     ranged = folded(" ".join(date.medline_date or "" for date in dates if isinstance(date, PublicationDate))).split()
     months = {date.month for date in dates if date.month}
     days = {str(date.day) for date in dates if date.day}
-    months |= {n for n, name in enumerate(_MONTHS, start=1) if not {name, name[:3]}.isdisjoint(ranged)}
-    month_names = {form for month in months for form in (_MONTHS[month - 1], _MONTHS[month - 1][:3])}
-    month_names |= {"sept"} if 9 in months else set()
+    months |= {number for number, names in enumerate(MONTH_NAMES, start=1) if not set(names).isdisjoint(ranged)}
+    month_names = {name for month in months for name in MONTH_NAMES[month - 1]}
     numbers: list[str] = []
     after_month = False
     for place, word in enumerate(words):
@@ -406,7 +404,7 @@ def _places(article: Article, item: Item) -> Iterator[list[str]]:
     }
     forms |= {(*folded(first).split(), *folded(last)[size:].split()) for size in range(len(folded(last)))}
     volume, issue = (tuple(folded(str(item.get(name) or "")).split()) for name in ("volume", "issue"))
-    for volume_words in {(), volume, (same_in_digits("".join(volume)),)}:
+    for volume_words in {(), volume, (in_digits("".join(volume)),)}:
         for issue_words in {(), issue}:
             for page_words in {(), *forms}:
                 words = (*volume_words, *issue_words, *page_words)

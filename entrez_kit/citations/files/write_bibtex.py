@@ -12,8 +12,10 @@ from entrez_kit.citations.csl import JOINER, Item, csl_item, notes, one_line
 from entrez_kit.citations.files.write_ris import PMC_ADDRESS
 from entrez_kit.citations.names import Name
 from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.xml.dates import MONTH_NAMES
 
-MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTHS: Final = tuple(names[0] for names in MONTH_NAMES)
+"""Every style defines these strings, in its own language."""
 _TYPES: Final = {
     "article-journal": "article",
     "article-newspaper": "article",

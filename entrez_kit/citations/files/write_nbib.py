@@ -10,10 +10,10 @@ from typing import Any, Final
 from entrez_kit.citations.csl import notes, one_line
 from entrez_kit.citations.names import spaced_initials
 from entrez_kit.pubmed.models import Article, ArticleDate, Author, JournalInfo, MeshTerm, PublicationDate
+from entrez_kit.pubmed.xml.dates import MONTH_NAMES
 
 WIDTH: Final = 87
 """NCBI's lines are at most so long; a longer value goes on under six spaces."""
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _CORRECTIONS: Final = {
     "CorrectedandRepublishedIn": "CRI",
     "CorrectedandRepublishedFrom": "CRF",
@@ -96,7 +96,7 @@ def date_text(date: PublicationDate | None, others: Iterable[ArticleDate] = ()) 
         return None
     parts = [str(known.year)]
     if known.month:
-        parts.append(_MONTHS[known.month - 1])
+        parts.append(MONTH_NAMES[known.month - 1][0].capitalize())
         if known.day:
             parts.append(str(known.day))
     return " ".join(parts)

@@ -12,6 +12,7 @@ from entrez_kit.citations.csl import BOOKSHELF, JOINER, Item
 from entrez_kit.citations.names import Name, divided_initials, spaced_initials
 from entrez_kit.citations.style.casing import PREPOSITIONS, SHORT, SHORTEST, headline, subtitle_capitals, taxa
 from entrez_kit.citations.titles import dotted
+from entrez_kit.pubmed.likeness import in_digits
 from entrez_kit.pubmed.models import LANGUAGES
 from entrez_kit.pubmed.standing import WORDS
 
@@ -44,8 +45,6 @@ _UNUSED: Final = (
 _SUPPLEMENT: Final = re.compile(r"(?<![a-z])suppl(?:ement)?(?![a-z])", re.IGNORECASE)
 _PART: Final = re.compile(r"\bpt\b\.?\s*(?=\w+$)|\bpt\.?(?=[0-9]+$)", re.IGNORECASE)
 _PAGES: Final = re.compile(r"[A-Za-z]{0,3}[0-9]")
-_NUMERALS: Final = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
-_ROMAN: Final = re.compile(r"(?=[IVXLCDM])M{0,3}(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})", re.IGNORECASE)
 _BOOKS: Final = ("book", "report")
 _SUFFIXES: Final = {"II": "2nd", "III": "3rd", "IV": "4th", "V": "5th", "VI": "6th"}
 _ELISION: Final = re.compile(r"(?<!\w)'(?:n'|[0-9]0s|(?:em|tis|twas|til|t)\b|s-)(?=\W|\w|$)", re.IGNORECASE)
@@ -299,9 +298,8 @@ def _publisher(item: Item, wants: Wants) -> None:
 
 
 def _issue(item: Item, wants: Wants) -> None:
-    volume = str(item.get("volume", ""))
-    if volume and _ROMAN.fullmatch(volume):  # all six styles want Arabic numerals
-        item["volume"] = str(_arabic(volume))
+    if volume := item.get("volume"):
+        item["volume"] = in_digits(str(volume))  # all six styles want Arabic numerals
     issue = str(item.get("issue", ""))
     if match := _PART.search(issue):
         part = f"{wants.part} {issue[match.end() :]}"
@@ -314,11 +312,6 @@ def _issue(item: Item, wants: Wants) -> None:
             issue = f"{before} {part}".strip()
     if issue:
         item["issue"] = re.sub(r"(?<=[0-9])-(?=[0-9])", "–", issue) if wants.dashes else issue
-
-
-def _arabic(roman: str) -> int:
-    values = [_NUMERALS[letter] for letter in roman.upper()]
-    return sum(-a if a < b else a for a, b in zip(values, [*values[1:], 0], strict=True))
 
 
 def _date(item: Item, wants: Wants) -> None:

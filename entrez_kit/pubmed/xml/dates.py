@@ -5,7 +5,7 @@ from calendar import monthrange
 from functools import lru_cache
 from typing import Any, Final
 
-_NAMES: Final = (
+MONTH_NAMES: Final = (
     ("jan", "january"),
     ("feb", "february"),
     ("mar", "march"),
@@ -19,9 +19,10 @@ _NAMES: Final = (
     ("nov", "november"),
     ("dec", "december"),
 )
+"""How a month may be written, NLM's abbreviation first."""
 _MONTHS: Final[dict[str, int]] = {
     spelling: number
-    for number, names in enumerate(_NAMES, start=1)
+    for number, names in enumerate(MONTH_NAMES, start=1)
     for name in (*names, str(number), f"{number:02}")
     for spelling in (name, name.capitalize(), name.upper())
 }
@@ -31,8 +32,7 @@ NUMBERS: Final[dict[str, int]] = {f"{number:0{width}}": number for width in (1, 
 
 _YEAR: Final = re.compile(r"(?<![0-9])(?:1[5-9]|2[01])[0-9]{2}(?![0-9])")
 _SEASON: Final = re.compile(r"\b(?:spring|summer|autumn|fall|winter|quart\w*|qtr|trimester)\b", re.IGNORECASE)
-_MONTH: Final = re.compile(r"\b(?:" + "|".join(sorted({n for names in _NAMES for n in names}, key=len, reverse=True)) +
-                           r")\b", re.IGNORECASE)  # fmt: skip
+_MONTH: Final = re.compile(rf"\b(?:{'|'.join(name for names in MONTH_NAMES for name in names)})\b", re.IGNORECASE)
 _DAY: Final = re.compile(r"(?<![0-9])(?:0?[1-9]|[12][0-9]|3[01])(?![0-9])")
 _BETWEEN: Final = re.compile(r"[-–—/&,+]|\b(?:to|and)\b", re.IGNORECASE)
 _PLAIN: Final = re.compile(
