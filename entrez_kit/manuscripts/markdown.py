@@ -37,13 +37,13 @@ def read_markdown(content: bytes, name: str, beside: Beside) -> Manuscript:
     """
     text = decoded(content, name).text.replace("\r\n", "\n")
     prose = _CODE.sub(lambda code: "\n" * code[0].count("\n"), text)
-    calls = list(_key_calls(prose))
+    calls = list(_calls(KEY, prose))
     references, warnings = named_references(text, beside)
     keyed = bool(references or warnings)
     own, lines = own_list(text)
     references = references if keyed else own
     if not references and (notes := footnotes(text)):
-        calls += list(_footnote_calls(prose))
+        calls += list(_calls(_FOOTNOTE_CALL, prose))
         keyed = True
         references = notes
     if not references and not keyed:
@@ -78,14 +78,10 @@ def _plain(reference: Reference) -> Reference:
     return made.model_copy(update={"key": reference.key, "number": reference.number})
 
 
-def _key_calls(text: str) -> Iterator[KeyCall]:
-    for match in KEY.finditer(text):
-        yield KeyCall(match[1] or match[2], text.count("\n", 0, match.start()) + 1, match[0])
-
-
-def _footnote_calls(text: str) -> Iterator[KeyCall]:
-    for match in _FOOTNOTE_CALL.finditer(text):
-        yield KeyCall(match[1], text.count("\n", 0, match.start()) + 1, match[0])
+def _calls(pattern: re.Pattern[str], text: str) -> Iterator[KeyCall]:
+    for match in pattern.finditer(text):
+        key = next(filter(None, match.groups()))
+        yield KeyCall(key, text.count("\n", 0, match.start()) + 1, match[0])
 
 
 def named_references(text: str, beside: Beside) -> tuple[list[Reference], list[Warn]]:
@@ -95,7 +91,7 @@ def named_references(text: str, beside: Beside) -> tuple[list[Reference], list[W
         InvalidInput: one of the files cannot be read.
     """
     head = match[1] if (match := _HEAD.match(text)) else ""
-    called = {call.key for call in _key_calls(text)}
+    called = {call.key for call in _calls(KEY, text)}
     match = _BIBLIOGRAPHY.search(head)
     words = re.split(r"[\s\[\],\"']", match[1]) if match else []
     names = [word for word in words if word.endswith((".bib", ".bibtex", ".json", ".ris", ".nbib"))]

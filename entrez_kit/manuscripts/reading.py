@@ -21,19 +21,14 @@ OTHERS: Final = (
 HINT: Final = "Put the list under a heading of its own, References or Bibliography, or give it as a .txt file."
 
 
-def nothing_beside(name: str) -> bytes | None:
-    """Stand for the folder of what comes through a pipe."""
-    return None
-
-
-def read_manuscript(content: bytes, name: str, suffix: str, beside: Beside = nothing_beside) -> Manuscript:
+def read_manuscript(content: bytes, name: str, suffix: str, beside: Beside = lambda _: None) -> Manuscript:
     """Read a manuscript.
 
     Args:
         content: the file.
         name: what messages call it.
         suffix: of its name; what it holds decides between kinds of XML.
-        beside: reads the files it names.
+        beside: reads the files it names; by default there are none.
 
     Raises:
         InvalidInput: it cannot be read, is beyond a limit, or has no list of references.

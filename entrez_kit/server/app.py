@@ -253,11 +253,6 @@ class EntrezServer:
         return MCPError(code, error.message, data)
 
 
-def build_server(services: ServerServices, options: Options | None = None) -> Server[Any]:
-    """Return a server over these clients."""
-    return EntrezServer(services, options).build()
-
-
 def _no_scope(uri: str, scope: str) -> NotConfigured:
     return NotConfigured(
         f"This token does not allow {uri}.",

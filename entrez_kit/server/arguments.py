@@ -65,7 +65,7 @@ def read_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> d
     required = schema.get("required", ())
     read: dict[str, Any] = {}
     nested: dict[str, dict[str, Any]] = {}
-    own = {name: _snake(name) for name in arguments}
+    own = {name: re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower() for name in arguments}
     for name, value in arguments.items():
         meant = own[name] if own[name] in properties else None
         if meant is None:
@@ -179,7 +179,3 @@ def accepted(schema: Mapping[str, Any]) -> Iterator[str]:
         yield name
         if part.get("type") == "object":
             yield from (f"{name}.{inner}" for inner in accepted(part))
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from entrez_kit.server.app import Options, build_server
+from entrez_kit.server.app import EntrezServer, Options
 from entrez_kit.server.clients import ServerServices
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ async def connected(
     from mcp import Client
 
     with speaking(era):
-        async with Client(build_server(services, options), mode=mode_of(era)) as client:
+        async with Client(EntrezServer(services, options).build(), mode=mode_of(era)) as client:
             assert client.protocol_version == era
             yield client
 

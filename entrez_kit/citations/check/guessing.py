@@ -113,7 +113,7 @@ def _titles(text: str) -> Iterator[str]:
     if behind := _behind_names(text):
         yield behind
     if year := _AFTER_YEAR.search(text[: len(text) // 2 + 40]):
-        sentence = _first_sentence(text[year.end() :])
+        sentence = _SENTENCE.split(text[year.end() :], maxsplit=1)[0].strip(" .,;“”\"‘’'")
         if _enough(sentence) and _prose(sentence) > 0:
             yield sentence
     sentences = [part.strip(" .,;“”\"‘’'") for part in _SENTENCE.split(text)]
@@ -141,10 +141,6 @@ def _parts(title: str) -> Iterator[str]:
     yield from (part for part in inside if len(part.split()) > MIN_TITLE_WORDS)
     if "," in outside and (longest := max(outside.split(", "), key=_prose)) != outside and _prose(longest) > 2:
         yield longest  # names and title with nothing but commas between them
-
-
-def _first_sentence(text: str) -> str:
-    return _SENTENCE.split(text, maxsplit=1)[0].strip(" .,;“”\"‘’'")
 
 
 def _enough(text: str) -> bool:

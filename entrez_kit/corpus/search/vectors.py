@@ -222,7 +222,8 @@ def _nearest(
     order = np.lexsort((chunks, pmids, -sims))
     best = order[np.sort(np.unique(pmids[order], return_index=True)[1])]
     best = best[(np.arange(len(best)) < limit) | np.isin(pmids[best], np.array(also, dtype=np.uint32))]
-    uuids = _uuids(connection, chunks[best].tolist())
+    wanted = (json.dumps(chunks[best].tolist()),)
+    uuids = dict(connection.execute(f"SELECT id, uuid FROM chunks WHERE id {index.LISTED}", wanted))
     return [Near(int(pmids[place]), uuids[int(chunks[place])], float(sims[place])) for place in best]
 
 
@@ -305,8 +306,3 @@ def _products(part: vector_index.Vectors, vector: Floats) -> Floats:
         raise ValueError(f"vectors of {part.matrix.shape[1]} dimensions where {len(vector)} are due")
     products = part.matrix.astype(np.float64) @ vector  # so that equal vectors have equal products
     return products.astype(np.float32)
-
-
-def _uuids(connection: sqlite3.Connection, chunks: Sequence[int]) -> dict[int, str]:
-    rows = connection.execute(f"SELECT id, uuid FROM chunks WHERE id {index.LISTED}", (json.dumps(chunks),))
-    return {row[0]: row[1] for row in rows}
