@@ -227,7 +227,8 @@ def _help_instead(ctx: typer.Context) -> int:
 
 def _bad_usage(exc: typer.TyperException) -> InvalidInput:
     """Turn what typer found wrong with the command line into the error all doors speak."""
-    message = " ".join(exc.format_message().split())
+    # The word of what checks the values for an error of ours is no word for a user.
+    message = " ".join(exc.format_message().split()).replace(": Value error, ", ": ", 1)
     ctx = getattr(exc, "ctx", None)
     path = ctx.command_path if ctx is not None else PROGRAM
     option = getattr(exc, "option_name", None)
@@ -317,7 +318,7 @@ def _flag(
 
 _FORMAT: Final = "Output format: {formats}. Without it: table on a terminal, json in a pipe."
 _FIELDS: Final = "Print only these fields; dots go deeper, e.g. pmid,journal_info.title."
-_FILE: Final = "Write to a file, whole or not at all; its suffix chooses the format (.txt: ids)."
+_FILE: Final = "Write to a file, whole or not at all; its suffix chooses the format{ids}."
 _DEMO: Final = "Answer from a sandbox with invented articles; no network is used."
 _VERBOSE: Final = "Show request ids, cache hits, timings and the log."
 _CONFIG: Final = "User config to read in place of the usual one."
@@ -365,6 +366,8 @@ def add_common_options(command: Any, *, below_too: bool = True) -> None:
             continue
         if parameter.name == "format":
             parameter.help = parameter.help.format(formats=", ".join(formats_of(command)))
+        if parameter.name == "output":
+            parameter.help = parameter.help.format(ids=" (.txt: ids)" if "ids" in formats_of(command) else "")
         command.params.append(parameter)
     help_option = command.get_help_option(typer.Context(command, help_option_names=HELP_NAMES))
     for parameter in (*command.params, help_option):

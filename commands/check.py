@@ -113,7 +113,8 @@ def command(
     wanted = named_in(fail_on, failures, noun="status", argument="fail_on", before="--fail-on: there") or failures
     source = _source(ctx, file, in_text=in_text)
     fix = fix or dry_run
-    target = _target(file, source, overwrite=force or dry_run) if fix else None
+    asked = "dry_run" if dry_run else "fix"
+    target = _target(file, source, asked, overwrite=force or dry_run) if fix else None
     arguments: dict[str, Any] = {
         "sources": named_sources(sources) if sources else None,
         "retraction_watch": str(retraction_watch) if retraction_watch else None,
@@ -142,7 +143,7 @@ def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
         InvalidInput: it cannot be read, or holds no reference; or calls were asked for where there is no text.
     """
     from entrez_kit.citations.files.reference_files import decoded, kind_of, reference_file
-    from entrez_kit.manuscripts.reading import READ, looks_like, refuse_others
+    from entrez_kit.manuscripts.reading import FILES, READ, looks_like, refuse_others
 
     article = read_identifier(str(file)) if not file.exists() and str(file) != STDIN else None
     if article is not None:
@@ -156,8 +157,8 @@ def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
     suffix = (looks_like(content) or "") if str(file) == STDIN else file.suffix.lower()
     if suffix in READ and (in_text or suffix not in PLAIN_TEXT):
         return _manuscript(content, name, suffix, file, in_text=in_text)
-    read = decoded(content, name)
-    kind = kind_of(read.text, name, suffix)
+    read = decoded(content, name, hint=FILES)
+    kind = kind_of(read.text, name, suffix, hint=FILES)
     if kind != "ids":
         _no_text(in_text)
         found = reference_file(read.text, name, kind)
@@ -218,7 +219,7 @@ def _by_id(text: str) -> Reference:
     return Reference(key=text, **({identifier.kind: identifier.value} if identifier else {}))
 
 
-def _target(file: Path, source: _Source, *, overwrite: bool) -> Path:
+def _target(file: Path, source: _Source, asked: str, *, overwrite: bool) -> Path:
     """Return where the corrected file goes.
 
     Raises:
@@ -232,7 +233,7 @@ def _target(file: Path, source: _Source, *, overwrite: bool) -> Path:
         }.get(source.kind, "Standard input")
         raise InvalidInput(
             f"{what} is not corrected.",
-            invalid_input="fix",
+            invalid_input=asked,
             recovery_hint="--fix is for .bib, .ris and .json files; `entrez-kit fetch - -o refs.nbib` fetches records "
             "anew.",
             details={"reason": "bad_usage"},

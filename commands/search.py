@@ -139,7 +139,7 @@ def command(
         ctx,
         SEARCH_ARTICLES,
         arguments,
-        _view(arguments["query_term"]),
+        _view(arguments["query_term"], snippets=snippet_characters > 0),
         label="Retrieving PMIDs",
         afterwards=lambda found: _remarks(ctx, found, arguments, strict),
     )
@@ -196,13 +196,13 @@ def _refuse_pages(ctx: typer.Context) -> None:
         )
 
 
-def _view(query: str) -> View[SearchResult]:
+def _view(query: str, *, snippets: bool) -> View[SearchResult]:
     return View(
         table=show_with("tables.search_table"),
         records=lambda hit: [as_data(hit.summary) if hit.summary is not None else {"pmid": hit.pmid}],
         ids=lambda hit: [hit.pmid],
         record_model=BriefSummary,
-        columns=COLUMNS,
+        columns=COLUMNS | (columns_at("snippet") if snippets else {}),
         records_key="brief_summaries",
         page=drawn_by("markdown.item"),
         between="",

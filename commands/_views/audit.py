@@ -17,7 +17,7 @@ STYLES = {"none": "green", "unknown": "bold magenta"}
 def audit_table(result: AuditResult, console: Console) -> RenderableType:
     """Return the works that something is to be said about, the gravest first, and the counts of all."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), expand=console.width >= WIDE)
-    table.add_column("Stands", no_wrap=True)
+    table.add_column("Stands", no_wrap=console.width >= WIDE)  # beside its longest words a narrow one has no room
     table.add_column("PMID", no_wrap=True)
     table.add_column("Title", overflow="fold", ratio=1)
     table.add_column("Findings", overflow="fold", ratio=1)

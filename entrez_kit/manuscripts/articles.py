@@ -28,12 +28,13 @@ def read_article_xml(content: bytes, name: str) -> Manuscript:
     """
     from entrez_kit.citations.files.read_endnote import EndnoteFile
     from entrez_kit.citations.files.reference_files import decoded
-    from entrez_kit.fulltext.jats.tree import declared_entities, descendants, local, parse
+    from entrez_kit.fulltext.jats.tree import MAX_BYTES, declared_entities, descendants, local, parse
 
     try:
         root = parse(content)
-    except UpstreamError as exc:
-        raise unreadable(name, exc.message.rstrip(".")) from None
+    except UpstreamError:
+        size = f"it has {len(content):,} bytes, more than the {MAX_BYTES:,} that are read"
+        raise unreadable(name, size if len(content) > MAX_BYTES else "its XML is broken") from None
     if local(root) == "xml" and next(root.iter("record"), None) is not None:
         return Manuscript(EndnoteFile(decoded(content, name).text.partition("?>")[2] or "", name).references)
     declared = declared_entities(root)

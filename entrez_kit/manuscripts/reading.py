@@ -18,6 +18,11 @@ OTHERS: Final = (
     (re.compile(rb"<(?:!doctype )?html\b", re.IGNORECASE), "a web page"),
 )
 """How documents begin that are not read, and what they are."""
+FILES: Final = (
+    "Name references (.bib, .ris, .json, .nbib, or .txt as they are written out) or a manuscript (.docx, .tex, .md, "
+    ".pdf, .xml)."
+)
+"""What a list of references is read from."""
 HINT: Final = "Put the list under a heading of its own, References or Bibliography, or give it as a .txt file."
 
 
@@ -33,6 +38,8 @@ def read_manuscript(content: bytes, name: str, suffix: str, beside: Beside = lam
     Raises:
         InvalidInput: it cannot be read, is beyond a limit, or has no list of references.
     """
+    if not content.strip():
+        raise unreadable(name, "the file is empty", hint=FILES)
     made = _reader(content, suffix.lower())(content, name, beside)
     if not made.references:
         raise unreadable(name, "no list of references was found in it", hint=HINT)

@@ -28,6 +28,20 @@ def test_works_that_do_not_stand_and_those_that_cite_them_are_named_and_the_rest
     assert result["clear"] + len(works) == result["total"] == sum(result["counts"].values())
 
 
+@pytest.mark.parametrize("width", ["50", "80", "180"])
+def test_a_terminal_of_any_width_cuts_no_heading_of_an_audit(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, width: str
+) -> None:
+    cli("corpus", "sync", "editing", "base editing")
+    monkeypatch.setenv("COLUMNS", width)
+
+    out = cli("corpus", "audit", "editing", "-f", "table").out
+
+    assert out.split()[:4] == ["Stands", "PMID", "Title", "Findings"]
+    assert {"Twin", "editing", "protoplasts."} <= set(out.split()), "words of the title are whole"
+    assert max(map(len, out.splitlines())) <= int(width)
+
+
 def test_a_corpus_without_findings_is_status_0_and_has_a_line_that_says_so(cli: Cli) -> None:
     cli("corpus", "sync", "few", "99000001[uid]")
 

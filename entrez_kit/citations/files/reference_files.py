@@ -42,7 +42,7 @@ READERS: Final[dict[str, Callable[[str, str], ReferenceFile]]] = {
     "csl": CslFile,
     "nbib": NbibFile,
 }
-HINT: Final = "Name a .bib, .ris, .json (CSL-JSON) or .nbib file, or a .txt file of PMIDs, PMCIDs and DOIs."
+HINT: Final = "Name a .bib, .ris, .json (CSL-JSON) or .nbib file."
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def encoded(text: str, encoding: str) -> bytes:
         return text.encode("utf-8")
 
 
-def kind_of(text: str, name: str, suffix: str) -> str:
+def kind_of(text: str, name: str, suffix: str, *, hint: str = HINT) -> str:
     """Return what a file is: bibtex, ris, csl, nbib or ids; by its suffix, or else by how it begins.
 
     Raises:
@@ -98,7 +98,7 @@ def kind_of(text: str, name: str, suffix: str) -> str:
     # PubMed saves MEDLINE as .txt, and others save anything so; what comes through a pipe is at least text.
     kind = looks or known or ("ids" if suffix in PLAIN_TEXT else None)
     if kind is None:
-        raise unreadable(name, "this is no kind of reference file that is known", hint=HINT)
+        raise unreadable(name, "this is no kind of reference file that is known", hint=hint)
     return kind
 
 

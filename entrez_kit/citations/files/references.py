@@ -151,9 +151,12 @@ def repeated_keys(references: list[Reference]) -> list[Warn]:
 def unreadable(name: str, problem: str, *, line: int | None = None, hint: str | None = None) -> InvalidInput:
     """Return the error for a file that cannot be read as what it is."""
     place = f"{name}, line {line}" if line else name
+    if hint is None:
+        whole = "Check that this is the file you meant, and that it opens in the program it comes from."
+        hint = "Correct this place of the file and run the command again." if line else whole
     return InvalidInput(
         f"{place}: {problem}.",
         invalid_input=name,
-        recovery_hint=hint or "Correct this place of the file and run the command again.",
+        recovery_hint=hint,
         details={"reason": "bad_file", **({"line": line} if line else {})},
     )

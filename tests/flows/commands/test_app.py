@@ -97,6 +97,14 @@ def test_help_says_which_formats_a_command_prints(alone: Cli) -> None:
     assert "table, json, jsonl, csv, tsv, ids, md" in " ".join(alone("search", "--help").out.replace("│", " ").split())
 
 
+@pytest.mark.parametrize("command", ["search", "fetch", "check", "verify", "facets", "spell"])
+def test_help_promises_a_file_of_ids_where_a_command_prints_ids(alone: Cli, command: str) -> None:
+    text = " ".join(alone(command, "--help").out.replace("│", " ").split())
+    formats = text.partition("Output format: ")[2].partition(". ")[0].split(", ")
+
+    assert (".txt: ids" in text) == ("ids" in formats)
+
+
 @pytest.mark.process
 def test_help_fits_the_columns_it_is_given(program: Program) -> None:
     for columns in (60, 80, 200):
@@ -136,6 +144,7 @@ def test_an_unknown_command_names_the_near_one(alone: Cli) -> None:
         (("search", "crispr", "--json", "-f", "csv"), "contradict"),
         (("fetch",), "No identifiers"),
         (("fetch", "1", "--detail", "everything"), "--detail"),
+        (("check", "a.bib", "--only", "some"), "'--only': 'some' is not one of"),
     ],
 )
 def test_bad_usage_ends_with_2_and_says_what_is_wrong(alone: Cli, arguments: tuple[str, ...], words: str) -> None:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -219,6 +220,34 @@ def test_a_file_that_cannot_be_read_ends_with_2_and_names_the_place(
     assert done.out == ""
     assert str(file) in envelope(done)["message"]
     assert said in envelope(done)["message"] or "nested too deep" in envelope(done)["message"]
+
+
+@pytest.mark.parametrize("suffix", [".bib", ".md", ".tex", ".docx", ".pdf", ".xml", ".txt"])
+@pytest.mark.parametrize("content", [b"", b"\x00\x01 \xff"])
+def test_what_cannot_be_read_blames_the_file_and_names_all_that_is_read(
+    alone: Cli, tmp_path: Path, suffix: str, content: bytes
+) -> None:
+    file = tmp_path / f"a{suffix}"
+    file.write_bytes(content)
+
+    error = envelope(alone("check", str(file), "--json"))
+
+    assert error["details"] == {"reason": "bad_file"}
+    assert "reply" not in error["message"], "nobody answered anything"
+    assert "this place" not in error["recovery_hint"], "no place was named"
+    if not content:
+        assert error["message"] == f"{file}: the file is empty."
+        assert {".bib", ".docx", ".tex", ".md", ".pdf"} <= set(re.findall(r"\.[a-z]+", error["recovery_hint"]))
+
+
+@pytest.mark.parametrize(("flags", "named"), [(["--fix"], "fix"), (["--dry-run"], "dry_run")])
+def test_a_list_that_is_not_corrected_names_the_option_that_was_given(
+    alone: Cli, tmp_path: Path, flags: list[str], named: str
+) -> None:
+    file = tmp_path / "ids.txt"
+    file.write_text("99000001\n")
+
+    assert envelope(alone("check", str(file), *flags))["invalid_input"] == named
 
 
 def test_a_file_that_is_missing_or_a_folder_ends_with_2(alone: Cli, tmp_path: Path) -> None:

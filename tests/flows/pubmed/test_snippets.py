@@ -1,9 +1,12 @@
 """A search gives the beginnings of abstracts with its summaries."""
 
+import csv
+import io
 from typing import Any
 
 import pytest
 from database_bench import KitFor
+from terminal import Cli
 
 from entrez_kit.sandbox.server import Sandbox
 
@@ -52,3 +55,18 @@ def test_an_abstract_that_does_not_come_is_a_warning(
 
     assert "abstracts_missing" in [warning.code for warning in found.warnings]
     assert len(found.brief_summaries) == 2
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_a_table_for_a_spreadsheet_has_the_snippets_that_were_asked_for(cli: Cli, form: str) -> None:
+    separator = {"csv": ",", "tsv": "\t"}[form]
+    plain = cli("search", "crispr", "-n", "3", "-f", form).out
+    rows = list(
+        csv.DictReader(
+            io.StringIO(cli("search", "crispr", "-n", "3", "--snippets", "60", "-f", form).out), delimiter=separator
+        )
+    )
+
+    assert "snippet" not in plain.splitlines()[0]
+    assert len(rows) == 3
+    assert all(0 < len(row["snippet"]) <= 60 for row in rows)
