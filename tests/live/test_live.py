@@ -111,6 +111,10 @@ CALLS: Mapping[str, tuple[tuple[str, ...], Check]] = {
         lambda found: X.pmcid in json.dumps(found) and X.in_pmc in json.dumps(found),
     ),
     "europepmc_search": (("europepmc", X.term, "-n", "5"), lambda found: X.term and len(json.dumps(found)) > 1000),
+    "pubmed_count_facets": (
+        ("facets", X.term, "--max-records", "20"),
+        lambda found: 0 < found["records_counted"] <= found["total_found"],
+    ),
     "pubmed_lookup_mesh": (("mesh", X.heading), lambda found: found["results"][0]["name"].lower() == X.heading),
     "pubmed_spell_check": (("spell", X.misspelt), lambda found: found["has_suggestion"] and found["corrected"]),
     "search_genes": (

@@ -23,7 +23,8 @@ from serving import (
 from entrez_kit._version import __version__
 from entrez_kit.sandbox.server import Sandbox
 
-QUICK = 2.0
+QUICK = 6.0
+"""Seconds within which a program ends that does not wait for its input or for an answer, on a busy machine, too."""
 
 
 # The SDK's own client

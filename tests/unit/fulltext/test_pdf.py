@@ -69,10 +69,10 @@ def test_hyphens_that_belong_to_the_word_stay(text: str, joined: str) -> None:
 
 
 def test_joining_takes_no_longer_on_a_sequence_without_spaces() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     join_hyphenated("ACGT" * 500_000)
 
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_ligatures_and_odd_spaces_become_plain_letters() -> None:
@@ -155,10 +155,10 @@ HOSTILE = {
 @pytest.mark.long
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_pdf_costs_little_time_and_ends_in_a_refusal(name: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     refusal(HOSTILE[name])
 
-    assert time.monotonic() - started < 8
+    assert time.process_time() - started < 8
 
 
 def test_reading_ends_when_its_time_is_up() -> None:

@@ -135,10 +135,10 @@ def test_a_budget_reaches_as_deep_as_the_headings() -> None:
 def test_an_article_of_very_many_parts_is_cut_in_proportion() -> None:
     many = [Node("Part", blocks=["w" * 20], nodes=[Node("Deeper", blocks=["w" * 20]) for _ in range(40)])] * 3_000
     for mode in ("truncate", "outline"):
-        started = time.monotonic()
+        started = time.process_time()
         selected = select(many, Selection(max_characters=600_000, overflow_mode=mode))
         assert selected.returned_characters <= 600_000
-        assert time.monotonic() - started < 10
+        assert time.process_time() - started < 10
 
 
 # Where a text is cut
