@@ -147,7 +147,7 @@ def facets_table(result: "FacetsResult", console: Console) -> RenderableType:
     """Return the values of every facet with their counts, and over how many of the results they were counted."""
     parts: list[RenderableType] = []
     for facet in result.facets:
-        table = plain_table(facet.facet.capitalize(), "Records")
+        table = plain_table("MeSH heading" if facet.facet == "mesh" else facet.facet.capitalize(), "Records")
         table.columns[1].justify = "right"
         for value in facet.values:
             _row(table, value.value, _number(value.count))

@@ -83,14 +83,17 @@ class Facet(Result):
 class FacetsResult(Result):
     """Facets in the order asked for. ``records_counted`` records of ``total_found`` were read for them.
 
-    ``complete`` tells whether these are all.
+    ``complete`` tells whether these are all. ``query_broadened`` is true where NCBI dropped a part that the query
+    requires; ``strict_total`` is what the query as written finds.
     """
 
     RECORDS: ClassVar = "facets"
 
     query_term: str
     query_translation: str
+    query_broadened: bool | None = sparse()
     total_found: int
+    strict_total: int | None = sparse()
     records_counted: int
     complete: bool
     facets: list[Facet]
@@ -163,6 +166,8 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
     result = FacetsResult(
         query_term=request.query_term,
         query_translation=found.query_translation,
+        query_broadened=found.query_broadened,
+        strict_total=found.strict_total,
         total_found=found.total_found,
         records_counted=records,
         complete=records == found.total_found,

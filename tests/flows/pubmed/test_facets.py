@@ -108,3 +108,13 @@ def test_records_that_do_not_come_are_a_shortfall(
     assert (result.records_counted, result.complete) == (2, False)
     assert result.shortfall() is not None
     assert not isinstance(result.shortfall(), UpstreamError), "PubMed says that it has no such record"
+
+
+def test_facets_of_a_query_that_was_broadened_say_so_as_a_search_does(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    found = kit.search_articles(query_term="crispr AND nosuchwordxyz")
+    result = counted(kit_for, sandbox, query_term="crispr AND nosuchwordxyz", facets=["type"])
+
+    assert (result.query_broadened, result.strict_total) == (True, 0)
+    assert (result.query_broadened, result.strict_total) == (found.query_broadened, found.strict_total)
+    assert "query_broadened" not in counted(kit_for, sandbox, query_term="crispr", facets=["type"]).model_dump()
