@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -145,3 +146,32 @@ def test_a_server_lists_its_tools_without_any_operation_and_imports_them_when_on
     assert len([name for name in listing if name.startswith("entrez_kit")]) <= 70
     assert third[2]["result"]["structuredContent"]["pmids"]
     assert "entrez_kit.catalogue" in calling
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="what is set is glibc's")
+def test_the_room_of_large_replies_goes_back_to_the_system_as_they_are_freed() -> None:
+    program = (
+        "from pathlib import Path\n"
+        "from entrez_kit.__main__ import main\n"
+        "main()\n"
+        "def pages():\n"
+        "    return int(Path('/proc/self/statm').read_text().split()[1]) * 4096\n"
+        "first = b'a' * (8 << 20)\n"
+        "del first\n"
+        "before = pages()\n"
+        "replies = [b'a' * (1 << 20) for _ in range(40)]\n"
+        "after_them = b'a' * 100_000\n"
+        "replies.clear()\n"
+        "kept = pages() - before\n"
+        "assert kept < 10 << 20, kept\n"
+    )
+    subprocess.run([sys.executable, "-c", program, "--help"], check=True, timeout=60, capture_output=True)
+
+
+@pytest.mark.parametrize("lacking", ["sys.modules['ctypes'] = None", "import ctypes; ctypes.CDLL = lambda _: object()"])
+def test_the_program_runs_where_memory_cannot_be_told_to_go_back(lacking: str) -> None:
+    program = f"import sys\n{lacking}\nfrom entrez_kit.__main__ import main\nsys.exit(main())"
+    ended = subprocess.run(
+        [sys.executable, "-c", program, "--help"], check=True, timeout=60, capture_output=True, text=True
+    )
+    assert "Search PubMed" in ended.stdout
