@@ -27,7 +27,7 @@ def markdown_of(document: Mapping[str, Any]) -> str:
 def _record(name: str, record: Mapping[str, Any], level: int) -> Iterator[str]:
     """Yield the lines of an object: heading, small facts, texts, and what is inside of it."""
     heading = next((key for key in HEADINGS if isinstance(record.get(key), str) and record[key]), None)
-    label = record.get("label") if heading else None
+    label = record["label"] if heading and isinstance(record.get("label"), str) else ""
     rest = {key: value for key, value in record.items() if key != heading and (key != "label" or not label)}
     if heading:
         named = f"{label} {record[heading]}" if label else record[heading]
