@@ -60,9 +60,10 @@ class _SinkStream(io.RawIOBase):
 
     def write(self, content: "ReadableBuffer") -> int:
         """Write bytes."""
-        self._sink.data(bytes(content))
-        self._place += len(bytes(content))
-        return len(bytes(content))
+        written = bytes(content)
+        self._sink.data(written)
+        self._place += len(written)
+        return len(written)
 
     def tell(self) -> int:
         """Return how much was written."""

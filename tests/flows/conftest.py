@@ -2,6 +2,7 @@
 
 from doctor_bench import home_fixture, settings_fixture
 from gene_bench import genes_fixture, genes_of_fixture
+from manuscript_files import file_fixture
 from serving import anyio_backend_fixture, era_fixture, host_for_fixture, services_fixture, services_for_fixture
 from settings_sources import sources_fixture
 from terminal import alone_fixture, cli_fixture, module_fixture, process_fixture, program_fixture
@@ -11,6 +12,7 @@ __all__ = [
     "anyio_backend_fixture",
     "cli_fixture",
     "era_fixture",
+    "file_fixture",
     "genes_fixture",
     "genes_of_fixture",
     "home_fixture",

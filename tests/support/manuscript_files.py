@@ -1,7 +1,10 @@
 """Lists of references in every kind of file, made of what the demo has and of what nobody wrote."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import pytest
 from word_files import endnote_record
 
 TRUE = (
@@ -86,3 +89,15 @@ BIBER = r"""\entry{moon}{article}{}
   \endverb
 \endentry
 """
+
+
+@pytest.fixture(name="file")
+def file_fixture(tmp_path: Path) -> Callable[[str, bytes | str], str]:
+    """Return what writes a file by its name and content, and returns its path."""
+
+    def write(name: str, content: bytes | str) -> str:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)
+
+    return write

@@ -68,16 +68,6 @@ STATUS_ROWS: Final = {
 }
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Callable[[str, bytes | str], str]:
-    def write(name: str, content: bytes | str) -> str:
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return str(path)
-
-    return write
-
-
 def checked(done: Done) -> list[dict[str, Any]]:
     assert done.out, done.err
     references: list[dict[str, Any]] = json.loads(done.out)["references"]

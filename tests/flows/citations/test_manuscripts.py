@@ -5,7 +5,6 @@ import json
 import time
 import zipfile
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import pytest
 from manuscript_files import BBL, ENDNOTE, INVENTED, ITEM, RETRACTED, TRUE
@@ -22,16 +21,6 @@ from entrez_kit.manuscripts.reading import read_manuscript
 def rows(done: Done) -> list[tuple[str, str, str | None]]:
     found = json.loads(done.out)["references"]
     return [(one["key"], one["status"], one.get("pmid")) for one in found]
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Callable[[str, bytes | str], str]:
-    def write(name: str, content: bytes | str) -> str:
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return str(path)
-
-    return write
 
 
 def test_the_entries_that_a_manuscript_calls_are_taken_from_the_files_it_names(

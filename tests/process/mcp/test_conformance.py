@@ -5,8 +5,6 @@ server is expected to fail. `tests/data/conformance.toml` lists those checks, ea
 """
 
 import json
-import os
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -14,10 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from npx import by_npx
 from places import ROOT
 
-HOME = os.environ.get("HOME", "")
-"""Where npm keeps packages; the tests have a home of their own."""
 SUITE = ("npx", "--yes", "--package=node@22", "--package=@modelcontextprotocol/conformance@0.2.0-alpha.12")
 EXPECTED = tomllib.loads((ROOT / "tests" / "data" / "conformance.toml").read_text(encoding="utf-8"))
 
@@ -41,20 +38,10 @@ def address_fixture() -> Iterator[str]:
 
 def checks(address: str, era: str, folder: Path) -> dict[str, str]:
     """Run the suite; return what is wrong by scenario and check, or skip."""
-    if shutil.which("npx") is None:
-        pytest.skip("npx is not installed")
-    done = subprocess.run(
+    done = by_npx(
         [*SUITE, "conformance", "server", "--url", address, "--suite", "all", "--spec-version", era, "-o", str(folder)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
         timeout=120,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        env={**os.environ, "HOME": HOME, "npm_config_offline": "true"},
     )
-    if "npm error" in done.stderr or "npm ERR!" in done.stderr:
-        pytest.skip("npm does not have the conformance suite")
     files = sorted(folder.glob("server-*/checks.json"))
     assert len(files) > 30, done.stderr
     wrong = {}

@@ -1,8 +1,6 @@
 """The official inspector, written in TypeScript, as a second opinion; only where npx has it at hand."""
 
 import json
-import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,33 +8,17 @@ from typing import Any
 
 import pytest
 from http_serving import HttpHostFor, bearer
+from npx import by_npx
 from serving import environment_for
 
 from entrez_kit.sandbox.server import Sandbox
 
-HOME = os.environ.get("HOME", "")
-"""Where npm keeps packages; the tests have a home of their own."""
-INSPECTOR = ("--no-install", "@modelcontextprotocol/inspector", "--cli")
+INSPECTOR = ("npx", "--no-install", "@modelcontextprotocol/inspector", "--cli")
 
 
 def inspector(*arguments: str) -> "subprocess.CompletedProcess[str]":
     """Run the inspector that npm has already, or skip."""
-    npx = shutil.which("npx")
-    if npx is None:
-        pytest.skip("npx is not installed")
-    done = subprocess.run(
-        [npx, *INSPECTOR, *arguments],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=90,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        env={**os.environ, "HOME": HOME, "npm_config_offline": "true"},
-    )
-    if "npm error" in done.stderr or "npm ERR!" in done.stderr:
-        pytest.skip("npm does not have the inspector")
-    return done
+    return by_npx([*INSPECTOR, *arguments], timeout=90)
 
 
 def given(environment: dict[str, str]) -> list[str]:
