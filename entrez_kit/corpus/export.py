@@ -8,7 +8,7 @@ from pydantic import Field
 from entrez_kit import tracing
 from entrez_kit.errors import EntityNotFound, InvalidInput, StoreError
 from entrez_kit.model import Request, Result
-from entrez_kit.operation import Operation, Outcomes
+from entrez_kit.operation import Accounted, Operation, walked
 from entrez_kit.services import Services
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class ExportResult(Result):
     deleted: int
 
 
-class Export(Outcomes["Article | dict[str, Any]"]):
+class Export(Accounted["Article | dict[str, Any]", ExportResult]):
     """The records, by PMID, in constant memory; how many are withdrawn is known with the first."""
 
     def __init__(self, services: Services, request: ExportRequest) -> None:
@@ -61,17 +61,17 @@ class Export(Outcomes["Article | dict[str, Any]"]):
             if place % TELL_EVERY == 0:
                 tracing.step(place, stats.documents)
 
-
-def result_of(request: ExportRequest, items: Export) -> ExportResult:
-    """Count the records."""
-    return ExportResult(exported=sum(1 for _ in items), deleted=items.deleted)
+    def result(self) -> ExportResult:
+        """Return how many records there were."""
+        return ExportResult(exported=self.exported, deleted=self.deleted)
 
 
 EXPORT: Final = Operation(
     name="corpus_export",
     outcomes=Export,
-    collect=result_of,
+    collect=walked,
     request=ExportRequest,
+    result=ExportResult,
     method="export",
     command=("corpus", "export"),
     toolset="corpus",
