@@ -31,10 +31,10 @@ _RETRACTED: Final = frozenset(("RetractionIn", "RetractedandRepublishedIn", "Par
 
 
 def crossref(request: SandboxRequest, state: SandboxState) -> SandboxReply:
-    """Answer ``/works/{doi}`` and ``/works?filter=updates:...``; a filter with a stray comma is refused."""
+    """Answer ``/works/{doi}`` and ``/works?filter=`` with updates: or doi:; one with a stray comma is refused."""
     path = request.rest
     if path == "works":
-        return _updates(request, state)
+        return _filtered(request, state)
     article = _article(path.removeprefix("works/"), state)
     if article is None:
         return plain("Resource not found.", 404)
@@ -65,15 +65,17 @@ def _article(doi: str, state: SandboxState) -> Document | None:
     return database.corpus.document(number) if number is not None else None
 
 
-def _updates(request: SandboxRequest, state: SandboxState) -> SandboxReply:
+def _filtered(request: SandboxRequest, state: SandboxState) -> SandboxReply:
     items = []
     for clause in request.get("filter").split(","):
         name, _, doi = clause.partition(":")
-        if name != "updates":
+        if name not in ("updates", "doi"):
             failure = {"type": "filter-not-available", "value": name, "message": f"Filter {name} specified but absent"}
             return document({"status": "failed", "message-type": "validation-failure", "message": [failure]}, 400)
         work = _article(doi, state)
-        for one in work.corrections if work is not None else ():
+        if work is not None and name == "doi":
+            items.append(_record(work))
+        for one in work.corrections if work is not None and name == "updates" else ():
             notice = _article(match[1], state) if (match := _DOI.search(one.source)) else None
             if one.kind in _UPDATED and notice is not None:
                 items.append(_record(notice))

@@ -1,5 +1,6 @@
 """The HTTP side of the sandbox: connections, requests, bytes; what is answered is decided elsewhere."""
 
+import selectors
 import socket
 import struct
 import threading
@@ -16,6 +17,8 @@ from entrez_kit.sandbox.faults import Cut, Strike
 
 MAX_BODY: Final = 16 << 20
 IDLE_SECONDS: Final = 60.0
+PATIENCE: Final = 5.0
+"""Seconds until threads that should end are given up."""
 HOST: Final = "127.0.0.1"
 
 
@@ -34,19 +37,18 @@ class Arrival:
 Answer = Callable[[Arrival], Strike]
 
 
-class Listener(ThreadingHTTPServer):
-    """A threaded HTTP server on loopback that can be stopped without leaving a thread or a connection behind."""
+class LoopbackServer(ThreadingHTTPServer):
+    """A server on loopback in a thread of its own that ends at once when it is told to."""
 
+    timeout = 0  # it asks for a connection when there is one
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
-    allow_reuse_address = True
 
-    def __init__(self, port: int, answer: Answer) -> None:
-        self.answer = answer
-        self._open: dict[threading.Thread, Any] = {}
-        self._guard = threading.Lock()
-        super().__init__((HOST, port), Handler)
+    def __init__(self, handler: type[BaseHTTPRequestHandler], port: int = 0) -> None:
+        super().__init__((HOST, port), handler)
+        self._end, self._told = socket.socketpair()
+        self._thread = threading.Thread(target=self._take_connections, name=type(self).__name__, daemon=True)
 
     def server_bind(self) -> None:
         """Bind without asking a name server for the host's name, as the base class does."""
@@ -56,6 +58,37 @@ class Listener(ThreadingHTTPServer):
         self.socket.bind(socket_address)
         self.server_address = self.socket.getsockname()
         self.server_name, self.server_port = HOST, self.server_address[1]
+
+    def start(self) -> None:
+        """Begin to answer."""
+        self._thread.start()
+
+    def _take_connections(self) -> None:
+        with selectors.DefaultSelector() as selector:
+            selector.register(self, selectors.EVENT_READ)
+            selector.register(self._told, selectors.EVENT_READ)
+            while all(key.fileobj is self for key, _ in selector.select()):
+                self.handle_request()
+
+    def end(self) -> None:
+        """Take no more connections."""
+        self._end.close()
+        self._thread.join(PATIENCE)
+        self._told.close()
+        self.server_close()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing: a client that goes away in the middle is no event here."""
+
+
+class Listener(LoopbackServer):
+    """The sandbox's server, which leaves neither a thread nor a connection behind."""
+
+    def __init__(self, port: int, answer: Answer) -> None:
+        self.answer = answer
+        self._open: dict[threading.Thread, Any] = {}
+        self._guard = threading.Lock()
+        super().__init__(Handler, port)
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Serve a connection in a thread of its own, and remember both."""
@@ -71,17 +104,15 @@ class Listener(ThreadingHTTPServer):
             with self._guard:
                 self._open.pop(threading.current_thread(), None)
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: a client that goes away in the middle is no event here."""
-
-    def close_connections(self, patience: float) -> None:
-        """End all connections and wait for their threads."""
+    def end(self) -> None:
+        """End all connections as well, and wait for their threads."""
+        super().end()
         with self._guard:
             remaining = dict(self._open)
         for request in remaining.values():
             with suppress(OSError):
                 request.shutdown(socket.SHUT_RDWR)
-        deadline = monotonic() + patience
+        deadline = monotonic() + PATIENCE
         for thread in remaining:
             thread.join(max(0.0, deadline - monotonic()))
 

@@ -72,7 +72,6 @@ SECRETS: Final = frozenset(("api_key", "email", "mailto"))
 _NOT_COUNTED: Final = SECRETS | {"tool"}
 _LOG_LENGTH: Final = 200_000
 _MAX_FIELDS: Final = 100_000
-_PATIENCE: Final = 5.0
 
 
 class LogEntry(NamedTuple):
@@ -154,7 +153,6 @@ class Sandbox:
         self.route("/openalex", "openalex", openalex)
         self._guard = threading.Lock()
         self._listener: Listener | None = None
-        self._thread: threading.Thread | None = None
         self._stopped = threading.Event()
         self._folder: TemporaryDirectory[str] | None = None
 
@@ -181,27 +179,20 @@ class Sandbox:
         if self._listener is not None:
             return self
         try:
-            self._listener = Listener(self._port, self._answer)
+            listener = Listener(self._port, self._answer)
         except (OSError, OverflowError) as exc:
             raise _refused("port", self._port, f"the port cannot be used ({type(exc).__name__})") from None
         self._stopped.clear()
-        self._thread = threading.Thread(
-            target=self._listener.serve_forever, kwargs={"poll_interval": 0.02}, name="sandbox", daemon=True
-        )
-        self._thread.start()
+        listener.start()
+        self._listener = listener  # only now: another thread may stop what it sees here
         return self
 
     def stop(self) -> None:
         """Stop answering; when it returns, no thread and no connection is left."""
         self._stopped.set()
         listener, self._listener = self._listener, None
-        thread, self._thread = self._thread, None
         if listener is not None:
-            listener.shutdown()
-            listener.server_close()
-            listener.close_connections(_PATIENCE)
-        if thread is not None:
-            thread.join(_PATIENCE)
+            listener.end()
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None

@@ -12,11 +12,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Self
 
 import pytest
 
+from entrez_kit.sandbox.listener import LoopbackServer
 from entrez_kit.transport.download.addresses import AddressGuard
 
 HTML = b"<!DOCTYPE html><html><head><title>An article</title></head><body><p>Words.</p></body></html>"
@@ -52,29 +53,20 @@ class Site:
         self._server = _Server(self)
         if context is not None:
             self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
-        self.port: int = self._server.server_address[1]
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        self.port = self._server.server_port
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        self._server.start()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join(5)
+        self._server.end()
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-
+class _Server(LoopbackServer):
     def __init__(self, site: Site) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(_Handler)
         self.site = site
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Keep quiet about clients that went away."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -8,10 +8,11 @@ from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal, Self
 from urllib.parse import parse_qsl, urlsplit
+
+from entrez_kit.sandbox.listener import LoopbackServer
 
 Fault = (
     Literal["cut", "truncate", "chunked_cut", "unmarked_cut", "drip", "hang"]
@@ -73,11 +74,10 @@ class Loopback:
         self._queue: deque[Answer] = deque()
         self._lock = threading.Lock()
         self._server = _Server(self)
-        self.port: int = self._server.server_address[1]
+        self.port = self._server.server_port
         self.root = f"http://127.0.0.1:{self.port}"
         self.eutils_url = f"{self.root}/entrez/eutils"
         self.idconv_url = f"{self.root}/idconv"
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
 
     def then(self, *answers: Answer) -> None:
         """Queue answers; when they are used up, `always` answers."""
@@ -93,15 +93,11 @@ class Loopback:
             return self._queue.popleft() if self._queue else self.always
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        self._server.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join(5)
+    def __exit__(self, *exc: object) -> None:
+        self._server.end()
 
 
 _HEADS = {
@@ -111,17 +107,10 @@ _HEADS = {
 }
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 128
-
+class _Server(LoopbackServer):
     def __init__(self, owner: Loopback) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(_Handler)
         self.owner = owner
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Keep quiet about clients that went away."""
 
 
 class _Handler(BaseHTTPRequestHandler):

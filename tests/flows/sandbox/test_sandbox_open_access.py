@@ -12,7 +12,8 @@ from pypdf import PdfReader
 
 from entrez_kit import EntrezKit
 from entrez_kit.fulltext.models import UnpaywallArticle
-from entrez_kit.fulltext.unpaywall_tier import NoCopy, fetch_open_access
+from entrez_kit.fulltext.trail import Answer
+from entrez_kit.fulltext.unpaywall_tier import fetch_open_access
 from entrez_kit.sandbox.server import Sandbox
 
 KitFor = Callable[..., EntrezKit]
@@ -64,7 +65,7 @@ def test_every_case_is_met_in_the_demo_corpus(sandbox: Sandbox, kit_for: KitFor)
         "2021.0003": ("pdf-text", "repository"),
         "2019.0001": ("pdf-text", "publisher"),
     }
-    assert found["2024.0008"] == NoCopy("no-oa", "No open-access copy indexed")
+    assert found["2024.0008"] == Answer("no-oa", "No open-access copy indexed")
     for copy in copies.values():
         assert "nobody's article" in " ".join(copy.content.split())
         assert "forty" not in copy.content

@@ -19,6 +19,7 @@ from entrez_kit.errors import InvalidInput
 from entrez_kit.sandbox.database import Database, FetchCall, FieldInfo, Items, SearchCall, SearchOutcome
 from entrez_kit.sandbox.faults import FaultPlan
 from entrez_kit.sandbox.limits import RateRule
+from entrez_kit.sandbox.listener import Listener
 from entrez_kit.sandbox.replies import SandboxReply, plain
 from entrez_kit.sandbox.server import Sandbox, parse_faults
 
@@ -357,6 +358,23 @@ def test_serve_forever_ends_when_it_is_stopped(path: Path) -> None:
     thread.join(5)
 
     assert not thread.is_alive()
+
+
+def test_another_thread_sees_no_listener_that_has_not_begun(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sandbox = Sandbox(corpus=[path])
+    begin = Listener.start
+
+    def begin_late(listener: Listener) -> None:
+        with pytest.raises(RuntimeError, match="not running"):
+            _ = sandbox.port
+        sandbox.stop()
+        begin(listener)
+
+    monkeypatch.setattr(Listener, "start", begin_late)
+    sandbox.serve_forever()
+
+    with pytest.raises(RuntimeError, match="not running"):
+        _ = sandbox.port
 
 
 def test_a_taken_port_is_bad_input(shelf: Client) -> None:
