@@ -121,7 +121,13 @@ def set_in_file(path: Path, name: str, text: str) -> Setting:
         NotConfigured: the file is not valid TOML.
         StoreError: the file cannot be read or written.
     """
-    setting = _writable(name)
+    setting = require_setting(name)
+    if not setting.in_user_file:
+        raise InvalidInput(
+            f"{setting.name} says where the user config is, so it cannot stand in it",
+            invalid_input=setting.name,
+            recovery_hint=f"Set the variable {setting.variable} in your environment.",
+        )
     if not text.strip():
         raise InvalidInput(
             f"{setting.name}: the value is empty",
@@ -137,17 +143,13 @@ def set_in_file(path: Path, name: str, text: str) -> Setting:
         document[setting.name] = _plain(value)
         _write(path, document)
         return setting
+    bounds = "true or false" if setting.kind == "flag" else bounds_of(setting)
     raise InvalidInput(
         problem,
         invalid_input=f"{setting.name}={as_shown(setting, text)}",
-        recovery_hint=f"{setting.help} {_accepted(setting)}".strip(),
+        recovery_hint=f"{setting.help} It accepts {bounds}." if bounds else setting.help,
         details={"reason": "bad_setting", "setting": setting.name},
     )
-
-
-def _accepted(setting: Setting) -> str:
-    bounds = "true or false" if setting.kind == "flag" else bounds_of(setting)
-    return f"It accepts {bounds}." if bounds else ""
 
 
 def unset_in_file(path: Path, name: str) -> bool:
@@ -167,17 +169,6 @@ def unset_in_file(path: Path, name: str) -> bool:
     del document[key]
     _write(path, document)
     return True
-
-
-def _writable(name: str) -> Setting:
-    setting = require_setting(name)
-    if not setting.in_user_file:
-        raise InvalidInput(
-            f"{setting.name} says where the user config is, so it cannot stand in it",
-            invalid_input=setting.name,
-            recovery_hint=f"Set the variable {setting.variable} in your environment.",
-        )
-    return setting
 
 
 def _plain(value: Any) -> str | int | bool:

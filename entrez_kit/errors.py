@@ -39,23 +39,31 @@ class Exit(IntEnum):
 
 
 LASTING: Final = frozenset(
-    {
-        "offline",
-        "refused",
-        "no_such_address",
-        "retired",
-        "new_parameter",
-        "redirected",
-        "too_large",
-        "bad_address",
-        "bad_scheme",
-        "forbidden_address",
-        "too_many_redirects",
-        "not_a_page",
-        "parse_failed",
-    }
+    (
+        *("offline", "refused", "no_such_address", "retired", "new_parameter", "redirected", "too_large"),
+        *("bad_address", "bad_scheme", "forbidden_address", "too_many_redirects", "not_a_page", "parse_failed"),
+    )
 )
 """Reasons for which an upstream error stays what it is until something is changed."""
+
+
+MOST_SAID: Final = 2_000
+"""Characters of a text of an error; what is longer repeats what it was given."""
+MOST_REPEATED: Final = 300
+"""Characters of the offending input, and of the name of its argument."""
+
+
+def brief(text: str, most: int = MOST_SAID) -> str:
+    """Return a text, of one that is too long its beginning and its end."""
+    return text if len(text) <= most else f"{text[: most * 3 // 4]} … {text[-most // 5 :]}"
+
+
+def _each_brief(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _each_brief(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_each_brief(item) for item in value]
+    return brief(value) if isinstance(value, str) else value
 
 
 class EntrezKitError(Exception):
@@ -84,7 +92,7 @@ class EntrezKitError(Exception):
         super().__init__(message)
         self.message = message
         self.recovery_hint = recovery_hint or self.default_hint
-        self.invalid_input = invalid_input
+        self.invalid_input = None if invalid_input is None else brief(invalid_input, MOST_REPEATED)
         self.details: dict[str, Any] = dict(details or {})
 
     @property
@@ -100,8 +108,8 @@ class EntrezKitError(Exception):
 
     def say_in(self, door: Door) -> "EntrezKitError":
         """Put what the error says into the words of a door; they are Python's before. Returns the error itself."""
-        self.message, self.recovery_hint = door.say(self.message), door.say(self.recovery_hint)
-        self.details = door.say_within(self.details)
+        self.message, self.recovery_hint = brief(door.say(self.message)), brief(door.say(self.recovery_hint))
+        self.details = _each_brief(door.say_within(self.details))
         return self
 
     def envelope(self) -> dict[str, Any]:

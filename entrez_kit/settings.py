@@ -637,7 +637,7 @@ MAX_QUOTED: Final = 300
 def read_toml(
     path: Path, notices: list[str], *, must_exist: bool = False, own_only: bool = False
 ) -> tuple[dict[str, Any], bool]:
-    """Read a TOML file and tell whether it is private; a file that cannot be read, or believed, costs a notice.
+    """Read a TOML file, and tell whether it is closed to all but its owner; one that cannot be believed costs a notice.
 
     Args:
         path: the file.
@@ -664,7 +664,8 @@ def read_toml(
                 recovery_hint=f"Correct {path}, or move it aside.",
                 details={"reason": "bad_toml"},
             )
-        return tomllib.loads(body.decode("utf-8-sig")), _is_private(found)
+        is_private = sys.platform == "win32" or not found.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+        return tomllib.loads(body.decode("utf-8-sig")), is_private
     except FileNotFoundError:
         if must_exist:
             raise NotConfigured(
@@ -689,8 +690,3 @@ def read_toml(
             details={"reason": "bad_toml"},
         ) from None
     return {}, False
-
-
-def _is_private(status: os.stat_result) -> bool:
-    """Tell whether nobody but the owner can read or write the file."""
-    return sys.platform == "win32" or not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)

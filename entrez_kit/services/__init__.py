@@ -1,8 +1,9 @@
 """What an operation works with: the settings and, built when first used, the clients."""
 
 from functools import cached_property
+from importlib import import_module
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from entrez_kit.settings import Settings
 
@@ -16,6 +17,16 @@ if TYPE_CHECKING:
     from entrez_kit.services.pmc_cloud import PmcOpenData
     from entrez_kit.services.unpaywall import Unpaywall
     from entrez_kit.transport.client import Transport
+
+
+def _client(module: str, name: str) -> Any:
+    """Return what makes a client, and loads what it needs, when it is first used."""
+
+    def make(services: "Services") -> Any:
+        made = getattr(import_module(f"entrez_kit.services.{module}"), name)
+        return made(services.transport, services.settings)
+
+    return cached_property(make)
 
 
 class Services:
@@ -39,54 +50,20 @@ class Services:
                 built = self.__dict__["transport"] = Transport(self.settings)
             return built
 
-    @cached_property
-    def eutils(self) -> "EUtils":
-        """The nine E-utilities."""
-        from entrez_kit.services.eutils import EUtils
-
-        return EUtils(self.transport, self.settings)
-
-    @cached_property
-    def idconv(self) -> "IdConverter":
-        """PMC's ID Converter."""
-        from entrez_kit.services.id_converter import IdConverter
-
-        return IdConverter(self.transport, self.settings)
-
-    @cached_property
-    def europepmc(self) -> "EuropePMC":
-        """Europe PMC: search, full text, citations and references."""
-        from entrez_kit.services.europe_pmc import EuropePMC
-
-        return EuropePMC(self.transport, self.settings)
-
-    @cached_property
-    def crossref(self) -> "Crossref":
-        """Crossref: records by DOI, and the notices that update them."""
-        from entrez_kit.services.crossref import Crossref
-
-        return Crossref(self.transport, self.settings)
-
-    @cached_property
-    def openalex(self) -> "OpenAlex":
-        """OpenAlex: whether a DOI counts as retracted."""
-        from entrez_kit.services.openalex import OpenAlex
-
-        return OpenAlex(self.transport, self.settings)
-
-    @cached_property
-    def unpaywall(self) -> "Unpaywall":
-        """Unpaywall: where open-access copies lie."""
-        from entrez_kit.services.unpaywall import Unpaywall
-
-        return Unpaywall(self.transport, self.settings)
-
-    @cached_property
-    def pmc_oa(self) -> "PmcOpenData":
-        """PMC's open-data bucket."""
-        from entrez_kit.services.pmc_cloud import PmcOpenData
-
-        return PmcOpenData(self.transport, self.settings)
+    eutils: "EUtils" = _client("eutils", "EUtils")
+    """The nine E-utilities."""
+    idconv: "IdConverter" = _client("id_converter", "IdConverter")
+    """PMC's ID Converter."""
+    europepmc: "EuropePMC" = _client("europe_pmc", "EuropePMC")
+    """Europe PMC: search, full text, citations and references."""
+    crossref: "Crossref" = _client("crossref", "Crossref")
+    """Crossref: records by DOI, and the notices that update them."""
+    openalex: "OpenAlex" = _client("openalex", "OpenAlex")
+    """OpenAlex: whether a DOI counts as retracted."""
+    unpaywall: "Unpaywall" = _client("unpaywall", "Unpaywall")
+    """Unpaywall: where open-access copies lie."""
+    pmc_oa: "PmcOpenData" = _client("pmc_cloud", "PmcOpenData")
+    """PMC's open-data bucket."""
 
     @cached_property
     def corpus(self) -> "Store":
@@ -118,7 +95,7 @@ class Services:
             if opened is not None:
                 opened.close()
 
-    def __enter__(self) -> "Services":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc: object) -> None:

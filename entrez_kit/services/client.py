@@ -2,10 +2,21 @@
 
 from typing import ClassVar, Final
 
+from entrez_kit.errors import InvalidInput
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import Call, Expect, Method, Reply, T
 from entrez_kit.transport.client import Transport
 from entrez_kit.transport.policy import POLICIES, most_in_flight
+
+
+def senseless(field: str, problem: str, value: object = "", hint: str | None = None) -> InvalidInput:
+    """Return the error for an argument that no service could make sense of."""
+    return InvalidInput(f"{field}: {problem}", invalid_input=f"{field}={value}", recovery_hint=hint)
+
+
+def no_pmcid(text: str) -> InvalidInput:
+    """Return the error for a text in place of a PMCID."""
+    return senseless("pmcid", f"{text[:100]!r} is no PMCID", text[:100], "Give a PMCID such as PMC1234567.")
 
 
 class ServiceClient:

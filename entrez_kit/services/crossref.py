@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from entrez_kit.errors import UpstreamError
 from entrez_kit.services.client import ServiceClient
-from entrez_kit.services.known_shapes import JsonShape, notice, texts
+from entrez_kit.services.known_shapes import JsonShape, anything, notice, texts
 from entrez_kit.transport.call import Expect, Reply
 from entrez_kit.transport.policy import TTL
 
@@ -22,16 +22,12 @@ _NOTICE: Final = {**texts("DOI type source label"), "updated": object, "record-i
 _WORK: Final = {
     **texts("DOI URL type publisher publisher-location prefix member page volume issue language source update-policy"),
     **texts("article-number edition-number part-number subtype abstract group-title aliases"),
-    **dict.fromkeys(("title", "subtitle", "short-title", "original-title"), object),
-    **dict.fromkeys(("container-title", "short-container-title", "ISSN", "ISBN", "subject", "archive"), object),
-    **dict.fromkeys(
-        ("author", "editor", "chair", "translator", "funder", "institution", "assertion", "license"), object
-    ),
-    **dict.fromkeys(("reference", "link", "issn-type", "isbn-type", "alternative-id", "event", "review"), object),
-    **dict.fromkeys(("indexed", "created", "deposited", "issued", "published", "published-print", "posted"), object),
-    **dict.fromkeys(("published-online", "published-other", "accepted", "approved", "content-created"), object),
-    **dict.fromkeys(("content-updated", "content-domain", "resource", "relation", "journal-issue"), object),
-    **dict.fromkeys(("clinical-trial-number", "standards-body", "degree", "free-to-read", "project", "status"), object),
+    **anything("title subtitle short-title original-title container-title short-container-title ISSN ISBN subject"),
+    **anything("archive author editor chair translator funder institution assertion license reference link issn-type"),
+    **anything("isbn-type alternative-id event review indexed created deposited issued published published-print"),
+    **anything("posted published-online published-other accepted approved content-created content-updated"),
+    **anything("content-domain resource relation journal-issue clinical-trial-number standards-body degree"),
+    **anything("free-to-read project status"),
     **dict.fromkeys(("reference-count", "references-count", "is-referenced-by-count"), int),
     "score": (int, float),
     "update-to": [_NOTICE],
@@ -47,7 +43,7 @@ UPDATES: Final = JsonShape(
             "total-results": int,
             "items-per-page": int,
             "items": [_WORK],
-            **dict.fromkeys(("facets", "query", "next-cursor"), object),
+            **anything("facets query next-cursor"),
         },
     },
     due="message.total-results message.items",
@@ -81,13 +77,24 @@ class Crossref(ServiceClient):
         Args:
             dois: bare DOIs without commas, which divide Crossref's filters and cannot be encoded there.
         """
+        return self._listed("crossref_updates", "updates", dois, MAX_UPDATES)
+
+    def works(self, dois: Sequence[str]) -> Reply[list[Message]]:
+        """Return the records of works, of those that Crossref has.
+
+        Args:
+            dois: as ``updates`` takes them.
+        """
+        return self._listed("crossref_works", "doi", dois, len(dois))
+
+    def _listed(self, endpoint: str, name: str, dois: Sequence[str], rows: int) -> Reply[list[Message]]:
         if any("," in doi for doi in dois):
             raise ValueError("a DOI with a comma in it cannot be filtered by")
         return self._send(
-            "crossref_updates",
+            endpoint,
             "works",
             Expect("json", frozenset({"message"}), read=_read_list),
-            params=(("filter", ",".join(f"updates:{doi}" for doi in dois)), ("rows", str(MAX_UPDATES))),
+            params=(("filter", ",".join(f"{name}:{doi}" for doi in dois)), ("rows", str(rows))),
             ttl=TTL["crossref"],
         )
 
@@ -96,7 +103,7 @@ def _read_work(doi: str, content: bytes) -> Message:
     message = json.loads(content).get("message")
     told = message.get("DOI") if isinstance(message, dict) else None
     if not isinstance(told, str) or told.lower() != doi.lower():
-        raise _invalid(f"its record is about {str(told)[:100]!r} and not about {doi[:100]!r}", "crossref_work")
+        raise _invalid(f"its record is about {str(told)[:100]!r} and not about {doi[:100]!r}")
     notice(WORK, content)
     return message  # type: ignore[no-any-return]  # what has a DOI is a mapping
 
@@ -106,15 +113,12 @@ def _read_list(content: bytes) -> list[Message]:
     items = message.get("items") if isinstance(message, dict) else None
     total = message.get("total-results") if isinstance(message, dict) else None
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        raise _invalid("it has no list of records", "crossref_updates")
+        raise _invalid("it has no list of records")
     if total != len(items):
-        raise _invalid(f"it counts {total!r} notices and lists {len(items)}", "crossref_updates")
+        raise _invalid(f"it counts {total!r} records and lists {len(items)}")
     notice(UPDATES, content)
     return items
 
 
-def _invalid(problem: str, endpoint: str) -> UpstreamError:
-    return UpstreamError(
-        f"Crossref's reply is not usable: {problem}.",
-        details={"reason": "invalid_response", "service": "crossref", "endpoint": endpoint},
-    )
+def _invalid(problem: str) -> UpstreamError:
+    return UpstreamError(f"Crossref's reply is not usable: {problem}.", details={"reason": "invalid_response"})

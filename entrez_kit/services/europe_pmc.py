@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from urllib.parse import quote, unquote, urlencode
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
-from entrez_kit.services.client import ServiceClient
+from entrez_kit.services.client import ServiceClient, no_pmcid, senseless
 from entrez_kit.services.xml_reply import malformed, whole_number
 from entrez_kit.transport.call import Expect, Reply, T
 from entrez_kit.transport.policy import TTL
@@ -120,11 +120,7 @@ class EuropePMC(ServiceClient):
         self._check_enabled()
         wanted = pmcid.strip().upper()
         if not _FULL_TEXT_ID.fullmatch(wanted):
-            raise InvalidInput(
-                f"pmcid: {pmcid[:100]!r} is no PMCID",
-                invalid_input=f"pmcid={pmcid[:100]}",
-                recovery_hint="Give a PMCID such as PMC1234567.",
-            )
+            raise no_pmcid(pmcid)
         roots = frozenset({"article", "pmc-articleset", "book", "book-part-wrapper"})
         expect = Expect("xml", roots, may_be_empty=True)
         try:
@@ -166,11 +162,9 @@ class EuropePMC(ServiceClient):
         _check_size(page_size)
         for name, value, pattern in (("source", source, _SOURCE), ("ext_id", ext_id, _EXT_ID)):
             if not pattern.fullmatch(value):
-                raise InvalidInput(
-                    f"{name}: {value[:100]!r} is none of Europe PMC's", invalid_input=f"{name}={value[:100]}"
-                )
+                raise senseless(name, f"{value[:100]!r} is none of Europe PMC's", value[:100])
         if page < 1:
-            raise InvalidInput(f"page: {page} is less than 1", invalid_input=f"page={page}")
+            raise senseless("page", f"{page} is less than 1", page)
         return self._send(
             what,
             f"{source}/{quote(ext_id, safe='')}/{what}",
@@ -218,9 +212,7 @@ def read_cursor(cursor_mark: str) -> str:
 
 def _check_size(page_size: int) -> None:
     if not 1 <= page_size <= MAX_PAGE_SIZE:
-        raise InvalidInput(
-            f"page_size: {page_size} is not within 1 to {MAX_PAGE_SIZE}", invalid_input=f"page_size={page_size}"
-        )
+        raise senseless("page_size", f"{page_size} is not within 1 to {MAX_PAGE_SIZE}", page_size)
 
 
 def _unexplained(error: UpstreamError, cursor_mark: str, sort: str | None) -> EntrezKitError:
@@ -230,25 +222,20 @@ def _unexplained(error: UpstreamError, cursor_mark: str, sort: str | None) -> En
     if sort is not None and not all(key.split()[0].upper() in SORT_FIELDS for key in sort.split(",")):
         return _bad_sort(sort, error.details)
     if cursor_mark != FIRST_PAGE:
-        return _bad_cursor(
-            cursor_mark, "is answered with nothing every time: it is wrong, or out of date", error.details
-        )
+        what = "is answered with nothing every time: it is wrong, or out of date"
+        return _bad_cursor(cursor_mark, what, error.details)
     return error
 
 
 def _bad_sort(sort: str, details: dict[str, object] | None = None) -> InvalidInput:
-    return InvalidInput(
-        f"sort: {sort[:100]!r} is nothing Europe PMC sorts by",
-        invalid_input=f"sort={sort[:100]}",
-        recovery_hint=f"Give one of {', '.join(sorted(SORT_FIELDS))} with asc or desc, such as 'CITED desc'.",
-        details={**(details or {}), "reason": "europepmc_sort"},
-    )
+    hint = f"Give one of {', '.join(sorted(SORT_FIELDS))} with asc or desc, such as 'CITED desc'."
+    error = senseless("sort", f"{sort[:100]!r} is nothing Europe PMC sorts by", sort[:100], hint)
+    error.details |= {**(details or {}), "reason": "europepmc_sort"}
+    return error
 
 
 def _bad_cursor(cursor_mark: str, what: str, details: dict[str, object] | None = None) -> InvalidInput:
-    return InvalidInput(
-        f"cursor: {cursor_mark[:100]!r} {what}",
-        invalid_input=f"cursor={cursor_mark[:100]}",
-        recovery_hint="Start again with '*' and pass on the next_cursor of the page before.",
-        details={**(details or {}), "reason": "europepmc_cursor"},
-    )
+    hint = "Start again with '*' and pass on the next_cursor of the page before."
+    error = senseless("cursor", f"{cursor_mark[:100]!r} {what}", cursor_mark[:100], hint)
+    error.details |= {**(details or {}), "reason": "europepmc_cursor"}
+    return error

@@ -15,7 +15,8 @@ from dataclasses import replace
 from typing import Any, Final, Literal
 from urllib.parse import parse_qsl
 
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
+from entrez_kit.errors import EntityNotFound, EntrezKitError, UpstreamError
+from entrez_kit.services.client import senseless
 from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
 from entrez_kit.services.xml_reply import EPostReply, ESpellReply, malformed, parse_epost, parse_espell
 from entrez_kit.settings import Settings
@@ -109,16 +110,11 @@ class EUtils:
                 cached: the caller says what is missing. Else it is refused (reason ``incomplete``).
         """
         if not term.strip() and not query_key:
-            raise InvalidInput(
-                "term: the query is empty", invalid_input="term=", recovery_hint="Give at least one search term."
-            )
+            raise senseless("term", "the query is empty", hint="Give at least one search term.")
         if bool(mindate) != bool(maxdate):
             missing = "maxdate" if mindate else "mindate"
-            raise InvalidInput(
-                f"{missing}: NCBI ignores a date bound that stands alone",
-                invalid_input=f"{missing}=",
-                recovery_hint="Give both bounds; 0001 and 3000 stand for open ends.",
-            )
+            hint = "Give both bounds; 0001 and 3000 stand for open ends."
+            raise senseless(missing, "NCBI ignores a date bound that stands alone", hint=hint)
         params = {
             "db": _database(db),
             "term": term,
@@ -435,17 +431,14 @@ def _encoded_by_bio(url: str, params: Mapping[str, Any], *, join_ids: bool, ecit
 def _database(name: str, field: str = "db") -> str:
     cleaned = name.strip().lower()
     if not re.fullmatch(r"[a-z0-9_]{1,40}", cleaned):
-        raise InvalidInput(
-            f"{field}: {name!r} is no name of an Entrez database",
-            invalid_input=f"{field}={name}",
-            recovery_hint="EInfo without a database lists all of them, for example pubmed, gene, taxonomy.",
-        )
+        hint = "EInfo without a database lists all of them, for example pubmed, gene, taxonomy."
+        raise senseless(field, f"{name!r} is no name of an Entrez database", name, hint)
     return cleaned
 
 
 def _words(field: str, text: str) -> str:
     if not text.strip():
-        raise InvalidInput(f"{field}: the text is empty", invalid_input=f"{field}=")
+        raise senseless(field, "the text is empty")
     return text
 
 
@@ -453,23 +446,20 @@ def _number(field: str, value: int | None) -> str | None:
     if value is None:
         return None
     if value < 0:
-        raise InvalidInput(f"{field}: {value} is below 0", invalid_input=f"{field}={value}")
+        raise senseless(field, f"{value} is below 0", value)
     return str(value)
 
 
 def _ids(ids: Iterable[str]) -> list[str]:
     if isinstance(ids, str):
-        raise InvalidInput("id: a list of ids is needed, not a text", invalid_input=f"id={ids[:100]}")
+        raise senseless("id", "a list of ids is needed, not a text", ids[:100])
     cleaned = [str(item).strip() for item in ids]
     bad = next((item for item in cleaned if not item or re.search(r"[\s,&]", item)), None)
     if bad is not None:
-        raise InvalidInput(
-            f"id: {bad!r} is no id" if bad else "id: an id is empty",
-            invalid_input=f"id={bad[:100]}",
-            recovery_hint="Give every id by itself, without blanks and commas.",
-        )
+        problem = f"{bad!r} is no id" if bad else "an id is empty"
+        raise senseless("id", problem, bad[:100], "Give every id by itself, without blanks and commas.")
     if not cleaned:
-        raise InvalidInput("id: no ids are given", invalid_input="id=")
+        raise senseless("id", "no ids are given")
     return cleaned
 
 
@@ -483,19 +473,14 @@ def _chosen(
     """Return the parameters that say which records: ids, or a set in the history."""
     if bool(webenv) != bool(query_key):
         missing = "query_key" if webenv else "webenv"
-        raise InvalidInput(
-            f"{missing}: webenv and query_key go together", invalid_input=f"{missing}=", recovery_hint="Give both."
-        )
+        raise senseless(missing, "webenv and query_key go together", hint="Give both.")
     if ids and webenv:
-        raise InvalidInput("id: give either ids or webenv with query_key, not both", invalid_input="id=")
+        raise senseless("id", "give either ids or webenv with query_key, not both")
     if not ids and not webenv:
-        raise InvalidInput("id: give ids, or webenv with query_key", invalid_input="id=")
+        raise senseless("id", "give ids, or webenv with query_key")
     if retmax is not None and retmax > MAX_RETMAX:
-        raise InvalidInput(
-            f"retmax: {retmax} is more than the {MAX_RETMAX:,} records NCBI gives out at a time",
-            invalid_input=f"retmax={retmax}",
-            recovery_hint="Page with retstart.",
-        )
+        problem = f"{retmax} is more than the {MAX_RETMAX:,} records NCBI gives out at a time"
+        raise senseless("retmax", problem, retmax, "Page with retstart.")
     return {
         "id": _ids(ids) if ids else None,
         "WebEnv": webenv,
@@ -519,7 +504,7 @@ def _distinct(ids: Sequence[str] | None) -> int | None:
 def _document(retmode: str, root: str, key: str, *, wanted: int | None = None, record: str | None = None) -> Expect:
     """Return what a result document looks like, in XML or JSON."""
     if retmode not in ("xml", "json"):
-        raise InvalidInput(f"retmode: {retmode!r} is neither xml nor json", invalid_input=f"retmode={retmode}")
+        raise senseless("retmode", f"{retmode!r} is neither xml nor json", retmode)
     format_: Format = "json" if retmode == "json" else "xml"
     return Expect(format_, frozenset({key if retmode == "json" else root}), wanted, record)
 

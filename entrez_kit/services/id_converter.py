@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 from urllib.parse import urlencode
 
-from entrez_kit.errors import InvalidInput
-from entrez_kit.services.client import ServiceClient
+from entrez_kit.services.client import ServiceClient, senseless
 from entrez_kit.transport.call import Expect, Reply, T
 from entrez_kit.transport.policy import TTL
 
@@ -43,17 +42,12 @@ class IdConverter(ServiceClient):
         cleaned = [str(item).strip() for item in ids]
         bad = next((item for item in cleaned if not item or re.search(r"[\s,]", item)), None)
         if bad is not None or not cleaned:
-            raise InvalidInput(
-                f"ids: {bad!r} is no id" if bad else "ids: no ids are given", invalid_input=f"ids={(bad or '')[:100]}"
-            )
+            raise senseless("ids", f"{bad!r} is no id" if bad else "no ids are given", (bad or "")[:100])
         if len(cleaned) > MAX_IDS:
-            raise InvalidInput(
-                f"ids: {len(cleaned)} are more than the {MAX_IDS} the ID Converter takes at a time",
-                invalid_input=f"ids={len(cleaned)} ids",
-                recovery_hint=f"Ask for {MAX_IDS} at a time.",
-            )
+            problem = f"{len(cleaned)} are more than the {MAX_IDS} the ID Converter takes at a time"
+            raise senseless("ids", problem, f"{len(cleaned)} ids", f"Ask for {MAX_IDS} at a time.")
         if idtype is not None and idtype not in ID_TYPES:
-            raise InvalidInput(f"idtype: {idtype!r} is none of {', '.join(ID_TYPES)}", invalid_input=f"idtype={idtype}")
+            raise senseless("idtype", f"{idtype!r} is none of {', '.join(ID_TYPES)}", idtype)
         params = [("format", "json"), ("ids", ",".join(cleaned)), *([("idtype", idtype)] if idtype else [])]
         return self._send(
             "idconv",

@@ -9,12 +9,13 @@ difference. `entrez-kit doctor --deep` compares on purpose.
 import json
 import logging
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cache
 from types import NoneType
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 logger = logging.getLogger("entrez_kit.services")
 
@@ -51,58 +52,50 @@ class ShapeDifference:
         return f"{self.what} ({self.times:,} times)" if self.times > 1 else self.what
 
 
-class Shape(Protocol):
-    """What is known of one kind of reply."""
+@dataclass(frozen=True)
+class Shape(ABC):
+    """What is known of one kind of reply; ``name`` says whose it is, for messages."""
 
-    @property
-    def name(self) -> str:
-        """Name the reply, for messages."""
+    name: str
 
     def differences(self, reply: Any) -> list[ShapeDifference]:
-        """Return how a reply differs from what is known; nothing where it cannot be parsed at all.
+        """Return how a reply differs from what is known, each kind once; nothing where it cannot be parsed at all.
 
         Args:
             reply: its bytes, or what they were parsed into: the object of JSON, or the root element of XML.
         """
+        found: dict[tuple[str, str], ShapeDifference] = {}
+        for one in self._met(reply):
+            key = one.kind, one.where
+            found[key] = replace(found[key], times=found[key].times + 1) if key in found else one
+        return list(found.values())
+
+    @abstractmethod
+    def _met(self, reply: Any) -> Iterator[ShapeDifference]:
+        """Yield what differs, as often as it is met."""
 
 
 @dataclass(frozen=True)
-class XmlShape:
+class XmlShape(Shape):
     """What is known of an XML reply.
 
     Args:
-        name: whose reply it is, for messages.
         dtd: Biopython's file with NCBI's DTD of it; None where there is none.
         also: elements, blanks between them, that the DTD does not know; ``name@attribute`` may have any value.
         due: by element, blanks between them, the elements without which it is not what it was.
         forms: by element, what its text matches as a whole.
     """
 
-    name: str
     dtd: str | None = None
     also: str = ""
     due: Mapping[str, str] = field(default_factory=dict)
     forms: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
 
-    def differences(self, reply: Any) -> list[ShapeDifference]:
-        """Return how a reply differs from what is known; nothing where it cannot be parsed at all."""
-        if not isinstance(reply, bytes):
-            return _counted(self._met(reply))
-        from lxml import etree
-
-        parser = etree.XMLParser(
-            resolve_entities=False, no_network=True, load_dtd=False, recover=True, remove_comments=True, remove_pis=True
-        )
-        try:
-            root = etree.fromstring(reply, parser)
-        except (etree.XMLSyntaxError, ValueError):
-            root = None
-        return _counted(self._met(root)) if root is not None else []
-
-    def _met(self, root: Any) -> Iterator[ShapeDifference]:
+    def _met(self, reply: Any) -> Iterator[ShapeDifference]:
         known = _declared(self.dtd)
         also = frozenset(self.also.split())
-        for element in root.iter("*"):
+        root = _root(reply) if isinstance(reply, bytes) else reply
+        for element in root.iter("*") if root is not None else ():
             name = element.tag.rpartition("}")[2]
             if name not in known and name not in also:
                 yield ShapeDifference("unknown_element", name, f"unknown element <{_plain(name)}>")
@@ -113,19 +106,27 @@ class XmlShape:
                     continue
                 listed, where = attributes.get(attribute), f"{name}@{attribute}"
                 if listed is None:
-                    yield ShapeDifference(
-                        "unknown_attribute", where, f"unknown attribute {_plain(attribute)} of <{name}>"
-                    )
+                    what = f"unknown attribute {_plain(attribute)} of <{name}>"
+                    yield ShapeDifference("unknown_attribute", where, what)
                 elif listed and value not in listed and where not in also:
-                    yield ShapeDifference(
-                        "unknown_value", f"{where}={value[:MAX_SHOWN]}", f'unknown {where} "{_plain(value)}"'
-                    )
+                    what = f'unknown {where} "{_plain(value)}"'
+                    yield ShapeDifference("unknown_value", f"{where}={value[:MAX_SHOWN]}", what)
             form = self.forms.get(name)
             if form is not None and not form.fullmatch((element.text or "").strip()):
                 yield ShapeDifference("other_form", name, f'<{name}> in another form: "{_plain(element.text or "")}"')
             for due in self.due.get(name, "").split():
                 if element.find(f".//{{*}}{due}") is None:
                     yield ShapeDifference("missing", f"{name}/{due}", f"no <{due}> in <{name}>")
+
+
+def _root(reply: bytes) -> Any:
+    from lxml import etree
+
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, recover=True, remove_comments=True, remove_pis=True
+    )
+    with suppress(etree.XMLSyntaxError, ValueError):
+        return etree.fromstring(reply, parser)
 
 
 @cache
@@ -156,30 +157,32 @@ def texts(names: str) -> dict[str, type]:
     return dict.fromkeys(names.split(), str)
 
 
+def anything(names: str) -> dict[str, type]:
+    """Return fields that are not looked into; blanks stand between the names."""
+    return dict.fromkeys(names.split(), object)
+
+
 @dataclass(frozen=True)
-class JsonShape:
+class JsonShape(Shape):
     """What is known of a JSON reply. Any field may be absent, or null, but those that are due.
 
     Args:
-        name: whose reply it is, for messages.
         fields: what it may hold.
         due: paths of what it always holds; blanks between them.
     """
 
-    name: str
     fields: Fields
     due: str = ""
 
-    def differences(self, reply: Any) -> list[ShapeDifference]:
-        """Return how a reply differs from what is known; nothing where it cannot be parsed at all."""
+    def _met(self, reply: Any) -> Iterator[ShapeDifference]:
         try:
             document = json.loads(reply) if isinstance(reply, bytes) else reply
         except (ValueError, RecursionError):
-            return []
-        missing = (
-            ShapeDifference("missing", path, f"no {path}") for path in self.due.split() if not _holds(document, path)
-        )
-        return _counted([*missing, *_compared(document, self.fields, "")])
+            return
+        for path in self.due.split():
+            if not _holds(document, path):
+                yield ShapeDifference("missing", path, f"no {path}")
+        yield from _compared(document, self.fields, "")
 
 
 def _compared(value: Any, known: Any, path: str) -> Iterator[ShapeDifference]:
@@ -223,44 +226,28 @@ def _holds(document: Any, path: str) -> bool:
 
 
 @dataclass(frozen=True)
-class TextShape:
+class TextShape(Shape):
     """What is known of a text reply of named lines.
 
     Args:
-        name: whose reply it is, for messages.
         line: matches a line with a name, which is its first group.
         known: the names, blanks between them.
         due: those without which it is not what it was.
     """
 
-    name: str
     line: re.Pattern[bytes]
     known: str
     due: str = ""
 
-    def differences(self, reply: Any) -> list[ShapeDifference]:
-        """Return how a reply differs from what is known."""
-        met = Counter(name.decode("ascii", "replace") for name in self.line.findall(reply))
-        unknown = [
-            ShapeDifference("unknown_field", name, f"unknown field {_plain(name)}", times)
-            for name, times in met.items()
-            if name not in self.known.split()
-        ]
-        return [
-            *unknown,
-            *(ShapeDifference("missing", name, f"no {name}") for name in self.due.split() if not met[name]),
-        ]
-
-
-def _counted(met: Iterable[ShapeDifference]) -> list[ShapeDifference]:
-    """Return each kind of difference once, with how often it was met."""
-    first: dict[tuple[str, str], ShapeDifference] = {}
-    times: Counter[tuple[str, str]] = Counter()
-    for difference in met:
-        key = difference.kind, difference.where
-        first.setdefault(key, difference)
-        times[key] += 1
-    return [ShapeDifference(one.kind, one.where, one.what, times[key]) for key, one in first.items()]
+    def _met(self, reply: Any) -> Iterator[ShapeDifference]:
+        met = [name.decode("ascii", "replace") for name in self.line.findall(reply)]
+        known = self.known.split()
+        for name in met:
+            if name not in known:
+                yield ShapeDifference("unknown_field", name, f"unknown field {_plain(name)}")
+        for name in self.due.split():
+            if name not in met:
+                yield ShapeDifference("missing", name, f"no {name}")
 
 
 def _plain(text: str) -> str:

@@ -44,9 +44,7 @@ def _read(doi: str, content: bytes) -> bool:
     told = str(document.get("doi") or "").lower().removeprefix("https://doi.org/")
     retracted = document.get("is_retracted")
     if told != doi.lower() or not isinstance(retracted, bool):
-        raise UpstreamError(
-            f"OpenAlex's reply is about {told[:100]!r} and not about {doi[:100]!r}, or does not say how it stands.",
-            details={"reason": "invalid_response", "service": "openalex", "endpoint": "openalex_work"},
-        )
+        problem = f"is about {told[:100]!r} and not about {doi[:100]!r}, or does not say how it stands"
+        raise UpstreamError(f"OpenAlex's reply {problem}.", details={"reason": "invalid_response"})
     notice(WORK, content)
     return retracted

@@ -1,6 +1,7 @@
 """PmcOpenData: the articles PMC gives out in its open-data bucket, as XML.
 
-A bucket has no search: the versions of an article are listed by prefix, the record of the latest one names its files.
+A bucket has no search: the versions of an article are listed by prefix. The XML of the latest one lies where its name
+says, or else where its record says.
 """
 
 import json
@@ -9,8 +10,8 @@ from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import quote, unquote, urlsplit
 
-from entrez_kit.errors import EntityNotFound, InvalidInput, UpstreamError
-from entrez_kit.services.client import ServiceClient
+from entrez_kit.errors import EntityNotFound, UpstreamError
+from entrez_kit.services.client import ServiceClient, no_pmcid
 from entrez_kit.services.known_shapes import JsonShape, XmlShape, notice, texts
 from entrez_kit.settings import PMC_OA_URL
 from entrez_kit.transport.call import Expect, Reply
@@ -53,20 +54,29 @@ class PmcOpenData(ServiceClient):
 
     SERVICE = "pmc_oa"
 
-    def article_xml(self, pmcid: str) -> Reply:
-        """Return the latest version of an article as JATS XML.
+    def article_xml(self, pmcid: str, version: str | None = None) -> Reply:
+        """Return an article as JATS XML.
+
+        Args:
+            pmcid: the article.
+            version: which one, as ``latest_version`` names it; by default that.
 
         Raises:
             EntityNotFound: the bucket does not have the article, or not as XML.
             InvalidInput: the text is no PMCID.
         """
-        name = self.latest_version(pmcid)
-        try:
-            return self._send("xml", quote(self._file_of(name)), Expect("xml", ROOTS), ttl=TTL["pmc_oa"])
-        except EntityNotFound as exc:
-            if exc.reason == "no_xml":
-                raise
+        name = version or self.latest_version(pmcid)
+        usual = f"{name}/{name}.xml"
+        with suppress(EntityNotFound):
+            return self._xml(usual)
+        key = self._file_of(name)
+        if key != usual:
+            with suppress(EntityNotFound):
+                return self._xml(key)
         raise _unusable("xml", f"PMC's open-data bucket has no file where the record of {name} says it is")
+
+    def _xml(self, key: str) -> Reply:
+        return self._send("xml", quote(key), Expect("xml", ROOTS), ttl=TTL["pmc_oa"])
 
     def latest_version(self, pmcid: str) -> str:
         """Return the name of the latest version of an article, such as ``PMC9984800.1``.
@@ -149,9 +159,5 @@ def _normal(pmcid: str) -> str:
     found = _PMCID.fullmatch(pmcid.strip())
     number = found[1].lstrip("0") if found else ""
     if not number:
-        raise InvalidInput(
-            f"pmcid: {pmcid[:100]!r} is no PMCID",
-            invalid_input=f"pmcid={pmcid[:100]}",
-            recovery_hint="Give a PMCID such as PMC1234567.",
-        )
+        raise no_pmcid(pmcid)
     return f"PMC{number}"

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal
@@ -96,22 +96,17 @@ class Unpaywall(ServiceClient):
                 details=exc.details,
             )
         except InvalidInput as exc:
-            error = _bad_email(exc) if _is_about_email(exc) else _invalid_doi(doi, exc.details)
+            is_about_email = re.search(r"e-?mail|\[hidden\]", exc.message, re.IGNORECASE)
+            error = _bad_email(exc) if is_about_email else _invalid_doi(doi, exc.details)
         raise error
 
 
 def _read(wanted: str, content: bytes) -> "OpenAccess":
     told = read_open_access(content)
     if told.doi.strip().lower() != wanted.lower():
-        raise UpstreamError(
-            f"Unpaywall's reply is about {told.doi[:100]!r} and not about {wanted[:100]!r}.",
-            details={"reason": "invalid_response", "service": "unpaywall", "endpoint": "unpaywall"},
-        )
+        problem = f"is about {told.doi[:100]!r} and not about {wanted[:100]!r}"
+        raise UpstreamError(f"Unpaywall's reply {problem}.", details={"reason": "invalid_response"})
     return told
-
-
-def _is_about_email(error: InvalidInput) -> bool:
-    return bool(re.search(r"e-?mail|\[hidden\]", error.message, re.IGNORECASE))
 
 
 def _bad_email(error: InvalidInput) -> NotConfigured:
@@ -164,13 +159,13 @@ def read_open_access(content: bytes) -> OpenAccess:
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict) or not isinstance(document.get("doi"), str):
-        raise UpstreamError(
-            "Unpaywall's reply is not usable: it names no DOI.",
-            details={"reason": "invalid_response", "service": "unpaywall", "endpoint": "unpaywall"},
-        )
+        raise UpstreamError("Unpaywall's reply is not usable: it names no DOI.", details={"reason": "invalid_response"})
     notice(OPEN_ACCESS, content)
     found: dict[tuple[str | None, ...], Location] = {}
-    for item in _listed(document):
+    others = document.get("oa_locations")
+    for item in (document.get("best_oa_location"), *(others if isinstance(others, list) else ())):
+        if not isinstance(item, dict):
+            continue
         location = _location(item)
         found.setdefault((location.url_for_pdf, location.url or location.landing_page), location)
     return OpenAccess(
@@ -179,13 +174,6 @@ def read_open_access(content: bytes) -> OpenAccess:
         title=_text(document.get("title")),
         locations=tuple(found.values()),
     )
-
-
-def _listed(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    others = document.get("oa_locations")
-    for item in (document.get("best_oa_location"), *(others if isinstance(others, list) else ())):
-        if isinstance(item, dict):
-            yield item
 
 
 def _location(item: Mapping[str, Any]) -> Location:

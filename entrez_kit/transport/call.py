@@ -125,3 +125,10 @@ class Reply(Generic[T]):
     status: int
     attempts: int
     until: float = 0.0
+
+
+class Tally:
+    """How many requests were sent for a call."""
+
+    def __init__(self) -> None:
+        self.sent = 0

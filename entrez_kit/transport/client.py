@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, TypeVar
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.settings import Settings
-from entrez_kit.transport import in_flight, retry
+from entrez_kit.transport import in_flight
 from entrez_kit.transport.cache import ReplyStore, StoredReply, cache_file
-from entrez_kit.transport.call import Call, Reply, T
+from entrez_kit.transport.call import Call, Reply, T, Tally
 from entrez_kit.transport.in_flight import FollowerTimeout, SingleFlight
 from entrez_kit.transport.policy import POLICIES, cache_identity
-from entrez_kit.transport.redaction import LogGuard, Redactor
-from entrez_kit.transport.retry import Backoff, OutOfTime, Retryable, Tally
 from entrez_kit.wording import Wording
 
 if TYPE_CHECKING:
     import requests
 
     from entrez_kit.transport.gate import Gate, LimiterFactory
+    from entrez_kit.transport.redaction import LogGuard, Redactor
     from entrez_kit.transport.replies import Incoming
+    from entrez_kit.transport.retry import Backoff
     from entrez_kit.transport.wire import CheckedReply, WireAdapter
 
 logger = logging.getLogger("entrez_kit.transport")
@@ -57,16 +57,14 @@ class Transport:
         *,
         max_waiting: int | None = None,
         limiters: "LimiterFactory | None" = None,
-        backoff: Backoff | None = None,
+        backoff: "Backoff | None" = None,
         watch: "Callable[[Call, Incoming], None] | None" = None,
     ) -> None:
         self.notices: list[str] = []
         self._settings = settings
         self._max_waiting, self._limiters = max_waiting, limiters
-        self._backoff = backoff or Backoff()
+        self._backoff = backoff
         self._watch = watch
-        self._redactor = Redactor.of(settings)
-        self._log_guard = LogGuard(self._redactor)
         self._flights: SingleFlight[Reply] = SingleFlight()
         self._lock = threading.RLock()
         self._store = ReplyStore(cache_file(settings), self.notices)
@@ -89,6 +87,18 @@ class Transport:
         """How many requests wait for a slot or for their next attempt."""
         gate: Gate | None = self.__dict__.get("_gate")
         return gate.waiting if gate is not None else 0
+
+    @cached_property
+    def _redactor(self) -> "Redactor":
+        from entrez_kit.transport.redaction import Redactor
+
+        return Redactor.of(self._settings)
+
+    @cached_property
+    def _log_guard(self) -> "LogGuard":
+        from entrez_kit.transport.redaction import LogGuard
+
+        return LogGuard(self._redactor)
 
     @cached_property
     def _gate(self) -> "Gate":
@@ -138,7 +148,8 @@ class Transport:
                     part.close()
             self._sender = None
             self._store.close()
-            self._log_guard.remove()
+            if (guard := self.__dict__.get("_log_guard")) is not None:
+                guard.remove()
 
     def _deadline(self, call: Call, started: float) -> float:
         return started + (call.deadline_ms or self._settings.ncbi_total_deadline_ms) / 1000
@@ -180,6 +191,7 @@ class Transport:
 
     def _repeat(self, call: Call, attempt: Callable[[int], Attempted], deadline: float, tally: Tally) -> Attempted:
         """Run the attempts of a call, and raise what its last one came to."""
+        from entrez_kit.transport.retry import Backoff, OutOfTime, Retryable, run
 
         def announce(failures: int, wait: float, why: Retryable) -> None:
             logger.debug(
@@ -197,11 +209,11 @@ class Transport:
 
         error: EntrezKitError
         try:
-            return retry.run(
+            return run(
                 attempt,
                 retries=POLICIES[call.service].retries(self._settings),
                 deadline=deadline,
-                backoff=self._backoff,
+                backoff=self._backoff or Backoff(),
                 sleep=sleep,
                 announce=announce,
             )

@@ -10,10 +10,15 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar, copy_context
-from typing import Any, Final, Generic, TypeVar
+from functools import partial
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 T = TypeVar("T")
 
@@ -197,12 +202,29 @@ def all_at_once(calls: Iterable[Callable[[], T]]) -> list[T]:
     return list(_Errand(calls, max(len(calls), 1), paced=False).results())
 
 
+def begun(calls: Iterable[Callable[[], T]]) -> list[Callable[[], T]]:
+    """Begin calls beside whatever comes next, one after the other as ``in_order`` does.
+
+    Each function returned waits for the result of one; any thread may, and as often as it likes.
+    """
+
+    def settle(call: Callable[[], T], result: "Future[T]") -> None:
+        try:
+            result.set_result(call())
+        except BaseException as exc:  # it is raised where somebody waits
+            result.set_exception(exc)
+
+    from concurrent.futures import Future
+
+    calls = list(calls)
+    results: list[Future[T]] = [Future() for _ in calls]
+    _Errand(map(partial, repeat(settle), calls, results), max(len(calls), 1)).begin()
+    return [result.result for result in results]
+
+
 def in_background(call: Callable[[], T]) -> Callable[[], T]:
     """Begin a call beside whatever comes next; the function returned waits for its result."""
-    errand = _Errand([call], 1)
-    errand.begin()
-    results = errand.results()
-    return lambda: next(results)
+    return begun([call])[0]
 
 
 # Identical requests that are asked for at the same time go out once

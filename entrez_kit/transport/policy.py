@@ -154,7 +154,7 @@ POLICIES: Final[Mapping[str, Policy]] = {
         base=lambda settings: settings.openalex_url,
         timeout_ms=lambda settings: settings.europepmc_timeout_ms,
         retries=lambda settings: settings.europepmc_max_retries,
-        per_second=lambda keyed: 5,
+        per_second=lambda keyed: 10,
         pause_ms=lambda settings: None,
         missing=frozenset({404}),
     ),
@@ -163,9 +163,8 @@ POLICIES: Final[Mapping[str, Policy]] = {
         base=lambda settings: settings.pmc_oa_url,
         timeout_ms=lambda settings: settings.ncbi_timeout_ms,
         retries=lambda settings: settings.ncbi_max_retries,
-        per_second=lambda keyed: 5,
+        per_second=lambda keyed: 10,  # of S3, which takes thousands a second, no more than of NCBI with a key
         pause_ms=lambda settings: None,
-        at_once=4,
         missing=frozenset({404}),
     ),
 }

@@ -405,13 +405,10 @@ def _invalid(message: str, call: Call, field: str, reason: str, hint: str) -> In
 # Failures of a service ----------------------------------------------------------------------------------------------
 
 
-def no_such_record(call: Call, status: int) -> Retryable:
-    """Return the error for a service that says, by status or by an empty body, that it has no such record.
-
-    It is asked once more before it is believed.
-    """
+def no_such_record(call: Call, status: int) -> EntityNotFound:
+    """Return the error for a service that says, by status or by an empty body, that it has no such record."""
     details = {**_about(call, status), "reason": "not_found"}
-    return Retryable(EntityNotFound(f"{_title(call)} has no such record.", details=details), at_most=1)
+    return EntityNotFound(f"{_title(call)} has no such record.", details=details)
 
 
 def rate_limited(call: Call, status: int, words: str = "") -> RateLimited:

@@ -3,7 +3,7 @@
 A service may answer with status 200 and still not have answered: with an HTML page, half a document, an error inside a
 document, or nothing. What is not an answer is raised as the error it is, or as `Retryable` where asking again helps.
 
-How the end of a document is checked: up to 4 MB of XML are run through expat without handlers, which costs 5 to 17 ms a
+How the end of a document is checked: up to 1 MB of XML is run through expat without handlers, which costs 5 to 17 ms a
 megabyte and finds every cut. Larger documents were already held against their Content-Length or chunk sizes by the
 HTTP library; of these the closing tag of the root is looked for at the very end, which a cut document does not have.
 """
@@ -24,7 +24,7 @@ from entrez_kit.transport.redaction import Redactor
 from entrez_kit.transport.retry import Retryable, parse_retry_after
 from entrez_kit.wording import BASE_ADDRESS, ByDoor, Wording
 
-FULL_PARSE_BYTES: Final = 4_000_000
+FULL_PARSE_BYTES: Final = 1_000_000
 TAIL_BYTES: Final = 1024
 SILENT_ATTEMPTS: Final = 2
 INCOMPLETE_ATTEMPTS: Final = 2
@@ -99,7 +99,8 @@ def check(call: Call[T], incoming: Incoming, redactor: Redactor, told: frozenset
     if incoming.status != 200 or words:
         raise refused(call, incoming, redactor, told)
     if call.expect.may_be_empty and not incoming.body.strip(_BLANK):
-        raise refusals.no_such_record(call, incoming.status)
+        # A service in trouble is empty as well: asked once more before it is believed. A status says it for good.
+        raise Retryable(refusals.no_such_record(call, incoming.status), at_most=1)
     problem = _problem(call, incoming.body)
     if problem:
         error = refusals.invalid_response(call, redactor.quoted(problem), incoming.status)

@@ -32,13 +32,6 @@ class Retryable(Exception):
         self.at_most = at_most
 
 
-class Tally:
-    """How many requests were sent for a call."""
-
-    def __init__(self) -> None:
-        self.sent = 0
-
-
 class OutOfTime(Exception):
     """There is no time left for the next attempt; ``last`` is why one would be needed."""
 

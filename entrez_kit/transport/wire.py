@@ -28,12 +28,12 @@ from entrez_kit._version import __version__
 from entrez_kit.errors import NotConfigured, UpstreamError
 from entrez_kit.settings import Settings
 from entrez_kit.transport import faults, in_flight, redirects, replies
-from entrez_kit.transport.call import Call, T
+from entrez_kit.transport.call import Call, T, Tally
 from entrez_kit.transport.gate import Gate
 from entrez_kit.transport.policy import NOT_FOUND_TTL, POLICIES, credentials_for, is_loopback
 from entrez_kit.transport.redaction import Redactor
 from entrez_kit.transport.refusals import invalid_response
-from entrez_kit.transport.retry import Retryable, Tally
+from entrez_kit.transport.retry import Retryable
 from entrez_kit.wording import BASE_ADDRESS, Switch, Wording
 
 logger = logging.getLogger("entrez_kit.transport")

@@ -45,12 +45,22 @@ def bucket(sandbox: Sandbox, files: Mapping[str, Any], listed: bytes) -> list[st
 
 
 def test_the_latest_version_is_found_and_fetched_from_the_bucket(sandbox: Sandbox, kit_for: KitFor) -> None:
-    files = {f"metadata/{NAME}.json": {"pmcid": "PMC9984800", "xml_url": S3}, f"{NAME}/{NAME}.xml": ARTICLE}
+    asked = bucket(sandbox, {f"{NAME}/{NAME}.xml": ARTICLE}, listing(NAME))
+    reply = kit_for(sandbox).services.pmc_oa.article_xml("9984800")
+
+    assert reply.content == ARTICLE
+    assert asked == ["PMC9984800.", f"{NAME}/{NAME}.xml"]
+
+
+def test_an_article_that_lies_elsewhere_is_where_its_record_says(sandbox: Sandbox, kit_for: KitFor) -> None:
+    usual, elsewhere = f"{NAME}/{NAME}.xml", f"{NAME}/{NAME}-2.xml"
+    address = f"s3://pmc-oa-opendata/{elsewhere}?md5=ca72ed62a792cc584d96f49666288a78"
+    files = {f"metadata/{NAME}.json": {"pmcid": "PMC9984800", "xml_url": address}, elsewhere: ARTICLE}
     asked = bucket(sandbox, files, listing(NAME))
     reply = kit_for(sandbox).services.pmc_oa.article_xml("9984800")
 
     assert reply.content == ARTICLE
-    assert asked == ["PMC9984800.", f"metadata/{NAME}.json", f"{NAME}/{NAME}.xml"]
+    assert asked == ["PMC9984800.", usual, f"metadata/{NAME}.json", elsewhere]
     assert "md5" not in reply.url
 
 
@@ -124,17 +134,17 @@ def test_a_wrong_base_address_is_no_missing_article(sandbox: Sandbox, kit_for: K
 @pytest.mark.parametrize(
     "address",
     [
-        S3,
-        f"s3://pmc-oa-opendata/{NAME}/{NAME}.xml",
-        f"https://pmc-oa-opendata.s3.amazonaws.com/{NAME}/{NAME}.xml?md5=0",
-        f"https://s3.amazonaws.com/pmc-oa-opendata/{NAME}/{NAME}.xml",
-        f"{NAME}/{NAME}.xml",
+        f"s3://pmc-oa-opendata/{NAME}/a.xml?md5=ca72ed62a792cc584d96f49666288a78",
+        f"s3://pmc-oa-opendata/{NAME}/a.xml",
+        f"https://pmc-oa-opendata.s3.amazonaws.com/{NAME}/a.xml?md5=0",
+        f"https://s3.amazonaws.com/pmc-oa-opendata/{NAME}/a.xml",
+        f"{NAME}/a.xml",
     ],
 )
 def test_the_file_is_fetched_from_the_bucket_however_its_record_writes_the_address(
     sandbox: Sandbox, kit_for: KitFor, address: str
 ) -> None:
-    bucket(sandbox, {f"metadata/{NAME}.json": {"xml_url": address}, f"{NAME}/{NAME}.xml": ARTICLE}, listing(NAME))
+    bucket(sandbox, {f"metadata/{NAME}.json": {"xml_url": address}, f"{NAME}/a.xml": ARTICLE}, listing(NAME))
 
     assert kit_for(sandbox).services.pmc_oa.article_xml("PMC9984800").content == ARTICLE
 
@@ -159,11 +169,11 @@ def test_a_record_cannot_lead_out_of_the_bucket(sandbox: Sandbox, kit_for: KitFo
     with pytest.raises(UpstreamError, match="outside"):
         kit_for(sandbox).services.pmc_oa.article_xml("PMC9984800")
 
-    assert len(asked) == 2
+    assert asked == ["PMC9984800.", f"{NAME}/{NAME}.xml", f"metadata/{NAME}.json"]
 
 
 def test_a_record_beside_the_article_will_do(sandbox: Sandbox, kit_for: KitFor) -> None:
-    files = {f"{NAME}/{NAME}.json": {"xml_url": S3}, f"{NAME}/{NAME}.xml": ARTICLE}
+    files = {f"{NAME}/{NAME}.json": {"xml_url": f"{NAME}/a.xml"}, f"{NAME}/a.xml": ARTICLE}
     bucket(sandbox, files, listing(NAME))
 
     assert kit_for(sandbox).services.pmc_oa.article_xml("PMC9984800").content == ARTICLE

@@ -70,12 +70,12 @@ def test_without_an_email_nobody_is_asked(sandbox: Sandbox, kit_for: KitFor) -> 
     assert sandbox.requests("unpaywall") == 0
 
 
-def test_a_doi_unpaywall_does_not_know_twice_is_not_found(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_a_doi_unpaywall_does_not_know_is_not_found_and_not_asked_for_again(sandbox: Sandbox, kit_for: KitFor) -> None:
     unpaywall = kit_for(sandbox).services.unpaywall
     with pytest.raises(EntityNotFound, match="DOI unknown to Unpaywall"):
         unpaywall.location("10.5555/nobody.knows")
 
-    assert sandbox.requests("unpaywall") == 2
+    assert sandbox.requests("unpaywall") == 1
 
 
 @pytest.mark.parametrize(

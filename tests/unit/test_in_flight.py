@@ -10,7 +10,7 @@ import pytest
 from entrez_kit import tracing
 from entrez_kit.errors import UpstreamError
 from entrez_kit.transport import in_flight
-from entrez_kit.transport.in_flight import all_at_once, in_background, in_order
+from entrez_kit.transport.in_flight import all_at_once, begun, in_background, in_order
 
 
 def test_calls_run_at_the_same_time_and_their_results_come_in_order() -> None:
@@ -35,6 +35,22 @@ def test_what_a_call_raises_is_raised_where_its_result_is_waited_for() -> None:
 
     with pytest.raises(UpstreamError, match="no answer"):
         wait()
+
+
+def test_what_was_begun_is_waited_for_in_any_order_by_anybody_and_as_often_as_wanted() -> None:
+    def call(number: int) -> int:
+        if number == 1:
+            raise UpstreamError("no answer")
+        return number
+
+    first, second, third = begun([partial(call, number) for number in range(3)])
+
+    assert (third(), first(), third()) == (2, 0, 2)
+    assert all_at_once([third, third]) == [2, 2]
+    for _ in range(2):
+        with pytest.raises(UpstreamError, match="no answer"):
+            second()
+    assert begun([]) == []
 
 
 def test_calls_belong_to_the_trace_they_were_started_in() -> None:

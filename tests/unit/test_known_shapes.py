@@ -12,7 +12,6 @@ import pytest
 from recordings import enough
 
 from entrez_kit.databases.info import EGQUERY
-from entrez_kit.databases.linksets import ELINK, parse_linksets
 from entrez_kit.databases.names import EINFO
 from entrez_kit.europepmc.records import FOUND
 from entrez_kit.fulltext.jats.tree import JATS
@@ -21,6 +20,7 @@ from entrez_kit.pubmed import summaries
 from entrez_kit.pubmed.resolution import CONVERTED
 from entrez_kit.pubmed.xml.records import ARTICLES, read_records
 from entrez_kit.services import esearch_reply, known_shapes
+from entrez_kit.services.elink_reply import ELINK, parse_linksets
 from entrez_kit.services.flat_files import MEDLINE
 from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, notice
 from entrez_kit.services.pmc_cloud import LISTING
@@ -117,25 +117,21 @@ def test_a_difference_is_said_once_at_debug_level_and_the_reply_is_read(caplog: 
 
 
 def test_nothing_is_compared_where_nobody_would_read_it(caplog: pytest.LogCaptureFixture) -> None:
-    class Counted:
-        name = "never"
-
-        def differences(self, reply: object) -> list[known_shapes.ShapeDifference]:
+    class Counted(known_shapes.Shape):
+        def _met(self, reply: object) -> Iterator[known_shapes.ShapeDifference]:
             raise AssertionError("a reply was compared")
 
     with caplog.at_level(logging.INFO, "entrez_kit"):
-        notice(Counted(), ARTICLE)
+        notice(Counted("never"), ARTICLE)
 
 
 def test_a_comparison_that_fails_does_not_fail_the_reply(caplog: pytest.LogCaptureFixture) -> None:
-    class Broken:
-        name = "broken"
-
-        def differences(self, reply: object) -> list[known_shapes.ShapeDifference]:
+    class Broken(known_shapes.Shape):
+        def _met(self, reply: object) -> Iterator[known_shapes.ShapeDifference]:
             raise RuntimeError("a defect")
 
     with caplog.at_level(logging.DEBUG, "entrez_kit"):
-        notice(Broken(), ARTICLE)
+        notice(Broken("broken"), ARTICLE)
 
     assert caplog.messages == ["broken could not be compared with what is known of it"]
 

@@ -110,11 +110,14 @@ def test_a_wording_survives_copies_errors_and_other_wordings() -> None:
 # Every text of the source
 
 
-def _modules() -> Iterator[tuple[str, ast.Module]]:
-    for path in sorted(ROOT.rglob("*.py")):
-        name = path.relative_to(ROOT).as_posix()
-        if not name.startswith(ELSEWHERE):
-            yield name, ast.parse(path.read_text(encoding="utf-8"))
+@cache
+def _modules() -> dict[str, ast.Module]:
+    modules = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.rglob("*.py"))}
+    return {
+        name: ast.parse(path.read_text(encoding="utf-8"))
+        for name, path in modules.items()
+        if not name.startswith(ELSEWHERE)
+    }
 
 
 def _texts(tree: ast.Module) -> Iterator[str]:
@@ -122,13 +125,13 @@ def _texts(tree: ast.Module) -> Iterator[str]:
     skipped = {
         id(inner)
         for node in ast.walk(tree)
-        for inner in ast.walk(node)
         if (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
         or (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Name)
             and node.func.id in ("ByDoor", "run", "NextCall")
         )
+        for inner in ast.walk(node)
     }
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
@@ -147,7 +150,7 @@ def test_no_text_for_all_doors_names_a_command_a_flag_or_a_tool() -> None:
         rf"\w (?:{'|'.join(map(re.escape, TOOL_NAMES))})\b|\b(?:{'|'.join(map(re.escape, TOOL_NAMES))}) \w"
     )
 
-    for name, tree in _modules():
+    for name, tree in _modules().items():
         for text in _texts(tree):
             assert not theirs.search(text), f"{name}: {text!r}"
             assert name.startswith(ABOUT_TOOLS) or not tools.search(text), f"{name}: {text!r}"
@@ -155,7 +158,7 @@ def test_no_text_for_all_doors_names_a_command_a_flag_or_a_tool() -> None:
 
 def test_every_call_that_is_advised_can_be_made_through_every_door() -> None:
     found = 0
-    for name, tree in _modules():
+    for name, tree in _modules().items():
         if "entrez_kit.wording import" not in (ROOT / name).read_text(encoding="utf-8"):
             continue
         for node in ast.walk(tree):

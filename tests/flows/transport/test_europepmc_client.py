@@ -236,10 +236,20 @@ def test_full_text_is_asked_for_by_pmcid_and_kept(tmp_path: Path) -> None:
     assert [seen.path for seen in server.seen] == ["/europepmc/PMC123/fullTextXML"]
 
 
-@pytest.mark.parametrize(
-    "answer", [Answer(b"", status=404), Answer(b""), Answer(b" \n"), Answer(b"<html/>", status=404)]
-)
-def test_no_full_text_is_said_once_it_was_said_twice_and_not_remembered(tmp_path: Path, answer: Answer) -> None:
+@pytest.mark.parametrize("answer", [Answer(b"", status=404), Answer(b"<html/>", status=404)])
+def test_a_status_that_says_there_is_no_full_text_is_final_and_not_remembered(tmp_path: Path, answer: Answer) -> None:
+    with asked(tmp_path, answer, Answer(ARTICLE)) as (europepmc, server, _):
+        with pytest.raises(EntityNotFound) as caught:
+            europepmc.full_text_xml("PMC123")
+        assert caught.value.reason == "no_full_text"
+        assert "PMC123" in caught.value.message
+        assert europepmc.full_text_xml("PMC123").content == ARTICLE
+
+    assert len(server.seen) == 2
+
+
+@pytest.mark.parametrize("answer", [Answer(b""), Answer(b" \n")])
+def test_an_empty_full_text_is_none_once_it_was_empty_twice_and_not_remembered(tmp_path: Path, answer: Answer) -> None:
     with asked(tmp_path, answer, Answer(ARTICLE), answer, answer, Answer(ARTICLE)) as (europepmc, server, _):
         assert europepmc.full_text_xml("PMC122").content == ARTICLE
         with pytest.raises(EntityNotFound) as caught:

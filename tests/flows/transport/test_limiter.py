@@ -148,7 +148,6 @@ def test_a_file_removed_while_others_wait_for_it_is_given_up(state_file: Path) -
 # Threads, and limiters that share a file
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("shared", [True, False])
 def test_threads_share_the_limit_with_one_limiter_or_with_one_each(state_file: Path, shared: bool) -> None:
     one = RateLimiter(state_file, per_second=10)
@@ -224,14 +223,15 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 # Waiting, deadlines, interruptions
 
 
-@pytest.mark.usefixtures("no_sleep")
-def test_a_call_after_a_pause_does_not_wait(state_file: Path) -> None:
+@pytest.mark.usefixtures("leaping_clock")
+def test_a_call_after_a_pause_does_not_wait(state_file: Path, request: pytest.FixtureRequest) -> None:
     RateLimiter(state_file, per_second=3).acquire()
-    time_of_another_process = threading.Event()
-    time_of_another_process.wait(0.4)
+    time.sleep(0.4)
+    request.getfixturevalue("no_sleep")
     RateLimiter(state_file, per_second=3).acquire()
 
 
+@pytest.mark.usefixtures("leaping_clock")
 def test_a_slot_after_the_deadline_is_refused_at_once_and_not_used_up(state_file: Path) -> None:
     limiter = RateLimiter(state_file, per_second=1)
     limiter.acquire()
@@ -261,7 +261,6 @@ def test_threads_behind_others_are_refused_at_once_when_there_is_no_hope(state_f
     first.join(STALLED_SECONDS)
 
 
-@pytest.mark.long
 def test_a_thread_whose_deadline_passes_in_the_queue_is_refused(state_file: Path) -> None:
     limiter = RateLimiter(state_file, per_second=2)
     limiter.acquire()
@@ -295,7 +294,7 @@ def test_an_interrupted_wait_loses_its_slot_and_nothing_else(state_file: Path, m
     limiter.acquire(time.monotonic() + 1)
 
 
-@pytest.mark.long
+@pytest.mark.usefixtures("leaping_clock")
 def test_a_least_pause_slows_down_and_never_speeds_up(state_file: Path, tmp_path: Path) -> None:
     slow = RateLimiter(state_file, per_second=10, min_interval_ms=300)
     times = []
@@ -313,6 +312,7 @@ def test_a_least_pause_slows_down_and_never_speeds_up(state_file: Path, tmp_path
     assert most_in_a_second(times) <= 5
 
 
+@pytest.mark.usefixtures("leaping_clock")
 def test_a_rate_may_be_a_fraction(state_file: Path) -> None:
     limiter = RateLimiter(state_file, per_second=2.5)
     times = []

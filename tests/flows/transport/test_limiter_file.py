@@ -13,7 +13,7 @@ from waiting import acquire_before, run_in_threads, saved_state, whole_number
 from entrez_kit.transport import limiter as module
 from entrez_kit.transport.limiter import RateLimiter, SlotUnavailable
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.usefixtures("leaping_clock")
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def state_file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def no_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_sleep(leaping_clock: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fail whoever waits."""
 
     def refuse(seconds: float) -> None:

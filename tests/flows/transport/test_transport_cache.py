@@ -320,19 +320,29 @@ def test_offline_answers_from_the_cache_and_asks_nobody(tmp_path: Path) -> None:
     assert "without offline=True" in caught.value.recovery_hint
 
 
-def test_offline_takes_replies_past_their_time_rather_than_none(tmp_path: Path) -> None:
+def later(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Put the clock forward."""
+    moment = time.time
+    monkeypatch.setattr(time, "time", lambda: moment() + seconds)
+
+
+def test_offline_takes_replies_past_their_time_rather_than_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with workbench(tmp_path, cache_ttl=1) as bench:
         search(bench)
-        time.sleep(1.3)
+        later(monkeypatch, 2)
         with bench.another(offline=True) as other:
             assert search(other).from_cache
         assert not search(bench).from_cache
 
 
-def test_a_reply_past_its_time_does_not_stand_in_for_a_failed_request(tmp_path: Path) -> None:
+def test_a_reply_past_its_time_does_not_stand_in_for_a_failed_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with workbench(tmp_path, cache_ttl=1) as bench:
         search(bench)
-        time.sleep(1.3)
+        later(monkeypatch, 2)
         bench.server.always = Answer(status=500)
         with pytest.raises(UpstreamError):
             search(bench)
@@ -347,10 +357,10 @@ def test_offline_history_calls_are_refused_too(tmp_path: Path) -> None:
     assert caught.value.reason == "offline"
 
 
-def test_cache_ttl_shortens_what_is_stored_and_what_was_stored(tmp_path: Path) -> None:
+def test_cache_ttl_shortens_what_is_stored_and_what_was_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with workbench(tmp_path) as bench:
         search(bench)
-        time.sleep(1.2)
+        later(monkeypatch, 2)
         with bench.another(cache_ttl=1) as other:
             assert not search(other).from_cache
             assert search(other).from_cache
@@ -579,8 +589,8 @@ def test_a_cache_locked_from_the_start_does_not_hold_up_a_call(tmp_path: Path) -
         blocker.close()
 
 
-def test_a_locked_cache_is_used_again_once_it_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "LEAVE_ALONE_SECONDS", 0.1)
+@pytest.mark.usefixtures("leaping_clock")
+def test_a_locked_cache_is_used_again_once_it_is_free(tmp_path: Path) -> None:
     with workbench(tmp_path) as bench:
         search(bench)
         blocker = sqlite3.connect(cache_file(bench.settings), isolation_level=None)
@@ -588,7 +598,7 @@ def test_a_locked_cache_is_used_again_once_it_is_free(tmp_path: Path, monkeypatc
         search(bench, "new")
         blocker.execute("ROLLBACK")
         blocker.close()
-        time.sleep(0.2)
+        time.sleep(store.LEAVE_ALONE_SECONDS)
         search(bench, "new")
         assert search(bench, "new").from_cache
 

@@ -88,7 +88,7 @@ def test_a_compressed_reply_arrives_byte_for_byte(tmp_path: Path) -> None:
         assert len(bench.server.seen) == 1
 
 
-def test_retry_after_in_seconds_is_honoured(tmp_path: Path) -> None:
+def test_retry_after_in_seconds_is_honoured(leaping_clock: None, tmp_path: Path) -> None:
     with workbench(tmp_path) as bench:
         bench.server.then(Answer(status=429, body=RATE_LIMIT, headers={"Retry-After": "1"}))
         search(bench)
@@ -97,8 +97,7 @@ def test_retry_after_in_seconds_is_honoured(tmp_path: Path) -> None:
         assert 1.0 <= second.at - first.at < 2.5
 
 
-@pytest.mark.long
-def test_retry_after_as_a_date_is_honoured(tmp_path: Path) -> None:
+def test_retry_after_as_a_date_is_honoured(leaping_clock: None, tmp_path: Path) -> None:
     with workbench(tmp_path) as bench:
         date = formatdate(time.time() + 2, usegmt=True)
         bench.server.then(Answer(status=503, headers={"Retry-After": date}))
@@ -173,8 +172,7 @@ def test_a_body_larger_than_the_cap_is_refused(tmp_path: Path, monkeypatch: pyte
 # Time limits
 
 
-@pytest.mark.long
-def test_the_deadline_ends_a_call_whose_next_attempt_would_come_too_late(tmp_path: Path) -> None:
+def test_the_deadline_ends_a_call_whose_next_attempt_would_come_too_late(leaping_clock: None, tmp_path: Path) -> None:
     always = Answer(status=500)
     options = {"backoff": Backoff(first=0.8, cap=0.8, spread=0)}
     with workbench(tmp_path, always=always, options=options, ncbi_total_deadline_ms=2200, ncbi_max_retries=9) as bench:
@@ -251,7 +249,7 @@ def test_a_slot_that_comes_too_late_is_a_rate_limit_and_nothing_is_sent(tmp_path
     assert caught.value.details["attempts"] == 0
 
 
-def test_the_real_limiter_holds_the_pace(tmp_path: Path) -> None:
+def test_the_real_limiter_holds_the_pace(leaping_clock: None, tmp_path: Path) -> None:
     with Loopback() as server:
         from entrez_kit.transport.gate import shared_limiter
 

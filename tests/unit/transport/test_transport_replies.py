@@ -656,10 +656,10 @@ def test_a_request_that_is_too_long_is_the_users_error() -> None:
     assert isinstance(refused(call("esearch", term="x"), b"", 414), Retryable)
 
 
-def test_a_service_may_say_404_for_a_record_it_does_not_have() -> None:
+def test_a_service_may_say_404_for_a_record_it_does_not_have_and_that_is_final() -> None:
     asked = Call("europepmc", "fulltext", "http://127.0.0.1/x", (), Expect("xml"))
 
-    doubted(refused(asked, b"", 404), EntityNotFound)
+    assert isinstance(refused(asked, b"", 404), EntityNotFound)
 
 
 def test_words_of_a_service_are_shown_without_control_characters() -> None:

@@ -1,0 +1,95 @@
+"""What ELink answers: neighbours, with scores or without."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from entrez_kit.errors import UpstreamError
+from entrez_kit.services.known_shapes import XmlShape, notice
+from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
+
+ELINK: Final = XmlShape("ELink", "elink.dtd", due={"LinkSet": "DbFrom", "LinkSetDb": "DbTo LinkName", "Link": "Id"})
+
+
+@dataclass(frozen=True, slots=True)
+class RawLink:
+    """One linked record; the score is NCBI's own, on no fixed scale."""
+
+    id: str
+    link_name: str
+    db_to: str
+    score: int | None = None
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the id is a number; NCBI writes 0 where it has none."""
+        return self.id.isascii() and self.id.isdigit() and bool(int(self.id))
+
+
+@dataclass(slots=True)
+class RawLinkSet:
+    """What one LinkSet says about its source records; ``ids`` are several where they were sent in one id parameter."""
+
+    db_from: str
+    ids: list[str] = field(default_factory=list)
+    links: list[RawLink] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+def parse_linksets(content: bytes) -> list[RawLinkSet]:
+    """Parse an ELink reply in XML, one entry per LinkSet, in the order of the reply.
+
+    Raises:
+        UpstreamError: the reply is not an ELink result, or has links without ids.
+    """
+    root = parse_reply(content, "elink", "eLinkResult")
+    notice(ELINK, content)
+    return [_linkset(element) for element in root.iterfind("LinkSet")]
+
+
+def links_by_source(content: bytes, wanted: Callable[[RawLink], bool]) -> tuple[dict[str, list[RawLink]], list[str]]:
+    """Return the links of each source, each once, whatever the order of the link sets, and NCBI's complaints.
+
+    A link set with a complaint is no answer about its source.
+
+    Raises:
+        UpstreamError: the reply is not an ELink result, or merges the links of several sources.
+    """
+    found: dict[str, dict[tuple[str, str, str], RawLink]] = {}
+    errors: list[str] = []
+    for linkset in parse_linksets(content):
+        if len(linkset.ids) > 1:
+            raise UpstreamError(
+                "NCBI merged the links of several records, so they cannot be told apart.",
+                details={"reason": "invalid_response", "endpoint": "elink"},
+            )
+        errors += linkset.errors
+        if linkset.ids and not linkset.errors:
+            known = found.setdefault(linkset.ids[0], {})
+            for link in filter(wanted, linkset.links):
+                known.setdefault((link.id, link.link_name, link.db_to), link)
+    return {source: list(links.values()) for source, links in found.items()}, errors
+
+
+def not_followed(problem: str) -> UpstreamError:
+    """Return the error for links that NCBI complains it cannot follow."""
+    return UpstreamError(
+        f"NCBI could not follow the links: {problem}", details={"reason": "backend_error", "endpoint": "elink"}
+    )
+
+
+def _linkset(element: Any) -> RawLinkSet:
+    linkset = RawLinkSet(db_from=text_of(element, "DbFrom") or "")
+    linkset.ids = [(source.text or "").strip() for source in element.iterfind("IdList/Id")]
+    for group in element.iterfind("LinkSetDb"):
+        db_to, name = text_of(group, "DbTo") or "", text_of(group, "LinkName") or ""
+        links = [
+            RawLink(text_of(link, "Id") or "", name, db_to, whole_number(link.findtext("Score")))
+            for link in group.iterfind("Link")
+        ]
+        if links and not any(link.id for link in links):
+            raise malformed("elink", "links without ids")
+        linkset.links += links
+        linkset.errors += [text for error in group.iterfind("ERROR") if (text := (error.text or "").strip())]
+    linkset.errors += [text for error in element.iterfind("ERROR") if (text := (error.text or "").strip())]
+    return linkset
