@@ -108,17 +108,15 @@ class _Several(Generic[Res]):
     def view(self) -> View[EachResult]:
         """Return the view of all answers."""
         one, field = self._one, self._field
-        total = one.total
         return View(
             table=self._table,
             records=self._records,
             record_model=Any,
             columns={field: lambda record: record.get(field), **one.columns},
-            records_key="results",
             page=one.page,
             between=one.between,
             ids=self._ids,
-            total=(lambda result: sum(map(total, result.results))) if total is not None else None,
+            total=lambda result: sum(map(one.total, result.results)),
         )
 
     def _records(self, item: EachAnswer[Res]) -> Iterator[Record]:

@@ -7,13 +7,13 @@ goes to stdout or to the file of ``-o``; ``note`` and ``warn`` go to stderr. A c
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import typer
 
-from entrez_kit.errors import EntrezKitError, Exit
+from entrez_kit.errors import EntrezKitError, Exit, InvalidInput
 from entrez_kit.model import Request, Result
 from entrez_kit.operation import DEMO, Accounted, Execution, Operation, Outcomes, Single, caught
 from entrez_kit.settings import DEMO_WARNING
@@ -23,7 +23,7 @@ from ._formats.fields import DocumentPaths, Record, as_data, values_at
 from ._formats.writer import Writer
 from ._output import Sink
 from ._report import counted, report_error, report_notices, report_trace, watching
-from ._state import Plan, State, accepts
+from ._state import Plan, State, accepts, options_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -33,7 +33,6 @@ __all__ = [
     "accepts",
     "counted",
     "emit",
-    "help_of",
     "note",
     "plan",
     "run",
@@ -81,9 +80,20 @@ def was_typed(ctx: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def completion(*words: str) -> Callable[[str], list[str]]:
-    """Return what completes an argument that is one of these words."""
-    return lambda incomplete: [word for word in words if word.lower().startswith(incomplete.lower())]
+def refuse_without(ctx: typer.Context, name: str, other: str) -> None:
+    """Refuse an argument that was typed where it does nothing without another, which was not.
+
+    Raises:
+        InvalidInput: it was typed.
+    """
+    if was_typed(ctx, name):
+        flag = options_of(ctx.command)[name]
+        raise InvalidInput(
+            f"{flag} does nothing without {other}.",
+            invalid_input=name,
+            recovery_hint=f"Add {other}, or leave {flag} out.",
+            details={"reason": "bad_usage"},
+        )
 
 
 def advise(ctx: typer.Context, records: int) -> None:
@@ -101,47 +111,6 @@ def advise(ctx: typer.Context, records: int) -> None:
         f"at least {counted(minutes, 'minute')}. NCBI asks to run large jobs at "
         "weekends or between 21:00 and 5:00 US Eastern time. An interrupted run goes on where it ended.",
     )
-
-
-def help_of(operation: Operation[Any, Any], name: str) -> str:
-    """Return the description of a request field, for the help of its flag; ``date_range.min_date`` goes deeper."""
-    model: Any = operation.request
-    *parents, last = name.split(".")
-    for parent in parents:
-        annotation = model.model_fields[parent].annotation
-        model = next(kind for kind in getattr(annotation, "__args__", (annotation,)) if hasattr(kind, "model_fields"))
-    # Square brackets are markup to the help page, and field tags to PubMed.
-    return str(model.model_fields[last].description or "").replace("[", r"\[")
-
-
-def option(
-    operation: Operation[Any, Any],
-    field: str,
-    *names: str,
-    metavar: str | None = None,
-    more: str = "",
-    panel: str | None = None,
-    words: Iterable[str] = (),
-) -> Any:
-    """Return the option for a field of a request, with the field's description.
-
-    Args:
-        operation: whose request.
-        field: the field; ``date_range.min_date`` goes deeper.
-        names: what the option is called.
-        metavar: what stands for its value.
-        more: what is said behind the description.
-        panel: where it stands in the help.
-        words: what its value is completed to.
-    """
-    complete = completion(*words) if words else None
-    text = f"{help_of(operation, field)} {more}".rstrip()
-    return typer.Option(*names, metavar=metavar, help=text, rich_help_panel=panel, autocompletion=complete)
-
-
-def argument(operation: Operation[Any, Any], field: str, *, metavar: str, more: str = "") -> Any:
-    """Return the argument for a field of a request, with the field's description."""
-    return typer.Argument(metavar=metavar, help=f"{help_of(operation, field)} {more}".rstrip())
 
 
 def emit(

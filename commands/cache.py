@@ -140,34 +140,30 @@ def _limit(settings: "Settings") -> dict[str, Any]:
 
 
 def _table(found: "CacheInfo", limit: dict[str, Any]) -> "RenderableType":
-    from rich.table import Table
     from rich.text import Text
 
     from entrez_kit.doctor.local import size
 
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
+    from ._views.tables import facts
 
-    def row(name: str, text: str, style: str = "") -> None:
-        table.add_row(name, Text(text, style=style))
-
-    row("Cache", str(found.path))
+    rows: list[tuple[str, object]] = [("Cache", found.path)]
     if found.problem:
-        row("Problem", found.problem, "bold red")
+        rows.append(("Problem", Text(found.problem, style="bold red")))
     elif not found.exists:
-        row("Replies", "none yet")
+        rows.append(("Replies", "none yet"))
     else:
-        row("Replies", f"{found.entries:,}, of which {found.expired:,} expired")
-        row("Size", size(found.size_bytes))
+        rows.append(("Replies", f"{found.entries:,}, of which {found.expired:,} expired"))
+        rows.append(("Size", size(found.size_bytes)))
         if found.newest_expiry is not None:
-            row("Expiry", f"from {_moment(found.oldest_expiry)} to {_moment(found.newest_expiry)}")
-    row("Rate limit", f"{limit['per_second']:g} requests per second, next slot in {limit['wait_seconds']:.1f} s")
+            rows.append(("Expiry", f"from {_moment(found.oldest_expiry)} to {_moment(found.newest_expiry)}"))
+    rows.append(
+        ("Rate limit", f"{limit['per_second']:g} requests per second, next slot in {limit['wait_seconds']:.1f} s")
+    )
     if limit["problem"]:
-        row("", f"not shared between processes: {limit['problem']}", "yellow")
+        rows.append(("", Text(f"not shared between processes: {limit['problem']}", style="yellow")))
     else:
-        row("", f"shared by all processes of this user in {limit['file']}")
-    return table
+        rows.append(("", f"shared by all processes of this user in {limit['file']}"))
+    return facts(rows)
 
 
 def _replies(number: int) -> str:

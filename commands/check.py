@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -12,7 +11,6 @@ import typer
 from entrez_kit.citations.check.operation import (
     CHECK,
     STATUSES,
-    CheckedReference,
     CheckResult,
     InTextFinding,
 )
@@ -27,8 +25,9 @@ from entrez_kit.model import Warn
 from ._formats.fields import Record, as_data, columns_at
 from ._formats.writer import Texts
 from ._input import NOT_IDENTIFIERS, READABLE, beside, content_of, ids_in
+from ._options import asks, option
 from ._output import Sink
-from ._pipeline import View, accepts, counted, note, option, plan, run, show_with, state, warn, whole
+from ._pipeline import View, accepts, counted, note, plan, refuse_without, run, show_with, state, warn, whole
 from ._state import STDIN
 from ._views.markdown import escaped
 from ._views.text import PUBMED, STATUS_WORDS, findings, page_address
@@ -37,13 +36,6 @@ COLUMNS: Final = ("key", "line", "status", "pmid", "doi", "title", "findings", "
 SHOWN: Final = 10
 IN_TEXT: Final = "in_text"
 """What --fail-on calls findings in the text."""
-
-
-class Only(StrEnum):
-    """What --only takes."""
-
-    ALL = "all"
-    PROBLEMS = "problems"
 
 
 @dataclass(frozen=True)
@@ -58,12 +50,18 @@ class _Source:
     in_text: list[InTextFinding]
 
 
-field: Final = partial(option, CHECK)
-
-
 @accepts("table", "json", "jsonl", "csv", "tsv", "md", "html", "docx")
+@asks(
+    CHECK,
+    "file",
+    option("sources", kind=str, metavar="NAMES", more=f"With commas: {', '.join(SOURCES)}."),
+    option("retraction_watch", kind=Path, metavar="FILE"),
+    "in_text",
+    option("only"),
+)
 def command(
     ctx: typer.Context,
+    asked: dict[str, Any],
     file: Annotated[
         Path,
         typer.Argument(
@@ -72,14 +70,9 @@ def command(
             "a PMCID or PMID, or -.",
         ),
     ],
-    sources: Annotated[
-        str | None, field("sources", "--sources", metavar="NAMES", more=f"With commas: {', '.join(SOURCES)}.")
-    ] = None,
-    retraction_watch: Annotated[Path | None, field("retraction_watch", "--retraction-watch", metavar="FILE")] = None,
     in_text: Annotated[
         bool, typer.Option("--in-text", help="Name calls in the text without an entry, and entries never called.")
     ] = False,
-    only: Annotated[Only, field("only", "--only")] = Only.ALL,
     fail_on: Annotated[
         str | None,
         typer.Option(
@@ -101,6 +94,34 @@ def command(
     """
     from entrez_kit.citations.files.reference_files import encoded
 
+    _refuse_references(ctx, file)
+    if not fix:
+        refuse_without(ctx, "force", "--fix")
+    failures = [*(status for status in STATUSES if status != "verified"), IN_TEXT]
+    wanted = named_in(fail_on, failures, noun="status", argument="fail_on", before="--fail-on: there") or failures
+    source = _source(ctx, file, in_text=in_text)
+    target = None
+    if fix or dry_run:
+        target = _target(file, source, "dry_run" if dry_run else "fix", overwrite=force or dry_run)
+        asked |= {"corrects": True, "target": None if dry_run else str(target)}
+    asked |= {
+        "sources": named_sources(asked["sources"]) if asked["sources"] else None,
+        "references": source.references,
+        "warnings": source.warnings,
+        "calls": source.in_text,
+    }
+    result = whole(run(ctx, CHECK, asked, _view(file), label="Checking"))
+    if result.fixed and target is not None and source.file is not None:
+        with Sink(target) as sink:
+            sink.data(encoded(source.file.corrected(result.corrections), source.encoding))
+    _remarks(ctx, result, fix=fix or dry_run, dry_run=dry_run)
+    counts = {**result.counts, IN_TEXT: len(result.in_text)}
+    if any(counts[status] for status in wanted):
+        raise typer.Exit(int(Exit.PARTIAL))
+
+
+def _refuse_references(ctx: typer.Context, file: Path) -> None:
+    """Refuse to write a report where references seem to be meant."""
     output = state(ctx).flags.get("output")
     if output is not None and Path(output).suffix.lower() in (".bib", ".ris", ".nbib"):
         raise InvalidInput(
@@ -109,31 +130,6 @@ def command(
             recovery_hint=f"--fix writes them corrected beside {file}; a report is a file such as report.md.",
             details={"reason": "bad_usage"},
         )
-    failures = [*(status for status in STATUSES if status != "verified"), IN_TEXT]
-    wanted = named_in(fail_on, failures, noun="status", argument="fail_on", before="--fail-on: there") or failures
-    source = _source(ctx, file, in_text=in_text)
-    fix = fix or dry_run
-    asked = "dry_run" if dry_run else "fix"
-    target = _target(file, source, asked, overwrite=force or dry_run) if fix else None
-    arguments: dict[str, Any] = {
-        "sources": named_sources(sources) if sources else None,
-        "retraction_watch": str(retraction_watch) if retraction_watch else None,
-        "references": source.references,
-        "warnings": source.warnings,
-        "calls": source.in_text,
-        "only": only.value,
-        "corrects": fix,
-        "target": str(target) if fix and not dry_run else None,
-    }
-
-    result = whole(run(ctx, CHECK, arguments, _view(file), label="Checking"))
-    if result.fixed and target is not None and source.file is not None:
-        with Sink(target) as sink:
-            sink.data(encoded(source.file.corrected(result.corrections), source.encoding))
-    _remarks(ctx, result, fix=fix, dry_run=dry_run)
-    counts = {**result.counts, IN_TEXT: len(result.in_text)}
-    if any(counts[status] for status in wanted):
-        raise typer.Exit(int(Exit.PARTIAL))
 
 
 def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
@@ -183,7 +179,7 @@ def _manuscript(content: bytes, name: str, suffix: str, file: Path, *, in_text: 
 
     if in_text and suffix not in TEXT:
         _no_text(in_text)
-    made = read_manuscript(content, name, suffix, partial(beside, file))
+    made = read_manuscript(content, name, suffix, partial(beside, file), has_text=in_text)
     return _Source(made.references, None, "manuscript", "", made.warnings, call_findings(made) if in_text else [])
 
 
@@ -252,10 +248,7 @@ def _target(file: Path, source: _Source, asked: str, *, overwrite: bool) -> Path
 def _view(file: Path) -> View[CheckResult]:
     return View(
         table=show_with("check.check_table"),
-        records=lambda reference: [as_data(reference)],
-        record_model=CheckedReference,
         columns=columns_at(*COLUMNS) | {"findings": findings},
-        records_key="references",
         page=_page,
         writers={"md": lambda sink: Texts(sink, _report, between="\n", whole=True)},
         title=f"The references of {file.name}",

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Final
+from typing import Any, Final
 
 import typer
 
 from entrez_kit.citations.files.entries import FILES
-from entrez_kit.citations.operation import FORMAT_CITATIONS, Citations, CitationsResult, Cited, FormattedCitation
+from entrez_kit.citations.operation import FORMAT_CITATIONS, Citations, CitationsResult, Cited
 from entrez_kit.citations.style.names import STYLE_NAMES, read_styles
 from entrez_kit.pubmed.record_fetcher import BATCH
 
@@ -16,7 +16,8 @@ from ._formats.fields import Column, Record, as_data, columns_at
 from ._formats.rows import fit_into_cells
 from ._formats.writer import Texts
 from ._ids import NAME_ARTICLES, InputFiles, failed, read_inputs
-from ._pipeline import View, accepts, argument, option, plan, run, show_with, state, warn
+from ._options import argument, asks, option
+from ._pipeline import View, accepts, plan, run, show_with, state, warn
 from ._state import Plan, unknown_suffix
 from ._views.markdown import escaped
 
@@ -36,22 +37,18 @@ DEFAULT_STYLES: Final = ("apa",)
 
 
 @accepts(*FORMATS)
-def command(
-    ctx: typer.Context,
-    pmids: Annotated[
-        list[str] | None, argument(FORMAT_CITATIONS, "pmids", metavar="ID...", more="- reads standard input.")
-    ] = None,
-    citation_styles: Annotated[list[str], option(FORMAT_CITATIONS, "citation_styles", "--style", metavar="STYLE")] = [  # noqa: B006
-        *DEFAULT_STYLES  # typer copies it
-    ],
-    input: InputFiles = None,
-) -> None:
+@asks(
+    FORMAT_CITATIONS,
+    argument("pmids", "ID...", more="- reads standard input."),
+    option("citation_styles", "--style", metavar="STYLE", default=[*DEFAULT_STYLES]),
+)
+def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> None:
     """Cite PubMed records in the styles of journals, one citation per id, in order.
 
     Several styles at once: entrez-kit --demo cite 99000001 PMC99000002 --style apa,vancouver
     A file for a reference manager: entrez-kit --demo cite 99000001 --style csl -o references.json
     """
-    styles: list[str] = read_styles(citation_styles) or [*DEFAULT_STYLES]
+    styles: list[str] = read_styles(asked["citation_styles"]) or [*DEFAULT_STYLES]
     made = plan(ctx)
     if made.format in FILES:
         styles = [made.format]
@@ -61,7 +58,7 @@ def command(
         _only_plain_suffixes(ctx, made)
     state(ctx).plan = made
     fit_into_cells(made, styles)
-    ids = read_inputs(ctx, pmids, input, field="pmids", hint=NAME_ARTICLES)
+    ids = read_inputs(ctx, asked["pmids"], input, field="pmids", hint=NAME_ARTICLES)
     run(
         ctx,
         FORMAT_CITATIONS,
@@ -95,9 +92,7 @@ def _view(styles: list[str]) -> View[CitationsResult]:
     return View(
         table=show_with("citations.citations_page"),
         records=_records,
-        record_model=FormattedCitation,
         columns=_columns(styles),
-        records_key="citations",
         page=_item,
         between="",
         articles=lambda item: [item.article] if item.article is not None else [],

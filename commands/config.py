@@ -203,15 +203,12 @@ def _shown(value: str | int | bool | None) -> str:
 
 
 def _table(views: list[SettingView], path: Path | None) -> "RenderableType":
-    from rich import box
     from rich.console import Group
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("Setting", no_wrap=True)
-    table.add_column("Value", overflow="fold")
-    table.add_column("From", overflow="fold")
+    from ._views.tables import Listing, fixed
+
+    table = Listing(fixed("Setting"), "Value", "From")
     for view in views:
         is_default = view.origin == "default"
         value = Text("not set", style="dim") if view.value is None else Text(_shown(view.value))

@@ -1,7 +1,7 @@
 """`entrez-kit convert`: PMID, PMCID and DOI into each other."""
 
 from collections.abc import Iterator
-from typing import Annotated, Final
+from typing import Any, Final
 
 import typer
 
@@ -9,19 +9,20 @@ from entrez_kit.pubmed.convert import CONVERT, Conversion, ConvertResult
 
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import NOTHING_ASKED, ONE_REQUEST, InputFiles, failed, read_inputs
-from ._pipeline import View, accepts, argument, option, run, show_with
+from ._options import argument, asks, option
+from ._pipeline import View, accepts, run, show_with
 from ._views.text import standing_status
 
 COLUMNS: Final = ("requested_id", "pmid", "pmcid", "doi", "note")
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids")
-def command(
-    ctx: typer.Context,
-    ids: Annotated[list[str] | None, argument(CONVERT, "ids", metavar="ID...", more="- reads standard input.")] = None,
-    id_type: Annotated[str | None, option(CONVERT, "id_type", "--id-type", metavar="KIND")] = None,
-    input: InputFiles = None,
-) -> None:
+@asks(
+    CONVERT,
+    argument("ids", "ID...", more="- reads standard input."),
+    option("id_type", metavar="KIND", words=("pmid", "pmcid", "doi")),
+)
+def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> None:
     """Convert article identifiers, one outcome per id, in order.
 
     Kinds may be mixed: entrez-kit convert 99000001 PMC99000002 10.5555/ekit.2025.0006 -f csv
@@ -37,15 +38,13 @@ def command(
     view: View[ConvertResult] = View(
         table=show_with("databases.convert_table"),
         records=records,
-        record_model=Conversion,
         columns=columns_at(*COLUMNS) | {"standing": standing_status},
-        records_key="records",
         ids=lambda record: [record.pmid or record.pmcid or record.doi] if record.status == "found" else [],
     )
     run(
         ctx,
         CONVERT,
-        {"ids": read_inputs(ctx, ids, input), "id_type": id_type},
+        asked | {"ids": read_inputs(ctx, asked["ids"], input)},
         view,
         label="Converting",
         least=ONE_REQUEST,

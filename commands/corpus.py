@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
-from entrez_kit.audit import AUDIT, AuditedWork, AuditResult
+from entrez_kit.audit import AUDIT, AuditResult
 from entrez_kit.citations.check.sources import SOURCES, named_sources
 from entrez_kit.citations.files.entries import FILES
 from entrez_kit.corpus.export import EXPORT, Export, ExportResult
 from entrez_kit.corpus.operations import (
     CHECKPOINT_GET,
     CHECKPOINT_NOTED,
-    CHECKPOINT_SET,
     RAG_GET,
     RAG_SEARCH,
-    SYNC,
     SYNC_HERE,
     SYNC_PLAN,
 )
@@ -29,16 +27,16 @@ from entrez_kit.model import Result
 from entrez_kit.pubmed.models import Article
 
 from ._formats.fields import Column, Record, as_data, columns_at, values_at
+from ._options import argument, asks, option
 from ._pipeline import (
     View,
     accepts,
     advise,
-    argument,
     counted,
     emit,
     note,
-    option,
     plan,
+    refuse_without,
     run,
     show_with,
     state,
@@ -64,16 +62,16 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="Name of the corpus.")]
 
 
 @app.command("sync")
+@asks(
+    SYNC_HERE,
+    argument("query_key", "KEY"),
+    argument("term", "[TERM]", joined=True, default=None, more="A key that has one needs none."),
+    option("overlap_days"),
+    option("replace_term", help="Start the key anew with another term; records stay, and versions."),
+)
 def sync_command(
     ctx: typer.Context,
-    query_key: Annotated[str, argument(SYNC, "query_key", metavar="KEY")],
-    term: Annotated[
-        list[str] | None, argument(SYNC, "term", metavar="[TERM]", more="A key that has one needs none.")
-    ] = None,
-    overlap_days: Annotated[int, option(SYNC, "overlap_days", "--overlap-days", metavar="N")] = 5,
-    replace_term: Annotated[
-        bool, typer.Option("--replace-term", help="Start the key anew with another term; records stay, and versions.")
-    ] = False,
+    asked: dict[str, Any],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only count what there is to look at, and estimate the time.")
     ] = False,
@@ -83,19 +81,17 @@ def sync_command(
     entrez-kit corpus sync crispr "crispr AND review[pt]"
     Safe to interrupt and to repeat; from a timer: entrez-kit -q corpus sync crispr
     """
+    query_key = asked["query_key"]
     with _contract(ctx):
-        arguments = {
-            "query_key": query_key,
-            "term": _term(ctx, query_key, term),
-            "overlap_days": overlap_days,
-            "replace_term": replace_term,
-        }
+        if asked["term"] is None:
+            refuse_without(ctx, "replace_term", "TERM")
+        asked["term"] = asked["term"] or _known_term(ctx, query_key)
     if dry_run:
-        run(ctx, SYNC_PLAN, arguments, _one_document("plan_page"))
+        run(ctx, SYNC_PLAN, asked, _one_document("plan_page"))
         return
     is_new = state(ctx).services.corpus.get_checkpoint(query_key) is None
     view = _one_document("sync_page", query_key=query_key, is_new=is_new)
-    run(ctx, SYNC_HERE, arguments, view, label=f"Syncing {query_key}", begin=partial(advise, ctx))
+    run(ctx, SYNC_HERE, asked, view, label=f"Syncing {query_key}", begin=partial(advise, ctx))
 
 
 @contextmanager
@@ -108,10 +104,8 @@ def _contract(ctx: typer.Context) -> Iterator[None]:
         raise typer.Exit(status_of(exc)) from None
 
 
-def _term(ctx: typer.Context, query_key: str, typed: list[str] | None) -> str:
-    """Return the query; where none is given, the one the key has."""
-    if typed:
-        return " ".join(typed)
+def _known_term(ctx: typer.Context, query_key: str) -> str:
+    """Return the query that a key has."""
     known = state(ctx).services.corpus.get_checkpoint(query_key)
     if known is None or known.term is None:
         raise InvalidInput(
@@ -125,10 +119,7 @@ def _term(ctx: typer.Context, query_key: str, typed: list[str] | None) -> str:
 
 def _one_document(page: str, **more: Any) -> View[Any]:
     """Return how a result is shown that is one record: a page of ``_views/corpus`` or JSON."""
-
-    return View(
-        table=show_with(f"corpus.{page}", **more), records=lambda result: [as_data(result)], columns={}, records_key=""
-    )
+    return View(table=show_with(f"corpus.{page}", **more))
 
 
 def _corpus(ctx: typer.Context) -> "Store":
@@ -151,30 +142,30 @@ HIT_COLUMNS: Final[dict[str, Column]] = columns_at(
 
 @app.command("search")
 @accepts(*ROWS, "ids")
-def search_command(
-    ctx: typer.Context,
-    query: Annotated[list[str], argument(RAG_SEARCH, "query", metavar="QUERY")],
-    top_k: Annotated[int, option(RAG_SEARCH, "top_k", "-n", "--top-k", metavar="N")] = 20,
-    quality_bias: Annotated[bool, option(RAG_SEARCH, "quality_bias", "--quality/--no-quality")] = True,
-    details: Annotated[bool, option(RAG_SEARCH, "details", "--details")] = False,
-    corpus: Annotated[str | None, option(RAG_SEARCH, "corpus", "--corpus", metavar="KEY")] = None,
-    index: Annotated[Literal["local", "weaviate"], option(RAG_SEARCH, "index", "--index", metavar="NAME")] = "local",
-) -> None:
+@asks(
+    RAG_SEARCH,
+    argument("query", "QUERY", joined=True),
+    option("top_k", "-n"),
+    option("quality_bias", "--quality/--no-quality"),
+    option("details"),
+    option("corpus", metavar="KEY"),
+    option("index", metavar="NAME"),
+)
+def search_command(ctx: typer.Context, asked: dict[str, Any]) -> None:
     """Search the corpus: by words, and by meaning too where embeddings are set up.
 
     entrez-kit --demo corpus search base editing in blood disorders -n 5
     """
     with _contract(ctx):
         store = _corpus(ctx)
-        store.known_key(corpus)  # an empty name, as scripts pass on, is not "all of them"
+        store.known_key(asked["corpus"])  # an empty name, as scripts pass on, is not "all of them"
 
     form = plan(ctx).format
     view: View[RagSearchResult] = View(
-        table=show_with("corpus.hits_page", store=store, query=" ".join(query), corpus=corpus),
+        table=show_with("corpus.hits_page", store=store, query=asked["query"], corpus=asked["corpus"]),
         # jsonl has the hits of the JSON document; rows for people say what was hit.
         records=lambda result: map(as_data, result.results) if form == "jsonl" else _described(store, result),
         columns=HIT_COLUMNS,
-        records_key="results",
         record_model=RagHit if form in ("json", "jsonl") else HitRow,
         id_key="pmid",
     )
@@ -184,15 +175,7 @@ def search_command(
             note(ctx, f"The corpus is empty; {NEXT} fills it.")
         _say_standing(ctx, result)
 
-    arguments = {
-        "query": " ".join(query),
-        "top_k": top_k,
-        "quality_bias": quality_bias,
-        "corpus": corpus,
-        "index": index,
-        "details": details,
-    }
-    run(ctx, RAG_SEARCH, arguments, view, afterwards=remarks)
+    run(ctx, RAG_SEARCH, asked, view, afterwards=remarks)
 
 
 def _say_standing(ctx: typer.Context, result: Result) -> None:
@@ -227,54 +210,44 @@ def _described(store: "Store", result: RagSearchResult) -> Iterator[Record]:
 
 
 @app.command("get")
-def get_command(
-    ctx: typer.Context,
-    doc_id: Annotated[str, argument(RAG_GET, "doc_id", metavar="ID", more="A PMID alone will do, too.")],
-    details: Annotated[bool, option(RAG_GET, "details", "--details")] = False,
-) -> None:
+@asks(RAG_GET, argument("doc_id", "ID", more="A PMID alone will do, too."), option("details"))
+def get_command(ctx: typer.Context, asked: dict[str, Any]) -> None:
     """Show one record of the corpus with its quality as of today.
 
     entrez-kit --demo corpus get 99000001
     """
     with _contract(ctx):
         _corpus(ctx)
-    identifier = read_identifier(doc_id)
+    identifier = read_identifier(asked["doc_id"])
     if identifier is not None and identifier.kind == "pmid":
-        doc_id = f"pmid:{identifier.value}"
+        asked["doc_id"] = f"pmid:{identifier.value}"
     view: View[RagDocument] = _one_document("document_page")
-    run(
-        ctx,
-        RAG_GET,
-        {"doc_id": doc_id, "details": details},
-        view,
-        afterwards=lambda document: _say_standing(ctx, document),
-    )
+    run(ctx, RAG_GET, asked, view, afterwards=partial(_say_standing, ctx))
 
 
 @checkpoint.command("get")
-def checkpoint_get_command(
-    ctx: typer.Context,
-    query_key: Annotated[str, argument(CHECKPOINT_GET, "query_key", metavar="KEY")],
-) -> None:
+@asks(CHECKPOINT_GET, argument("query_key", "KEY"))
+def checkpoint_get_command(ctx: typer.Context, asked: dict[str, Any]) -> None:
     """Show up to which date of entry (EDAT) a query has been followed."""
     view: View[CheckpointGetResult] = _one_document("checkpoint_page")
-    run(ctx, CHECKPOINT_GET, {"query_key": query_key}, view)
+    run(ctx, CHECKPOINT_GET, asked, view)
 
 
 @checkpoint.command("set")
-def checkpoint_set_command(
-    ctx: typer.Context,
-    query_key: Annotated[str, argument(CHECKPOINT_SET, "query_key", metavar="KEY")],
-    last_edat: Annotated[str, argument(CHECKPOINT_SET, "last_edat", metavar="TIME")],
-    why: Annotated[str | None, typer.Option("--note", metavar="TEXT", help="What the log says about it.")] = None,
-) -> None:
+@asks(
+    CHECKPOINT_NOTED,
+    argument("query_key", "KEY"),
+    argument("last_edat", "TIME"),
+    option("note", metavar="TEXT", help="What the log says about it."),
+)
+def checkpoint_set_command(ctx: typer.Context, asked: dict[str, Any]) -> None:
     """Set from where the next sync starts; back makes it look at older records again. The log remembers.
 
     entrez-kit corpus checkpoint set crispr 2025-01-01 --note "backfill"
     """
 
-    view: View[CheckpointSetResult] = _one_document("set_page", query_key=query_key)
-    run(ctx, CHECKPOINT_NOTED, {"query_key": query_key, "last_edat": last_edat, "note": why}, view)
+    view: View[CheckpointSetResult] = _one_document("set_page", query_key=asked["query_key"])
+    run(ctx, CHECKPOINT_NOTED, asked, view)
 
 
 @checkpoint.command("log")
@@ -344,38 +317,27 @@ def diff_command(
 
 @app.command("audit")
 @accepts(*ROWS)
-def audit_command(
-    ctx: typer.Context,
-    query_key: Key,
-    sources: Annotated[
-        str | None, option(AUDIT, "sources", "--sources", metavar="NAMES", more=f"Any of {', '.join(SOURCES)}.")
-    ] = None,
-    retraction_watch: Annotated[
-        Path | None, option(AUDIT, "retraction_watch", "--retraction-watch", metavar="FILE")
-    ] = None,
-    references: Annotated[bool, option(AUDIT, "references", "--references/--no-references")] = True,
-) -> None:
+@asks(
+    AUDIT,
+    argument("query_key", "KEY"),
+    option("sources", kind=str, metavar="NAMES", more=f"Any of {', '.join(SOURCES)}."),
+    option("retraction_watch", kind=Path, metavar="FILE"),
+    option("references", "--references/--no-references"),
+)
+def audit_command(ctx: typer.Context, asked: dict[str, Any]) -> None:
     """How do the works of a corpus stand today, by all sources, and which of them cite a retracted one?
 
     Only works that something is to be said about are shown; the status is 4 when there are any:
     entrez-kit corpus audit crispr --sources pubmed,europepmc
     """
-    arguments = {
-        "query_key": query_key,
-        "sources": named_sources(sources) if sources else None,
-        "retraction_watch": str(retraction_watch) if retraction_watch else None,
-        "references": references,
-    }
+    asked["sources"] = named_sources(asked["sources"]) if asked["sources"] else None
     view: View[AuditResult] = View(
         table=show_with("audit.audit_table"),
-        records=lambda work: [as_data(work)],
-        record_model=AuditedWork,
         columns=columns_at("pmid", "doi", "title", "status", "disagreement")
         | {"cites": partial(values_at, path="cites.pmid")}
         | columns_at("unread"),
-        records_key="works",
     )
-    if whole(run(ctx, AUDIT, arguments, view, label="Auditing")).works:
+    if whole(run(ctx, AUDIT, asked, view, label="Auditing")).works:
         raise typer.Exit(int(Exit.PARTIAL))
 
 
@@ -453,9 +415,6 @@ def _export(ctx: typer.Context, **arguments: Any) -> None:
 
     view: View[ExportResult] = View(
         table=lambda result, console: "",
-        records=lambda article: [as_data(article)],
-        columns={},
-        records_key="",
         record_model=Article,
         articles=lambda article: [article],
         writers={"parquet": Parquet},

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import typer
 
@@ -17,7 +17,8 @@ from entrez_kit.model import Result
 from ._formats.fields import Record, as_data, columns_at
 from ._formats.writer import Texts
 from ._ids import NOTHING_ASKED, ONE_REQUEST, InputFiles, failed, read_inputs
-from ._pipeline import View, accepts, argument, note, option, plan, run, show_with, state
+from ._options import argument, asks, option
+from ._pipeline import View, accepts, note, plan, run, show_with, state
 
 app = typer.Typer(help="Any Entrez database: what it holds; search it, summarise, fetch and link its records.")
 
@@ -44,18 +45,13 @@ class LinkRow(Link):
     source_id: str
 
 
-Identifiers = Annotated[
-    list[str] | None, typer.Argument(metavar="ID...", help="UIDs or accessions; - reads standard input.")
-]
+IDS: Final = argument("ids", "ID...", help="UIDs or accessions; - reads standard input.")
 
 
 @app.command("info")
 @accepts(*ROWS)
-def info(
-    ctx: typer.Context,
-    db: Annotated[str | None, argument(INFO, "db", metavar="[DB]")] = None,
-    term: Annotated[str | None, option(INFO, "term", "--term", metavar="QUERY")] = None,
-) -> None:
+@asks(INFO, argument("db", "[DB]"), option("term", metavar="QUERY"))
+def info(ctx: typer.Context, asked: dict[str, Any]) -> None:
     """List the databases, describe one, or count a query's records in each.
 
     The tags of a database are what its queries take: entrez-kit db info gene
@@ -71,6 +67,7 @@ def info(
         else:
             yield from ({"name": name} for name in result.databases or [])
 
+    db, term = asked["db"], asked["term"]
     names = ("name", "full_name", "description", "term_count", "is_date", "is_numerical") if db else ("name",)
     view: View[InfoResult] = View(
         table=show_with("databases.info_table"),
@@ -80,23 +77,24 @@ def info(
         records_key="counts" if term else "database.fields" if db else "databases",
         id_key="db" if term else "name",
     )
-    run(ctx, INFO, {"db": db, "term": term}, view)
+    run(ctx, INFO, asked, view)
 
 
 @app.command("search")
 @accepts(*ROWS, "count")
-def search(
-    ctx: typer.Context,
-    db: Annotated[str, argument(SEARCH, "db", metavar="DB")],
-    term: Annotated[list[str], argument(SEARCH, "term", metavar="QUERY")],
-    max_results: Annotated[int, option(SEARCH, "max_results", "-n", "--max-results", metavar="N")] = 20,
-    offset: Annotated[int, option(SEARCH, "offset", "--offset", metavar="N")] = 0,
-    sort: Annotated[str | None, option(SEARCH, "sort", "--sort", metavar="ORDER")] = None,
-    min_date: Annotated[str | None, option(SEARCH, "min_date", "--min-date", metavar="DATE")] = None,
-    max_date: Annotated[str | None, option(SEARCH, "max_date", "--max-date", metavar="DATE")] = None,
-    date_type: Annotated[str | None, option(SEARCH, "date_type", "--date-type", metavar="TYPE")] = None,
-    use_history: Annotated[bool, option(SEARCH, "use_history", "--history")] = False,
-) -> None:
+@asks(
+    SEARCH,
+    argument("db", "DB"),
+    argument("term", "QUERY", joined=True),
+    option("max_results", "-n"),
+    option("offset"),
+    option("sort", metavar="ORDER"),
+    option("min_date", metavar="DATE"),
+    option("max_date", metavar="DATE"),
+    option("date_type", metavar="TYPE"),
+    option("use_history", "--history"),
+)
+def search(ctx: typer.Context, asked: dict[str, Any]) -> None:
     """Search any database for UIDs, and see how NCBI understood the query.
 
     entrez-kit db search nuccore "BRCA1[gene] AND human[orgn]" -f ids | entrez-kit db summary nuccore -
@@ -109,35 +107,17 @@ def search(
 
     view: View[EntrezSearchResult] = View(
         table=show_with("databases.search_table"),
-        total=lambda result: result.total_found,
-        records=lambda result: ({"id": uid} for uid in result.ids),
         record_model=Hit,
         columns=columns_at("id"),
-        records_key="ids",
         id_key="id",
     )
-    arguments = {
-        "db": db,
-        "term": " ".join(term),
-        "max_results": max_results,
-        "offset": offset,
-        "sort": sort,
-        "min_date": min_date,
-        "max_date": max_date,
-        "date_type": date_type,
-        "use_history": use_history,
-    }
-    run(ctx, SEARCH, arguments, view, afterwards=remarks)
+    run(ctx, SEARCH, asked, view, afterwards=remarks)
 
 
 @app.command("summary")
 @accepts(*ROWS)
-def summary(
-    ctx: typer.Context,
-    db: Annotated[str, argument(SUMMARY, "db", metavar="DB")],
-    ids: Identifiers = None,
-    input: InputFiles = None,
-) -> None:
+@asks(SUMMARY, argument("db", "DB"), IDS)
+def summary(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> None:
     """Summarise records of any database, one outcome per id, in order: entrez-kit db summary taxonomy 9606 10090.
 
     csv and tsv hold uid and title unless --fields names others: --fields uid,scientificname,rank
@@ -151,18 +131,18 @@ def summary(
         table=show_with("databases.summary_table"),
         records=records,
         columns={**columns_at("uid"), "title": _title},
-        records_key="summaries",
         id_key="uid",
     )
+    asked["ids"] = _read(ctx, asked["db"], asked["ids"], input)
     run(
         ctx,
         SUMMARY,
-        {"db": db, "ids": _read(ctx, db, ids, input)},
+        asked,
         view,
         label="Summarising",
         least=ONE_REQUEST,
         over="ids",
-        empty=SummaryResult(db=db, ids=[], summaries=[], not_found_ids=[]),
+        empty=SummaryResult(db=asked["db"], ids=[], summaries=[], not_found_ids=[]),
         idle=NOTHING_ASKED,
     )
 
@@ -181,14 +161,14 @@ def _title(record: Record) -> str:
 
 @app.command("fetch")
 @accepts("text", "json")
-def fetch(
-    ctx: typer.Context,
-    db: Annotated[str, argument(FETCH, "db", metavar="DB")],
-    ids: Identifiers = None,
-    rettype: Annotated[str | None, option(FETCH, "rettype", "--rettype", metavar="TYPE")] = None,
-    retmode: Annotated[str | None, option(FETCH, "retmode", "--retmode", metavar="MODE")] = None,
-    input: InputFiles = None,
-) -> None:
+@asks(
+    FETCH,
+    argument("db", "DB"),
+    IDS,
+    option("rettype", metavar="TYPE"),
+    option("retmode", metavar="MODE"),
+)
+def fetch(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> None:
     """Fetch records of any database as NCBI formats them.
 
     A terminal and a file get NCBI's own text, a pipe gets JSON unless -f text is given:
@@ -203,22 +183,20 @@ def fetch(
 
     view: View[EntrezFetchResult] = View(
         table=table,
-        records=lambda result: [],
-        columns={},
-        records_key="ids",
-        writers={"text": lambda sink: Texts(sink, lambda result: [result.content])},
+        writers={"text": lambda sink: Texts(sink, lambda item: [item.content])},
     )
     if plan(ctx).format == "json" and state(ctx).stderr_is_terminal and not _was_chosen(ctx):
         note(ctx, "A pipe gets JSON; for NCBI's own text add -f text.")
+    ids = _read(ctx, asked["db"], asked["ids"], input)
     run(
         ctx,
         FETCH,
-        {"db": db, "ids": _read(ctx, db, ids, input), "rettype": rettype, "retmode": retmode},
+        asked | {"ids": ids},
         view,
         label="Fetching",
         least=ONE_REQUEST,
         over="ids",
-        empty=EntrezFetchResult(db=db, ids=[], rettype=rettype, retmode=retmode, content=""),
+        empty=EntrezFetchResult(**asked | {"ids": [], "content": ""}),
         idle=NOTHING_ASKED,
     )
 
@@ -230,16 +208,16 @@ def _was_chosen(ctx: typer.Context) -> bool:
 
 @app.command("link")
 @accepts(*ROWS)
-def link(
-    ctx: typer.Context,
-    ids: Identifiers = None,
-    source: Annotated[str, option(LINK, "source", "--from", metavar="DB")] = "pubmed",
-    target: Annotated[str, option(LINK, "target", "--to", metavar="DB")] = "pmc",
-    link_name: Annotated[str | None, option(LINK, "link_name", "--link-name", metavar="NAME")] = None,
-    scores: Annotated[bool, option(LINK, "scores", "--scores")] = False,
-    verify: Annotated[bool, option(LINK, "verify", "--verify")] = False,
-    input: InputFiles = None,
-) -> None:
+@asks(
+    LINK,
+    IDS,
+    option("source", "--from", metavar="DB"),
+    option("target", "--to", metavar="DB"),
+    option("link_name", metavar="NAME"),
+    option("scores"),
+    option("verify"),
+)
+def link(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> None:
     """Follow links between databases, one set per record: entrez-kit db link 7157 --from gene --to pubmed.
 
     jsonl has one line per record, csv and tsv one row per link, ids the linked records.
@@ -263,19 +241,12 @@ def link(
         records_key="linksets",
         id_key="id",
     )
-    arguments = {
-        "source": source,
-        "target": target,
-        "ids": _read(ctx, source, ids, input),
-        "link_name": link_name,
-        "scores": scores,
-        "verify": verify,
-    }
-    empty = LinkResult(source=source, target=target, linksets=[])
+    asked["ids"] = _read(ctx, asked["source"], asked["ids"], input)
+    empty = LinkResult(source=asked["source"], target=asked["target"], linksets=[])
     run(
         ctx,
         LINK,
-        arguments,
+        asked,
         view,
         label="Linking",
         least=ONE_REQUEST,

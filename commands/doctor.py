@@ -105,15 +105,12 @@ def _waiting(ctx: typer.Context) -> Iterator[Callable[[int, int], None]]:
 
 
 def _table(report: "DoctorReport") -> "RenderableType":
-    from rich import box
     from rich.console import Group
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("Check", no_wrap=True)
-    table.add_column("Result", no_wrap=True)
-    table.add_column("What was found", overflow="fold")
+    from ._views.tables import Listing, fixed
+
+    table = Listing(fixed("Check"), fixed("Result"), "What was found")
     service = None
     for check in report.checks:
         if check.service != service:
@@ -128,14 +125,11 @@ def _table(report: "DoctorReport") -> "RenderableType":
 
 
 def _compared(comparisons: "Sequence[Comparison]") -> "RenderableType":
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("Request", overflow="fold", min_width=16)
-    table.add_column("Reply", no_wrap=True)
-    table.add_column("What differs, or where it failed", overflow="fold")
+    from ._views.tables import Listing, fixed
+
+    table = Listing("Request", fixed("Reply"), "What differs, or where it failed")
     service = None
     for one in comparisons:
         if one.service != service:

@@ -1,31 +1,27 @@
 """`entrez-kit facets`: what a query finds by year, journal, type and MeSH heading."""
 
-from functools import partial
-from typing import Annotated, Final
+from typing import Any, Final
 
 import typer
 
 from entrez_kit.pubmed.facets import COUNT_FACETS, FACETS, FacetRow, FacetsResult
 
-from ._formats.fields import as_data, columns_at
-from ._pipeline import View, accepts, argument, option, run, show_with
+from ._formats.fields import columns_at
+from ._options import argument, asks, option
+from ._pipeline import View, accepts, run, show_with
 
 COLUMNS: Final = ("facet", "value", "count", "ui")
 
 
-field: Final = partial(option, COUNT_FACETS)
-
-
 @accepts("table", "json", "jsonl", "csv", "tsv", "count")
-def command(
-    ctx: typer.Context,
-    query_term: Annotated[list[str], argument(COUNT_FACETS, "query_term", metavar="QUERY")],
-    facets: Annotated[
-        list[str], field("facets", "--by", metavar="FACET", more="May be repeated; all unless given.", words=FACETS)
-    ] = [*FACETS],  # noqa: B006  # typer copies it
-    top: Annotated[int, field("top", "-n", "--top", metavar="N")] = 10,
-    max_records: Annotated[int, field("max_records", "--max-records", metavar="N")] = 1_000,
-) -> None:
+@asks(
+    COUNT_FACETS,
+    argument("query_term", "QUERY", joined=True),
+    option("facets", "--by", metavar="FACET", more="May be repeated; all unless given.", words=FACETS),
+    option("top", "-n", "--top"),
+    option("max_records"),
+)
+def command(ctx: typer.Context, asked: dict[str, Any]) -> None:
     """Count years, journals, types and MeSH headings of what a query finds.
 
     Says over how many of the results it counted: entrez-kit facets crispr sickle cell
@@ -33,16 +29,7 @@ def command(
     """
     view: View[FacetsResult] = View(
         table=show_with("databases.facets_table"),
-        records=lambda result: (as_data(row) for row in result.records_inside()),
         record_model=FacetRow,
         columns=columns_at(*COLUMNS),
-        records_key="facets",
-        total=lambda result: result.total_found,
     )
-    arguments = {
-        "query_term": " ".join(query_term),
-        "facets": ",".join(facets),
-        "top": top,
-        "max_records": max_records,
-    }
-    run(ctx, COUNT_FACETS, arguments, view, label="Reading records")
+    run(ctx, COUNT_FACETS, asked | {"facets": ",".join(asked["facets"])}, view, label="Reading records")

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -27,7 +26,8 @@ from entrez_kit.pubmed.record_fetcher import BATCH
 from ._formats.fields import Attributes, Record
 from ._formats.writer import Texts
 from ._ids import NAME_ARTICLES, failed, read_inputs
-from ._pipeline import View, accepts, advise, counted, note, option, plan, run, show_with, state, was_typed
+from ._options import asks, option
+from ._pipeline import View, accepts, advise, counted, note, plan, run, show_with, state, was_typed
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS
 
@@ -73,41 +73,27 @@ InputFiles = Annotated[
 ]
 
 
-field: Final = partial(option, FETCH_CONTENTS)
-
-
 @accepts(*FORMATS)
-def command(
-    ctx: typer.Context,
-    pmids: Ids = None,
-    input: InputFiles = None,
-    detail_level: Annotated[
-        Literal["abstract_plus", "full_xml", "medline_text", "citation_data"],
-        field("detail_level", "--detail", metavar="LEVEL"),
-    ] = "abstract_plus",
-    include_mesh_terms: Annotated[bool, field("include_mesh_terms", "--mesh/--no-mesh")] = True,
-    include_grant_info: Annotated[bool, field("include_grant_info", "--grants")] = False,
-    query_key: Annotated[str | None, field("query_key", "--query-key", metavar="KEY", panel=HISTORY)] = None,
-    web_env: Annotated[str | None, field("web_env", "--web-env", metavar="ENV", panel=HISTORY)] = None,
-    retstart: Annotated[int | None, field("retstart", "--retstart", metavar="N", panel=HISTORY)] = None,
-    retmax: Annotated[int | None, field("retmax", "--retmax", metavar="N", panel=HISTORY)] = None,
-) -> None:
+@asks(
+    FETCH_CONTENTS,
+    "pmids",
+    "input",
+    option("detail_level", "--detail", metavar="LEVEL"),
+    option("include_mesh_terms", "--mesh/--no-mesh"),
+    option("include_grant_info", "--grants"),
+    option("query_key", metavar="KEY", panel=HISTORY),
+    option("web_env", metavar="ENV", panel=HISTORY),
+    option("retstart", panel=HISTORY),
+    option("retmax", panel=HISTORY),
+)
+def command(ctx: typer.Context, asked: dict[str, Any], pmids: Ids = None, input: InputFiles = None) -> None:
     """Fetch PubMed records by PMID, PMCID or DOI: one outcome per input, in order.
 
     xml and nbib are NCBI's own bytes; ris, bibtex and csl (CSL-JSON) are for reference managers. What does not exist
     is named, and the status is 4 when only a part was found:
     entrez-kit --demo fetch 99000001 PMC99000026 10.5555/ekit.2025.0006 -f jsonl
     """
-    arguments: dict[str, Any] = {
-        "pmids": pmids,
-        "query_key": query_key,
-        "web_env": web_env,
-        "retstart": retstart,
-        "retmax": retmax,
-        "detail_level": _level(ctx, detail_level),
-        "include_mesh_terms": include_mesh_terms,
-        "include_grant_info": include_grant_info,
-    }
+    arguments = asked | {"pmids": pmids, "detail_level": _level(ctx, asked["detail_level"])}
     deliver(ctx, arguments, input or [], show_with("tables.fetch_table"))
 
 
@@ -178,7 +164,6 @@ def _view(level: str, table: Any) -> View[FetchResult]:
         records=_records,
         record_model=_MODELS[level],
         columns=ARTICLE_COLUMNS,
-        records_key="articles",
         page=page,
         ids=lambda item: [item.fetched.pmid] if item.fetched.status == "found" else [],
         articles=lambda item: [item.document] if item.document is not None else [],

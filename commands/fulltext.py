@@ -3,62 +3,49 @@
 import sys
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final
 
 import typer
 
 from entrez_kit.fulltext.chain import BATCH
-from entrez_kit.fulltext.models import FulltextArticle
 from entrez_kit.fulltext.operation import FETCH_FULLTEXT, FulltextOutcome, FulltextResult, Fulltexts
 
 from ._formats.fields import Column, Record, as_data, columns_at, values_at
 from ._formats.writer import Writer
 from ._ids import NAME_ARTICLES, NOTHING_ASKED, InputFiles, failed, read_inputs
+from ._options import argument, asks, option
 from ._output import Sink
-from ._pipeline import View, accepts, counted, note, option, plan, run, show_with, state
+from ._pipeline import View, accepts, counted, note, plan, refuse_without, run, show_with, state
 from ._state import is_terminal
-
-field: Final = partial(option, FETCH_FULLTEXT)
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md", "html", "docx")
-def command(
-    ctx: typer.Context,
-    ids: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="ID...", help="PMIDs, PMCIDs, DOIs, also mixed; - reads standard input."),
-    ] = None,
-    input: InputFiles = None,
-    include_references: Annotated[bool, field("include_references", "--references")] = False,
-    sections: Annotated[
-        list[str] | None, field("sections", "--section", metavar="TEXT", more="May be repeated.")
-    ] = None,
-    max_sections: Annotated[int | None, field("max_sections", "--max-sections", metavar="N")] = None,
-    max_characters: Annotated[int | None, field("max_characters", "--max-characters", metavar="N")] = None,
-    overflow_mode: Annotated[
-        Literal["truncate", "outline"], field("overflow_mode", "--overflow", metavar="MODE")
-    ] = "truncate",
-) -> None:
+@asks(
+    FETCH_FULLTEXT,
+    argument("ids", "ID...", help="PMIDs, PMCIDs, DOIs, also mixed; - reads standard input."),
+    "input",
+    option("include_references", "--references"),
+    option("sections", "--section", metavar="TEXT", more="May be repeated."),
+    option("max_sections"),
+    option("max_characters"),
+    option("overflow_mode", "--overflow", metavar="MODE"),
+)
+def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> None:
     """Fetch the full text of articles, from PMC, Europe PMC or an open-access copy.
 
     A terminal shows the whole text, references included, by page where it is long; -f md writes it as Markdown.
     A table shows the sections and their sizes, csv what was found where, ids which articles have a text:
     entrez-kit --demo fulltext PMC99000001 99000004 -f md -o articles.md
     """
-    options: dict[str, Any] = {
-        "include_references": include_references,
-        "sections": sections or [],
-        "max_sections": max_sections,
-        "max_characters": max_characters,
-        "overflow_mode": overflow_mode,
-    }
+    if asked["max_characters"] is None and asked["max_sections"] is None:
+        refuse_without(ctx, "overflow_mode", "--max-characters")
     is_read = _is_read(ctx)
-    options["ids"] = read_inputs(ctx, ids, input, hint=NAME_ARTICLES)
-    options["for_readers"] = is_read or plan(ctx).is_markdown
+    asked["ids"] = read_inputs(ctx, asked["ids"], input, hint=NAME_ARTICLES)
+    asked["for_readers"] = is_read or plan(ctx).is_markdown
     run(
         ctx,
         FETCH_FULLTEXT,
-        options,
+        asked,
         _view(ctx, is_read=is_read),
         label="Fetching",
         least=BATCH,
@@ -93,9 +80,7 @@ def _view(ctx: typer.Context, *, is_read: bool) -> View[FulltextResult]:
     return View(
         table=show_with("fulltext.fulltext_table"),
         records=_records,
-        record_model=FulltextArticle,
         columns=COLUMNS,
-        records_key="articles",
         ids=lambda item: map(_best_id, _articles(item)),
         writers={"table": reading, "md": reading} if is_read else {"md": pages},
     )

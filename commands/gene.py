@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Any, Final
 
 import typer
 
@@ -16,7 +16,8 @@ from entrez_kit.gene.search import SEARCH_GENES
 
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import InputFiles, failed_input, read_inputs, run_each
-from ._pipeline import View, accepts, argument, note, option, plan, run, show_with
+from ._options import argument, asks, option
+from ._pipeline import View, accepts, note, plan, run, show_with
 
 app = typer.Typer(help="Genes: find candidates by symbol or words, look one up, find articles about it.")
 
@@ -48,35 +49,28 @@ GENE_COLUMNS: Final = columns_at(
 )
 
 
+GENE_IDS: Final = argument("entrez_id", "ID...", help="NCBIGene:7157 ...; - reads standard input.")
+
+
 @app.command("search")
 @accepts(*FORMATS, "count")
-def search(
-    ctx: typer.Context,
-    query: Annotated[list[str], argument(SEARCH_GENES, "query", metavar="QUERY")],
-    organism: Annotated[str | None, option(SEARCH_GENES, "organism", "--organism", metavar="NAME")] = None,
-    page_size: Annotated[int, option(SEARCH_GENES, "page_size", "--page-size", metavar="N")] = 50,
-    cursor: Annotated[str | None, option(SEARCH_GENES, "cursor", "--cursor", metavar="CURSOR")] = None,
-    include_discontinued: Annotated[
-        bool, option(SEARCH_GENES, "include_discontinued", "--include-discontinued")
-    ] = False,
-) -> None:
+@asks(
+    SEARCH_GENES,
+    argument("query", "QUERY", joined=True),
+    option("organism", metavar="NAME"),
+    option("page_size"),
+    option("cursor", metavar="CURSOR"),
+    option("include_discontinued"),
+)
+def search(ctx: typer.Context, asked: dict[str, Any]) -> None:
     """Find genes by symbol, alias, name or words, the likeliest first.
 
     entrez-kit gene search TP53 --organism human
     """
-    arguments = {
-        "query": " ".join(query),
-        "organism": organism,
-        "page_size": page_size,
-        "cursor": cursor,
-        "include_discontinued": include_discontinued,
-    }
     view: View[GenePage] = View(
         table=show_with("gene.search_table"),
         total=lambda page: page.pagination.total_count or 0,
-        records=lambda page: (as_data(item) for item in page.items),
         columns=CANDIDATE_COLUMNS,
-        records_key="items",
         id_key="id",
     )
 
@@ -85,49 +79,39 @@ def search(
             note(ctx, f"There are {page.pagination.total_count:,} genes; go on with --cursor {page.pagination.cursor}")
         return None
 
-    run(ctx, SEARCH_GENES, arguments, view, afterwards=remarks)
+    run(ctx, SEARCH_GENES, asked, view, afterwards=remarks)
 
 
 @app.command("get")
 @accepts(*FORMATS)
-def get(
-    ctx: typer.Context,
-    entrez_id: Annotated[
-        list[str] | None, typer.Argument(metavar="ID...", help="NCBIGene:7157 ...; - reads standard input.")
-    ] = None,
-    input: InputFiles = None,
-    slim: Annotated[bool, option(GET_GENE, "slim", "--slim")] = False,
-) -> None:
+@asks(GET_GENE, GENE_IDS, "input", option("slim"))
+def get(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> None:
     """Look genes up by their ids, one outcome per id, in order.
 
     One id gives the gene itself, several give a list; what is missing is named and the status is 4:
 
     entrez-kit gene get NCBIGene:7157 NCBIGene:672
     """
-    ids = _ids(ctx, entrez_id, input)
-    columns = SLIM_COLUMNS if slim else GENE_COLUMNS
+    ids = _ids(ctx, asked["entrez_id"], input)
+    columns = SLIM_COLUMNS if asked["slim"] else GENE_COLUMNS
     if len(ids) == 1:
         one: View[Gene] = View(
             table=show_with("gene.gene_page"),
-            records=lambda gene: [as_data(gene)],
             columns=columns,
-            records_key="",
             id_key="id",
         )
-        run(ctx, GET_GENE, {"entrez_id": ids[0], "slim": slim}, one)
+        run(ctx, GET_GENE, asked | {"entrez_id": ids[0]}, one)
         return
     several: View[GeneBatch] = View(
         table=show_with("gene.batch_table"),
         records=_records,
-        record_model=Gene,
         columns=columns,
-        records_key="genes",
         id_key="id",
     )
     run(
         ctx,
         GET_GENES,
-        {"inputs": ids, "arguments": {"slim": slim}},
+        {"inputs": ids, "arguments": {"slim": asked["slim"]}},
         several,
         over="inputs",
         empty=GeneBatch(genes=[]),
@@ -157,29 +141,20 @@ def _records(item: EachAnswer[Gene]) -> Iterator[Record]:
 
 @app.command("pubmed")
 @accepts(*FORMATS, "count")
-def pubmed(
-    ctx: typer.Context,
-    entrez_id: Annotated[
-        list[str] | None, typer.Argument(metavar="ID...", help="NCBIGene:7157 ...; - reads standard input.")
-    ] = None,
-    input: InputFiles = None,
-    limit: Annotated[int, option(GET_PUBMED_LINKS, "limit", "--limit", metavar="N")] = 10,
-    offset: Annotated[int, option(GET_PUBMED_LINKS, "offset", "--offset", metavar="N")] = 0,
-) -> None:
+@asks(GET_PUBMED_LINKS, GENE_IDS, "input", option("limit", "-n"), option("offset"))
+def pubmed(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> None:
     """List the PMIDs of articles about a gene, or about each of several: their records say which.
 
     entrez-kit gene pubmed NCBIGene:7157 -f ids | entrez-kit fetch -
     entrez-kit gene search TP53 --organism human -f ids | entrez-kit gene pubmed - -f csv
     """
-    ids = _ids(ctx, entrez_id, input)
+    ids = _ids(ctx, asked.pop("entrez_id"), input)
+    offset = asked["offset"]
 
     view: View[PubMedLinks] = View(
         table=show_with("gene.links_table"),
         total=lambda links: links.total_count,
-        records=lambda links: ({"pmid": pmid} for pmid in links.pmids),
         columns=columns_at("pmid"),
-        records_key="pmids",
-        record_model=str,
     )
 
     def remarks(links: PubMedLinks) -> None:
@@ -187,13 +162,12 @@ def pubmed(
         if not plan(ctx).says_total and links.pmids and shown < links.total_count:
             note(ctx, f"{links.total_count - shown:,} more: add --offset {shown}, or --limit {links.total_count}")
 
-    arguments = {"limit": limit, "offset": offset}
     run_each(
         ctx,
         GET_PUBMED_LINKS,
         "entrez_id",
         ids,
-        arguments,
+        asked,
         view,
         label="Following links",
         left_out=lambda links: links.total_count - offset - len(links.pmids) if links.pmids else 0,

@@ -1,6 +1,6 @@
 """entrez-kit guide: short texts about using the program."""
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,9 +11,6 @@ from ._prose import print_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-
-MAX_WIDTH: Final = 100
-"""Longer lines of prose are hard to read."""
 
 
 def _complete_topic(incomplete: str) -> list[str]:
@@ -42,8 +39,14 @@ def command(
         _list(ctx)
         return
     guide = read_guide(topic)
+
+    def page() -> "RenderableType":
+        from ._views.reading import markdown_page
+
+        return markdown_page(guide.text)
+
     document = {"topic": guide.topic, "title": guide.title, "text": guide.text}
-    print_text(ctx, document, guide.text, lambda: _page(guide))
+    print_text(ctx, document, guide.text, page)
 
 
 def _list(ctx: typer.Context) -> None:
@@ -55,19 +58,9 @@ def _list(ctx: typer.Context) -> None:
 
 def _topics(guides: list[Guide]) -> "RenderableType":
     from rich.console import Group
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column()
-    for guide in guides:
-        table.add_row(Text(guide.topic, style="bold cyan"), Text(guide.summary))
+    from ._views.tables import facts
+
+    table = facts(((guide.topic, guide.summary) for guide in guides), "bold cyan")
     return Group(table, Text("\nentrez-kit guide TOPIC shows one.", style="dim"))
-
-
-def _page(guide: Guide) -> "RenderableType":
-    from rich.constrain import Constrain
-    from rich.markdown import Markdown
-
-    return Constrain(Markdown(guide.text, code_theme="ansi_dark", hyperlinks=False), MAX_WIDTH)

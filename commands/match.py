@@ -8,10 +8,11 @@ from typing import Annotated, Any, Final
 import typer
 
 from entrez_kit.errors import InvalidInput
-from entrez_kit.pubmed.match import LOOKUP_CITATION, PART, Citation, CitationMatch, MatchResult
+from entrez_kit.pubmed.match import LOOKUP_CITATION, Citation, CitationMatch, Matches, MatchResult
 
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import failed
+from ._options import asks, option
 from ._pipeline import View, accepts, run, show_with
 from ._state import STDIN
 from ._views.text import standing_status
@@ -21,28 +22,29 @@ BIBTEX: Final = (".bib", ".bibtex")
 ONE: Final = "One reference"
 
 
-def _option(flag: str, metavar: str, field: str) -> Any:
-    return typer.Option(flag, metavar=metavar, help=Citation.model_fields[field].description, rich_help_panel=ONE)
-
-
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids")
+@asks(
+    Citation,
+    "files",
+    option("journal", metavar="NAME", panel=ONE),
+    option("year", metavar="YYYY", panel=ONE),
+    option("volume", metavar="V", panel=ONE),
+    option("issue", metavar="I", panel=ONE),
+    option("first_page", "--page", metavar="P", panel=ONE),
+    option("last_page", metavar="P", panel=ONE),
+    option("author_name", "--author", metavar="NAME", panel=ONE),
+    option("title", metavar="TEXT", panel=ONE),
+    option("key", metavar="KEY", panel=ONE),
+)
 def command(
     ctx: typer.Context,
+    asked: dict[str, Any],
     files: Annotated[
         list[Path] | None,
         typer.Argument(
             metavar="[FILE...]", help="BibTeX (.bib) or CSV files with references; - reads either from standard input."
         ),
     ] = None,
-    journal: Annotated[str | None, _option("--journal", "NAME", "journal")] = None,
-    year: Annotated[str | None, _option("--year", "YYYY", "year")] = None,
-    volume: Annotated[str | None, _option("--volume", "V", "volume")] = None,
-    issue: Annotated[str | None, _option("--issue", "I", "issue")] = None,
-    first_page: Annotated[str | None, _option("--page", "P", "first_page")] = None,
-    last_page: Annotated[str | None, _option("--last-page", "P", "last_page")] = None,
-    author_name: Annotated[str | None, _option("--author", "NAME", "author_name")] = None,
-    title: Annotated[str | None, _option("--title", "TEXT", "title")] = None,
-    key: Annotated[str | None, _option("--key", "KEY", "key")] = None,
 ) -> None:
     """Find the PMIDs of references and compare each with the record: one outcome per reference, in order.
 
@@ -59,18 +61,7 @@ def command(
             more = {name: data.get(name) for name in ("candidate_pmids", "citation", "warnings")}
             yield failed(match.key, match.status, match.detail, key=match.key, **more)
 
-    fields = {
-        "journal": journal,
-        "year": year,
-        "volume": volume,
-        "issue": issue,
-        "first_page": first_page,
-        "last_page": last_page,
-        "author_name": author_name,
-        "title": title,
-        "key": key,
-    }
-    given = {name: value for name, value in fields.items() if value}
+    given = {name: value for name, value in asked.items() if value}
     citations = ([given] if given else []) + [citation for path in files or [] for citation in _read(path)]
     if not citations:
         raise InvalidInput(
@@ -82,11 +73,9 @@ def command(
     view: View[MatchResult] = View(
         table=show_with("databases.match_table"),
         records=records,
-        record_model=CitationMatch,
         columns=columns_at(*COLUMNS[:-1]) | {"warnings": _warnings, "standing": standing_status},
-        records_key="results",
     )
-    run(ctx, LOOKUP_CITATION, {"citations": citations}, view, label="Matching", least=PART)
+    run(ctx, LOOKUP_CITATION, {"citations": citations}, view, label="Matching", least=Matches.PART)
 
 
 def _warnings(record: Record) -> list[str]:

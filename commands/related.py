@@ -2,24 +2,23 @@
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import typer
 
 from entrez_kit.citations.style.names import read_styles
 from entrez_kit.errors import EntrezKitError
 from entrez_kit.relationships.models import (
-    DEFAULT_BUDGET,
-    RelatedArticle,
     RelationshipsResult,
     full_name,
 )
 from entrez_kit.relationships.operation import RELATIONSHIPS
 
-from ._formats.fields import Record, as_data, columns_at
+from ._formats.fields import Record, columns_at
 from ._formats.rows import fit_into_cells
 from ._ids import NAME_ARTICLES, InputFiles, read_inputs, run_each
-from ._pipeline import View, accepts, argument, counted, note, option, plan, show_with
+from ._options import argument, asks, option
+from ._pipeline import View, accepts, counted, note, plan, refuse_without, show_with
 from ._views.markdown import escaped, item
 from ._views.text import standing_status
 
@@ -31,59 +30,49 @@ COLUMNS: Final = (
 CITATIONS: Final = "citation_formats"
 
 
-field: Final = partial(option, RELATIONSHIPS)
-
-
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md", "count")
-def command(
-    ctx: typer.Context,
-    source_pmid: Annotated[
-        list[str] | None,
-        argument(RELATIONSHIPS, "source_pmid", metavar="ID...", more="May be several; - reads standard input."),
-    ] = None,
-    input: InputFiles = None,
-    relationship_type: Annotated[
-        str,
-        field("relationship_type", "--type", metavar="RELATION", words=("similar", "citedin", "references", CITATIONS)),
-    ] = "pubmed_similar_articles",
-    max_related_results: Annotated[int, field("max_related_results", "-n", "--max-results", metavar="N")] = 5,
-    depth: Annotated[int, field("depth", "--depth", metavar="N")] = 1,
-    budget: Annotated[int, field("budget", "--budget", metavar="N")] = DEFAULT_BUDGET,
-    citation_styles: Annotated[
-        list[str], field("citation_styles", "--style", metavar="STYLE", more="May be repeated.")
-    ] = ["ris"],  # noqa: B006  # typer reads the default and never changes it
-) -> None:
+@asks(
+    RELATIONSHIPS,
+    argument("source_pmid", "ID...", more="May be several; - reads standard input."),
+    "input",
+    option(
+        "relationship_type",
+        "--type",
+        metavar="RELATION",
+        words=("similar", "citedin", "references", CITATIONS),
+    ),
+    option("max_related_results", "-n", "--max-results"),
+    option("depth"),
+    option("budget"),
+    option("citation_styles", "--style", metavar="STYLE", more="May be repeated."),
+)
+def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> None:
     """Find articles similar to, citing or cited by an article.
 
     With --depth 2 it is a snowball, ranked by how many articles lead to each:
     entrez-kit related 99000004 --type references --depth 2 -n 20
     Around several, each record saying from which: entrez-kit gene pubmed NCBIGene:7157 -f ids | entrez-kit related -
     """
-    kind = full_name(relationship_type)
-    arguments: dict[str, Any] = {
-        "relationship_type": relationship_type,
-        "max_related_results": max_related_results,
-        "citation_styles": citation_styles,
-        "depth": depth,
-        "budget": budget,
-    }
-    form = plan(ctx).format
+    kind = full_name(asked["relationship_type"])
+    if kind != CITATIONS:
+        refuse_without(ctx, "citation_styles", f"--type {CITATIONS}")
+    if asked["depth"] == 1:
+        refuse_without(ctx, "budget", "--depth 2 or more")
     if kind == CITATIONS:
-        fit_into_cells(plan(ctx), read_styles(citation_styles))
-    view = _citations_view(form) if kind == CITATIONS else _ARTICLES
-    ids = read_inputs(ctx, source_pmid, input, field="source_pmid", noun="ids", hint=NAME_ARTICLES)
-    afterwards = partial(_remarks, ctx)
+        fit_into_cells(plan(ctx), read_styles(asked["citation_styles"]))
+    view = _citations_view(plan(ctx).format) if kind == CITATIONS else _ARTICLES
+    ids = read_inputs(ctx, asked.pop("source_pmid"), input, field="source_pmid", noun="ids", hint=NAME_ARTICLES)
     run_each(
         ctx,
         RELATIONSHIPS,
         "source_pmid",
         ids,
-        arguments,
+        asked,
         view,
         label="Following links",
         left_out=_left_out,
         more="-n",
-        afterwards=afterwards,
+        afterwards=partial(_remarks, ctx),
     )
 
 
@@ -99,11 +88,7 @@ def _item(record: Record) -> str:
 
 _ARTICLES: Final[View[RelationshipsResult]] = View(
     table=show_with("related.related_table"),
-    records=lambda result: map(as_data, result.related_articles),
-    record_model=RelatedArticle,
     columns=columns_at(*COLUMNS) | {"standing": standing_status},
-    records_key="related_articles",
-    total=lambda result: result.total_found,
     page=_item,
     between="",
     ids=lambda result: (article.pmid for article in result.related_articles if article.pmid),

@@ -2,7 +2,6 @@
 
 import shlex
 import sys
-from functools import partial
 from typing import Annotated, Any, Final
 
 import typer
@@ -15,19 +14,8 @@ from entrez_kit.services.esearch_reply import DROPPED
 
 from ._formats import drawn_by
 from ._formats.fields import DocumentPaths, as_data, columns_at
-from ._pipeline import (
-    View,
-    accepts,
-    argument,
-    note,
-    option,
-    plan,
-    run,
-    show_with,
-    state,
-    tell_warnings,
-    was_typed,
-)
+from ._options import argument, asks, option
+from ._pipeline import View, accepts, note, plan, refuse_without, run, show_with, state, tell_warnings, was_typed
 from ._report import watching
 from ._state import STDIN, Plan
 
@@ -41,62 +29,42 @@ COLUMNS: Final = columns_at(
 _TITLED: Final = ("table", "csv", "tsv", "md", "html", "docx")
 """Formats that are of little use without titles: summaries are asked for unless the user says how many."""
 
-field: Final = partial(option, SEARCH_ARTICLES)
-
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids", "md", "html", "docx", "count", *RECORDS)
+@asks(
+    SEARCH_ARTICLES,
+    argument("query_term", "QUERY", joined=True, more="Several words need no quotes; - reads stdin."),
+    option("max_results", "-n"),
+    option("offset"),
+    option("sort_by", "--sort", metavar="ORDER", words=SORT_NAMES),
+    option("retrieve_all", "--all"),
+    option(
+        "fetch_brief_summaries",
+        "--summaries",
+        default=None,
+        more="Tables, and --fields that name one, ask for as many as they show.",
+    ),
+    option("snippet_characters", "--snippets"),
+    option("use_history", "--history"),
+    "strict",
+    option("date_range.min_date", metavar="DATE", panel=DATES),
+    option("date_range.max_date", metavar="DATE", panel=DATES),
+    option("date_range.date_type", metavar="TYPE", panel=DATES, words=("pdat", "mdat", "edat")),
+    option("filter_by_publication_types", "--type", metavar="TYPE", more="May be repeated.", panel=FILTERS),
+    option("author", metavar="NAME", panel=FILTERS),
+    option("journal", metavar="NAME", panel=FILTERS),
+    option("mesh_terms", "--mesh", metavar="TERM", more="May be repeated.", panel=FILTERS),
+    option("language", metavar="NAME", panel=FILTERS),
+    option("species", metavar="NAME", more="humans or animals.", panel=FILTERS, words=("humans", "animals")),
+    option("free_full_text", panel=FILTERS),
+    option("has_abstract", panel=FILTERS),
+)
 def command(
     ctx: typer.Context,
-    query_term: Annotated[
-        list[str],
-        argument(SEARCH_ARTICLES, "query_term", metavar="QUERY", more="Several words need no quotes; - reads stdin."),
-    ],
-    max_results: Annotated[int, field("max_results", "-n", "--max-results", metavar="N")] = 20,
-    offset: Annotated[int, field("offset", "--offset", metavar="N")] = 0,
-    sort_by: Annotated[str, field("sort_by", "--sort", metavar="ORDER", words=SORT_NAMES)] = "relevance",
-    retrieve_all: Annotated[bool, field("retrieve_all", "--all")] = False,
-    fetch_brief_summaries: Annotated[
-        int | None,
-        field(
-            "fetch_brief_summaries",
-            "--summaries",
-            metavar="N",
-            more="Tables, and --fields that name one, ask for as many as they show.",
-        ),
-    ] = None,
-    snippet_characters: Annotated[int, field("snippet_characters", "--snippets", metavar="N")] = 0,
-    use_history: Annotated[bool, field("use_history", "--history")] = False,
+    asked: dict[str, Any],
     strict: Annotated[
         bool, typer.Option("--strict", help="End with status 2 when PubMed dropped a phrase or a field of the query.")
     ] = False,
-    min_date: Annotated[str | None, field("date_range.min_date", "--min-date", metavar="DATE", panel=DATES)] = None,
-    max_date: Annotated[str | None, field("date_range.max_date", "--max-date", metavar="DATE", panel=DATES)] = None,
-    date_type: Annotated[
-        str, field("date_range.date_type", "--date-type", metavar="TYPE", panel=DATES, words=("pdat", "mdat", "edat"))
-    ] = "pdat",
-    filter_by_publication_types: Annotated[
-        list[str] | None,
-        field("filter_by_publication_types", "--type", metavar="TYPE", more="May be repeated.", panel=FILTERS),
-    ] = None,
-    author: Annotated[str | None, field("author", "--author", metavar="NAME", panel=FILTERS)] = None,
-    journal: Annotated[str | None, field("journal", "--journal", metavar="NAME", panel=FILTERS)] = None,
-    mesh_terms: Annotated[
-        list[str] | None, field("mesh_terms", "--mesh", metavar="TERM", more="May be repeated.", panel=FILTERS)
-    ] = None,
-    language: Annotated[str | None, field("language", "--language", metavar="NAME", panel=FILTERS)] = None,
-    species: Annotated[
-        str | None,
-        field(
-            "species",
-            "--species",
-            metavar="NAME",
-            more="humans or animals.",
-            panel=FILTERS,
-            words=("humans", "animals"),
-        ),
-    ] = None,
-    free_full_text: Annotated[bool, field("free_full_text", "--free-full-text", panel=FILTERS)] = False,
-    has_abstract: Annotated[bool, field("has_abstract", "--has-abstract", panel=FILTERS)] = False,
 ) -> None:
     """Search PubMed and see how it understood the query.
 
@@ -105,43 +73,26 @@ def command(
     A file for a reference manager: entrez-kit --demo search crispr --all -o hits.ris
     """
     made = plan(ctx)
-    if retrieve_all:
+    if asked["retrieve_all"]:
         _refuse_pages(ctx)
-    if fetch_brief_summaries is None:
-        wanted = MAX_SUMMARIES if retrieve_all else min(max_results, MAX_SUMMARIES)
-        summaries = max(wanted, 0) if made.format in _TITLED or snippet_characters or _names_a_summary(made) else 0
-    else:
-        summaries = fetch_brief_summaries
-    dated = min_date or max_date or date_type != "pdat"
-    arguments: dict[str, Any] = {
-        "query_term": _query(query_term),
-        "max_results": max_results,
-        "offset": offset,
-        "sort_by": sort_by,
-        "date_range": {"min_date": min_date, "max_date": max_date, "date_type": date_type} if dated else None,
-        "filter_by_publication_types": filter_by_publication_types,
-        "author": author,
-        "journal": journal,
-        "mesh_terms": mesh_terms,
-        "language": language,
-        "species": species,
-        "has_abstract": has_abstract,
-        "free_full_text": free_full_text,
-        "fetch_brief_summaries": summaries,
-        "snippet_characters": snippet_characters,
-        "use_history": use_history,
-        "retrieve_all": retrieve_all,
-    }
+    if not {"min_date", "max_date"} & set(asked.get("date_range") or ()):
+        refuse_without(ctx, "date_type", "--min-date or --max-date")
+    asked["query_term"] = _query(asked["query_term"])
+    snippets = asked["snippet_characters"] > 0
+    if asked["fetch_brief_summaries"] is None:
+        shown = MAX_SUMMARIES if asked["retrieve_all"] else max(min(asked["max_results"], MAX_SUMMARIES), 0)
+        titled = made.format in _TITLED or asked["snippet_characters"] or _names_a_summary(made)
+        asked["fetch_brief_summaries"] = shown if titled else 0
     if made.format in RECORDS:
-        _print_records(ctx, arguments, strict)
+        _print_records(ctx, asked, strict)
         return
     run(
         ctx,
         SEARCH_ARTICLES,
-        arguments,
-        _view(arguments["query_term"], snippets=snippet_characters > 0),
+        asked,
+        _view(asked["query_term"], snippets=snippets),
         label="Retrieving PMIDs",
-        afterwards=lambda found: _remarks(ctx, found, arguments, strict),
+        afterwards=lambda found: _remarks(ctx, found, asked, strict),
     )
 
 
@@ -162,9 +113,9 @@ def _print_records(ctx: typer.Context, arguments: dict[str, Any], strict: bool) 
     print_records(ctx, wanted, idle="Nothing was found.", remark=result.shortfall())
 
 
-def _query(words: list[str]) -> str:
-    """Join the words of a query that was not quoted; read it from stdin where that is what was asked."""
-    if words == [STDIN]:
+def _query(text: str) -> str:
+    """Read the query from stdin where that is what was asked."""
+    if text == STDIN:
         try:
             text = sys.stdin.buffer.read().decode("utf-8-sig") if sys.stdin is not None else ""
         except UnicodeDecodeError:
@@ -175,7 +126,7 @@ def _query(words: list[str]) -> str:
                 details={"reason": "not_text"},
             ) from None
         return " ".join(text.split())
-    return " ".join(words)
+    return text
 
 
 def _names_a_summary(made: Plan) -> bool:
@@ -206,7 +157,6 @@ def _view(query: str, *, snippets: bool) -> View[SearchResult]:
         records_key="brief_summaries",
         page=drawn_by("markdown.item"),
         between="",
-        total=lambda result: result.total_found,
         title=f"{query} - PubMed",
     )
 

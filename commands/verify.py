@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from entrez_kit.claims.models import VerifiedClaim, VerifyResult
+from entrez_kit.claims.models import VerifyResult
 from entrez_kit.claims.operation import VERIFY_CLAIMS
 from entrez_kit.errors import Exit, InvalidInput
 from entrez_kit.model import Warn
 
-from ._formats.fields import as_data, columns_at
+from ._formats.fields import columns_at
 from ._input import READABLE, beside, content_of
 from ._pipeline import View, accepts, counted, run, show_with, warn, whole
 from ._state import STDIN
@@ -101,10 +101,7 @@ def _view() -> View[VerifyResult]:
 
     return View(
         table=show_with("claims.claims_table"),
-        records=lambda claim: [as_data(claim)],
-        record_model=VerifiedClaim,
         columns=columns_at(*COLUMNS),
-        records_key="claims",
         page=page,
         between="\n",
     )

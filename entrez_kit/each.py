@@ -1,13 +1,12 @@
 """One operation for each of several inputs: one outcome per input, in order; one that fails sinks no other."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
 from pydantic import Field
 
-from entrez_kit import tracing
 from entrez_kit.batches import not_tried
 from entrez_kit.errors import (
     EntityNotFound,
@@ -18,7 +17,7 @@ from entrez_kit.errors import (
     UpstreamError,
 )
 from entrez_kit.model import Request, Result, Warned, sparse
-from entrez_kit.operation import Operation, Outcomes, shortfall_of
+from entrez_kit.operation import InParts, Operation, shortfall_of
 from entrez_kit.services import Services
 from entrez_kit.transport.in_flight import in_order
 from entrez_kit.wording import listed
@@ -96,51 +95,52 @@ class EachAnswer(Generic[Res]):
         return EachOutcome(input=self.input, status=status, message=str(error.message) if error is not None else None)
 
 
-class Each(Outcomes[EachAnswer[Res]]):
+class Each(InParts[str, EachAnswer[Res]]):
     """What becomes of each input, in order; several are asked for at a time, one that stands there twice once."""
+
+    PART = 1
 
     def __init__(
         self, services: Services, request: EachRequest, operation: Operation[Any, Res], field: str, shortfall: Shortfall
     ) -> None:
-        super().__init__()
-        self._services, self._request = services, request
-        self._operation, self._field = operation, field
+        super().__init__(services, request.inputs)
+        self._arguments, self._operation, self._field = request.arguments, operation, field
         self._shortfall = shortfall
-        self.found = 0
-        self.missing: list[EachOutcome] = []
+        self._known: dict[str, EachAnswer[Res]] = {}
+        self._failures = 0
         self._down: EntrezKitError | None = None
 
     def __iter__(self) -> Iterator[EachAnswer[Res]]:
-        known: dict[str, EachAnswer[Res]] = {}
-        first: EntrezKitError | None = None
-        failures = 0
-        inputs = self._request.inputs
-        distinct = list(dict.fromkeys(inputs))
+        distinct = list(dict.fromkeys(self._inputs))
         at_once = self._services.eutils.at_once if len(distinct) > 1 else 1
-        answers = in_order((partial(self._ask, one) for one in distinct), at_once)
-        for number, one in enumerate(inputs, start=1):
-            if one not in known:
-                known[one] = next(answers)
-            item = known[one]
-            outcome = item.outcome()
-            failures = failures + 1 if outcome.status == "error" else 0
-            if item.error is not None and outcome.status == "error":
-                first = first or item.error
-                if failures == MOST_FAILURES and item.error.reason != "offline":  # the cache may have the next
-                    self._down = not_tried(item.error)
-            self.found += item.result is not None
-            if outcome.status != "found":
-                self.missing.append(outcome)
+        self._answers = in_order((partial(self._ask, one) for one in distinct), at_once)
+        try:
+            yield from super().__iter__()
+        finally:
+            del self._answers  # what is under way is given up where nobody goes on reading
+
+    def _part(self, start: int, inputs: Sequence[str]) -> Iterator[EachAnswer[Res]]:
+        for one in inputs:
+            if one not in self._known:
+                self._known[one] = next(self._answers)
+            item = self._known[one]
+            status = item.outcome().status
+            self.found += status == "partial"  # it is among the missing as well
+            failed = item.error if status == "error" else None
+            self._failures = self._failures + 1 if failed else 0
+            self.error = self.error or failed
+            if failed and self._failures == MOST_FAILURES and failed.reason != "offline":  # the cache may have the next
+                self._down = not_tried(failed)
             yield item
-            tracing.step(number, len(inputs))
-        if first is not None and not self.found and all(one.status in ("error", "invalid") for one in self.missing):
-            raise first
+
+    def _outcome(self, item: EachAnswer[Res]) -> EachOutcome:
+        return item.outcome()
 
     def _ask(self, one: str) -> EachAnswer[Res]:
         if self._down is not None:
             return EachAnswer(one, error=self._down)
         try:
-            request = self._operation.build({**self._request.arguments, self._field: one})
+            request = self._operation.build({**self._arguments, self._field: one})
             return EachAnswer(one, result=self._operation.answer(self._services, request))
         except (InvalidInput, UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited) as exc:
             return EachAnswer(one, error=exc)

@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from enum import Enum
-from typing import Final, TypedDict
+from typing import Annotated, Final, TypedDict
+
+from pydantic import AfterValidator
 
 from entrez_kit.errors import InvalidInput
+from entrez_kit.model import Warn
 from entrez_kit.services.esearch_reply import ESearchReply, Remark
 from entrez_kit.wording import Argument, ByDoor, Wording
 
@@ -221,6 +224,10 @@ class Broadening:
     strict_total: int | None = None
     dangling: tuple[str, ...] = ()
 
+    def warnings(self, reply: ESearchReply) -> list[Warn]:
+        """Return NCBI's complaints, one of each kind."""
+        return [Warn(code=one.code, message=one.message, terms=list(one.terms)) for one in self.remarks(reply)]
+
     def remarks(self, reply: ESearchReply) -> list[Remark]:
         """Return NCBI's complaints; the first says what they come to. NCBI says nothing of operators it passes over."""
         remarks = reply.remarks
@@ -312,6 +319,14 @@ EARLIEST: Final = "0001"
 LATEST: Final = "3000"
 """Bounds that NCBI understands as open. It ignores a date filter with one bound, so both are always sent."""
 
+
+def bounds(min_date: str | None, max_date: str | None, date_type: str | None) -> DateBounds:
+    """Return ESearch's date parameters; both bounds always, since NCBI ignores a lone one."""
+    if not (min_date or max_date) or not date_type:
+        return {}
+    return {"datetype": date_type, "mindate": min_date or EARLIEST, "maxdate": max_date or LATEST}
+
+
 _DATE: Final = re.compile(r"([0-9]{4})(?:[/.-]([0-9]{1,2})(?:[/.-]([0-9]{1,2}))?)?")
 
 
@@ -330,6 +345,9 @@ def normal_date(text: str) -> str:
     except ValueError:
         raise ValueError(f"{text!r} is not in the calendar") from None
     return "/".join(part if len(part) == 4 else part.zfill(2) for part in (year, month, day) if part)
+
+
+EntrezDate = Annotated[str, AfterValidator(normal_date)]
 
 
 # A PubMed term from a user's query and filters, so that neither can change the meaning of the other

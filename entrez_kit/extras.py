@@ -34,12 +34,8 @@ def install(line: str) -> Wording:
 
 def is_installed(extra: str) -> bool:
     """Tell whether the modules of an extra are there, without importing them."""
-    return all(_is_there(module) for module in EXTRAS[extra])
-
-
-def _is_there(module: str) -> bool:
-    package = module.partition(".")[0]
-    return find_spec(package) is not None and (package == module or find_spec(module) is not None)
+    # Of a package that is not there no module is to be looked for.
+    return all(find_spec(module.partition(".")[0]) and find_spec(module) for module in EXTRAS[extra])
 
 
 def missing_extra(extra: str, what: str) -> NotConfigured:

@@ -43,15 +43,25 @@ def escape_json(text: str) -> str:
     return _replaced(_ESCAPED, _escape, text)
 
 
-def _replaced(characters: str, by: str | Callable[[re.Match[str]], str], text: str) -> str:
-    """Replace characters, and joiners where they join nothing.
+def escape_json_bytes(content: bytes) -> bytes:
+    """Write characters nobody sees as ``escape_json`` does; most lines have none, and are not decoded for that."""
+    if content.isascii():
+        return content.replace(b"\x7f", b"\\u007f")
+    return escape_json(content.decode("utf-8")).encode("utf-8") if _may_hold(_ESCAPED, content) else content
 
-    Most texts have none: to look for any among what is left without plain ASCII takes a tenth of the time.
-    """
-    rare = text.encode("utf-8", "surrogatepass").translate(None, _PLAIN).decode("utf-8", "surrogatepass")
-    if not re.search(f"[{characters}\u200c\u200d]", rare):
+
+def _replaced(characters: str, by: str | Callable[[re.Match[str]], str], text: str) -> str:
+    """Replace characters, and joiners where they join nothing."""
+    if not _may_hold(characters, text.encode("utf-8", "surrogatepass")):
         return text
-    return re.sub(f"[{characters}]|{_JOINERS}", by, text)
+    # What one class of characters can tell from the rest goes through a text at ten times the speed.
+    return re.sub(f"(?=[{characters}\u200c\u200d])(?:[{characters}]|{_JOINERS})", by, text)
+
+
+def _may_hold(characters: str, content: bytes) -> bool:
+    """Look for characters, or any joiner, among what is left without plain ASCII, which takes a tenth of the time."""
+    rare = content.translate(None, _PLAIN).decode("utf-8", "surrogatepass")
+    return bool(rare) and re.search(f"[{characters}\u200c\u200d]", rare) is not None
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from entrez_kit.citations.operation import Citations
     from entrez_kit.claims.operation import Verification
     from entrez_kit.corpus.sync import Sync
+    from entrez_kit.databases.fetch import FetchedRecords
     from entrez_kit.databases.link import LinkSets
     from entrez_kit.databases.summary import DocumentSummaries
     from entrez_kit.europepmc.search import Walk
@@ -98,6 +99,10 @@ class Streams(OperationRunner):
     @_as(Methods.entrez_summary)
     def entrez_summary(self) -> "DocumentSummaries":
         """What becomes of each id, in order; many are summarised in parts."""
+
+    @_as(Methods.entrez_fetch)
+    def entrez_fetch(self) -> "FetchedRecords":
+        """What becomes of each id, in order; the ``content`` of all of them, one after the other, is the whole text."""
 
     @_as(Methods.entrez_link)
     def entrez_link(self) -> "LinkSets":

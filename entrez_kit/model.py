@@ -2,9 +2,20 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
+from operator import is_, not_
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, WrapValidator, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    WrapValidator,
+    field_validator,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel, to_snake
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -24,11 +35,19 @@ def is_absent(value: object) -> bool:
     return value is None or (not value and isinstance(value, str | list | tuple | dict))
 
 
+_JUDGES: Final[Mapping[Any, Any]] = {str | None: not_, int | None: partial(is_, None), bool | None: partial(is_, None)}
+"""Which of these texts and numbers hold nothing, by their type: 0 and False are values."""
+
+
 def sparse(default: Any = None, **options: Any) -> Any:
     """Declare a result field that is left out of the document when it holds nothing."""
     if isinstance(default, list | dict):
-        return Field(default_factory=type(default), exclude_if=is_absent, **options)
+        return Field(default_factory=type(default), exclude_if=not_, **options)
     return Field(default=default, exclude_if=is_absent, **options)
+
+
+Stripped = Annotated[str, StringConstraints(strip_whitespace=True)]
+"""A text of a request without the blanks around it, which count for no bound."""
 
 
 class Request(BaseModel):
@@ -53,7 +72,7 @@ class Request(BaseModel):
         """Refuse JSON's true and false where a number is due; pydantic takes them for 1 and 0."""
         field = cls.model_fields[info.field_name or ""]
         if isinstance(value, bool):
-            types = _types_in(field.annotation)
+            types = types_in(field.annotation)
             if any(kind in (int, float) for kind in types if isinstance(kind, type)) and bool not in types:
                 raise PydanticCustomError("bool_given", "must be a number; a boolean is none")
         return value
@@ -67,9 +86,9 @@ class Request(BaseModel):
         return {key: value for key, value in data.items() if key in required or not is_absent(_emptied(value))}
 
 
-def _types_in(annotation: Any) -> list[Any]:
+def types_in(annotation: Any) -> list[Any]:
     """Return a type and those it is a union of."""
-    return [annotation, *(part for inner in get_args(annotation) for part in _types_in(inner))]
+    return [annotation, *(part for inner in get_args(annotation) for part in types_in(inner))]
 
 
 def _emptied(value: Any) -> Any:
@@ -86,6 +105,13 @@ class Result(BaseModel):
 
     RECORDS: ClassVar[str] = ""
     """The field that holds the records; without one a result is a record itself."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **options: Any) -> None:
+        """Let a function in C judge what its type says enough of: a record is asked for a hundred of its fields."""
+        for field in cls.__pydantic_fields__.values():
+            if field.exclude_if is is_absent and (judge := _JUDGES.get(field.annotation)):
+                field.exclude_if = judge
 
     def records_inside(self) -> Sequence[Any]:
         """Return the records that this result holds: what ``to_dataframe`` has a row for."""
@@ -143,6 +169,14 @@ class Warn(Result):
     code: str
     message: Message
     terms: list[str] = sparse([])
+
+
+def past_the_last(argument: str, start: int, total: int, what: str) -> list[Warn]:
+    """Say so where a page begins behind all that there is."""
+    if not 0 < total <= start:
+        return []
+    message = Wording(Argument(argument), f" {start} is past the last of {total} {what}.")
+    return [Warn(code="offset_beyond_results", message=message)]
 
 
 class Warned(Result):
@@ -206,7 +240,7 @@ def _fields_below(model: type[BaseModel], place: Sequence[str]) -> list[str]:
     """Return the fields of a request, or of a part of it, that every door knows."""
     for name in place:
         if field := model.model_fields.get(to_snake(name)):
-            kinds = [kind for kind in _types_in(field.annotation) if isinstance(kind, type)]
+            kinds = [kind for kind in types_in(field.annotation) if isinstance(kind, type)]
             model = next((kind for kind in kinds if issubclass(kind, BaseModel)), BaseModel)
     fields = model.model_fields.items()
     return [name for name, info in fields if not any(type(item) is SkipJsonSchema for item in info.metadata)]

@@ -2,15 +2,15 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from entrez_kit import tracing
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
+from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError, brief
 from entrez_kit.model import WRONG, Request, Result, problem_of
 from entrez_kit.wording import KEPT, Argument, ByDoor, Wording
 
@@ -22,6 +22,7 @@ Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Result)
 ArgumentError = Callable[[ValidationError, type[Request]], EntrezKitError]
 Item = TypeVar("Item")
+Given = TypeVar("Given")
 
 
 class Outcomes(ABC, Generic[Item]):
@@ -41,6 +42,52 @@ class Outcomes(ABC, Generic[Item]):
     def shortfall(self) -> EntrezKitError | None:
         """Return the error to report when some of what was asked is missing, as ``Result.shortfall`` does."""
         return None
+
+
+class InParts(Outcomes[Item], Generic[Given, Item]):
+    """What becomes of each of many inputs, asked for in parts, so that the first are passed on before the last are.
+
+    ``found`` counts the good ones and ``missing`` has what became of the others. Where nobody answered for any input,
+    ``error``, which a part notes, is raised.
+    """
+
+    PART: ClassVar[int]
+    """So many inputs are asked for before the first of them is passed on."""
+    GOOD: ClassVar[tuple[str, ...]] = ("found",)
+
+    def __init__(self, services: "Services", inputs: Sequence[Given]) -> None:
+        super().__init__()
+        self._services, self._inputs = services, inputs
+        self.found = 0
+        self.missing: list[Any] = []
+        self.error: EntrezKitError | None = None
+
+    def __iter__(self) -> Iterator[Item]:
+        total = len(self._inputs)
+        for start in range(0, total, self.PART):
+            tracing.step(start, total)
+            for item in self._part(start, self._inputs[start : start + self.PART]):
+                outcome = self._outcome(item)
+                if outcome.status in self.GOOD:
+                    self.found += 1
+                else:
+                    self.missing.append(outcome)
+                yield item
+        tracing.step(total, total)
+        if (
+            self.error is not None
+            and not self.found
+            and all(one.status in ("error", "invalid") for one in self.missing)
+        ):
+            raise self.error
+
+    @abstractmethod
+    def _part(self, start: int, inputs: Sequence[Given]) -> Iterable[Item]:
+        """Ask for some of the inputs, the first of which has this number, and say what becomes of each."""
+
+    def _outcome(self, item: Item) -> Any:
+        """Return what has the ``status`` of an item."""
+        return item
 
 
 class Accounted(Outcomes[Item], Generic[Item, Res]):
@@ -251,8 +298,9 @@ def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> Invalid
         if error["type"] == "missing":  # of these pydantic tells the alias
             where = re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: f"_{match[0].lower()}", where)
         # Of a missing argument pydantic shows all the others.
-        given = "" if error["type"] == "missing" else _brief(context.get("given", error["input"]))
-        problems.append({"field": where, "message": problem_of(error, request), "input": given})
+        given = "" if error["type"] == "missing" else context.get("given", error["input"])
+        shown = brief(given if isinstance(given, str) else repr(given), 200)
+        problems.append({"field": where, "message": problem_of(error, request), "input": shown})
     first = problems[0]
     named = [p for p in problems if p["field"]]
     return InvalidInput(
@@ -273,11 +321,6 @@ def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> Invalid
 def _said_of(field: str, problem: str) -> Wording:
     """Return what is wrong with a field, after its name."""
     return Wording(Argument(field), ": ", problem) if field else Wording(problem)
-
-
-def _brief(value: Any) -> str:
-    text = value if isinstance(value, str) else repr(value)
-    return text if len(text) <= 200 else text[:199] + "…"
 
 
 Got = TypeVar("Got", bound=Result | Outcomes[Any])

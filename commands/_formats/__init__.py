@@ -6,13 +6,14 @@ A new format is a writer here, or in the view of a command that alone has it, an
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from entrez_kit.model import Result
 
 from .._output import Sink
 from .._state import Plan, State, no_fields
-from .fields import Column, DocumentPaths, Record, columns_for
+from .fields import Column, DocumentPaths, Record, as_data, columns_for
 from .writer import PAGE_BREAK, Failed, Texts, Writer
 
 if TYPE_CHECKING:
@@ -25,16 +26,23 @@ if TYPE_CHECKING:
 Res = TypeVar("Res")
 
 
+def records_of(outcome: Any) -> Iterable[Record]:
+    """Return the records inside a result that has some, else the outcome itself, as plain data."""
+    inside = outcome.records_inside() if isinstance(outcome, Result) else [outcome]
+    return map(as_data, inside)
+
+
 @dataclass(frozen=True)
 class View(Generic[Res]):
     """How what an operation says is shown. Of an operation with a single answer the only outcome is its result.
 
     Args:
         table: makes what a terminal shows of the result.
-        records: the records of an outcome as plain data: lines of jsonl, rows of csv and tsv, items of md.
+        records: the records of an outcome as plain data: lines of jsonl, rows of csv and tsv, items of md; those that
+            a result says are inside it, or the outcome itself, unless given.
         columns: what csv and tsv hold unless the user names fields.
-        records_key: where the records stand in the JSON document, "" where it is the record; ``--fields`` reaches
-            into it.
+        records_key: where the records stand in the JSON document, where the result says otherwise; "" where it is the
+            record. ``--fields`` reaches into it.
         texts: the texts of the records in the JSON document, where they were made before the rest of it.
         record_model: model of one record, where it is another than the result model has at that place.
         page: one record in Markdown.
@@ -42,15 +50,16 @@ class View(Generic[Res]):
         id_key: the field that ids prints.
         ids: what ids prints of an outcome, where that is not a field of its records.
         articles: the records of an outcome that go into files for reference managers.
-        total: how many there are by the result, shown or not; for commands that accept count.
+        total: how many there are by the result, shown or not, where that is not its ``total_found``; for commands
+            that accept count.
         title: what a page is called, where it does not begin with a heading.
         writers: formats that this command alone has, or writes in its own way.
     """
 
     table: "Callable[[Res, Console], RenderableType]"
-    records: Callable[[Any], Iterable[Record]]
-    columns: Mapping[str, Column]
-    records_key: str
+    records: Callable[[Any], Iterable[Record]] = records_of
+    columns: Mapping[str, Column] = field(default_factory=dict)
+    records_key: str | None = None
     texts: "RecordTexts | None" = None
     record_model: Any = None
     page: Callable[[Record], str] | None = None
@@ -58,7 +67,7 @@ class View(Generic[Res]):
     id_key: str = "pmid"
     ids: Callable[[Any], Iterable[str]] | None = None
     articles: "Callable[[Any], Iterable[Article]] | None" = None
-    total: Callable[[Res], int] | None = None
+    total: Callable[[Res], int] = attrgetter("total_found")
     title: str = ""
     writers: Mapping[str, Callable[[Sink], Writer[Any]]] = field(default_factory=dict)
 
@@ -114,12 +123,15 @@ def writer_for(
         no_fields(made)
         return view.writers[made.format](sink)
     document = result if isinstance(result, DocumentPaths) else DocumentPaths(result)
-    shape = DocumentPaths(view.record_model) if view.record_model is not None else document.below(view.records_key)
+    key = view.records_key
+    if key is None:
+        key = "" if isinstance(result, DocumentPaths) else result.RECORDS
+    shape = DocumentPaths(view.record_model) if view.record_model is not None else document.below(key)
     match made.format:
         case "json":
             from .documents import JsonWriter
 
-            return JsonWriter(sink, made.fields, view.records_key, shape, document, view.texts)
+            return JsonWriter(sink, made.fields, key, shape, document, view.texts)
         case "jsonl":
             from .documents import Lines
 
@@ -141,9 +153,7 @@ def writer_for(
             ids = view.ids or (lambda outcome: (record[view.id_key] for record in view.found(outcome)))
             return Texts(sink, lambda outcome: (f"{one}\n" for one in ids(outcome)))
         case "count":
-            total = view.total
-            assert total is not None, "a command that accepts count has a total"
-            return Texts(sink, lambda result: [f"{total(result)}\n"], whole=True)
+            return Texts(sink, lambda result: [f"{view.total(result)}\n"], whole=True)
         case "md":
             page = view.page
             assert page is not None, "a command that accepts md has pages"

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json
 
-from entrez_kit.invisible import escape_json
+from entrez_kit.invisible import escape_json, escape_json_bytes
 
 from .._output import Sink
 from .fields import Attributes, DocumentPaths, Record, as_data, project, unknown_field
@@ -16,13 +16,17 @@ from .writer import Failed, Writer
 
 def json_text(document: Any, *, indent: int | None = 2) -> str:
     """Return a document (models, mappings, lists) as JSON, other scripts than Latin kept readable."""
+    return json_bytes(document, indent=indent).decode("utf-8")
+
+
+def json_bytes(document: Any, *, indent: int | None = 2) -> bytes:
+    """Return a document as JSON in UTF-8."""
     try:
-        text = to_json(document, indent=indent, fallback=_model).decode("utf-8")
+        return escape_json_bytes(to_json(document, indent=indent, fallback=_model))
     except PydanticSerializationError:  # a lone surrogate, from an argument that is no valid text
         import json
 
-        text = json.dumps(as_data(document), indent=indent)
-    return escape_json(text)
+        return escape_json(json.dumps(as_data(document), indent=indent)).encode("utf-8")
 
 
 def _model(value: Any) -> Any:
@@ -31,9 +35,9 @@ def _model(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is nothing that JSON has")
 
 
-def record_text(record: Any) -> str:
+def record_text(record: Any) -> bytes:
     """Return a record as it stands in the list of its document."""
-    return "\n    " + json_text(record).replace("\n", "\n    ")
+    return b"\n    " + json_bytes(record).replace(b"\n", b"\n    ")
 
 
 class RecordTexts:
@@ -45,8 +49,7 @@ class RecordTexts:
 
     def add(self, record: Any) -> None:
         """Take the next record."""
-        text = ("," if self._packed else "") + record_text(record)
-        self._packed.append(self._packer.compress(text.encode("utf-8", "replace")))
+        self._packed.append(self._packer.compress((b"," if self._packed else b"") + record_text(record)))
 
     def __iter__(self) -> Iterator[bytes]:
         unpacker = zlib.decompressobj()
@@ -108,13 +111,13 @@ class JsonWriter(Writer[Any]):
             self.sink.data(json_text(piece) + "\n")
             return
         self.sink.data(head + place)
-        for piece in self._texts or (("," if number else "") + record_text(one) for number, one in enumerate(inside)):
+        for piece in self._texts or ((b"," if number else b"") + record_text(one) for number, one in enumerate(inside)):
             self.sink.data(piece)
         self.sink.data("\n  ]" + tail + "\n")
 
 
 class Lines(Writer[Record]):
-    """One record per line; handed over at once, for whoever reads along."""
+    """One record per line."""
 
     def __init__(
         self, sink: Sink, records: Callable[[Any], Iterable[Record]], fields: Sequence[str], shape: DocumentPaths
@@ -129,5 +132,4 @@ class Lines(Writer[Record]):
         """Write a record on a line of its own; what failed, and a record known by its identifier alone, stay whole."""
         if self._fields and len(piece) > 1 and not isinstance(piece, Failed):
             piece = project(piece, self._fields)
-        self.sink.data(json_text(piece, indent=None) + "\n")
-        self.sink.flush()
+        self.sink.data(json_bytes(piece, indent=None) + b"\n")

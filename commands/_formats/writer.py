@@ -34,9 +34,10 @@ class Writer(Generic[Piece]):
         """Write what stands before all outcomes."""
 
     def outcome(self, outcome: Any) -> None:
-        """Write an outcome."""
+        """Write an outcome, and hand it over at once: to whoever reads along, or to learn that nobody does any more."""
         for piece in self._pieces(outcome):
             self.put(piece)
+        self.sink.flush()
 
     def put(self, piece: Piece) -> None:
         """Write a piece of an outcome."""

@@ -1,14 +1,12 @@
 """What a terminal shows of an audited corpus."""
 
-from rich import box
 from rich.console import Console, Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from entrez_kit.audit import DOUBTFUL, AuditedWork, AuditResult
 from entrez_kit.pubmed.standing import WORDS
 
-from .tables import WIDE, warning_line
+from .tables import WIDE, Listing, fixed, warning_line, wrapped
 from .text import line
 
 STYLES = {"none": "green", "unknown": "bold magenta"}
@@ -16,11 +14,9 @@ STYLES = {"none": "green", "unknown": "bold magenta"}
 
 def audit_table(result: AuditResult, console: Console) -> RenderableType:
     """Return the works that something is to be said about, the gravest first, and the counts of all."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), expand=console.width >= WIDE)
-    table.add_column("Stands", no_wrap=console.width >= WIDE)  # beside its longest words a narrow one has no room
-    table.add_column("PMID", no_wrap=True)
-    table.add_column("Title", overflow="fold", ratio=1)
-    table.add_column("Findings", overflow="fold", ratio=1)
+    wide = console.width >= WIDE
+    stands = fixed("Stands") if wide else wrapped("Stands")  # beside its longest words a narrow one has no room
+    table = Listing(stands, fixed("PMID"), wrapped("Title", 1), wrapped("Findings", 1), expand=wide)
     for work in sorted(result.works, key=lambda work: work.status not in DOUBTFUL):
         style = STYLES.get(work.status, "bold red" if work.status in DOUBTFUL else "bold yellow")
         table.add_row(

@@ -2,17 +2,14 @@
 
 from typing import Final
 
-from rich import box
 from rich.console import Console, Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from entrez_kit.citations.check.operation import STATUSES, CheckedReference, CheckResult, InTextFinding
 
-from .._console import links_shown
 from .._formats.fields import as_data
-from .tables import WIDE, warning_line
-from .text import PUBMED, STATUS_WORDS, findings, line, page_address
+from .tables import WIDE, Listing, article_link, fixed, warning_line, wrapped
+from .text import STATUS_WORDS, findings, line
 
 STYLES: Final = {
     "verified": "green",
@@ -51,16 +48,12 @@ def check_table(result: CheckResult, console: Console) -> RenderableType:
     What is wrong in the text follows.
     """
     wide = console.width >= WIDE
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), expand=wide)
-    table.add_column("Status", no_wrap=True)
-    table.add_column("Reference", overflow="fold", ratio=1 if wide else None)
-    if wide:
-        table.add_column("PMID", no_wrap=True)
-    table.add_column("Findings", overflow="fold", ratio=4 if wide else None)
+    about = [wrapped("Reference", 1), fixed("PMID"), wrapped("Findings", 4)] if wide else ["Reference", "Findings"]
+    table = Listing(fixed("Status"), *about, expand=wide)
     for reference in sorted(result.references, key=lambda one: ORDER.index(one.status)):
         word = "concern" if reference.status == "concern" else STATUS_WORDS.get(reference.status, reference.status)
         status = Text(word, style=STYLES[reference.status])
-        pmid = _pmid(reference, console)
+        pmid = article_link(reference.pmid, console) if reference.pmid else Text()
         key = Text(line(f"[{reference.number}] {reference.key}" if reference.number else reference.key))
         if wide:
             table.add_row(status, key, pmid, _findings(reference))
@@ -70,13 +63,6 @@ def check_table(result: CheckResult, console: Console) -> RenderableType:
     return Group(
         table, Text(""), _summary(result), *in_text, *(warning_line(warning.message) for warning in result.warnings)
     )
-
-
-def _pmid(reference: CheckedReference, console: Console) -> Text:
-    if reference.pmid is None:
-        return Text()
-    link = f" link {page_address(PUBMED, reference.pmid)}" if links_shown(console) else ""
-    return Text(reference.pmid, style=f"cyan{link}")
 
 
 def _findings(reference: CheckedReference) -> Text:

@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from rich import box
 from rich.console import Console, Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from entrez_kit.claims.models import STATUSES, VerifyResult
@@ -13,7 +11,7 @@ from entrez_kit.pubmed.standing import WORDS as WORDS_OF_STANDING
 
 from .._formats.fields import Record, as_data
 from .markdown import escaped
-from .tables import WIDE, warning_line
+from .tables import WIDE, Listing, fixed, number, warning_line, wrapped
 from .text import line
 
 STYLES: Final = {
@@ -30,11 +28,8 @@ WORDS: Final = {"not_in_text": "not in the text", "no_text_available": "no text"
 
 def claims_table(result: VerifyResult, console: Console) -> RenderableType:
     """Return every claim with its status, where it stands and what differs; those to look at first."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), expand=console.width >= WIDE)
-    table.add_column("Line", no_wrap=True, justify="right")
-    table.add_column("Status", no_wrap=True)
-    table.add_column("Claim", overflow="fold", ratio=1)
-    table.add_column("Findings", overflow="fold", ratio=1)
+    about = (wrapped("Claim", 1), wrapped("Findings", 1))
+    table = Listing(number("Line"), fixed("Status"), *about, expand=console.width >= WIDE)
     for claim in sorted(result.claims, key=lambda claim: claim.status == "found"):
         told = [Text(line(text)) for text in findings(as_data(claim))]
         table.add_row(

@@ -5,15 +5,14 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from rich import box
 from rich.console import Console, Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from entrez_kit.corpus.indexing import Reindexed
 from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, SyncPlan, SyncResult
 from entrez_kit.corpus.rag_get import RagDocument
 from entrez_kit.corpus.search.rag_search import RagSearchResult
+from entrez_kit.corpus.search.vector_index import MANY
 from entrez_kit.corpus.store.reading import (
     CheckpointLog,
     CorpusDiff,
@@ -22,11 +21,11 @@ from entrez_kit.corpus.store.reading import (
     Difference,
     StoredDoc,
 )
+from entrez_kit.extras import install_line
 
-from .._console import links_shown
 from .._formats.fields import as_data
 from .._report import counted
-from .tables import WIDE, titled, warning_line
+from .tables import WIDE, Listing, article_link, facts, fixed, number, titled, warning_line, wrapped
 from .text import PMC, PUBMED, line, page_address
 
 if TYPE_CHECKING:
@@ -72,15 +71,19 @@ def sync_page(result: SyncResult, console: Console, *, query_key: str, is_new: b
 
 def plan_page(made: SyncPlan, console: Console) -> RenderableType:
     """Return what a sync would do."""
-    table = _facts()
-    table.add_row("Query", line(made.term))
-    if made.first_sync:
-        table.add_row("Records to fetch", f"{made.entries:,} (everything: this is the first sync)")
-    else:
-        table.add_row("Entered since", f"{made.from_edat}: {counted(made.entries, 'record')}")
-        table.add_row("Revised meanwhile", counted(made.revisions, "older record"))
-    table.add_row("Requests", f"about {made.requests:,}")
-    table.add_row("Time", f"about {_duration(made.seconds)}")
+    first = [("Records to fetch", f"{made.entries:,} (everything: this is the first sync)")]
+    later = [
+        ("Entered since", f"{made.from_edat}: {counted(made.entries, 'record')}"),
+        ("Revised meanwhile", counted(made.revisions, "older record")),
+    ]
+    table = facts(
+        [
+            ("Query", made.term),
+            *(first if made.first_sync else later),
+            ("Requests", f"about {made.requests:,}"),
+            ("Time", f"about {_duration(made.seconds)}"),
+        ]
+    )
     parts: list[RenderableType] = [table, *(warning_line(warning) for warning in made.warnings)]
     if made.replaces_term:
         parts.append(warning_line("The key starts anew with another term."))
@@ -110,20 +113,11 @@ def hits_page(
     wide = console.width >= WIDE
     passages = _passages(store, [hit.uuid for hit in result.results]) if wide else {}
     hybrid = any(hit.sim is not None for hit in result.results)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), expand=wide)
-    table.add_column("#", justify="right", no_wrap=True)
-    table.add_column("Score", justify="right", no_wrap=True)
+    columns = [fixed("PMID"), wrapped("Article")]
     if wide:
-        if hybrid:
-            table.add_column("Meaning", justify="right", no_wrap=True)
-        table.add_column("Quality", justify="right", no_wrap=True)
-        table.add_column("Title and passage", overflow="fold", ratio=5)
-        table.add_column("Year", no_wrap=True)
-        table.add_column("Journal", overflow="fold", ratio=1)
-        table.add_column("PMID", no_wrap=True)
-    else:
-        table.add_column("PMID", no_wrap=True)
-        table.add_column("Article", overflow="fold")
+        about = [wrapped("Title and passage", 5), fixed("Year"), wrapped("Journal", 1), fixed("PMID")]
+        columns = [*([number("Meaning")] if hybrid else []), number("Quality"), *about]
+    table = Listing(number("#"), number("Score"), *columns, expand=wide)
     for rank, (pmid, hit) in enumerate(zip(pmids, result.results, strict=True), start=1):
         document = documents[pmid]
         cells: list[RenderableType] = [Text(str(rank), style="dim"), Text(f"{hit.score:.3f}")]
@@ -133,10 +127,10 @@ def hits_page(
                 cells.append(Text("" if hit.sim is None else f"{hit.sim:.2f}"))
             found = Text(snippet(passages.get(hit.uuid, ""), query), style="dim")
             cells += [Text(str(hit.quality)), Text("\n").join([title, found]) if found else title]
-            cells += [Text(year), Text(journal), _pmid(pmid, console)]
+            cells += [Text(year), Text(journal), article_link(pmid, console)]
         else:
             below = Text(". ".join(part for part in (journal, year) if part), style="dim")
-            cells += [_pmid(pmid, console), Text("\n").join([title, below])]
+            cells += [article_link(pmid, console), Text("\n").join([title, below])]
         table.add_row(*cells)
     return Group(table, Text(""), Text(counted(len(result.results), "record"), style="bold"))
 
@@ -173,31 +167,25 @@ def _titled(document: StoredDoc) -> Text:
     return titled({"title": document.title, "standing": as_data(document.standing)})
 
 
-def _pmid(pmid: int | str, console: Console | None) -> Text:
-    linked = console is not None and links_shown(console)
-    return Text(str(pmid), style=f"cyan link {page_address(PUBMED, pmid)}" if linked else "cyan")
-
-
 def document_page(document: RagDocument, console: Console) -> RenderableType:
     """Return one record as a page."""
     pmid = document.doc_id.removeprefix("pmid:")
     quality = document.quality
-    table = _facts()
-    table.add_row("PMID", _pmid(pmid, console))
-    table.add_row("Journal", line(document.journal))
-    table.add_row("Published", line(document.pdat))
-    table.add_row("Types", line("; ".join(document.pub_types)))
-    table.add_row(
-        "Quality",
-        f"{quality.total} of 9: design {quality.design}, recency {quality.recency}, journal {quality.journal}, "
-        f"human {quality.human}",
+    judged = f"design {quality.design}, recency {quality.recency}, journal {quality.journal}, human {quality.human}"
+    table = facts(
+        [
+            ("PMID", article_link(pmid, console)),
+            ("Journal", document.journal),
+            ("Published", document.pdat),
+            ("Types", "; ".join(document.pub_types)),
+            ("Quality", f"{quality.total} of 9: {judged}"),
+            ("In PubMed since", _moment(document.edat)),
+            ("Last revised", _moment(document.lr)),
+            ("Version here", document.version),
+            ("Address", page_address(PUBMED, pmid)),
+            ("Full text", page_address(PMC, document.pmcid) if document.pmcid else ""),
+        ]
     )
-    table.add_row("In PubMed since", _moment(document.edat))
-    table.add_row("Last revised", _moment(document.lr))
-    table.add_row("Version here", str(document.version))
-    table.add_row("Address", page_address(PUBMED, pmid))
-    if document.pmcid:
-        table.add_row("Full text", page_address(PMC, document.pmcid))
     parts: list[RenderableType] = [Text(line(document.title) or "(no title)", style="bold"), Text(""), table]
     notes = [text.removeprefix(f"{document.doc_id} ") for text in document.remarks()]
     parts[:0] = [Text(line(text), style="bold red") for text in notes]
@@ -225,11 +213,11 @@ def set_page(result: CheckpointSetResult, console: Console, *, query_key: str) -
 
 def log_page(log: CheckpointLog) -> RenderableType:
     """Return who moved a checkpoint."""
-    table = _rows("When", "What", "From", "To", "Note")
+    table = Listing("When", "What", "From", "To", "Note")
     for move in log.entries:
         style = "" if move.kind == "automatic" else "yellow"
         what = Text(move.kind.replace("_", " "), style=style)
-        table.add_row(_moment(move.at), what, _moment(move.old_edat), _moment(move.new_edat), Text(line(move.note)))
+        table.row(_moment(move.at), what, _moment(move.old_edat), _moment(move.new_edat), move.note)
     return table if log.entries else Text(f"Nobody has moved the checkpoint of {line(log.query_key)}.")
 
 
@@ -240,44 +228,48 @@ def list_page(listed: CorpusList) -> RenderableType:
     """Return the queries that are kept in step."""
     if not listed.corpora:
         return Text("There are no corpora yet; `entrez-kit corpus sync KEY TERM` makes one.")
-    table = _rows("Key", "Query", "Records", "Followed to", "Last sync")
-    table.columns[2].justify = "right"
+    table = Listing("Key", "Query", number("Records"), "Followed to", "Last sync")
     for one in listed.corpora:
         ending = Text(line(one.last_status), style=ENDINGS.get(one.last_status or "", ""))
         if one.last_finished_at:
             ending.append(f" {_moment(one.last_finished_at)}", style="dim")
-        table.add_row(
-            Text(line(one.query_key), style="bold"),
-            Text(line(one.term)),
-            f"{one.documents:,}",
-            _moment(one.last_edat),
-            ending,
-        )
+        key = Text(line(one.query_key), style="bold")
+        table.row(key, one.term, f"{one.documents:,}", _moment(one.last_edat), ending)
     return table
 
 
 def stats_page(stats: CorpusStats) -> RenderableType:
     """Return the corpus in numbers."""
-    table = _facts()
-    table.add_row("File", line(stats.path))
-    if stats.query_key:
-        table.add_row("Key", line(stats.query_key))
-    else:
-        table.add_row("Size", f"{stats.size_bytes / 1e6:,.1f} MB")
-        table.add_row("Keys", f"{stats.corpora:,}")
-    table.add_row("Records", f"{stats.documents:,}, {stats.with_abstract:,} with an abstract")
-    table.add_row("Retracted", Text(f"{stats.retracted:,}", style="bold red" if stats.retracted else ""))
-    table.add_row("Withdrawn", f"{stats.deleted:,} (kept, but not found any more)")
-    table.add_row("Versions", f"{stats.versions:,}")
     years = f"{stats.first_year} to {stats.last_year}" if stats.first_year else ""
-    table.add_row("Published", years)
-    table.add_row("Latest entry", _moment(stats.last_edat))
-    table.add_row("Passages", f"{stats.chunks:,}, about {stats.tokens:,} tokens")
-    vectors = "; ".join(f"{number:,} of {line(model)}" for model, number in stats.vectors.items())
-    table.add_row("Vectors", vectors or "none: searches go by words")
-    if stats.unavailable:
-        table.add_row("Not delivered", f"{stats.unavailable:,} listed by PubMed; every sync asks again")
-    return table
+    vectors = "; ".join(f"{count:,} of {line(model)}" for model, count in stats.vectors.items())
+    graph: str | Text = ""
+    if stats.graphs:
+        graph = "; ".join(f"{count:,} of {line(model)}" for model, count in stats.graphs.items())
+        graph += ": searches by meaning find nearly all of the nearest"
+    elif stats.query_key is None and max(stats.vectors.values(), default=0) >= MANY:
+        made = f"{install_line('embeddings')}, then entrez-kit corpus reindex"
+        graph = Text(f"none: a search by meaning compares every vector; to have one: {made}")
+    return facts(
+        [
+            ("File", stats.path),
+            ("Key", stats.query_key),
+            ("Size", "" if stats.query_key else f"{stats.size_bytes / 1e6:,.1f} MB"),
+            ("Keys", "" if stats.query_key else f"{stats.corpora:,}"),
+            ("Records", f"{stats.documents:,}, {stats.with_abstract:,} with an abstract"),
+            ("Retracted", Text(f"{stats.retracted:,}", style="bold red" if stats.retracted else "")),
+            ("Withdrawn", f"{stats.deleted:,} (kept, but not found any more)"),
+            ("Versions", f"{stats.versions:,}"),
+            ("Published", years),
+            ("Latest entry", _moment(stats.last_edat)),
+            ("Passages", f"{stats.chunks:,}, about {stats.tokens:,} tokens"),
+            ("Vectors", vectors or "none: searches go by words"),
+            ("Graph", graph),
+            (
+                "Not delivered",
+                f"{stats.unavailable:,} listed by PubMed; every sync asks again" if stats.unavailable else "",
+            ),
+        ]
+    )
 
 
 def diff_page(difference: CorpusDiff) -> RenderableType:
@@ -288,7 +280,7 @@ def diff_page(difference: CorpusDiff) -> RenderableType:
     numbers.append(", ".join(shown) or "nothing has changed")
     if not shown:
         return numbers
-    table = _rows("Change", "PMID", "Version", "Title")
+    table = Listing(fixed("Change"), fixed("PMID"), fixed("Version"), "Title")
     for records in lists:
         for record in records:
             table.add_row(
@@ -322,20 +314,6 @@ def delivered_page(done: "Delivered") -> RenderableType:
     """Return what a Weaviate server was told."""
     text = f"{line(done.collection)}: {counted(done.written, 'passage')} written, {done.deleted:,} deleted"
     return Text(f"{text}; {done.waiting:,} still to be delivered." if done.waiting else f"{text}.")
-
-
-def _rows(*names: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
-    for name in names:
-        table.add_column(name, overflow="fold", no_wrap=name in ("PMID", "Change", "Version"))
-    return table
-
-
-def _facts() -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    return table
 
 
 def _typed(query_key: str) -> str:

@@ -2,13 +2,11 @@
 
 from typing import TYPE_CHECKING, Any, Final
 
-from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
-from .tables import warning_line, warning_lines
+from .tables import Listing, facts, number, warning_line, warning_lines
 from .text import line
 
 if TYPE_CHECKING:
@@ -24,18 +22,6 @@ if TYPE_CHECKING:
 
 
 _STYLES: Final = {"no_links": "dim", "not_found": "yellow", "invalid": "yellow", "error": "red"}
-
-
-def plain_table(*names: str) -> Table:
-    """Return an empty table in the style of all others."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
-    for name in names:
-        table.add_column(Text(name), overflow="fold")
-    return table
-
-
-def _row(table: Table, *values: object, style: str = "") -> None:
-    table.add_row(*(Text(line(value) if value is not None else "") for value in values), style=style)
 
 
 def _number(value: int | None) -> str:
@@ -62,24 +48,22 @@ def _database(info: "DatabaseInfo") -> list[RenderableType]:
     head.append(f"  {line(info.description)}", style="not bold")
     facts = [f"{_number(info.record_count)} records" if info.record_count is not None else "", info.last_update or ""]
     parts: list[RenderableType] = [head, Text(", updated ".join(fact for fact in facts if fact), style="dim"), Text("")]
-    fields = plain_table("Tag", "Field", "What it holds", "Terms")
-    fields.columns[3].justify = "right"
+    fields = Listing("Tag", "Field", "What it holds", number("Terms"))
     for field in info.fields:
         if not field.is_hidden:
-            _row(fields, field.name, field.full_name, field.description, _number(field.term_count))
-    links = plain_table("Link", "To", "What it follows")
+            fields.row(field.name, field.full_name, field.description, _number(field.term_count))
+    links = Listing("Link", "To", "What it follows")
     for link in info.links:
-        _row(links, link.name, link.db_to, link.description)
+        links.row(link.name, link.db_to, link.description)
     return [*parts, fields, Text(""), links] if info.links else [*parts, fields]
 
 
-def _counts(counts: "list[TermCount]") -> Table:
-    table = plain_table("Database", "Records", "")
-    table.columns[1].justify = "right"
+def _counts(counts: "list[TermCount]") -> Listing:
+    table = Listing("Database", number("Records"), "")
     for count in sorted(counts, key=lambda item: -(item.count or 0)):
         known = count.count is not None
         note = "" if count.status == "Ok" or (known and not count.count) else count.status
-        _row(table, count.db, _number(count.count) if known else "?", note, style="" if count.count else "dim")
+        table.row(count.db, _number(count.count) if known else "?", note, style="" if count.count else "dim")
     return table
 
 
@@ -103,12 +87,8 @@ def summary_table(result: "SummaryResult", console: Console) -> RenderableType:
     parts: list[RenderableType] = []
     for summary in result.summaries:
         parts.append(Text(f"{result.db} {summary.get('uid', '')}", style="bold cyan"))
-        table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1))
-        table.add_column(style="dim", no_wrap=True)
-        table.add_column(overflow="fold")
-        for name, value in summary.items():
-            if name != "uid" and value not in ("", [], {}, None):
-                _row(table, name, _shown(value))
+        known = ((name, value) for name, value in summary.items() if name != "uid" and value not in ("", [], {}, None))
+        table = facts((name, _shown(value)) for name, value in known)
         parts += [table, Text("")]
     parts += [
         Text(f"{outcome.id}: {outcome.status.replace('_', ' ')}: {line(outcome.message)}", style="yellow")
@@ -128,18 +108,18 @@ def _shown(value: Any) -> str:
 
 def link_table(result: "LinkResult", console: Console) -> RenderableType:
     """Return one row per source record and kind of link."""
-    table = plain_table(result.source, "Link", f"{result.target} records")
+    table = Listing(result.source, "Link", f"{result.target} records")
     for linkset in result.linksets:
         if not linkset.links:
-            _row(table, linkset.source_id, "", linkset.message or linkset.status, style=_STYLES[linkset.status])
+            table.row(linkset.source_id, "", linkset.message or linkset.status, style=_STYLES[linkset.status])
             continue
         by_name: dict[str, list[str]] = {}
         for link in linkset.links:
             shown = link.id if link.score is None else f"{link.id} ({link.score})"
             by_name.setdefault(link.link_name or "", []).append(shown)
-        for number, (name, ids) in enumerate(by_name.items()):
+        for place, (name, ids) in enumerate(by_name.items()):
             shown = " ".join(ids[:50]) + (f" … {len(ids) - 50:,} more (--json shows all)" if len(ids) > 50 else "")
-            _row(table, linkset.source_id if not number else "", name, f"{len(ids):,}: {shown}")
+            table.row(linkset.source_id if not place else "", name, f"{len(ids):,}: {shown}")
     return Group(table, *(warning_line(warning.message) for warning in result.warnings))
 
 
@@ -147,12 +127,11 @@ def facets_table(result: "FacetsResult", console: Console) -> RenderableType:
     """Return the values of every facet with their counts, and over how many of the results they were counted."""
     parts: list[RenderableType] = []
     for facet in result.facets:
-        table = plain_table("MeSH heading" if facet.facet == "mesh" else facet.facet.capitalize(), "Records")
-        table.columns[1].justify = "right"
+        table = Listing("MeSH heading" if facet.facet == "mesh" else facet.facet.capitalize(), number("Records"))
         for value in facet.values:
-            _row(table, value.value, _number(value.count))
+            table.row(value.value, _number(value.count))
         rest = (("earlier", facet.earlier), ("other values", facet.other_values), ("without", facet.without))
-        said = [f"{number:,} {name}" for name, number in rest if number]
+        said = [f"{count:,} {name}" for name, count in rest if count]
         parts += [table, Text("; ".join(said), style="dim"), Text("")] if said else [table, Text("")]
     parts.append(Text(f"{result.records_counted:,} of {result.total_found:,} results read", style="bold"))
     return Group(*parts, *(warning_line(warning.message) for warning in result.warnings))
@@ -199,19 +178,19 @@ def _indented(text: str, style: str = "") -> RenderableType:
 
 def convert_table(result: "ConvertResult", console: Console) -> RenderableType:
     """Return one row per input, in the order of the inputs."""
-    table = plain_table("Input", "PMID", "PMCID", "DOI", "")
+    table = Listing("Input", "PMID", "PMCID", "DOI", "")
     for record in result.records:
         remarks = [record.standing.note if record.standing else None, record.note or record.message]
         remark = " ".join(text for text in remarks if text)
         style = "" if record.status == "found" else "yellow"
-        _row(table, record.requested_id, record.pmid, record.pmcid, record.doi, remark, style=style)
+        table.row(record.requested_id, record.pmid, record.pmcid, record.doi, remark, style=style)
     total = Text(f"{result.total_converted:,} of {result.total_submitted:,} found", style="bold")
     return Group(table, total, *(warning_line(warning.message) for warning in result.warnings))
 
 
 def match_table(result: "MatchResult", console: Console) -> RenderableType:
     """Return one row per reference, in the order of the references."""
-    table = plain_table("Reference", "PMID", "Title", "")
+    table = Listing("Reference", "PMID", "Title", "")
     styles = {"matched": "", "mismatch": "red", "error": "red"}
     for match in result.results:
         remarks = [warning.message for warning in match.warnings]
@@ -223,5 +202,5 @@ def match_table(result: "MatchResult", console: Console) -> RenderableType:
             remarks.append(f"candidates: {', '.join(match.candidate_pmids)}")
         if match.standing is not None:
             remarks.insert(0, match.standing.note)
-        _row(table, match.key, match.pmid, match.title, " ".join(remarks), style=styles.get(match.status, "yellow"))
+        table.row(match.key, match.pmid, match.title, " ".join(remarks), style=styles.get(match.status, "yellow"))
     return Group(table, Text(f"{result.total_matched:,} of {result.total_submitted:,} matched", style="bold"))

@@ -2,16 +2,13 @@
 
 from typing import Final
 
-from rich import box
 from rich.console import Console, Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from entrez_kit.europepmc.search import EuropePMCResult
 
-from .._console import links_shown
 from .._formats.fields import Record, as_data
-from .tables import WIDE, titled, warning_lines
+from .tables import WIDE, Listing, fixed, linked, number, titled, warning_lines, wrapped
 from .text import line, links_of, people, record_key, source_of
 
 OPEN: Final = "open access"
@@ -32,16 +29,10 @@ def search_table(result: EuropePMCResult, console: Console) -> RenderableType:
     return Group(*parts, *below)
 
 
-def _records(result: EuropePMCResult, console: Console) -> Table:
+def _records(result: EuropePMCResult, console: Console) -> Listing:
     wide = console.width >= WIDE
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
-    table.add_column("Id", no_wrap=True)
-    table.add_column("Title" if wide else "Article", ratio=4 if wide else None, overflow="fold")
-    if wide:
-        table.add_column("Authors", ratio=2, overflow="fold")
-        table.add_column("Source", ratio=3, overflow="fold")
-        table.add_column("Cited", justify="right", no_wrap=True)
-        table.expand = True
+    about = [wrapped("Title", 4), wrapped("Authors", 2), wrapped("Source", 3), number("Cited")]
+    table = Listing(fixed("Id"), *(about if wide else [wrapped("Article")]), expand=wide)
     for article in result.articles:
         table.add_row(*_cells(as_data(article), wide, console))
     return table
@@ -82,5 +73,4 @@ def _notes(record: Record, *, cited: int | None) -> str:
 
 
 def _key(record: Record, console: Console) -> Text:
-    address = links_of(record)[0][1]
-    return Text(record_key(record), style=f"cyan link {address}" if links_shown(console) and address else "cyan")
+    return linked(record_key(record), links_of(record)[0][1], console)

@@ -4,9 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from rich import box
 from rich.console import Console, Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from entrez_kit.fulltext.models import (
@@ -21,13 +19,12 @@ from entrez_kit.fulltext.models import (
 from entrez_kit.fulltext.operation import FulltextOutcome, FulltextResult
 from entrez_kit.fulltext.selection import characters
 
-from .._console import links_shown
 from .._formats.fields import Record, as_data
 from .._formats.writer import PAGE_BREAK, Texts
 from .._output import Sink, plain
 from .._report import counted
 from .markdown import escaped
-from .tables import titled, warning_line
+from .tables import Listing, fixed, linked, number, titled, warning_line
 from .text import PMC, PUBMED, banner, day, doi_address, language, line, page_address
 
 if TYPE_CHECKING:
@@ -79,15 +76,11 @@ def _heading(article: PmcArticle | UnpaywallArticle, console: Console) -> list[R
 
 
 def _linked(article: PmcArticle | UnpaywallArticle, console: Console) -> Text:
-    shown = links_shown(console)
-    texts = [Text(name, style=f"cyan link {address}" if shown else "cyan") for name, address in _identifiers(article)]
-    return Text("  ").join(texts)
+    return Text("  ").join(linked(name, address, console) for name, address in _identifiers(article))
 
 
 def _outline(article: PmcArticle | UnpaywallArticle) -> RenderableType:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
-    table.add_column("Section", overflow="fold")
-    table.add_column("Characters", justify="right", no_wrap=True)
+    table = Listing("Section", number("Characters"))
     if isinstance(article, UnpaywallArticle):
         pages = f", {counted(article.total_pages, 'page')}" if article.total_pages else ""
         words = f", {counted(article.word_count, 'word')}" if article.word_count else ""
@@ -128,11 +121,8 @@ def _cut_line(cut: CutArticle) -> Text:
     return Text(words, style="yellow")
 
 
-def _missing(unavailable: Sequence[Unavailable]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
-    table.add_column("No full text", no_wrap=False, overflow="fold")
-    table.add_column("Reason", no_wrap=True)
-    table.add_column("What was tried", overflow="fold")
+def _missing(unavailable: Sequence[Unavailable]) -> Listing:
+    table = Listing("No full text", fixed("Reason"), "What was tried")
     for item in unavailable:
         tried = "\n".join(
             f"{_TIERS[tier.tier]}: {tier.outcome}" + (f" ({line(tier.detail)})" if tier.detail else "")
@@ -249,11 +239,12 @@ class Reading(Pages):
 
     def end(self) -> None:
         """Show all pages."""
-        from .reading import show_markdown
+        from .._formats.tables import show
+        from .reading import markdown_page
 
         super().end()
         if self._texts:
-            show_markdown(self._state, self.sink, PAGE_BREAK.join(self._texts))
+            show(self._state, self.sink, lambda console: markdown_page(PAGE_BREAK.join(self._texts)))
 
 
 def unavailable_page(without: Sequence[FulltextOutcome]) -> str:

@@ -1,8 +1,7 @@
 """What a terminal shows of genes."""
 
-from typing import Any, Final
+from typing import Final
 
-from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -11,7 +10,7 @@ from entrez_kit.gene.lookup import GeneBatch
 from entrez_kit.gene.models import XREFS, CrossReferences, Gene, GenePage, GeneSearchCandidate, PubMedLinks
 
 from .._console import links_shown
-from .tables import warning_line, warning_lines
+from .tables import Listing, article_link, facts, fixed, linked, number, warning_line, warning_lines
 from .text import PUBMED, line
 
 GENE: Final = "https://www.ncbi.nlm.nih.gov/gene/"
@@ -34,15 +33,9 @@ def search_table(page: GenePage, console: Console) -> RenderableType:
 
 
 def _candidates(page: GenePage, console: Console) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
     wide = console.width >= WIDE
-    table.add_column("Id", no_wrap=True)
-    table.add_column("Symbol", no_wrap=True)
-    table.add_column("Organism", overflow="fold")
-    table.add_column("Match", no_wrap=True)
-    table.add_column("Name", overflow="fold")
-    if wide:
-        table.add_column("Score", justify="right", no_wrap=True)
+    scores = [number("Score")] if wide else []
+    table = Listing(fixed("Id"), fixed("Symbol"), "Organism", fixed("Match"), "Name", *scores)
     for item in page.items:
         cells: list[RenderableType] = [
             _id(item.id, console),
@@ -76,8 +69,7 @@ def _status(status: str, replaced_by: str | None) -> str:
 
 
 def _id(curie: str, console: Console) -> Text:
-    address = GENE + curie.removeprefix("NCBIGene:")
-    return Text(curie, style=f"cyan link {address}" if links_shown(console) else "cyan")
+    return linked(curie, GENE + curie.removeprefix("NCBIGene:"), console)
 
 
 def gene_page(gene: Gene, console: Console) -> RenderableType:
@@ -95,17 +87,9 @@ def gene_page(gene: Gene, console: Console) -> RenderableType:
     return Group(*parts)
 
 
-def _pairs() -> Table:
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    return table
-
-
 def _facts(gene: Gene, console: Console) -> Table:
-    table = _pairs()
     where = " ".join(filter(None, (gene.chromosome and f"chromosome {gene.chromosome}", gene.map_location)))
-    rows: list[tuple[str, Any]] = [
+    rows = [
         ("Id", _id(gene.id, console)),
         ("Type", gene.gene_type),
         ("Location", where),
@@ -113,28 +97,21 @@ def _facts(gene: Gene, console: Console) -> Table:
         ("Aliases", ", ".join(gene.aliases)),
         ("Other names", gene.description if gene.description != gene.name else ""),
     ]
-    for name, value in rows:
-        if value:
-            table.add_row(name, value if isinstance(value, Text) else Text(line(value)))
-    return table
+    return facts(rows, "bold")
 
 
 def _references(references: CrossReferences) -> Table:
-    table = _pairs()
+    rows = []
     for key, value in references.model_dump().items():
         values = value if isinstance(value, list) else [value]
         more = f" and {len(values) - _MANY} more" if len(values) > _MANY else ""
-        table.add_row(XREFS[key][0], Text(", ".join(line(one) for one in values[:_MANY]) + more))
-    return table
+        rows.append((XREFS[key][0], ", ".join(line(one) for one in values[:_MANY]) + more))
+    return facts(rows, "bold")
 
 
 def batch_table(batch: GeneBatch, console: Console) -> RenderableType:
     """Return several genes as a list, in the order of the inputs, with what is missing in its place."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
-    for name in ("Id", "Symbol", "Organism"):
-        table.add_column(name, no_wrap=name != "Organism", overflow="fold")
-    table.add_column("Location", overflow="fold")
-    table.add_column("Name", overflow="fold")
+    table = Listing(fixed("Id"), fixed("Symbol"), "Organism", "Location", "Name")
     genes = iter(batch.genes)
     if not batch.outcomes:
         for gene in genes:
@@ -166,11 +143,9 @@ def links_table(links: PubMedLinks, console: Console) -> RenderableType:
     below = [warning_line(warning.message) for warning in links.warnings]
     if not links.total_count:
         return Group(Text(f"{links.entrez_id} exists and has no linked article.", style="bold"), *below)
-    linked = links_shown(console)
+    clickable = links_shown(console)
     rows = [
-        Text(pmid, style=f"cyan link {PUBMED}{pmid}/")
-        if linked
-        else Text.assemble((pmid, "cyan"), "  ", (f"{PUBMED}{pmid}/", "dim"))
+        article_link(pmid, console) if clickable else Text.assemble((pmid, "cyan"), "  ", (f"{PUBMED}{pmid}/", "dim"))
         for pmid in links.pmids
     ]
     shown = f"{len(links.pmids):,} of {links.total_count:,} articles about {links.entrez_id}"

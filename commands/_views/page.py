@@ -14,6 +14,7 @@ from rich.text import Text
 from .._console import links_shown
 from .._formats.fields import Record
 from .markdown import grant, mesh_term
+from .tables import facts
 from .text import (
     banner,
     is_corrected,
@@ -176,15 +177,8 @@ def _facts(record: Record, full: bool) -> list[RenderableType]:
             ("Conflict of interest", line(record.get("coi_statement"))),
             ("Revised", line(record.get("date_revised"))),
         ]
-    rows = [(name, value) for name, value in rows if value]
-    if not rows:
-        return []
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in rows:
-        table.add_row(Text(name), Text(value))
-    return [Text(""), table]
+    table = facts(rows, "bold")
+    return [Text(""), table] if table.row_count else []
 
 
 def _links(record: Record, console: Console) -> Text:

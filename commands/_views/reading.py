@@ -1,28 +1,23 @@
 """A long text on a terminal: rendered from Markdown and wrapped at words."""
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType, RenderResult
 from rich.constrain import Constrain
 from rich.markdown import Heading, Markdown, TableElement
 from rich.text import Text
 
 from .._console import links_shown
-from .._formats.tables import show
-from .._output import Sink
-
-if TYPE_CHECKING:
-    from .._state import State
 
 MAX_WIDTH: Final = 100
 """Longer lines of prose are hard to read; tables may be as wide as the terminal."""
 _COLUMN_GAP: Final = 2
 
 
-def show_markdown(state: "State", sink: Sink, markdown: str) -> None:
-    """Show a text in Markdown on the terminal a sink writes to."""
-    show(state, sink, lambda console: Constrain(_MarkdownPage(markdown, hyperlinks=links_shown(console)), MAX_WIDTH))
+def markdown_page(markdown: str) -> RenderableType:
+    """Return a text in Markdown as a page."""
+    return Constrain(_MarkdownPage(markdown, code_theme="ansi_dark"), MAX_WIDTH)
 
 
 class _Heading(Heading):
@@ -60,3 +55,7 @@ def _width(rows: list[list[Text]]) -> int:
 
 class _MarkdownPage(Markdown):
     elements: ClassVar[dict[str, Any]] = {**Markdown.elements, "heading_open": _Heading, "table_open": _Table}
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        self.hyperlinks = links_shown(console)
+        yield from super().__rich_console__(console, options)

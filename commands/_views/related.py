@@ -2,18 +2,15 @@
 
 from typing import Final
 
-from rich import box
 from rich.console import Console, Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from entrez_kit.relationships.models import RelatedArticle, RelationshipsResult
 
-from .._console import links_shown
 from .._formats.fields import as_data
 from .citations import MAX_WIDTH, entry, heading
-from .tables import WIDE, titled, warning_line
-from .text import PUBMED, line, page_address, shortened
+from .tables import WIDE, Listing, article_link, fixed, number, titled, warning_line, wrapped
+from .text import line, shortened
 
 WORDS: Final = {
     "pubmed_similar_articles": "articles similar to",
@@ -41,9 +38,9 @@ def related_table(result: RelationshipsResult, console: Console) -> RenderableTy
     if result.snowball is not None:
         ball = result.snowball
         steps = [
-            f"{done:,} of {done + left:,} at step {number}"
-            for number, (done, left) in enumerate(zip(ball.followed, ball.not_followed, strict=True))
-            if number
+            f"{done:,} of {done + left:,} at step {step}"
+            for step, (done, left) in enumerate(zip(ball.followed, ball.not_followed, strict=True))
+            if step
         ]
         spent = f"Links followed on: {', '.join(steps)}, with {ball.requests:,} of {ball.budget:,} requests"
         parts.append(Text(spent, style="dim" if not any(ball.not_followed) else "yellow"))
@@ -59,26 +56,16 @@ def _citations(result: RelationshipsResult, console: Console) -> RenderableType:
     return Group(*parts[:-1])
 
 
-def _articles(result: RelationshipsResult, console: Console) -> Table:
+def _articles(result: RelationshipsResult, console: Console) -> Listing:
     """Return the articles; the columns of scores and of a snowball only where there are any."""
     articles = result.related_articles
     rolled = result.snowball is not None
     scored = not rolled and any(article.score is not None for article in articles)
     wide = console.width >= WIDE
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), expand=wide)
-    table.add_column("#", justify="right", no_wrap=True)
-    if scored:
-        table.add_column("Score", justify="right", no_wrap=True)
-    if rolled:
-        table.add_column("Links", justify="right", no_wrap=True)
-        table.add_column("Step", justify="right", no_wrap=True)
-    table.add_column("PMID", no_wrap=True)
-    table.add_column("Year", no_wrap=True)
-    table.add_column("Title" if wide else "Article", overflow="fold", ratio=5 if wide else None)
-    if wide:
-        table.add_column("Authors", overflow="fold", ratio=2)
-        if rolled:
-            table.add_column("Reached from", overflow="fold", ratio=2)
+    ranks = [*([number("Score")] if scored else []), *([number("Links"), number("Step")] if rolled else [])]
+    about = [wrapped("Title", 5), wrapped("Authors", 2)] if wide else [wrapped("Article")]
+    reached = [wrapped("Reached from", 2)] if wide and rolled else []
+    table = Listing(number("#"), *ranks, fixed("PMID"), fixed("Year"), *about, *reached, expand=wide)
     for rank, article in enumerate(articles, start=1):
         cells: list[RenderableType] = [Text(str(rank), style="dim")]
         if scored:
@@ -99,9 +86,7 @@ def _articles(result: RelationshipsResult, console: Console) -> Table:
 def _pmid(article: RelatedArticle, console: Console) -> Text:
     if article.pmid is None:
         return Text(line(article.epmc_id), style="dim")
-    if not links_shown(console):
-        return Text(article.pmid, style="cyan")
-    return Text(article.pmid, style=f"cyan link {page_address(PUBMED, article.pmid)}")
+    return article_link(article.pmid, console)
 
 
 def _title(article: RelatedArticle) -> Text:

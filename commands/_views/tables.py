@@ -4,14 +4,16 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rich import box
-from rich.console import Console, Group, RenderableType
-from rich.table import Table
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.table import Column, Table
 from rich.text import Text
 
 from entrez_kit.services.esearch_reply import DROPPED
 
 from .._console import links_shown
-from .._formats.fields import Column, Record, as_data
+from .._formats.fields import Column as Cell
+from .._formats.fields import Record, as_data
 from .._formats.rows import cell
 from .text import (
     PMC,
@@ -58,13 +60,88 @@ class WarningLike(Protocol):
         """The warning in a sentence."""
 
 
-def grid(records: Iterable[Record], columns: Mapping[str, Column]) -> RenderableType:
+class Listing(Table):
+    """A table in the style of all; where a column would have to break what it holds, every row becomes a few lines.
+
+    Args:
+        columns: names of columns that break lines, or columns.
+        expand: whether it takes all the width there is.
+    """
+
+    def __init__(self, *columns: str | Column, expand: bool = False) -> None:
+        made = (wrapped(one) if isinstance(one, str) else one for one in columns)
+        super().__init__(*made, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), expand=expand)
+
+    def row(self, *values: object, style: str = "") -> None:
+        """Add a row; text of records is brought on one line, what is a text already stays as it is."""
+        self.add_row(*(value if isinstance(value, Text) else Text(line(value)) for value in values), style=style)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        needed = sum(map(_width_of, self.columns)) + COLUMN_GAP * (len(self.columns) - 1)
+        if needed <= options.max_width or len(self.columns) < 2:
+            yield from super().__rich_console__(console, options)
+            return
+        names = [str(column.header) for column in self.columns]
+        for cells in zip(*(column.cells for column in self.columns), strict=True):
+            yield facts(zip(names, cells, strict=True))
+            yield Text("")
+
+
+COLUMN_GAP: Final = 3
+LEAST: Final = 12
+"""A column that breaks lines is at least as wide as its longest word, or as this; a date and most words fit."""
+
+
+def _width_of(column: Column) -> int:
+    """Return how wide a column has to be."""
+    texts = [str(cell) for cell in (column.header, *column.cells)]
+    if column.no_wrap:
+        return max(cell_len(part) for text in texts for part in text.split("\n"))
+    return min(LEAST, max((cell_len(word) for text in texts for word in text.split()), default=1))
+
+
+def wrapped(name: str, share: int | None = None) -> Column:
+    """Return a column of text, with its share of what is left over."""
+    return Column(Text(name), overflow="fold", ratio=share)
+
+
+def fixed(name: str) -> Column:
+    """Return a column of which nothing is broken."""
+    return Column(Text(name), no_wrap=True)
+
+
+def number(name: str) -> Column:
+    """Return a column of numbers."""
+    return Column(Text(name), justify="right", no_wrap=True)
+
+
+def facts(rows: Iterable[tuple[str, object]], style: str = "dim") -> Table:
+    """Return names and values below each other, those without a value left out."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style=style, no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        if shown := value if isinstance(value, Text) else Text(line(value)):
+            table.add_row(name, shown)
+    return table
+
+
+def linked(text: str, address: str, console: Console) -> Text:
+    """Return an identifier, as a link where the terminal has them."""
+    return Text(text, style=f"cyan link {address}" if address and links_shown(console) else "cyan")
+
+
+def article_link(pmid: object, console: Console) -> Text:
+    """Return a PMID, as a link to PubMed where the terminal has them."""
+    return linked(str(pmid), page_address(PUBMED, pmid), console)
+
+
+def grid(records: Iterable[Record], columns: Mapping[str, Cell]) -> RenderableType:
     """Return a plain table of the fields the user named."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in columns:
-        table.add_column(Text(name), overflow="fold")
+    table = Listing(*columns)
+    table.show_edge = True
     for record in records:
-        table.add_row(*(Text(cell(column(record))) for column in columns.values()))
+        table.row(*(Text(cell(column(record))) for column in columns.values()))
     return table
 
 
@@ -103,14 +180,14 @@ def warning_line(message: str) -> Text:
     return Text.assemble(("Warning: ", "bold yellow"), (line(message), "yellow"))
 
 
-def _hits(result: "SearchResult", console: Console) -> Table:
+def _hits(result: "SearchResult", console: Console) -> Listing:
     summaries = {summary.pmid: {**as_data(summary), "kind": _kind(summary)} for summary in result.brief_summaries}
     first = result.search_parameters.offset + 1
     wide = console.width >= WIDE
     table = _article_table(wide and bool(summaries), numbered=True, titled=bool(summaries))
     for rank, pmid in enumerate(result.pmids, start=first):
         record = summaries.get(pmid)
-        cells: list[RenderableType] = [Text(str(rank), style="dim"), _pmid(pmid, console)]
+        cells: list[RenderableType] = [Text(str(rank), style="dim"), article_link(pmid, console)]
         if record is not None:
             cells += _summary_cells(record, wide)
         elif summaries:
@@ -160,28 +237,23 @@ def _record_cells(record: Record, wide: bool, console: Console) -> list[Renderab
     ids = _ids(record, console)
     if wide:
         return [
-            _pmid(str(record["pmid"]), console),
+            article_link(str(record["pmid"]), console),
             Text("\n").join([title, ids]) if ids else title,
             Text(people(record.get("authors"), 3)),
             Text(source_of(record)),
         ]
     below = _below(people(record.get("authors"), 2), source_of(record))
     lines = [part for part in (title, below, ids) if part]
-    return [_pmid(str(record["pmid"]), console), Text("\n").join(lines)]
+    return [article_link(str(record["pmid"]), console), Text("\n").join(lines)]
 
 
-def _article_table(wide: bool, *, numbered: bool, titled: bool) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
-    if numbered:
-        table.add_column("#", justify="right", no_wrap=True)
-    table.add_column("PMID", no_wrap=True)
+def _article_table(wide: bool, *, numbered: bool, titled: bool) -> Listing:
+    columns = [*([number("#")] if numbered else []), fixed("PMID")]
     if titled:
-        table.add_column("Title" if wide else "Article", ratio=4 if wide else None, overflow="fold")
+        columns.append(wrapped("Title", 4) if wide else wrapped("Article"))
     if wide:
-        table.add_column("Authors", ratio=2, overflow="fold")
-        table.add_column("Source", ratio=3, overflow="fold")
-        table.expand = True
-    return table
+        columns += [wrapped("Authors", 2), wrapped("Source", 3)]
+    return Listing(*columns, expand=wide)
 
 
 def _summary_cells(record: Record, wide: bool) -> list[RenderableType]:
@@ -215,10 +287,6 @@ def titled(record: Record, title: str | None = None) -> Text:
     if is_corrected(record):
         text.append(" (corrected)", style="bold yellow")
     return text
-
-
-def _pmid(pmid: str, console: Console) -> Text:
-    return Text(pmid, style=f"cyan link {page_address(PUBMED, pmid)}" if links_shown(console) else "cyan")
 
 
 def _ids(record: Mapping[str, Any], console: Console) -> Text:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final, Literal
 from pydantic import Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from entrez_kit.citations.style.names import StyleName, read_styles
+from entrez_kit.citations.style.names import STYLE_NAMES, StyleName, read_styles
 from entrez_kit.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warned, sparse
 from entrez_kit.operation import Operation, Outcomes
@@ -26,7 +26,7 @@ class CitationsRequest(Request):
     citation_styles: list[StyleName] = Field(
         default=["apa"],
         min_length=1,
-        description="Citation styles: apa, mla, vancouver, ama, chicago, nature, ris, bibtex, csl or nbib.",
+        description=f"Citation styles: {', '.join(STYLE_NAMES[:-1])} or {STYLE_NAMES[-1]}.",
     )
     markup: SkipJsonSchema[Literal["plain", "markdown", "html"]] = Field(
         default="plain", description="How formatted styles are marked: plain, markdown or html."

@@ -4,7 +4,7 @@ from typing import ClassVar, Final, Literal, get_args
 
 from pydantic import Field
 
-from entrez_kit.claims.passages import DifferenceKind
+from entrez_kit.claims.passages import ClaimDifference
 from entrez_kit.fulltext.models import Unavailable
 from entrez_kit.model import Request, Result, Warn, sparse
 from entrez_kit.pubmed.standing import Standing
@@ -29,14 +29,6 @@ class VerifyRequest(Request):
     claims: list[Claim] = Field(
         min_length=1, max_length=MAX_CLAIMS, description='E.g. [{"text": "...", "ids": ["99000001"]}].'
     )
-
-
-class ClaimDifference(Result):
-    """What a claim says otherwise than the passage; one of the two may be empty."""
-
-    kind: DifferenceKind
-    claimed: str
-    found: str
 
 
 class Place(Result):

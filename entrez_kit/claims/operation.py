@@ -9,7 +9,6 @@ from entrez_kit import tracing
 from entrez_kit.claims.models import (
     MAX_MCP_CLAIMS,
     STATUSES,
-    ClaimDifference,
     Place,
     VerifiedClaim,
     VerifyRequest,
@@ -211,9 +210,7 @@ def _verified(text: str, ids: Sequence[str], cited: Sequence[_Paper], papers: Se
     elif twins:
         outcome.place, twin = max(twins, key=lambda pair: pair[1].likeness)
         outcome.status = "altered"
-        outcome.differences = [
-            ClaimDifference(kind=one.kind, claimed=one.claimed, found=one.found) for one in twin.differences
-        ]
+        outcome.differences = twin.differences
     # Where a text is missing, nobody can say that the claim is not in it.
     missing = [paper for paper in cited if not paper.has_full_text]
     outcome.unavailable = [paper.unavailable for paper in missing if paper.unavailable is not None]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final, Literal
 
+from entrez_kit.model import Result
 from entrez_kit.sentences import sentence_breaks
 
 DifferenceKind = Literal["number", "unit", "negation", "words"]
@@ -70,9 +71,8 @@ class Passage:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """What a claim says otherwise than a passage; one of the two may be empty."""
+class ClaimDifference(Result):
+    """What a claim says otherwise than the passage; one of the two may be empty."""
 
     kind: DifferenceKind
     claimed: str
@@ -84,7 +84,7 @@ class Twin:
     """A passage that says nearly what a claim says; ``likeness`` is 1.0 where they hold the same words."""
 
     passage: Passage
-    differences: list[Disagreement]
+    differences: list[ClaimDifference]
     likeness: float
 
 
@@ -254,7 +254,7 @@ def _compared(window: Sequence[Token], claim: Folded, text: str) -> Twin | None:
     if same / (behind - first) < LIKE:
         return None
     matcher.set_seq1(theirs[first:behind])
-    differences: list[Disagreement] = []
+    differences: list[ClaimDifference] = []
     for tag, i1, i2, j1, j2 in matcher.get_opcodes():
         found, claimed = window[first + i1 : first + i2], claim.tokens[j1:j2]
         if tag != "equal" and _in_a_row(found) != _in_a_row(claimed):  # else one of them is hyphenated
@@ -280,7 +280,7 @@ def _behind_number(claim: Folded, at: int) -> bool:
     return at > 0 and claim.tokens[at - 1].is_number
 
 
-def _difference(theirs: Sequence[Token], text: str, claim: Folded, start: int, end: int) -> Disagreement:
+def _difference(theirs: Sequence[Token], text: str, claim: Folded, start: int, end: int) -> ClaimDifference:
     mine = claim.tokens[start:end]
     words = [token.text for token in (*mine, *theirs)]
     kind: DifferenceKind = "words"
@@ -290,7 +290,7 @@ def _difference(theirs: Sequence[Token], text: str, claim: Folded, start: int, e
         kind = "negation"
     elif _behind_number(claim, start) and len(words) <= 6:
         kind = "unit"
-    return Disagreement(kind, _quoted(claim.text, mine), _quoted(text, theirs))
+    return ClaimDifference(kind=kind, claimed=_quoted(claim.text, mine), found=_quoted(text, theirs))
 
 
 def _quoted(text: str, tokens: Sequence[Token]) -> str:

@@ -53,11 +53,6 @@ class Doc(DocFields):
     article: bytes
     chunks: Sequence[Chunk]
 
-    @property
-    def terms(self) -> str:
-        """MeSH descriptors and keywords, for the full-text index."""
-        return "; ".join((*self.mesh, *self.keywords))
-
     @classmethod
     def of(cls, article: Article) -> "Doc":
         """Take over an article as PubMed has it."""
@@ -104,27 +99,12 @@ class Doc(DocFields):
         )
 
 
-def content_hash(
-    *,
-    title: str | None,
-    abstract: str | None,
-    journal: str | None,
-    pub_types: Sequence[str],
-    pdat: str | None,
-    pmcid: str | None,
-) -> str:
+def content_hash(*, pub_types: Sequence[str], **texts: str | None) -> str:
     """Return the SHA-256 over the canonical JSON of what makes a version of a record.
 
     MeSH headings are not part of it: NLM revises them all the time without the article changing, and says so by LR.
     """
-    content = {
-        "title": title,
-        "abstract": abstract,
-        "journal": journal,
-        "pub_types": sorted(pub_types),
-        "pdat": pdat,
-        "pmcid": pmcid,
-    }
+    content = {**texts, "pub_types": sorted(pub_types)}
     return hashlib.sha256(_CANONICAL.encode(content).encode("utf-8", "surrogatepass")).hexdigest()
 
 

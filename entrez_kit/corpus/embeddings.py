@@ -31,6 +31,8 @@ MEDCPT: Final = "medcpt"
 """In the names of models whose vector is that of the first token; their files do not say so."""
 BATCH: Final = 256
 """Texts per request; OpenAI takes 2,048 and 300,000 tokens."""
+_CHECK_KEY: Final = "Check the key, or search without embeddings (ENTREZ_KIT_EMBEDDINGS=none)."
+_CHECK_MODEL: Final = "Check ENTREZ_KIT_EMBEDDINGS_MODEL, or set ENTREZ_KIT_EMBEDDINGS=none."
 LONGEST: Final = 8_000
 """Characters of a text that are embedded; chunks stay far below."""
 
@@ -234,29 +236,20 @@ class OpenAIEmbeddings:
         return self._client
 
     def _refused(self, status: int) -> EmbeddingsError:
-        details = {"reason": "refused", "status": status, "model": self.model}
+        problem, reason = f"refused the texts with status {status}", "refused"
+        hint: str | None = _CHECK_MODEL
         if status in (401, 403):
-            return EmbeddingsError(
-                "OpenAI does not accept OPENAI_API_KEY.",
-                recovery_hint="Check the key, or search without embeddings (ENTREZ_KIT_EMBEDDINGS=none).",
-                details=details,
-            )
-        if status == 404:
-            return EmbeddingsError(
-                f"OpenAI has no model {self.model}.",
-                recovery_hint="Choose another with ENTREZ_KIT_EMBEDDINGS_MODEL.",
-                details=details,
-            )
-        if status == 429:
-            return EmbeddingsError(
-                "OpenAI refused because of its rate limit or quota.", details={**details, "reason": "rate_limited"}
-            )
-        if status >= 500 or status in (408, 409):
-            return EmbeddingsError(f"OpenAI answered with status {status}.", details={**details, "reason": "failed"})
+            problem, hint = "does not accept OPENAI_API_KEY", _CHECK_KEY
+        elif status == 404:
+            problem, hint = f"has no model {self.model}", "Choose another with ENTREZ_KIT_EMBEDDINGS_MODEL."
+        elif status == 429:
+            problem, reason, hint = "refused because of its rate limit or quota", "rate_limited", None
+        elif status >= 500 or status in (408, 409):
+            problem, reason, hint = f"answered with status {status}", "failed", None
         return EmbeddingsError(
-            f"OpenAI refused the texts with status {status}.",
-            recovery_hint="Check ENTREZ_KIT_EMBEDDINGS_MODEL, or set ENTREZ_KIT_EMBEDDINGS=none.",
-            details=details,
+            f"OpenAI {problem}.",
+            recovery_hint=hint,
+            details={"reason": reason, "status": status, "model": self.model},
         )
 
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, PrivateAttr, field_validator
+from pydantic import AfterValidator, Field, PrivateAttr
 
 from entrez_kit.errors import EntrezKitError
 from entrez_kit.model import Request, Result
@@ -14,13 +14,13 @@ def _not_blank(value: str) -> str:
     return value
 
 
-QueryKey = Annotated[str, AfterValidator(_not_blank)]
+NotBlank = Annotated[str, AfterValidator(_not_blank)]
 
 
 class CheckpointGetRequest(Request):
     """Whose checkpoint to read."""
 
-    query_key: QueryKey = Field(min_length=1, description="Name of the corpus.")
+    query_key: NotBlank = Field(min_length=1, description="Name of the corpus.")
 
 
 class CheckpointGetResult(Result):
@@ -33,8 +33,14 @@ class CheckpointGetResult(Result):
 class CheckpointSetRequest(Request):
     """Whose checkpoint to set, and where to."""
 
-    query_key: QueryKey = Field(min_length=1, description="Name of the corpus.")
+    query_key: NotBlank = Field(min_length=1, description="Name of the corpus.")
     last_edat: str = Field(description="UTC time, ISO 8601.")
+
+
+class NotedCheckpointRequest(CheckpointSetRequest):
+    """A checkpoint to set, and what the log says about it."""
+
+    note: str | None = Field(default=None, description="What the log says about it.")
 
 
 class CheckpointSetResult(Result):
@@ -46,16 +52,15 @@ class CheckpointSetResult(Result):
 class SyncRequest(Request):
     """Which query to follow, and under which name."""
 
-    query_key: str = Field(min_length=1, description="Name of the corpus.")
-    term: str = Field(min_length=1, description="PubMed query; always the same for a key.")
+    query_key: NotBlank = Field(min_length=1, description="Name of the corpus.")
+    term: NotBlank = Field(min_length=1, description="PubMed query; always the same for a key.")
     overlap_days: int = Field(default=5, ge=0, description="Days before the checkpoint to look at again.")
 
-    @field_validator("query_key", "term")
-    @classmethod
-    def _not_blank(cls, value: str) -> str:
-        if not value.strip():
-            raise ValueError("must not be blank")
-        return value
+
+class SyncHereRequest(SyncRequest):
+    """What the terminal may ask of a sync beyond the contract."""
+
+    replace_term: bool = Field(default=False, description="Start the key anew with another term.")
 
 
 class SyncResult(Result):

@@ -1,14 +1,15 @@
 """The five operations of the corpus contract."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
-
-from pydantic import Field
 
 from entrez_kit.corpus.models import (
     CheckpointGetRequest,
     CheckpointGetResult,
     CheckpointSetRequest,
     CheckpointSetResult,
+    NotedCheckpointRequest,
+    SyncHereRequest,
     SyncPlan,
     SyncRequest,
     SyncResult,
@@ -53,8 +54,7 @@ def sync(services: Services, request: SyncRequest, *, max_first: int | None = No
     """
     from entrez_kit.corpus.sync import Sync
 
-    replace_term = isinstance(request, SyncHereRequest) and request.replace_term
-    return Sync(services, request, replace_term=replace_term, max_first=max_first, afterwards=_index)
+    return Sync(services, request, max_first=max_first, afterwards=_index)
 
 
 def _index(services: Services, result: SyncResult) -> None:
@@ -82,17 +82,11 @@ def sync_for_agents(services: Services, request: SyncRequest) -> SyncResult:
     return sync(services, request, max_first=MAX_FIRST_MCP_SYNC).result()
 
 
-class SyncHereRequest(SyncRequest):
-    """What the terminal may ask of a sync beyond the contract."""
-
-    replace_term: bool = Field(default=False, description="Start the key anew with another term.")
-
-
-def plan_here(services: Services, request: SyncHereRequest) -> SyncPlan:
+def plan(services: Services, request: SyncHereRequest) -> SyncPlan:
     """Count what a sync would look at, and change nothing."""
     from entrez_kit.corpus.sync import sync_plan
 
-    return sync_plan(services, request, replace_term=request.replace_term)
+    return sync_plan(services, request)
 
 
 def checkpoint_get(services: Services, request: CheckpointGetRequest) -> CheckpointGetResult:
@@ -107,35 +101,22 @@ def checkpoint_get(services: Services, request: CheckpointGetRequest) -> Checkpo
     return CheckpointGetResult(query_key=request.query_key, last_edat=found.last_edat if found else None)
 
 
-def checkpoint_set(
-    services: Services, request: CheckpointSetRequest, *, note: str | None = None
-) -> CheckpointSetResult:
+def checkpoint_set(services: Services, request: CheckpointSetRequest) -> CheckpointSetResult:
     """Set the date of entry (EDAT) the next sync starts from; the change is logged.
 
     Use it to look at older records again, e.g. last_edat "2025-08-17T00:00:00Z".
 
     Args:
         services: the corpus.
-        request: which checkpoint, and where to.
-        note: what the log says about it.
+        request: which checkpoint, and where to; what the log says about it.
 
     Raises:
         InvalidInput: last_edat is no time, or lies in the future.
         StoreError: the corpus cannot be written.
     """
+    note = request.note if isinstance(request, NotedCheckpointRequest) else None
     services.corpus.set_checkpoint(request.query_key, request.last_edat, note)
     return CheckpointSetResult(ok=True)
-
-
-class NotedCheckpointRequest(CheckpointSetRequest):
-    """A checkpoint to set, and what the log says about it."""
-
-    note: str | None = Field(default=None, description="What the log says about it.")
-
-
-def checkpoint_set_here(services: Services, request: NotedCheckpointRequest) -> CheckpointSetResult:
-    """Set a checkpoint, with a note."""
-    return checkpoint_set(services, request, note=request.note)
 
 
 SYNC: Final = Operation(
@@ -206,36 +187,15 @@ CHECKPOINT_SET: Final = Operation(
     closed=True,
 )
 
-SYNC_HERE: Final = Operation(
-    name=SYNC.name,
-    outcomes=sync,
-    collect=sync_result,
-    request=SyncHereRequest,
-    method=SYNC.method,
-    command=SYNC.command,
-    toolset=TOOLSET,
-    title=SYNC.title,
-    read_only=False,
-    error_document=corpus_envelope,
-)
+SYNC_HERE: Final = replace(SYNC, request=SyncHereRequest)
 SYNC_PLAN: Final = Operation(
     name=SYNC.name,
-    function=plan_here,
+    function=plan,
     method=SYNC.method,
     command=SYNC.command,
     toolset=TOOLSET,
     title="Plan a sync",
-    read_only=True,
     error_document=corpus_envelope,
 )
-CHECKPOINT_NOTED: Final = Operation(
-    name=CHECKPOINT_SET.name,
-    function=checkpoint_set_here,
-    method=CHECKPOINT_SET.method,
-    command=CHECKPOINT_SET.command,
-    toolset=TOOLSET,
-    title=CHECKPOINT_SET.title,
-    read_only=False,
-    error_document=corpus_envelope,
-)
+CHECKPOINT_NOTED: Final = replace(CHECKPOINT_SET, request=NotedCheckpointRequest)
 """Not in the catalogue: what the terminal may ask beyond the contract, which is closed."""

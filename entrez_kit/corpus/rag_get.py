@@ -40,6 +40,9 @@ class RagGetRequest(Request):
     )
 
 
+_COLUMNS: Final = ("title", "abstract", "journal", "pub_types", "pdat", "edat", "lr", "pmcid", "version")
+
+
 class RagDocument(Result):
     """A record of the corpus; ``version`` counts its revisions since it was first fetched."""
 
@@ -96,23 +99,11 @@ def rag_get(services: Services, request: RagGetRequest) -> RagDocument:
             recovery_hint=Wording("Call ", NextCall("rag_search"), " for records that are current."),
             details={"reason": "withdrawn", "version": found.version},
         )
+    today = store.clock().date()
     document = RagDocument(
         doc_id=f"pmid:{found.pmid}",
-        title=found.title,
-        abstract=found.abstract,
-        journal=found.journal,
-        pub_types=list(found.pub_types),
-        pdat=found.pdat,
-        edat=found.edat,
-        lr=found.lr,
-        pmcid=found.pmcid,
-        quality=quality(
-            found.quality,
-            found.pdat,
-            store.clock().date(),
-            retracted=found.retraction_status == RETRACTED,
-        ),
-        version=found.version,
+        **{name: getattr(found, name) for name in _COLUMNS},
+        quality=quality(found.quality, found.pdat, today, retracted=found.retraction_status == RETRACTED),
         standing=found.standing if request.details else None,
     )
     document._remarks = [f"{document.doc_id} {found.standing.note}"] if found.standing is not None else []

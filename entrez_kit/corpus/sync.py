@@ -8,24 +8,23 @@ PubMed counts fewer records than are here, those that it does not list are asked
 """
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import partial
 from typing import Final
 
 from entrez_kit import tracing
 from entrez_kit.corpus.documents import Doc
-from entrez_kit.corpus.models import SyncPlan, SyncRequest, SyncResult
+from entrez_kit.corpus.models import SyncHereRequest, SyncPlan, SyncRequest, SyncResult
+from entrez_kit.corpus.store import reading
 from entrez_kit.corpus.store.checkpoints import Checkpoint, Ending, Job
-from entrez_kit.corpus.store.store import Store
 from entrez_kit.corpus.store.writing import Upserted
-from entrez_kit.corpus.times import day_of
+from entrez_kit.corpus.times import day_of, stamp
 from entrez_kit.entrez_query import MAX_PUBMED_RESULTS, broadening, check_balance, date_clause
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.operation import Outcomes
 from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, Slicer, Window, as_day
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
-from entrez_kit.pubmed.search import warnings_about
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
 from entrez_kit.transport.in_flight import in_order
@@ -41,18 +40,12 @@ ADVISED_REQUESTS: Final = 1_000
 """NCBI asks for larger jobs to be run at night or on weekends."""
 
 
-def sync_delta(
-    services: Services,
-    request: SyncRequest,
-    *,
-    replace_term: bool = False,
-    max_first: int | None = None,
-) -> SyncResult:
+def sync_delta(services: Services, request: SyncRequest) -> SyncResult:
     """Bring a local corpus up to date with a PubMed query; see ``Sync``."""
-    return Sync(services, request, replace_term=replace_term, max_first=max_first).result()
+    return Sync(services, request).result()
 
 
-def sync_plan(services: Services, request: SyncRequest, *, replace_term: bool = False) -> SyncPlan:
+def sync_plan(services: Services, request: SyncRequest) -> SyncPlan:
     """Count what a sync would look at, and change nothing.
 
     Raises:
@@ -60,7 +53,7 @@ def sync_plan(services: Services, request: SyncRequest, *, replace_term: bool = 
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
     """
-    search = _WindowSearch.of(services, services.corpus, request, replace_term=replace_term)
+    search = _WindowSearch.of(services, request)
     entries = search.entries(retmax=0)
     slicer = search.revisions()
     revisions = slicer.ask(search.older, 0)[0].count if slicer else 0
@@ -115,7 +108,7 @@ class _WindowSearch:
             self.modified_since = _days_before(day_of(before.last_scan_at), max(overlap, 1))
 
     @classmethod
-    def of(cls, services: Services, store: Store, request: SyncRequest, *, replace_term: bool) -> "_WindowSearch":
+    def of(cls, services: Services, request: SyncRequest) -> "_WindowSearch":
         """Read the checkpoint and see what is left to do.
 
         Raises:
@@ -123,10 +116,9 @@ class _WindowSearch:
         """
         term = " ".join(request.term.split())
         check_balance(term, "term")
-        before = store.get_checkpoint(request.query_key)
+        before = services.corpus.get_checkpoint(request.query_key)
         replaces = before is not None and before.term is not None and before.term != term
-        if replaces and not replace_term:
-            assert before is not None
+        if before is not None and replaces and not (isinstance(request, SyncHereRequest) and request.replace_term):
             raise InvalidInput(
                 Wording(Argument("term"), f": the key {request.query_key!r} follows another query: {before.term}"),
                 invalid_input=f"term={request.term}",
@@ -136,7 +128,7 @@ class _WindowSearch:
                 ),
                 details={"reason": "term_changed", "query_key": request.query_key, "term": before.term},
             )
-        return cls(services, request, term, before, store.clock().date(), replaces)
+        return cls(services, request, term, before, services.corpus.clock().date(), replaces)
 
     @property
     def slicer(self) -> Slicer:
@@ -153,7 +145,7 @@ class _WindowSearch:
     def remarks(self, reply: ESearchReply) -> list[str]:
         """Say what NCBI dropped of the term, and whether the corpus gets more than the term asks for."""
         verdict = broadening(self.term, reply, lambda term: None)
-        return [warning.message for warning in warnings_about(reply, verdict)]
+        return [warning.message for warning in verdict.warnings(reply)]
 
     def entries(self, retmax: int = MAX_PUBMED_RESULTS) -> ESearchReply:
         """Ask for the entries: how many there are, and their PMIDs where PubMed shows all."""
@@ -192,8 +184,7 @@ class Sync(Outcomes[Upserted]):
 
     Args:
         services: the clients and the corpus.
-        request: key, term and overlap.
-        replace_term: let the key start anew with another term.
+        request: key, term and overlap; whether the key may start anew with another term.
         max_first: refuse to fetch more records than this.
         afterwards: what is done with what was stored.
 
@@ -214,13 +205,12 @@ class Sync(Outcomes[Upserted]):
         services: Services,
         request: SyncRequest,
         *,
-        replace_term: bool = False,
         max_first: int | None = None,
         afterwards: Callable[[Services, SyncResult], None] | None = None,
     ) -> None:
         super().__init__()
         self._services, self._request = services, request
-        self._replace_term, self._max_first, self._afterwards = replace_term, max_first, afterwards
+        self._max_first, self._afterwards = max_first, afterwards
         self._done: SyncResult | None = None
         self.store = services.corpus
         self.job: Job = Job("", "", "", self.store.clock(), self.store.clock())
@@ -241,12 +231,12 @@ class Sync(Outcomes[Upserted]):
     def __iter__(self) -> Iterator[Upserted]:
         request = self._request
         with self.store.sync_lock(request.query_key):
-            search = _WindowSearch.of(self._services, self.store, request, replace_term=self._replace_term)
+            search = _WindowSearch.of(self._services, request)
             whole = search.entries()
             if self._max_first is not None and whole.count > self._max_first:
                 raise _too_many(request, whole.count, self._max_first)
             self.search = search
-            self.retrieval = Retrieval(search.services, medline=False, patient=True)
+            self.retrieval = Retrieval(search.services, medline=False, patient=True, keep="fields")
             yield from self._run(whole)
         result = self._result()
         if self._afterwards is not None:
@@ -289,7 +279,7 @@ class Sync(Outcomes[Upserted]):
     def _work(self, whole: ESearchReply) -> Iterator[Upserted]:
         search = self.search
         self.known_lacking = set(self.store.unavailable(search.query_key))
-        self.had_members = self.store.has_members(search.query_key)
+        self.had_members = self.store.read(reading.has_members, search.query_key)
         self.followed_to = search.window.first if search.window else FIRST
         self.total = whole.count
         yield from self._leg(search.slicer, whole, search.window, follows_entries=True)
@@ -325,38 +315,32 @@ class Sync(Outcomes[Upserted]):
         self.unlisted += max(0, piece.count - len(pmids))
         if follows_entries:
             yield from self._look_for_deletions(piece, pmids)
-        batches = [pmids[start : start + BATCH] for start in range(0, len(pmids), BATCH)]
+        batches = _batches(pmids)
         here = [self.store.fresh(self.job, batch) for batch in batches]
+        yield from self._bring(batches, here, follows_entries=follows_entries)
+
+    def _bring(
+        self, batches: Sequence[Sequence[int]], here: Sequence[Mapping[int, str | None]], *, follows_entries: bool
+    ) -> Iterator[Upserted]:
+        """Fetch and commit what is not here; the checkpoint moves with the last batch, unless something is missing."""
         wanted = [[pmid for pmid in batch if pmid not in fresh] for batch, fresh in zip(batches, here, strict=True)]
         for number, (docs, failed, lacking) in enumerate(self._fetched(wanted)):
-            ends_slice = follows_entries and number + 1 == len(batches)
-            yield self._commit(docs, failed, lacking, here[number], ends_slice=ends_slice)
+            self.failed |= failed
+            self.lacking |= dict.fromkeys(lacking)
+            entered = filter(None, (self.highest, *here[number].values(), *(doc.edat for doc in docs)))
+            self.highest = max(entered, default=None)
+            ends = follows_entries and number + 1 == len(batches) and self._complete
+            yield self._note_standings(
+                self.store.commit_batch(
+                    self.job,
+                    docs,
+                    already_here=here[number],
+                    unavailable=lacking,
+                    advance_to=self.highest if ends else None,
+                )
+            )
             if self.gave_up:
                 return
-
-    def _commit(
-        self,
-        docs: list[Doc],
-        failed: dict[int, EntrezKitError],
-        lacking: list[int],
-        fresh: dict[int, str | None],
-        *,
-        ends_slice: bool,
-    ) -> Upserted:
-        """Commit one batch; the checkpoint moves with the last one of a slice, unless one is missing."""
-        self.failed |= failed
-        self.lacking |= dict.fromkeys(lacking)
-        for edat in (*fresh.values(), *(doc.edat for doc in docs)):
-            if edat and (self.highest is None or edat > self.highest):
-                self.highest = edat
-        done = self.store.commit_batch(
-            self.job,
-            docs,
-            already_here=fresh,
-            unavailable=lacking,
-            advance_to=self.highest if ends_slice and self._complete else None,
-        )
-        return self._note_standings(done)
 
     def _fetched(
         self, batches: Sequence[Sequence[int]]
@@ -391,14 +375,8 @@ class Sync(Outcomes[Upserted]):
 
     def _ask_again(self) -> Iterator[Upserted]:
         """Ask for what earlier syncs found listed and could not get."""
-        again = sorted(self.known_lacking - set(self.lacking))
-        batches = [again[start : start + BATCH] for start in range(0, len(again), BATCH)]
-        for docs, failed, lacking in self._fetched(batches):
-            self.failed |= failed
-            self.lacking |= dict.fromkeys(lacking)
-            yield self.store.commit_batch(self.job, docs)
-            if self.gave_up:
-                return
+        batches = _batches(sorted(self.known_lacking - set(self.lacking)))
+        yield from self._bring(batches, [{}] * len(batches), follows_entries=False)
 
     def _look_for_deletions(self, piece: DateSlice, listed: Sequence[int]) -> Iterator[Upserted]:
         """Ask for members that a slice no longer lists although they were entered in its days: withdrawn, or changed.
@@ -425,9 +403,8 @@ class Sync(Outcomes[Upserted]):
         try:
             while waiting and not self.gave_up:
                 window = waiting.pop()
-                here = self.store.count_entered(
-                    self.search.query_key, window.first.isoformat(), window.last.isoformat()
-                )
+                days = window.first.isoformat(), window.last.isoformat()
+                here = self.store.read(reading.count_entered, self.search.query_key, *days)
                 reply = slicer.ask(window, 0)[0] if here else None
                 if reply is None or reply.count == here:
                     continue
@@ -443,11 +420,11 @@ class Sync(Outcomes[Upserted]):
 
     def _ask_what_became_of(self, first: date, last: date, listed: Sequence[int]) -> Iterator[Upserted]:
         """Ask for the members entered between two days that a search of these days does not list."""
-        members = self.store.unseen(self.job, first.isoformat(), last.isoformat())
+        days, since = (first.isoformat(), last.isoformat()), stamp(self.job.seen_since)
+        members = self.store.read(reading.unseen, self.search.query_key, *days, since)
         gone = sorted(set(members) - set(listed) - set(self.lacking))
         self.total += len(gone)
-        batches = [gone[start : start + BATCH] for start in range(0, len(gone), BATCH)]
-        for docs, failed, deleted in self._fetched(batches):
+        for docs, failed, deleted in self._fetched(_batches(gone)):
             unmatched = [doc.pmid for doc in docs]
             self.failed |= failed
             done = self.store.commit_batch(self.job, docs, deleted=deleted, unmatched=unmatched)
@@ -525,6 +502,10 @@ class Sync(Outcomes[Upserted]):
             recovery_hint=Wording("What came is stored. ", AGAIN, ": it continues where this one could not."),
             details={**details, "partial": True, "missing": [str(pmid) for pmid in missing]},
         )
+
+
+def _batches(pmids: Sequence[int]) -> list[Sequence[int]]:
+    return [pmids[start : start + BATCH] for start in range(0, len(pmids), BATCH)]
 
 
 def _records(pmids: Sequence[int] | dict[int, EntrezKitError]) -> str:

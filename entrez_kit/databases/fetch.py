@@ -2,18 +2,18 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 
 from pydantic import Field
 
-from entrez_kit.batches import in_batches
+from entrez_kit.batches import Pulse, in_batches
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.databases.summary import IdOutcome, LookUp, look_up, missing_ids
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.model import Request, Result, sparse
-from entrez_kit.operation import Operation
+from entrez_kit.model import Request, Result, Warn, sparse
+from entrez_kit.operation import InParts, Operation
 from entrez_kit.services import Services
+from entrez_kit.wording import listed
 
 BATCH: Final = 200
 """Records per EFetch; NCBI asks for POST beyond that, and a lost batch costs little."""
@@ -32,13 +32,6 @@ class EntrezFetchRequest(Request):
     )
 
 
-class FetchWarning(Result):
-    """Something about the records that their text does not show; ``code`` is stable."""
-
-    code: str
-    message: str
-
-
 class EntrezFetchResult(Result):
     """The records as NCBI sent them, each once, in the order of the ids; ``outcomes`` is present when any is missing.
 
@@ -54,7 +47,7 @@ class EntrezFetchResult(Result):
     content: str
     not_found_ids: list[str] = sparse([])
     outcomes: list[IdOutcome] = sparse([])
-    warnings: list[FetchWarning] = sparse([])
+    warnings: list[Warn] = sparse([])
 
     def shortfall(self) -> EntrezKitError | None:
         """Report ids without a record."""
@@ -62,16 +55,132 @@ class EntrezFetchResult(Result):
         return missing_ids(self.db, self.outcomes, found)
 
 
-def entrez_fetch(services: Services, request: EntrezFetchRequest) -> EntrezFetchResult:
+class FetchedRecord(NamedTuple):
+    """What became of one id, and what follows in the text of all records: all that came with the record, or nothing."""
+
+    outcome: IdOutcome
+    content: str
+
+
+class FetchedRecords(InParts[str, FetchedRecord]):
+    """What becomes of each id, in order; what they bring is one text when it is put together."""
+
+    PART = 1_000
+
+    def __init__(self, services: Services, request: EntrezFetchRequest) -> None:
+        super().__init__(services, request.ids)
+        self._request = request
+        self._summaries, self._records = (Pulse(patient=len(request.ids) > BATCH) for _ in range(2))
+        self._fetched: set[str] = set()
+        self._unchecked: list[str] = []
+
+    def __iter__(self) -> Iterator[FetchedRecord]:
+        check_database(self._services, self._request.db)
+        text = JoinedReplies()
+        held: FetchedRecord | None = None
+        for item in super().__iter__():
+            if held is not None:
+                yield held
+            held = item._replace(content=text.add(item.content))
+        if not self.found and (error := self.error or self.shortfall()):
+            raise error
+        if held is not None:
+            yield held._replace(content=held.content + text.end())
+        if not text.whole:
+            several = "The records came in several documents, which stand one after the other."
+            self.warnings.append(Warn(code="several_documents", message=several))
+        if self._unchecked:
+            message = f"Whether all of these exist was not checked: {listed(self._unchecked)}"
+            self.warnings.append(Warn(code="not_verified", message=message, terms=self._unchecked))
+
+    def _part(self, start: int, inputs: Sequence[str]) -> Iterator[FetchedRecord]:
+        known = self._existing(inputs)
+        contents: dict[str, bytes] = {}
+        refused: dict[str, EntrezKitError] = {}
+        failed: dict[str, EntrezKitError] = {}
+        for group, verified in self._groups(known, inputs):
+            # Ids that are not known to exist may be refused, the others may not.
+            refusals = (EntityNotFound,) if verified else (EntityNotFound, InvalidInput)
+            at_once = self._services.eutils.at_once
+            asked = in_batches(group, BATCH, self._ask, refusals=refusals, pulse=self._records, at_once=at_once)
+            for batch, content in asked.answers:
+                contents[batch[0]] = content
+                self._fetched.update(batch)
+            refused |= asked.refused
+            failed |= asked.failed
+        for given, uid in known.uids.items():
+            # What EFetch says it has not, and ESummary describes, is a failure of EFetch.
+            if uid in refused and given in known.documents and isinstance(refused[uid], EntityNotFound):
+                failed[uid] = UpstreamError(
+                    f"{refused[uid].message.rstrip('.')}. ESummary describes it all the same.",
+                    details={"reason": "contradiction", "service": "eutils", "endpoint": "efetch"},
+                )
+        self.error = self.error or next(iter(failed.values()), None)
+        for given in inputs:
+            uid = known.uids[given] or ""
+            if uid in self._fetched:
+                if given in known.failed:
+                    self._unchecked.append(given)
+                yield FetchedRecord(IdOutcome(id=given, status="found"), _text(contents.pop(uid, b"")))
+            elif uid in failed:
+                yield FetchedRecord(IdOutcome(id=given, status="error", message=failed[uid].message), "")
+            elif uid in refused:
+                yield FetchedRecord(IdOutcome(id=given, status="not_found", message=refused[uid].message), "")
+            else:
+                yield FetchedRecord(known.outcome(given), "")
+
+    def _outcome(self, item: FetchedRecord) -> IdOutcome:
+        return item.outcome
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report ids without a record."""
+        return missing_ids(self._request.db, self.missing, self.found)
+
+    def _existing(self, ids: Sequence[str]) -> LookUp:
+        """Ask which ids exist; where ESummary gives no verdict, as for a database without summaries, all may."""
+        db = self._request.db
+        try:
+            return look_up(self._services, db, ids, pulse=self._summaries)
+        except InvalidInput as exc:
+            unknown = LookUp(db, LookUp.read(db, ids))
+            unknown.failed = {given: exc for given, uid in unknown.uids.items() if uid is not None}
+            return unknown
+
+    def _groups(self, known: LookUp, ids: Sequence[str]) -> Iterator[tuple[list[str], bool]]:
+        """Yield ids to fetch together, in order, and whether they are known to exist.
+
+        An accession without a summary may still be one EFetch knows: it is asked for alone, lest it spoils the others.
+        """
+        group: list[str] = []
+        seen: set[str] = set()
+        for given in ids:
+            uid = known.uids[given]
+            if uid is None or uid in seen or uid in self._fetched or (given in known.absent and uid.isdigit()):
+                continue
+            seen.add(uid)
+            if given in known.absent:
+                if group:
+                    yield group, True
+                yield [uid], False
+                group = []
+            else:
+                group.append(uid)
+        if group:
+            yield group, True
+
+    def _ask(self, uids: list[str]) -> bytes:
+        request = self._request
+        return self._services.eutils.efetch(
+            db=request.db, ids=uids, rettype=request.rettype, retmode=request.retmode
+        ).content
+
+
+def entrez_fetch(services: Services, request: EntrezFetchRequest) -> FetchedRecords:
     """Fetch whole records from any Entrez database as NCBI formats them.
 
     Use it for sequences, taxonomy, SNPs and other records without a tool of their own. For PubMed articles and genes
     pubmed_fetch_contents and get_gene return parsed records. Example: db "nuccore", ids ["NM_000546.6"], rettype
     "fasta", retmode "text". Ids that do not exist are named in `not_found_ids`.
-
-    Args:
-        services: the clients.
-        request: database, ids and format.
 
     Raises:
         EntityNotFound: none of the ids exist.
@@ -81,127 +190,22 @@ def entrez_fetch(services: Services, request: EntrezFetchRequest) -> EntrezFetch
 
     Source: EFetch; ESummary to tell which ids exist, since EFetch leaves others out in silence.
     """
-    check_database(services, request.db)
-    known = _existing(services, request)
-    delivery = _Download(services, request)
-    for group, verified in _groups(known, request.ids):
-        delivery.fetch(group, verified=verified)
-    delivery.doubt({uid for given, uid in known.uids.items() if uid and given in known.documents})
-    outcomes = [delivery.outcome(known, given) for given in request.ids]
-    found = sum(outcome.status == "found" for outcome in outcomes)
-    if not found:
-        raise delivery.failure() or _error_of(request.db, outcomes)
-    content, whole = joined(delivery.parts)
-    if not whole:
-        delivery.warn("several_documents", "The records came in several documents, which stand one after the other.")
-    if unchecked := [given for given in request.ids if given in known.failed and known.uids[given] in delivery.fetched]:
-        delivery.warn("not_verified", f"Whether all of these exist was not checked: {', '.join(unchecked[:10])}")
+    return FetchedRecords(services, request)
+
+
+def result_of(request: EntrezFetchRequest, items: FetchedRecords) -> EntrezFetchResult:
+    """Put the records of a request together."""
+    found = list(items)
     return EntrezFetchResult(
         db=request.db,
         ids=list(request.ids),
         rettype=request.rettype,
         retmode=request.retmode,
-        content=_text(content),
-        not_found_ids=list(dict.fromkeys(outcome.id for outcome in outcomes if outcome.status == "not_found")),
-        outcomes=[] if found == len(outcomes) else outcomes,
-        warnings=delivery.warnings,
+        content="".join(item.content for item in found),
+        not_found_ids=list(dict.fromkeys(one.id for one in items.missing if one.status == "not_found")),
+        outcomes=[item.outcome for item in found] if items.missing else [],
+        warnings=items.warnings,
     )
-
-
-def _error_of(db: str, outcomes: Sequence[IdOutcome]) -> EntrezKitError:
-    error = missing_ids(db, outcomes, 0)
-    assert error is not None
-    return error
-
-
-def _existing(services: Services, request: EntrezFetchRequest) -> LookUp:
-    """Ask which ids exist; where ESummary gives no verdict, as for a database without summaries, all may."""
-    try:
-        return look_up(services, request.db, request.ids)
-    except InvalidInput as exc:
-        unknown = LookUp(request.db, LookUp.read(request.db, request.ids))
-        unknown.failed = {given: exc for given, uid in unknown.uids.items() if uid is not None}
-        return unknown
-
-
-def _groups(known: LookUp, ids: Sequence[str]) -> Iterator[tuple[list[str], bool]]:
-    """Yield ids to fetch together, in order, and whether they are known to exist.
-
-    An accession without a summary may still be one EFetch knows: it is asked for alone, lest it spoils the others.
-    """
-    group: list[str] = []
-    seen: set[str] = set()
-    for given in ids:
-        uid = known.uids[given]
-        if uid is None or uid in seen or (given in known.absent and uid.isdigit()):
-            continue
-        seen.add(uid)
-        if given in known.absent:
-            if group:
-                yield group, True
-            yield [uid], False
-            group = []
-        else:
-            group.append(uid)
-    if group:
-        yield group, True
-
-
-@dataclass(slots=True)
-class _Download:
-    """The records as they come in, and what became of each UID."""
-
-    services: Services
-    request: EntrezFetchRequest
-    parts: list[bytes] = field(default_factory=list)
-    fetched: set[str] = field(default_factory=set)
-    refused: dict[str, EntrezKitError] = field(default_factory=dict)
-    failed: dict[str, EntrezKitError] = field(default_factory=dict)
-    warnings: list[FetchWarning] = field(default_factory=list)
-
-    def fetch(self, uids: list[str], *, verified: bool) -> None:
-        """Fetch records; ids that are not known to exist may be refused, the others may not."""
-        refusals = (EntityNotFound,) if verified else (EntityNotFound, InvalidInput)
-        asked = in_batches(uids, BATCH, self._ask, refusals=refusals, at_once=self.services.eutils.at_once)
-        for batch, content in asked.answers:
-            self.parts.append(content)
-            self.fetched.update(batch)
-        self.refused |= asked.refused
-        self.failed |= asked.failed
-
-    def _ask(self, uids: list[str]) -> bytes:
-        return self.services.eutils.efetch(
-            db=self.request.db, ids=uids, rettype=self.request.rettype, retmode=self.request.retmode
-        ).content
-
-    def doubt(self, existing: set[str]) -> None:
-        """Take what EFetch says it has not, and ESummary describes, for a failure of EFetch."""
-        for uid in existing.intersection(self.refused):
-            if isinstance(self.refused[uid], EntityNotFound):
-                words = self.refused.pop(uid).message.rstrip(".")
-                self.failed[uid] = UpstreamError(
-                    f"{words}. ESummary describes it all the same.",
-                    details={"reason": "contradiction", "service": "eutils", "endpoint": "efetch"},
-                )
-
-    def outcome(self, known: LookUp, given: str) -> IdOutcome:
-        """Say what became of an id."""
-        uid = known.uids[given]
-        if uid is not None and uid in self.fetched:
-            return IdOutcome(id=given, status="found")
-        if uid is not None and uid in self.failed:
-            return IdOutcome(id=given, status="error", message=self.failed[uid].message)
-        if uid is not None and uid in self.refused:
-            return IdOutcome(id=given, status="not_found", message=self.refused[uid].message)
-        return known.outcome(given)
-
-    def failure(self) -> EntrezKitError | None:
-        """Return the first error by which NCBI failed to answer, if any."""
-        return next(iter(self.failed.values()), None)
-
-    def warn(self, code: str, message: str) -> None:
-        """Add a warning."""
-        self.warnings.append(FetchWarning(code=code, message=message))
 
 
 _ENCODING: Final = re.compile(rb"""<\?xml[^>]*?encoding=["']([A-Za-z0-9._-]+)["']""")
@@ -221,7 +225,8 @@ def _text(content: bytes) -> str:
 FETCH = Operation(
     name="entrez_fetch",
     portions=("content",),
-    function=entrez_fetch,
+    outcomes=entrez_fetch,
+    collect=result_of,
     command=("db", "fetch"),
     toolset="entrez",
     title="Fetch records of any database",
@@ -230,66 +235,66 @@ FETCH = Operation(
 )
 
 
-# The replies of several EFetch requests as one: NCBI's own bytes, only the frame of XML once
+# The replies of several EFetch requests as one: NCBI's own text, only the frame of XML once
 
 
-_BOM: Final = b"\xef\xbb\xbf"
-_BEFORE_ROOT: Final = re.compile(rb"(?:\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>)*", re.DOTALL)
-_ROOT: Final = re.compile(rb"<([A-Za-z_][\w.:-]*)(?:\s[^<>]*?)?(/?)>")
+_BOM: Final = "\ufeff"
+_BEFORE_ROOT: Final = re.compile(r"(?:\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>)*", re.DOTALL)
+_ROOT: Final = re.compile(r"<([A-Za-z_][\w.:-]*)(?:\s[^<>]*?)?(/?)>")
 
 
-def joined(parts: Sequence[bytes]) -> tuple[bytes, bool]:
-    """Return replies as one, and whether that is one document.
+class JoinedReplies:
+    """Makes one text of replies as they come.
 
     Text follows text. Of XML with the same root the records move into the first root; XML of different roots, and
-    JSON, can only stand one after the other.
+    JSON, can only stand one after the other: then it is not ``whole``.
     """
-    parts = [part for part in parts if part.strip()]
-    if len(parts) <= 1:
-        return (parts[0] if parts else b""), True
-    starts = {part.removeprefix(_BOM).lstrip()[:1] for part in parts}
-    if starts == {b"<"}:
-        merged = _merged(parts)
-        return (merged, True) if merged is not None else (_lines(parts), False)
-    return _lines(parts), not starts & {b"{", b"[", b"<"}
+
+    def __init__(self) -> None:
+        self.whole = True
+        self._kind = ""
+        self._rest = ""  # what is still to come of the document under way
+        self._is_empty = False  # whether that is all of it, a root with nothing inside
+        self._last = ""
+        self._in_lines = False
+
+    def add(self, reply: str) -> str:
+        """Return what follows in the text because of a reply."""
+        if not reply.strip():
+            return ""
+        name, before, inner, after = _cut(reply) or ("", reply, "", "")
+        kind = f"<{name}" if name else "text" if reply.removeprefix(_BOM).lstrip()[0] not in "<{[" else "document"
+        if name and kind == self._kind:
+            if not after:
+                return ""
+            text = before + inner if self._is_empty else inner
+            self._rest, self._is_empty = after if self._is_empty else self._rest, False
+        else:
+            self.whole = self.whole and (not self._kind or kind == self._kind == "text")
+            self._in_lines = bool(self._kind)
+            text, self._kind, self._is_empty = self.end(), kind, bool(name and not after)
+            self._rest = before if self._is_empty else after
+            text += "" if self._is_empty else before + inner
+        self._last = text[-1:] or self._last
+        return text
+
+    def end(self) -> str:
+        """Return what is left when all replies are there."""
+        text, self._rest = self._rest, ""
+        last = text[-1:] or self._last
+        return f"{text}\n" if self._in_lines and last != "\n" else text
 
 
-def _lines(parts: Sequence[bytes]) -> bytes:
-    return b"".join(part if part.endswith(b"\n") else part + b"\n" for part in parts)
-
-
-def _merged(parts: Sequence[bytes]) -> bytes | None:
-    """Return one XML document, or None where the parts are not of one kind."""
-    names: set[bytes] = set()
-    frame: tuple[bytes, bytes] | None = None
-    records: list[bytes] = []
-    for part in parts:
-        cut = _cut(part)
-        if cut is None:
-            return None
-        name, before, inner, after = cut
-        names.add(name)
-        if after:
-            records.append(inner)
-            frame = frame or (before, after)
-    if len(names) != 1:
-        return None
-    return parts[0] if frame is None else frame[0] + b"".join(records) + frame[1]
-
-
-def _cut(document: bytes) -> tuple[bytes, bytes, bytes, bytes] | None:
-    """Cut a document into name of the root, all up to it, what is inside and the rest; an empty root has no rest."""
-    head = _BEFORE_ROOT.match(document.removeprefix(_BOM))
-    body = document.removeprefix(_BOM)
-    root = _ROOT.match(body, head.end() if head else 0)
+def _cut(document: str) -> tuple[str, str, str, str] | None:
+    """Cut XML into name of the root, all up to it, what is inside and the rest; an empty root has no rest."""
+    head = _BEFORE_ROOT.match(document, document.startswith(_BOM))
+    root = _ROOT.match(document, head.end() if head else 0)
     if root is None:
         return None
-    name = root[1]
     if root[2]:
-        return name, body[: root.end()], b"", b""
-    closing = b"</" + name
-    end = body.rfind(closing)
+        return root[1], document, "", ""
+    end = document.rfind(f"</{root[1]}")
     # Where another document follows the first, there is more than one frame.
-    if end < root.end() or body.find(b"<?xml", root.end()) != -1:
+    if end < root.end() or document.find("<?xml", root.end()) != -1:
         return None
-    return name, body[: root.end()], body[root.end() : end], body[end:]
+    return root[1], document[: root.end()], document[root.end() : end], document[end:]

@@ -126,10 +126,6 @@ def entrez_info(services: Services, request: InfoRequest) -> InfoResult:
     Use it before searching a database you do not know: the field names are the tags its queries take. Example:
     db "gene". With a term and no db, it tells which databases have anything at all about it.
 
-    Args:
-        services: the clients.
-        request: database and term.
-
     Raises:
         EntityNotFound: there is no such database.
         InvalidInput: the query cannot be used in that database.
@@ -195,20 +191,14 @@ def _counts(services: Services, term: str, names: list[str]) -> tuple[list[TermC
         refusals=(EntityNotFound, InvalidInput),
         at_once=services.eutils.at_once,
     )
-    counts = {batch[0]: count for batch, count in asked.answers}
-    if asked.failed and not counts:
+    if asked.failed and not asked.answers:
         raise next(iter(asked.failed.values()))
+    counts = {batch[0]: TermCount(db=batch[0], count=count, status="Ok") for batch, count in asked.answers}
     errors = {**asked.refused, **asked.failed}
-    return [
-        TermCount(db=name, count=counts[name], status="Ok")
-        if name in counts
-        else TermCount(db=name, status=errors[name].message)
-        for name in names
-    ], "esearch"
+    return [counts.get(name) or TermCount(db=name, status=errors[name].message) for name in names], "esearch"
 
 
 def _count(services: Services, db: str, term: str) -> int:
-
     return services.eutils.esearch(db=db, term=term, retmax=0).value.count
 
 

@@ -5,24 +5,21 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import Field
 
-from entrez_kit import tracing
 from entrez_kit.batches import Pulse, in_batches
 from entrez_kit.databases.info import describe_database
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.databases.summary import NOT_AN_ID, IdOutcome, LookUp, look_up, missing_ids
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.model import Request, Result, sparse
-from entrez_kit.operation import Operation, Outcomes
+from entrez_kit.model import Request, Result, Warn, sparse
+from entrez_kit.operation import InParts, Operation
 from entrez_kit.services import Services
 from entrez_kit.services.xml_reply import malformed
 
 if TYPE_CHECKING:
-    from entrez_kit.databases.linksets import RawLink
+    from entrez_kit.services.elink_reply import RawLink
 
 BATCH: Final = 100
 """Source records per ELink, each in an id parameter of its own; together they would come back as one merged set."""
-PART: Final = 500
-"""So many sources are followed before the first of them is passed on."""
 MAX_IDS: Final = 5_000
 MAX_MCP_IDS: Final = 200
 SCORES_DEADLINE_MS: Final = 10_000
@@ -63,20 +60,13 @@ class LinkSet(Result):
     message: str | None = sparse()
 
 
-class LinkWarning(Result):
-    """Something about the links that the linksets do not show; ``code`` is stable."""
-
-    code: str
-    message: str
-
-
 class LinkResult(Result):
     """One linkset per source, in the order of the sources."""
 
     source: str
     target: str
     linksets: list[LinkSet]
-    warnings: list[LinkWarning] = sparse([])
+    warnings: list[Warn] = sparse([])
 
     def records_inside(self) -> list[Any]:
         """Return a record for every link, with the source it belongs to."""
@@ -84,57 +74,50 @@ class LinkResult(Result):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report sources that do not exist or were not answered."""
-        missing = [
-            IdOutcome.model_validate({"id": item.source_id, "status": item.status, "message": item.message})
-            for item in self.linksets
-            if item.status not in ("linked", "no_links")
-        ]
-        return missing_ids(self.source, missing, len(self.linksets) - len(missing))
+        missing = [item for item in self.linksets if item.status not in FOLLOWED]
+        return _missing_sources(self.source, missing, len(self.linksets) - len(missing))
 
 
-class LinkSets(Outcomes[LinkSet]):
+FOLLOWED: Final = ("linked", "no_links")
+
+
+def _missing_sources(db: str, missing: Sequence[LinkSet], found: int) -> EntrezKitError | None:
+    fields = ({"id": item.source_id, "status": item.status, "message": item.message} for item in missing)
+    return missing_ids(db, [IdOutcome.model_validate(one) for one in fields], found)
+
+
+class LinkSets(InParts[str, LinkSet]):
     """The links of each source, in order; many are followed in parts."""
 
+    PART, GOOD = 500, FOLLOWED
+
     def __init__(self, services: Services, request: LinkRequest) -> None:
-        super().__init__()
-        self._services, self._request = services, request
+        super().__init__(services, request.ids)
+        self._request = request
         self._pulse = Pulse(patient=len(request.ids) > BATCH)
         self._scored = request.scores
-        self._error: EntrezKitError | None = None
-        self.found = 0
-        self.missing: list[IdOutcome] = []
 
     def __iter__(self) -> Iterator[LinkSet]:
-        request, ids = self._request, self._request.ids
+        request = self._request
         check_database(self._services, request.source, "source")
         check_database(self._services, request.target, "target")
-        links, has_none = 0, False
-        for start in range(0, len(ids), PART):
-            if len(ids) > PART:
-                tracing.step(start, len(ids))
-            for item in self._follow(ids[start : start + PART]):
-                if item.status in ("linked", "no_links"):
-                    self.found += 1
-                else:
-                    outcome = {"id": item.source_id, "status": item.status, "message": item.message}
-                    self.missing.append(IdOutcome.model_validate(outcome))
-                links, has_none = links + len(item.links), has_none or item.status == "no_links"
-                yield item
-        if self._error is not None and not self.found and all(one.status != "not_found" for one in self.missing):
-            raise self._error
-        if has_none and not links:
+        has_links, has_none = False, False
+        for item in super().__iter__():
+            has_links, has_none = has_links or bool(item.links), has_none or item.status == "no_links"
+            yield item
+        if has_none and not has_links:
             self.warnings += _no_such_links(self._services, request)
 
     def shortfall(self) -> EntrezKitError | None:
         """Report sources that do not exist or were not answered."""
-        return missing_ids(self._request.source, self.missing, self.found)
+        return _missing_sources(self._request.source, self.missing, self.found)
 
-    def _follow(self, ids: Sequence[str]) -> list[LinkSet]:
+    def _part(self, start: int, inputs: Sequence[str]) -> list[LinkSet]:
         request = self._request
-        uids, outcomes = self._sources(ids)
+        uids, outcomes = self._sources(inputs)
         unique = list(dict.fromkeys(uids.values()))
         links, failed = self._links(unique)
-        self._error = self._error or next(iter(failed.values()), None)
+        self.error = self.error or next(iter(failed.values()), None)
         doubtful = [uid for uid in unique if uid not in failed and (request.verify or not links.get(uid))]
         try:
             existing = look_up(self._services, request.source, doubtful, pulse=self._pulse)
@@ -157,7 +140,7 @@ class LinkSets(Outcomes[LinkSet]):
                 source_id=given, status="no_links", message=f"{request.target} has nothing linked to {given}"
             )
 
-        return [linkset(given) for given in ids]
+        return [linkset(given) for given in inputs]
 
     def _sources(self, ids: Sequence[str]) -> tuple[dict[str, str], dict[str, LinkSet]]:
         """Return the UID of each id, and what becomes of those without; ELink answers accessions under UIDs."""
@@ -176,7 +159,7 @@ class LinkSets(Outcomes[LinkSet]):
             elif given in known.documents:
                 uids[given] = str(known.documents[given]["uid"])
             else:
-                self._error = self._error or known.failed.get(given)
+                self.error = self.error or known.failed.get(given)
                 status: LinkStatus = "error" if given in known.failed else "not_found"
                 outcomes[given] = LinkSet(source_id=given, status=status, message=known.outcome(given).message or "")
         return uids, outcomes
@@ -207,7 +190,7 @@ class LinkSets(Outcomes[LinkSet]):
                 if self._scored:  # else another batch in flight has said so
                     self._scored = False
                     message = f"NCBI gave no scores in time, so the links come without them ({exc.message})"
-                    self.warnings.append(LinkWarning(code="scores_unavailable", message=message))
+                    self.warnings.append(Warn(code="scores_unavailable", message=message))
         return _linked(self._services, self._request, batch, "neighbor")
 
 
@@ -217,10 +200,6 @@ def entrez_link(services: Services, request: LinkRequest) -> LinkSets:
     Use it for any pair of databases, e.g. source "gene", target "clinvar", ids ["672"]. For articles similar to, citing
     or cited by an article use pubmed_article_relationships. Sources that do not exist are told apart from those
     without links.
-
-    Args:
-        services: the clients.
-        request: source records, both databases and the kind of link.
 
     Raises:
         InvalidInput: there is no such database.
@@ -253,27 +232,15 @@ def _linked(services: Services, request: LinkRequest, batch: list[str], command:
 
 
 def _links_of(content: bytes, request: LinkRequest, batch: list[str]) -> dict[str, list["RawLink"]]:
-    from entrez_kit.databases.linksets import parse_linksets
+    from entrez_kit.services.elink_reply import links_by_source
 
-    found: dict[str, list[RawLink]] = {}
-    linksets = parse_linksets(content)
-    for linkset in linksets:
-        if len(linkset.ids) > 1:
-            raise UpstreamError(
-                "NCBI merged the links of several records, so they cannot be told apart.",
-                details={"reason": "invalid_response", "endpoint": "elink"},
-            )
-        if not linkset.ids or linkset.errors:
-            continue  # without a source it is nobody's, with an error no answer: the source is asked for once more
-        wanted = [link for link in linkset.links if link.db_to in ("", request.target) and link.id != "0"]
-        known = found.setdefault(linkset.ids[0], [])
-        known += [link for link in wanted if link not in known]
-    if linksets and found.keys().isdisjoint(batch) and not any(linkset.errors for linkset in linksets):
+    found, errors = links_by_source(content, lambda link: link.db_to in ("", request.target) and link.id != "0")
+    if found and found.keys().isdisjoint(batch) and not errors:
         raise malformed("elink", "links of other records than were asked for")
-    return found
+    return found  # a source that is not in it is asked for once more
 
 
-def _no_such_links(services: Services, request: LinkRequest) -> list[LinkWarning]:
+def _no_such_links(services: Services, request: LinkRequest) -> list[Warn]:
     """Say so where no record has links because NCBI has none of the kind."""
     try:
         info, _ = describe_database(services, request.source)
@@ -286,11 +253,11 @@ def _no_such_links(services: Services, request: LinkRequest) -> list[LinkWarning
         message = f"The link {request.link_name} {what}; from {request.source} to {request.target} there are: " + (
             ", ".join(names) or "none"
         )
-        return [LinkWarning(code="unknown_link", message=f"{message}.")]
+        return [Warn(code="unknown_link", message=f"{message}.")]
     if not names:
         targets = ", ".join(sorted({link.db_to for link in info.links if link.db_to}))
         message = f"NCBI lists no links from {request.source} to {request.target}, but to: {targets or 'nothing'}."
-        return [LinkWarning(code="unknown_link", message=message)]
+        return [Warn(code="unknown_link", message=message)]
     return []
 
 

@@ -4,11 +4,11 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar, Final, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from entrez_kit.databases.names import UI_LETTERS, entrez_uid
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.model import Request, Result, Warned, sparse
+from entrez_kit.model import Request, Result, Stripped, Warned, sparse
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
@@ -26,18 +26,11 @@ PER_SUMMARY: Final = 500
 class MeshRequest(Request):
     """What to look up in MeSH."""
 
-    query: str = Field(min_length=1, description="Term, identifier (D003924), tree number (C14.280) or query.")
+    query: Stripped = Field(min_length=1, description="Term, identifier (D003924), tree number (C14.280) or query.")
     max_results: int = Field(default=10, ge=1, le=MAX_RESULTS, description="How many records to return, 1 to 50.")
     offset: int = Field(default=0, ge=0, description="How many results to skip.")
     include_details: bool = Field(default=True, description="With tree numbers, scope note and entry terms.")
     include_tree: bool = Field(default=False, description="With the headings right above and below in the tree.")
-
-    @field_validator("query")
-    @classmethod
-    def _not_blank(cls, value: str) -> str:
-        if not value.strip():
-            raise ValueError("a term is needed")
-        return value.strip()
 
 
 class MeshNeighbor(Result):
@@ -94,10 +87,6 @@ def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
     Use it to find the right heading for a search with [MeSH Terms]. Example: query "heart attack" finds Myocardial
     Infarction.
 
-    Args:
-        services: the clients.
-        request: term and page.
-
     Raises:
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
@@ -112,10 +101,8 @@ def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
     if request.include_tree:
         places = {uid: list(_places(documents[uid])) for uid in records}
         near = {other for above_below in places.values() for _, *others in above_below for other in others}
-        known = {
-            **records,
-            **{uid: mesh_record(uid, one) for uid, one in _documents(services, sorted(near - {*uids})).items()},
-        }
+        others = _documents(services, sorted(near - {*uids}))
+        known = records | {uid: mesh_record(uid, fields) for uid, fields in others.items()}
         missing += sorted(near - {*known, *missing})
         records = {uid: _with_neighbors(record, places[uid], known) for uid, record in records.items()}
     results = [records[uid] for uid in uids if uid in records]
@@ -135,7 +122,7 @@ def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
 
 
 def _documents(services: Services, uids: Collection[str]) -> dict[str, dict[str, Any]]:
-    from entrez_kit.databases.documents import parse_documents
+    from entrez_kit.services.esummary_reply import parse_documents
 
     found: dict[str, dict[str, Any]] = {}
     waiting = list(uids)
@@ -186,12 +173,8 @@ def _page(services: Services, request: MeshRequest, pinned: str | None) -> tuple
         found = _search(services, term, request.max_results, request.offset)
         return found.ids, found.count, found.query_translation
     first = request.offset == 0
-    found = _search(
-        services,
-        f"({term}) NOT {pinned}[UID]",
-        request.max_results - first,
-        max(0, request.offset - 1),
-    )
+    others = f"({term}) NOT {pinned}[UID]"
+    found = _search(services, others, request.max_results - first, max(0, request.offset - 1))
     return [pinned] * first + found.ids, found.count + 1, found.query_translation
 
 

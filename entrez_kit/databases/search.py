@@ -3,13 +3,13 @@
 from functools import partial
 from typing import ClassVar, Final, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from entrez_kit import tracing
 from entrez_kit.databases.names import DatabaseName, check_database
-from entrez_kit.entrez_query import EARLIEST, LATEST, Broadening, DateBounds, broadening, normal_date
+from entrez_kit.entrez_query import Broadening, EntrezDate, bounds, broadening
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.model import Request, Result, Warn, sparse, wrong
+from entrez_kit.model import Request, Result, Stripped, Warn, past_the_last, sparse, wrong
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
@@ -30,28 +30,16 @@ class EntrezSearchRequest(Request):
     """What to search which database for."""
 
     db: DatabaseName = Field(description='Database to search, e.g. "gene", "nuccore", "clinvar".')
-    term: str = Field(
+    term: Stripped = Field(
         min_length=1, description='Query with the fields of that database, e.g. "BRCA1[sym] AND human[orgn]".'
     )
     max_results: int = Field(default=20, ge=1, le=MAX_RESULTS, description="How many UIDs to return, 1 to 100000.")
     offset: int = Field(default=0, ge=0, description="How many results to skip.")
     sort: str | None = Field(default=None, description="Order of results, by the name the database gives it.")
-    min_date: str | None = Field(default=None, description="Earliest date: YYYY[/MM[/DD]].")
-    max_date: str | None = Field(default=None, description="Latest date: YYYY[/MM[/DD]].")
+    min_date: EntrezDate | None = Field(default=None, description="Earliest date: YYYY[/MM[/DD]].")
+    max_date: EntrezDate | None = Field(default=None, description="Latest date: YYYY[/MM[/DD]].")
     date_type: str | None = Field(default=None, description="Which date the bounds are about, e.g. pdat or mdat.")
     use_history: bool = Field(default=False, description="Keep the result set at NCBI; gives web_env and query_key.")
-
-    @field_validator("term")
-    @classmethod
-    def _not_blank(cls, value: str) -> str:
-        if not value.strip():
-            raise ValueError("a query is needed")
-        return value.strip()
-
-    @field_validator("min_date", "max_date")
-    @classmethod
-    def _normal(cls, value: str | None) -> str | None:
-        return normal_date(value) if value else None
 
     @model_validator(mode="after")
     def _dates_go_together(self) -> Self:
@@ -104,10 +92,6 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
 
     Use it for databases without a tool of their own (nuccore, protein, clinvar, snp, sra ...). For PubMed and genes
     pubmed_search_articles and search_genes do more. Example: db "clinvar", term "BRCA1[gene] AND pathogenic".
-
-    Args:
-        services: the clients.
-        request: database, query, page and order.
 
     Raises:
         InvalidInput: there is no such database, or the query cannot be used.
@@ -197,24 +181,12 @@ def _count(services: Services, request: EntrezSearchRequest, term: str) -> int |
 
 
 def _warnings(request: EntrezSearchRequest, found: ESearchReply, verdict: Broadening) -> list[Warn]:
-    warnings = [
-        Warn(code=remark.code, message=remark.message, terms=list(remark.terms)) for remark in verdict.remarks(found)
-    ]
-    if 0 < found.count <= request.offset:
-        message = Wording(Argument("offset"), f" {request.offset} is past the last of {found.count} results.")
-        warnings.append(Warn(code="offset_beyond_results", message=message))
+    warnings = verdict.warnings(found) + past_the_last("offset", request.offset, found.count, "results")
     asked = min(found.count, request.offset + request.max_results)
     if request.db == "pubmed" and asked > PUBMED_CEILING:
         message = Wording(f"PubMed shows the first {PUBMED_CEILING:,} of {found.count:,} results. ", WHOLE)
         warnings.append(Warn(code="results_beyond_reach", message=message))
     return warnings
-
-
-def bounds(min_date: str | None, max_date: str | None, date_type: str | None) -> DateBounds:
-    """Return ESearch's date parameters; both bounds always, since NCBI ignores a lone one."""
-    if not (min_date or max_date) or not date_type:
-        return {}
-    return {"datetype": date_type, "mindate": min_date or EARLIEST, "maxdate": max_date or LATEST}
 
 
 SEARCH = Operation(

@@ -1,10 +1,10 @@
 """NCBI's spelling suggestion for a query."""
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.errors import RateLimited, UpstreamError
-from entrez_kit.model import Request, Warned
+from entrez_kit.model import Request, Stripped, Warned
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 
@@ -12,15 +12,8 @@ from entrez_kit.services import Services
 class SpellRequest(Request):
     """The query to check."""
 
-    query: str = Field(min_length=2, description="Query to check.")
+    query: Stripped = Field(min_length=2, description="Query to check.")
     db: DatabaseName = Field(default="pubmed", description="Database whose vocabulary counts.")
-
-    @field_validator("query")
-    @classmethod
-    def _not_blank(cls, value: str) -> str:
-        if len(value.strip()) < 2:
-            raise ValueError("at least two characters are needed")
-        return value.strip()
 
 
 class SpellResult(Warned):
@@ -35,10 +28,6 @@ def spell_check(services: Services, request: SpellRequest) -> SpellResult:
     """Check the spelling of a query against what NCBI knows.
 
     Use it when a search finds nothing or too little. Example: query "astma inhaler".
-
-    Args:
-        services: the clients.
-        request: query and database.
 
     Raises:
         InvalidInput: there is no such database.

@@ -6,22 +6,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
 from pydantic import Field
 
-from entrez_kit import tracing
 from entrez_kit.batches import Pulse, in_batches
 from entrez_kit.databases.names import DatabaseName, check_database, read_uid
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warned, sparse
-from entrez_kit.operation import Operation, Outcomes, shortfall_of
+from entrez_kit.operation import InParts, Operation, shortfall_of
 from entrez_kit.services import Services
 from entrez_kit.wording import NextCall, Wording, listed
 
 if TYPE_CHECKING:
-    from entrez_kit.databases.documents import Summaries
+    from entrez_kit.services.esummary_reply import Summaries
 
 BATCH: Final = 200
 """ESummary fails in silence above 500 UIDs in JSON."""
-PART: Final = 1_000
-"""So many ids are looked up before the first of them is passed on."""
 MAX_IDS: Final = 10_000
 MAX_MCP_IDS: Final = 200
 ACCESSIONS: Final = ("accessionversion", "caption", "assemblyaccession", "accession")
@@ -68,15 +65,17 @@ class SummaryResult(Warned):
 def missing_ids(db: str, outcomes: Iterable[IdOutcome], found: int) -> EntrezKitError | None:
     """Return the error that goes with a document in which some ids are missing."""
     missing = [outcome for outcome in outcomes if outcome.status != "found"]
-    named = listed(outcome.id for outcome in missing)
+    said: dict[IdStatus, str] = {"not_found": f"{db} has no record {{}}.", "invalid": f"No ids of {db}: {{}}."}
+    named = {status: listed(one.id for one in missing if one.status == status) for status in (*said, "error")}
+    text = " ".join(words.format(named[status]) for status, words in said.items() if named[status])
     hint = Wording("Check the ids; to look for the record call ", NextCall("entrez_search", db=db, term=...), ".")
     return shortfall_of(
         missing,
         found,
         "id",
-        unanswered=f"NCBI did not answer for {named} in {db}.",
-        invalid=None if found else (InvalidInput, f"No ids of {db}: {named}.", hint, "invalid_ids"),
-        unknown=(f"{db} has no record {named}.", hint),
+        unanswered=f"NCBI did not answer for {named['error']} in {db}.",
+        invalid=None if found else (InvalidInput, text, hint, "invalid_ids"),
+        unknown=(text, hint),
     )
 
 
@@ -87,39 +86,30 @@ class SummaryOutcome(NamedTuple):
     document: dict[str, Any] | None
 
 
-class DocumentSummaries(Outcomes[SummaryOutcome]):
+class DocumentSummaries(InParts[str, SummaryOutcome]):
     """What becomes of each id, in order; many are summarised in parts."""
 
-    def __init__(self, services: Services, request: SummaryRequest) -> None:
-        super().__init__()
-        self._services, self._request = services, request
-        self.found = 0
-        self.missing: list[IdOutcome] = []
+    PART = 1_000
 
-    def __iter__(self) -> Iterator[SummaryOutcome]:
-        db, ids = self._request.db, self._request.ids
-        check_database(self._services, db)
-        pulse = Pulse(patient=len(ids) > BATCH)
-        error: EntrezKitError | None = None
-        for start in range(0, len(ids), PART):
-            if len(ids) > PART:
-                tracing.step(start, len(ids))
-            part = ids[start : start + PART]
-            known = look_up(self._services, db, part, pulse=pulse)
-            error = error or next(iter(known.failed.values()), None)
-            for given in part:
-                outcome = known.outcome(given)
-                if outcome.status == "found":
-                    self.found += 1
-                else:
-                    self.missing.append(outcome)
-                yield SummaryOutcome(outcome, known.documents.get(given))
-        if error is not None and not self.found and all(one.status in ("error", "invalid") for one in self.missing):
-            raise error
+    def __init__(self, services: Services, request: SummaryRequest) -> None:
+        super().__init__(services, request.ids)
+        self._db = request.db
+        self._pulse = Pulse(patient=len(request.ids) > BATCH)
+
+    def _part(self, start: int, inputs: Sequence[str]) -> Iterator[SummaryOutcome]:
+        if not start:
+            check_database(self._services, self._db)
+        known = look_up(self._services, self._db, inputs, pulse=self._pulse)
+        self.error = self.error or next(iter(known.failed.values()), None)
+        for given in inputs:
+            yield SummaryOutcome(known.outcome(given), known.documents.get(given))
+
+    def _outcome(self, item: SummaryOutcome) -> IdOutcome:
+        return item.outcome
 
     def shortfall(self) -> EntrezKitError | None:
         """Report ids without a summary."""
-        return missing_ids(self._request.db, self.missing, self.found)
+        return missing_ids(self._db, self.missing, self.found)
 
 
 def entrez_summary(services: Services, request: SummaryRequest) -> DocumentSummaries:
@@ -127,10 +117,6 @@ def entrez_summary(services: Services, request: SummaryRequest) -> DocumentSumma
 
     Use it to see what ids are about before fetching them. Example: db "taxonomy", ids ["9606", "10090"]. Fields differ
     from database to database and are passed on as NCBI names them. Ids that do not exist are named in `not_found_ids`.
-
-    Args:
-        services: the clients.
-        request: database and ids.
 
     Raises:
         InvalidInput: there is no such database.
@@ -192,7 +178,7 @@ def look_up(services: Services, db: str, ids: Sequence[str], *, pulse: Pulse | N
     """
     uids = LookUp.read(db, ids)
     wanted = list(dict.fromkeys(uid for uid in uids.values() if uid is not None))
-    from entrez_kit.databases.documents import Summaries, parse_documents
+    from entrez_kit.services.esummary_reply import Summaries, parse_documents
 
     summaries = Summaries()
     failed: dict[str, EntrezKitError] = {}

@@ -12,6 +12,7 @@ from entrez_kit.doctor.hops import Connector, HopCheck, Resolver, Route
 from entrez_kit.doctor.report import ERRORS, Check, DoctorReport, Finding, Notes
 from entrez_kit.errors import EntrezKitError, NotConfigured, UpstreamError
 from entrez_kit.settings import Settings
+from entrez_kit.transport.policy import is_keyed
 
 PATIENCE_SECONDS: Final = 5.0
 ASKING_SECONDS: Final = 15.0
@@ -102,18 +103,24 @@ def diagnose(
     checks = [*notes.checks, *first, *_ask(settings, first, asker, patience), *(c for way in others for c in way)]
     report = DoctorReport(healthy=not any(check.status == "failed" for check in checks), checks=checks)
     if deep:
-        from entrez_kit.doctor.comparison import compare
-
-        unreached = {check.service for check in report.failed if check.service}
-        compared = compare(settings, unreached=unreached, progress=progress)
-        if save is not None:
-            from entrez_kit.doctor.recordings import save as save_replies
-
-            save_replies(save, compared, settings)
-            report.saved = str(save)
-        report.comparisons = [one.comparison for one in compared]
-        report.healthy = report.healthy and not report.compared("failed")
+        _compare(report, settings, save, progress)
     return report
+
+
+def _compare(report: DoctorReport, settings: Settings, save: Path | None, progress: Callable[[int, int], None]) -> None:
+    """Ask every service that was reached what the kit asks of it, and add how the replies compare."""
+    from entrez_kit.doctor.comparison import compare
+
+    compared = compare(
+        settings, unreached={check.service for check in report.failed if check.service}, progress=progress
+    )
+    if save is not None:
+        from entrez_kit.doctor.recordings import save as save_replies
+
+        save_replies(save, compared, settings)
+        report.saved = str(save)
+    report.comparisons = [one.comparison for one in compared]
+    report.healthy = report.healthy and not report.compared("failed")
 
 
 def _services(settings: Settings, all_services: bool) -> list[tuple[str, str]]:
@@ -168,7 +175,7 @@ def _ask(settings: Settings, way: list[Check], asker: Asker, patience: float) ->
             raise Finding(rejected.message, rejected.recovery_hint, code=NotConfigured.code)
         elif notes.stopped:
             raise Finding("NCBI gave no answer that tells", status="skipped")
-        elif not _is_sent(settings):
+        elif not is_keyed(settings, "eutils"):
             said.warn(
                 "set, but not sent: the address of the E-utilities is not NCBI's",
                 "Unset ENTREZ_KIT_EUTILS_URL to use the key.",
@@ -203,9 +210,3 @@ def _databases(asker: Asker, settings: Settings) -> int:
 
 def _as_finding(exc: EntrezKitError) -> Finding:
     return Finding(exc.message, exc.recovery_hint, code=exc.code if exc.code in ERRORS else UpstreamError.code)
-
-
-def _is_sent(settings: Settings) -> bool:
-    from entrez_kit.transport.policy import is_keyed
-
-    return is_keyed(settings, "eutils")

@@ -108,7 +108,12 @@ def check_disk(notes: Notes, settings: Settings, free_space: FreeSpace) -> None:
     """Look for a disk that is full or soon will be."""
     with notes.check("disk") as said:
         seen: set[int] = set()
-        for name, folder in (("cache", settings.cache_dir), ("data", settings.data_dir), ("state", settings.state_dir)):
+        folders = (
+            ("cache", "ENTREZ_KIT_CACHE_DIR", settings.cache_dir),
+            ("data", "ENTREZ_KIT_DATA_DIR", settings.data_dir),
+            ("state", "TMPDIR", settings.state_dir),
+        )
+        for name, variable, folder in folders:
             existing = next((candidate for candidate in (folder, *folder.parents) if _exists(candidate)), folder)
             try:
                 device = existing.stat().st_dev
@@ -122,7 +127,7 @@ def check_disk(notes: Notes, settings: Settings, free_space: FreeSpace) -> None:
             if free < FULL_BYTES:
                 raise Finding(
                     f"{size(free)} left for {folder}",
-                    f"Free some space, or set {_variable(name)} to a folder on another disk.",
+                    f"Free some space, or set {variable} to a folder on another disk.",
                     code=StoreError.code,
                 )
             if free < SCARCE_BYTES:
@@ -243,16 +248,11 @@ def try_to_write(folder: Path) -> None:
 
 def size(number: int) -> str:
     """Return a number of bytes as people read it."""
-    amount = float(number)
-    for unit in ("bytes", "kB", "MB", "GB", "TB"):
-        if amount < 1000 or unit == "TB":
-            return f"{amount:.0f} {unit}" if unit == "bytes" or amount >= 100 else f"{amount:.1f} {unit}"
-        amount /= 1000
-    raise AssertionError  # the loop ends at TB
-
-
-def _variable(name: str) -> str:
-    return {"cache": "ENTREZ_KIT_CACHE_DIR", "data": "ENTREZ_KIT_DATA_DIR"}.get(name, "TMPDIR")
+    amount, unit = float(number), "bytes"
+    for larger in ("kB", "MB", "GB", "TB"):
+        if amount >= 1000:
+            amount, unit = amount / 1000, larger
+    return f"{amount:.0f} {unit}" if unit == "bytes" or amount >= 100 else f"{amount:.1f} {unit}"
 
 
 def _exists(path: Path) -> bool:

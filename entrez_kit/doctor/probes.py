@@ -10,9 +10,7 @@ from functools import partial
 from typing import Any, Final, Protocol
 
 from entrez_kit.citations.check.sources import named_sources
-from entrez_kit.databases.documents import parse_documents
 from entrez_kit.databases.info import EGQUERY, parse_counts, parse_database
-from entrez_kit.databases.linksets import ELINK, parse_linksets
 from entrez_kit.databases.names import EINFO, parse_database_list
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput
 from entrez_kit.europepmc.records import FOUND, parse_page
@@ -27,9 +25,10 @@ from entrez_kit.pubmed.resolution import CONVERTED, parse_converted
 from entrez_kit.pubmed.xml.records import ARTICLES, Record, iter_records
 from entrez_kit.relationships.fallback import LINKED, read_page
 from entrez_kit.services import Services, crossref, openalex
+from entrez_kit.services.elink_reply import ELINK, parse_linksets
 from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
 from entrez_kit.services.esearch_reply import shape_of as esearch_shape
-from entrez_kit.services.esummary_reply import parse_esummary
+from entrez_kit.services.esummary_reply import parse_documents, parse_esummary
 from entrez_kit.services.flat_files import MEDLINE, read_medline
 from entrez_kit.services.known_shapes import Shape, ShapeDifference
 from entrez_kit.services.pmc_cloud import LISTING, RECORD

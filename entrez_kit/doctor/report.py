@@ -170,31 +170,24 @@ class Notes:
     @contextmanager
     def check(self, name: str) -> Iterator[Said]:
         """Make one check; what is said becomes its detail, and a raised Finding its outcome."""
-        said = Said()
-        began = time.monotonic()
+        said, began, code = Said(), time.monotonic(), None
         try:
             yield said
         except Finding as finding:
             said.add(finding.detail)
-            self._add(name, finding.status, said, began, finding.hint, finding.code)
-        else:
-            self._add(name, said.status, said, began, said.hint)
-
-    def skip(self, name: str, why: str) -> None:
-        """Note a check that was not made."""
-        self.checks.append(Check(name=name, service=self._service, status="skipped", detail=why))
-
-    def _add(
-        self, name: str, status: Status, said: Said, began: float, hint: str | None, code: str | None = None
-    ) -> None:
+            said.status, said.hint, code = finding.status, finding.hint, finding.code
         self.checks.append(
             Check(
                 name=name,
                 service=self._service,
-                status=status,
+                status=said.status,
                 detail="; ".join(said.parts),
-                hint=hint,
+                hint=said.hint,
                 code=code,
                 seconds=round(time.monotonic() - began, 3),
             )
         )
+
+    def skip(self, name: str, why: str) -> None:
+        """Note a check that was not made."""
+        self.checks.append(Check(name=name, service=self._service, status="skipped", detail=why))

@@ -6,8 +6,9 @@ a print date that has none, codes beside the words they stand for, and Europe PM
 
 import json
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final, cast
 
 from entrez_kit.errors import UpstreamError
@@ -50,6 +51,15 @@ _HISTORY: Final = {
     "embargoDate": "embargo",
 }
 _GRANT: Final = {"grant_id": "grantId", "acronym": "acronym", "agency": "agency"}
+_CHEMICAL: Final = {"name": "name", "registry_number": "registryNumber"}
+_LINK: Final = {"site": "site", "style": "documentStyle", "availability": "availability"}
+_NAMES: Final = {"last_name": "lastName", "first_name": "firstName", "initials": "initials", "suffix": "suffix"}
+_BOOK: Final = {
+    "title": "comprisingTitle",
+    "publisher": "publisher",
+    "edition": "edition",
+    "collection_title": "seriesName",
+}
 _KINDS: Final = {
     "corrected and republished in": "CorrectedandRepublishedIn",
     "corrected and republished from": "CorrectedandRepublishedFrom",
@@ -78,10 +88,7 @@ _PERSON: Final = {
     "authorAffiliationDetailsList": {"authorAffiliation": [{**texts("affiliation"), "affiliationOrgIds": object}]},
     "authorAffiliationsList": object,
 }
-_DAYS: Final = (
-    *("firstIndexDate", "firstPublicationDate", "electronicPublicationDate", "embargoDate", "fullTextReceivedDate"),
-    *("dateOfCreation", "dateOfRevision", "dateOfCompletion"),
-)
+_DAYS: Final = (*_HISTORY, "firstPublicationDate", "electronicPublicationDate", "dateOfRevision")
 FOUND: Final = JsonShape(
     "Europe PMC search",
     {
@@ -93,11 +100,10 @@ FOUND: Final = JsonShape(
                 {
                     **texts(
                         "id source pmid pmcid bookid doi title authorString journalTitle issue journalVolume"
-                        " pubYear journalIssn pageInfo pubType isOpenAccess inEPMC inPMC hasPDF hasBook hasSuppl"
-                        " hasReferences hasTextMinedTerms hasDbCrossReferences hasLabsLinks hasTMAccessionNumbers"
-                        " hasData hasEvaluations authMan epmcAuthMan nihAuthMan affiliation publicationStatus"
+                        " pubYear journalIssn pageInfo pubType isOpenAccess inEPMC affiliation publicationStatus"
                         " language pubModel abstractText manuscriptId license"
                     ),
+                    **dict.fromkeys(_FEATURES, str),
                     **dict.fromkeys(_DAYS, re.compile(r"\d{4}-\d\d-\d\d")),
                     "citedByCount": int,
                     "versionNumber": int,
@@ -154,15 +160,21 @@ FOUND: Final = JsonShape(
 
 @dataclass(frozen=True)
 class Page:
-    """One page of a search.
-
-    ``next_cursor`` is absent where there is no further page; ``skipped`` counts results that are no records.
-    """
+    """One page of a search; ``next_cursor`` is absent where there is no further page."""
 
     total_found: int
-    articles: list[EuropePMCArticle]
+    listed: list[Any] = field(repr=False)
     next_cursor: str | None
-    skipped: int = 0
+
+    @cached_property
+    def articles(self) -> list[EuropePMCArticle]:
+        """The records, read when they are first wanted."""
+        return [article for raw in self.listed if (article := parse_record(raw)) is not None]
+
+    @property
+    def skipped(self) -> int:
+        """How many results are no records."""
+        return len(self.listed) - len(self.articles)
 
 
 def parse_page(reply: bytes | Raw, cursor_mark: str) -> Page:
@@ -186,11 +198,10 @@ def parse_page(reply: bytes | Raw, cursor_mark: str) -> Page:
     listed = _items(document, "resultList", "result")
     if total > 0 and "resultList" not in document:
         raise malformed("Europe PMC search", f"it counts {total} hits and lists none")
-    articles = [article for raw in listed if (article := parse_record(raw)) is not None]
     following = document.get("nextCursorMark")
     cursor = following.strip() if isinstance(following, str) else ""
     goes_on = bool(cursor) and cursor != cursor_mark and bool(listed)
-    return Page(total, articles, cursor if goes_on else None, len(listed) - len(articles))
+    return Page(total, listed, cursor if goes_on else None)
 
 
 def _document(content: bytes) -> Raw:
@@ -277,6 +288,11 @@ def _inner(raw: Raw, name: str) -> Raw:
     return value if isinstance(value, Mapping) else {}
 
 
+def _renamed(raw: Raw, names: Mapping[str, str]) -> Fields:
+    """Return what a record says under our names for its fields; what it does not say is left out."""
+    return {ours: words for ours, theirs in names.items() if (words := _first(raw.get(theirs)))}
+
+
 def _first(*values: object) -> str | None:
     return next((words for value in values if (words := plain_text(text(value)))), None)
 
@@ -320,8 +336,7 @@ def _author(raw: Raw) -> Fields:
     if group:
         person["collective_name"] = group
     else:
-        names = {"last_name": "lastName", "first_name": "firstName", "initials": "initials", "suffix": "suffix"}
-        person = {ours: words for ours, theirs in names.items() if (words := _first(raw.get(theirs)))}
+        person = _renamed(raw, _NAMES)
         if "last_name" not in person and (full := _first(raw.get("fullName"))):
             person |= authors_of(full)[0]
     identifier = raw.get("authorId")
@@ -396,17 +411,10 @@ def _publication(raw: Raw, fields: Fields) -> None:
 
 
 def _book(raw: Raw, book: Raw, fields: Fields, info: Fields) -> None:
-    whole_title = _first(book.get("comprisingTitle"))
     isbns = [_first(book.get(name)) for name in ("isbn10", "isbn13", "isbn")]
-    details: Fields = {
-        "title": whole_title,
-        "publisher": _first(book.get("publisher")),
-        "edition": _first(book.get("edition")),
-        "collection_title": _first(book.get("seriesName")),
-        "isbns": [isbn for isbn in isbns if isbn],
-        "accession": _first(raw.get("bookid")),
-    }
+    details = {**_renamed(book, _BOOK), "isbns": list(filter(None, isbns)), "accession": _first(raw.get("bookid"))}
     fields["book_info"] = {name: value for name, value in details.items() if value}
+    whole_title = details.get("title")
     if yes(raw.get("hasBook")) or raw.get("bookid"):
         fields["record_type"] = "chapter" if whole_title else "book"
         info["title"] = info["title"] or whole_title
@@ -453,7 +461,9 @@ def _dates(raw: Raw, fields: Fields) -> None:
 
 
 def _terms(raw: Raw, fields: Fields) -> None:
-    fields["languages"] = [words for item in _languages(raw) if (words := plain_text(text(item)))]
+    spoken = raw.get("language")
+    languages = spoken if isinstance(spoken, list) else [spoken]
+    fields["languages"] = [words for item in languages if (words := plain_text(text(item)))]
     fields["keywords"] = _words(raw, "keywordList", "keyword")
     fields["mesh_terms"] = [
         {
@@ -468,16 +478,10 @@ def _terms(raw: Raw, fields: Fields) -> None:
         for heading in _mappings(raw, "meshHeadingList", "meshHeading")
         if (name := _first(heading.get("descriptorName")))
     ]
-    fields["chemicals"] = [
-        {"name": name, "registry_number": _first(chemical.get("registryNumber"))}
-        for chemical in _mappings(raw, "chemicalList", "chemical")
-        if (name := _first(chemical.get("name")))
-    ]
-    grants = [
-        {ours: _first(item.get(theirs)) for ours, theirs in _GRANT.items()}
-        for item in _mappings(raw, "grantsList", "grant")
-    ]
-    fields["grant_list"] = [grant for grant in grants if any(grant.values())]
+    chemicals = [_renamed(item, _CHEMICAL) for item in _mappings(raw, "chemicalList", "chemical")]
+    fields["chemicals"] = [chemical for chemical in chemicals if "name" in chemical]
+    grants = [_renamed(item, _GRANT) for item in _mappings(raw, "grantsList", "grant")]
+    fields["grant_list"] = [grant for grant in grants if grant]
     fields["subsets"] = [
         name for item in _mappings(raw, "subsetList", "subset") if (name := _first(item.get("name"), item.get("code")))
     ]
@@ -493,11 +497,6 @@ def _language_of(abstract: str, languages: list[str]) -> str | None:
     words = re.findall(r"[^\W\d_]+", abstract.lower())
     latin = sum(word.isascii() for word in words) > len(words) / 2
     return own if "the" not in words and (len(words) >= _SOME_LENGTH or (words and not latin)) else None
-
-
-def _languages(raw: Raw) -> Iterable[object]:
-    value = raw.get("language")
-    return value if isinstance(value, list) else [value]
 
 
 def _links(raw: Raw, fields: Fields) -> None:
@@ -555,12 +554,7 @@ def _availability(raw: Raw, fields: Fields) -> None:
     fields["cited_by_count"] = whole(raw.get("citedByCount"))
     fields["features"] = [name for key, name in _FEATURES.items() if yes(raw.get(key))]
     fields["full_text_links"] = [
-        {
-            "url": address,
-            "site": _first(item.get("site")),
-            "style": _first(item.get("documentStyle")),
-            "availability": _first(item.get("availability")),
-        }
+        {"url": address, **_renamed(item, _LINK)}
         for item in _mappings(raw, "fullTextUrlList", "fullTextUrl")
         if (address := text(item.get("url")))
     ]

@@ -1,6 +1,7 @@
 """Search Europe PMC: what PubMed holds, and preprints, patents and more besides; page by page, or as far as wanted."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, Field, field_validator
@@ -13,10 +14,12 @@ from entrez_kit.model import Request, Result, Warn, sparse
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.services import Services
 from entrez_kit.services.europe_pmc import FIRST_PAGE, MAX_PAGE_SIZE, read_cursor
+from entrez_kit.transport.in_flight import in_background
 from entrez_kit.wording import AGAIN, ANEW, Argument, Wording
 
 if TYPE_CHECKING:
     from entrez_kit.europepmc.records import Page
+    from entrez_kit.transport.call import Reply
 
 MAX_MCP_PAGE_SIZE: Final = 100
 
@@ -183,27 +186,31 @@ class Walk(Outcomes[EuropePMCArticle]):
         Raises:
             EntrezKitError: the first page failed. What fails later is kept in ``failure``.
         """
+        from entrez_kit.europepmc.records import parse_page
+
         last: set[str] = set()
+        coming: Callable[[], Reply[dict[str, Any]]] | None = None
         while self.next_cursor is not None and self.retrieved < self._wanted:
             cursor = self.next_cursor
-            if self.retrieved:
-                tracing.step(self.retrieved, min(self._wanted, self.total_found))
             try:
-                page = self._page(cursor)
+                reply = coming() if coming is not None else self._ask(cursor, self.retrieved)
+                page = parse_page(reply.value, cursor)
+                self.search_url = self.search_url or reply.url
+                if cursor == self._request.cursor:
+                    self.total_found = page.total_found
+                coming = self._ahead(page)
+                articles = page.articles
             except EntrezKitError as exc:
                 if not self.retrieved:
                     raise
                 self.failure = self._broken_off(exc, cursor)
                 return
-            if cursor == self._request.cursor:
-                self.total_found = page.total_found
             self._skipped += page.skipped
-            fresh = [article for article in page.articles if f"{article.source}:{article.epmc_id}" not in last]
-            last = {f"{article.source}:{article.epmc_id}" for article in page.articles}
+            fresh = [article for article in articles if f"{article.source}:{article.epmc_id}" not in last]
+            last = {f"{article.source}:{article.epmc_id}" for article in articles}
             fresh = fresh[: self._wanted - self.retrieved]
             self.retrieved += len(fresh)
-            if self.retrieved > len(fresh):
-                tracing.step(self.retrieved, min(self._wanted, self.total_found))
+            tracing.step(self.retrieved, min(self._wanted, self.total_found))
             self.next_cursor = page.next_cursor
             if self._request.cursor == FIRST_PAGE and self.retrieved >= self.total_found:
                 self.next_cursor = None  # a further page would be empty
@@ -212,19 +219,26 @@ class Walk(Outcomes[EuropePMCArticle]):
                 break  # the same records again, whatever the cursor says
         self._judge()
 
-    def _page(self, cursor: str) -> "Page":
-        from entrez_kit.europepmc.records import parse_page
+    def _ahead(self, page: "Page") -> "Callable[[], Reply[dict[str, Any]]] | None":
+        """Ask for the page after this one while this one is read and used; None where it is not known to be wanted.
 
-        reply = self._services.europepmc.search(
+        More cannot be in flight: only a page says where the next one begins.
+        """
+        done = self.retrieved + len(page.listed)
+        due = self._wanted if self._request.cursor != FIRST_PAGE else min(self._wanted, self.total_found)
+        if page.next_cursor is None or done >= due:
+            return None
+        return in_background(partial(self._ask, page.next_cursor, done))
+
+    def _ask(self, cursor: str, done: int) -> "Reply[dict[str, Any]]":
+        return self._services.europepmc.search(
             query=self._query.text,
             result_type="core" if self._request.detail_level == "full" else "lite",
-            page_size=min(self._request.page_size, self._wanted - self.retrieved),
+            page_size=min(self._request.page_size, self._wanted - done),
             cursor_mark=cursor,
             sort=self._sort,
             synonym=self._request.synonyms,
         )
-        self.search_url = self.search_url or reply.url
-        return parse_page(reply.value, cursor)
 
     def _judge(self) -> None:
         """Compare what came with what was promised, once there is nothing more to ask for."""

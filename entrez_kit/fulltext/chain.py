@@ -5,16 +5,17 @@ A source that fails is one more answer on an article's trail, and never the end 
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from entrez_kit import tracing
 from entrez_kit.fulltext.trail import Trail
 from entrez_kit.identifiers import Identifier
 from entrez_kit.services import Services
-from entrez_kit.transport.in_flight import in_order
+from entrez_kit.transport.in_flight import all_at_once, begun, in_order
 
 if TYPE_CHECKING:
-    from entrez_kit.fulltext.tiers import Read
+    from entrez_kit.fulltext.tiers import EuropePMCHits, Read
     from entrez_kit.pubmed.standing_lookup import Standings
 
 BATCH: Final = 10
@@ -26,35 +27,44 @@ AT_ONCE: Final = 2
 def follow(services: Services, wanted: Sequence[Identifier]) -> Iterator[Trail]:
     """Yield what became of each id, in order, in batches. The same id twice is asked for once."""
     batches = [wanted[start : start + BATCH] for start in range(0, len(wanted), BATCH)]
+    calls = (partial(_follow, services, batch, is_only=len(batches) == 1) for batch in batches)
     done = 0
     tracing.step(done, len(wanted))
-    for batch in in_order((partial(_follow, services, batch) for batch in batches), min(len(batches), AT_ONCE)):
+    for batch in in_order(calls, min(len(batches), AT_ONCE)):
         done += len(batch)
         tracing.step(done, len(wanted))
         yield from batch
 
 
-def _follow(services: Services, batch: Sequence[Identifier]) -> list[Trail]:
+def _follow(services: Services, batch: Sequence[Identifier], *, is_only: bool) -> list[Trail]:
+    """Follow the articles of a batch. What depends on no answer is asked before it is there."""
     from entrez_kit.fulltext.lookup import find_dois, find_pmcids
-    from entrez_kit.fulltext.tiers import ask_unpaywall
 
     by_key = {identifier.key: Trail(identifier) for identifier in reversed(batch)}
     trails = [by_key[key] for key in dict.fromkeys(identifier.key for identifier in batch)]
-    find_pmcids(services, trails)
+    # Loading what reads texts takes a while: it is done while the converter is asked.
+    _side_by_side([partial(find_pmcids, services, trails), partial(import_module, "entrez_kit.fulltext.tiers")])
+    from entrez_kit.fulltext.tiers import EuropePMCHits, ask_unpaywall
+
     in_pmc = [trail for trail in trails if trail.pmcid is not None]
+    hits = EuropePMCHits(services, trails)
     # Most of what PMC has will be found, and how it stands depends on no text: that is asked meanwhile.
     early = {trail.pmid: None for trail in trails if trail.pmid is not None} if in_pmc else {}
     standings: list[Standings] = []
-    _side_by_side(
+    all_at_once(
         [
+            partial(_ask_pmc, services, in_pmc, hits, is_only=is_only),
+            partial(_side_by_side, [partial(_look, services, trail, hits) for trail in trails if trail.pmcid is None]),
             partial(_ask_standings, services, list(early), standings),
-            partial(_ask_pmc, services, in_pmc),
-            *(partial(_look, services, {}, trail) for trail in trails if trail.pmcid is None),
         ]
     )
+    tracing.checkpoint()
+    without_doi = [trail for trail in trails if not trail.is_found and trail.doi is None]
     if services.settings.unpaywall_email is not None:
-        find_dois(services, _still(trails))  # all in one request
-    _side_by_side([partial(ask_unpaywall, services, trail) for trail in _still(trails)])
+        find_dois(services, without_doi)  # all in one request
+    asked = in_order([partial(ask_unpaywall, services, trail) for trail in without_doi], len(without_doi))
+    for trail, answer in zip(without_doi, asked, strict=True):
+        trail.note("unpaywall", answer)
     found = [trail for trail in trails if trail.is_found]
     _ask_standings(services, [pmid for trail in found if (pmid := trail.known_pmid) and pmid not in early], standings)
     for trail in found:
@@ -64,31 +74,43 @@ def _follow(services: Services, batch: Sequence[Identifier]) -> list[Trail]:
     return [by_key[identifier.key] for identifier in batch]
 
 
-def _ask_pmc(services: Services, trails: Sequence[Trail]) -> None:
-    """Ask PMC for all in one request; from there no article waits for another, each goes its own way."""
-    from entrez_kit.fulltext.tiers import read_pmc
+def _ask_pmc(services: Services, trails: Sequence[Trail], hits: "EuropePMCHits", *, is_only: bool) -> None:
+    """Ask PMC for all in one request; from there no article waits for another, each goes its own way.
 
-    read = read_pmc(services, trails)
-    _side_by_side([partial(_look, services, read, trail) for trail in trails])
+    Who asks for few articles waits for the slowest: while PMC is asked, its bucket is asked which of them it has. Where
+    another batch is read meanwhile, it is asked about those alone that PMC has not.
+    """
+    from entrez_kit.fulltext.tiers import find_version, read_pmc
+
+    read: Read = {}
+    finders = [partial(find_version, services, trail, read) for trail in trails]
+    versions: Sequence[Callable[[], str]] = begun(finders) if is_only else finders
+    read |= read_pmc(services, trails)
+    _side_by_side(
+        [partial(_look, services, trail, hits, read, find) for trail, find in zip(trails, versions, strict=True)]
+    )
 
 
-def _look(services: Services, read: "Read", trail: Trail) -> None:
-    """Take what PMC said, and ask its bucket and then Europe PMC where that is no text."""
-    from entrez_kit.fulltext.tiers import ask_europepmc, take_pmc
+def _look(
+    services: Services,
+    trail: Trail,
+    hits: "EuropePMCHits",
+    read: "Read | None" = None,
+    version: Callable[[], str] | None = None,
+) -> None:
+    """Take what PMC said of an article; where that is no text, ask the sources after it in turn."""
+    from entrez_kit.fulltext.tiers import ask_europepmc, ask_unpaywall, take_pmc
 
-    take_pmc(services, trail, read)
+    trail.note("pmc", take_pmc(services, trail, read, version))
     if not trail.is_found:
-        ask_europepmc(services, trail)
+        trail.note("europepmc", ask_europepmc(services, trail, hits))
+    if not trail.is_found and trail.doi is not None:
+        trail.note("unpaywall", ask_unpaywall(services, trail))
 
 
-def _side_by_side(calls: Sequence[Callable[[], None]]) -> None:
+def _side_by_side(calls: Sequence[Callable[[], object]]) -> None:
     for _ in in_order(calls, len(calls)):
         tracing.checkpoint()
-
-
-def _still(trails: Sequence[Trail]) -> list[Trail]:
-    tracing.checkpoint()
-    return [trail for trail in trails if not trail.is_found]
 
 
 def _ask_standings(services: Services, pmids: Sequence[str], said: "list[Standings]") -> None:

@@ -55,7 +55,6 @@ _SUPERSCRIPT, _SUBSCRIPT, _END = "\ua9c1", "\ua9c2", "\u169c"
 _MARKS: Final = {ord(_SUPERSCRIPT): SUPERSCRIPT, ord(_SUBSCRIPT): SUBSCRIPT, ord(_END): END}
 """Stand for the marks of scripts while a page is a tree, which cannot hold those: letters hardly ever seen."""
 _WORD: Final = re.compile(r"\w+(?:['’.-]\w+)*")
-_LOGGERS: Final = ("trafilatura", "justext", "courlan", "htmldate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,9 @@ def html_to_markdown(content: bytes, url: str, charset: str | None = None) -> We
     """
     if len(content) > MAX_HTML_BYTES:
         raise unreadable(f"is a page of {len(content):,} bytes, more than {MAX_HTML_BYTES:,} are not read")
-    trafilatura = _library()
+    import trafilatura
+
+    silence("trafilatura", "justext", "courlan", "htmldate")  # what they say about odd pages helps no user
     root = _parsed(_decoded(content, charset))
     title, pdf_url = _title(root), _pdf_url(root, url)
     markdown: str = (
@@ -118,14 +119,12 @@ def count_words(text: str) -> int:
     return sum(1 for _ in _WORD.finditer(text))
 
 
-def _library() -> Any:
-    import trafilatura
-
-    for name in _LOGGERS:  # what it says about odd pages is nothing a user can act on
+def silence(*names: str) -> None:
+    """Let loggers of libraries say what is critical alone, unless somebody has set them otherwise."""
+    for name in names:
         logger = logging.getLogger(name)
         if logger.level == logging.NOTSET:
             logger.setLevel(logging.CRITICAL)
-    return trafilatura
 
 
 def _decoded(content: bytes, charset: str | None) -> str:

@@ -1,14 +1,16 @@
 """Find the other ids of wanted articles: the ID Converter first, PubMed where it gives no answer or no DOI."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from entrez_kit.errors import EntrezKitError
-from entrez_kit.fulltext.trail import Answer, Trail, service_error
+from entrez_kit.fulltext.trail import Answer, Trail, failure_of
 from entrez_kit.identifiers import IdKind
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.resolution import Converted, ask_converter, search_pubmed
 from entrez_kit.services import Services
+from entrez_kit.transport.in_flight import all_at_once
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.models import Article
@@ -21,9 +23,12 @@ def find_pmcids(services: Services, trails: Sequence[Trail]) -> None:
     """Find the PMCIDs of articles wanted by PMID or DOI; where there is none, ``lookup`` says why."""
     unanswered: dict[IdKind, EntrezKitError] = {}
     open_trails: list[Trail] = []
-    for kind in ("pmid", "doi"):
-        asking = [trail for trail in trails if trail.wanted.kind == kind]
-        known, failed = _converted(services, [trail.wanted.value for trail in asking], kind)
+    kinds: tuple[IdKind, ...] = ("pmid", "doi")
+    asked = {kind: [trail for trail in trails if trail.wanted.kind == kind] for kind in kinds}
+    told = all_at_once(
+        [partial(_converted, services, [one.wanted.value for one in asking], kind) for kind, asking in asked.items()]
+    )
+    for (kind, asking), (known, failed) in zip(asked.items(), told, strict=True):
         for trail in asking:
             value = trail.wanted.value
             if value in known:
@@ -46,23 +51,16 @@ def find_pmcids(services: Services, trails: Sequence[Trail]) -> None:
 
 
 def find_dois(services: Services, trails: Sequence[Trail]) -> None:
-    """Find the DOIs of articles that have none yet; where nobody answers, ``doi_error`` says why."""
-    lacking = [trail for trail in trails if trail.doi is None]
-    by_pmcid = [trail for trail in lacking if trail.wanted.kind == "pmcid" and trail.pmcid]
+    """Find the DOIs of articles that have none; where nobody answers, ``doi_error`` says why."""
+    by_pmcid = [trail for trail in trails if trail.wanted.kind == "pmcid" and trail.pmcid]
     known, failed = _converted(services, [trail.pmcid or "" for trail in by_pmcid], "pmcid")
     for trail in by_pmcid:
         if trail.pmcid in known:
             _learn(trail, known[trail.pmcid])
         elif trail.pmcid in failed:
             trail.doi_error = failed[trail.pmcid]
-    _read_pubmed(
-        services,
-        [
-            trail
-            for trail in lacking
-            if trail.doi is None and not trail.pubmed_asked and (trail.pmid or trail.doi_error is not None)
-        ],
-    )
+    lacking = [trail for trail in trails if trail.doi is None and not trail.pubmed_asked]
+    _read_pubmed(services, [trail for trail in lacking if trail.pmid or trail.doi_error is not None])
 
 
 def _converted(
@@ -121,7 +119,13 @@ def _read_pubmed(services: Services, trails: Iterable[Trail]) -> None:
 def _search(services: Services, trails: Sequence[Trail], kind: IdKind, articles: "dict[str, Article]") -> None:
     if not trails:
         return
-    read = _remembering(Retrieval(services, medline=False).records_of, articles)
+    retrieval = Retrieval(services, medline=False)
+
+    def read(pmids: Sequence[str]) -> "list[Record]":
+        records = retrieval.records_of(pmids)
+        articles.update((record.pmid, record.article()) for record in records)
+        return records
+
     values = [trail.wanted.value for trail in trails]
     try:
         found = search_pubmed(services, values, kind, read)
@@ -135,21 +139,10 @@ def _search(services: Services, trails: Sequence[Trail], kind: IdKind, articles:
             trail.learn(pmid=pmid)
 
 
-def _remembering(
-    records_of: "Callable[[Sequence[str]], list[Record]]", articles: "dict[str, Article]"
-) -> "Callable[[Sequence[str]], list[Record]]":
-    def read(pmids: Sequence[str]) -> "list[Record]":
-        records = records_of(pmids)
-        articles.update((record.pmid, record.article()) for record in records)
-        return records
-
-    return read
-
-
 def _failed(trail: Trail, error: EntrezKitError) -> None:
     trail.doi_error = error
     if trail.pmcid is None:
-        answer = service_error(error)
+        answer = failure_of(error)
         trail.lookup = Answer(answer.outcome, f"Neither the ID Converter nor PubMed answered: {answer.detail}")
 
 

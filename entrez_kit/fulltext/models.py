@@ -1,6 +1,6 @@
 """The documents of full text: an article in sections or as a page, and what became of ids without one."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -8,6 +8,8 @@ from entrez_kit.model import Result, sparse
 from entrez_kit.pubmed.models import RetractionStatus
 from entrez_kit.pubmed.standing import Standing
 
+ENDPOINT: Final = "full text"
+"""Who answered, in errors about documents that cannot be read."""
 Tier = Literal["pmc", "europepmc", "unpaywall"]
 Outcome = Literal[
     "not-attempted",

@@ -35,6 +35,11 @@ _MAX_TITLES: Final = 40
 KINDS: Final[tuple[tuple[str, IdKind], ...]] = (("pmids", "pmid"), ("pmcids", "pmcid"), ("dois", "doi"))
 
 
+_OWN_WORDS: Final = (
+    *("title", "abstract", "other_abstracts", "authors", "affiliations", "journal", "keywords", "article_type"),
+    *("publication_date", "license"),
+)
+"""What is told of an article as its own front matter says it."""
 _OPTIONS: Final = ("include_references", "sections", "max_sections", "max_characters", "overflow_mode")
 
 
@@ -160,8 +165,7 @@ def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequen
             *({"id": text, "reason": "invalid"} for text in invalid),
         ],
     }
-    names = [*(item.id for item in unavailable), *invalid]
-    named = listed(names)
+    named = listed([*(item.id for item in unavailable), *invalid])
     if not unavailable:
         return InvalidInput(
             f"No identifier of an article: {named}.",
@@ -169,32 +173,23 @@ def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequen
             recovery_hint=GIVE_IDS,
             details={**details, "reason": "invalid_identifiers"},
         )
+    failed = [item.id for item in unavailable if item.retryable]
+    tried = [one for item in unavailable for one in item.tried_tiers]
     # Where a source failed nobody can say that there is no text; and of a part the status says that it is one.
-    if any(item.retryable for item in unavailable) and (
-        not found or (not invalid and all(item.retryable for item in unavailable))
-    ):
-        failed = [item.id for item in unavailable if item.retryable]
-        named = listed(failed)
-        is_offline = all(
-            OFFLINE in (tried.detail or "")
-            for item in unavailable
-            for tried in item.tried_tiers
-            if tried.outcome == "service-error"
-        )
-        # What the others came to is in details.missing.
+    if failed and (not found or (not invalid and len(failed) == len(unavailable))):
+        is_offline = all(OFFLINE in (one.detail or "") for one in tried if one.outcome == "service-error")
+        ask = Wording("The cache does not have it; ask without ", Switch("offline"), ".")
         return UpstreamError(
-            f"No full text of {named}: not every source answered.",
-            recovery_hint=Wording("The cache does not have it; ask without ", Switch("offline"), ".")
-            if is_offline
-            else KEPT,
+            f"No full text of {listed(failed)}: not every source answered.",  # details.missing has the others
+            recovery_hint=ask if is_offline else KEPT,
             details={**details, "reason": "incomplete"},
         )
     pmids = [item.id for item in unavailable if item.id_type == "pmid"]
     abstract = NextCall("fetch_contents", pmids=pmids or ...)
     hint = Wording("The entries of `unavailable` say what every source answered; call ", abstract, " for abstracts.")
-    if any(tried.detail == UNPAYWALL_OFF for item in unavailable for tried in item.tried_tiers):
+    if any(one.detail == UNPAYWALL_OFF for one in tried):
         hint = Wording(hint, " Set UNPAYWALL_EMAIL to have open-access copies looked for.")
-    if any(item.retryable for item in unavailable):
+    if failed:
         hint = Wording(hint, " Where `retryable` is true, a source did not answer: try again.")
     nobody = all(item.reason == "not-found" for item in unavailable)
     return EntityNotFound(
@@ -314,32 +309,24 @@ def fetch_fulltext(services: Services, request: FulltextRequest) -> Fulltexts:
 
 def _from_jats(name: str, trail: Trail, selection: Selection, *, references: bool) -> FulltextOutcome:
     assert trail.jats is not None
-    front, selected = trail.jats.front, select(trail.jats.nodes, selection)
+    front, selected = trail.jats.front, select(trail.jats.sections, selection)
     pmid, pmcid = trail.pmid or front.pmid, trail.pmcid or front.pmcid
     standing = graver(trail.standing, front.standing)
+    about = {name: getattr(front, name) for name in _OWN_WORDS}
     article = PmcArticle(
+        **about,
         via_source="europepmc" if trail.via_europepmc else "pmc",
         pmcid=pmcid,
         pmc_url=pmc_url(pmcid),
         pmid=pmid,
         pubmed_url=pubmed_url(pmid),
         doi=front.doi or trail.doi,
-        title=front.title,
-        abstract=front.abstract,
-        other_abstracts=front.other_abstracts,
-        authors=front.authors,
-        affiliations=front.affiliations,
-        journal=front.journal,
-        keywords=front.keywords,
-        article_type=front.article_type,
         retraction_status=None if (status := retraction_status(standing)) == "none" else status,
         standing=standing,
-        publication_date=front.publication_date,
         sections=selected.sections,
         references=trail.jats.references if references else [],
         epmc_id=trail.epmc_id,
         epmc_source=trail.epmc_source,
-        license=front.license,
     )
     cut = CutArticle(
         id=name,
@@ -373,7 +360,7 @@ def _ignored(name: str, options: Sequence[str]) -> Warn:
 
 def _missed(name: str, trail: Trail, selected: Selected, selection: Selection) -> Warn:
     assert trail.jats is not None
-    titles = [node.heading for node in trail.jats.nodes if node.heading]
+    titles = [section.heading for section in trail.jats.sections if section.heading]
     listed = "; ".join(titles[:_MAX_TITLES]) + (" ..." if len(titles) > _MAX_TITLES else "")
     return Warn(
         code="sections_not_found",

@@ -5,7 +5,6 @@ looking at the clock between drawing operations. A file that passes a limit is n
 single page that cannot be read is named in the text.
 """
 
-import logging
 import re
 import time
 from collections import Counter
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, Final
 
-from entrez_kit.fulltext.html import count_words, unreadable
+from entrez_kit.fulltext.html import count_words, silence, unreadable
 
 MAX_PAGES: Final = 1500
 MAX_CHARACTERS: Final = 20_000_000
@@ -77,14 +76,19 @@ def pdf_to_text(content: bytes, *, seconds: float = SECONDS) -> Pdf:
         UpstreamError: it is encrypted, broken, without text or beyond a limit, or the library that reads PDFs is
             missing; reason parse_failed.
     """
-    pypdf = _library()
+    import pypdf
+
+    silence("pypdf")  # it remarks on every oddity of a file
     until = time.monotonic() + seconds
+
+    def watch(*_: object) -> None:
+        if time.monotonic() > until:
+            raise _Problem(f"is a PDF that takes longer than {seconds:g} s to read")
+
     problem: str
     try:
         with _limits(pypdf):
-            return _read(pypdf, content, until)
-    except _Late:
-        problem = f"is a PDF that takes longer than {seconds:g} s to read"
+            return _read(pypdf, content, watch)
     except _Problem as exc:
         problem = str(exc)
     except MemoryError:
@@ -96,21 +100,8 @@ def pdf_to_text(content: bytes, *, seconds: float = SECONDS) -> Pdf:
     raise unreadable(problem)
 
 
-class _Late(Exception):
-    """The time is up."""
-
-
 class _Problem(Exception):
     """The text says what is wrong with the file."""
-
-
-def _library() -> Any:
-    import pypdf
-
-    logger = logging.getLogger("pypdf")  # it remarks on every oddity of a file
-    if logger.level == logging.NOTSET:
-        logger.setLevel(logging.CRITICAL)
-    return pypdf
 
 
 def _explained(pypdf: Any, exc: Exception) -> str:
@@ -123,7 +114,7 @@ def _explained(pypdf: Any, exc: Exception) -> str:
     return f"is a broken PDF ({type(exc).__name__})"
 
 
-def _read(pypdf: Any, content: bytes, until: float) -> Pdf:
+def _read(pypdf: Any, content: bytes, watch: Callable[..., None]) -> Pdf:
     start = content.find(b"%PDF-", 0, 1029)
     if start < 0:
         raise _Problem("is no PDF")
@@ -139,7 +130,8 @@ def _read(pypdf: Any, content: bytes, until: float) -> Pdf:
     size = 0
     failed: list[int] = []
     for number, page in enumerate(reader.pages):
-        text = _page_text(pypdf, page, until)
+        watch()
+        text = _page_text(pypdf, page, watch)
         if text is None:
             failed.append(number)
         pages.append(_clean(text or ""))
@@ -162,18 +154,12 @@ def _limits(pypdf: Any) -> AbstractContextManager[Any]:
     return limits
 
 
-def _page_text(pypdf: Any, page: Any, until: float) -> str | None:
+def _page_text(pypdf: Any, page: Any, watch: Callable[..., None]) -> str | None:
     """Return the text of a page, or None when it cannot be read: too much is drawn on it, or it is broken."""
-
-    def watch(*_: object) -> None:
-        if time.monotonic() > until:
-            raise _Late
-
-    watch()
     try:
         text: str = page.extract_text(visitor_operand_before=watch)
         return text
-    except (_Late, MemoryError, RecursionError, pypdf.errors.DependencyError):
+    except (_Problem, MemoryError, RecursionError, pypdf.errors.DependencyError):
         raise
     except Exception:  # one broken page among many is told apart from a broken file
         return None

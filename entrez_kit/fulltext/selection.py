@@ -2,13 +2,11 @@
 
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Final
 
 from entrez_kit.fulltext.models import CutSection, OverflowMode, Section
-
-if TYPE_CHECKING:
-    from entrez_kit.fulltext.jats.body import Node
 
 ELLIPSIS: Final = "…"
 _WORD_REACH: Final = 40
@@ -49,12 +47,10 @@ class Selected:
         return bool(self.cuts)
 
 
-def select(nodes: "Sequence[Node]", selection: Selection) -> Selected:
+def select(sections: Sequence[Section], selection: Selection) -> Selected:
     """Return what a selection leaves of an article's sections."""
-    from entrez_kit.fulltext.jats.body import sections_of
-
-    chosen = _by_title(nodes, [wanted.casefold() for wanted in selection.sections]) if selection.sections else nodes
-    sections = sections_of(chosen)
+    if selection.sections:
+        sections = _by_title(sections, [wanted.casefold() for wanted in selection.sections])
     whole = [characters(section) for section in sections]
     kept = sections[: selection.max_sections] if selection.max_sections is not None else sections
     if selection.max_characters is not None:
@@ -62,17 +58,17 @@ def select(nodes: "Sequence[Node]", selection: Selection) -> Selected:
         sizes = [len(text) for section in kept for text in _texts(section)]
         shares = (_in_order if in_order else _evenly)(sizes, selection.max_characters)
         kept = _shortened(kept, shares, in_order=in_order)
-    left = [*kept, *[None] * (len(sections) - len(kept))]
+    left = [characters(section) for section in kept]
     cuts = [
-        CutSection(title=section.title, original_characters=size, returned_characters=_size(rest))
-        for section, size, rest in zip(sections, whole, left, strict=True)
-        if rest is None or _size(rest) < size
+        CutSection(title=section.title, original_characters=size, returned_characters=rest or 0)
+        for section, size, rest in zip_longest(sections, whole, left)
+        if rest is None or rest < size
     ]
     return Selected(
-        sections=[section for section in left if section is not None],
+        sections=list(kept),
         original_characters=sum(whole),
-        returned_characters=sum(_size(section) for section in left),
-        omitted_sections=sum(section is None for section in left),
+        returned_characters=sum(left),
+        omitted_sections=len(sections) - len(kept),
         cuts=cuts,
         missed=bool(selection.sections) and not sections,
     )
@@ -83,25 +79,21 @@ def characters(section: Section) -> int:
     return sum(map(len, _texts(section)))
 
 
-def _size(section: Section | None) -> int:
-    return 0 if section is None else characters(section)
-
-
 def _texts(section: Section) -> Iterator[str]:
     yield section.text
     for sub in section.subsections:
         yield from _texts(sub)
 
 
-def _by_title(nodes: "Sequence[Node]", wanted: Sequence[str]) -> "list[Node]":
+def _by_title(sections: Sequence[Section], wanted: Sequence[str]) -> list[Section]:
     """Keep what is named, whole, and of what lies around it the headings."""
-    kept: list[Node] = []
-    for node in nodes:
-        heading = node.heading.casefold()
+    kept: list[Section] = []
+    for section in sections:
+        heading = section.heading.casefold()
         if any(text in heading for text in wanted):
-            kept.append(node)
-        elif below := _by_title(node.nodes, wanted):
-            kept.append(replace(node, blocks=[], nodes=below))
+            kept.append(section)
+        elif below := _by_title(section.subsections, wanted):
+            kept.append(section.model_copy(update={"text": "", "subsections": below}))
     return kept
 
 

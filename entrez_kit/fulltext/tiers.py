@@ -1,17 +1,20 @@
 """The three places a text may come from: PMC (EFetch, then its open-data bucket), Europe PMC, open-access copies."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from threading import Lock
 from typing import Any, Final
 
 from entrez_kit import extras
+from entrez_kit.batches import Asked, in_batches
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.fulltext.jats.article import JatsArticle, JatsError, iter_jats
-from entrez_kit.fulltext.jats.tree import ENDPOINT
 from entrez_kit.fulltext.models import pubmed_url
-from entrez_kit.fulltext.trail import EUROPEPMC_OFF, UNPAYWALL_OFF, Answer, Trail, service_error
+from entrez_kit.fulltext.trail import EUROPEPMC_OFF, UNPAYWALL_OFF, Answer, Trail, failure_of
 from entrez_kit.identifiers import Identifier
 from entrez_kit.services import Services
 from entrez_kit.services.unpaywall import INVALID_DOI, UNKNOWN_DOI
+from entrez_kit.transport.in_flight import copy_of
 
 POST_ABOVE: Final = 5
 """More PMC articles at a time are asked for by POST."""
@@ -21,6 +24,8 @@ MAX_FAILED: Final = 3
 FORBIDDEN: Final = "the publisher does not allow PMC to pass on the text"
 FRONT_ONLY: Final = "front matter only"
 NOT_IN_PMC: Final = "PMC has no such article"
+HITS: Final = 10
+"""Records that may have an article's id; Europe PMC knows some articles several times."""
 _BUCKET: Final = "open-data bucket"
 
 Read = dict[str, JatsArticle | Answer]
@@ -36,18 +41,25 @@ def read_pmc(services: Services, trails: Sequence[Trail]) -> Read:
     return _efetch(services, pmcids) if pmcids else {}
 
 
-def take_pmc(services: Services, trail: Trail, read: Read) -> None:
-    """Take what PMC said of one article; ask its open-data bucket where that is no text."""
-    if trail.pmcid is None:
-        trail.note("pmc", trail.lookup or Answer("not-attempted"))
-        return
+def find_version(services: Services, trail: Trail, read: Read) -> str:
+    """Return the latest version that PMC's bucket has of an article; "" where PMC has given out the text meanwhile."""
+    assert trail.pmcid is not None
+    return "" if isinstance(read.get(trail.pmcid), JatsArticle) else services.pmc_oa.latest_version(trail.pmcid)
+
+
+def take_pmc(services: Services, trail: Trail, read: Read | None, version: Callable[[], str] | None) -> Answer | None:
+    """Take what PMC said of one article; where that is no text, ask its open-data bucket; return what they said then.
+
+    Args:
+        read: what PMC said of the articles it was asked for.
+        version: returns the latest version that the bucket has.
+    """
+    if trail.pmcid is None or read is None or version is None:
+        return trail.lookup or Answer("not-attempted")
     said = read[trail.pmcid]
     if isinstance(said, Answer):
-        said = _from_bucket(services, trail.pmcid, said)
-    if isinstance(said, JatsArticle):
-        _take(trail, said)
-    else:
-        trail.note("pmc", said)
+        said = _from_bucket(services, trail.pmcid, version, said)
+    return _taken(trail, said)
 
 
 def _efetch(services: Services, pmcids: list[str]) -> Read:
@@ -60,7 +72,7 @@ def _efetch(services: Services, pmcids: list[str]) -> Read:
             return {pmcids[0]: Answer("miss", NOT_IN_PMC)}
     except EntrezKitError as exc:
         if len(pmcids) == 1 or not _may_be_one_article(exc):
-            return dict.fromkeys(pmcids, _failure(exc))
+            return dict.fromkeys(pmcids, failure_of(exc))
     failed = 0
     for pmcid in pmcids:
         if pmcid in read:
@@ -119,28 +131,20 @@ def _articles_of(content: bytes, pmcids: list[str]) -> Read:
 def _judged(article: JatsArticle) -> JatsArticle | Answer:
     """Return an article that has a text and can be read to its end, or what is to be said instead."""
     try:
-        if article.has_body and article.nodes:
+        if article.has_body and article.sections:
             return article
     except UpstreamError as exc:
-        return _failure(exc)
+        return failure_of(exc)
     return Answer("no-body", FORBIDDEN if article.forbidden else FRONT_ONLY, article.front)
 
 
-def _failure(error: EntrezKitError) -> Answer:
-    """Tell a document that cannot be read from a service that gives none."""
-    if error.details.get("endpoint") == ENDPOINT:
-        return Answer("parse-failed", error.message.rstrip("."))
-    return service_error(error)
-
-
-def _from_bucket(services: Services, pmcid: str, before: Answer) -> JatsArticle | Answer:
+def _from_bucket(services: Services, pmcid: str, version: Callable[[], str], before: Answer) -> JatsArticle | Answer:
     try:
-        found = _first(services.pmc_oa.article_xml(pmcid).content)
+        found = _first(services.pmc_oa.article_xml(pmcid, version()).content)
     except (EntityNotFound, InvalidInput):
         return before.and_then(Answer("miss", f"{_BUCKET}: not there"))
     except EntrezKitError as exc:
-        answer = _failure(exc)
-        return before.and_then(Answer(answer.outcome, f"{_BUCKET}: {answer.detail}"))
+        found = failure_of(exc)
     if isinstance(found, JatsArticle):
         return found
     return before.and_then(Answer(found.outcome, f"{_BUCKET}: {found.detail}", found.front))
@@ -151,32 +155,64 @@ def _first(content: bytes) -> JatsArticle | Answer:
     return Answer("parse-failed", "no article in the document") if article is None else _judged(article)
 
 
-def _take(trail: Trail, article: JatsArticle) -> None:
-    trail.jats = article
-    trail.learn(pmid=article.front.pmid, pmcid=article.front.pmcid, doi=article.front.doi)
+def _taken(trail: Trail, found: JatsArticle | Answer) -> Answer | None:
+    """Take an article; an answer in place of one is handed on."""
+    if isinstance(found, Answer):
+        return found
+    trail.jats = found
+    trail.learn(pmid=found.front.pmid, pmcid=found.front.pmcid, doi=found.front.doi)
+    return None
 
 
 # Europe PMC
 
 
-def ask_europepmc(services: Services, trail: Trail) -> None:
-    """Ask Europe PMC for one article."""
+class EuropePMCHits:
+    """What Europe PMC's search finds of the articles of a batch.
+
+    When the first is wanted, all that have no text by then are asked for in one request.
+    """
+
+    def __init__(self, services: Services, trails: Sequence[Trail]) -> None:
+        self._services = services
+        self._trails = {trail.wanted.value: trail for trail in trails}
+        self._lock = Lock()
+        self._asked: Asked[list[dict[str, Any]]] | None = None
+
+    def of(self, trail: Trail) -> dict[str, Any] | None:
+        """Return the record of an article, one with full text before others."""
+        with self._lock:
+            if self._asked is None:
+                lacking = [key for key, one in self._trails.items() if not one.is_found]
+                self._asked = in_batches(lacking, len(lacking), self._ask, refusals=(EntityNotFound, InvalidInput))
+        error = (self._asked.refused | self._asked.failed).get(trail.wanted.value)
+        if error is not None:
+            raise copy_of(error)
+        own = [record for _, found in self._asked.answers for record in found if _is_of(record, trail)]
+        return min(own, key=lambda record: not record.get("pmcid"), default=None)
+
+    def _ask(self, keys: list[str]) -> list[dict[str, Any]]:
+        queries = [query_for(self._trails[key]) for key in keys]
+        query = queries[0] if len(queries) == 1 else " OR ".join(f"({query})" for query in queries)
+        reply = self._services.europepmc.search(query=query, result_type="lite", page_size=HITS * len(keys))
+        results = (reply.value.get("resultList") or {}).get("result") or []
+        return [record for record in (results if isinstance(results, list) else [results]) if isinstance(record, dict)]
+
+
+def ask_europepmc(services: Services, trail: Trail, hits: EuropePMCHits) -> Answer | None:
+    """Ask Europe PMC for one article; return what it said where it has no text."""
     if not services.settings.europepmc_enabled:
-        trail.note("europepmc", Answer("not-attempted", EUROPEPMC_OFF))
-        return
-    answer: Answer | None
+        return Answer("not-attempted", EUROPEPMC_OFF)
     try:
-        answer = _from_europepmc(services, trail)
+        return _from_europepmc(services, trail, hits)
     except NotConfigured as exc:
-        answer = Answer("not-attempted", exc.message.rstrip("."))
+        return Answer("not-attempted", exc.message.rstrip("."))
     except EntityNotFound as exc:
-        answer = Answer("miss", exc.message.rstrip("."))
+        return Answer("miss", exc.message.rstrip("."))
     except InvalidInput as exc:  # of a PMID or PMCID there is nothing to refuse: the service does not work as it should
-        answer = Answer("miss" if trail.wanted.kind == "doi" else "service-error", exc.message.rstrip("."))
+        return Answer("miss" if trail.wanted.kind == "doi" else "service-error", exc.message.rstrip("."))
     except EntrezKitError as exc:
-        answer = _failure(exc)
-    if answer is not None:
-        trail.note("europepmc", answer)
+        return failure_of(exc)
 
 
 def query_for(trail: Trail) -> str:
@@ -189,39 +225,28 @@ def query_for(trail: Trail) -> str:
     return 'DOI:"{}"'.format(value.replace('"', "").replace("\\", ""))
 
 
-def _from_europepmc(services: Services, trail: Trail) -> Answer | None:
-    reply = services.europepmc.search(query=query_for(trail), result_type="lite", page_size=10)
-    hit = _hit(reply.value, trail)
+def _from_europepmc(services: Services, trail: Trail, hits: EuropePMCHits) -> Answer | None:
+    hit = hits.of(trail)
     if hit is None:
         return Answer("miss", "Europe PMC has no record of it")
-    source, pmcid = str(hit.get("source") or ""), str(hit.get("pmcid") or "")
-    trail.learn(pmid=str(hit.get("pmid") or "") or None, doi=str(hit.get("doi") or "") or None)
-    wanted = pmcid or (str(hit.get("id") or "") if source == "PMC" else "")
-    if not wanted and source == "PPR" and hit.get("inEPMC") == "Y":
-        wanted = str(hit.get("id") or "")
-    if not wanted:
+    told = {name: str(value) for name, value in hit.items() if value}
+    source, own_id = told.get("source"), told.get("id")
+    trail.learn(pmid=told.get("pmid"), doi=told.get("doi"))
+    has_text = source == "PMC" or (source == "PPR" and told.get("inEPMC") == "Y")
+    wanted = told.get("pmcid") or (own_id if has_text else None)
+    if wanted is None:
         return Answer("no-fulltext", f"EPMC source {source or 'unknown'} has no PMC counterpart")
-    try:
+    content = b""
+    with suppress(EntityNotFound, InvalidInput):
         content = services.europepmc.full_text_xml(wanted).content
-    except (EntityNotFound, InvalidInput):
-        return Answer("no-fulltext", f"Europe PMC has no full text of {wanted}")
     if not content.strip():
         return Answer("no-fulltext", f"Europe PMC has no full text of {wanted}")
     found = _first(content)
     if isinstance(found, Answer):
         return found
-    trail.via_europepmc, trail.epmc_id, trail.epmc_source = True, str(hit.get("id") or "") or None, source or None
+    trail.via_europepmc, trail.epmc_id, trail.epmc_source = True, own_id, source
     trail.learn(pmcid=wanted if wanted.startswith("PMC") else None)
-    _take(trail, found)
-    return None
-
-
-def _hit(document: dict[str, Any], trail: Trail) -> dict[str, Any] | None:
-    """Return the record of the article itself, one with full text before others."""
-    results = (document.get("resultList") or {}).get("result") or []
-    records = [record for record in (results if isinstance(results, list) else [results]) if isinstance(record, dict)]
-    own = [record for record in records if _is_of(record, trail)]
-    return min(own, key=lambda record: not record.get("pmcid"), default=None)
+    return _taken(trail, found)
 
 
 def _is_of(record: dict[str, Any], trail: Trail) -> bool:
@@ -236,31 +261,27 @@ def _is_of(record: dict[str, Any], trail: Trail) -> bool:
 # Unpaywall
 
 
-def ask_unpaywall(services: Services, trail: Trail) -> None:
-    """Ask Unpaywall for a copy of one article, and fetch it."""
+def ask_unpaywall(services: Services, trail: Trail) -> Answer | None:
+    """Ask Unpaywall for a copy of one article, and fetch it; return why there is none."""
     if services.settings.unpaywall_email is None:
-        trail.note("unpaywall", Answer("not-attempted", UNPAYWALL_OFF))
-        return
+        return Answer("not-attempted", UNPAYWALL_OFF)
     if not extras.is_installed("fulltext"):
-        trail.note("unpaywall", Answer("not-attempted", f"needs the extra fulltext: {extras.install_line('fulltext')}"))
-        return
+        return Answer("not-attempted", f"needs the extra fulltext: {extras.install_line('fulltext')}")
     if trail.doi is None:
         if trail.doi_error is not None:
-            trail.note("unpaywall", service_error(trail.doi_error))
-        elif trail.is_unknown:
-            trail.note("unpaywall", Answer("miss", f"no source knows {named(trail.wanted)}"))
-        else:
-            trail.note("unpaywall", Answer("no-doi", f"no DOI is known for {named(trail.wanted)}"))
-        return
-    from entrez_kit.fulltext.unpaywall_tier import NoCopy, fetch_open_access
+            return failure_of(trail.doi_error)
+        if trail.is_unknown:
+            return Answer("miss", f"no source knows {named(trail.wanted)}")
+        return Answer("no-doi", f"no DOI is known for {named(trail.wanted)}")
+    from entrez_kit.fulltext.unpaywall_tier import fetch_open_access
 
     found = fetch_open_access(services, trail.doi)
-    if isinstance(found, NoCopy):
+    if isinstance(found, Answer):
         is_unknown = found.detail in (UNKNOWN_DOI, INVALID_DOI) and trail.is_unknown
-        trail.note("unpaywall", Answer("miss" if is_unknown else found.outcome, found.detail.rstrip(".")))
-        return
+        return Answer("miss" if is_unknown else found.outcome, (found.detail or "").rstrip("."))
     known = {"doi": trail.doi, "pmid": trail.pmid, "pmcid": trail.pmcid, "pubmed_url": pubmed_url(trail.pmid)}
     trail.copy = found.model_copy(update=known)
+    return None
 
 
 def named(wanted: Identifier) -> str:

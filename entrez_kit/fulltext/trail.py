@@ -1,10 +1,10 @@
 """What is known of one wanted article on its way through the sources: ids, answers, and what came of it."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from entrez_kit.errors import EntrezKitError
-from entrez_kit.fulltext.models import Outcome, Reason, Tier, TriedTier, Unavailable, UnpaywallArticle
+from entrez_kit.fulltext.models import ENDPOINT, Outcome, Reason, Tier, TriedTier, Unavailable, UnpaywallArticle
 from entrez_kit.identifiers import Identifier
 from entrez_kit.pubmed.standing import Standing
 
@@ -12,16 +12,8 @@ if TYPE_CHECKING:
     from entrez_kit.fulltext.jats.article import JatsArticle
     from entrez_kit.fulltext.jats.front import Front
 
-_REASONS: Final[dict[Outcome, Reason]] = {
-    "miss": "not-found",
-    "no-fulltext": "no-epmc-fulltext",
-    "no-body": "no-body",
-    "no-doi": "no-doi",
-    "no-oa": "no-oa",
-    "fetch-failed": "fetch-failed",
-    "parse-failed": "parse-failed",
-    "service-error": "service-error",
-}
+_REASONS: Final[dict[Outcome, Reason]] = {"miss": "not-found", "no-fulltext": "no-epmc-fulltext"}
+"""Outcomes that go by another name as the reason why there is no text."""
 _WEIGHT: Final[tuple[Outcome, ...]] = ("not-attempted", "miss", "no-body", "parse-failed", "service-error")
 """Of two answers of one tier the weightier one counts: a source that did not answer may still have the text."""
 
@@ -47,9 +39,10 @@ class Answer:
         return Answer(weightier.outcome, detail, self.front or other.front)
 
 
-def service_error(error: EntrezKitError) -> Answer:
-    """Return the answer of a source that gave none."""
-    return Answer("service-error", error.message.rstrip("."))
+def failure_of(error: EntrezKitError) -> Answer:
+    """Return the answer of a source that failed: a document that cannot be read is told from a service that is down."""
+    unreadable = error.details.get("endpoint") == ENDPOINT
+    return Answer("parse-failed" if unreadable else "service-error", error.message.rstrip("."))
 
 
 @dataclass(slots=True)
@@ -104,8 +97,10 @@ class Trail:
         self.pmcid = self.pmcid or pmcid
         self.doi = self.doi or doi
 
-    def note(self, tier: Tier, answer: Answer) -> None:
-        """Write down what a tier answered, and take over ids it named."""
+    def note(self, tier: Tier, answer: Answer | None) -> None:
+        """Write down what a tier answered that has no text, and take over ids it named."""
+        if answer is None:
+            return
         if answer.front is not None:
             self.learn(pmid=answer.front.pmid, doi=answer.front.doi)
         self.tried.append(TriedTier(tier=tier, outcome=answer.outcome, detail=answer.detail))
@@ -117,7 +112,7 @@ class Trail:
         return Unavailable(
             id=name,
             id_type=self.wanted.kind,
-            reason=_REASONS[asked[-1]] if asked else "no-pmc-fallback-disabled",
+            reason=_REASONS.get(asked[-1], cast("Reason", asked[-1])) if asked else "no-pmc-fallback-disabled",
             retryable=True if "service-error" in outcomes else None,
             tried_tiers=self.tried,
         )

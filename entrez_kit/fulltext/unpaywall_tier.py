@@ -5,22 +5,16 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured
+from entrez_kit.errors import EntityNotFound, EntrezKitError
 from entrez_kit.fulltext.html import WebPage, html_to_markdown, unreadable
-from entrez_kit.fulltext.models import UnpaywallArticle
+from entrez_kit.fulltext.models import Outcome, UnpaywallArticle
 from entrez_kit.fulltext.pdf import pdf_to_text
+from entrez_kit.fulltext.trail import Answer
 from entrez_kit.services import Services
-from entrez_kit.services.unpaywall import (
-    INVALID_DOI,
-    NO_ADDRESS,
-    NO_COPY,
-    UNKNOWN_DOI,
-    Location,
-    OpenAccess,
-)
+from entrez_kit.services.unpaywall import INVALID_DOI, NO_ADDRESS, NO_COPY, UNKNOWN_DOI, Location, OpenAccess
 from entrez_kit.transport.download.addresses import AddressGuard
 
 if TYPE_CHECKING:
@@ -33,22 +27,8 @@ DOWNLOAD_SHARE: Final = 3
 TIER_SHARE: Final = 6
 """Time limits, as multiples of UNPAYWALL_TIMEOUT_MS: of one download, and of all for one article."""
 
-Outcome = Literal["not-attempted", "no-oa", "fetch-failed", "parse-failed", "service-error"]
 
-
-@dataclass(frozen=True, slots=True)
-class NoCopy:
-    """Why there is none: the outcome as full text reports it, and a line of detail.
-
-    ``error`` is what a service failed with, where one did.
-    """
-
-    outcome: Outcome
-    detail: str
-    error: EntrezKitError | None = None
-
-
-def fetch_open_access(services: Services, doi: str, guard: AddressGuard | None = None) -> UnpaywallArticle | NoCopy:
+def fetch_open_access(services: Services, doi: str, guard: AddressGuard | None = None) -> UnpaywallArticle | Answer:
     """Fetch an open-access copy of an article: the PDF of the best one first, then its page, then further ones.
 
     Args:
@@ -58,21 +38,16 @@ def fetch_open_access(services: Services, doi: str, guard: AddressGuard | None =
     """
     try:
         known = services.unpaywall.location(doi).value
-    except NotConfigured as exc:
-        outcome: Outcome = "not-attempted" if exc.reason == "unpaywall_disabled" else "service-error"
-        return NoCopy(outcome, exc.message, exc)
     except EntityNotFound:
-        return NoCopy("no-oa", UNKNOWN_DOI)
-    except InvalidInput as exc:
-        return (
-            NoCopy("no-oa", INVALID_DOI) if exc.reason == "invalid_doi" else NoCopy("service-error", exc.message, exc)
-        )
+        return Answer("no-oa", UNKNOWN_DOI)
     except EntrezKitError as exc:
-        return NoCopy("service-error", exc.message, exc)
+        if exc.reason == "invalid_doi":
+            return Answer("no-oa", INVALID_DOI)
+        return Answer("not-attempted" if exc.reason == "unpaywall_disabled" else "service-error", exc.message)
     if not known.is_oa:
-        return NoCopy("no-oa", NO_COPY)
+        return Answer("no-oa", NO_COPY)
     if not any(location.url_for_pdf or location.url or location.landing_page for location in known.locations):
-        return NoCopy("no-oa", NO_ADDRESS)
+        return Answer("no-oa", NO_ADDRESS)
     return _CopySearch(services, guard or AddressGuard.of(services.settings)).run(known)
 
 
@@ -94,7 +69,7 @@ class _CopySearch:
         self._failures: list[tuple[Outcome, str]] = []
         self._named: list[_Candidate] = []
 
-    def run(self, known: OpenAccess) -> UnpaywallArticle | NoCopy:
+    def run(self, known: OpenAccess) -> UnpaywallArticle | Answer:
         """Return the first copy that can be read."""
         attempts = 0
         tried: set[str] = set()
@@ -110,11 +85,9 @@ class _CopySearch:
             copy = self._attempt(candidate, known)
             if copy is not None:
                 return copy
-        outcomes = {outcome for outcome, _ in self._failures}
-        details = list(dict.fromkeys(detail for _, detail in self._failures))
-        if not self._failures:
-            return NoCopy("fetch-failed", "the time was up before any copy was fetched")
-        return NoCopy("parse-failed" if "parse-failed" in outcomes else "fetch-failed", "; ".join(details))
+        details = dict.fromkeys(detail for _, detail in self._failures)
+        outcome: Outcome = "parse-failed" if "parse-failed" in dict(self._failures) else "fetch-failed"
+        return Answer(outcome, "; ".join(details) or "the time was up before any copy was fetched")
 
     def _attempt(self, candidate: _Candidate, known: OpenAccess) -> UnpaywallArticle | None:
         from entrez_kit.transport.download.guard import download
@@ -135,7 +108,7 @@ class _CopySearch:
             return self._read(fetched, candidate, known)
         except EntrezKitError as exc:
             what = exc.details.get("what") or exc.message
-            self._failures.append(("parse-failed", f"{_shown(fetched.url)} {what}"))
+            self._failures.append(("parse-failed", f"{fetched.url.partition('?')[0]} {what}"))
             named = exc.details.get("pdf_url")
             if isinstance(named, str):
                 # What a page names is the page's word: a public one must not lead to a service on this machine.
@@ -145,11 +118,13 @@ class _CopySearch:
 
     def _read(self, fetched: "Downloaded", candidate: _Candidate, known: OpenAccess) -> UnpaywallArticle:
         """Read what was fetched, by what it is and not by what it was said to be."""
-        location = candidate.location
+        location, url = candidate.location, fetched.url
+        if self._settings.demo:  # the sandbox's port is another one in every run
+            url = re.sub(r"^(https?://[^/:]+):[0-9]+", r"\1", url)
         copy = partial(
             UnpaywallArticle,
             doi=known.doi,
-            source_url=self._source(fetched),
+            source_url=url,
             license=location.license,
             host_type=location.host_type,
             version=location.version,
@@ -163,7 +138,7 @@ class _CopySearch:
                 word_count=pdf.word_count,
                 total_pages=pdf.total_pages,
             )
-        page = self._page(fetched)
+        page = _page(fetched)
         return copy(
             content_format="html-markdown",
             content=page.markdown,
@@ -171,22 +146,16 @@ class _CopySearch:
             word_count=page.word_count,
         )
 
-    def _source(self, fetched: "Downloaded") -> str:
-        """Return where a copy was found; without the sandbox's port, which is another one in every run."""
-        if not self._settings.demo:
-            return fetched.url
-        return re.sub(r"^(https?://[^/:]+):[0-9]+", r"\1", fetched.url)
 
-    def _page(self, fetched: "Downloaded") -> WebPage:
-        if fetched.kind != "html":
-            said = fetched.content_type.partition(";")[0].strip()[:60]
-            raise unreadable("is neither a PDF nor a page" + (f" (it is called {said})" if said else ""))
-        page = html_to_markdown(fetched.content, fetched.url, fetched.charset)
-        if page.is_landing_page:
-            raise unreadable(
-                f"is a page about the article ({page.word_count} words), not the article", pdf_url=page.pdf_url
-            )
-        return page
+def _page(fetched: "Downloaded") -> WebPage:
+    if fetched.kind != "html":
+        said = fetched.content_type.partition(";")[0].strip()[:60]
+        raise unreadable("is neither a PDF nor a page" + (f" (it is called {said})" if said else ""))
+    page = html_to_markdown(fetched.content, fetched.url, fetched.charset)
+    if page.is_landing_page:
+        what = f"is a page about the article ({page.word_count} words), not the article"
+        raise unreadable(what, pdf_url=page.pdf_url)
+    return page
 
 
 def _candidates(known: OpenAccess) -> Iterator[_Candidate]:
@@ -207,7 +176,3 @@ def _is_pmc(url: str | None) -> bool:
     except ValueError:
         return False
     return host.endswith(".ncbi.nlm.nih.gov") or host in ("europepmc.org", "www.europepmc.org")
-
-
-def _shown(url: str) -> str:
-    return url.partition("?")[0]

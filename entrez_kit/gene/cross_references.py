@@ -39,12 +39,15 @@ def collect(gene: Any, number: str) -> CrossReferences:
     """
     found = _Identifiers()
     found.add("entrez", number)
-    for tag in _own_tags(gene):
-        found.tag(*tag)
+    # What the record states of the gene itself, the most authoritative place first.
+    for path in ("Entrezgene_gene/Gene-ref/Gene-ref_db", "Entrezgene_xref", "Entrezgene_unique-keys"):
+        for group in gene.iterfind(path):
+            for tag in tags_of(group.iterfind("Dbtag")):
+                found.tag(*tag)
     for commentary in _own_commentaries(gene):
         found.accession(commentary)
         for source in commentary.iterfind("Gene-commentary_source/Other-source"):
-            for tag in _tags(source.iterfind("Other-source_src/Dbtag")):
+            for tag in tags_of(source.iterfind("Other-source_src/Dbtag")):
                 found.tag(*tag, url=source.findtext("Other-source_url") or "")
     interactor = _own_interactor(gene)
     if interactor:
@@ -97,27 +100,18 @@ class _Identifiers:
         """Return the collected values; where the registry allows one, the first."""
         # NCBI lists secondary accessions too; the current one also stands in the record as a sequence of its own.
         if "uniprot" in self._values:
-            ordered = sorted(self._values["uniprot"], key=self._uniprot_order)
-            self._values["uniprot"] = dict.fromkeys(ordered)
+            main = self._swiss_prot & self._current
+            order = {one: 2 - (one in self._swiss_prot) - (one in main) for one in self._values["uniprot"]}
+            self._values["uniprot"] = dict.fromkeys(sorted(order, key=order.__getitem__))
         document: dict[str, Any] = {}
         for key, values in self._values.items():
             many = CrossReferences.model_fields[key].annotation != str | None
             document[key] = list(values) if many else next(iter(values))
         return CrossReferences(**document)
 
-    def _uniprot_order(self, accession: str) -> int:
-        swiss_prot = accession in self._swiss_prot
-        return 0 if swiss_prot and accession in self._current else 1 if swiss_prot else 2
 
-
-def _own_tags(gene: Any) -> Iterator[tuple[str, str]]:
-    """Yield what the record states of the gene itself, the most authoritative place first."""
-    for path in ("Entrezgene_gene/Gene-ref/Gene-ref_db", "Entrezgene_xref", "Entrezgene_unique-keys"):
-        for group in gene.iterfind(path):
-            yield from _tags(group.iterfind("Dbtag"))
-
-
-def _tags(elements: Iterable[Any]) -> Iterator[tuple[str, str]]:
+def tags_of(elements: Iterable[Any]) -> Iterator[tuple[str, str]]:
+    """Yield the database and the id that each ``Dbtag`` names."""
     for element in elements:
         db = (element.findtext("Dbtag_db") or "").strip()
         value = element.findtext("Dbtag_tag/Object-id/Object-id_str") or element.findtext(
@@ -128,20 +122,15 @@ def _tags(elements: Iterable[Any]) -> Iterator[tuple[str, str]]:
 
 
 def _own_commentaries(gene: Any) -> Iterator[Any]:
-    """Yield the commentaries about the gene's own sequences and links."""
+    """Yield the commentaries about the gene's own sequences (regions, transcripts and their proteins) and links."""
     for commentary in gene.iterfind("Entrezgene_locus/Gene-commentary"):
-        yield from _sequences(commentary)
+        yield from commentary.iter("Gene-commentary")
     for comment in gene.iterfind("Entrezgene_comments/Gene-commentary"):
         heading = (comment.findtext("Gene-commentary_heading") or "").strip()
         if heading in OWN_PRODUCTS:
-            yield from _sequences(comment)
+            yield from comment.iter("Gene-commentary")
         elif heading in OWN_LINKS:
             yield from comment.iterfind("Gene-commentary_comment/Gene-commentary")
-
-
-def _sequences(commentary: Any) -> Iterator[Any]:
-    """Yield a commentary and everything below it: genomic regions, their transcripts, and those's proteins."""
-    return commentary.iter("Gene-commentary")  # type: ignore[no-any-return]  # lxml has no types
 
 
 def _own_interactor(gene: Any) -> str | None:
@@ -153,7 +142,7 @@ def _own_interactor(gene: Any) -> str | None:
         for source in comment.iterfind(
             "Gene-commentary_comment/Gene-commentary/Gene-commentary_source/Other-source/Other-source_src"
         )
-        for db, value in _tags(source.iterfind("Dbtag"))
+        for db, value in tags_of(source.iterfind("Dbtag"))
         if db.lower() == "biogrid"
     }
     return ids.pop() if len(ids) == 1 else None

@@ -8,11 +8,10 @@ from entrez_kit.errors import EntityNotFound, RateLimited, UnresolvedEntity, Ups
 from entrez_kit.gene.errors import argument_error, not_found, only_gene_codes
 from entrez_kit.gene.lookup import GeneRequest, require_plausible
 from entrez_kit.gene.models import PubMedLinks
-from entrez_kit.model import Warn
+from entrez_kit.model import Warn, past_the_last
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
-from entrez_kit.services.xml_reply import malformed, parse_reply, text_of
-from entrez_kit.wording import Argument, Wording
+from entrez_kit.services.xml_reply import malformed
 
 LINK_NAME = "gene_pubmed"
 MAX_LIMIT: Final = 100_000
@@ -31,10 +30,6 @@ def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedL
 
     Use it with an id from search_genes; pass the PMIDs to pubmed_fetch_contents. An empty list: the gene has
     no linked article. Example: entrez_id "NCBIGene:7157".
-
-    Args:
-        services: the clients.
-        request: the gene's id and the number of articles.
 
     Raises:
         UnresolvedEntity: the id is not of the form NCBIGene:<number>; the hint is the call to make instead.
@@ -78,10 +73,7 @@ def _warnings(request: PubMedLinksRequest, total: int, successor: str | None) ->
     if successor:
         message = f"{request.entrez_id} was merged into {successor}: ask for the articles of that one."
         warnings.append(Warn(code="gene_replaced", message=message))
-    if 0 < total <= request.offset:
-        message = Wording(Argument("offset"), f" {request.offset} is past the last of {total} articles.")
-        warnings.append(Warn(code="offset_beyond_results", message=message))
-    return warnings
+    return warnings + past_the_last("offset", request.offset, total, "articles")
 
 
 def parse_links(content: bytes, number: str) -> list[str]:
@@ -90,23 +82,17 @@ def parse_links(content: bytes, number: str) -> list[str]:
     Raises:
         UpstreamError: the reply is not an ELink result, is about another record, or reports a failure.
     """
-    root = parse_reply(content, "elink", "eLinkResult")
-    for error in root.iter("ERROR"):
-        if (error.text or "").strip():
-            raise UpstreamError(
-                f"NCBI could not follow the links: {error.text.strip()}",
-                details={"reason": "backend_error", "endpoint": "elink"},
-            )
-    found: dict[str, None] = {}
-    for linkset in root.iterfind("LinkSet"):
-        sources = [(source.text or "").strip() for source in linkset.iterfind("IdList/Id")]
-        if sources != [number]:
-            named = ", ".join(sources[:3]) or "nothing"
-            raise malformed("elink", f"links of {named} where those of {number} were due")
-        for group in linkset.iterfind("LinkSetDb"):
-            if text_of(group, "LinkName") in (LINK_NAME, None) and text_of(group, "DbTo") in ("pubmed", None):
-                found |= dict.fromkeys(pmid for link in group.iterfind("Link") if (pmid := text_of(link, "Id") or ""))
-    return [pmid for pmid in found if pmid.isascii() and pmid.isdigit() and int(pmid)]
+    from entrez_kit.services.elink_reply import links_by_source, not_followed
+
+    found, errors = links_by_source(
+        content, lambda link: link.link_name in (LINK_NAME, "") and link.db_to in ("pubmed", "") and link.is_number
+    )
+    if errors:
+        raise not_followed(errors[0])
+    if found.keys() != {number}:
+        named = ", ".join(sorted(found)[:3]) or "nothing"
+        raise malformed("elink", f"links of {named} where those of {number} were due")
+    return list(dict.fromkeys(link.id for link in found[number]))
 
 
 GET_PUBMED_LINKS = Operation(

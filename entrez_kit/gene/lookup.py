@@ -49,10 +49,6 @@ def get_gene(services: Services, request: GetGeneRequest) -> Gene:
     Use it with an id from search_genes, e.g. entrez_id "NCBIGene:7157". A merged record has status "replaced": call
     get_gene with `replaced_by`. For articles call get_pubmed_links.
 
-    Args:
-        services: the clients.
-        request: the gene's id, and whether a slim record will do.
-
     Raises:
         UnresolvedEntity: the id is not of the form NCBIGene:<number>; the hint is the call to make instead.
         EntityNotFound: there is no gene with that id.

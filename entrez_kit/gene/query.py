@@ -81,16 +81,12 @@ class GeneQuery:
         return " ".join(f'"{word}"' if word in _OPERATORS else word for word in found)
 
     @property
-    def _quoted(self) -> str:
-        return f'"{self.text}"'
-
-    @property
     def _symbol(self) -> str:
-        return f"{self._quoted}[Preferred Symbol]"
+        return f'"{self.text}"[Preferred Symbol]'
 
     @property
     def _any_symbol(self) -> str:
-        return f"{self._quoted}[Gene Name]"
+        return f'"{self.text}"[Gene Name]'
 
     def _term(self, expression: str) -> str:
         return " AND ".join((expression, *self.conditions))

@@ -4,7 +4,7 @@ import re
 from typing import Any, Final
 
 from entrez_kit.errors import UpstreamError
-from entrez_kit.gene.cross_references import collect
+from entrez_kit.gene.cross_references import collect, tags_of
 from entrez_kit.gene.models import Gene, Status
 from entrez_kit.services.known_shapes import XmlShape, notice
 from entrez_kit.services.xml_reply import malformed, parse_reply, text_of
@@ -76,8 +76,10 @@ def _gene(element: Any) -> Gene:
         or _official(element, "Official Full Name")
         or next(iter(designations), symbol)
     )
-    location = _location(element, gene_ref)
+    shown = (text_of(maps, "Maps_display-str") for maps in element.iterfind("Entrezgene_location/Maps"))
+    location = text_of(gene_ref, "Gene-ref_maploc") or next(filter(None, shown), None)
     status, replaced_by = _status(element, number)
+    taxa = tags_of(element.iterfind("Entrezgene_source/BioSource/BioSource_org/Org-ref/Org-ref_db/Dbtag"))
     return Gene(
         id=f"NCBIGene:{number}",
         symbol=symbol,
@@ -88,7 +90,7 @@ def _gene(element: Any) -> Gene:
         chromosome=_chromosome(element, location),
         aliases=_aliases(gene_ref, symbol, tag),
         organism=organism,
-        taxon_id=_taxon(element),
+        taxon_id=next((int(id_) for db, id_ in taxa if db == "taxon" and id_.isascii() and id_.isdigit()), None),
         gene_type=_attribute(element, "Entrezgene_type"),
         status=status,
         replaced_by=replaced_by,
@@ -109,18 +111,8 @@ def _status(element: Any, number: str) -> tuple[Status, str | None]:
     status = STATUSES.get(word)
     if status is None:
         raise malformed("efetch", f"gene {number} has the unknown status {word!r}")
-    current = [
-        value.strip()
-        for tag in track.iterfind("Gene-track_current-id/Dbtag")
-        if tag.findtext("Dbtag_db") in ("GeneID", "LocusID")
-        and (
-            value := tag.findtext("Dbtag_tag/Object-id/Object-id_id")
-            or tag.findtext("Dbtag_tag/Object-id/Object-id_str")
-        )
-    ]
-    other = next(
-        (value for value in reversed(current) if value.isascii() and value.isdigit() and value != number), None
-    )
+    current = [id_ for db, id_ in tags_of(track.iterfind("Gene-track_current-id/Dbtag")) if db in ("GeneID", "LocusID")]
+    other = next((id_ for id_ in reversed(current) if id_.isascii() and id_.isdigit() and id_ != number), None)
     if status == "live" or other is None:
         return status, None
     return "replaced", f"NCBIGene:{other}"
@@ -152,14 +144,6 @@ def _aliases(gene_ref: Any, symbol: str, tag: str | None) -> list[str]:
     return [alias for alias in dict.fromkeys(found) if alias != symbol]
 
 
-def _location(element: Any, gene_ref: Any) -> str | None:
-    stated = text_of(gene_ref, "Gene-ref_maploc")
-    if stated:
-        return stated
-    shown = [text_of(maps, "Maps_display-str") for maps in element.iterfind("Entrezgene_location/Maps")]
-    return next((text for text in shown if text), None)
-
-
 def _chromosome(element: Any, location: str | None) -> str | None:
     """Return the chromosome (several for the regions X and Y share), else what the map location begins with."""
     named = [
@@ -175,13 +159,3 @@ def _chromosome(element: Any, location: str | None) -> str | None:
         return "MT"
     match = _CYTOGENETIC.match(location or "")
     return match[1] if match else None
-
-
-def _taxon(element: Any) -> int | None:
-    for tag in element.iterfind("Entrezgene_source/BioSource/BioSource_org/Org-ref/Org-ref_db/Dbtag"):
-        value = (
-            tag.findtext("Dbtag_tag/Object-id/Object-id_id") or tag.findtext("Dbtag_tag/Object-id/Object-id_str") or ""
-        )
-        if tag.findtext("Dbtag_db") == "taxon" and value.strip().isascii() and value.strip().isdigit():
-            return int(value)
-    return None

@@ -103,10 +103,6 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
     Use it when you have no id; pass the id of the right candidate to get_gene or get_pubmed_links.
     Example: query "TP53", organism "human".
 
-    Args:
-        services: the clients.
-        request: query, organism and page.
-
     Raises:
         AmbiguousQuery: the query is too short or unusable, the organism unknown, or the cursor not one of ours.
         UpstreamError: NCBI did not answer after every attempt.
@@ -138,7 +134,13 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
         ),
         warnings=listing.warnings,
     )
-    return _with_missing(page, [f"NCBIGene:{hit.number}" for hit in listing.hits if hit.number not in summaries])
+    page._missing = [f"NCBIGene:{hit.number}" for hit in listing.hits if hit.number not in summaries]
+    if (error := page.shortfall()) is not None:
+        if not items:
+            raise error
+        message = f"NCBI returned no summary of {listed(page._missing)}."
+        page.warnings.append(Warn(code="summaries_missing", message=message))
+    return page
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +202,7 @@ class _Listing:
             self.broadened = True
             if verdict.strict_total is not None:
                 self.strict_total = self.total + verdict.strict_total
-        self.warnings += [
-            Warn(code=remark.code, message=remark.message, terms=list(remark.terms))
-            for remark in verdict.remarks(reply)
-        ]
+        self.warnings += verdict.warnings(reply)
 
     def _ask(self, tier: Tier, start: int, size: int) -> ESearchReply:
         return self.services.eutils.esearch(
@@ -320,20 +319,6 @@ def match_of(summary: "GeneSummary", query: str) -> MatchKind:
 
 def _words(text: str) -> set[str]:
     return set("".join(character if character.isalnum() else " " for character in text.casefold()).split())
-
-
-def _with_missing(page: GenePage, missing: list[str]) -> GenePage:
-    """Note the genes NCBI has no summary of; a page of nothing else is no page."""
-    if not missing:
-        return page
-    page._missing = missing
-    if not page.items:
-        error = page.shortfall()
-        assert error is not None
-        raise error
-    shown = listed(missing)
-    page.warnings.append(Warn(code="summaries_missing", message=f"NCBI returned no summary of {shown}."))
-    return page
 
 
 SEARCH_GENES = Operation(

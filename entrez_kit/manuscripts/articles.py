@@ -28,7 +28,7 @@ def read_article_xml(content: bytes, name: str) -> Manuscript:
     """
     from entrez_kit.citations.files.read_endnote import EndnoteFile
     from entrez_kit.citations.files.reference_files import decoded
-    from entrez_kit.fulltext.jats.tree import MAX_BYTES, declared_entities, descendants, local, parse
+    from entrez_kit.fulltext.jats.tree import MAX_BYTES, descendants, local, parse
 
     try:
         root = parse(content)
@@ -37,16 +37,16 @@ def read_article_xml(content: bytes, name: str) -> Manuscript:
         raise unreadable(name, size if len(content) > MAX_BYTES else "its XML is broken") from None
     if local(root) == "xml" and next(root.iter("record"), None) is not None:
         return Manuscript(EndnoteFile(decoded(content, name).text.partition("?>")[2] or "", name).references)
-    declared = declared_entities(root)
     articles = [root] if local(root) == "article" else list(descendants(root, "article", outside=("article",)))
-    return Manuscript([one for article in articles for one in _listed(article, declared)])
+    references = [one for article in articles for one in _listed(article)]
+    return Manuscript(references, sought="it has no <ref> with anything in it")
 
 
-def _listed(article: Any, declared: Any) -> Iterator[Reference]:
+def _listed(article: Any) -> Iterator[Reference]:
     from entrez_kit.fulltext.jats.references import references_of
     from entrez_kit.fulltext.jats.tree import attribute, descendants
 
-    texts = {one.id: one.citation for one in references_of(article, declared) if one.id}
+    texts = {one.id: one.citation for one in references_of(article) if one.id}
     outside = ("sub-article", "response", "front", "ref")
     for number, element in enumerate(descendants(article, "ref", outside=outside), start=1):
         key = attribute(element, "id") or f"reference {number}"
@@ -116,6 +116,8 @@ def read_pdf(content: bytes, name: str) -> Manuscript:
     except UpstreamError as exc:
         raise unreadable(name, str(exc.details.get("what") or exc.message).rstrip(".")) from None
     listed, start = list_part(text)
+    if not start:
+        return Manuscript([], [Line(number, line) for number, line in enumerate(text.splitlines(), start=1)])
     # Empty lines in it are ends of pages.
     references = divided("\n".join(line for line in listed.splitlines() if line.strip()))
     lines = [Line(number, line) for number, line in enumerate(text.splitlines()[:start], start=1)]

@@ -24,7 +24,8 @@ _RAISED: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _SUPERSCRIPT: Final = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?:[,⁻–-][⁰¹²³⁴⁵⁶⁷⁸⁹]+)*")
 _NUMBERS: Final = re.compile(rf"([0-9]{{1,4}})(?:\s*+{_DASH}\s*+([0-9]{{1,4}}))?")
 _PARTICLE: Final = r"(?:van|von|de|del|della|di|da|du|la|le|den|der|ter|ten|el|al|bin|dos|st\.)[ '’-]"
-_FAMILY: Final = rf"(?:{_PARTICLE}){{0,3}}[^\W\d_a-z](?:\w+(?:['’-]\w{{2,}})*|['’]\w{{2,}})"
+_FAMILY: Final = rf"(?:{_PARTICLE}){{0,3}}[^\W\d_a-z](?:\w{{1,60}}+(?:['’-]\w{{2,60}}+){{0,4}}|['’]\w{{2,60}}+)"
+"""Bounded, so that letters in a row are no name that begins anew with each of them."""
 _NAMES: Final = rf"{_FAMILY}(?: {_FAMILY})?(?:(?:,? (?:and|&|und|et|y) {_FAMILY})|,? et al\.?(?:,)?)?"
 _YEARS: Final = r"(?:1[89]|20)[0-9]{2}[a-z]?(?>(?:\s*+,\s*+(?:(?:1[89]|20)[0-9]{2}[a-z]?|[a-z]))*)"
 _NARRATIVE: Final = re.compile(rf"({_NAMES})(?:['’]s)? \(({_YEARS})(?:[,:] ?p{{1,2}}\.? ?[0-9–-]+)?\)")
@@ -90,7 +91,7 @@ def _numbers(text: Sequence[Line], most: int) -> Iterator[_Call]:
     found = [call for line in text for call in _in_line(line, _BRACKETED)]
     found = [call for call in found if (call.number or 0) <= most or not FIRST_YEAR <= (call.number or 0) <= LAST_YEAR]
     found = found or [call for line in text for call in _raised(line)]
-    if not found:
+    if not found and most:
         found = [call for line in text for call in _in_line(line, _IN_PARENTHESES)]
         if {one.number for one in found if one.number and one.number <= most} < set(range(1, min(3, most) + 1)):
             found = []  # years of age, samples, steps

@@ -42,6 +42,7 @@ class Manuscript:
         counts: what the numbers of lines and calls count, where these are no lines.
         keyed: whether entries are called by key alone, and the text need not be looked through for numbers and names.
         warnings: what there is to say about the file.
+        sought: what was looked for in vain, where that is no heading.
     """
 
     references: list[Reference]
@@ -50,6 +51,7 @@ class Manuscript:
     keyed: bool = False
     counts: Literal["paragraph"] | None = None
     warnings: list[Warn] = field(default_factory=list)
+    sought: str = ""
 
 
 def entries_beside(
@@ -70,13 +72,18 @@ def entries_beside(
     for name in list(dict.fromkeys(names))[:MAX_FILES]:
         content = beside(name)
         if content is None:
-            warnings.append(Warn(code="file_missing", message=f"{name} does not stand beside the manuscript."))
+            warnings.append(missing(name))
             continue
         text = decoded(content, name).text
         found = READERS[kind_of(text, name, f".{name.rpartition('.')[2]}")](text, name)
         warnings += found.warnings
         references += [one for one in found.references if called is None or one.key in called]
     return references, warnings
+
+
+def missing(name: str) -> Warn:
+    """Return the warning for a file that a manuscript names and that is not there."""
+    return Warn(code="file_missing", message=f"{name} does not stand beside the manuscript.")
 
 
 def too_large(name: str, what: str) -> InvalidInput:

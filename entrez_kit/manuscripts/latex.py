@@ -1,4 +1,7 @@
-"""LaTeX: lists that are written out (``\\bibitem``), those BibTeX and biber made (.bbl), and the .bib files named."""
+"""LaTeX: lists that are written out (``\\bibitem``), those BibTeX and biber made (.bbl), and the .bib files named.
+
+A document may stand in several files, which ``\\input`` and its like put together.
+"""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +12,7 @@ from entrez_kit.citations.check.written import as_reference
 from entrez_kit.citations.files.read_bibtex import untexed
 from entrez_kit.citations.files.reference_files import decoded
 from entrez_kit.citations.files.references import RefAuthor, Reference, identifier_of, year_in
-from entrez_kit.manuscripts.document import Beside, KeyCall, Line, Manuscript, entries_beside
+from entrez_kit.manuscripts.document import Beside, KeyCall, Line, Manuscript, entries_beside, missing
 from entrez_kit.model import Warn
 
 _COMMENT: Final = re.compile(r"(?<!\\)%[^\n]*+")
@@ -19,7 +22,12 @@ _BLOCK: Final = re.compile(
     r"\\(?:newblock|hskip\s[^\n]{0,60}?\\relax|bibinfo\{[a-z]++\}|natexlab|BibitemOpen|BibitemShut)\b"
 )
 _CITE: Final = re.compile(r"\\[A-Za-z]{0,12}?cite[A-Za-z]{0,12}+\*?+\s*+(?:\[[^\[\]]*+\]\s*+){0,2}\{([^{}]++)\}")
-_FILES: Final = re.compile(r"\\(?:bibliography|addbibresource(?:\[[^\[\]]*+\])?)\s*+\{([^{}]++)\}")
+_FILES: Final = re.compile(
+    r"\\(?:bibliography|add(?:bibresource|globalbib|sectionbib)(?:\s*+\[[^\[\]]*+\])?)\s*+\{([^{}]++)\}"
+)
+_PARTS: Final = re.compile(r"\\(?:input|include|subfile)(?![A-Za-z])(?:\s*+\{([^{}\\#]++)\}|[ \t]++([^\s{}\\#]++))")
+"""What puts another file in its place."""
+MAX_PARTS: Final = 200
 _ENTRY: Final = re.compile(r"\\entry\{([^{}]++)\}\{[^{}]++\}")
 _FIELD: Final = re.compile(r"\\field\{([a-z]++)\}\{((?>(?:[^{}]|\{(?>(?:[^{}]|\{[^{}]*+\})*)\})*))\}")
 _VERB: Final = re.compile(r"\\verb\{([a-z]++)\}\s*+\\verb ([^\n]++)\s*+\\endverb")
@@ -30,34 +38,75 @@ _PERSON: Final = re.compile(r"\{\{(?:[^{}]*+hash=|un=|uniquename=)")
 
 
 def read_latex(content: bytes, name: str, beside: Beside) -> Manuscript:
-    """Read a .tex or .bbl file; a .tex without a list of its own has that of its .bbl, or the entries of its .bib
-    files that it calls.
+    """Read a .tex or .bbl file and its parts; without a list of its own it has that of its .bbl, and the entries of its
+    .bib files that it calls.
 
     Raises:
-        InvalidInput: it is no text, or one of the .bib files cannot be read.
+        InvalidInput: it is no text, or one of the files it names cannot be read.
     """
-    text = decoded(content, name).text
-    plain = _COMMENT.sub("", text)
-    calls = list(_calls(plain))
-    references = [*_items(plain), *_entries(plain)]
+    own = re.split(r"[/\\]", name)[-1]
+    parts, warnings = _parts(decoded(content, name).text, own, beside)
+    calls = [call for part, text in parts.items() for call in _calls(text, part)]
+    references = [one for text in parts.values() for one in (*_items(text), *_entries(text))]
+    sought = []
+    if not references:
+        called = {call.key for call in calls}
+        sought.append("it has no \\bibitem")
+        if own.endswith(".tex"):
+            own = own.removesuffix("tex") + "bbl"
+            made = beside(own)
+            sought.append(f"there is no {own}" if made is None else f"{own} holds no list")
+            if made is not None:
+                text = _COMMENT.sub("", decoded(made, own).text)
+                references = [*_items(text), *_entries(text)]
+        named = (one.strip() for text in parts.values() for found in _FILES.findall(text) for one in found.split(","))
+        files = [one if one.endswith(".bib") else f"{one}.bib" for one in dict.fromkeys(named) if one]
+        # A list that was made before the last calls were written lacks these.
+        lacking = called - {one.key for one in references} - ({"*"} if references else set())
+        if lacking or not references:
+            more, said = entries_beside(files, beside, None if "*" in lacking else lacking)
+            references += more
+            warnings += said
+            there = [one for one in files if missing(one) not in said]
+            if there:
+                sought.append(
+                    f"{', '.join(there)} {'has no entry that' if called else 'has entries, but none that'} it calls"
+                )
+            elif not files:
+                sought.append("neither \\bibliography nor \\addbibresource names a file")
+    shown = [Line(number, line) for number, line in enumerate(parts[""].splitlines(), start=1)]
+    return Manuscript(references, shown, calls, keyed=True, warnings=warnings, sought="; ".join(sought))
+
+
+def _parts(text: str, own: str, beside: Beside) -> tuple[dict[str, str], list[Warn]]:
+    """Return the text, under no name, and the parts that it is put together of; and what there is to say of these."""
+    parts = {"": _COMMENT.sub("", text)}
     warnings: list[Warn] = []
-    if not references:
-        own = beside(re.sub(r"\.tex$", ".bbl", name.rpartition("/")[2]))
-        if own is not None:
-            made = _COMMENT.sub("", decoded(own, f"{name} (.bbl)").text)
-            references = [*_items(made), *_entries(made)]
-    if not references:
-        references, warnings = _of_files(plain, beside, {call.key for call in calls})
-    shown = [Line(number, line) for number, line in enumerate(plain.splitlines(), start=1)]
-    return Manuscript(references, shown, calls, keyed=True, warnings=warnings)
+    seen = {own}
+    waiting = [parts[""]]
+    while waiting:
+        for match in _PARTS.finditer(waiting.pop()):
+            named = (match[1] or match[2]).strip().strip('"').removeprefix("./")
+            part = named if named.endswith((".tex", ".bbl")) else f"{named}.tex"
+            if part in seen or len(seen) > MAX_PARTS:
+                continue
+            seen.add(part)
+            content = beside(part) if part == named else beside(part) or beside(named)
+            if content is None:
+                warnings.append(missing(part))
+            elif content.strip():
+                parts[part] = _COMMENT.sub("", decoded(content, part).text)
+                waiting.append(parts[part])
+    return parts, warnings
 
 
-def _calls(text: str) -> Iterator[KeyCall]:
+def _calls(text: str, part: str) -> Iterator[KeyCall]:
     for match in _CITE.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
         for key in match[1].split(","):
             if key.strip():
-                yield KeyCall(key.strip(), line, " ".join(match[0].split()))
+                said = " ".join(match[0].split())
+                yield KeyCall(key.strip(), line, f"{part}: {said}" if part else said)
 
 
 def _items(text: str) -> Iterator[Reference]:
@@ -109,10 +158,3 @@ def _names(entry: str) -> str:
         return ""
     end = _NEXT.search(entry, begin.end())
     return entry[begin.end() : end.start() if end else len(entry)]
-
-
-def _of_files(text: str, beside: Beside, called: set[str]) -> tuple[list[Reference], list[Warn]]:
-    """Return the entries of the .bib files that are called; all of them where ``\\nocite{*}`` says so."""
-    names = [name.strip() for match in _FILES.finditer(text) for name in match[1].split(",") if name.strip()]
-    files = (name if name.endswith(".bib") else f"{name}.bib" for name in names)
-    return entries_beside(files, beside, None if "*" in called else called)

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-from entrez_kit.citations.check.written import as_reference, divided, list_part
+from entrez_kit.citations.check.written import as_reference, divided, list_part, looks_written_out
 from entrez_kit.citations.files.reference_files import decoded
 from entrez_kit.citations.files.references import Reference
 from entrez_kit.manuscripts.document import Beside, KeyCall, Line, Manuscript, entries_beside
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 KEY: Final = re.compile(r"(?<![\w@.])-?@(?:\{([^{}\s]++)\}|(\w[\w:.#$%&\-+?<>~/]*\w|\w))")
 """A call by key as pandoc writes it, the key in braces or not."""
+PROJECT: Final = "_quarto.yml"
+"""What holds for all texts of a project beside it."""
 _HEAD: Final = re.compile(r"\A---[ \t]*+\n(.*?)\n(?:---|\.\.\.)[ \t]*+(?:\n|\Z)", re.DOTALL)
+_HEADING: Final = re.compile(r"^#{1,6} ", re.MULTILINE)
 _BIBLIOGRAPHY: Final = re.compile(r"^bibliography:[ \t]*+(.*(?:\n[ \t]*+-[ \t].*)*)", re.MULTILINE)
 _FOOTNOTE: Final = re.compile(r"^\[\^([^\]\s]{1,60})\]:[ \t]*+(.+(?:\n(?:    |\t).+)*)", re.MULTILINE)
 _NOTE: Final = re.compile(r"^\[\^", re.MULTILINE)
@@ -29,8 +32,11 @@ _NAMED_YEAR: Final = re.compile(
 """Words of a link that are a citation and no part of the sentence."""
 
 
-def read_markdown(content: bytes, name: str, beside: Beside) -> Manuscript:
+def read_markdown(content: bytes, name: str, beside: Beside, *, has_text: bool = False) -> Manuscript:
     """Read a Markdown file.
+
+    One without any list may be a list itself, unless it ``has_text``, or has headings or a head and little in it looks
+    like references.
 
     Raises:
         InvalidInput: it is no text, or a bibliography file cannot be read.
@@ -39,18 +45,26 @@ def read_markdown(content: bytes, name: str, beside: Beside) -> Manuscript:
     prose = _CODE.sub(lambda code: "\n" * code[0].count("\n"), text)
     calls = list(_calls(KEY, prose))
     references, warnings = named_references(text, beside)
-    keyed = bool(references or warnings)
+    keyed = bool(references)
     own, lines = own_list(text)
-    references = references if keyed else own
-    if not references and (notes := footnotes(text)):
-        calls += list(_calls(_FOOTNOTE_CALL, prose))
+    references = references or own
+    if not references and (references := footnotes(text)):
+        calls += _calls(_FOOTNOTE_CALL, prose)
         keyed = True
-        references = notes
-    if not references and not keyed:
+    if not references and not has_text and not warnings and _is_list(text):
         references = [_plain(one) for one in divided(text)]
         lines = range(len(text.splitlines()))
+    keyed = keyed or (not references and bool(calls))
     outside = [Line(n, line) for n, line in enumerate(prose.splitlines(), start=1) if n - 1 not in lines]
     return Manuscript(references, outside, calls if keyed else (), keyed=keyed, warnings=warnings)
+
+
+def _is_list(text: str) -> bool:
+    """Tell whether a text without a list in it is one."""
+    if not (_HEAD.match(text) or _HEADING.search(text)):
+        return True
+    entries = divided(_HEAD.sub("", text))
+    return sum(map(looks_written_out, entries)) * 2 >= sum(not _HEADING.match(one.text or "") for one in entries)
 
 
 def own_list(text: str) -> tuple[list[Reference], range]:
@@ -93,6 +107,8 @@ def named_references(text: str, beside: Beside) -> tuple[list[Reference], list[W
     head = match[1] if (match := _HEAD.match(text)) else ""
     called = {call.key for call in _calls(KEY, text)}
     match = _BIBLIOGRAPHY.search(head)
+    if match is None and called and (project := beside(PROJECT)):
+        match = _BIBLIOGRAPHY.search(decoded(project, PROJECT).text.replace("\r\n", "\n"))
     words = re.split(r"[\s\[\],\"']", match[1]) if match else []
     names = [word for word in words if word.endswith((".bib", ".bibtex", ".json", ".ris", ".nbib"))]
     return entries_beside(names, beside, None if re.search(r"nocite:.*@\*", head, re.DOTALL) else called)

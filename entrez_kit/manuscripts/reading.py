@@ -2,10 +2,14 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
+from entrez_kit.citations.check.written import HEADINGS
 from entrez_kit.citations.files.references import unreadable
+from entrez_kit.errors import InvalidInput
 from entrez_kit.manuscripts.document import Beside, Manuscript
+from entrez_kit.wording import listed
 
 READ: Final = (".docx", ".tex", ".bbl", ".md", ".qmd", ".rmd", ".markdown", ".xml", ".nxml", ".pdf")
 """Suffixes of manuscripts; a Markdown file may also be a list of identifiers."""
@@ -24,9 +28,15 @@ FILES: Final = (
 )
 """What a list of references is read from."""
 HINT: Final = "Put the list under a heading of its own, References or Bibliography, or give it as a .txt file."
+BIB_HINT: Final = (
+    "Keep the files that \\bibliography or \\addbibresource names in the folder of the .tex file or below it, or the "
+    ".bbl that was made of them beside it."
+)
 
 
-def read_manuscript(content: bytes, name: str, suffix: str, beside: Beside = lambda _: None) -> Manuscript:
+def read_manuscript(
+    content: bytes, name: str, suffix: str, beside: Beside = lambda _: None, *, has_text: bool = False
+) -> Manuscript:
     """Read a manuscript.
 
     Args:
@@ -34,19 +44,32 @@ def read_manuscript(content: bytes, name: str, suffix: str, beside: Beside = lam
         name: what messages call it.
         suffix: of its name; what it holds decides between kinds of XML.
         beside: reads the files it names; by default there are none.
+        has_text: that it is more than a list, which in Markdown may stand without a heading.
 
     Raises:
         InvalidInput: it cannot be read, is beyond a limit, or has no list of references.
     """
     if not content.strip():
         raise unreadable(name, "the file is empty", hint=FILES)
-    made = _reader(content, suffix.lower())(content, name, beside)
+    made = _reader(suffix.lower(), has_text=has_text)(content, name, beside)
     if not made.references:
-        raise unreadable(name, "no list of references was found in it", hint=HINT)
+        raise _no_list(made, name, suffix.lower())
     return made
 
 
-def _reader(content: bytes, suffix: str) -> Callable[[bytes, str, Beside], Manuscript]:
+def _no_list(manuscript: Manuscript, name: str, suffix: str) -> InvalidInput:
+    """Return the error for a manuscript without a list: where it was looked for, and the calls that it would answer."""
+    from entrez_kit.manuscripts.calls import call_findings
+
+    where = manuscript.sought or f"no line says only {', '.join(HEADINGS[:-1])} or {HEADINGS[-1]}"
+    missing = [one.message.rstrip(".") for one in manuscript.warnings]
+    calls = [one.call for one in call_findings(manuscript)]
+    text = f"what its text calls has no entry: {listed(calls)}" if calls else ""
+    problem = "; ".join(part for part in (f"no list of references was found in it: {where}", *missing, text) if part)
+    return unreadable(name, problem, hint=BIB_HINT if suffix in (".tex", ".bbl") else HINT)
+
+
+def _reader(suffix: str, *, has_text: bool) -> Callable[[bytes, str, Beside], Manuscript]:
     match suffix:
         case ".docx":
             from entrez_kit.manuscripts.docx import read_docx
@@ -66,7 +89,7 @@ def _reader(content: bytes, suffix: str) -> Callable[[bytes, str, Beside], Manus
             return lambda content, name, beside: read_article_xml(content, name)
     from entrez_kit.manuscripts.markdown import read_markdown
 
-    return read_markdown
+    return partial(read_markdown, has_text=has_text)
 
 
 def refuse_others(content: bytes, name: str) -> None:

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from entrez_kit import tracing
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.identifiers import Identifier, IdKind, Key, read_identifier
 from entrez_kit.model import Request, Result, Warn, sparse
-from entrez_kit.operation import Operation, Outcomes, shortfall_of
+from entrez_kit.operation import InParts, Operation, shortfall_of
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.resolution import Resolved, ask_converter, invalid_dois, search_pubmed
 from entrez_kit.pubmed.standing import Standing
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 
 MAX_IDS: Final = 10_000
 MAX_MCP_IDS: Final = 50
-PART: Final = 1_000
-"""So many ids are converted before the first of them is passed on."""
 KINDS: Final[tuple[IdKind, ...]] = ("pmid", "pmcid", "doi")
 
 ConvertStatus = Literal["found", "not_found", "invalid", "error"]
@@ -92,36 +89,18 @@ def _shortfall_of(missing: Sequence[Conversion], converted: int, warnings: Seque
     ) or standing_shortfall(warnings)
 
 
-class Conversions(Outcomes[Conversion]):
+class Conversions(InParts[str, Conversion]):
     """What becomes of each id, in order; many are converted in parts."""
 
+    PART = 1_000
+
     def __init__(self, services: Services, request: ConvertRequest) -> None:
-        super().__init__()
-        self._services = services
-        self._request = request
-        self._error: EntrezKitError | None = None
-        self.converted = 0
-        self.missing: list[Conversion] = []
+        super().__init__(services, request.ids)
+        self._id_type = request.id_type
 
-    def __iter__(self) -> Iterator[Conversion]:
-        ids = self._request.ids
-        for start in range(0, len(ids), PART):
-            if len(ids) > PART:
-                tracing.step(start, len(ids))
-            for record in self._convert(ids[start : start + PART]):
-                if record.status == "found":
-                    self.converted += 1
-                else:
-                    self.missing.append(record)
-                yield record
-        if len(ids) > PART:
-            tracing.step(len(ids), len(ids))
-        if self._error is not None and not self.converted and all(one.status != "not_found" for one in self.missing):
-            raise self._error
-
-    def _convert(self, ids: Sequence[str]) -> list[Conversion]:
+    def _part(self, start: int, inputs: Sequence[str]) -> list[Conversion]:
         services = self._services
-        read = [_read(text, self._request.id_type) for text in ids]
+        read = [_read(text, self._id_type) for text in inputs]
         unique = {identifier.key: identifier.value for identifier in reversed(read) if identifier}
         known = _converted(services, unique)
         looked_up = _from_pubmed(services, {key: value for key, value in unique.items() if key not in known.found})
@@ -130,24 +109,20 @@ class Conversions(Outcomes[Conversion]):
         for one in known.found.values():
             one.standing = standings.known.get(one.pmid or "")
         self.warnings += standings.warnings
-        records = [_conversion(text, one, known, looked_up) for text, one in zip(ids, read, strict=True)]
-        if self._error is None and any(record.status == "error" for record in records):
-            self._error = next(one for one in (*looked_up.values(), known.error) if isinstance(one, EntrezKitError))
+        records = [_conversion(text, one, known, looked_up) for text, one in zip(inputs, read, strict=True)]
+        if self.error is None and any(record.status == "error" for record in records):
+            self.error = next(one for one in (*looked_up.values(), known.error) if isinstance(one, EntrezKitError))
         return records
 
     def shortfall(self) -> EntrezKitError | None:
         """Report inputs without a record."""
-        return _shortfall_of(self.missing, self.converted, self.warnings)
+        return _shortfall_of(self.missing, self.found, self.warnings)
 
 
 def convert_ids(services: Services, request: ConvertRequest) -> Conversions:
     """Convert article identifiers between PMID, PMCID and DOI.
 
     Use it to join tables. Example: ids ["99000001", "PMC99000002", "10.5555/ekit.2024.3"].
-
-    Args:
-        services: the clients.
-        request: the identifiers.
 
     Raises:
         UpstreamError: neither the converter nor PubMed answered.
@@ -164,7 +139,7 @@ def result_of(request: ConvertRequest, conversions: Conversions) -> ConvertResul
     records = list(conversions)
     return ConvertResult(
         records=records,
-        total_converted=conversions.converted,
+        total_converted=conversions.found,
         total_submitted=len(records),
         warnings=conversions.warnings,
     )

@@ -14,64 +14,19 @@ from entrez_kit.pubmed.xml.mixed_content import INLINE, SCRIPTS, text_of, tidy
 
 _SHORT: Final = frozenset(("a", "b", "i", "p", "q", "s", "u"))
 """Names that also stand in formulas: "a<b" is no markup."""
-_WITHIN: Final = INLINE | frozenset(
-    (
-        *(
-            "a",
-            "q",
-            "s",
-            "abbr",
-            "big",
-            "cite",
-            "code",
-            "del",
-            "email",
-            "ext-link",
-            "fn",
-            "font",
-            "inf",
-            "inline-formula",
-        ),
-        *(
-            "ins",
-            "institution",
-            "kbd",
-            "label",
-            "mark",
-            "monospace",
-            "named-content",
-            "overline",
-            "roman",
-            "sans-serif",
-        ),
-        *("strike", "styled-content", "tt", "uri", "var", "xref", "alternatives", "inline-graphic"),
-    )
-)
+_WITHIN: Final = INLINE | {
+    *("a", "q", "s", "abbr", "big", "cite", "code", "del", "email", "ext-link", "fn", "font", "inf", "inline-formula"),
+    *("ins", "institution", "kbd", "label", "mark", "monospace", "named-content", "overline", "roman", "sans-serif"),
+    *("strike", "styled-content", "tt", "uri", "var", "xref", "alternatives", "inline-graphic"),
+}
 """Markup inside a sentence."""
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6", "title")
-_BETWEEN: Final = frozenset(
-    (
-        *_HEADINGS,
-        *("p", "br", "break", "hr", "div", "section", "sec", "abstract", "trans-abstract", "article-title", "subtitle"),
-        *(
-            "ul",
-            "ol",
-            "li",
-            "list",
-            "list-item",
-            "def-list",
-            "def-item",
-            "def",
-            "term",
-            "dl",
-            "dt",
-            "dd",
-            "table",
-            "tr",
-        ),
-        *("td", "th", "thead", "tbody", "caption", "blockquote", "disp-formula", "disp-quote", "pre", "img", "graphic"),
-    )
-)
+_BETWEEN: Final = {
+    *_HEADINGS,
+    *("p", "br", "break", "hr", "div", "section", "sec", "abstract", "trans-abstract", "article-title", "subtitle"),
+    *("ul", "ol", "li", "list", "list-item", "def-list", "def-item", "def", "term", "dl", "dt", "dd", "table", "tr"),
+    *("td", "th", "thead", "tbody", "caption", "blockquote", "disp-formula", "disp-quote", "pre", "img", "graphic"),
+}
 """Markup that stands between words; a space takes its place."""
 _MATH: Final = re.compile(r"m[a-z]+(?:-[a-z]+)?|math|semantics|annotation(?:-xml)?|tex-math")
 
@@ -161,7 +116,9 @@ def _without_markup(text: str) -> str:
 
     def instead(match: re.Match[str]) -> str:
         name = match["name"].lower()
-        if name in _SHORT and name not in closed and not match["prefix"] and not _opens_paragraph(name, match):
+        # An unclosed <p> is a paragraph where it follows no letter or digit, as it would in a formula.
+        opens_paragraph = name == "p" and not text[: match.start()][-1:].isalnum()
+        if name in _SHORT and name not in closed and not match["prefix"] and not opens_paragraph:
             return match[0]
         if name in SCRIPTS:
             return END if match[0].startswith("</") else "" if match[0].endswith("/>") else SCRIPTS[name]
@@ -172,12 +129,6 @@ def _without_markup(text: str) -> str:
         return "" if match["prefix"] or (_MATH.fullmatch(name) and "math" in text) else match[0]
 
     return _TAG.sub(instead, text)
-
-
-def _opens_paragraph(name: str, match: re.Match[str]) -> bool:
-    """Tell whether an unclosed ``<p>`` is one: it follows no letter or digit, as it would in a formula."""
-    before = match.string[: match.start()][-1:]
-    return name == "p" and not before.isalnum()
 
 
 def _with_formulas(text: str) -> str | None:

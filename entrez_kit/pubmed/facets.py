@@ -13,7 +13,7 @@ from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warn, sparse
 from entrez_kit.operation import Operation
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.record_fetcher import ARTICLE, Retrieval
+from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.search import SEARCH_ARTICLES, count_records
 from entrez_kit.services import Services
 from entrez_kit.transport.in_flight import all_at_once
@@ -114,10 +114,6 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
 
     Use it to see what a topic is made of, e.g. query_term "base editing".
 
-    Args:
-        services: the clients.
-        request: the query, what to count, and how many records at most.
-
     Raises:
         InvalidInput: unbalanced query.
         UpstreamError: NCBI did not answer after every attempt.
@@ -134,7 +130,7 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
     counts: dict[str, Counter[tuple[str, str | None]]] = {name: Counter() for name in by_records}
     without: Counter[str] = Counter()
     records = 0
-    retrieval = Retrieval.of_ids(services, found.pmids if by_records else [], extract=ARTICLE)
+    retrieval = Retrieval.of_ids(services, found.pmids if by_records else [], keep="fields")
     for item in retrieval:
         if item.record is None:
             continue
@@ -147,16 +143,9 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
     retrieval.raise_if_nothing_answered()
     warnings = [*found.warnings, *retrieval.warnings]
     if by_records and not all_are_here:
-        warnings.append(
-            Warn(
-                code="counted_in_part",
-                message=Wording(
-                    f"{' and '.join(by_records)}: counted over the {records:,} most relevant of {found.total_found:,} "
-                    "results; ",
-                    *(Argument("max_records"), " reads more of them."),
-                ),
-            )
-        )
+        part = f"counted over the {records:,} most relevant of {found.total_found:,} results; "
+        message = Wording(f"{' and '.join(by_records)}: {part}", Argument("max_records"), " reads more of them.")
+        warnings.append(Warn(code="counted_in_part", message=message))
     facets = [
         _facet(name, counts[name], records, without[name], request.top)
         if name in counts

@@ -1,8 +1,8 @@
 """Fetch PubMed records: request and result models, and the operation over the streaming retrieval."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -10,12 +10,9 @@ from entrez_kit.errors import EntityNotFound, EntrezKitError, RateLimited, Upstr
 from entrez_kit.model import Request, Result, Warn, sparse, wrong
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.models import Article, CitationData
-from entrez_kit.pubmed.record_fetcher import Extract, Fetched, InputOutcome, Retrieval, missing_records
+from entrez_kit.pubmed.record_fetcher import Fetched, InputOutcome, Retrieval, missing_records
 from entrez_kit.services import Services
 from entrez_kit.wording import Argument, Wording
-
-if TYPE_CHECKING:
-    from entrez_kit.pubmed.xml.records import Record
 
 MAX_MCP_PMIDS: Final = 200
 
@@ -169,19 +166,6 @@ class Contents(Outcomes[Content]):
         return self.retrieval.shortfall()
 
 
-def _article_alone(record: "Record") -> None:
-    record.article()
-    record.raw = b""  # many records wait for their turn, and nobody asks for these bytes any more
-
-
-def _citation_alone(record: "Record") -> None:
-    record.citation()
-    record.raw = b""
-
-
-_EXTRACTS: Final[Mapping[str, Extract]] = {"abstract_plus": _article_alone, "citation_data": _citation_alone}
-
-
 def fetch_contents(services: Services, request: FetchRequest) -> Contents:
     """Fetch PubMed records by PMID: abstract, authors, journal, MeSH terms, corrections, retraction status.
 
@@ -201,7 +185,7 @@ def fetch_contents(services: Services, request: FetchRequest) -> Contents:
     """
     how: dict[str, Any] = {
         "medline": request.detail_level == "medline_text",
-        "extract": _EXTRACTS.get(request.detail_level),
+        "keep": "raw" if request.detail_level == "full_xml" else "fields",
     }
     if not request.query_key:
         return Contents(request, Retrieval.of_ids(services, request.pmids or [], **how))

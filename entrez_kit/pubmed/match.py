@@ -3,15 +3,14 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from entrez_kit import tracing
 from entrez_kit.batches import in_batches
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warned, sparse
-from entrez_kit.operation import Operation, Outcomes, shortfall_of
+from entrez_kit.operation import InParts, Operation, shortfall_of
 from entrez_kit.pubmed.likeness import bare_place, folded, page_ends, same_pages, same_volume, titles_alike, years_of
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from entrez_kit.pubmed.models import Article
 
 BATCH: Final = 50
-PART: Final = 500
-"""So many references are looked up before the first of them is passed on."""
 MAX_CITATIONS: Final = 5_000
 MAX_MCP_CITATIONS: Final = 25
 MAX_CANDIDATES: Final = 5
@@ -64,11 +61,6 @@ class Citation(Request):
         """First and last page; both may have been given as the first."""
         first, _, last = re.sub(r"[\u2010-\u2015\u2212]", "-", self.first_page or "").partition("-")
         return first.strip(), (self.last_page or last).strip("- ")
-
-    @field_validator("year", mode="before")
-    @classmethod
-    def _as_text(cls, value: Any) -> Any:
-        return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
     @property
     def usable(self) -> bool:
@@ -144,43 +136,25 @@ def _shortfall_of(missing: Sequence[CitationMatch], matched: int) -> EntrezKitEr
     )
 
 
-class Matches(Outcomes[CitationMatch]):
+class Matches(InParts[Citation, CitationMatch]):
     """What becomes of each reference, in order; many are looked up in parts."""
 
+    PART, GOOD = 500, ("matched",)
+
     def __init__(self, services: Services, request: MatchRequest) -> None:
-        super().__init__()
-        self._services = services
-        self._citations = list(request.citations)
-        self._failure: EntrezKitError | None = None
+        super().__init__(services, request.citations)
         self._answered = False
-        self.matched = 0
-        self.missing: list[CitationMatch] = []
 
-    def __iter__(self) -> Iterator[CitationMatch]:
-        for start in range(0, len(self._citations), PART):
-            if len(self._citations) > PART:
-                tracing.step(start, len(self._citations))
-            for match in self._look_up(start, self._citations[start : start + PART]):
-                if match.status == "matched":
-                    self.matched += 1
-                else:
-                    self.missing.append(match)
-                yield match
-        if len(self._citations) > PART:
-            tracing.step(len(self._citations), len(self._citations))
-        if self._failure is not None and not self._answered:
-            raise self._failure
-
-    def _look_up(self, start: int, citations: Sequence[Citation]) -> Iterator[CitationMatch]:
-        services = self._services
+    def _part(self, start: int, inputs: Sequence[Citation]) -> Iterator[CitationMatch]:
+        services, citations = self._services, inputs
         found = _matched(services, citations)
         for index, citation in enumerate(citations):
             answer = found.answers.get(index)
             if citation.title and index not in found.failed and (answer is None or answer.verdict == "not_found"):
                 _by_title(services, index, citation, found)
         _narrow(services, citations, found)
-        self._failure = self._failure or next(iter(found.failed.values()), None)
         self._answered = self._answered or bool(found.answers)
+        self.error = None if self._answered else self.error or next(iter(found.failed.values()), None)
         records = _Records(services)
         records.read(pmid for answer in found.answers.values() for pmid in answer.pmids[:MAX_COMPARED])
         for index, citation in enumerate(citations):
@@ -197,7 +171,7 @@ class Matches(Outcomes[CitationMatch]):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report references without a single certain record."""
-        return _shortfall_of(self.missing, self.matched)
+        return _shortfall_of(self.missing, self.found)
 
 
 def lookup_citation(services: Services, request: MatchRequest) -> Matches:
@@ -205,10 +179,6 @@ def lookup_citation(services: Services, request: MatchRequest) -> Matches:
 
     Example: {"journal": "J Invent Res", "year": "2024", "first_page": "737"}.
     What is found is compared with all that is given; one with another title is a mismatch.
-
-    Args:
-        services: the clients.
-        request: the references.
 
     Raises:
         UpstreamError: NCBI answered none of the requests.
@@ -224,7 +194,7 @@ def result_of(request: MatchRequest, matches: Matches) -> MatchResult:
     results = list(matches)
     return MatchResult(
         results=results,
-        total_matched=matches.matched,
+        total_matched=matches.found,
         total_submitted=len(results),
         total_warnings=sum(len(result.warnings) for result in results),
     )
@@ -477,7 +447,7 @@ def _judged(
             status="matched",
             pmid=article.pmid,
             title=article.title or None,
-            matched_first_author=_first_author(article),
+            matched_first_author="".join(_names(article, 1)) or None,
             standing=article.standing,
             **about,
         )
@@ -496,11 +466,12 @@ def _is_other(warnings: Sequence[MatchWarning]) -> bool:
     return _has_other_title(warnings) or len(warnings) > MAX_WRONG
 
 
-def _first_author(article: "Article") -> str | None:
-    if not article.authors:
-        return None
-    first = article.authors[0]
-    return first.collective_name or " ".join(part for part in (first.last_name, first.initials) if part) or None
+def _names(article: "Article", most: int) -> list[str]:
+    """Return the first authors as a reference names them: Doe J, or a group."""
+    return [
+        author.collective_name or " ".join(part for part in (author.last_name, author.initials) if part)
+        for author in article.authors[:most]
+    ]
 
 
 def differences(citation: Citation, article: "Article") -> list[MatchWarning]:
@@ -545,10 +516,7 @@ def _place_differences(citation: Citation, article: "Article") -> Iterator[Match
 
 def brief_citation(article: "Article") -> str:
     """Return a record as a line: Doe J, Roe R, et al. A title. J Inv. 2024;12(3):201-12. PMID 1."""
-    names = [
-        author.collective_name or " ".join(part for part in (author.last_name, author.initials) if part)
-        for author in article.authors[:MAX_AUTHORS]
-    ]
+    names = _names(article, MAX_AUTHORS)
     if len(article.authors) > MAX_AUTHORS:
         names.append("et al")
     title = article.title.rstrip(".")

@@ -8,11 +8,9 @@ to the end.
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import methodcaller
 from typing import TYPE_CHECKING, Final, Literal
 
 from entrez_kit import tracing
@@ -35,8 +33,8 @@ REFUSALS: Final = (EntityNotFound, InvalidInput)
 DEFAULT_HISTORY_RECORDS: Final = 200
 
 Status = Literal["found", "not_found", "invalid", "error"]
-Extract = Callable[["Record"], object]
-ARTICLE: Final[Extract] = methodcaller("article")
+Keep = Literal["raw", "fields", "both"]
+"""What is kept of a record until its turn comes: its own bytes, what was read of it, or both."""
 
 
 class InputOutcome(Result):
@@ -86,17 +84,14 @@ class Retrieval(Outcomes[Fetched]):
         services: the clients.
         medline: whether records come as MEDLINE text.
         patient: whether an outage of a minute is waited for.
-        extract: what is asked of each record while it is parsed, so that it need not be parsed again; None for its
-            bytes alone.
+        keep: what is kept of each record; what is read while it is parsed need not be parsed again.
     """
 
-    def __init__(
-        self, services: Services, *, medline: bool, patient: bool = False, extract: Extract | None = ARTICLE
-    ) -> None:
+    def __init__(self, services: Services, *, medline: bool, patient: bool = False, keep: Keep = "both") -> None:
         super().__init__()
         self.services = services
         self.medline = medline
-        self.extract = extract
+        self.keep: Keep = keep
         self.pulse = Pulse(patient=patient)
         self.urls: list[str] = []
         self.method: Literal["GET", "POST"] = "GET"
@@ -108,10 +103,10 @@ class Retrieval(Outcomes[Fetched]):
 
     @classmethod
     def of_ids(
-        cls, services: Services, inputs: Sequence[str], *, medline: bool = False, extract: Extract | None = ARTICLE
+        cls, services: Services, inputs: Sequence[str], *, medline: bool = False, keep: Keep = "both"
     ) -> "Retrieval":
         """Retrieve records by identifier; PMCIDs and DOIs are resolved to PMIDs first."""
-        retrieval = cls(services, medline=medline, patient=len(inputs) > BATCH, extract=extract)
+        retrieval = cls(services, medline=medline, patient=len(inputs) > BATCH, keep=keep)
         retrieval._stream = retrieval._by_ids(inputs)
         return retrieval
 
@@ -125,10 +120,10 @@ class Retrieval(Outcomes[Fetched]):
         retstart: int = 0,
         retmax: int | None = None,
         medline: bool = False,
-        extract: Extract | None = ARTICLE,
+        keep: Keep = "both",
     ) -> "Retrieval":
         """Retrieve records of a result set kept at NCBI; the first 200 unless ``retmax`` says otherwise."""
-        retrieval = cls(services, medline=medline, extract=extract)
+        retrieval = cls(services, medline=medline, keep=keep)
         retrieval._stream = retrieval._by_history(query_key, web_env, retstart, retmax)
         return retrieval
 
@@ -162,8 +157,14 @@ class Retrieval(Outcomes[Fetched]):
 
     def batch(self, pmids: Sequence[str]) -> "tuple[dict[str, Record], dict[str, EntrezKitError]]":
         """Fetch one batch of PMIDs: the records there are, and why others were not answered; the rest do not exist."""
-        found, failed = self._fetch(list(pmids))
-        return {pmid: item.record for pmid, item in found.items() if item.record is not None}, failed
+        asked = in_batches(pmids, BATCH, self._reconciled, refusals=REFUSALS, pulse=self.pulse)
+        records: dict[str, Record] = {}
+        failed = dict(asked.failed)
+        for _, (got, withheld) in asked.answers:
+            records |= {pmid: item.record for pmid, item in got.items() if item.record is not None}
+            failed |= withheld
+        failed |= {pmid: error for pmid, error in asked.refused.items() if isinstance(error, InvalidInput)}
+        return records, failed
 
     # by identifier
 
@@ -248,25 +249,13 @@ class Retrieval(Outcomes[Fetched]):
         Raises:
             UpstreamError: NCBI did not answer.
         """
-        from entrez_kit.pubmed.xml.records import read_records
 
         def read(content: bytes) -> "list[Record]":
-            return self._extracted(record for record in read_records(content) if record.kind != "deleted")
+            return [record for record in self._records(content) if record.kind != "deleted"]
 
         return self.services.eutils.efetch(db="pubmed", ids=list(pmids), retmode="xml", read=read).value
 
     # requests
-
-    def _fetch(self, pmids: list[str]) -> tuple[dict[str, _Found], dict[str, EntrezKitError]]:
-        """Return the records of a batch, and why others were not answered; what is in neither does not exist."""
-        asked = in_batches(pmids, BATCH, self._reconciled, refusals=REFUSALS, pulse=self.pulse)
-        found: dict[str, _Found] = {}
-        failed = dict(asked.failed)
-        for _, (got, withheld) in asked.answers:
-            found |= got
-            failed |= withheld
-        failed |= {pmid: error for pmid, error in asked.refused.items() if isinstance(error, InvalidInput)}
-        return found, failed
 
     def _reconciled(self, pmids: list[str]) -> tuple[dict[str, _Found], dict[str, EntrezKitError]]:
         """Fetch PMIDs, and see to it that what lacks does not exist; return also what exists and does not come."""
@@ -327,21 +316,18 @@ class Retrieval(Outcomes[Fetched]):
 
             found = [(pmid, _Found(medline=text)) for pmid, text in read_medline(content)]
         else:
-            from entrez_kit.pubmed.xml.records import read_records
-
-            found = [(record.pmid, _Found(record=record)) for record in self._extracted(read_records(content))]
+            found = [(record.pmid, _Found(record=record)) for record in self._records(content)]
         if ids and found and set(ids).isdisjoint(pmid for pmid, _ in found):
             raise malformed("efetch", f"records of others than those asked for, such as {found[0][0]}")
         return [(pmid, item) for pmid, item in found if item.record is None or item.record.kind != "deleted"]
 
-    def _extracted(self, records: "Iterable[Record]") -> "list[Record]":
-        kept = []
-        for record in records:
-            if self.extract is not None:
-                with suppress(ValueError):  # it is raised again where the document is asked for
-                    self.extract(record)
-            kept.append(record)
-        return kept
+    def _records(self, content: bytes) -> "Iterator[Record]":
+        from entrez_kit.pubmed.xml.records import read_records
+
+        for record in read_records(content):
+            if self.keep != "raw":
+                record.pack(raw=self.keep == "both")
+            yield record
 
     # by history
 

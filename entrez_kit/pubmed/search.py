@@ -10,19 +10,18 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit import tracing
 from entrez_kit.entrez_query import (
-    EARLIEST,
-    LATEST,
     MAX_PUBMED_RESULTS,
     Broadening,
     DateBounds,
+    EntrezDate,
+    bounds,
     broadening,
     build_term,
     date_clause,
     mesh_gap,
-    normal_date,
 )
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.model import Request, Result, Warn, sparse, wrong
+from entrez_kit.model import Request, Result, Stripped, Warn, past_the_last, sparse, wrong
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.services import Services
@@ -45,27 +44,27 @@ SORT_NAMES: Final = {
 Sort = Literal["relevance", "pub_date", "author", "journal_name"]
 
 
-def _full_sort_name(value: Any) -> Any:
-    return {"journal": "journal_name", "date": "pub_date"}.get(value, value) if isinstance(value, str) else value
+SHORT_SORT_NAMES: Final = {"journal": "journal_name", "date": "pub_date"}
 
 
 class DateRange(Request):
     """Bounds on one of PubMed's dates; a missing bound is open."""
 
-    min_date: str | None = Field(default=None, description="Earliest date: YYYY[/MM[/DD]].")
-    max_date: str | None = Field(default=None, description="Latest date: YYYY[/MM[/DD]].")
+    min_date: EntrezDate | None = Field(default=None, description="Earliest date: YYYY[/MM[/DD]].")
+    max_date: EntrezDate | None = Field(default=None, description="Latest date: YYYY[/MM[/DD]].")
     date_type: Literal["pdat", "mdat", "edat"] = Field(
         default="pdat", description="pdat (publication), mdat (modification) or edat (entry)."
     )
 
-    @field_validator("min_date", "max_date")
-    @classmethod
-    def _normal(cls, value: str | None) -> str | None:
-        return normal_date(value) if value else None
-
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        if self.min_date and self.max_date and self.min_date > self.max_date and not _same_period(self):
+        # Of the year or month that holds the earliest day, as in 2024/06 to 2024, the end is meant.
+        if (
+            self.min_date
+            and self.max_date
+            and self.min_date > self.max_date
+            and not self.min_date.startswith(self.max_date)
+        ):
             raise wrong(
                 "min_date",
                 Wording(f"{self.min_date} is later than ", Argument("max_date"), f" {self.max_date}"),
@@ -79,15 +78,10 @@ class DateRange(Request):
         return bool(self.min_date or self.max_date)
 
 
-def _same_period(dates: DateRange) -> bool:
-    """Tell whether the latest date is the year or month that holds the earliest: 2024/06 to 2024 is fine."""
-    return bool(dates.min_date and dates.max_date and dates.min_date.startswith(dates.max_date))
-
-
 class SearchRequest(Request):
     """What to search PubMed for."""
 
-    query_term: str = Field(
+    query_term: Stripped = Field(
         min_length=3, description='PubMed query, e.g. "crispr AND review[pt]"; all of PubMed\'s syntax works.'
     )
     max_results: int = Field(
@@ -96,7 +90,7 @@ class SearchRequest(Request):
         description="How many PMIDs to return, 1 to 9999; narrow by date for more.",
     )
     offset: int = Field(default=0, ge=0, le=MAX_PUBMED_RESULTS - 1, description="How many results to skip, 0 to 9998.")
-    sort_by: Annotated[Sort, BeforeValidator(_full_sort_name)] = Field(
+    sort_by: Annotated[Sort, BeforeValidator(lambda name: SHORT_SORT_NAMES.get(str(name), name))] = Field(
         default="relevance", description="Order of results: relevance, pub_date, author or journal_name."
     )
     date_range: DateRange | None = Field(default=None, description="Bounds on a date; one bound is enough.")
@@ -124,14 +118,6 @@ class SearchRequest(Request):
     retrieve_all: SkipJsonSchema[bool] = Field(
         default=False, description="Retrieve every result, past the 9,999 PubMed shows, with a certificate."
     )
-
-    @field_validator("query_term")
-    @classmethod
-    def _not_blank(cls, value: str) -> str:
-        text = value.strip()
-        if len(text) < 3:
-            raise ValueError("at least 3 characters are needed")
-        return text
 
     @field_validator("max_results")
     @classmethod
@@ -165,22 +151,16 @@ class SearchRequest(Request):
         )
 
     def date_parameters(self) -> DateBounds:
-        """Return ESearch's datetype, mindate and maxdate; both bounds always, since NCBI ignores a lone one."""
-        if self.date_range is None or not self.date_range.bounded:
-            return {}
-        return {
-            "datetype": self.date_range.date_type,
-            "mindate": self.date_range.min_date or EARLIEST,
-            "maxdate": self.date_range.max_date or LATEST,
-        }
+        """Return ESearch's datetype, mindate and maxdate."""
+        dates = self.date_range or DateRange()
+        return bounds(dates.min_date, dates.max_date, dates.date_type)
 
     def effective_term(self) -> str:
         """Return the whole search as one PubMed term, date bounds written out."""
-        dates = self.date_parameters()
+        term, dates = self.term(), self.date_parameters()
         if not dates:
-            return self.term()
+            return term
         clause = date_clause(dates["mindate"], dates["maxdate"], dates["datetype"])
-        term = self.term()
         return f"{term} AND {clause}" if term.startswith(f"({self.query_term}) AND ") else f"({term}) AND {clause}"
 
 
@@ -299,7 +279,7 @@ class SearchHits(Outcomes[ArticleHit]):
         pmids = self._retrieved(slices)
         first = list(islice(pmids, max(request.summaries_wanted, 1)))
         verdict = compare_with_query(services, request, found)
-        self.warnings += [*warnings_about(found, verdict), *hidden()]
+        self.warnings += [*verdict.warnings(found), *hidden()]
         if not request.retrieve_all:
             self.warnings += _page_warnings(request, found)
         self.warnings += suggestions(services, request, found)
@@ -404,10 +384,6 @@ def search_articles(services: Services, request: SearchRequest) -> SearchHits:
     Use it to find articles by topic, author, journal, date or MeSH term, e.g.
     query_term "base editing AND sickle cell". Look at `query_broadened` and `warnings`.
 
-    Args:
-        services: the clients.
-        request: query, filters, order and page.
-
     Raises:
         InvalidInput: unbalanced query, a bad filter value or a date that does not exist.
         UpstreamError: NCBI did not answer after every attempt.
@@ -450,46 +426,24 @@ def result_of(request: SearchRequest, hits: SearchHits) -> SearchResult:
 
 def parameters_of(request: SearchRequest) -> SearchParameters:
     """Echo the request, with the date bounds that are in force."""
-    dates = request.date_parameters()
-    bounds = (
-        {"min_date": dates["mindate"], "max_date": dates["maxdate"], "date_type": dates["datetype"]} if dates else None
-    )
+    sent = request.date_parameters()
+    dates = {"min_date": sent["mindate"], "max_date": sent["maxdate"], "date_type": sent["datetype"]} if sent else None
     echoed = request.model_dump(include=set(SearchParameters.model_fields), exclude={"date_range"})
-    flags = {
-        name: echoed[name] or None for name in ("has_abstract", "free_full_text", "use_history", "snippet_characters")
-    }
-    return SearchParameters(**{**echoed, **flags, "date_range": bounds or None})
+    for name in ("has_abstract", "free_full_text", "use_history", "snippet_characters"):
+        echoed[name] = echoed[name] or None
+    return SearchParameters(**echoed, date_range=dates)
 
 
 def _page_warnings(request: SearchRequest, found: ESearchReply) -> list[Warn]:
     warnings = []
     if found.count > MAX_PUBMED_RESULTS and request.offset + request.max_results >= MAX_PUBMED_RESULTS:
-        warnings.append(
-            Warn(
-                code="results_capped",
-                message=Wording(
-                    f"PubMed shows only the first 9999 of {found.count} results; ",
-                    ByDoor("--all retrieves every one.", "narrow the query by date for the others."),
-                ),
-            )
-        )
-    if 0 < found.count <= request.offset:
-        warnings.append(
-            Warn(
-                code="offset_beyond_results",
-                message=Wording(Argument("offset"), f" {request.offset} is past the last of {found.count} results."),
-            )
-        )
+        more = ByDoor("--all retrieves every one.", "narrow the query by date for the others.")
+        message = Wording(f"PubMed shows only the first 9999 of {found.count} results; ", more)
+        warnings.append(Warn(code="results_capped", message=message))
+    warnings += past_the_last("offset", request.offset, found.count, "results")
     if request.date_range is not None and not request.date_range.bounded:
-        warnings.append(
-            Warn(
-                code="no_date_bounds",
-                message=Wording(
-                    *(Argument("date_range"), " has neither ", Argument("min_date"), " nor ", Argument("max_date")),
-                    ": no date filter applied.",
-                ),
-            )
-        )
+        bound = (Argument("date_range"), " has neither ", Argument("min_date"), " nor ", Argument("max_date"))
+        warnings.append(Warn(code="no_date_bounds", message=Wording(*bound, ": no date filter applied.")))
     return warnings
 
 
@@ -514,9 +468,8 @@ def brief_summaries(
     if abstracts is not None:
         texts = abstracts()
         if unread := [pmid for pmid in pmids if pmid not in texts]:
-            warnings.append(
-                Warn(code="abstracts_missing", message=f"NCBI returned no record of PMID {listed(unread)}.")
-            )
+            message = f"NCBI returned no record of PMID {listed(unread)}."
+            warnings.append(Warn(code="abstracts_missing", message=message))
         for pmid, summary in by_pmid.items():
             summary.snippet = _beginning(texts.get(pmid) or "", snippet) or None
     return by_pmid, reply.url, warnings
@@ -573,12 +526,6 @@ UNINDEXED: Final = "NOT medline[sb]"
 """Records without MeSH: those still in process, those as publishers supplied them, and those out of MEDLINE's scope."""
 
 
-def warnings_about(found: ESearchReply, verdict: Broadening | None = None) -> list[Warn]:
-    """Return NCBI's complaints as warnings, one for each kind."""
-    remarks = found.remarks if verdict is None else verdict.remarks(found)
-    return [Warn(code=remark.code, message=remark.message, terms=list(remark.terms)) for remark in remarks]
-
-
 def compare_with_query(services: Services, request: SearchRequest, found: ESearchReply) -> Broadening:
     """Tell whether PubMed searched for less than the query requires; asks for one count at most, and never fails."""
 
@@ -617,7 +564,9 @@ def suggestions(services: Services, request: SearchRequest, found: ESearchReply)
     unknown = any(one.code in ("phrase_not_found", "quoted_phrase_not_found") for one in found.complaints)
     if found.count and not unknown:
         return []
-    given = [] if found.count else [name for name in FILTERS if _is_given(request, name)]
+    dated = request.date_range is not None and request.date_range.bounded
+    filters = [name for name in FILTERS if getattr(request, name) and (name != "date_range" or dated)]
+    given = [] if found.count else filters
     try:
         emptied = _emptied_by(services, request, given) if given else []
         return emptied or _spelling(services, request.query_term, "" if found.count else "Nothing was found. ")
@@ -652,11 +601,6 @@ def _emptied_by(services: Services, request: SearchRequest, given: Sequence[str]
             each = [Wording(name, f" alone {number:,}") for name, number in zip(names, alone, strict=True)]
             message = Wording(found, "; the filters leave none only together: ", Wording.joined(", ", each), ".")
     return [Warn(code="filters_emptied", message=message)]
-
-
-def _is_given(request: SearchRequest, name: str) -> bool:
-    value = getattr(request, name)
-    return bool(value) and (name != "date_range" or value.bounded)
 
 
 def _without(request: SearchRequest, names: Sequence[str]) -> SearchRequest:

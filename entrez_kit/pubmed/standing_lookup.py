@@ -1,4 +1,4 @@
-"""Ask PubMed how works stand, many in one request, where an answer knows no more of them than their PMIDs."""
+"""Ask PubMed what works are and how they stand, many in one request, where no more is known of them than PMIDs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ STANDING_UNKNOWN: Final = "standing_unknown"
 
 @dataclass(slots=True)
 class Standings:
-    """How works stand, by PMID, and why it is not known of others; plain works are in neither."""
+    """How works stand, by PMID, and why it is not known of others; plain works are in neither, but in ``summaries``."""
 
     known: dict[str, Standing] = field(default_factory=dict)
     summaries: dict[str, BriefSummary] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Standings:
 
 
 def look_up_standings(services: Services, pmids: Iterable[str]) -> Standings:
-    """Ask how works stand. A failure is part of the answer, never an error."""
+    """Ask what works are and how they stand. A failure is part of the answer, never an error."""
     from entrez_kit.pubmed.summaries import parse_summaries
 
     def ask(batch: list[str]) -> tuple[list[BriefSummary], list[str]]:

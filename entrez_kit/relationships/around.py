@@ -1,17 +1,18 @@
 """The articles around one article: NCBI's links first, then whoever else knows, and the reason where nobody does."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.model import Warn
-from entrez_kit.relationships.described import describe
-from entrez_kit.relationships.fallback import cited_in_records, from_europepmc
+from entrez_kit.pubmed.models import BriefSummary
+from entrez_kit.pubmed.standing_lookup import look_up_standings
+from entrez_kit.relationships.fallback import cited_in_records, from_europepmc, link_of
 from entrez_kit.relationships.links import SCORED, SCORES_DEADLINE_MS, Linked, follow, left_out
 from entrez_kit.relationships.models import Provenance, RelatedArticle, Relation, Snowball
 from entrez_kit.services import Services
-from entrez_kit.wording import NextCall, Wording
+from entrez_kit.wording import NextCall, Wording, listed
 
 LINKS_DEADLINE_MS: Final = 20_000
 """How long to wait for links that somebody else has as well."""
@@ -132,16 +133,19 @@ def scored(links: list[Linked]) -> list[RelatedArticle]:
 
 # Where NCBI has no links, or does not answer
 
-Source = Callable[[], tuple[list[RelatedArticle], int, int]]
-
 
 def _ask_others(
     services: Services, relation: Relation, pmid: str, wanted: int, around: Around, down: EntrezKitError | None
 ) -> None:
     """Ask who else may know, one after the other, and say who did or why there is nothing."""
-    sources: list[tuple[Provenance, str, Source]] = []
+
+    def from_record() -> tuple[list[RelatedArticle], int, int]:
+        articles = cited_in_records(services, [pmid]).get(pmid, [])
+        return articles, len(articles), 1
+
+    sources: list[tuple[Provenance, str, Callable[[], tuple[list[RelatedArticle], int, int]]]] = []
     if relation == "pubmed_references":
-        sources.append(("pubmed_record", "the PubMed record itself", lambda: _from_record(services, pmid)))
+        sources.append(("pubmed_record", "the PubMed record itself", from_record))
     if relation != "pubmed_similar_articles":
         sources.append(("europepmc", "Europe PMC", lambda: from_europepmc(services, relation, pmid, wanted)))
     because = f"NCBI's links did not answer ({down.message})" if down else "NCBI has no such links"
@@ -174,11 +178,6 @@ def _ask_others(
     around.warn(*_reason(relation, pmid, answered))
 
 
-def _from_record(services: Services, pmid: str) -> tuple[list[RelatedArticle], int, int]:
-    articles = cited_in_records(services, [pmid]).get(pmid, [])
-    return articles, len(articles), 1
-
-
 def _reason(relation: Relation, pmid: str, answered: list[str]) -> tuple[str, str]:
     """Return why an article that exists has nothing around it."""
     if relation == "pubmed_similar_articles":
@@ -208,3 +207,61 @@ def _nobody_answered(pmid: str, relation: Relation, failures: list[EntrezKitErro
         recovery_hint=first.recovery_hint,
         details={**first.details, "others": [error.reason for error in failures[1:]]},
     )
+
+
+# Titles and authors
+
+
+SHOWN: Final = 10
+"""So many PMIDs are named in a message."""
+_SAID: Final = ("title", "authors", "source", "pub_date", "doi", "pmcid", "retraction_status", "standing")
+
+
+@dataclass(slots=True)
+class Described:
+    """Articles with what their summaries say; ``exists`` is None where NCBI gave no answer about the source."""
+
+    articles: list[RelatedArticle]
+    exists: bool | None
+    warnings: list[Warn] = field(default_factory=list)
+
+
+def describe(services: Services, source: str, articles: Sequence[RelatedArticle]) -> Described:
+    """Attach brief records to articles. What NCBI does not answer leaves bare PMIDs and a warning, never an error.
+
+    The source goes along in the first request: NCBI makes up links for numbers that never were an article.
+    """
+    pmids = [article.pmid for article in articles if article.pmid]
+    found = look_up_standings(services, [source, *pmids])
+    summaries, failed = found.summaries, found.unknown
+    exists = None if source in failed else source in summaries
+    shown = [_with_summary(article, summaries.get(article.pmid or "")) for article in articles]
+    return Described(shown, exists, _undescribed(source, pmids, summaries, failed))
+
+
+def _undescribed(
+    source: str, pmids: list[str], summaries: dict[str, BriefSummary], failed: dict[str, EntrezKitError]
+) -> list[Warn]:
+    warnings = []
+    if source in failed:
+        message = f"Whether PMID {source} exists could not be checked: {failed[source].message}"
+        warnings.append(Warn(code="source_not_verified", message=message))
+    bare = [pmid for pmid in pmids if pmid not in summaries and pmid != source]
+    unanswered = [pmid for pmid in bare if pmid in failed]
+    unknown = [pmid for pmid in bare if pmid not in failed]
+    if unanswered:
+        message = f"No titles and no marks of retraction for PMID {listed(unanswered)}: {failed[unanswered[0]].message}"
+        warnings.append(Warn(code="summaries_unavailable", message=message, terms=unanswered[SHOWN:] and unanswered))
+    if unknown:
+        message = f"No title for PMID {listed(unknown)}, because NCBI has no summary."
+        warnings.append(Warn(code="summaries_missing", message=message, terms=unknown[SHOWN:] and unknown))
+    return warnings
+
+
+def _with_summary(article: RelatedArticle, summary: BriefSummary | None) -> RelatedArticle:
+    """Return the article with NCBI's words in place of anybody else's; what NCBI does not say stays."""
+    changes: dict[str, object] = {"link_url": link_of(article)}
+    if summary is not None:
+        changes |= {name: value for name in _SAID if (value := getattr(summary, name))}
+        changes["citation"] = None  # the title is there, so the words of the reference list tell nothing more
+    return article.model_copy(update=changes)

@@ -45,7 +45,7 @@ def cited_in_records(services: Services, pmids: list[str]) -> dict[str, list[Rel
         UpstreamError: NCBI did not answer.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
     """
-    retrieval = Retrieval.of_ids(services, pmids, extract=None)
+    retrieval = Retrieval.of_ids(services, pmids, keep="raw")
     fetched = list(retrieval)
     retrieval.raise_if_nothing_answered()
     return {

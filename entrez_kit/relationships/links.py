@@ -1,13 +1,12 @@
 """ELink between PubMed articles: ask for one kind of link, and read nothing but that kind out of the reply."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from entrez_kit.databases.linksets import parse_linksets
 from entrez_kit.errors import EntityNotFound, UpstreamError
 from entrez_kit.relationships.models import Relation
 from entrez_kit.services import Services
+from entrez_kit.services.elink_reply import links_by_source, not_followed
 
 LINK_NAMES: Final[dict[Relation, str]] = {
     "pubmed_similar_articles": "pubmed_pubmed",
@@ -31,11 +30,10 @@ class Linked(NamedTuple):
     raw_score: int | None = None
 
 
-@dataclass(slots=True)
-class Followed:
+class Followed(NamedTuple):
     """Links by the article they start from; an article that NCBI left out of its answer is not among them."""
 
-    links: dict[str, list[Linked]] = field(default_factory=dict)
+    links: dict[str, list[Linked]]
     url: str | None = None
 
 
@@ -83,36 +81,20 @@ def read_links(content: bytes, relation: Relation, pmids: Collection[str]) -> di
         UpstreamError: the reply is no ELink result, reports a failure, merges the links of several articles, or
             mentions none of the articles.
     """
-    name = LINK_NAMES[relation]
-    asked = set(pmids)
-    found: dict[str, dict[str, int | None]] = {}
-    errors: list[str] = []
-    for linkset in parse_linksets(content):
-        if len(linkset.ids) > 1:
-            raise UpstreamError(
-                "NCBI merged the links of several articles, so they cannot be told apart.",
-                details={"reason": "invalid_response", "endpoint": "elink"},
-            )
-        if linkset.errors:
-            errors += linkset.errors
-            continue
-        if linkset.db_from not in ("", "pubmed") or not asked.issuperset(linkset.ids) or not linkset.ids:
-            continue
-        source = linkset.ids[0]
-        known = found.setdefault(source, {})
-        for link in linkset.links:
-            if link.link_name == name and link.db_to in ("", "pubmed") and _is_other(link.id, source):
-                known.setdefault(link.id, link.score)
-    if errors and not found:
-        raise UpstreamError(
-            f"NCBI could not follow the links: {errors[0]}", details={"reason": "backend_error", "endpoint": "elink"}
-        )
-    if not found and asked:
-        raise left_out(min(asked))
-    return {
-        source: [Linked(pmid, score if relation in SCORED else None) for pmid, score in links.items()]
-        for source, links in found.items()
+    name, scored = LINK_NAMES[relation], relation in SCORED
+    links, errors = links_by_source(
+        content, lambda link: link.link_name == name and link.db_to in ("", "pubmed") and link.is_number
+    )
+    found = {
+        source: [Linked(link.id, link.score if scored else None) for link in own if link.id != source]
+        for source, own in links.items()
+        if source in pmids
     }
+    if errors and not found:
+        raise not_followed(errors[0])
+    if not found and pmids:
+        raise left_out(min(pmids))
+    return found
 
 
 def left_out(pmid: str) -> UpstreamError:
@@ -121,8 +103,3 @@ def left_out(pmid: str) -> UpstreamError:
         f"NCBI left PMID {pmid} out of its answer about links.",
         details={"reason": "incomplete", "endpoint": "elink"},
     )
-
-
-def _is_other(pmid: str, source: str) -> bool:
-    """Tell whether this is a PMID, and of another article; NCBI writes 0 where it has none."""
-    return pmid.isascii() and pmid.isdigit() and pmid != source and bool(int(pmid))

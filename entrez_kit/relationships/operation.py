@@ -19,10 +19,6 @@ def article_relationships(services: Services, request: RelationshipsRequest) -> 
 
     Use it to widen a search from a good article. Example: source_pmid "99000004", relationship_type "pubmed_citedin".
 
-    Args:
-        services: the clients.
-        request: article, relation, how many and how far.
-
     Raises:
         EntityNotFound: there is no such article.
         UpstreamError: nobody who might know answered.
@@ -32,8 +28,7 @@ def article_relationships(services: Services, request: RelationshipsRequest) -> 
     Source: ELink (neighbor_score, neighbor), ESummary; EFetch for reference lists and citations; Europe PMC; PMC ID
     Converter for a PMCID or DOI.
     """
-    from entrez_kit.relationships.around import look_around, not_found
-    from entrez_kit.relationships.described import describe
+    from entrez_kit.relationships.around import describe, look_around, not_found
     from entrez_kit.relationships.snowball import roll
 
     request = _with_pmid(services, request)

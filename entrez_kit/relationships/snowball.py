@@ -7,8 +7,7 @@ from typing import Final
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.model import Warn
-from entrez_kit.relationships.around import QUEUE_FULL, WORDS, Around, look_around, not_found
-from entrez_kit.relationships.described import describe
+from entrez_kit.relationships.around import QUEUE_FULL, WORDS, Around, describe, look_around, not_found
 from entrez_kit.relationships.fallback import cited_in_records, from_europepmc
 from entrez_kit.relationships.links import follow
 from entrez_kit.relationships.models import (
@@ -139,10 +138,10 @@ class _Walk:
             batch = pmids[start : start + BATCH]
             if self._spent():
                 self.cut += len(pmids) - start
-                return done
+                break
             if self.failed_in_a_row >= MAX_FAILED:
                 self._give_up(pmids[start:])
-                return done
+                break
             done += self._from_europepmc(batch, depth) if self.ncbi_is_down else self._from_ncbi(batch, depth)
         tracing.step(self.passed + len(pmids), self.passed + len(pmids))
         return done

@@ -5,7 +5,6 @@ import logging
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final, TypeVar
 
 from mcp.server.caching import CacheHint
@@ -42,7 +41,8 @@ from entrez_kit.server.auth import allowed_scopes
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.kept_answers import KeptAnswers
 from entrez_kit.server.telemetry import answering, traceable
-from entrez_kit.server.tools import DEFAULT_TOOLSETS, AnyOperation, Names, Toolbox, not_allowed
+from entrez_kit.server.tool_facts import no_scope
+from entrez_kit.server.tools import DEFAULT_TOOLSETS, AnyOperation, Names, Toolbox
 from entrez_kit.server.workers import Workers
 
 NAME: Final = "entrez-kit"
@@ -69,7 +69,6 @@ logger = logging.getLogger("entrez_kit.server")
 
 Context = ServerRequestContext[Any, Any]
 T = TypeVar("T")
-Document = Callable[[EntrezKitError], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +92,7 @@ class EntrezServer:
     def __init__(self, services: ServerServices, options: Options | None = None) -> None:
         chosen = options or Options()
         self.services = services
-        operations = chosen.operations or services.settings.cache_dir
-        self.toolbox = Toolbox(operations, toolsets=chosen.toolsets, names=chosen.names)
+        self.toolbox = Toolbox(chosen.operations, toolsets=chosen.toolsets, names=chosen.names)
         self.answers = KeptAnswers()
         self.workers = Workers()
 
@@ -108,12 +106,9 @@ class EntrezServer:
             description=resources.DESCRIPTION,
             instructions=self._instructions(None),
             get_tool_input_schema=self.toolbox.inputs_of,
-            cache_hints={
-                "tools/list": hint,
-                "prompts/list": hint,
-                "resources/list": hint,
-                "resources/templates/list": hint,
-            },
+            cache_hints=dict.fromkeys(
+                ("tools/list", "prompts/list", "resources/list", "resources/templates/list"), hint
+            ),
             on_list_tools=self.list_tools,
             on_call_tool=self.call_tool,
             on_list_resources=self.list_resources,
@@ -144,17 +139,15 @@ class EntrezServer:
 
     async def list_tools(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         """List the tools the caller may use."""
-        _first_page_only(params)
-        return ListToolsResult(
-            tools=self.toolbox.listing(scopes=allowed_scopes(), protocol_version=ctx.protocol_version)
-        )
+        listed = self.toolbox.listing(scopes=allowed_scopes(), protocol_version=ctx.protocol_version)
+        return ListToolsResult(tools=listed)
 
     async def call_tool(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
         """Call a tool. Whatever goes wrong comes back as an envelope in the result."""
         facts = self.toolbox.find(params.name)
         scopes = allowed_scopes()
         if facts is not None and not facts.open_to(scopes):
-            return self.toolbox.refusal(not_allowed(facts), facts)
+            return self.toolbox.refusal(no_scope(facts.name, facts.scope), facts)
         arguments = params.arguments or {}
         kept = self.answers.get(facts.name, arguments, scopes) if facts is not None else None
         if facts is not None and kept is not None:
@@ -168,59 +161,41 @@ class EntrezServer:
 
     async def list_resources(self, ctx: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
         """List the resources that have a fixed address."""
-        _first_page_only(params)
         return ListResourcesResult(resources=resources.list_resources(allowed_scopes()))
 
     async def list_templates(self, ctx: Context, params: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
         """List the resources that are addressed by a name."""
-        _first_page_only(params)
         return ListResourceTemplatesResult(resource_templates=resources.list_templates(allowed_scopes()))
 
     async def read_resource(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        """Read a resource.
-
-        Raises:
-            MCPError: it does not exist or cannot be read; ``data`` is the envelope.
-        """
-        uri = str(params.uri)
-        scopes = allowed_scopes()
-        if not resources.may_read(uri, scopes):
-            error = _no_scope(uri, str(resources.scope_of_resource(uri)))
-            raise self._protocol_error(ctx, error, partial(resources.error_document, uri))
+        """Read a resource."""
+        uri, scopes = str(params.uri), allowed_scopes()
         return await self._in_thread(
-            ctx,
-            lambda: resources.read_resource(self.services, uri, ctx.protocol_version, scopes),
-            partial(resources.error_document, uri),
+            ctx, lambda: resources.read_resource(self.services, uri, ctx.protocol_version, scopes)
         )
 
     async def list_prompts(self, ctx: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
         """List the prompts whose tools are listed."""
-        _first_page_only(params)
         return ListPromptsResult(prompts=prompts.list_prompts(self.toolbox, allowed_scopes()))
 
     async def get_prompt(self, ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:
-        """Return a prompt filled in.
-
-        Raises:
-            MCPError: it does not exist, or its arguments are wrong; ``data`` is the envelope.
-        """
-        try:
-            return prompts.get_prompt(self.toolbox, params.name, params.arguments or {}, allowed_scopes())
-        except EntrezKitError as exc:
-            raise self._protocol_error(ctx, exc) from None
+        """Return a prompt filled in."""
+        scopes = allowed_scopes()
+        return await self._in_thread(
+            ctx, lambda: prompts.get_prompt(self.toolbox, params.name, params.arguments or {}, scopes)
+        )
 
     async def complete(self, ctx: Context, params: CompleteRequestParams) -> CompleteResult:
         """Complete an argument of a prompt or of an address."""
         scopes = allowed_scopes()
         return await self._in_thread(ctx, lambda: completions.complete(self.services, params, scopes))
 
-    async def _in_thread(
-        self,
-        ctx: Context,
-        work: Callable[[], T],
-        document: Document = EntrezKitError.envelope,
-    ) -> T:
-        """Do work that may go to NCBI, and turn what it raises into a protocol error."""
+    async def _in_thread(self, ctx: Context, work: Callable[[], T]) -> T:
+        """Do work that may go to NCBI.
+
+        Raises:
+            MCPError: of what the work raises; ``data`` is the document of the error.
+        """
 
         def traced() -> T:
             with tracing.trace(tracing.new_request_id()) as opened:
@@ -234,40 +209,14 @@ class EntrezServer:
         try:
             return await self.workers.run(ctx, traced)
         except EntrezKitError as exc:
-            raise self._protocol_error(ctx, exc, document) from None
-
-    def _protocol_error(
-        self, ctx: Context, error: EntrezKitError, document: Document = EntrezKitError.envelope
-    ) -> MCPError:
-        """Return the error a message other than a tool call ends with; its data is the document."""
-        self.toolbox.say(error, allowed_scopes())
+            error = self.toolbox.say(exc, allowed_scopes())
         if isinstance(error, EntityNotFound):
             code = INVALID_PARAMS if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else RESOURCE_NOT_FOUND
-        elif isinstance(error, InvalidInput | NotConfigured):
-            code = INVALID_PARAMS
         else:
-            code = INTERNAL_ERROR
-        data = json.loads(json.dumps(document(error), default=str))
-        if isinstance(uri := (ctx.params or {}).get("uri"), str) and "success" in data:  # of the corpus it is closed
-            data["uri"] = uri
-        return MCPError(code, error.message, data)
-
-
-def _no_scope(uri: str, scope: str) -> NotConfigured:
-    return NotConfigured(
-        f"This token does not allow {uri}.",
-        recovery_hint=f"Ask whoever runs the server for a token with the scope {scope}.",
-        details={"reason": "insufficient_scope", "scope": scope},
-    )
-
-
-def _first_page_only(params: PaginatedRequestParams | None) -> None:
-    """Refuse a cursor: every list fits on one page, so none was ever given out."""
-    if params is not None and params.cursor is not None:
-        error = InvalidInput(
-            "This list has one page only.", invalid_input="cursor", recovery_hint="Ask for it without a cursor."
-        )
-        raise MCPError(INVALID_PARAMS, error.message, error.envelope())
+            code = INVALID_PARAMS if isinstance(error, InvalidInput | NotConfigured) else INTERNAL_ERROR
+        uri = (ctx.params or {}).get("uri")
+        document = resources.error_document(uri, error) if isinstance(uri, str) else error.envelope()
+        raise MCPError(code, error.message, json.loads(json.dumps(document, default=str)))
 
 
 async def give_ids(ctx: Context, call_next: CallNext) -> HandlerResult:
@@ -283,6 +232,10 @@ async def answer_one(ctx: Context, call_next: CallNext) -> HandlerResult:
         facts["rpc_id"] = ctx.request_id
     started = time.monotonic()
     try:
+        if ctx.method.endswith("/list") and (ctx.params or {}).get("cursor") is not None:  # none was ever given out
+            hint = "Ask for it without a cursor."
+            page = InvalidInput("This list has one page only.", invalid_input="cursor", recovery_hint=hint)
+            raise MCPError(INVALID_PARAMS, page.message, page.envelope())
         result = await call_next(ctx)
     except ValidationError as exc:
         error = _malformed(ctx.method, exc)

@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final
 
 from opentelemetry import trace
 
@@ -89,6 +89,3 @@ class ServerServices(Services):
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
         self.transport = self.watched = WatchedTransport(settings)
-
-    def __enter__(self) -> Self:
-        return self

@@ -46,19 +46,13 @@ def _corpus_keys(services: Services) -> list[str]:
     return [corpus.query_key for corpus in services.corpus.corpora().corpora]
 
 
-COMPLETERS: Final[Mapping[tuple[str, str], Callable[[Services], list[str]]]] = {
-    (GENE_DOSSIER.name, "organism"): _organisms,
-    (CORPUS_UPDATE.name, "query_key"): _corpus_keys,
-    (STATS_TEMPLATE, "database"): _databases,
-    (GUIDE_TEMPLATE, "topic"): _topics,
+COMPLETERS: Final[Mapping[tuple[str, str], tuple[Callable[[Services], list[str]], str | None]]] = {
+    (GENE_DOSSIER.name, "organism"): (_organisms, f"{SCOPE_PREFIX}gene"),
+    (CORPUS_UPDATE.name, "query_key"): (_corpus_keys, f"{SCOPE_PREFIX}corpus.read"),
+    (STATS_TEMPLATE, "database"): (_databases, scope_of_resource(STATS_TEMPLATE)),
+    (GUIDE_TEMPLATE, "topic"): (_topics, None),
 }
-"""By prompt or resource template, and argument."""
-
-SCOPES: Final[Mapping[tuple[str, str], str]] = {
-    (GENE_DOSSIER.name, "organism"): f"{SCOPE_PREFIX}gene",
-    (CORPUS_UPDATE.name, "query_key"): f"{SCOPE_PREFIX}corpus.read",
-}
-"""What a token must have to be offered the values of a prompt's argument; of an address, what reading it takes."""
+"""By prompt or resource template, and argument: what to offer, and what a token must have to be offered it."""
 
 
 def complete(
@@ -72,9 +66,7 @@ def complete(
         scopes: what the caller's token allows; None allows everything.
     """
     target = params.ref.name if isinstance(params.ref, PromptReference) else params.ref.uri
-    place = (target, params.argument.name)
-    source = COMPLETERS.get(place)
-    needed = SCOPES.get(place) or scope_of_resource(target)
+    source, needed = COMPLETERS.get((target, params.argument.name), (None, None))
     if source is None or (needed is not None and scopes is not None and needed not in scopes):
         return CompleteResult(completion=Completion(values=[], total=0, has_more=False))
     typed = params.argument.value.strip().lower()

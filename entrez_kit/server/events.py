@@ -17,12 +17,16 @@ FOLLOWED_SECONDS: Final = 600.0
 """How long a resumed stream waits for its answer; then the client may ask once more."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class _Event:
+    number: EventId
     session: "SessionEvents"
-    stream: StreamId
     message: JSONRPCMessage | None
     size: int
+    next: "_Event | None" = None
+    """What came after it on its stream."""
+    followed: anyio.Event = field(default_factory=anyio.Event)
+    """Set when that has come."""
 
     @property
     def is_answer(self) -> bool:
@@ -37,20 +41,17 @@ class Events:
     most: int = MOST_KEPT
     kept: OrderedDict[EventId, _Event] = field(default_factory=OrderedDict)
     size: int = 0
-    news: anyio.Event = field(default_factory=anyio.Event)
-    """Set when the next event comes."""
     _numbers: Iterator[int] = field(default_factory=itertools.count)
 
-    def add(self, event: _Event) -> EventId:
-        """Keep an event, as long as there is room; return its id."""
-        number = str(next(self._numbers))
-        self.kept[number] = event
-        self.size += event.size
+    def add(self, session: "SessionEvents", message: JSONRPCMessage | None) -> _Event:
+        """Keep an event, as long as there is room."""
+        size = SIZE_OF_NONE if message is None else len(message.model_dump_json())
+        event = _Event(str(next(self._numbers)), session, message, size)
+        self.kept[event.number] = event
+        self.size += size
         while self.size > self.most:
             self.size -= self.kept.popitem(last=False)[1].size
-        news, self.news = self.news, anyio.Event()
-        news.set()
-        return number
+        return event
 
 
 class SessionEvents(EventStore):
@@ -58,11 +59,19 @@ class SessionEvents(EventStore):
 
     def __init__(self, events: Events) -> None:
         self._events = events
+        self._last: dict[StreamId, _Event] = {}
+        """Of each stream that has not ended."""
 
     async def store_event(self, stream_id: StreamId, message: JSONRPCMessage | None) -> EventId:
         """Keep a message of a stream, or None for its beginning; return its id."""
-        size = SIZE_OF_NONE if message is None else len(message.model_dump_json())
-        return self._events.add(_Event(self, stream_id, message, size))
+        event = self._events.add(self, message)
+        before = self._last.pop(stream_id, None)
+        if before is not None:
+            before.next = event
+            before.followed.set()
+        if not event.is_answer:
+            self._last[stream_id] = event
+        return event.number
 
     async def replay_events_after(self, last_event_id: EventId, send_callback: EventCallback) -> StreamId | None:
         """Send what came on a stream after an event, and what is still to come, up to the answer.
@@ -70,20 +79,14 @@ class SessionEvents(EventStore):
         Returns:
             None: the SDK has nothing to go on with; streams that it resumes itself never end.
         """
-        last = self._events.kept.get(last_event_id)
-        if last is None or last.session is not self or last.is_answer:
+        event = self._events.kept.get(last_event_id)
+        if event is None or event.session is not self:
             return None
-        sent = int(last_event_id)
         with anyio.move_on_after(FOLLOWED_SECONDS):
-            while True:
-                news = self._events.news
-                for number, event in list(self._events.kept.items()):
-                    if event.session is not self or event.stream != last.stream or int(number) <= sent:
-                        continue
-                    if event.message is not None:
-                        await send_callback(EventMessage(event.message, number))
-                    if event.is_answer:
-                        return None
-                    sent = int(number)
-                await news.wait()
+            while not event.is_answer:
+                await event.followed.wait()
+                assert event.next is not None
+                event = event.next
+                if event.message is not None:
+                    await send_callback(EventMessage(event.message, event.number))
         return None

@@ -39,31 +39,35 @@ def read_origins(text: str | None) -> frozenset[str]:
     Raises:
         NotConfigured: one of them is none.
     """
-    return frozenset(_origin(part.strip()) for part in (text or "").split(",") if part.strip())
+    origins = set()
+    for part in filter(None, map(str.strip, (text or "").split(","))):
+        origin = normal_origin(part.rstrip("/"))
+        if origin is None:
+            raise NotConfigured(
+                f"MCP_ALLOWED_ORIGINS: {part[:100]!r} is no origin.",
+                invalid_input=part[:100],
+                recovery_hint="List origins as browsers send them, separated by commas: https://app.example.org, "
+                "http://localhost:6274. A star is not accepted.",
+                details={"reason": "bad_origin"},
+            )
+        origins.add(origin)
+    return frozenset(origins)
 
 
-def _origin(text: str) -> str:
+def normal_origin(text: str) -> str | None:
+    """Return an origin as browsers write it: lower case, brackets around IPv6, no default port; None for others."""
     try:
-        parts = urlsplit(text.rstrip("/"))
+        parts = urlsplit(text)
         host, port = parts.hostname, parts.port
     except ValueError:
-        host, port, parts = None, None, urlsplit("")
+        return None
     if parts.scheme not in ("http", "https") or not host or parts.path or parts.query or parts.fragment:
-        raise NotConfigured(
-            f"MCP_ALLOWED_ORIGINS: {text[:100]!r} is no origin.",
-            invalid_input=text[:100],
-            recovery_hint="List origins as browsers send them, separated by commas: https://app.example.org, "
-            "http://localhost:6274. A star is not accepted.",
-            details={"reason": "bad_origin"},
-        )
-    return normal_origin(parts.scheme, host, port)
-
-
-def normal_origin(scheme: str, host: str, port: int | None) -> str:
-    """Return an origin as browsers write it: lower case, brackets around IPv6, no default port."""
+        return None
+    if "@" in parts.netloc:
+        return None
     name = f"[{host.lower()}]" if ":" in host else host.lower()
-    usual = {"http": 80, "https": 443}.get(scheme)
-    return f"{scheme}://{name}" if port in (None, usual) else f"{scheme}://{name}:{port}"
+    usual = {"http": 80, "https": 443}[parts.scheme]
+    return f"{parts.scheme}://{name}" if port in (None, usual) else f"{parts.scheme}://{name}:{port}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +104,10 @@ class Rules:
 
     def allows_origin(self, origin: str) -> bool:
         """Tell whether a page of this origin may call."""
-        try:
-            parts = urlsplit(origin)
-            host, port = parts.hostname, parts.port
-        except ValueError:
+        normal = normal_origin(origin)
+        if normal is None:
             return False
-        if not host or parts.scheme not in ("http", "https") or parts.path or parts.query or parts.fragment:
-            return False
-        if "@" in parts.netloc:
-            return False
-        return normal_origin(parts.scheme, host, port) in self.origins or (
-            self.loopback_origins and host in LOOPBACK_NAMES
-        )
+        return normal in self.origins or (self.loopback_origins and urlsplit(normal).hostname in LOOPBACK_NAMES)
 
     def address(self, scope: Scope) -> str:
         """Return scheme and host a request was sent to; https where a proxy with that name is listed as an origin."""
@@ -206,8 +202,8 @@ class TokenGuard:
     def _refusal(self, scope: Scope, status: int, error: str | None, what: str) -> JSONResponse:
         """Return the answer that RFC 6750 and RFC 9728 ask for; without credentials it names no error."""
         logger.warning("request refused: %s", what, extra={"http_status": status})
-        facts = {"error": error, "error_description": what} if error else {"error_description": what}
-        told = {**({"error": error, "error_description": what} if error else {})}
+        facts = {**({"error": error} if error else {}), "error_description": what}
+        told = dict(facts) if error else {}
         if status == 403:
             told["scope"] = " ".join(SCOPES)
         told["resource_metadata"] = f"{self._rules.address(scope)}{METADATA_PATH}{self._path}"

@@ -174,6 +174,8 @@ CORPUS_UPDATE: Final = Recipe(
     closing="Then answer from these records alone, with the PMID after every claim, and say what they leave open.",
 )
 
+DEFAULTS: Final = {"organism": "human", "max_articles": "20"}
+"""What arguments say that are not given; the others say nothing."""
 RECIPES: Final = (LITERATURE_REVIEW, GENE_DOSSIER, CORPUS_UPDATE)
 
 
@@ -240,22 +242,16 @@ def _values(recipe: Recipe, arguments: Mapping[str, str]) -> dict[str, str]:
     for name, argument in known.items():
         if argument.required and not given.get(name):
             raise _wrong(recipe, name, "", "it is required")
-    if recipe is GENE_DOSSIER:
-        return {"gene": given["gene"], "organism": given.get("organism") or "human"}
-    if recipe is CORPUS_UPDATE:
-        return {"query_key": given["query_key"], "term": given["term"], "question": given.get("question") or ""}
-    since = given.get("since") or ""
+    values = {name: given.get(name) or DEFAULTS.get(name, "") for name in known}
+    since, number = values.get("since"), values.get("max_articles")
     if since and not (since.isascii() and since.isdigit() and len(since) == 4):
         raise _wrong(recipe, "since", since, "a year of four digits is needed")
-    number = given.get("max_articles") or "20"
-    if not (number.isascii() and number.isdigit() and 1 <= int(number[:4]) <= 200 and len(number) <= 3):
-        raise _wrong(recipe, "max_articles", number, "a number from 1 to 200 is needed")
-    return {
-        "since": f', date_range {{"min_date": "{since}"}}' if since else "",
-        "max_articles": number,
-        "summaries": str(min(int(number), 100)),
-        "topic": given["topic"],
-    }
+    if number is not None:
+        if not (number.isascii() and number.isdigit() and 1 <= int(number[:4]) <= 200 and len(number) <= 3):
+            raise _wrong(recipe, "max_articles", number, "a number from 1 to 200 is needed")
+        values["summaries"] = str(min(int(number), 100))
+        values["since"] = f', date_range {{"min_date": "{since}"}}' if since else ""
+    return values
 
 
 def _wrong(recipe: Recipe, name: str, value: str, problem: str) -> InvalidInput:

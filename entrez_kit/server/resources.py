@@ -20,7 +20,7 @@ from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput
 from entrez_kit.guides import read_guide, topics
 from entrez_kit.server.clients import Health, ServerServices
 from entrez_kit.server.portions import Portion
-from entrez_kit.server.tool_facts import SCOPE_PREFIX
+from entrez_kit.server.tool_facts import SCOPE_PREFIX, no_scope
 from entrez_kit.settings import Settings
 from entrez_kit.wording import NextCall, Wording
 
@@ -41,66 +41,70 @@ SERVER_NAME: Final = "entrez-kit"
 DESCRIPTION: Final = "PubMed, NCBI Gene and every other Entrez database for agents, over the E-utilities."
 UTILITIES: Final = ("ESearch", "ESummary", "EFetch", "ELink", "EInfo", "EPost", "ESpell", "EGQuery", "ECitMatch")
 POLICY_URL: Final = "https://www.ncbi.nlm.nih.gov/books/NBK25497/"
+OF_FIELDS: Final = ("name", "full_name", "description", "is_date", "is_numerical", "term_count")
+OF_LINKS: Final = ("name", "description", "db_to")
+"""What is said of search fields and links of a database."""
 SPOKEN_NAMES: Final = {"pubmed": "PubMed"}
+
+RESOURCES: Final = (
+    (
+        INFO_URI,
+        "serverInfo",
+        "About this server",
+        "Version, NCBI compliance, protocol versions and the state of the connection to NCBI.",
+        JSON_TYPE,
+    ),
+    (
+        STATS_URI,
+        "getPubMedStats",
+        "PubMed in numbers",
+        "Size and last update of PubMed, its search fields and links, from EInfo.",
+        JSON_TYPE,
+    ),
+)
+TEMPLATES: Final = (
+    (
+        STATS_TEMPLATE,
+        "database-stats",
+        "An Entrez database in numbers",
+        'Size, last update, search fields and links of a database, e.g. "gene".',
+        JSON_TYPE,
+    ),
+    (
+        PAPER_TEMPLATE,
+        "paper",
+        "A record of the corpus",
+        "Title, abstract, dates and quality of a PubMed record in the local corpus, as rag_get has it.",
+        JSON_TYPE,
+    ),
+    (GUIDE_TEMPLATE, "guide", "A guide", 'A short text about using entrez-kit, e.g. "searching".', MARKDOWN_TYPE),
+)
+"""Address, name, title, what is there, and its type."""
 
 
 def list_resources(scopes: Collection[str] | None = None) -> list[Resource]:
     """Return every resource that has a fixed address and that a token may read; None allows everything."""
     found = [
-        Resource(
-            uri=INFO_URI,
-            name="serverInfo",
-            title="About this server",
-            description="Version, NCBI compliance, protocol versions and the state of the connection to NCBI.",
-            mime_type=JSON_TYPE,
-        ),
-        Resource(
-            uri=STATS_URI,
-            name="getPubMedStats",
-            title="PubMed in numbers",
-            description="Size and last update of PubMed, its search fields and links, from EInfo.",
-            mime_type=JSON_TYPE,
-        ),
+        *RESOURCES,
         *(
-            Resource(
-                uri=f"{GUIDE_PREFIX}{guide.topic}",
-                name=f"guide-{guide.topic}",
-                title=guide.title,
-                description=guide.summary,
-                mime_type=MARKDOWN_TYPE,
-            )
+            (f"{GUIDE_PREFIX}{guide.topic}", f"guide-{guide.topic}", guide.title, guide.summary, MARKDOWN_TYPE)
             for guide in topics()
         ),
     ]
-    return [resource for resource in found if may_read(str(resource.uri), scopes)]
+    return [
+        Resource(uri=uri, name=name, title=title, description=description, mime_type=kind)
+        for uri, name, title, description, kind in found
+        if may_read(uri, scopes)
+    ]
 
 
 def list_templates(scopes: Collection[str] | None = None) -> list[ResourceTemplate]:
     """Return the kinds of resources that are addressed by a name and that a token may read."""
-    found = [
-        ResourceTemplate(
-            uri_template=STATS_TEMPLATE,
-            name="database-stats",
-            title="An Entrez database in numbers",
-            description='Size, last update, search fields and links of a database, e.g. "gene".',
-            mime_type=JSON_TYPE,
-        ),
-        ResourceTemplate(
-            uri_template=PAPER_TEMPLATE,
-            name="paper",
-            title="A record of the corpus",
-            description="Title, abstract, dates and quality of a PubMed record in the local corpus, as rag_get has it.",
-            mime_type=JSON_TYPE,
-        ),
-        ResourceTemplate(
-            uri_template=GUIDE_TEMPLATE,
-            name="guide",
-            title="A guide",
-            description='A short text about using entrez-kit, e.g. "searching".',
-            mime_type=MARKDOWN_TYPE,
-        ),
+    return [
+        ResourceTemplate(uri_template=uri, name=name, title=title, description=description, mime_type=kind)
+        for uri, name, title, description, kind in TEMPLATES
+        if may_read(uri, scopes)
     ]
-    return [template for template in found if may_read(template.uri_template, scopes)]
 
 
 def may_read(uri: str, scopes: Collection[str] | None) -> bool:
@@ -122,10 +126,13 @@ def read_resource(
     Raises:
         EntityNotFound: there is no such resource.
         InvalidInput: it is addressed by something that is no PMID.
+        NotConfigured: the token does not allow it.
         StoreError: the corpus cannot be read.
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
     """
+    if not may_read(uri, scopes):
+        raise no_scope(uri, str(scope_of_resource(uri)))
     if uri == INFO_URI:
         return _json_contents(uri, server_info(services, protocol_version))
     if uri.startswith(STATS_PREFIX):
@@ -150,7 +157,7 @@ def read_resource(
 def error_document(uri: str, error: EntrezKitError) -> dict[str, Any]:
     """Return an error about a resource as its readers expect it: of the corpus in the contract's own envelope."""
     if not uri.startswith(PAPER_PREFIX):
-        return error.envelope()
+        return {**error.envelope(), "uri": uri}
     from entrez_kit.corpus.operations import RAG_GET
 
     return RAG_GET.error_document(error)
@@ -183,8 +190,8 @@ def server_info(services: ServerServices, protocol_version: str) -> dict[str, An
         services: the clients.
         protocol_version: the one spoken with whoever asks.
     """
-    settings = services.settings
-    health = services.watched.health
+    settings, health = services.settings, services.watched.health
+    rate = f"{settings.requests_per_second} requests/sec ({'with' if settings.ncbi_api_key else 'without'} API key)"
     return {
         "server_name": SERVER_NAME,
         "server_version": __version__,
@@ -196,7 +203,8 @@ def server_info(services: ServerServices, protocol_version: str) -> dict[str, An
             "api_usage_status": _api_usage(settings),
             "tool_identifier": settings.ncbi_tool_identifier,
             "ncbi_usage_policy_url": POLICY_URL,
-            "current_rate_limit_adherence": _adherence(settings),
+            "current_rate_limit_adherence": f"At most {rate}, shared by all processes of this user on this machine, "
+            "via request queuing.",
         },
         "supported_eutilities": list(UTILITIES),
         "operational_status": {
@@ -212,14 +220,6 @@ def _api_usage(settings: Settings) -> str:
     if settings.demo:
         return "Sandbox with invented articles; NCBI is not asked"
     return "NCBI API Key in use" if settings.ncbi_api_key else "No NCBI API Key; set NCBI_API_KEY for a higher limit"
-
-
-def _adherence(settings: Settings) -> str:
-    with_key = "with" if settings.ncbi_api_key else "without"
-    return (
-        f"At most {settings.requests_per_second} requests/sec ({with_key} API key), shared by all processes of this "
-        "user on this machine, via request queuing."
-    )
 
 
 def _iso(health: Health) -> str | None:
@@ -259,20 +259,8 @@ def database_stats(services: ServerServices, name: str) -> dict[str, Any]:
         "description": info.description,
         "total_record_count": info.record_count,
         "last_update": _iso_date(info.last_update),
-        "available_search_fields": [
-            {
-                "name": field.name,
-                "full_name": field.full_name,
-                "description": field.description,
-                "is_date": field.is_date,
-                "is_numerical": field.is_numerical,
-                "term_count": field.term_count,
-            }
-            for field in info.fields
-        ],
-        "available_link_names": [
-            {"name": link.name, "description": link.description, "db_to": link.db_to} for link in info.links
-        ],
+        "available_search_fields": [{name: getattr(field, name) for name in OF_FIELDS} for field in info.fields],
+        "available_link_names": [{name: getattr(link, name) for name in OF_LINKS} for link in info.links],
         "einfo_url": url,
     }
 

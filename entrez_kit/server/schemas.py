@@ -19,43 +19,16 @@ from entrez_kit.server.arguments import with_neutral_value
 Schema = dict[str, Any]
 
 _KEPT: Final = (
-    "type",
-    "enum",
-    "const",
-    "description",
-    "default",
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "minItems",
-    "maxItems",
-    "pattern",
-    "anyOf",
-    "items",
-    "properties",
-    "required",
-    "additionalProperties",
-)
+    "type", "enum", "const", "description", "default", "minimum", "maximum", "minLength", "maxLength", "minItems",
+    "maxItems", "pattern", "anyOf", "items", "properties", "required", "additionalProperties",
+)  # fmt: skip
 
-
-ECHOES: Final = frozenset(
-    {
-        *("search_parameters", "efetch_details", "certificate", "warnings", "query", "query_term", "effective_query"),
-        *(
-            "effective_esearch_term",
-            "sort_by",
-            "offset",
-            "original",
-            "entrez_id",
-            "source_pmid",
-            "relationship_type",
-            "requested_pmids",
-        ),
-        *("total_submitted", "total_returned", "total_formatted", "total_converted", "total_matched", "total_warnings"),
-        *("retrieved_pmid_count", "retrieved_count", "articles_returned"),
-    }
-)
+ECHOES: Final = frozenset((
+    "search_parameters", "efetch_details", "certificate", "warnings", "query", "query_term", "effective_query",
+    "effective_esearch_term", "sort_by", "offset", "original", "entrez_id", "source_pmid", "relationship_type",
+    "requested_pmids", "total_submitted", "total_returned", "total_formatted", "total_converted", "total_matched",
+    "total_warnings", "retrieved_pmid_count", "retrieved_count", "articles_returned",
+))  # fmt: skip
 """Members of results that every tool may have, that repeat what was asked or count what is there; schemas spend no
 words on them."""
 
@@ -196,7 +169,8 @@ def _compact(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Sc
         own = {key: value for key, value in schema.items() if key != "anyOf"}
         schema = {**_resolved(options[0], definitions), **own}
     kept: Schema = {key: schema[key] for key in _KEPT if key in schema}
-    if _goes_without_saying(kept.get("default")):
+    default = kept.get("default")
+    if default is None or default is False or default in ("", [], {}):  # which goes without saying
         kept.pop("default", None)
     # Bounds, with the caps for agents, and choices say for themselves what a flag's help has to say.
     if {"minimum", "maximum", "description"} <= set(kept):
@@ -220,10 +194,6 @@ def _compact(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Sc
     if isinstance(kept.get("items"), Mapping):
         kept["items"] = _compact(kept["items"], definitions)
     return kept
-
-
-def _goes_without_saying(default: Any) -> bool:
-    return default is None or default is False or default in ("", [], {})
 
 
 def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Schema:

@@ -1,27 +1,19 @@
-"""What a list of tools says of each: made from the catalogue once, and kept in a file of this user's.
+"""What a list of tools says of each, from a file that is written from the catalogue and comes with the program.
 
-So a server starts, and lists its tools, without a single operation; they are imported when one is called. The file
-counts for exactly these sources, this Python and this pydantic; one that is stale, damaged or not there is made anew.
+So a server starts, and lists its tools, without a single operation; they are imported when one is called.
 """
 
-import hashlib
 import json
-import os
-import sys
-from collections.abc import Collection, Iterator
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Collection
+from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any, Final
 
-import pydantic
-
-from entrez_kit._version import __version__
+from entrez_kit.errors import NotConfigured
 from entrez_kit.operation import Operation
-from entrez_kit.private_files import open_private
 from entrez_kit.server.portions import with_portions
 
 FILE_NAME: Final = "tools.json"
-PACKAGE: Final = Path(__file__).parent.parent
 SCOPE_PREFIX: Final = "entrez-kit:"
 
 
@@ -76,57 +68,16 @@ class ToolFacts:
         return scopes is None or self.scope in scopes
 
 
-def facts_of_catalogue(folder: Path) -> list[ToolFacts]:
-    """Return the facts of every operation, from the file in this folder where it still counts."""
-    state = _state_of_sources()
-    path = folder / FILE_NAME
-    kept = _read(path, state)
-    if kept is None:
-        from entrez_kit.catalogue import OPERATIONS
-
-        kept = [ToolFacts.of(operation) for operation in OPERATIONS]
-        _keep(path, state, kept)
-    return kept
+def no_scope(what: str, scope: str) -> NotConfigured:
+    """Return the error for a token that does not reach as far as a tool or a resource."""
+    return NotConfigured(
+        f"This token does not allow {what}.",
+        recovery_hint=f"Ask whoever runs the server for a token with the scope {scope}.",
+        details={"reason": "insufficient_scope", "scope": scope},
+    )
 
 
-def _state_of_sources() -> bytes:
-    """Return what changes with the program: its version, and size and time of each of its files."""
-    files = sorted(_sources(str(PACKAGE)))
-    return repr((__version__, sys.version, pydantic.VERSION, files)).encode()
-
-
-def _sources(folder: str) -> Iterator[tuple[str, int, int]]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.endswith(".py"):
-                found = entry.stat()
-                yield entry.path, found.st_size, found.st_mtime_ns
-            elif entry.is_dir() and entry.name != "__pycache__":
-                yield from _sources(entry.path)
-
-
-def _read(path: Path, state: bytes) -> list[ToolFacts] | None:
-    try:
-        with os.fdopen(open_private(path, os.O_RDONLY), "rb") as file:
-            digest, _, body = file.read().partition(b"\n")
-    except OSError:
-        return None
-    if digest != _digest(state, body):
-        return None
-    return [ToolFacts(**{**facts, "aliases": tuple(facts["aliases"])}) for facts in json.loads(body)]
-
-
-def _keep(path: Path, state: bytes, facts: list[ToolFacts]) -> None:
-    """Write the file whole; where that is not possible, the next start makes the facts again."""
-    body = json.dumps([asdict(one) for one in facts]).encode()
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with os.fdopen(open_private(draft, os.O_WRONLY | os.O_TRUNC), "wb") as file:
-            file.write(_digest(state, body) + b"\n" + body)
-        draft.replace(path)
-    except OSError:
-        return
-
-
-def _digest(state: bytes, body: bytes) -> bytes:
-    return hashlib.sha256(len(state).to_bytes(8, "big") + state + body).hexdigest().encode()
+def facts_of_catalogue() -> list[ToolFacts]:
+    """Return the facts of every operation, in the order of the catalogue."""
+    text = files("entrez_kit.server").joinpath(FILE_NAME).read_text(encoding="utf-8")
+    return [ToolFacts(**{**facts, "aliases": tuple(facts["aliases"])}) for facts in json.loads(text)]

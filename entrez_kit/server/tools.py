@@ -8,7 +8,6 @@ import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any, Final, Literal
 
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
@@ -16,7 +15,7 @@ from opentelemetry import trace
 
 from entrez_kit import tracing
 from entrez_kit.comma_lists import named_in
-from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured
+from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.model import NO_SUCH_ARGUMENT
 from entrez_kit.operation import Execution, Operation, execute
 from entrez_kit.server.arguments import accepted, read_arguments
@@ -60,15 +59,14 @@ class Toolbox:
     """Every operation as a tool. All of them answer to all their names, whatever is listed.
 
     Args:
-        operations: the catalogue, or a part of it; or the folder that keeps what is listed of the catalogue, which is
-            imported when a tool is first called.
+        operations: what there is; None for the catalogue, which is imported when a tool is first called.
         toolsets: which tools are listed.
         names: whether they are listed under their own names or under those of the specifications.
     """
 
     def __init__(
         self,
-        operations: Iterable[AnyOperation] | Path,
+        operations: Iterable[AnyOperation] | None,
         *,
         toolsets: Collection[str] = DEFAULT_TOOLSETS,
         names: Names = "kit",
@@ -76,8 +74,8 @@ class Toolbox:
         self._operations: dict[str, AnyOperation] | None = None
         self._capped: dict[str, AnyOperation] = {}
         self._lock = threading.Lock()
-        if isinstance(operations, Path):
-            facts = facts_of_catalogue(operations)
+        if operations is None:
+            facts = facts_of_catalogue()
         else:
             self._operations = {one.name: one for one in operations}
             facts = [ToolFacts.of(one) for one in self._operations.values()]
@@ -188,10 +186,10 @@ class Toolbox:
             read = read_arguments(arguments, facts.inputs)
             outcome, document = self._run(self.operation(facts), services, read, scopes)
         seconds = time.monotonic() - started
+        result = self._result(outcome, seconds, facts, document, demo=services.settings.demo_warning, scopes=scopes)
         with tracing.trace(outcome.trace.request_id):
             called = facts.name if facts is not None else name
             _report(called, outcome.trace, seconds, outcome.error, success=outcome.result is not None)
-        result = self._result(outcome, seconds, facts, document, demo=services.settings.demo_warning, scopes=scopes)
         is_whole = outcome.result is not None and outcome.error is None
         if answers is not None and facts is not None and facts.may_be_kept and is_whole:
             answers.keep(facts.name, arguments, scopes, result, outcome.trace)
@@ -303,15 +301,6 @@ class Toolbox:
             recovery_hint=f"Call {' or '.join(near)}." if near else "tools/list names them all.",
             details={"reason": "unknown_tool"},
         )
-
-
-def not_allowed(facts: ToolFacts) -> NotConfigured:
-    """Return the error for a token that does not reach as far as a tool."""
-    return NotConfigured(
-        f"This token does not allow {facts.name}.",
-        recovery_hint=f"Ask whoever runs the server for a token with the scope {facts.scope}.",
-        details={"reason": "insufficient_scope", "scope": facts.scope},
-    )
 
 
 def _lacks(operation: AnyOperation, error: EntrezKitError) -> dict[str, Any]:

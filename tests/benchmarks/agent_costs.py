@@ -1,9 +1,10 @@
 """What the server costs an agent: its lists of tools, typical replies, its start, calls a second. Run by hand:
 
-    python tests/benchmarks/agent_costs.py [--command entrez-kit] [--before OTHER/entrez-kit] [--peer node server.mjs]
+    python tests/benchmarks/agent_costs.py [--command entrez-kit] [--before CHECKOUT] [--peer node server.mjs]
 
-Each command is asked over standard input and output, with the demo behind it. A token is taken for four bytes. The
-peer is any other server, for its start alone. CPU seconds and seconds of the clock are the best of some rounds.
+Each command is asked over standard input and output, with the demo behind it. Before is another version: a checkout,
+which is run by this Python with what is installed for it, or a program. A token is taken for four bytes. The peer is
+any other server, for its start alone. CPU seconds and seconds of the clock are the best of some rounds.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import sys
 import tempfile
 import time
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 START: Any = import_module("start")
@@ -48,10 +50,10 @@ def sizes(command: list[str], environment: Environment, requests: list[bytes]) -
         lines = [process.stdout.readline() for _ in range(1 + len(requests))]
         process.stdin.close()
     found = {}
-    for line in lines:
+    for line in filter(None, lines):  # an older version may lack the toolset, and end
         reply = json.loads(line)
         if reply.get("id"):
-            result = reply["result"]
+            result = reply.get("result") or reply["error"]
             text = "".join(part["text"] for part in result["content"]) if "content" in result else json.dumps(result)
             found[reply["id"]] = len(text.encode())
     return [found[number] for number in sorted(found)]
@@ -80,7 +82,7 @@ def figures(command: list[str], environment: Environment, calls: int) -> dict[st
     lists = {"default": [], **{name: ["--toolset", name] for name in TOOLSETS}}
     found: dict[str, float] = {}
     for name, flags in lists.items():
-        (found[f"list of {name}, bytes"],) = sizes([*demo, *flags], environment, [listing])
+        found |= {f"list of {name}, bytes": size for size in sizes([*demo, *flags], environment, [listing])}
     asked = [
         message("tools/call", number, name=tool, arguments=arguments)
         for number, (tool, arguments) in enumerate(CALLS.values(), 1)
@@ -91,16 +93,27 @@ def figures(command: list[str], environment: Environment, calls: int) -> dict[st
     return found
 
 
+def package_of(checkout: Path, folder: Path) -> Path:
+    """Return a folder with the package of a checkout as it is installed: two of its folders stand at the top level."""
+    package = folder / "entrez_kit"
+    package.mkdir(parents=True)
+    for path in (*(checkout / "entrez_kit").iterdir(), checkout / "commands", checkout / "fixtures"):
+        (package / path.name).symlink_to(path.resolve())
+    return folder
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--command", nargs="+", default=[sys.executable, "-m", "entrez_kit"])
-    parser.add_argument("--before", nargs="+", help="the program of another version")
+    parser.add_argument("--before", nargs="+", help="a checkout of another version, or its program")
     parser.add_argument("--peer", nargs="+", help="another server over standard input and output")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--calls", type=int, default=500)
     options = parser.parse_args()
-    versions = {"before": options.before, "now": options.command}
+    python = [sys.executable, "-P", "-m", "entrez_kit"]
+    checkout = Path(options.before[0]) if options.before and Path(options.before[0]).is_dir() else None
+    versions = {"before": python if checkout else options.before, "now": options.command}
     versions = {name: command for name, command in versions.items() if command}
     starts = {name: [*command, "serve"] for name, command in versions.items()}
     if options.peer:
@@ -109,14 +122,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         environment = {**os.environ, "HOME": home, "ENTREZ_KIT_HOME": home, "NCBI_API_KEY": "benchmark"}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        own = {name: {**environment, "ENTREZ_KIT_HOME": f"{home}/{name}"} for name in starts}
+        if checkout:
+            own["before"]["PYTHONPATH"] = str(package_of(checkout, Path(home) / "package"))
         for name, command in versions.items():
-            columns[name] = figures(command, {**environment, "ENTREZ_KIT_HOME": f"{home}/{name}"}, options.calls)
+            columns[name] = figures(command, own[name], options.calls)
         told = GREETING + message("tools/list", 1)
         best = {name: [float("inf"), float("inf")] for name in starts}
         for _ in range(options.rounds):
             for name, command in starts.items():
-                own = {**environment, "ENTREZ_KIT_HOME": f"{home}/{name}"}
-                taken = cpu_seconds(command, own, told=told, until=2), wall_seconds(command, own)
+                taken = cpu_seconds(command, own[name], told=told, until=2), wall_seconds(command, own[name])
                 best[name] = [min(pair) for pair in zip(best[name], taken, strict=True)]
     for name, (cpu, wall) in best.items():
         columns.setdefault(name, {}).update({"start, CPU s": cpu, "start, s": wall})

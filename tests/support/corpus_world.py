@@ -8,8 +8,8 @@ from typing import Any
 from corpus_bench import Clock, Paper, write
 
 from entrez_kit import EntrezKit
-from entrez_kit.corpus.models import SyncRequest, SyncResult
-from entrez_kit.corpus.sync import sync_delta
+from entrez_kit.corpus.models import SyncHereRequest, SyncResult
+from entrez_kit.corpus.sync import Sync
 from entrez_kit.sandbox.server import Sandbox
 
 TERM = "zebrafish"
@@ -42,10 +42,18 @@ class State:
     def __init__(self, kit: EntrezKit, sandbox: Sandbox) -> None:
         self.kit, self.sandbox, self.store = kit, sandbox, kit.services.corpus
 
-    def sync(self, key: str = "fish", term: str = TERM, overlap_days: int = 5, **more: Any) -> SyncResult:
+    def sync(
+        self,
+        key: str = "fish",
+        term: str = TERM,
+        overlap_days: int = 5,
+        *,
+        replace_term: bool = False,
+        max_first: int | None = None,
+    ) -> SyncResult:
         """Sync once."""
-        request = SyncRequest(query_key=key, term=term, overlap_days=overlap_days)
-        return sync_delta(self.kit.services, request, **more)
+        request = SyncHereRequest(query_key=key, term=term, overlap_days=overlap_days, replace_term=replace_term)
+        return Sync(self.kit.services, request, max_first=max_first).result()
 
     @property
     def fetched(self) -> list[list[str]]:

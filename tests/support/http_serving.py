@@ -7,7 +7,7 @@ import subprocess
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -118,7 +118,8 @@ class HttpHost:
             if "Content-Length" not in sent:
                 connection.putheader("Content-Length", str(len(data)))
             connection.endheaders()
-            connection.send(data)
+            with suppress(ConnectionError):  # what is refused need not be read to its end
+                connection.send(data)
             return Reply(connection.getresponse())
         finally:
             connection.close()

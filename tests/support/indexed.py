@@ -8,7 +8,8 @@ from itertools import islice
 import numpy as np
 
 from entrez_kit.corpus.search import index as lexical
-from entrez_kit.corpus.search.postings import Postings, Row, sift
+from entrez_kit.corpus.search.postings import Postings, sift
+from entrez_kit.corpus.search.terms import IndexRow
 from entrez_kit.corpus.store.schema import prepare
 from entrez_kit.corpus.store.writing import add_members
 
@@ -26,7 +27,7 @@ def opened(name: str = ":memory:") -> sqlite3.Connection:
     return connection
 
 
-def put(connection: sqlite3.Connection, rows: Iterable[Row]) -> None:
+def put(connection: sqlite3.Connection, rows: Iterable[IndexRow]) -> None:
     """Write records, without indexing them."""
     remaining = iter(rows)
     while batch := list(islice(remaining, 1_000)):
@@ -52,7 +53,7 @@ def index(connection: sqlite3.Connection) -> None:
         pass
 
 
-def indexed(rows: Iterable[Row], name: str = ":memory:") -> sqlite3.Connection:
+def indexed(rows: Iterable[IndexRow], name: str = ":memory:") -> sqlite3.Connection:
     """Return a corpus with these records, all indexed."""
     connection = opened(name)
     put(connection, rows)

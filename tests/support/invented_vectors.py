@@ -2,13 +2,13 @@
 
 import sqlite3
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from indexed import put
 from numpy.typing import NDArray
 
 from entrez_kit.corpus.search import vector_index
+from entrez_kit.corpus.search.terms import IndexRow
 
 Floats = NDArray[np.float32]
 MODEL = "test:invented"
@@ -17,13 +17,6 @@ PASSAGES = 3
 _AT_ONCE = 4_096
 _INTO_CHUNKS = "INSERT INTO chunks (id, pmid, chunk_id, uuid, text, tokens) VALUES (?, ?, ?, ?, '', 0)"
 _INTO_VECTORS = "INSERT INTO vectors (chunk_id, model, dim, vector) VALUES (?, ?, ?, ?)"
-
-
-class _Row(NamedTuple):
-    pmid: int
-    title: str = ""
-    abstract: str = ""
-    terms: str = ""
 
 
 class Invented:
@@ -52,7 +45,7 @@ def put_vectors(connection: sqlite3.Connection, invented: Invented, count: int, 
         chunks = range(number, number + len(matrix))
         pmids = {chunk: 1 + chunk // PASSAGES for chunk in chunks}
         there = {row[0] for row in connection.execute("SELECT pmid FROM documents WHERE pmid >= ?", (pmids[number],))}
-        put(connection, map(_Row, sorted({*pmids.values()} - there)))
+        put(connection, [IndexRow(pmid, "", "", "") for pmid in sorted({*pmids.values()} - there)])
         connection.executemany(_INTO_CHUNKS, [(chunk, pmids[chunk], f"w{chunk}", f"uuid-{chunk}") for chunk in chunks])
         connection.executemany(
             _INTO_VECTORS,

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrez_kit.corpus.search.index import IndexRow
+from entrez_kit.corpus.search.terms import IndexRow
 
 _RECORD: Final = re.compile(r"<RECORD>(.*?)</RECORD>", re.DOTALL)
 _QUERY: Final = re.compile(r"<QUERY>(.*?)</QUERY>", re.DOTALL)

@@ -97,6 +97,7 @@ def file_fixture(tmp_path: Path) -> Callable[[str, bytes | str], str]:
 
     def write(name: str, content: bytes | str) -> str:
         path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return str(path)
 

@@ -1,7 +1,7 @@
 """The one article of a JATS document, as most tests of the reader want it."""
 
 from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats
-from entrez_kit.fulltext.jats.tree import ENDPOINT
+from entrez_kit.fulltext.models import ENDPOINT
 from entrez_kit.services.xml_reply import malformed
 
 

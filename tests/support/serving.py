@@ -73,12 +73,10 @@ def anyio_backend_fixture() -> str:
 
 
 @pytest.fixture(name="services_for")
-def services_for_fixture(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ServicesFor]:
+def services_for_fixture(no_waiting: None, tmp_path: Path) -> Iterator[ServicesFor]:
     """Build a server's clients that talk to a sandbox and wait neither for slots nor to retry."""
     from entrez_kit import load_settings
 
-    monkeypatch.setattr("entrez_kit.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
-    monkeypatch.setattr("entrez_kit.transport.retry.Backoff.seconds", lambda self, failures, asked: 0.001)
     with ExitStack() as stack:
 
         def build(sandbox: "Sandbox | None", **overrides: Any) -> ServerServices:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from uuid import UUID
 
@@ -29,6 +29,8 @@ from weaviate.proto.v1 import (
     search_get_pb2,
     weaviate_pb2_grpc,
 )
+
+from entrez_kit.sandbox.listener import LoopbackServer
 
 VERSION = "1.35.2"
 MOST_RESULTS = 10_000
@@ -77,18 +79,15 @@ class WeaviateDouble:
         self._lock = threading.RLock()
 
     def __enter__(self) -> "WeaviateDouble":
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        self._thread.start()
-        self.port = self._http.server_address[1]
+        self._http = LoopbackServer(_handler_of(self))
+        self._http.start()
+        self.port = self._http.server_port
         self.start_grpc()
         return self
 
     def __exit__(self, *exc: object) -> None:
         self.stop_grpc()
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
+        self._http.end()
 
     @property
     def url(self) -> str:

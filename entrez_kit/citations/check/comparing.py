@@ -73,14 +73,16 @@ def _differences(reference: Reference, article: Article) -> Iterator[FieldDiffer
     pages = _pages_of(article, item)
     if reference.pages and pages and item["type"] not in ("report", "book") and not _on_pages(reference, pages):
         yield FieldDifference(field="pages", given=reference.pages, record=" or ".join(pages))
-    identifiers: tuple[tuple[FieldName, str | None, str | None], ...] = (
-        ("doi", reference.doi, article.doi),
-        ("pmid", reference.pmid, article.pmid),
-        ("pmcid", reference.pmcid, article.pmcid),
-    )
-    for field, mine, theirs in identifiers:
+    yield from identifier_differences(reference, article)
+
+
+def identifier_differences(reference: Reference, article: Article) -> Iterator[FieldDifference]:
+    """Yield the identifiers that a reference has otherwise than the record."""
+    names: tuple[FieldName, ...] = ("doi", "pmid", "pmcid")
+    for name in names:
+        mine, theirs = getattr(reference, name), getattr(article, name)
         if mine and theirs and mine.lower() != theirs.lower():
-            yield FieldDifference(field=field, given=mine, record=theirs)
+            yield FieldDifference(field=name, given=mine, record=theirs)
 
 
 def same_work(reference: Reference, article: Article) -> bool:

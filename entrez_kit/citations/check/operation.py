@@ -28,6 +28,7 @@ from entrez_kit.citations.check.sources import (
     SourceStanding,
     Verdict,
     Work,
+    crossref_records,
     named_sources,
     verdict_of,
 )
@@ -389,15 +390,12 @@ def _at_crossref(services: Services, references: Sequence[Reference], found: lis
         if reference.doi and reference.doi in candidates.absent and not candidates.settled(reference):
             wanted.setdefault(reference.doi, []).append(number)
 
-    def ask(batch: list[str]) -> Article:
-        return article_of(services.crossref.work(batch[0]).value)
-
-    asked = in_batches(list(wanted), 1, ask, refusals=(EntityNotFound, InvalidInput))
-    for (doi,), article in asked.answers:
+    records, errors = crossref_records(services, wanted)
+    for doi, record in records.items():
         for number in wanted[doi]:
-            found[number].add(article, "identifier")
-    for doi, error in asked.failed.items():
-        for number in wanted[doi]:
+            found[number].add(article_of(record), "identifier")
+    for doi, error in errors.items():
+        for number in wanted[doi] if not isinstance(error, EntityNotFound | InvalidInput) else ():
             found[number].failure = error
 
 
@@ -689,7 +687,6 @@ def _judged(outcome: CheckedReference, said: list[SourceStanding], verdict: Verd
             "notice": standing.note if standing else None,
             "sources": said,
             "disagreement": verdict.disagreement,
-            "citation": outcome.citation,
             "detail": "; ".join(details) or None,
         }
     )

@@ -4,14 +4,14 @@ No source knows all retractions, so what one is silent about says little. A sour
 work, is never taken for one that has nothing against it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from entrez_kit.batches import in_batches
-from entrez_kit.citations.check.crossref_records import standing_of_work
+from entrez_kit.citations.check.crossref_records import Record, standing_of_work
 from entrez_kit.comma_lists import named_in
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.model import Result, sparse
@@ -34,7 +34,7 @@ TITLES: Final[Mapping[SourceName, str]] = {
     "retraction_watch": "Retraction Watch",
 }
 EUROPEPMC_BATCH: Final = 20
-UPDATES_BATCH: Final = 20
+CROSSREF_BATCH: Final = 20
 _SILENT: Final = frozenset(("none", "not_held", "not_asked", "failed"))
 _RETRACTED: Final = frozenset(("retracted", "withdrawn", "partially_retracted"))
 COMMA: Final = "Crossref cannot be asked which notices name a DOI with a comma in it; its own record names none"
@@ -221,7 +221,10 @@ def _europepmc(services: Services, works: Sequence[Work]) -> list[SourceStanding
         }
 
     try:
-        asked = in_batches(list(clauses), EUROPEPMC_BATCH, ask, refusals=(EntityNotFound, InvalidInput))
+        at_once = services.europepmc.at_once
+        asked = in_batches(
+            list(clauses), EUROPEPMC_BATCH, ask, refusals=(EntityNotFound, InvalidInput), at_once=at_once
+        )
     except NotConfigured as exc:
         return [_failed("europepmc", exc)] * len(works)
     found = {clause: standings for _, answer in asked.answers for clause, standings in answer.items()}
@@ -258,30 +261,66 @@ def _is_of(work: Work, record: Article) -> bool:
 
 
 def _each(
-    source: SourceName, works: Sequence[Work], read: Callable[[str], Any], at_once: int = 1
-) -> tuple[dict[str, Any], dict[str, SourceStanding]]:
-    """Ask about each DOI by itself; return what was read of each, and what is to be said where nothing was.
+    dois: Iterable[str | None],
+    read: Callable[[str], Any],
+    *,
+    several: Callable[[list[str]], dict[str, Any]] | None = None,
+    at_once: int = 1,
+) -> tuple[dict[str, Any], dict[str, EntrezKitError]]:
+    """Ask about each DOI; return what was read of each, and the errors of those of which nothing was.
 
     Once a service has failed for good, the rest is not tried.
+
+    Args:
+        dois: what to ask about.
+        read: asks about one of them.
+        several: asks about some without a comma, and leaves out what it does not know; each of these is asked alone.
+        at_once: how many requests may be in flight.
     """
-    dois = list(dict.fromkeys(work.doi for work in works if work.doi))
-    asked = in_batches(dois, 1, lambda batch: read(batch[0]), refusals=(EntityNotFound, InvalidInput), at_once=at_once)
-    silent = {doi: _failed(source, error) for doi, error in asked.failed.items()}
-    for doi, error in asked.refused.items():
-        held = not isinstance(error, EntityNotFound)
-        silent[doi] = _failed(source, error) if held else SourceStanding(source=source, says="not_held")
-    return {batch[0]: answer for batch, answer in asked.answers}, silent
+    found: dict[str, Any] = {}
+    errors: dict[str, EntrezKitError] = {}
+    left = list(dict.fromkeys(doi for doi in dois if doi))
+
+    def ask(batch: list[str]) -> dict[str, Any]:
+        return several(batch) if several is not None and len(batch) > 1 else {batch[0]: read(batch[0])}
+
+    for size in (CROSSREF_BATCH, 1) if several is not None else (1,):
+        wanted = [doi for doi in left if size == 1 or "," not in doi]
+        asked = in_batches(wanted, size, ask, refusals=(EntityNotFound, InvalidInput), at_once=at_once)
+        for _, answer in asked.answers:
+            found |= answer
+        errors |= asked.failed | asked.refused
+        left = [doi for doi in left if doi not in found and doi not in errors]
+    return found, errors
+
+
+def crossref_records(
+    services: Services, dois: Iterable[str | None]
+) -> tuple[dict[str, Record], dict[str, EntrezKitError]]:
+    """Return what Crossref has of DOIs, and why it has nothing of the others."""
+
+    def several(batch: list[str]) -> dict[str, Record]:
+        records = {str(record.get("DOI")).lower(): record for record in services.crossref.works(batch).value}
+        return {doi: records[doi.lower()] for doi in batch if doi.lower() in records}
+
+    return _each(dois, lambda doi: services.crossref.work(doi).value, several=several)
+
+
+def _without_answer(source: SourceName, error: EntrezKitError) -> SourceStanding:
+    if isinstance(error, EntityNotFound):
+        return SourceStanding(source=source, says="not_held")
+    return _failed(source, error)
 
 
 def _crossref(services: Services, works: Sequence[Work]) -> list[SourceStanding]:
     """Ask Crossref both ways: what updates a work by its own record, and which notices say that they update it."""
-    records, silent = _each("crossref", works, lambda doi: services.crossref.work(doi).value)
+    records, errors = crossref_records(services, [work.doi for work in works])
     named = {doi: standing_of_work(record) for doi, record in records.items()}
     # A record that names what retracts it needs no second question.
     open_ones = [doi for doi, standing in named.items() if standing is None or standing.status not in _RETRACTED]
     asked = in_batches(
         [doi for doi in open_ones if "," not in doi],
-        UPDATES_BATCH,
+        CROSSREF_BATCH,
         lambda batch: services.crossref.updates(batch).value,
         refusals=(InvalidInput, EntityNotFound),
     )
@@ -293,8 +332,8 @@ def _crossref(services: Services, works: Sequence[Work]) -> list[SourceStanding]
     def said(work: Work) -> SourceStanding:
         if not work.doi:
             return _without_id("crossref", "DOI")
-        if work.doi in silent:
-            return silent[work.doi]
+        if work.doi in errors:
+            return _without_answer("crossref", errors[work.doi])
         standing = named[work.doi]
         if standing is None and work.doi in failures:
             return _failed("crossref", failures[work.doi])
@@ -307,13 +346,14 @@ def _crossref(services: Services, works: Sequence[Work]) -> list[SourceStanding]
 
 def _openalex(services: Services, works: Sequence[Work]) -> list[SourceStanding]:
     openalex = services.openalex
-    found, silent = _each("openalex", works, lambda doi: openalex.is_retracted(doi).value, openalex.at_once)
+    dois = [work.doi for work in works]
+    found, errors = _each(dois, lambda doi: openalex.is_retracted(doi).value, at_once=openalex.at_once)
 
     def said(work: Work) -> SourceStanding:
         if not work.doi:
             return _without_id("openalex", "DOI")
-        if work.doi in silent:
-            return silent[work.doi]
+        if work.doi in errors:
+            return _without_answer("openalex", errors[work.doi])
         return _said("openalex", Standing(status="retracted") if found[work.doi] else None)
 
     return [said(work) for work in works]

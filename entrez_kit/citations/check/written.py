@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from entrez_kit.citations.check.comparing import FieldDifference
+from entrez_kit.citations.check.comparing import FieldDifference, identifier_differences
 from entrez_kit.citations.check.guessing import VISITED
 from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.files.references import Reference, csl_text_of
@@ -79,6 +79,11 @@ HEADING: Final = re.compile(
     re.IGNORECASE,
 )
 """A line that stands over a list of references."""
+HEADINGS: Final = (
+    *("References", "Bibliography", "Works cited", "Literature", "Literaturverzeichnis", "Quellen", "Références"),
+    *("Bibliographie", "Referencias", "Bibliografía", "Riferimenti bibliografici", "Referências"),
+)
+"""What a message calls the chief ones."""
 END_OF_LIST: Final = re.compile(
     r"\s*+(?:#{1,6}\s++\S|(?:[#*_]*+(?:appendi(?:x|ces)|supplement(?:ary|al)?(?: \w++){0,2}"
     r"|figure (?:legends?|captions?)"
@@ -204,6 +209,14 @@ def as_reference(text: str, line: int, *, number: str | None = None, where: str 
     )
 
 
+def looks_written_out(reference: Reference) -> bool:
+    """Tell whether a piece of text may be a reference: it has an identifier or a number, or a name first and a year."""
+    if reference.pmid or reference.pmcid or reference.doi or reference.number:
+        return True
+    text = reference.text or ""
+    return _BEGINS.match(text) is not None and _A_YEAR.search(text) is not None
+
+
 def _identifiers(text: str) -> Iterator[tuple[IdKind, str]]:
     """Yield the identifiers that a text names as such; a number alone is none."""
     for match in _LABELLED.finditer(text):
@@ -212,9 +225,7 @@ def _identifiers(text: str) -> Iterator[tuple[IdKind, str]]:
             yield identifier.kind, identifier.value
     for match in _WORD_WITH_ID.finditer(text):
         word = match[0].rstrip(".,;")
-        while word[-1:] in (")", "]", ">") and word.count(word[-1]) > word.count(
-            {")": "(", "]": "[", ">": "<"}[word[-1]]
-        ):
+        while word[-1:] in _CLOSING and word.count(word[-1]) > word.count(_CLOSING[word[-1]]):
             word = word[:-1].rstrip(".,;")
         identifier = read_identifier(word.lstrip("([<"))
         if identifier is not None:
@@ -234,7 +245,7 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
     """Compare a reference that is written out with a record."""
     text = reference.text or ""
     words = folded(VISITED.sub(" ", _WORD_WITH_ID.sub(" ", _LABELLED.sub(" ", text)))).split()
-    found = list(_identifier_differences(reference, article))
+    found = list(identifier_differences(reference, article))
     if not words:
         return Agreement(True, found, [])
     item = csl_item(article)
@@ -267,16 +278,6 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
         found.append(FieldDifference(field="authors", given=" ".join(words[:head]), record=record, detail=said))
     left = _left(rest, article, item)
     return Agreement(not other_authors, found, left)
-
-
-def _identifier_differences(reference: Reference, article: Article) -> Iterator[FieldDifference]:
-    for mine, theirs, field in (
-        (reference.doi, article.doi, "doi"),
-        (reference.pmid, article.pmid, "pmid"),
-        (reference.pmcid, article.pmcid, "pmcid"),
-    ):
-        if mine and theirs and mine.lower() != theirs.lower():
-            yield FieldDifference(field=field, given=mine, record=theirs)
 
 
 def _place_of(wanted: Sequence[str], words: Sequence[str]) -> int | None:

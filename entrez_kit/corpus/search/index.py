@@ -18,7 +18,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+from entrez_kit.corpus.search.terms import IndexRow
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,15 +75,6 @@ _TABLES: Final = (
     ) WITHOUT ROWID
     """,
 )
-
-
-class IndexRow(NamedTuple):
-    """What is indexed of a record; ``terms`` are MeSH headings and keywords."""
-
-    pmid: int
-    title: str
-    abstract: str
-    terms: str
 
 
 # Keeping it ----------------------------------------------------------------------------------------------------------
@@ -161,19 +154,23 @@ def members_among(connection: sqlite3.Connection, query_key: str, pmids: "NDArra
     return np.isin(pmids, np.array(found, dtype=np.uint32))
 
 
-def all_members(connection: sqlite3.Connection, query_key: str) -> "NDArray[np.bool_]":
-    """Say of every PMID up to the highest of the corpus whether a query has found that record and it is current."""
+def member_pmids(connection: sqlite3.Connection, query_key: str) -> "NDArray[np.uint32]":
+    """Return the records that a query has found and that are current."""
     import numpy as np
 
-    (highest,) = connection.execute("SELECT coalesce(max(pmid), 0) FROM documents").fetchone()
-    among = np.zeros(highest + 1, dtype=np.bool_)  # the system gives memory for those parts only that are written to
+    queued = "SELECT pmid FROM lexical_queue CROSS JOIN membership USING (pmid) WHERE query_key = ?"  # the few first
+    parts = [np.array(_column(connection, queued, query_key), dtype=np.uint32)]
     for pmids, members in raw(connection).execute(
         "SELECT pmids, members FROM lexical_blocks JOIN lexical_members USING (block) WHERE query_key = ?", (query_key,)
     ):
-        among[np.frombuffer(pmids, "<u4")[bits(members, len(pmids) // 4)]] = True
-    queued = "SELECT pmid FROM lexical_queue JOIN membership USING (pmid) WHERE query_key = ?"
-    among[_column(connection, queued, query_key)] = True
-    return among
+        parts.append(np.frombuffer(pmids, "<u4")[bits(members, len(pmids) // 4)])
+    return np.concatenate(parts)
+
+
+def records(connection: sqlite3.Connection) -> int:
+    """Count the records that are in blocks."""
+    found: int = connection.execute("SELECT coalesce(sum(records), 0) FROM lexical_blocks").fetchone()[0]
+    return found
 
 
 def forget_members(connection: sqlite3.Connection, query_key: str) -> None:

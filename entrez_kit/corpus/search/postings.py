@@ -8,12 +8,12 @@ a position tells its field, and no phrase runs from one field into the next.
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from entrez_kit.corpus.search.terms import can_mark, plain, stem, words_of
+from entrez_kit.corpus.search.terms import IndexRow, can_mark, plain, stem, words_of
 
 MOST_RECORDS: Final = 1 << 16
 """Records of a block, whose numbers have 16 bits."""
@@ -31,19 +31,6 @@ _RECENT: Final = 1 << 14
 
 Numbers = NDArray[np.intp]
 Floats = NDArray[np.float64]
-
-
-class Row(Protocol):
-    """What is indexed of a record; ``terms`` are MeSH headings and keywords."""
-
-    @property
-    def pmid(self) -> int: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def abstract(self) -> str: ...
-    @property
-    def terms(self) -> str: ...
 
 
 class Postings(NamedTuple):
@@ -141,7 +128,7 @@ class _Numbers(dict[str, int]):
         return number
 
 
-def build(rows: Iterable[Row]) -> Block:
+def build(rows: Iterable[IndexRow]) -> Block:
     """Index records, at most ``MOST_RECORDS``; none of their texts is held."""
     numbers = _Numbers()
     number_of = numbers.__getitem__
@@ -170,7 +157,7 @@ def build(rows: Iterable[Row]) -> Block:
     )
 
 
-def length_of(row: Row) -> int:
+def length_of(row: IndexRow) -> int:
     """Return how many words title and abstract have, as blanks part them."""
     return sum(
         len(text.split()) if "  " in text else text.count(" ") + text.count("\n") + 1

@@ -51,8 +51,6 @@ class Quantized(NamedTuple):
 
     def products(self, query: Floats, rows: NDArray[np.intp] | None = None) -> Floats:
         """Return the products of the vectors, or of some rows, with a query; see ``bound`` for how exact they are."""
-        if rows is not None and 4 * len(rows) > len(self.codes):  # to pick them out costs more than to multiply
-            return self.products(query)[rows]
         codes = self.codes if rows is None else self.codes[rows]
         scaled = self.steps * query
         size = max(1, _AT_ONCE // len(query))
@@ -64,6 +62,10 @@ class Quantized(NamedTuple):
             np.dot(widened[: len(part)], scaled, out=found[start : start + len(part)])
         found += self.middles @ query
         return found
+
+    def vectors(self, rows: NDArray[np.bool_] | slice = slice(None)) -> Floats:
+        """Return the vectors as their rows say them."""
+        return self.middles + self.codes[rows] * self.steps
 
     @property
     def bound(self) -> float:

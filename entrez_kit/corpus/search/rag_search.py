@@ -7,10 +7,11 @@ from contextlib import suppress
 from textwrap import shorten
 from typing import Any, ClassVar, Final, Literal
 
-from pydantic import Field, PrivateAttr, field_validator
+from pydantic import Field, PrivateAttr
 
 from entrez_kit import tracing
 from entrez_kit.corpus.demo import corpus_of
+from entrez_kit.corpus.models import NotBlank
 from entrez_kit.corpus.search.ranking import Candidate, rank
 from entrez_kit.corpus.store.reading import StoredDoc
 from entrez_kit.errors import EntrezKitError, LocalEmbeddingsError, StoreError
@@ -32,7 +33,7 @@ IndexName = Literal["local", "weaviate"]
 class RagSearchRequest(Request):
     """What to look for in the corpus."""
 
-    query: str = Field(min_length=1, description="Question or words.")
+    query: NotBlank = Field(min_length=1, description="Question or words.")
     top_k: int = Field(default=20, ge=1, le=100, description="Hits to return, 1 to 100.")
     quality_bias: bool = Field(default=True, description="Rank better evidence higher.")
     corpus: str | None = Field(default=None, description="Only records of this query_key.", exclude_if=is_absent)
@@ -46,13 +47,6 @@ class RagSearchRequest(Request):
         description="Add title, year, standing, snippet.",
         exclude_if=lambda value: value is False,
     )
-
-    @field_validator("query")
-    @classmethod
-    def _not_blank(cls, value: str) -> str:
-        if not value.strip():
-            raise ValueError("must not be blank")
-        return value
 
 
 class RagHit(Result):

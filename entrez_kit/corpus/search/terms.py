@@ -8,9 +8,18 @@ neither letter nor digit becomes a space.
 import re
 import unicodedata
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from entrez_kit.markup import on_the_line
+
+
+class IndexRow(NamedTuple):
+    """What is indexed of a record; ``terms`` are MeSH headings and keywords."""
+
+    pmid: int
+    title: str
+    abstract: str
+    terms: str
 
 
 def listed(words: str) -> list[str]:

@@ -5,7 +5,8 @@ after the other. Triggers queue every vector that comes or goes, in the transact
 those out of the blocks and writes what there is of them now into new ones; a block of few passages is written anew with
 the next, so that there are few such. A search reads what is still queued from the vectors themselves.
 
-Tables: ``vector_queue`` and ``vector_blocks``. They are made of ``vectors``, and can be made anew at any time.
+Tables: ``vector_queue``, ``vector_blocks`` and ``vector_graphs`` (see ``neighbours``). They are made of ``vectors``,
+and can be made anew at any time.
 """
 
 import json
@@ -27,8 +28,25 @@ AT_ONCE: Final = 8_192
 """Vectors taken in by one pass."""
 FEW: Final = 500
 """So many queued vectors a search reads by itself in some hundredths of a second."""
+MANY: Final = 500_000
+"""Of more vectors a graph says which a search compares; fewer are all compared in a tenth of a second."""
 
+GRAPHS: Final = """
+    CREATE TABLE IF NOT EXISTS vector_graphs (
+        -- Files beside this one, through which searches of many vectors go; without them every vector is compared.
+        model TEXT PRIMARY KEY,
+        dim INTEGER NOT NULL,
+        block INTEGER NOT NULL,           -- the last of vector_blocks that is in it
+        passages INTEGER NOT NULL,
+        file TEXT NOT NULL,
+        made_by TEXT NOT NULL,            -- the library and its version
+        size INTEGER NOT NULL,
+        checksum INTEGER NOT NULL,
+        modified INTEGER NOT NULL         -- in nanoseconds; a file of another time is read and summed up first
+    )
+"""
 _SCHEMA: Final = (
+    GRAPHS,
     """
     CREATE TABLE vector_queue (
         model TEXT NOT NULL,
@@ -75,6 +93,7 @@ class Vectors(NamedTuple):
 class VectorBlock(NamedTuple):
     """A block as it is searched; ``kept`` says which passages are not struck out, None where all are."""
 
+    number: int
     chunks: "NDArray[np.int64]"
     pmids: "NDArray[np.uint32]"
     kept: "NDArray[np.bool_] | None"
@@ -90,14 +109,17 @@ def create(connection: sqlite3.Connection) -> None:
 
 def drop(connection: sqlite3.Connection) -> None:
     """Remove the tables."""
-    for kind, names in (("TRIGGER", ("vector_added", "vector_gone")), ("TABLE", ("vector_queue", "vector_blocks"))):
+    for kind, names in (
+        ("TRIGGER", ("vector_added", "vector_gone")),
+        ("TABLE", ("vector_queue", "vector_blocks", "vector_graphs")),
+    ):
         for name in names:
             connection.execute(f"DROP {kind} IF EXISTS {name}")
 
 
 def forget(connection: sqlite3.Connection, model: str) -> None:
     """Drop the vectors of a model."""
-    for table in ("vectors", "vector_queue", "vector_blocks"):
+    for table in ("vectors", "vector_queue", "vector_blocks", "vector_graphs"):
         connection.execute(f"DELETE FROM {table} WHERE model = ?", (model,))
 
 
@@ -131,9 +153,17 @@ def dimensions(connection: sqlite3.Connection) -> dict[str, int]:
 
 def count(connection: sqlite3.Connection, model: str) -> int:
     """Count the vectors of a model."""
-    exact = queued_of(connection, model, 1)
-    of = "count(*) FROM vectors" if exact else "coalesce(sum(passages), 0) FROM vector_blocks"
-    found: int = connection.execute(f"SELECT {of} WHERE model = ?", (model,)).fetchone()[0]
+    if not queued_of(connection, model, 1):
+        return indexed(connection, model)
+    found: int = connection.execute("SELECT count(*) FROM vectors WHERE model = ?", (model,)).fetchone()[0]
+    return found
+
+
+def indexed(connection: sqlite3.Connection, model: str) -> int:
+    """Count the vectors of a model that are in blocks."""
+    found: int = connection.execute(
+        "SELECT coalesce(sum(passages), 0) FROM vector_blocks WHERE model = ?", (model,)
+    ).fetchone()[0]
     return found
 
 
@@ -174,8 +204,8 @@ def vectors_of(connection: sqlite3.Connection, model: str, chunks: Sequence[int]
         yield Vectors(np.array(numbers, dtype=np.int64), np.array(pmids, dtype=np.uint32), matrix)
 
 
-def blocks(connection: sqlite3.Connection, model: str, dim: int) -> Iterator[VectorBlock]:
-    """Yield the blocks of a model.
+def blocks(connection: sqlite3.Connection, model: str, dim: int, after: int = 0) -> Iterator[VectorBlock]:
+    """Yield the blocks of a model that were written after another one.
 
     Raises:
         sqlite3.Error: one cannot be read.
@@ -190,18 +220,35 @@ def blocks(connection: sqlite3.Connection, model: str, dim: int) -> Iterator[Vec
     found.execute("PRAGMA cache_size=-1000")  # every page is read once; few fit into the processor's own cache
     try:
         for number, struck, chunks, pmids, *stored in found.execute(
-            "SELECT block, struck, chunks, pmids, middles, steps, error, codes FROM vector_blocks WHERE model = ?",
-            (model,),
+            "SELECT block, struck, chunks, pmids, middles, steps, error, codes FROM vector_blocks "
+            "WHERE block > ? AND model = ? ORDER BY block",
+            (after, model),
         ):
             vectors = Quantized.read(dim, *stored)
             kept = None if struck is None else ~bits(struck, len(vectors.codes))
-            block = VectorBlock(np.frombuffer(chunks, "<i8"), np.frombuffer(pmids, "<u4"), kept, vectors)
+            block = VectorBlock(number, np.frombuffer(chunks, "<i8"), np.frombuffer(pmids, "<u4"), kept, vectors)
             sizes = {len(block.chunks), len(block.pmids), len(vectors.codes)}
             if len(sizes) > 1 or not np.isfinite(vectors.error + vectors.steps).all():
                 raise ValueError(f"block {number}, whose parts do not fit each other")
             yield block
     finally:
         found.execute(f"PRAGMA cache_size={cache}")
+
+
+def graphs(connection: sqlite3.Connection) -> dict[str, int]:
+    """Return the models whose vectors a graph was made of, and of how many."""
+    return {row[0]: row[1] for row in connection.execute("SELECT model, passages FROM vector_graphs ORDER BY model")}
+
+
+def passages(connection: sqlite3.Connection, model: str) -> "NDArray[np.int64]":
+    """Return the passages of a model's blocks that are not struck out."""
+    import numpy as np
+
+    parts = [np.empty(0, dtype=np.int64)]
+    for struck, stored in raw(connection).execute("SELECT struck, chunks FROM vector_blocks WHERE model = ?", (model,)):
+        chunks = np.frombuffer(stored, dtype="<i8")
+        parts.append(chunks if struck is None else chunks[~bits(struck, len(chunks))])
+    return np.concatenate(parts)
 
 
 def _strike(connection: sqlite3.Connection, model: str, chunks: Sequence[int]) -> list[int]:

@@ -2,7 +2,8 @@
 
 They lie in the table ``vectors``, one a passage and model. A search compares the query with all of them as the index
 has them, with 8 bits a dimension and a bound on the error, and then with those themselves that can be among the nearest
-by that bound: what it finds is exact.
+by that bound: what it finds is exact. A search narrowed to few records compares their vectors alone. Of very many
+vectors a graph says which to compare (see ``neighbours``): what is found then has the same numbers, and is nearly all.
 """
 
 import json
@@ -10,14 +11,14 @@ import math
 import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from entrez_kit import tracing
 from entrez_kit.corpus.embeddings import BATCH, Embedder, embedder_of
-from entrez_kit.corpus.search import index, vector_index
+from entrez_kit.corpus.search import index, neighbours, vector_index
 from entrez_kit.corpus.search.quantized import Floats, rounding
 from entrez_kit.corpus.search.ranking import Candidate
 from entrez_kit.errors import LocalEmbeddingsError, StoreError
@@ -27,6 +28,12 @@ from entrez_kit.wording import Wording, run
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.store.store import Store
+
+
+LOOKED_UP: Final = 50
+"""So many vectors are compared block by block while one is looked up by itself."""
+PASSAGES_PER_RECORD: Final = 4
+"""So many passages the graph is asked for, to have one of each record that is wanted and some to choose from."""
 
 
 class Near(NamedTuple):
@@ -168,6 +175,7 @@ def embed_missing(store: "Store", embedder: Embedder, *, anew: bool = False) -> 
             for model in {*vector_index.dimensions(connection)} - {embedder.name}:
                 vector_index.forget(connection, model)
     store.index_vectors()
+    neighbours.keep_up(store, embedder.name)
     return done
 
 
@@ -200,31 +208,93 @@ def nearest(
 
 
 def _nearest(
-    connection: sqlite3.Connection, model: str, vector: Floats, limit: int, corpus: str | None, also: Sequence[int]
+    connection: sqlite3.Connection,
+    model: str,
+    vector: Floats,
+    limit: int,
+    corpus: str | None,
+    also: Sequence[int],
+    *,
+    walk: bool = True,
 ) -> list[Near]:
-    members = None if corpus is None else index.all_members(connection, corpus)
-    queued = vector_index.queued_of(connection, model)
-    leading = _Leading(limit)
-    for part in vector_index.vectors_of(connection, model, queued):
-        rows = _chosen(part.pmids, None, members)
-        leading.add(part.chunks[rows], part.pmids[rows], _products(part, vector)[rows], 0.0)
-    for block in vector_index.blocks(connection, model, len(vector)):
-        kept = block.kept
-        if queued:
-            fresh = np.isin(block.chunks, queued, invert=True)
-            kept = fresh if kept is None else kept & fresh
-        if kept is None and members is None:
-            leading.add(block.chunks, block.pmids, block.vectors.products(vector), block.vectors.bound)
-        elif len(rows := _chosen(block.pmids, kept, members)):
-            products = block.vectors.products(vector, rows)
-            leading.add(block.chunks[rows], block.pmids[rows], products, block.vectors.bound)
-    chunks, pmids, sims = _exact(connection, model, vector, leading.passages(), also)
+    members = None if corpus is None else index.member_pmids(connection, corpus)
+    passages = vector_index.indexed(connection, model)
+    share = 1.0 if members is None else min(1.0, len(members) / max(1, index.records(connection)))
+    graph = neighbours.graph_of(connection, model, len(vector)) if walk and passages >= vector_index.MANY else None
+    asked = round(max(neighbours.FEWEST_ASKED, PASSAGES_PER_RECORD * limit) / max(share, 1 / (passages + 1)))
+    if graph is not None and asked * LOOKED_UP > passages:
+        graph = None
+    leading, listed, looked_up = _Leading(limit), [*also], np.empty(0, dtype=np.int64)
+    if members is not None and share * passages <= (passages / LOOKED_UP if graph is None else asked):
+        listed += members.tolist()
+    else:
+        among = None if members is None else _Members(members, few=4 * share <= 1)
+        _compare(connection, model, vector, leading, among, graph.block if graph else 0)
+        looked_up = _walked(connection, graph, vector, asked, members) if graph else looked_up
+    chunks, pmids, sims = _exact(connection, model, vector, leading.passages(), listed, looked_up)
     order = np.lexsort((chunks, pmids, -sims))
     best = order[np.sort(np.unique(pmids[order], return_index=True)[1])]
+    if graph is not None and len(best) < limit:
+        return _nearest(connection, model, vector, limit, corpus, also, walk=False)
     best = best[(np.arange(len(best)) < limit) | np.isin(pmids[best], np.array(also, dtype=np.uint32))]
     wanted = (json.dumps(chunks[best].tolist()),)
     uuids = dict(connection.execute(f"SELECT id, uuid FROM chunks WHERE id {index.LISTED}", wanted))
     return [Near(int(pmids[place]), uuids[int(chunks[place])], float(sims[place])) for place in best]
+
+
+class _Members:
+    """The records a search is narrowed to; where they are few, no product is made for the others."""
+
+    def __init__(self, pmids: NDArray[np.uint32], *, few: bool) -> None:
+        self.few = few
+        # The system gives memory for those parts only that are written to.
+        self._among = np.zeros(int(pmids.max(initial=0)) + 1, dtype=np.bool_)
+        self._among[pmids] = True
+
+    def have(self, pmids: NDArray[np.uint32]) -> NDArray[np.bool_]:
+        found: NDArray[np.bool_] = self._among[np.minimum(pmids, len(self._among) - 1)] & (pmids < len(self._among))
+        return found
+
+
+def _walked(
+    connection: sqlite3.Connection,
+    graph: neighbours.Graph,
+    vector: Floats,
+    asked: int,
+    members: NDArray[np.uint32] | None,
+) -> NDArray[np.int64]:
+    """Return passages that the graph finds near, of the members only if there are any."""
+    near = graph.near(vector, asked)
+    if members is None:
+        return near
+    rows = connection.execute(f"SELECT id, pmid FROM chunks WHERE id {index.LISTED}", (json.dumps(near.tolist()),))
+    known = np.array([tuple(row) for row in rows], dtype=np.int64).reshape(-1, 2)
+    among: NDArray[np.int64] = known[np.isin(known[:, 1], members), 0]
+    return among
+
+
+def _compare(
+    connection: sqlite3.Connection,
+    model: str,
+    vector: Floats,
+    leading: "_Leading",
+    members: _Members | None,
+    after: int,
+) -> None:
+    """Compare the query with what is queued, and with all blocks that were written after one."""
+    queued = vector_index.queued_of(connection, model)
+    for part in vector_index.vectors_of(connection, model, queued):
+        leading.add(part.chunks, part.pmids, _products(part, vector), 0.0, None, members)
+    for block in vector_index.blocks(connection, model, len(vector), after):
+        kept, chunks, pmids = block.kept, block.chunks, block.pmids
+        if queued:
+            fresh = np.isin(chunks, queued, invert=True)
+            kept = fresh if kept is None else kept & fresh
+        if members is None or not members.few:
+            leading.add(chunks, pmids, block.vectors.products(vector), block.vectors.bound, kept, members)
+        elif len(rows := np.flatnonzero(members.have(pmids) if kept is None else members.have(pmids) & kept)):
+            products = block.vectors.products(vector, rows)
+            leading.add(chunks[rows], pmids[rows], products, block.vectors.bound)
 
 
 class _Passages(NamedTuple):
@@ -248,8 +318,21 @@ class _Leading:
         self._parts = [_Passages._make(np.empty(0, kind) for kind in (np.int64, np.uint32, np.float32, np.float32))]
         self._count, self._most = 0, vector_index.BLOCK
 
-    def add(self, chunks: NDArray[np.int64], pmids: NDArray[np.uint32], sims: Floats, error: float) -> None:
+    def add(
+        self,
+        chunks: NDArray[np.int64],
+        pmids: NDArray[np.uint32],
+        sims: Floats,
+        error: float,
+        kept: NDArray[np.bool_] | None = None,
+        members: "_Members | None" = None,
+    ) -> None:
+        """Take in those passages that are kept, and of the members."""
         rows = np.flatnonzero(sims >= self._bar - error)
+        if kept is not None:
+            rows = rows[kept[rows]]
+        if members is not None:
+            rows = rows[members.have(pmids[rows])]
         errors = np.full(len(rows), error, dtype=np.float32)
         self._parts.append(_Passages(chunks[rows], pmids[rows], sims[rows], errors))
         self._count += len(rows)
@@ -269,36 +352,33 @@ class _Leading:
         return found
 
 
-def _chosen(
-    pmids: NDArray[np.uint32], kept: NDArray[np.bool_] | None, members: NDArray[np.bool_] | None
-) -> NDArray[np.intp]:
-    """Return the places of those passages that are kept and whose records are among the members."""
-    chosen = np.ones(len(pmids), dtype=np.bool_) if kept is None else kept
-    return np.flatnonzero(chosen if members is None else chosen & members[pmids])
-
-
 def _exact(
-    connection: sqlite3.Connection, model: str, vector: Floats, leading: _Passages, also: Sequence[int]
+    connection: sqlite3.Connection,
+    model: str,
+    vector: Floats,
+    leading: _Passages,
+    pmids: Sequence[int],
+    others: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32], Floats]:
-    """Compare the query with the vectors themselves of some passages, and of those of some records.
+    """Compare the query with the vectors themselves of some passages, of those of some records, and of others.
 
     Raises:
-        ValueError: one is not there, or is another than the index says.
+        ValueError: a leading one is not there, or is another than the index says.
     """
-    asked = connection.execute(f"SELECT id FROM chunks WHERE pmid {index.LISTED}", (json.dumps(list(also)),))
-    wanted = sorted({*leading.chunks.tolist(), *(row[0] for row in asked)})
+    asked = connection.execute(f"SELECT id FROM chunks WHERE pmid {index.LISTED}", (json.dumps(pmids),))
+    wanted = sorted({*leading.chunks.tolist(), *others.tolist(), *(row[0] for row in asked)})
     parts = [
         (part.chunks, part.pmids, _products(part, vector))
         for part in vector_index.vectors_of(connection, model, wanted)
     ]
     none = leading.rows(slice(0))
-    chunks, pmids, sims = map(np.concatenate, zip(none[:3], *parts, strict=True))
+    chunks, found, sims = map(np.concatenate, zip(none[:3], *parts, strict=True))
     places = np.searchsorted(chunks, leading.chunks)
     if not np.isin(leading.chunks, chunks).all():
         raise ValueError("a passage without its vector")
     if (np.abs(sims[places] - leading.sims) > leading.errors + rounding(len(vector))).any():
         raise ValueError("a vector that is not as it was taken in")
-    return chunks, pmids, sims
+    return chunks, found, sims
 
 
 def _products(part: vector_index.Vectors, vector: Floats) -> Floats:

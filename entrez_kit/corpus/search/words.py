@@ -20,6 +20,8 @@ COSTLY: Final = 4_000
 """Before so many records of a block are scored for a word, it is asked which of them can still be among the best."""
 FEWER: Final = 8
 """So many times fewer records than a word has are looked up in its postings one by one."""
+MOST: Final = 0.6
+"""To leave out the records that are no members costs more than to score them, where more than this are members."""
 TINY: Final = 1e-9
 """What sums of floating-point numbers may be off."""
 _NONE: Final = Postings(*(np.empty(0, dtype=np.uint16) for _ in range(3)))
@@ -313,7 +315,10 @@ def _scored(
     allowed = members
     remaining: NDArray[np.intp] | None = None
     listed: NDArray[np.intp] | None = None
-    if members is not None and FEWER * np.count_nonzero(members) < len(members):
+    share = 1.0 if members is None else np.count_nonzero(members) / len(members)
+    if members is not None and share > MOST:  # the others are scored, too, and stay below every score
+        scores[~members] = -np.inf
+    elif members is not None and FEWER * share < 1:
         listed = np.flatnonzero(members)
     for group, matches, worth in asked:
         found = matches[place]
@@ -337,7 +342,7 @@ def _scored(
         if listed is not None and FEWER * len(listed) < len(found.docs):
             has, frequencies = found.among(listed)
             which = listed[has]
-        elif members is not None:
+        elif members is not None and share <= MOST:
             kept = np.flatnonzero(members[found.docs])
             which, frequencies = found.docs[kept], found.frequencies(kept)
         else:

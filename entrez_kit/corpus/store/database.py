@@ -9,7 +9,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -318,35 +318,47 @@ def store_error(path: Path, problem: str, reason: str, hint: str, **details: obj
     )
 
 
-# One sync per key ----------------------------------------------------------------------------------------------------
+# One at a time -------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
-def sync_lock(path: Path, query_key: str) -> Iterator[None]:
-    """Hold the right to sync a key; the system takes it back from a process that dies.
+def alone(path: Path, name: str, problem: str, reason: str, hint: str, **details: object) -> Iterator[None]:
+    """Hold the right to do something that one process does at a time; the system takes it back from one that dies.
+
+    Args:
+        path: the corpus.
+        name: what tells this right from others, as part of a file's name.
+        problem: what the error says of the corpus where another process holds it.
+        reason: the reason of that error.
+        hint: what to do then.
+        details: what else that error holds.
 
     Raises:
-        StoreError: another sync of the key runs (``reason`` sync_running), or the folder cannot be written.
+        StoreError: another process holds it, or the folder cannot be written.
     """
     from filelock import FileLock, Timeout
 
-    name = hashlib.sha256(query_key.encode("utf-8", "surrogatepass")).hexdigest()[:24]
-    lock_file = path.with_name(f"{path.name}.sync-{name}.lock")
     try:
-        make_private_folder(lock_file.parent)
-        lock = FileLock(lock_file, timeout=0, mode=0o600)
+        make_private_folder(path.parent)
+        lock = FileLock(path.with_name(f"{path.name}.{name}.lock"), timeout=0, mode=0o600)
         lock.acquire()
     except Timeout:
-        raise store_error(
-            path,
-            f"is being synced for {query_key!r} by another process",
-            "sync_running",
-            "Wait until the other sync has ended and try again; other keys can be synced meanwhile.",
-            query_key=query_key,
-        ) from None
+        raise store_error(path, problem, reason, hint, **details) from None
     except OSError as exc:
         raise _refused_by_system(path, exc) from None
     try:
         yield
     finally:
         lock.release()
+
+
+def sync_lock(path: Path, query_key: str) -> AbstractContextManager[None]:
+    """Hold the right to sync a key; ``reason`` is sync_running where another sync of it runs. See ``alone``."""
+    return alone(
+        path,
+        f"sync-{hashlib.sha256(query_key.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}",
+        f"is being synced for {query_key!r} by another process",
+        "sync_running",
+        "Wait until the other sync has ended and try again; other keys can be synced meanwhile.",
+        query_key=query_key,
+    )

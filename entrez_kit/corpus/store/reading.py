@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from entrez_kit.corpus.documents import DocFields
 from entrez_kit.corpus.quality import Lasting
+from entrez_kit.corpus.search import vector_index
 from entrez_kit.corpus.store.packing import BESIDE, unpack
 from entrez_kit.model import Result, sparse
 from entrez_kit.pubmed.models import Article
@@ -40,7 +41,7 @@ class CorpusList(Result):
 
 
 class CorpusStats(Result):
-    """Numbers about a corpus, or about one query of it."""
+    """Numbers about a corpus, or about one query of it; ``graphs`` has of how many vectors a graph was made."""
 
     path: str
     query_key: str | None = sparse()
@@ -55,6 +56,7 @@ class CorpusStats(Result):
     chunks: int
     tokens: int
     vectors: dict[str, int]
+    graphs: dict[str, int] = sparse({})
     outbox: int
     unavailable: int
     first_year: int | None
@@ -228,6 +230,7 @@ def stats(connection: sqlite3.Connection, path: str, size_bytes: int, query_key:
         chunks=sizes[0],
         tokens=sizes[1],
         vectors={row[0]: row[1] for row in vectors},
+        graphs=vector_index.graphs(connection) if query_key is None else {},
         outbox=count(f"outbox {queued}"),
         unavailable=count(f"unavailable {lacking}"),
         **dict(one),

@@ -189,14 +189,7 @@ def _third(connection: sqlite3.Connection) -> None:
 
 
 def _fourth(connection: sqlite3.Connection) -> None:
-    # In a table that is one tree of keys and texts each version had a page of its own, however short it was.
-    columns = next(table for table in _TABLES if "CREATE TABLE versions" in table).replace(") WITHOUT ROWID", ")")
-    connection.execute("ALTER TABLE versions RENAME TO versions_before")
-    connection.execute("DROP INDEX versions_by_time")
-    connection.execute(columns)
-    connection.execute("CREATE INDEX versions_by_time ON versions (seen_at)")
-    connection.execute("INSERT INTO versions SELECT * FROM versions_before")
-    connection.execute("DROP TABLE versions_before")
+    pass  # made another table of the versions, which the sixth replaces
 
 
 def _fifth(connection: sqlite3.Connection) -> None:
@@ -257,8 +250,13 @@ def _sixth(connection: sqlite3.Connection) -> None:
     )
 
 
+def _seventh(connection: sqlite3.Connection) -> None:
+    # Which files beside this one searches of many vectors go through; the next sync or reindex makes them.
+    connection.execute(vector_index.GRAPHS)
+
+
 Migration = Callable[[sqlite3.Connection], None]
-MIGRATIONS: tuple[Migration, ...] = (_first, _second, _third, _fourth, _fifth, _sixth)
+MIGRATIONS: tuple[Migration, ...] = (_first, _second, _third, _fourth, _fifth, _sixth, _seventh)
 """Each turns a file of the version before into the next; the number of them is the present version."""
 
 

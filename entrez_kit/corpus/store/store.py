@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeVar, TypeVarTuple
 
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.search import index as lexical
@@ -26,6 +26,9 @@ from entrez_kit.errors import EntityNotFound, InvalidInput
 from entrez_kit.pubmed.models import Article
 from entrez_kit.settings import CORPUS_FILE, Settings
 from entrez_kit.wording import Argument, NextCall, Wording
+
+Answer = TypeVar("Answer")
+Asked = TypeVarTuple("Asked")
 
 _NONE: Final[Mapping[int, str | None]] = MappingProxyType({})
 
@@ -58,6 +61,11 @@ class Store:
     def writing(self) -> AbstractContextManager[sqlite3.Connection]:
         """Lend a connection inside a transaction; all of the block is written, or nothing."""
         return self.database.writing()
+
+    def read(self, question: Callable[[sqlite3.Connection, *Asked], Answer], *asked: *Asked) -> Answer:
+        """Return what one of the questions of ``reading`` finds in the corpus as it is now."""
+        with self.reading() as connection:
+            return question(connection, *asked)
 
     def close(self) -> None:
         """Close the file; a later use opens it again."""
@@ -339,21 +347,6 @@ class Store:
         """Return the records of a key that NCBI listed in earlier syncs and did not have."""
         with self.reading() as connection:
             return checkpoints.unavailable(connection, query_key, self.clock())
-
-    def has_members(self, query_key: str) -> bool:
-        """Tell whether a query has found anything before."""
-        with self.reading() as connection:
-            return reading.has_members(connection, query_key)
-
-    def unseen(self, job: Job, first: str, last: str) -> list[int]:
-        """Return members entered between two days that a sync of that window has not come across."""
-        with self.reading() as connection:
-            return reading.unseen(connection, job.query_key, first, last, stamp(job.seen_since))
-
-    def count_entered(self, query_key: str, first: str, last: str) -> int:
-        """Count the records entered between two days that a query finds, as far as is known here."""
-        with self.reading() as connection:
-            return reading.count_entered(connection, query_key, first, last)
 
     def finish_job(self, job: Job, ending: Ending) -> None:
         """Write down how a sync ended; a complete one has seen everything modified before it began."""

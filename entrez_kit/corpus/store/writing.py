@@ -68,10 +68,14 @@ _DOUBTFUL: Final[tuple[StandingStatus, ...]] = (
     "partially_retracted",
     "expression_of_concern",
 )
-_COLUMNS: Final = (
-    "title", "abstract", "journal", "pub_types", "mesh", "keywords", "authors", "year", "pdat", "edat", "lr", "pmcid",
-    "doi", "retraction_status", "status", "design", "journal_tier", "human", "content_hash", "version", "last_seen_at",
+_PLAIN: Final = (
+    "pmid", "title", "abstract", "journal", "year", "pdat", "edat", "pmcid", "doi", "retraction_status", "content_hash",
     "article", "corrections",
+)  # fmt: skip
+"""What a row takes from a record as it is, and what as JSON."""
+_LISTS: Final = ("pub_types", "mesh", "keywords", "authors")
+_COLUMNS: Final = (
+    *_PLAIN[1:], *_LISTS, "lr", "status", "design", "journal_tier", "human", "version", "last_seen_at"
 )  # fmt: skip
 _INSERT: Final = (
     f"INSERT INTO documents (pmid, first_seen_at, {', '.join(_COLUMNS)}) "
@@ -220,30 +224,15 @@ def _kind_of_change(before: _KnownVersion, doc: Doc) -> str:
 
 def _row(doc: Doc, version: int, now: str, known_lr: str | None = None) -> dict[str, Any]:
     return {
-        "pmid": doc.pmid,
-        "title": doc.title,
-        "abstract": doc.abstract,
-        "journal": doc.journal,
-        "pub_types": as_json(doc.pub_types),
-        "mesh": as_json(doc.mesh),
-        "keywords": as_json(doc.keywords),
-        "authors": as_json(doc.authors),
-        "year": doc.year,
-        "pdat": doc.pdat,
-        "edat": doc.edat,
+        **{name: getattr(doc, name) for name in _PLAIN},
+        **{name: as_json(getattr(doc, name)) for name in _LISTS},
         "lr": max(filter(None, (doc.lr, known_lr)), default=None),
-        "pmcid": doc.pmcid,
-        "doi": doc.doi,
-        "retraction_status": doc.retraction_status,
         "status": "current",
         "design": doc.quality.design,
         "journal_tier": doc.quality.journal,
         "human": doc.quality.human,
-        "content_hash": doc.content_hash,
         "version": version,
         "last_seen_at": now,
-        "corrections": doc.corrections,
-        "article": doc.article,
     }
 
 

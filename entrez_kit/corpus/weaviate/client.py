@@ -8,7 +8,7 @@ import logging
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from entrez_kit.errors import EntrezKitError, LocalIndexError, NotConfigured, VectorIndexError
 from entrez_kit.extras import require
@@ -76,7 +76,16 @@ def server_of(settings: Settings) -> Server:
             ),
             details={"reason": "offline"},
         )
-    server = Server(host, _port(parts), _grpc_host(host), _grpc_port(settings, host), secure)
+    in_cloud = host.endswith(CLOUD)
+    cluster, _, domain = host.partition(".")
+    named = f"{cluster}.grpc.{domain}" if host.endswith(".weaviate.network") else f"grpc-{host}"
+    server = Server(
+        host,
+        parts.port or (443 if secure else 80),
+        named if in_cloud else host,
+        settings.weaviate_grpc_port or (443 if in_cloud else GRPC_PORT),
+        secure,
+    )
     if (server.host, server.port) == (server.grpc_host, server.grpc_port):
         raise NotConfigured(
             f"Weaviate cannot listen for REST and gRPC on the same port ({server.port}).",
@@ -283,18 +292,3 @@ def _unusable(settings: Settings, why: str) -> NotConfigured:
         recovery_hint="Give an address such as https://weaviate.example.org or http://localhost:8080.",
         details={"reason": "weaviate_url_unusable"},
     )
-
-
-def _port(parts: SplitResult) -> int:
-    return parts.port or (443 if parts.scheme == "https" else 80)
-
-
-def _grpc_host(host: str) -> str:
-    if host.endswith(".weaviate.network"):
-        cluster, _, domain = host.partition(".")
-        return f"{cluster}.grpc.{domain}"
-    return f"grpc-{host}" if host.endswith(CLOUD) else host
-
-
-def _grpc_port(settings: Settings, host: str) -> int:
-    return settings.weaviate_grpc_port or (443 if host.endswith(CLOUD) else GRPC_PORT)

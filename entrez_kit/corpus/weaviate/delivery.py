@@ -12,8 +12,8 @@ hits are sifted here.
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from datetime import date
 from itertools import islice
 from pathlib import Path
@@ -26,13 +26,12 @@ from entrez_kit.corpus.embeddings import Embedder, embedder_of
 from entrez_kit.corpus.quality import Lasting, quality
 from entrez_kit.corpus.search import vectors
 from entrez_kit.corpus.search.ranking import Candidate
-from entrez_kit.corpus.store.database import store_error
+from entrez_kit.corpus.store.database import alone
 from entrez_kit.corpus.times import stamp
 from entrez_kit.corpus.weaviate.client import server_of
 from entrez_kit.corpus.weaviate.collection import BATCH, MOST_HITS, IndexHit, WeaviateIndex
 from entrez_kit.errors import EntrezKitError, LocalIndexError, VectorIndexError
 from entrez_kit.model import Result
-from entrez_kit.private_files import make_private_folder
 from entrez_kit.pubmed.standing import RETRACTED
 from entrez_kit.services import Services
 from entrez_kit.wording import REINDEX, ByDoor, Wording
@@ -86,7 +85,9 @@ def candidates(services: Services, query: str, wanted: int, corpus: str | None) 
         by_words_alone = sorted(found.keys() - {hit.pmid for hit in near})
         if by_words_alone:
             some = _SearchedRecords(store, corpus, by_words_alone, 1.0)
-            passages = _passages_of(store, by_words_alone)
+            with store.reading() as connection:
+                among = "SELECT count(*) FROM chunks WHERE pmid IN (SELECT value FROM json_each(?))"
+                (passages,) = connection.execute(among, (json.dumps(by_words_alone),)).fetchone()
             near += some.best(passages, lambda limit: index.by_meaning(vector, limit, by_words_alone))
         for hit in near:
             candidate = found.setdefault(hit.pmid, Candidate(hit.pmid))
@@ -148,14 +149,6 @@ class _SearchedRecords(NamedTuple):
         return [hit for hit in hits if hit.uuid in known]
 
 
-def _passages_of(store: "Store", pmids: Sequence[int]) -> int:
-    with store.reading() as connection:
-        row = connection.execute(
-            "SELECT count(*) FROM chunks WHERE pmid IN (SELECT value FROM json_each(?))", (json.dumps(list(pmids)),)
-        ).fetchone()
-    return int(row[0])
-
-
 # Delivering ----------------------------------------------------------------------------------------------------------
 
 
@@ -197,7 +190,7 @@ def drain(services: Services) -> Delivered:
             if not index.exists():
                 _queue_everything(store)
             index.ensure_schema()
-            return _Delivery(store, index).run()
+            return _run(store, index)
 
 
 def rebuild(services: Services) -> Delivered:
@@ -227,7 +220,7 @@ def rebuild(services: Services) -> Delivered:
                 _make_room(index)
             _queue_everything(store)
             index.ensure_schema()
-            done = _Delivery(store, index).run()
+            done = _run(store, index)
             done.deleted += _remove_stale(store, index)
             return done
 
@@ -248,95 +241,72 @@ def deliver(services: Services) -> str | None:
     return Wording(said, " ", ByDoor(hint, "") if isinstance(hint, Wording) else hint)
 
 
-class _Delivery:
-    """One run through the outbox."""
-
-    def __init__(self, store: "Store", index: WeaviateIndex) -> None:
-        self.store = store
-        self.index = index
-        self.today = store.clock().date()
-        self.total = _waiting(store)
-        self.written = 0
-        self.deleted = 0
-        self.errors: dict[str, str] = {}
-
-    def run(self) -> Delivered:
-        """Deliver entry after entry; those that are refused stay where they are."""
-        last, refused_in_a_row = 0, 0
-        while rows := self._after(last):
-            last = rows[-1]["id"]
-            taken = self._deliver(rows)
-            refused_in_a_row = 0 if taken else refused_in_a_row + 1
-            done = self.written + self.deleted + len(self.errors)
-            tracing.step(done, max(done, self.total))
-            if refused_in_a_row == MOST_REFUSED:
-                break
-        result = Delivered(
-            collection=self.index.name, written=self.written, deleted=self.deleted, waiting=_waiting(self.store)
-        )
-        if self.errors:
-            result._problem = self._shortfall(result.waiting)
-        return result
-
-    def _after(self, last: int) -> list[sqlite3.Row]:
-        with self.store.reading() as connection:
-            return connection.execute(
-                """
-                SELECT o.id, o.uuid, c.pmid, c.chunk_id, c.text, v.vector, d.journal, d.pub_types, d.year, d.edat,
-                       d.lr, d.pdat, d.design, d.journal_tier, d.human, d.retraction_status
-                FROM outbox AS o
-                LEFT JOIN chunks AS c ON c.uuid = o.uuid
-                LEFT JOIN documents AS d ON d.pmid = c.pmid
-                LEFT JOIN vectors AS v ON v.chunk_id = c.id AND v.model = ?
-                WHERE o.id > ? ORDER BY o.id LIMIT ?
-                """,
-                (self.index.vectors.model, last, BATCH),
-            ).fetchall()
-
-    def _deliver(self, rows: Sequence[sqlite3.Row]) -> int:
-        """Tell the server of a batch; return how much of it was taken."""
-        gone = self.index.delete([row["uuid"] for row in rows if row["pmid"] is None])
-        written = self.index.upsert_chunks(_chunk(row, self.today) for row in rows if row["pmid"] is not None)
+def _run(store: "Store", index: WeaviateIndex) -> Delivered:
+    """Deliver entry after entry of the outbox; those that are refused stay where they are."""
+    result = Delivered(collection=index.name, written=0, deleted=0, waiting=0)
+    total, today, errors = _waiting(store), store.clock().date(), dict[str, str]()
+    last, refused_in_a_row = 0, 0
+    while refused_in_a_row < MOST_REFUSED and (rows := _entries_after(store, index, last)):
+        last = rows[-1]["id"]
+        gone = index.delete([row["uuid"] for row in rows if row["pmid"] is None])
+        written = index.upsert_chunks(_chunk(row, today) for row in rows if row["pmid"] is not None)
         taken = {*gone.done, *written.done}
-        with self.store.writing() as connection:
+        with store.writing() as connection:
             # A passage that has changed meanwhile has a new entry, with another id.
             connection.executemany("DELETE FROM outbox WHERE id = ?", [(r["id"],) for r in rows if r["uuid"] in taken])
-        self.written += len(written.done)
-        self.deleted += len(gone.done)
-        self.errors |= gone.errors | written.errors
-        return len(taken)
+        result.written += len(written.done)
+        result.deleted += len(gone.done)
+        errors |= gone.errors | written.errors
+        refused_in_a_row = 0 if taken else refused_in_a_row + 1
+        done = result.written + result.deleted + len(errors)
+        tracing.step(done, max(done, total))
+    result.waiting = _waiting(store)
+    if errors:
+        result._problem = _shortfall(index, errors, result.waiting)
+    return result
 
-    def _shortfall(self, waiting: int) -> VectorIndexError:
-        first, number = next(iter(self.errors.values())), len(self.errors)
-        lacking = sum(why == "it has no vector" for why in self.errors.values())
-        hint = Wording(REINDEX, " to make the vectors that are missing.") if lacking else None
-        kind = LocalIndexError if lacking else VectorIndexError
-        return kind(
-            f"{self.index.server.name} did not take {number:,} passage{'s' if number > 1 else ''} ({first}).",
-            recovery_hint=hint,
-            details={
-                "reason": "vectors_missing" if lacking else "passages_refused",
-                "partial": True,
-                "waiting": waiting,
-                "refused": dict(islice(self.errors.items(), NAMED)),
-            },
-        )
+
+def _entries_after(store: "Store", index: WeaviateIndex, last: int) -> list[sqlite3.Row]:
+    with store.reading() as connection:
+        return connection.execute(
+            """
+            SELECT o.id, o.uuid, c.pmid, c.chunk_id, c.text, v.vector, d.journal, d.pub_types, d.year, d.edat,
+                   d.lr, d.pdat, d.design, d.journal_tier, d.human, d.retraction_status
+            FROM outbox AS o
+            LEFT JOIN chunks AS c ON c.uuid = o.uuid
+            LEFT JOIN documents AS d ON d.pmid = c.pmid
+            LEFT JOIN vectors AS v ON v.chunk_id = c.id AND v.model = ?
+            WHERE o.id > ? ORDER BY o.id LIMIT ?
+            """,
+            (index.vectors.model, last, BATCH),
+        ).fetchall()
+
+
+def _shortfall(index: WeaviateIndex, errors: dict[str, str], waiting: int) -> VectorIndexError:
+    first, number = next(iter(errors.values())), len(errors)
+    lacking = "it has no vector" in errors.values()
+    kind = LocalIndexError if lacking else VectorIndexError
+    return kind(
+        f"{index.server.name} did not take {number:,} passage{'s' if number > 1 else ''} ({first}).",
+        recovery_hint=Wording(REINDEX, " to make the vectors that are missing.") if lacking else None,
+        details={
+            "reason": "vectors_missing" if lacking else "passages_refused",
+            "partial": True,
+            "waiting": waiting,
+            "refused": dict(islice(errors.items(), NAMED)),
+        },
+    )
 
 
 def _chunk(row: sqlite3.Row, today: date) -> dict[str, Any]:
     """Return a passage as the index takes it."""
-    parts = Lasting(row["design"], row["journal_tier"], row["human"])
+    parts, retracted = Lasting(row["design"], row["journal_tier"], row["human"]), row["retraction_status"] == RETRACTED
     return {
+        **{name: row[name] for name in ("chunk_id", "text", "journal", "year", "edat", "lr")},
         "pmid": str(row["pmid"]),
-        "chunk_id": row["chunk_id"],
-        "text": row["text"],
         "vector": _numbers(row["vector"]),
-        "journal": row["journal"],
         "pub_types": json.loads(row["pub_types"]),
-        "year": row["year"],
-        "quality_total": quality(parts, row["pdat"], today, retracted=row["retraction_status"] == RETRACTED).total,
-        "edat": row["edat"],
-        "lr": row["lr"],
+        "quality_total": quality(parts, row["pdat"], today, retracted=retracted).total,
         "source_url": f"https://pubmed.ncbi.nlm.nih.gov/{row['pmid']}/",
     }
 
@@ -404,31 +374,12 @@ def _remove_stale(store: "Store", index: WeaviateIndex) -> int:
     return removed
 
 
-@contextmanager
-def _delivering(path: Path) -> Iterator[None]:
-    """Hold the right to deliver: an older state of a passage must not overtake a newer one.
-
-    Raises:
-        StoreError: another process is delivering, or the folder cannot be written.
-    """
-    from filelock import FileLock, Timeout
-
-    try:
-        make_private_folder(path.parent)
-        lock = FileLock(path.with_name(f"{path.name}.weaviate.lock"), timeout=0, mode=0o600)
-        lock.acquire()
-    except Timeout:
-        raise store_error(
-            path,
-            "is being delivered to Weaviate by another process",
-            "delivery_running",
-            "Wait until it has ended; it delivers everything that waits.",
-        ) from None
-    except OSError as exc:
-        raise store_error(
-            path, f"cannot be locked ({type(exc).__name__})", "not_writable", "Check the data folder."
-        ) from None
-    try:
-        yield
-    finally:
-        lock.release()
+def _delivering(path: Path) -> AbstractContextManager[None]:
+    """Hold the right to deliver: an older state of a passage must not overtake a newer one. See ``alone``."""
+    return alone(
+        path,
+        "weaviate",
+        "is being delivered to Weaviate by another process",
+        "delivery_running",
+        "Wait until it has ended; it delivers everything that waits.",
+    )

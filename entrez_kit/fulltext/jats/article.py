@@ -5,17 +5,17 @@ article holds is never guessed from its DTD; elements nobody has heard of keep t
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
-from entrez_kit.fulltext.jats.body import Node, body_nodes, has_text, other_nodes, reply_nodes, sections_of
+from entrez_kit.fulltext.jats.body import body_sections, has_text, other_sections, reply_sections
 from entrez_kit.fulltext.jats.front import Front, read_front
 from entrez_kit.fulltext.jats.references import references_of
-from entrez_kit.fulltext.jats.tree import ENDPOINT, attribute, declared_entities, descendants, local, parse
-from entrez_kit.fulltext.models import ListedReference, Section
+from entrez_kit.fulltext.jats.tree import attribute, descendants, local, parse
+from entrez_kit.fulltext.models import ENDPOINT, ListedReference, Section
 from entrez_kit.services.xml_reply import malformed
 
 _FORBIDDEN: Final = re.compile(r"does not allow (the )?download", re.IGNORECASE)
@@ -31,35 +31,29 @@ class JatsArticle:
     front: Front
     forbidden: bool
     _element: Any = field(repr=False)
-    _declared: Mapping[str, str] = field(repr=False)
 
     @cached_property
-    def nodes(self) -> list[Node]:
+    def sections(self) -> list[Section]:
         """The whole text as a tree of sections: body, figures and tables, back matter, letters and replies.
 
         Raises:
             UpstreamError: nested more deeply than can be read.
         """
-        readers = (body_nodes, other_nodes, reply_nodes)
+        readers = (body_sections, other_sections, reply_sections)
         with _not_too_deep():
-            return [node for read in readers for node in read(self._element, self._declared)]
-
-    @cached_property
-    def sections(self) -> list[Section]:
-        """The text in sections."""
-        return sections_of(self.nodes)
+            return [section for read in readers for section in read(self._element)]
 
     @cached_property
     def references(self) -> list[ListedReference]:
         """The reference list."""
-        return references_of(self._element, self._declared)
+        return references_of(self._element)
 
     @cached_property
     def has_body(self) -> bool:
         """Whether there is a text: headings alone, an acknowledgement, or a list of supplements are none."""
         bearers = (self._element, *descendants(self._element, "sub-article", "response"))
         with _not_too_deep():
-            return any(has_text(bearer, self._declared) for bearer in bearers)
+            return any(has_text(bearer) for bearer in bearers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +73,16 @@ def iter_jats(content: bytes) -> Iterator[JatsArticle | JatsError]:
     from lxml import etree
 
     root = parse(content)
-    declared = declared_entities(root)
     found = [root] if local(root) == "article" else descendants(root, "article", "error", outside=("article", "error"))
     for element in found:
         if local(element) == "error":
             yield JatsError(attribute(element, "id"), " ".join("".join(element.itertext()).split()))
         else:
             with _not_too_deep():
-                front = read_front(element, declared)
+                front = read_front(element)
             nearby = [*element.iterchildren(etree.Comment), *element.itersiblings(etree.Comment, preceding=True)]
             forbidden = any(_FORBIDDEN.search(comment.text or "") for comment in nearby)
-            yield JatsArticle(front, forbidden, element, declared)
+            yield JatsArticle(front, forbidden, element)
 
 
 @contextmanager

@@ -1,20 +1,28 @@
 """What stands before the text: ids, title, authors, journal, dates, abstract, keywords, licence."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from entrez_kit.fulltext.jats.text import MAX_DEPTH, SCRIPTS, Flow, heading_of, inline_text, one_line
+from entrez_kit.fulltext.jats.text import (
+    HEADINGS,
+    MAX_DEPTH,
+    SCRIPTS,
+    blocks_of,
+    heading_of,
+    inline_text,
+    one_line,
+    parts_of,
+)
 from entrez_kit.fulltext.jats.tree import attribute, child, children, descendants, local
 from entrez_kit.fulltext.models import FulltextAuthor, FulltextDate, FulltextJournal, TranslatedAbstract
-from entrez_kit.identifiers import read_identifier
+from entrez_kit.identifiers import IdKind, read_identifier
 from entrez_kit.markup import END, write_scripts
 from entrez_kit.pubmed.standing import Standing, standing_of_jats
 from entrez_kit.pubmed.xml.dates import month_number
 
 _REPLIES: Final = ("sub-article", "response", "body", "back", "floats-group")
-_NOTES: Final = ("fn",)
 
 _DATES: Final = (
     *("epub", "epreprint", "ppub", "epub-ppub", "pub", "published", "final", "preprint", "collection"),
@@ -29,7 +37,6 @@ _KEY_ABSTRACTS: Final = ("", "abstract", "section", "sections", "structured", "w
 _PICTURE_ABSTRACTS: Final = ("graphical", "video", "audio")
 _PLAIN_TITLES: Final = frozenset(("abstract", "summary", "abstract:", "summary:"))
 _OTHER_CONTRIBUTORS: Final = re.compile("edit|review|translat|referee|assignee|compiler|illustrat", re.IGNORECASE)
-_HEADINGS: Final = ("label", "title", "subtitle")
 _WRAPPINGS: Final = ("institution-wrap", "addr-line", "address")
 _IN_PLACES: Final = ("italic", "bold", "sup", "sub", "xref", "email", "ext-link", "break")
 """What belongs to the text around it in an affiliation; anything else is a part by itself."""
@@ -56,7 +63,7 @@ class Front:
     license: str | None = None
 
 
-def read_front(article: Any, declared: Mapping[str, str]) -> Front:
+def read_front(article: Any) -> Front:
     """Return what the front matter of an article says."""
     front = child(article, "front", "front-stub")
     meta = child(front, "article-meta") if front is not None else None
@@ -64,60 +71,64 @@ def read_front(article: Any, declared: Mapping[str, str]) -> Front:
     article_type = attribute(article, "article-type") or None
     if meta is None:
         return Front(article_type=article_type)
-    pmcid, pmid, doi = _ids(meta, declared)
-    authors, affiliations = _people(meta, declared)
+    title = _title(meta)
+    authors, affiliations = _people(meta)
     return Front(
-        pmcid=pmcid,
-        pmid=pmid,
-        doi=doi,
-        title=_title(meta, declared),
-        abstract=abstract_of(meta, declared),
-        other_abstracts=_translated_abstracts(article, meta, declared),
+        **_ids(meta),
+        title=title,
+        abstract=abstract_of(meta),
+        other_abstracts=_translated_abstracts(article, meta),
         authors=authors,
         affiliations=affiliations,
-        journal=_journal(front, meta, declared),
-        keywords=_keywords(meta, declared),
+        journal=_journal(front, meta),
+        keywords=_keywords(meta),
         article_type=article_type,
-        standing=standing_of_jats(article_type, _related(meta, declared), _title(meta, declared)),
-        publication_date=_date(meta, declared),
-        license=_license(meta, declared),
+        standing=standing_of_jats(article_type, _related(meta), title),
+        publication_date=_date(meta),
+        license=_license(meta),
     )
 
 
-def _ids(meta: Any, declared: Mapping[str, str]) -> tuple[str | None, str | None, str | None]:
+def _texts(nodes: Iterable[Any]) -> Iterator[str]:
+    """Yield the words of elements that have any."""
+    return filter(None, map(inline_text, nodes))
+
+
+def _text_at(parent: Any, name: str) -> str:
+    return inline_text(child(parent, name))
+
+
+def _ids(meta: Any) -> dict[IdKind, str]:
     """Return PMCID, PMID and DOI of the article itself."""
-    found: dict[str, str] = {}
+    found: dict[IdKind, str] = {}
     for node in children(meta, "article-id"):
         kind = attribute(node, "pub-id-type").lower()
-        text = inline_text(node, declared)
-        if kind in ("pmc", "pmcid", "pmc-uid") and re.fullmatch("[0-9]+", text):
+        text = inline_text(node)
+        if kind in ("pmc", "pmc-uid"):
+            kind = "pmcid"
+        if kind == "pmcid" and re.fullmatch("[0-9]+", text):
             text = f"PMC{text}"
         identifier = read_identifier(text) if text else None
-        wanted = {"pmc": "pmcid", "pmcid": "pmcid", "pmc-uid": "pmcid", "pmid": "pmid", "doi": "doi"}.get(kind)
-        if identifier is not None and wanted == identifier.kind:
+        if identifier is not None and kind == identifier.kind:
             found.setdefault(identifier.kind, identifier.value)
-    return found.get("pmcid"), found.get("pmid"), found.get("doi")
+    return found
 
 
-def _title(meta: Any, declared: Mapping[str, str]) -> str | None:
+def _title(meta: Any) -> str | None:
     group = child(meta, "title-group")
-    title = _without_notes(child(group if group is not None else meta, "article-title"), declared)
-    for subtitle in (_without_notes(node, declared) for node in children(group, "subtitle")):
+    title = _without_notes(child(group if group is not None else meta, "article-title"))
+    for subtitle in (_without_notes(node) for node in children(group, "subtitle")):
         if title and subtitle:
             title += (" " if title.endswith(("?", "!", ":", ".", "–", "—")) else ": ") + subtitle
         title = title or subtitle
     return title or None
 
 
-def _without_notes(element: Any, declared: Mapping[str, str]) -> str:
+def _without_notes(element: Any) -> str:
     """Return a title without footnotes and their marks, which PMC keeps inside it."""
-    if element is None:
-        return ""
-    flow = Flow(declared, without=frozenset(_NOTES))
     marks = [node for node in descendants(element, "xref") if attribute(node, "ref-type") in ("fn", "author-notes")]
-    around = {node.getparent() for node in marks}
-    flow.content(element, skip=[*marks, *(parent for parent in around if _only_holds_marks(parent, marks))])
-    return one_line(" ".join(flow.finished()))
+    around = (parent for parent in {node.getparent() for node in marks} if _only_holds_marks(parent, marks))
+    return one_line(" ".join(blocks_of(element, without=("fn",), skip=[*marks, *around])))
 
 
 def _only_holds_marks(parent: Any, marks: Sequence[Any]) -> bool:
@@ -130,7 +141,7 @@ def _only_holds_marks(parent: Any, marks: Sequence[Any]) -> bool:
 # Abstracts
 
 
-def abstract_of(meta: Any, declared: Mapping[str, str]) -> str | None:
+def abstract_of(meta: Any) -> str | None:
     """Return the abstract, then the other kinds (summaries for authors, editors, lay readers) under their names.
 
     Translations stand in only where there is nothing else.
@@ -140,16 +151,16 @@ def abstract_of(meta: Any, declared: Mapping[str, str]) -> str | None:
     pictures: list[str] = []
     for node in children(meta, "abstract"):
         kind = attribute(node, "abstract-type").lower()
-        text = _abstract_text(node, declared, named=kind not in _KEY_ABSTRACTS)
+        text = _abstract_text(node, named=kind not in _KEY_ABSTRACTS)
         target = pictures if kind in _PICTURE_ABSTRACTS else own if kind in _KEY_ABSTRACTS else others
         target += [text] if text else []
     texts = [*own, *others, *pictures] or [
-        text for node in children(meta, "trans-abstract") if (text := _abstract_text(node, declared, named=False))
+        text for node in children(meta, "trans-abstract") if (text := _abstract_text(node, named=False))
     ]
     return "\n\n".join(dict.fromkeys(texts)) or None
 
 
-def _translated_abstracts(article: Any, meta: Any, declared: Mapping[str, str]) -> list[TranslatedAbstract]:
+def _translated_abstracts(article: Any, meta: Any) -> list[TranslatedAbstract]:
     """Return the abstracts in other languages: beside the article's own, and of translations it brings along."""
     found = [(attribute(node, "lang"), node) for node in children(meta, "trans-abstract")]
     for part in descendants(article, "sub-article"):
@@ -162,38 +173,27 @@ def _translated_abstracts(article: Any, meta: Any, declared: Mapping[str, str]) 
     return [
         TranslatedAbstract(language=language or None, text=text)
         for language, node in found
-        if (text := _abstract_text(node, declared, named=False))
+        if (text := _abstract_text(node, named=False))
     ]
 
 
-def _abstract_text(abstract: Any, declared: Mapping[str, str], *, named: bool) -> str:
+def _abstract_text(abstract: Any, *, named: bool) -> str:
     """Return an abstract under its heading, or the name of its kind where it needs one; "" where there is no text."""
-    head = " ".join(filter(None, heading_of(abstract, declared)))
+    head = " ".join(filter(None, heading_of(abstract)))
     if not head and named:
         head = attribute(abstract, "abstract-type").replace("-", " ").capitalize()
     parts: list[str] = []
-    loose = Flow(declared)
-    for node in abstract:
-        name = local(node)
-        if name == "sec":
-            parts += [*loose.finished(), *_abstract_section(node, declared)]
-            loose = Flow(declared)
-        elif name not in _HEADINGS:
-            loose.node(node)
-        loose.text(node.tail)
-    parts += loose.finished()
+    for part in parts_of(abstract, without=HEADINGS):
+        parts += part if isinstance(part, list) else _abstract_section(part)
     if parts and head and head.lower() not in _PLAIN_TITLES:
         parts.insert(0, head)
     return "\n".join(part for part in parts if part)
 
 
-def _abstract_section(section: Any, declared: Mapping[str, str]) -> list[str]:
+def _abstract_section(section: Any) -> list[str]:
     """Return a part of a structured abstract, its heading in front of its text."""
-    label, title = heading_of(section, declared)
-    head = f"{label} {title}".strip()
-    flow = Flow(declared)
-    flow.content(section, skip=list(children(section, *_HEADINGS)))
-    first, *more = flow.finished() or [""]
+    head = " ".join(heading_of(section)).strip()
+    first, *more = blocks_of(section, skip=children(section, *HEADINGS)) or [""]
     if head:
         first = f"{head if head.endswith((':', '.', '?', '!')) else head + ':'} {first}".strip()
     return [first, *more]
@@ -202,7 +202,7 @@ def _abstract_section(section: Any, declared: Mapping[str, str]) -> list[str]:
 # Authors
 
 
-def _people(meta: Any, declared: Mapping[str, str]) -> tuple[list[FulltextAuthor], list[str]]:
+def _people(meta: Any) -> tuple[list[FulltextAuthor], list[str]]:
     """Return the authors, and their affiliations in the order in which the authors name them."""
     authors: list[FulltextAuthor] = []
     places = {attribute(node, "id"): node for node in _places(meta) if attribute(node, "id")}
@@ -210,30 +210,23 @@ def _people(meta: Any, declared: Mapping[str, str]) -> tuple[list[FulltextAuthor
     of_others: set[Any] = set()
     for group in children(meta, "contrib-group"):
         others_group = bool(_OTHER_CONTRIBUTORS.search(attribute(group, "content-type")))
-        for person in _contributors(group):
+        for person in descendants(group, "contrib", outside=("contrib", "collab")):  # no members of a group author
             kind = attribute(person, "contrib-type")
             own_places = [places[key] for key in _aff_keys(person) if key in places]
             own_places += list(children(person, "aff"))
             if _OTHER_CONTRIBUTORS.search(kind) or (others_group and not kind):
                 of_others.update(own_places)
                 continue
-            author = _author(person, declared)
+            author = _author(person)
             if author is not None:
                 authors.append(author)
                 named.update(dict.fromkeys(own_places))
-        for node in children(group, "on-behalf-of") if not others_group else ():
-            if text := inline_text(node, declared):
-                authors.append(FulltextAuthor(collective_name=text))
         if others_group:
             of_others.update(children(group, "aff"))
+        else:
+            authors += [FulltextAuthor(collective_name=text) for text in _texts(children(group, "on-behalf-of"))]
     ordered = [*named, *(node for node in _places(meta) if node not in named and node not in of_others)]
-    texts = (affiliation_text(node, declared) for node in ordered)
-    return authors, list(dict.fromkeys(text for text in texts if text))
-
-
-def _contributors(group: Any) -> Iterator[Any]:
-    """Yield contributors; the members of a group author are not among them."""
-    yield from descendants(group, "contrib", outside=("contrib", "collab"))
+    return authors, list(dict.fromkeys(filter(None, map(affiliation_text, ordered))))
 
 
 def _places(meta: Any) -> Iterator[Any]:
@@ -245,30 +238,25 @@ def _aff_keys(person: Any) -> list[str]:
     return [key for node in (*marks, person) for key in attribute(node, "rid").split()]
 
 
-def _author(person: Any, declared: Mapping[str, str], *, is_alternative: bool = False) -> FulltextAuthor | None:
+def _author(person: Any, *, is_alternative: bool = False) -> FulltextAuthor | None:
     for node in children(person, "name-alternatives", "collab-alternatives") if not is_alternative else ():
-        if (author := _author(node, declared, is_alternative=True)) is not None:
+        if (author := _author(node, is_alternative=True)) is not None:
             return author
     name = child(person, "name")
-    if name is not None:
-        given, last = inline_text(child(name, "given-names"), declared), inline_text(child(name, "surname"), declared)
-        suffix = inline_text(child(name, "suffix"), declared)
-        if given or last:
-            return FulltextAuthor(given_names=given or None, last_name=f"{last} {suffix}".strip() or None)
+    given, last, suffix = (_text_at(name, part) for part in ("given-names", "surname", "suffix"))
+    if given or last:
+        return FulltextAuthor(given_names=given or None, last_name=f"{last} {suffix}".strip() or None)
     for node in children(person, "collab"):
-        text = inline_text(node, declared, without=("contrib-group", "contrib", "fn", "aff", "xref", "address"))
-        if text:
+        if text := inline_text(node, without=("contrib-group", "contrib", "fn", "aff", "xref", "address")):
             return FulltextAuthor(collective_name=text)
     for node in children(person, "string-name"):
-        given, last = inline_text(child(node, "given-names"), declared), inline_text(child(node, "surname"), declared)
-        if last:
-            return FulltextAuthor(given_names=given or None, last_name=last)
-        if text := inline_text(node, declared):
-            return FulltextAuthor(last_name=text)
+        given, last = _text_at(node, "given-names"), _text_at(node, "surname")
+        if last or (text := inline_text(node)):
+            return FulltextAuthor(given_names=given or None, last_name=last) if last else FulltextAuthor(last_name=text)
     return FulltextAuthor(collective_name="Anonymous") if child(person, "anonymous") is not None else None
 
 
-def affiliation_text(place: Any, declared: Mapping[str, str], depth: int = 0) -> str:
+def affiliation_text(place: Any, depth: int = 0) -> str:
     """Return an affiliation without its mark; parts between which nothing stands get a comma."""
     line = place.text or ""
     after_part = False
@@ -277,7 +265,7 @@ def affiliation_text(place: Any, declared: Mapping[str, str], depth: int = 0) ->
         is_mark = name in ("label", "institution-id") or (name == "sup" and not line.strip())
         if name and not is_mark:
             nested = name in _WRAPPINGS and depth < MAX_DEPTH and not (node.text or "").strip()
-            text = affiliation_text(node, declared, depth + 1) if nested else inline_text(node, declared)
+            text = affiliation_text(node, depth + 1) if nested else inline_text(node)
             is_part = name not in _IN_PLACES
             if name in SCRIPTS:
                 text = f"{SCRIPTS[name]}{text}{END}"
@@ -293,34 +281,32 @@ def affiliation_text(place: Any, declared: Mapping[str, str], depth: int = 0) ->
 # Journal, date, keywords, licence
 
 
-def _journal(front: Any, meta: Any, declared: Mapping[str, str]) -> FulltextJournal | None:
+def _journal(front: Any, meta: Any) -> FulltextJournal | None:
     info = child(front, "journal-meta")
     group = child(info, "journal-title-group")
     titles = [*children(group, "journal-title"), *children(info, "journal-title")]
     titles += [*children(group, "abbrev-journal-title"), *children(info, "abbrev-journal-title", "journal-id")]
-    first, last = inline_text(child(meta, "fpage"), declared), inline_text(child(meta, "lpage"), declared)
+    first, last = _text_at(meta, "fpage"), _text_at(meta, "lpage")
     pages = f"{first}-{last}" if first and last and first != last else first or last
-    journal = FulltextJournal(
-        title=next((text for node in titles if (text := inline_text(node, declared))), None),
-        issn=next((text for node in children(info, "issn", "issn-l") if (text := inline_text(node, declared))), None),
-        volume=inline_text(child(meta, "volume"), declared) or None,
-        issue=inline_text(child(meta, "issue"), declared) or None,
-        pages=pages
-        or inline_text(child(meta, "page-range"), declared)
-        or inline_text(child(meta, "elocation-id"), declared)
-        or None,
-    )
-    return journal if journal.model_dump(exclude_none=True) else None
+    told = {
+        "title": next(_texts(titles), None),
+        "issn": next(_texts(children(info, "issn", "issn-l")), None),
+        "volume": _text_at(meta, "volume"),
+        "issue": _text_at(meta, "issue"),
+        "pages": pages or _text_at(meta, "page-range") or _text_at(meta, "elocation-id"),
+    }
+    known = {name: text for name, text in told.items() if text}
+    return FulltextJournal(**known) if known else None
 
 
-def _date(meta: Any, declared: Mapping[str, str]) -> FulltextDate | None:
+def _date(meta: Any) -> FulltextDate | None:
     """Return when the article was published: on line before in print, before any date that only PMC knows."""
     found: list[tuple[int, int, FulltextDate]] = []
     for node in children(meta, "pub-date"):
         kind = (attribute(node, "pub-type") or attribute(node, "date-type")).lower()
         if kind == "pub":
             kind = {"electronic": "epub", "print": "ppub"}.get(attribute(node, "publication-format"), kind)
-        date = _one_date(node, declared)
+        date = _one_date(node)
         if date is not None and kind not in _NO_PUBLICATION:
             rank = _DATES.index(kind) if kind in _DATES else _DATES.index("")
             missing = (date.month is None) + (date.day is None)
@@ -328,16 +314,16 @@ def _date(meta: Any, declared: Mapping[str, str]) -> FulltextDate | None:
     return min(found, key=lambda item: item[:2])[2] if found else None
 
 
-def _one_date(node: Any, declared: Mapping[str, str]) -> FulltextDate | None:
-    whole = attribute(node, "iso-8601-date") or inline_text(child(node, "string-date"), declared)
+def _one_date(node: Any) -> FulltextDate | None:
+    whole = attribute(node, "iso-8601-date") or _text_at(node, "string-date")
     iso = re.match(r"([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2}))?)?", whole)
-    year = _number(inline_text(child(node, "year"), declared), 1000, 2999) or _number(iso[1] if iso else "", 1000, 2999)
+    year = _number(_text_at(node, "year"), 1000, 2999) or _number(iso[1] if iso else "", 1000, 2999)
     if year is None:
         found = re.search(r"\b(1[5-9]|2[01])[0-9]{2}\b", whole)
         return FulltextDate(year=int(found[0])) if found else None
-    month_text = inline_text(child(node, "month"), declared)
+    month_text = _text_at(node, "month")
     month = _number(month_text, 1, 12) or month_number(month_text[:3].lower())
-    day = _number(inline_text(child(node, "day"), declared), 1, 31)
+    day = _number(_text_at(node, "day"), 1, 31)
     if iso and month is None:
         month, day = _number(iso[2], 1, 12), _number(iso[3], 1, 31)
     return FulltextDate(year=year, month=month, day=day if month else None)
@@ -349,38 +335,35 @@ def _number(text: str | None, low: int, high: int) -> int | None:
     return number if low <= number <= high else None
 
 
-def _keywords(meta: Any, declared: Mapping[str, str]) -> list[str]:
+def _keywords(meta: Any) -> list[str]:
     found: list[str] = []
     for group in children(meta, "kwd-group"):
         if _ABBREVIATIONS.search(attribute(group, "kwd-group-type")):
             continue
         for node in descendants(group, "kwd", "compound-kwd", outside=("compound-kwd", "kwd")):
-            parts = [inline_text(part, declared) for part in children(node, "compound-kwd-part")]
-            found.append(" ".join(filter(None, parts)) if parts else inline_text(node, declared))
+            found.append(" ".join(_texts(children(node, "compound-kwd-part"))) or inline_text(node))
     return list(dict.fromkeys(text for text in found if text))
 
 
-def _license(meta: Any, declared: Mapping[str, str]) -> str | None:
+def _license(meta: Any) -> str | None:
     """Return the address of the licence, or its text where it has none."""
+    permissions = child(meta, "permissions")
     texts: list[str] = []
-    for node in descendants(child(meta, "permissions"), "license"):
+    for node in descendants(permissions, "license"):
         for place in (node, *descendants(node, "license_ref", "ext-link", "uri")):
-            address = attribute(place, "href") or (inline_text(place, declared) if place is not node else "")
+            address = attribute(place, "href") or (inline_text(place) if place is not node else "")
             if "creativecommons.org" in address or (place is node and address):
                 return address
-        texts += [text for other in children(node, "license_ref") if (text := inline_text(other, declared))]
-        if text := inline_text(node, declared):
-            texts.append(text)
-    references = children(child(meta, "permissions"), "license_ref")
-    texts += [text for node in references if (text := inline_text(node, declared))]
+        texts += _texts((*children(node, "license_ref"), node))
+    texts += _texts(children(permissions, "license_ref"))
     return texts[0] if texts else None
 
 
-def _related(meta: Any, declared: Mapping[str, str]) -> list[dict[str, str]]:
+def _related(meta: Any) -> list[dict[str, str]]:
     """Return the articles that this one names as related: the kind, DOI or PMID, and the words for it."""
     found = []
     for node in children(meta, "related-article"):
-        entry = {"kind": attribute(node, "related-article-type"), "citation": inline_text(node, declared)}
+        entry = {"kind": attribute(node, "related-article-type"), "citation": inline_text(node)}
         link = read_identifier(attribute(node, "href"))
         if link is not None and link.kind in ("doi", "pmid"):
             entry[link.kind] = link.value

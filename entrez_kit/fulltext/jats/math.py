@@ -87,7 +87,7 @@ class _MathLine:
             self._root(name, self._parts(element))
         elif name == "mfenced":
             separator = element.get("separators", ",").strip()[:1]
-            inner = separator.join(self._parts(element)) if separator else self._run(element)
+            inner = separator.join(self._parts(element)) if separator else self._inner(element, content=True)
             self._add(_wrapped(inner, element.get("open", "("), element.get("close", ")")))
         elif name == "mtable":
             rows = [" ".join(filter(None, map(self._inner, _nodes(row)))) for row in _nodes(element)]
@@ -147,14 +147,10 @@ class _MathLine:
     def _parts(self, element: Any) -> list[str]:
         return [self._inner(node) for node in _nodes(element)]
 
-    def _run(self, element: Any) -> str:
+    def _inner(self, element: Any, *, content: bool = False) -> str:
+        """Return an element, or only what is in it, as a line of its own."""
         line = _MathLine(self._depth)
-        line.content(element)
-        return line.text()
-
-    def _inner(self, element: Any) -> str:
-        line = _MathLine(self._depth)
-        line.node(element)
+        (line.content if content else line.node)(element)
         return line.text()
 
 

@@ -1,6 +1,5 @@
 """References as one line each; ``text`` tells how a citation is read."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from entrez_kit.fulltext.jats.text import citation_text, inline_text, one_line
@@ -10,12 +9,12 @@ from entrez_kit.fulltext.models import ListedReference
 _KINDS: Final = ("mixed-citation", "element-citation", "nlm-citation", "citation", "product")
 
 
-def references_of(article: Any, declared: Mapping[str, str]) -> list[ListedReference]:
+def references_of(article: Any) -> list[ListedReference]:
     """Return the references of an article, without those of the letters and replies it brings along."""
     found: list[ListedReference] = []
     for element in descendants(article, "ref", outside=("sub-article", "response", "front", "ref")):
         try:
-            label, citation = _read(element, declared)
+            label, citation = _read(element)
         except RecursionError:  # one made to hurt must not cost the others
             label, citation = "", one_line(" ".join(element.itertext()))
         if citation:
@@ -23,7 +22,7 @@ def references_of(article: Any, declared: Mapping[str, str]) -> list[ListedRefer
     return found
 
 
-def _read(reference: Any, declared: Mapping[str, str]) -> tuple[str, str]:
+def _read(reference: Any) -> tuple[str, str]:
     """Return label and text of a reference."""
     label, texts = "", []
     is_twice = child(reference, "mixed-citation") is not None
@@ -32,11 +31,11 @@ def _read(reference: Any, declared: Mapping[str, str]) -> tuple[str, str]:
         if name == "element-citation" and is_twice:
             pass  # the same once more, as SciELO has it
         elif name == "label":
-            label = label or inline_text(part, declared)
+            label = label or inline_text(part)
         elif name in _KINDS or name == "citation-alternatives":
             own = child(part, "label")
-            label = label or inline_text(own, declared)
-            texts.append(citation_text(part, declared, label=False))
+            label = label or inline_text(own)
+            texts.append(citation_text(part, label=False))
         else:
-            texts.append(inline_text(part, declared))
+            texts.append(inline_text(part))
     return label, one_line(" ".join(text for text in texts if text))

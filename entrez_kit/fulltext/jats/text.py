@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from entrez_kit.fulltext.jats.math import math_text, tex_text
 from entrez_kit.fulltext.jats.tables import rows_of
-from entrez_kit.fulltext.jats.tree import attribute, child, children, entity_text, is_entity, local
+from entrez_kit.fulltext.jats.tree import attribute, child, children, local
 from entrez_kit.markup import CALLOUT, END, SUBSCRIPT, SUPERSCRIPT, write_scripts
 
 BREAK: Final = "\x1f"
@@ -22,6 +22,9 @@ FORMULA: Final = "[formula]"
 """Stands for a formula that is only there as a picture."""
 MAX_DEPTH: Final = 80
 """Elements nested deeper than this are read for their words alone."""
+MAX_SECTIONS: Final = 30
+"""Sections nested deeper than this become part of the text of the one above."""
+HEADINGS: Final = ("label", "title", "subtitle")
 
 _INLINE: Final = frozenset(
     (
@@ -105,25 +108,51 @@ def one_line(text: str) -> str:
     return _BLANKS.sub(" ", text.replace(BREAK, " ")).strip(" ")
 
 
-def inline_text(element: Any, declared: Mapping[str, str], *, without: Iterable[str] = ()) -> str:
-    """Return an element's words on one line.
+def blocks_of(element: Any, *, without: Iterable[str] = (), skip: Iterable[Any] = ()) -> list[str]:
+    """Return the blocks of an element's content; None has none.
 
     Args:
-        element: what to read; None has no words.
-        declared: texts of the document's own entities.
-        without: elements below it that are left out.
+        element: what to read.
+        without: names of elements that are left out wherever they stand.
+        skip: elements in it that are left out.
     """
-    if element is None:
-        return ""
-    flow = Flow(declared, without=frozenset(without))
-    flow.content(element)
-    return one_line(" ".join(flow.finished()))
+    flow = Flow(without=frozenset(without))
+    if element is not None:
+        flow.content(element, skip=skip)
+    return flow.finished()
 
 
-def heading_of(element: Any, declared: Mapping[str, str]) -> tuple[str, str]:
+def inline_text(element: Any, *, without: Iterable[str] = ()) -> str:
+    """Return an element's words on one line; None has none. Elements of the names in ``without`` are left out."""
+    return one_line(" ".join(blocks_of(element, without=without)))
+
+
+def parts_of(element: Any, *, without: Iterable[str] = (), depth: int = 0) -> Iterator[Any]:
+    """Yield the blocks before a section, the section, the blocks after it, and so on to the end.
+
+    Args:
+        element: what to read.
+        without: names of elements directly in it that are left out.
+        depth: how many sections it is in; far in they are text like any other.
+    """
+    flow = Flow()
+    flow.text(element.text)
+    for node in element:
+        name = local(node)
+        if name == "sec" and depth < MAX_SECTIONS:
+            yield flow.finished()
+            yield node
+            flow = Flow()
+        elif name not in without:
+            flow.node(node)
+        flow.text(node.tail)
+    yield flow.finished()
+
+
+def heading_of(element: Any) -> tuple[str, str]:
     """Return label and title of a section-like element, "" for what it has not; subtitles belong to the title."""
-    label = inline_text(child(element, "label"), declared)
-    titles = [inline_text(title, declared) for title in children(element, "title", "subtitle")]
+    label = inline_text(child(element, "label"))
+    titles = [inline_text(title) for title in children(element, "title", "subtitle")]
     return label, one_line(" ".join(title for title in titles if title))
 
 
@@ -131,13 +160,11 @@ class Flow:
     """Collects the blocks of an element, in document order.
 
     Args:
-        declared: texts of the document's own entities.
         without: names of elements that are left out.
         depth: how deep in the document it starts.
     """
 
-    def __init__(self, declared: Mapping[str, str], *, without: frozenset[str] = frozenset(), depth: int = 0) -> None:
-        self.declared = declared
+    def __init__(self, *, without: frozenset[str] = frozenset(), depth: int = 0) -> None:
         self.blocks: list[str] = []
         self._without = without
         self._depth = depth
@@ -214,11 +241,7 @@ class Flow:
     def node(self, element: Any) -> None:
         """Add an element."""
         name = local(element)
-        if not name:
-            if is_entity(element):
-                self.text(entity_text(element, self.declared))
-            return
-        if name in _HIDDEN or name in self._without:
+        if not name or name in _HIDDEN or name in self._without:
             return
         if self._depth > MAX_DEPTH:
             self.text(" ".join(element.itertext()))
@@ -231,7 +254,7 @@ class Flow:
         elif name in _INLINE:
             self.content(element)
         elif name in _ONE_BLOCK:
-            self.block("\n".join(self.part(lambda part: part.whole(element))))
+            self.as_block(Flow.whole, element)
         elif name in _BLOCK:
             self.end()
             self.whole(element)
@@ -243,9 +266,13 @@ class Flow:
 
     def part(self, fill: Callable[["Flow"], None]) -> list[str]:
         """Return the blocks of something that is read by itself."""
-        flow = Flow(self.declared, without=self._without, depth=self._depth + 1)
+        flow = Flow(without=self._without, depth=self._depth + 1)
         fill(flow)
         return flow.finished()
+
+    def as_block(self, read: Callable[["Flow", Any], None], element: Any) -> None:
+        """Add an element as one block."""
+        self.block("\n".join(self.part(lambda part: read(part, element))))
 
     def inline(self, element: Any) -> str:
         """Return an element's words on one line; None has none."""
@@ -280,10 +307,6 @@ class Flow:
             self.blocks += self._floats
             self._floats = []
 
-    def line_break(self, element: Any) -> None:
-        """Add a forced line break."""
-        self.text(BREAK)
-
     def verbatim(self, element: Any) -> None:
         """Add text whose line breaks and blanks mean something."""
         self.end()
@@ -307,43 +330,21 @@ class Flow:
                 yield script or ""
                 yield from self._written(node, depth + 1)
                 yield END if script else ""
-            elif is_entity(node):
-                yield entity_text(node, self.declared)
             yield node.tail or ""
 
-    def verse(self, element: Any) -> None:
-        """Add a poem as one block."""
-        self.block("\n".join(self.part(lambda part: part.headed(element))))
-
     def item_list(self, element: Any) -> None:
-        """Add a list as one block: items with their marks, what follows in an item indented."""
+        """Add a list as one block: items with their marks, terms with their definitions, text between them as well."""
         kind = attribute(element, "list-type").lower()
         numbers = count(1)
-
-        def lines_of(node: Any) -> list[str]:
-            name = local(node)
-            if name == "list-item":
-                return self._item(node, kind, next(numbers))
-            return [self.inline(node)] if name in ("label", "title") else self._lines_of(node)
-
-        self._lines(element, lines_of)
-
-    def definitions(self, element: Any) -> None:
-        """Add a list of terms and their definitions as one block."""
-
-        def lines_of(node: Any) -> list[str]:
-            name = local(node)
-            if name == "def-item":
-                return self._definition(node)
-            return [self.inline(node)] if name in ("label", "title") else self._lines_of(node)
-
-        self._lines(element, lines_of)
-
-    def _lines(self, element: Any, lines_of: Callable[[Any], list[str]]) -> None:
-        """Add the parts of a list as the lines of one block; text between them, where none belongs, as well."""
         lines = [one_line(element.text or "")]
         for node in element:
-            lines += lines_of(node)
+            name = local(node)
+            if name == "list-item":
+                lines += self._item(node, kind, next(numbers))
+            elif name == "def-item":
+                lines += self._definition(node)
+            else:
+                lines += [self.inline(node)] if name in ("label", "title") else self._lines_of(node)
             lines.append(one_line(node.tail or ""))
         self.block("\n".join(line for line in lines if line))
 
@@ -412,28 +413,17 @@ class Flow:
     def display_formula(self, element: Any) -> None:
         """Add a formula on a line of its own, its number after it."""
         label = child(element, "label")
-        text = self._formula(element, skip=[] if label is None else [label])
+        text = self.formula(element, skip=[] if label is None else [label])
         self.block(f"{text} {self.inline(label)}".strip())
 
-    def inline_formula(self, element: Any) -> None:
-        """Add a formula inside a sentence."""
-        self.text(self._formula(element))
-
-    def _formula(self, element: Any, skip: Iterable[Any] = ()) -> str:
+    def formula(self, element: Any, skip: Iterable[Any] = ()) -> str:
+        """Return a formula on one line, or a word for one that is only a picture."""
         named = {local(node): node for node in reversed(list(children(element)))}
         if "math" in named and math_text(named["math"]):  # the others are pictures and other notations of the same
             skip = [*skip, *children(element, "tex-math", *_PICTURES)]
         blocks = self.part(lambda part: part.content(element, skip=skip))
         text = one_line(" ".join(blocks))
         return text or (FORMULA if any(local(node) in _PICTURES for node in element.iter()) else "")
-
-    def math(self, element: Any) -> None:
-        """Add MathML."""
-        self.text(math_text(element))
-
-    def tex(self, element: Any) -> None:
-        """Add TeX."""
-        self.text(tex_text(element))
 
     def alternatives(self, element: Any) -> None:
         """Add the best of several versions of the same thing."""
@@ -442,7 +432,7 @@ class Flow:
             key=lambda node: _PREFERRED.index(local(node)) if local(node) in _PREFERRED else len(_PREFERRED),
         )
         for node in nodes:
-            flow = Flow(self.declared, without=self._without, depth=self._depth + 1)
+            flow = Flow(without=self._without, depth=self._depth + 1)
             flow.node(node)
             if flow.blocks or flow._floats or any(piece.strip() for piece in flow._line):
                 self._join(flow, is_float=local(node) in _FLOATS)
@@ -464,11 +454,7 @@ class Flow:
     def picture(self, element: Any) -> None:
         """Add what is said about a picture: label, caption, and a description where it is one."""
         if len(element):
-            self.block("\n".join(self.part(lambda part: part.whole(element))))
-
-    def inline_picture(self, element: Any) -> None:
-        """Add the description of a picture inside a sentence."""
-        self.content(element)
+            self.as_block(Flow.whole, element)
 
     def alternative_text(self, element: Any) -> None:
         """Add the description of a picture, unless it describes nothing."""
@@ -496,12 +482,12 @@ class Flow:
         # most hold text and simple markup alone, and there may be a hundred thousand
         if all(node.tag in _PLAIN for node in cell.iterdescendants()):
             return one_line("".join(cell.itertext()))
-        return one_line(" ".join(self.part(lambda part: part.content(cell))))
+        return self.inline(cell)
 
     def citation(self, element: Any) -> None:
         """Add a reference that stands in the text."""
         self._apart = True
-        self.text(citation_text(element, self.declared))
+        self.text(citation_text(element))
         self._apart = True
 
     def name(self, element: Any) -> None:
@@ -553,12 +539,11 @@ _FORMULAS: Final = frozenset(("inline-formula", "disp-formula", "alternatives", 
 _ENDS: Final = (".", "?", "!", ";", ":", ",")
 
 
-def citation_text(element: Any, declared: Mapping[str, str], *, label: bool = True) -> str:
+def citation_text(element: Any, *, label: bool = True) -> str:
     """Return a citation on one line.
 
     Args:
         element: the citation, of any kind.
-        declared: texts of the document's own entities.
         label: whether its number is part of it.
     """
     while local(element) == "citation-alternatives":
@@ -568,8 +553,8 @@ def citation_text(element: Any, declared: Mapping[str, str], *, label: bool = Tr
             return ""
     skip = None if label else child(element, "label")
     if local(element) != "mixed-citation" and _is_fields(element):
-        return _joined_fields(element, declared, skip)
-    return _on_one_line(element, declared, skip)
+        return _joined_fields(element, skip)
+    return _on_one_line(element, skip)
 
 
 def _is_fields(element: Any) -> bool:
@@ -581,11 +566,11 @@ def _is_fields(element: Any) -> bool:
 # Citations, verbatim
 
 
-def _on_one_line(element: Any, declared: Mapping[str, str], skip: Any = None) -> str:
-    return write_scripts(one_line("".join(_verbatim(element, declared, skip))))
+def _on_one_line(element: Any, skip: Any = None) -> str:
+    return write_scripts(one_line("".join(_verbatim(element, skip))))
 
 
-def _verbatim(element: Any, declared: Mapping[str, str], skip: Any = None, depth: int = 0) -> list[str]:
+def _verbatim(element: Any, skip: Any = None, depth: int = 0) -> list[str]:
     """Return the pieces of a citation as they stand, with a blank where two fields would run into one word."""
     if depth > MAX_DEPTH:
         return [" ".join(element.itertext())]
@@ -603,18 +588,16 @@ def _verbatim(element: Any, declared: Mapping[str, str], skip: Any = None, depth
         name = local(node)
         if node is skip:
             pass
-        elif is_entity(node):
-            add(entity_text(node, declared), apart=False)
         elif name in ("break", "br"):
             add(" ", apart=False)
         elif name in _FORMULAS:
-            flow = Flow(declared)
+            flow = Flow()
             flow.node(node)
             pieces.append(" ".join(flow.finished()))
         elif name in SCRIPTS:
-            pieces += [SCRIPTS[name], *_verbatim(node, declared, depth=depth + 1), END]
+            pieces += [SCRIPTS[name], *_verbatim(node, depth=depth + 1), END]
         elif name:
-            add("".join(_verbatim(node, declared, depth=depth + 1)), apart=name not in _TIGHT)
+            add("".join(_verbatim(node, depth=depth + 1)), apart=name not in _TIGHT)
         add(node.tail, apart=bool(name) and name not in _TIGHT)
     return pieces
 
@@ -622,7 +605,7 @@ def _verbatim(element: Any, declared: Mapping[str, str], skip: Any = None, depth
 # Citations, field by field
 
 
-def _joined_fields(element: Any, declared: Mapping[str, str], skip: Any) -> str:
+def _joined_fields(element: Any, skip: Any) -> str:
     """Return the fields of a citation as a reference list has them; fields of no known place come last."""
     left = [node for node in children(element) if node is not skip]
 
@@ -633,7 +616,7 @@ def _joined_fields(element: Any, declared: Mapping[str, str], skip: Any) -> str:
         return taken
 
     def text(*names: str, joiner: str = " ") -> str:
-        return joiner.join(filter(None, (_field(node, declared) for node in take(*names))))
+        return joiner.join(filter(None, (_field(node) for node in take(*names))))
 
     people = take(*_PEOPLE)
     authors: list[Any] = []
@@ -641,10 +624,10 @@ def _joined_fields(element: Any, declared: Mapping[str, str], skip: Any) -> str:
     for node in people:
         is_author = attribute(node, "person-group-type") in ("", "author", "authors", "collab")
         (authors if is_author else editors).append(node)
-    parts = [text("label"), _people(authors, declared), text(*_TITLES, joiner=". ")]
+    parts = [text("label"), _people(authors), text(*_TITLES, joiner=". ")]
     if editors:
         kind = attribute(editors[0], "person-group-type")
-        parts.append(f"{_people(editors, declared)} ({kind})")
+        parts.append(f"{_people(editors)} ({kind})")
     parts += [text("source"), text("edition"), text("conf-name", "conf-loc", "conf-date", joiner=", ")]
     parts.append(": ".join(filter(None, (text("publisher-loc"), text("publisher-name")))))
     date = text("year", "month", "day", "season", "string-date") or text("date")
@@ -655,42 +638,42 @@ def _joined_fields(element: Any, declared: Mapping[str, str], skip: Any) -> str:
     where = f"{volume}:{pages}" if volume and pages else volume or pages
     parts.append(";".join(filter(None, (date, where))))
     identifiers = take("pub-id")
-    parts += [_field(node, declared) for node in left]
-    parts += [_identifier(node, declared) for node in identifiers]
+    parts += [_field(node) for node in left]
+    parts += [_identifier(node) for node in identifiers]
     return _sentences(parts)
 
 
-def _identifier(node: Any, declared: Mapping[str, str]) -> str:
-    value = inline_text(node, declared)
+def _identifier(node: Any) -> str:
+    value = inline_text(node)
     prefix = _IDS.get(attribute(node, "pub-id-type").lower(), "")
     return value if value.lower().startswith(prefix.lower().rstrip(":") or "\0") else f"{prefix}{value}"
 
 
-def _field(node: Any, declared: Mapping[str, str]) -> str:
+def _field(node: Any) -> str:
     if local(node) in ("name", "string-name", "person-group"):
-        return _people([node], declared)
-    return _on_one_line(node, declared)
+        return _people([node])
+    return _on_one_line(node)
 
 
-def _people(nodes: Iterable[Any], declared: Mapping[str, str], depth: int = 0) -> str:
+def _people(nodes: Iterable[Any], depth: int = 0) -> str:
     names: list[str] = []
     for node in nodes:
         kind = local(node) if depth <= MAX_DEPTH else ""
         if kind == "person-group":
-            inner = _people(children(node), declared, depth + 1)
-            names.append(inner or inline_text(node, declared))
+            inner = _people(children(node), depth + 1)
+            names.append(inner or inline_text(node))
         elif kind == "name-alternatives":
-            names.append(_people(list(children(node))[:1], declared, depth + 1))
+            names.append(_people(list(children(node))[:1], depth + 1))
         elif kind == "name":
-            surname, given = (inline_text(child(node, part), declared) for part in ("surname", "given-names"))
-            suffix, prefix = (inline_text(child(node, part), declared) for part in ("suffix", "prefix"))
+            surname, given = (inline_text(child(node, part)) for part in ("surname", "given-names"))
+            suffix, prefix = (inline_text(child(node, part)) for part in ("suffix", "prefix"))
             names.append(" ".join(filter(None, (prefix, surname, given, suffix))))
         elif kind == "etal":
-            names.append(inline_text(node, declared) or "et al.")
+            names.append(inline_text(node) or "et al.")
         elif kind == "anonymous":
             names.append("Anonymous")
         else:
-            names.append(_on_one_line(node, declared))
+            names.append(_on_one_line(node))
     return ", ".join(name for name in names if name)
 
 
@@ -709,24 +692,19 @@ def _sentences(parts: Iterable[str]) -> str:
 
 _HANDLERS: Final[Mapping[str, Callable[[Flow, Any], None]]] = {
     "p": Flow.paragraph,
-    "break": Flow.line_break,
-    "br": Flow.line_break,
-    "preformat": Flow.verbatim,
-    "code": Flow.verbatim,
-    "verse-group": Flow.verse,
-    "list": Flow.item_list,
-    "def-list": Flow.definitions,
+    **dict.fromkeys(("break", "br"), lambda flow, _: flow.text(BREAK)),
+    **dict.fromkeys(("preformat", "code"), Flow.verbatim),
+    "verse-group": lambda flow, element: flow.as_block(Flow.headed, element),
+    **dict.fromkeys(("list", "def-list"), Flow.item_list),
     "fn": Flow.footnote,
     "disp-formula": Flow.display_formula,
-    "inline-formula": Flow.inline_formula,
-    "math": Flow.math,
-    "tex-math": Flow.tex,
+    "inline-formula": lambda flow, element: flow.text(flow.formula(element)),
+    "math": lambda flow, element: flow.text(math_text(element)),
+    "tex-math": lambda flow, element: flow.text(tex_text(element)),
     "alternatives": Flow.alternatives,
     "graphic": Flow.picture,
-    "inline-graphic": Flow.inline_picture,
-    "inline-media": Flow.inline_picture,
-    "alt-text": Flow.alternative_text,
-    "long-desc": Flow.alternative_text,
+    **dict.fromkeys(("inline-graphic", "inline-media"), Flow.content),
+    **dict.fromkeys(("alt-text", "long-desc"), Flow.alternative_text),
     "abbrev": Flow.abbreviation,
     "table": Flow.table,
     "xref": Flow.link,

@@ -2,9 +2,10 @@
 
 import html
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
+from entrez_kit.fulltext.models import ENDPOINT
 from entrez_kit.services.known_shapes import XmlShape, notice
 from entrez_kit.services.xml_reply import malformed
 
@@ -14,8 +15,6 @@ MAX_ENTITY_LENGTH: Final = 1000
 MAX_ATTRIBUTES: Final = 200
 """Of an element with more, those whose names are in a namespace are not looked for: each look passes all of them."""
 
-ENDPOINT: Final = "full text"
-"""Who answered, in errors about documents that cannot be read."""
 _PREDEFINED: Final = frozenset(("amp", "lt", "gt", "quot", "apos"))
 _CDATA: Final = re.compile(
     rb"(<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<!DOCTYPE[^\[>]*(?:\[.*?(?:\]\s*>|\Z)|>|\Z))", re.DOTALL
@@ -36,7 +35,7 @@ JATS: Final = XmlShape(
 
 
 def parse(content: bytes) -> Any:
-    """Return the root of a JATS document; no network, no DTD, no expansion of entities.
+    """Return the root of a JATS document; no network, no DTD, and of entities only what is plain text.
 
     Entities that nothing defines (``&nbsp;`` without a DTD) become the characters HTML knows by that name, or stay as
     they are written: no text is lost over them.
@@ -50,12 +49,12 @@ def parse(content: bytes) -> Any:
         raise malformed(ENDPOINT, f"{len(content):,} bytes, more than the {MAX_BYTES:,} that are read")
     notice(JATS, content)
     try:
-        return etree.fromstring(content, _parser())
+        return _with_entities_written(etree.fromstring(content, _parser()))
     except (etree.XMLSyntaxError, ValueError) as exc:
         repaired = _without_undefined_entities(content)
         if repaired != content:
             try:
-                return etree.fromstring(repaired, _parser())
+                return _with_entities_written(etree.fromstring(repaired, _parser()))
             except (etree.XMLSyntaxError, ValueError):
                 pass
         raise malformed(ENDPOINT, f"not well-formed XML ({type(exc).__name__})") from None
@@ -84,37 +83,37 @@ def _defined(match: re.Match[bytes]) -> bytes:
     return "".join(f"&#{ord(character)};" for character in text).encode("ascii")
 
 
-def declared_entities(root: Any) -> dict[str, str]:
-    """Return the plain texts that a document's own DOCTYPE gives names to; entities inside entities are left out."""
+def _with_entities_written(root: Any) -> Any:
+    """Write out the references to entities: as what the document's own DOCTYPE says, or as HTML knows them.
+
+    Entities inside entities are left as they are written.
+    """
+    from lxml import etree
+
     dtd = root.getroottree().docinfo.internalDTD
-    found: dict[str, str] = {}
+    declared: dict[str, str] = {}
     for entity in dtd.iterentities() if dtd is not None else ():
         text = entity.content or ""
         if entity.name and text and len(text) <= MAX_ENTITY_LENGTH and not re.search("[<&%]", text):
-            found[entity.name] = text
-    return found
-
-
-def entity_text(element: Any, declared: Mapping[str, str]) -> str:
-    """Return what a reference to an entity stands for, or its name as it is written."""
-    written = str(element.text or "")
-    name = written.strip("&;")
-    return declared[name] if name in declared else html.unescape(written)
+            declared[entity.name] = text
+    pieces: list[str] = []
+    for node in reversed(list(root.iter(etree.Entity))):
+        written = str(node.text or "")
+        pieces += [node.tail or "", declared.get(written.strip("&;")) or html.unescape(written)]
+        before = node.getprevious()
+        is_first = before is None or before.tag is not etree.Entity
+        node.tail = "".join(reversed(pieces)) if is_first else None  # of several in a row, all at once
+        pieces = [] if is_first else pieces
+    etree.strip_elements(root, etree.Entity, with_tail=False)
+    return root
 
 
 def local(element: Any) -> str:
-    """Return an element's name without its namespace; "" for comments, instructions and references to entities."""
+    """Return an element's name without its namespace; "" for comments and instructions."""
     tag = element.tag
     if not isinstance(tag, str):
         return ""
     return tag.rpartition("}")[2] if tag[:1] == "{" else tag
-
-
-def is_entity(element: Any) -> bool:
-    """Tell whether a node is a reference to an entity."""
-    from lxml import etree
-
-    return element.tag is etree.Entity
 
 
 def attribute(element: Any, name: str) -> str:

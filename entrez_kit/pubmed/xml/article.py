@@ -9,14 +9,12 @@ from operator import attrgetter
 from typing import Any, Final
 
 from entrez_kit.identifiers import bare_orcid, bare_pmcid
-from entrez_kit.pubmed.models import MeshTerm
 from entrez_kit.pubmed.standing import retraction_status, standing_of
 from entrez_kit.pubmed.xml import mesh_headings as mesh
 from entrez_kit.pubmed.xml.dates import (
-    NUMBERS,
     calendar_parts,
     iso_date,
-    number,
+    moment,
     publication_date,
 )
 from entrez_kit.pubmed.xml.mixed_content import INLINE, text_of, tidy
@@ -50,16 +48,14 @@ _UNLABELLED: Final = "UNLABELLED"
 """NLM's label for the part of a structured abstract that has none."""
 
 
-def article_fields(record: Any, headings: list[MeshTerm] | None = None) -> Fields:
+def article_fields(record: Any, known: Fields | None = None) -> Fields:
     """Read a PubmedArticle (or a bare MedlineCitation) into the fields of an ``Article``, but for PMID and address.
 
     Args:
         record: the element.
-        headings: its MeSH headings, where they were taken out of the element before.
+        known: fields whose lists were taken out of the element before.
     """
-    fields: Fields = {"record_type": "article"}
-    if headings is not None:
-        fields["mesh_terms"] = headings
+    fields: Fields = {"record_type": "article", **(known or {})}
     dispatch(record, _CITATION if record.tag == "MedlineCitation" else _RECORD, fields)
     finish(fields)
     return fields
@@ -197,41 +193,12 @@ def abstract_sections(container: Any) -> tuple[list[Fields], str]:
 def history(container: Any, fields: Fields) -> None:
     """Read the steps in the life of a record: received, accepted, entrez ..."""
     steps: list[Fields] = []
-    groups: list[list[int]] = []
-    known = NUMBERS.get
-    for text in [element.text for element in container.iterdescendants()]:
-        value = known(text)
-        if value is None:
-            groups.append([])
-        elif groups:
-            groups[-1].append(value)
-    statuses = [element.get("PubStatus") for element in container]
-    if len(groups) != len(statuses):  # something is no number
-        groups = [[]] * len(statuses)
-    for index, (status, group) in enumerate(zip(statuses, groups, strict=True)):
-        # Year, Month, Day, then Hour and Minute, is NLM's order; what does not look like it is read by name
-        likely = len(group) in (3, 5) and group[0] >= 1500 and 0 < group[1] <= 12 and 0 < group[2] <= 28
-        if not likely:
-            step = _moment(container[index])
-        elif len(group) == 5:
-            year, month, day, hour, minute = group
-            step = {"year": year, "month": month, "day": day, "hour": hour, "minute": minute}
-        else:
-            year, month, day = group
-            step = {"year": year, "month": month, "day": day}
-        if status:
-            step["status"] = status
-            steps.append(step)
+    for element in container:
+        if status := element.get("PubStatus"):
+            get = {child.tag: child.text for child in element}.get
+            date = moment(get("Year"), get("Month"), get("Day"), get("Hour"), get("Minute"))
+            steps.append({**date, "status": status})
     fields["history"] = steps
-
-
-def _moment(element: Any) -> Fields:
-    """Read a date with a time, by the names of its parts and as far as it exists."""
-    texts: dict[str, str | None] = {child.tag: child.text for child in element}
-    get = texts.get
-    parts: Fields = {**calendar_parts(get("Year"), get("Month"), get("Day"))}
-    parts["hour"], parts["minute"] = number(get("Hour")), number(get("Minute"))
-    return parts
 
 
 def grants(container: Any, fields: Fields) -> None:

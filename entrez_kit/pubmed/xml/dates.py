@@ -40,6 +40,13 @@ _PLAIN: Final = re.compile(
     r"(?: [0-9]{1,2}:[0-9]{2})?"
 )
 
+HISTORY: Final = b"<History>"
+_HISTORY_END: Final = re.compile(rb"\s*</History>")
+_STEP: Final = re.compile(
+    rb'\s*+<PubMedPubDate PubStatus="([a-z]+)">\s*+<Year>([0-9]{1,4})</Year>\s*+<Month>([0-9]{1,2})</Month>'
+    rb"\s*+<Day>([0-9]{1,2})</Day>\s*+(?:<Hour>([0-9]{1,2})</Hour>\s*+<Minute>([0-9]{1,2})</Minute>\s*+)?</PubMedPubDate>"
+)
+
 
 def number(text: str | None) -> int | None:
     """Read a year, day, hour or minute; None where the text is no plain number."""
@@ -77,6 +84,39 @@ def calendar_parts(year: str | None, month: str | None, day: str | None) -> dict
         if (known_day := number(day)) is not None and day_exists(known_year, known_month, known_day):
             parts["day"] = known_day
     return parts
+
+
+def moment(
+    year: str | None, month: str | None, day: str | None, hour: str | None, minute: str | None
+) -> dict[str, Any]:
+    """Return a date with a time, as far as it exists."""
+    return {**calendar_parts(year, month, day), "hour": number(hour), "minute": number(minute)}
+
+
+def look_up_history(data: bytes, start: int, end: int) -> tuple[list[dict[str, Any]], int] | None:
+    """Read the steps in the life of a record from their bytes; None where NLM writes them otherwise.
+
+    Args:
+        data: where they stand.
+        start: where the list begins.
+        end: of the record.
+
+    Returns:
+        the steps, and where the list ends.
+    """
+    steps = []
+    start += len(HISTORY)
+    while step := _STEP.match(data, start, end):
+        steps.append(_step(*step.groups()))
+        start = step.end()
+    list_end = _HISTORY_END.match(data, start, end)
+    return (steps, list_end.end()) if list_end else None
+
+
+@lru_cache(maxsize=8192)
+def _step(status: bytes, *texts: bytes | None) -> dict[str, Any]:
+    year, month, day, hour, minute = (text.decode("ascii") if text is not None else None for text in texts)
+    return {**moment(year, month, day, hour, minute), "status": status.decode("ascii")}
 
 
 def iso_date(year: int | None = None, month: int | None = None, day: int | None = None) -> str | None:

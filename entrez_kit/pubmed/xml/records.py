@@ -1,10 +1,12 @@
 """PubMed records out of XML: a stream of them, each to be had as Article, citation data, JSON or NCBI's own bytes."""
 
+import marshal
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, Final, Literal
 
-from entrez_kit.pubmed.models import Article, CitationData, MeshTerm
+from entrez_kit.pubmed.models import Article, CitationData
 from entrez_kit.pubmed.xml.article import Fields, article_fields
 from entrez_kit.pubmed.xml.book import book_fields, book_kind
 from entrez_kit.pubmed.xml.element_json import element_to_json
@@ -24,6 +26,9 @@ _HEAD: Final = re.compile(
 """How nearly every record begins; any other is asked through its element."""
 _PMID_TAG: Final = re.compile(rb"<PMID[^<>]*>[^<>]*</PMID\s*>")
 
+
+_MODELS: Final[tuple[str, ...]] = ("mesh_terms", "standing")
+"""Fields of a record that are models already when it has been read."""
 
 ARTICLES: Final = XmlShape(
     "PubMed XML",
@@ -56,7 +61,7 @@ class Record:
         encoding: of ``raw``; NCBI sends UTF-8.
     """
 
-    __slots__ = ("_article", "_citation", "_element", "_lasting", "_mesh", "encoding", "kind", "pmid", "raw", "version")
+    __slots__ = ("_element", "_known", "_lasting", "_packed", "encoding", "kind", "pmid", "raw", "version")
 
     def __init__(
         self,
@@ -67,7 +72,7 @@ class Record:
         encoding: str = "utf-8",
         *,
         element: Any = None,
-        mesh: list[MeshTerm] | None = None,
+        known: Fields | None = None,
         lasting: bool = False,
     ) -> None:
         self.kind: RecordKind = kind
@@ -76,10 +81,9 @@ class Record:
         self.raw = raw
         self.encoding = encoding
         self._element = element
-        self._mesh = mesh
+        self._known = known
         self._lasting = lasting
-        self._article: Article | None = None
-        self._citation: CitationData | None = None
+        self._packed: tuple[bytes, Fields] | None = None
 
     def __repr__(self) -> str:
         return f"Record({self.kind!r}, {self.pmid!r}, {len(self.raw)} bytes)"
@@ -90,34 +94,46 @@ class Record:
         return self._element if self._lasting else parse_alone(self.raw)
 
     def article(self) -> Article:
-        """Return the record in full; it is made once, which is quickest before the next record is read.
+        """Return the record in full, which is quickest before the next record is read, or of one that was packed.
 
         Raises:
             ValueError: the record is a deletion.
         """
-        if self._article is None:
-            self._article = Article.model_validate(self._fields())
-        return self._article
+        return Article.model_validate(self._fields())
 
     def citation(self) -> CitationData:
-        """Return what is needed to cite the record; as with ``article``, it is made once.
+        """Return what is needed to cite the record.
 
         Raises:
             ValueError: the record is a deletion.
         """
-        if self._citation is None:
-            self._citation = CitationData.model_validate(_citation_fields(self._fields()))
-        return self._citation
+        return CitationData.model_validate(_citation_fields(self._fields()))
 
     def as_json(self) -> dict[str, Any]:
         """Return the whole element as JSON, order and mixed content kept (see ``element_to_json``)."""
         return element_to_json(self.element)
 
+    def pack(self, *, raw: bool = True) -> None:
+        """Read the record while its element is at hand, and keep what was read as bytes: a tenth of its room.
+
+        Args:
+            raw: whether the record's own bytes are kept as well; without them there is no element any more.
+        """
+        with suppress(ValueError):  # it is raised again where the article is asked for
+            fields = self._fields()
+            models = {name: fields.pop(name) for name in _MODELS if name in fields}
+            self._packed = marshal.dumps(fields), models
+            if not raw:
+                self.raw, self._element = b"", None
+
     def _fields(self) -> Fields:
+        if self._packed is not None:
+            packed, models = self._packed
+            return {**marshal.loads(packed), **models}
         if self.kind == "deleted":
             raise ValueError(f"PMID {self.pmid} is a deletion; there is no article")
         try:
-            fields = _fields_of(self._element, self._mesh) if self._element is not None else _fields_of(self.element)
+            fields = _fields_of(self._element, self._known) if self._element is not None else _fields_of(self.element)
         except SpaceLost:
             fields = _fields_of(self.element)
         fields["pmid"], fields["version"], fields["url"] = self.pmid, self.version, f"{URL}{self.pmid}/"
@@ -126,11 +142,11 @@ class Record:
     def _release(self) -> None:
         """Let go of the element tree, which takes ten times the room of the bytes it can be made from again."""
         if not self._lasting:
-            self._element = self._mesh = None
+            self._element = self._known = None
 
 
-def _fields_of(element: Any, headings: list[MeshTerm] | None = None) -> Fields:
-    return book_fields(element) if element.tag in _BOOKS else article_fields(element, headings)
+def _fields_of(element: Any, known: Fields | None = None) -> Fields:
+    return book_fields(element) if element.tag in _BOOKS else article_fields(element, known)
 
 
 def iter_records(source: Source) -> Iterator[Record]:
@@ -180,7 +196,7 @@ def _record(found: Found) -> Record:
         document = element if element.tag == "BookDocument" else element.find("BookDocument")
         kind = book_kind(document)
     return Record(
-        kind, pmid, version, found.raw, found.encoding, element=element, mesh=found.mesh, lasting=not found.alone
+        kind, pmid, version, found.raw, found.encoding, element=element, known=found.known, lasting=not found.alone
     )
 
 

@@ -15,9 +15,9 @@ from typing import Any, BinaryIO, Final, NamedTuple
 from lxml import etree
 
 from entrez_kit.errors import UpstreamError
-from entrez_kit.pubmed.models import MeshTerm
 from entrez_kit.pubmed.xml import mesh_headings as mesh
 from entrez_kit.pubmed.xml import slicer as record_slicer
+from entrez_kit.pubmed.xml.dates import HISTORY, look_up_history
 from entrez_kit.pubmed.xml.mixed_content import BLANKLESS, local_name
 from entrez_kit.pubmed.xml.slicer import DELETIONS, RECORDS, SETS, RecordSlicer
 from entrez_kit.pubmed.xml.slicer import invalid_response as invalid_response  # what reads a record raises it too
@@ -62,15 +62,15 @@ _OPTIONS: Final[dict[str, Any]] = {
 class Found(NamedTuple):
     """A record in a document.
 
-    ``element`` may lack the list of cited works, and that of MeSH headings, which is then in ``mesh``. ``alone`` tells
-    whether ``raw`` can be parsed again by itself, with both: it is UTF-8 and leans on nothing before it.
+    ``element`` may lack the list of cited works, and lists whose fields are then in ``known``. ``alone`` tells whether
+    ``raw`` can be parsed again by itself, with all of them: it is UTF-8 and leans on nothing before it.
     """
 
     element: Any
     raw: bytes
     encoding: str = "utf-8"
     alone: bool = True
-    mesh: list[MeshTerm] | None = None
+    known: dict[str, Any] | None = None
 
 
 def iter_elements(source: Source) -> Iterator[Found]:
@@ -201,11 +201,11 @@ class _Plain:
             return None
         try:
             if last - first <= HUGE_BYTES:
-                elements, terms = self._without_lists(data, spans)
+                elements, known = self._without_lists(data, spans)
                 if [element.tag.encode() for element in elements] == [name for name, _, _ in spans]:
                     return [
-                        Found(element, data[start:end], mesh=headings)
-                        for element, headings, (_, start, end) in zip(elements, terms, spans, strict=True)
+                        Found(element, data[start:end], known=fields)
+                        for element, fields, (_, start, end) in zip(elements, known, spans, strict=True)
                     ]
         except etree.XMLSyntaxError:
             pass  # a list within a list, for example; or it is no XML
@@ -214,33 +214,37 @@ class _Plain:
         except etree.XMLSyntaxError:
             return None
 
-    def _without_lists(self, data: bytes, spans: "list[_Span]") -> tuple[list[Any], list[list[MeshTerm] | None]]:
-        """Build the trees of records but for two lists; raises ``etree.XMLSyntaxError`` where something is not XML.
+    def _without_lists(self, data: bytes, spans: "list[_Span]") -> tuple[list[Any], list[dict[str, Any]]]:
+        """Build the trees of records but for three lists; raises ``etree.XMLSyntaxError`` where something is not XML.
 
         Cited works are a third of all bytes and nothing of an article: they are checked, and no tree is built of them.
-        MeSH headings repeat so much that they are looked up by their bytes.
+        MeSH headings repeat so much that they are looked up by their bytes, and so are the dates of the history.
         """
         kept: list[bytes] = [_OPENING]
         cited: list[bytes] = [_OPENING]
-        terms: list[list[MeshTerm] | None] = []
+        known: list[dict[str, Any]] = []
         for name, start, end in spans:
-            headings = None
+            fields: dict[str, Any] = {}
+            known.append(fields)
             if name == _ARTICLE:
                 if mesh_list := _find_list(data, _MESH, _MESH_END, start, end):
                     kept.append(data[start : mesh_list[0]])
-                    headings = mesh.look_up(data[slice(*mesh_list)])
+                    fields["mesh_terms"] = mesh.look_up(data[slice(*mesh_list)])
                     start = mesh_list[1]
+                history = data.find(HISTORY, start, end)
+                if history >= 0 and (steps := look_up_history(data, history, end)):
+                    kept.append(data[start:history])
+                    fields["history"], start = steps
                 if references := _find_list(data, _REFERENCES, _REFERENCES_END, start, end):
                     kept.append(data[start : references[0]])
                     cited.append(data[slice(*references)])
                     start = references[1]
             kept.append(data[start:end])
-            terms.append(headings)
         kept.append(_CLOSING)
         if len(cited) > 1:
             cited.append(_CLOSING)
             etree.XML(b"".join(cited), self._checker)
-        return list(etree.XML(b"".join(kept), self._parser)), terms
+        return list(etree.XML(b"".join(kept), self._parser)), known
 
 
 def _find_list(data: bytes, opening: bytes, closing: bytes, start: int, end: int) -> tuple[int, int] | None:

@@ -11,6 +11,7 @@ from manuscript_files import BBL, ENDNOTE, INVENTED, ITEM, RETRACTED, TRUE
 from terminal import Cli, Done
 from word_files import bibliography, field, heading, package, paragraph, run, word, zotero
 
+from entrez_kit.citations.check.written import HEADING, HEADINGS
 from entrez_kit.citations.files.read_endnote import EndnoteFile
 from entrez_kit.errors import InvalidInput
 from entrez_kit.manuscripts.calls import call_findings
@@ -42,6 +43,118 @@ def test_the_entries_that_a_manuscript_calls_are_taken_from_the_files_it_names(
     refused = cli("check", outside, "--json")
     assert refused.status == 2
     assert "no list of references" in refused.err
+
+
+def test_a_document_in_parts_is_read_in_its_folder_and_nowhere_else(cli: Cli, file: Callable[..., str]) -> None:
+    refs = "@article{moon, pmid={99000050}}\n@article{other, pmid={99000001}}\n@article{never, pmid={99000002}}\n"
+    file("paper/bib/refs.bib", refs)
+    file("paper/parts/one.tex", "So.\n\\citep{other,lost} \\input{main} \\input{parts/two.def}\n")
+    file("paper/parts/two.def", "\\cite{moon}")
+    file("out.tex", "\\cite{never}")
+    head = "\\addbibresource[datatype=bibtex]{bib/refs.bib}\n"
+    body = "\\input{../out} \\input parts/one\n\\include{gone}% \\input{x}\n\\printbibliography"
+    main = file("paper/main.tex", head + body)
+
+    done = cli("check", main, "--sources", "pubmed", "--in-text", "--json")
+
+    result = json.loads(done.out)
+    assert [key for key, _, _ in rows(done)] == ["moon", "other"]
+    said = [one["message"].partition(" ")[0] for one in result["warnings"] if one["code"] == "file_missing"]
+    assert said == ["../out.tex", "gone.tex"]
+    (call,) = result["in_text"]
+    assert (call["kind"], call["call"], call["line"]) == ("no_entry", "lost", 2)
+    assert call["text"].startswith("parts/one.tex: ")
+
+
+def test_what_the_list_that_was_made_lacks_comes_from_the_files_it_was_made_of(
+    cli: Cli, file: Callable[..., str]
+) -> None:
+    file("refs.bib", "@article{moon, pmid={99000050}}\n@article{made, pmid={99000001}}\n")
+    file("p.bbl", "\\begin{thebibliography}{1}\\bibitem{made} Doe J. PMID: 99000001\\end{thebibliography}")
+    paper = file("p.tex", "\\cite{made,moon}\\nocite{*}\\bibliography{refs}")
+
+    assert [key for key, _, _ in rows(cli("check", paper, "--sources", "pubmed", "--json"))] == ["made", "moon"]
+
+
+def test_the_files_of_a_project_count_for_its_texts(cli: Cli, file: Callable[..., str]) -> None:
+    file("refs.bib", "@article{moon, pmid={99000050}}\n@article{other, pmid={99000001}}\n")
+    file("_quarto.yml", "project:\n  type: book\nbibliography:\n  - refs.bib\n")
+    text = file("p.qmd", "---\ntitle: T\n---\n\nSo [@moon].\n")
+
+    assert [key for key, _, _ in rows(cli("check", text, "--sources", "pubmed", "--json"))] == ["moon"]
+
+
+PROSE = "# A draft\n\nSleep of [1] and of others [2, 3].\n\n## Methods\n\nWe slept.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        pytest.param("draft.md", PROSE, ["References, Bibliography, Works cited", "no entry: 1, 2, 3"], id="numbers"),
+        pytest.param("draft.md", "# T\n\nSo [@key].\n", ["Bibliography", "no entry: key"], id="keys"),
+        pytest.param(
+            "draft.qmd",
+            "---\nbibliography: gone.bib\n---\n\nSo [@key].\n",
+            ["gone.bib does not stand", "no entry: key"],
+            id="a bibliography that is missing",
+        ),
+        pytest.param(
+            "draft.docx",
+            word(heading("T"), paragraph("So [1].")),
+            ["References, Bibliography, Works cited", "no entry: 1"],
+            id="Word",
+        ),
+        pytest.param(
+            "p.tex",
+            "\\cite{a}\\bibliography{gone,here}",
+            ["no \\bibitem", "no p.bbl", "here.bib has no entry", "gone.bib does not stand", "no entry: a"],
+            id="LaTeX with files",
+        ),
+        pytest.param("p.xml", "<article><body><p>So.</p></body></article>", ["it has no <ref>"], id="JATS"),
+        pytest.param("p.tex", "\\cite{a}", ["neither \\bibliography nor"], id="LaTeX without files"),
+        pytest.param("p.tex", "So.\\bibliography{here}", ["here.bib has entries"], id="LaTeX without calls"),
+    ],
+)
+def test_a_manuscript_without_a_list_says_what_was_looked_for_and_what_it_calls(
+    alone: Cli, file: Callable[..., str], name: str, content: str | bytes, told: list[str]
+) -> None:
+    file("here.bib", "@article{never, pmid={99000050}}\n")
+    paper = file(name, content)
+
+    for options in ((),) if name.endswith(".xml") else ((), ("--in-text",)):
+        done = alone("check", paper, *options, "-f", "table")
+        assert done.status == 2
+        said = " ".join(done.err.split())
+        assert [one for one in ["no list of references was found", *told, "Hint:"] if one not in said] == []
+
+
+def test_a_pdf_without_the_heading_of_a_list_has_none(alone: Cli, file: Callable[..., str]) -> None:
+    from papers import pdf_of, prose
+
+    done = alone("check", file("paper.pdf", pdf_of(["A title", *prose(120)])), "-f", "table")
+
+    assert done.status == 2
+    assert "no list of references was found" in " ".join(done.err.split())
+
+
+def test_a_list_that_is_all_of_a_markdown_file_needs_no_heading(cli: Cli, file: Callable[..., str]) -> None:
+    for text in (f"{TRUE}\n\n{RETRACTED}\n", f"# To read\n\n1. {TRUE}\n2. {RETRACTED}\n"):
+        statuses = [one for _, one, _ in rows(cli("check", file("list.md", text), "--sources", "pubmed", "--json"))]
+        assert statuses[-2:] == ["verified", "retracted"]
+
+
+def test_a_list_of_its_own_counts_where_the_file_that_is_named_is_missing(cli: Cli, file: Callable[..., str]) -> None:
+    text = f"---\nbibliography: gone.bib\n---\n\nSo [1].\n\n# References\n\n1. {TRUE}\n"
+
+    done = cli("check", file("p.md", text), "--sources", "pubmed", "--in-text", "--json")
+
+    assert [one for _, one, _ in rows(done)] == ["verified"]
+    assert json.loads(done.out)["warnings"][0]["code"] == "file_missing"
+    assert "in_text" not in json.loads(done.out)
+
+
+def test_every_heading_that_is_named_is_known() -> None:
+    assert [one for one in HEADINGS if not HEADING.fullmatch(one)] == []
 
 
 def test_the_list_of_an_article_is_checked_by_its_pmcid_or_pmid(cli: Cli) -> None:
@@ -286,6 +399,8 @@ def test_a_hostile_file_is_refused_soon_and_says_so(name: str, content: Callable
         "\\cite[" * 50_000,
         "\\bibitem[" + "{" * 50_000,
         "¹²" * 100_000,
+        "Ab" * 100_000,
+        "A-AB" * 50_000,
         "[1,2," * 50_000,
         "accessed " * 20_000,
     ],

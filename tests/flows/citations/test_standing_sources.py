@@ -76,11 +76,14 @@ class World:
         self.asked.append(("crossref", request.get("filter") or request.rest))
         if request.rest == "works":
             items = []
-            for doi in request.get("filter").removeprefix("updates:").split(",updates:"):
+            for clause in request.get("filter").split(","):
+                name, _, doi = clause.partition(":")
                 how = self.states[doi]["crossref"]
-                if how == "down late":
+                if how == ("down late" if name == "updates" else "down"):
                     return plain("", 502)
-                if how == "says by notice":
+                if name == "doi" and how != "404":
+                    items.append(self._record(doi))
+                elif name == "updates" and how == "says by notice":
                     items.append({"DOI": NOTICE, "title": ["Retraction"], "update-to": [update(doi)]})
             return document({"status": "ok", "message": {"total-results": len(items), "items": items}})
         doi = request.rest.removeprefix("works/")
@@ -89,10 +92,11 @@ class World:
             return plain("Resource not found.", 404)
         if how == "down":
             return self._down(len(doi) + sum(map(ord, doi)))
-        record: dict[str, Any] = {"DOI": doi, "title": ["A title"]}
-        if how == "says":
-            record["updated-by"] = [update(NOTICE)]
-        return document({"status": "ok", "message-type": "work", "message": record})
+        return document({"status": "ok", "message-type": "work", "message": self._record(doi)})
+
+    def _record(self, doi: str) -> dict[str, Any]:
+        says = {"updated-by": [update(NOTICE)]} if self.states[doi]["crossref"] == "says" else {}
+        return {"DOI": doi.upper(), "title": ["A title"], **says}
 
     def _openalex(self, request: SandboxRequest, state: SandboxState) -> SandboxReply:
         doi = request.rest.removeprefix("works/doi:")
@@ -225,7 +229,23 @@ def test_notices_that_name_a_work_are_asked_for_many_works_at_once(world: World,
 
     assert [row[2].says for row in said] == ["retracted" if number % 7 == 0 else "none" for number in range(45)]
     assert sum(asked.startswith("updates:") for _, asked in world.asked) == 3
+    assert sum(asked.startswith("doi:") for _, asked in world.asked) == 3
+    assert not any(asked.startswith("works/") for _, asked in world.asked)
     assert {row[1].says for row in said} == {"not_asked"}
+
+
+def test_works_asked_for_together_are_told_as_each_is_alone(world: World, asker: Callable[..., Sources]) -> None:
+    states = ("says", "silent", "404", "down", "says by notice", "silent", "404")
+    dois = [f"10.5555/{'comma,' if number % 5 == 4 else ''}some.{number}" for number in range(42)]
+    for number, doi in enumerate(dois):
+        world.states[doi] = {"crossref": states[number % 7]}
+
+    sources = Sources(asker().services, ["crossref"])
+    together = [row[2] for row in sources.ask([Work(doi=doi) for doi in dois])]
+    alone = [sources.ask([Work(doi=doi)])[0][2] for doi in dois]
+
+    assert [one.says for one in together] == [one.says for one in alone]
+    assert {one.says for one in together} == {"retracted", "none", "not_held", "failed"}
 
 
 def test_a_work_without_a_doi_is_not_asked_where_only_dois_are_known(asker: Callable[..., Sources]) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -393,6 +394,7 @@ def test_a_reader_that_leaves_ends_the_pipe_quietly() -> None:
         "entrez-kit --demo search crispr | head -1",
         "entrez-kit --demo search crispr -f ids | entrez-kit --demo fetch - -f jsonl | head -1",
         "entrez-kit --demo fetch $(seq 99000001 99000060) -f xml | head -1",
+        "entrez-kit --demo fetch $(seq 99000001 99000060) -f csv | head -1",
         "entrez-kit --demo fetch $(seq 99000001 99000060) -f table | head -1",
     ):
         done = pipe(command)
@@ -433,7 +435,9 @@ def test_signals_end_the_program_without_a_trace_of_half_done_work(
         stderr=subprocess.PIPE,
         env={**os.environ},
     )
-    time.sleep(1.5)  # it waits for identifiers now
+    os.write(writer, b"9")
+    while select.select([reader], [], [], 0)[0]:  # until it has read that, and waits for more
+        time.sleep(0.01)
     process.send_signal(number)
     _, err = process.communicate(timeout=30)
     os.close(writer)

@@ -4,10 +4,9 @@ import csv
 import io
 import json
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, tzinfo
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -94,7 +93,9 @@ def test_a_query_is_kept_in_step_from_sync_to_sync(cli: Cli, pubmed: Callable[..
 
 
 @pytest.mark.long
-def test_a_diff_names_what_has_changed_since(cli: Cli, pubmed: Callable[..., Any]) -> None:
+def test_a_diff_names_what_has_changed_since(
+    cli: Cli, pubmed: Callable[..., Any], next_second: Callable[[], str]
+) -> None:
     with pubmed(FISH, *OTHERS):
         cli(*SYNC)
     since = next_second()
@@ -121,12 +122,23 @@ def test_a_diff_names_what_has_changed_since(cli: Cli, pubmed: Callable[..., Any
     assert cli("corpus", "diff", "fish", "--since", since, "-f", "ids").out.split() == ["1005", "1002", "1003", "1004"]
 
 
-def next_second() -> str:
-    """Wait for the next second and return it: a moment given to ``--since`` is read to the second."""
-    started = int(time.time())
-    while int(time.time()) == started:
-        time.sleep(0.02)
-    return datetime.fromtimestamp(started + 1, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+@pytest.fixture
+def next_second(monkeypatch: pytest.MonkeyPatch) -> Callable[[], str]:
+    """Put the clock forward and return the new second: a moment given to ``--since`` is read to the second."""
+
+    class Clock(datetime):
+        ahead = timedelta()
+
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> "Clock":
+            return cls.fromtimestamp(datetime.now(tz).timestamp(), tz) + cls.ahead
+
+    def advance() -> str:
+        Clock.ahead += timedelta(seconds=1)
+        return Clock.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    monkeypatch.setattr("entrez_kit.corpus.times.datetime", Clock)
+    return advance
 
 
 def test_a_dry_run_counts_and_changes_nothing(cli: Cli, pubmed: Callable[..., Any]) -> None:
@@ -261,7 +273,7 @@ def test_a_sync_embeds_what_is_new_and_a_failure_there_loses_nothing(
 
 
 def test_what_the_last_sync_brought_goes_into_a_file_for_a_reference_manager(
-    cli: Cli, pubmed: Callable[..., Any], tmp_path: Path
+    cli: Cli, pubmed: Callable[..., Any], next_second: Callable[[], str], tmp_path: Path
 ) -> None:
     target = tmp_path / "new.ris"
     with pubmed(FISH):

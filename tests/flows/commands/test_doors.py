@@ -37,7 +37,7 @@ FLAGS_ONLY = {
     "entrez_link": {"input"},
     "pubmed_sync_delta": {"replace_term", "dry_run"},
     "pubmed_verify_claims": {"file", "bibliography"},
-    "corpus_checkpoint_set": {"why"},
+    "corpus_checkpoint_set": {"note"},
     "pubmed_lookup_citation": {
         *("files", "journal", "year", "volume", "issue", "first_page", "last_page", "author_name", "title", "key")
     },

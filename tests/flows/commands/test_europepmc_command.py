@@ -21,10 +21,10 @@ def lines(text: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def many(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Callable[..., Any]:
+def many(
+    no_waiting: None, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> Callable[..., Any]:
     """Call the program over 1,200 generated records."""
-    monkeypatch.setattr("entrez_kit.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
-    monkeypatch.setattr("entrez_kit.transport.retry.Backoff.seconds", lambda self, failures, asked: 0.001)
 
     def call(*arguments: str, **options: Any) -> Any:
         with Sandbox(records=1_200, enforce_limits=False, **options) as sandbox:

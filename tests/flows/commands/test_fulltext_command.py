@@ -186,10 +186,12 @@ def test_a_long_text_goes_through_the_pager_and_a_short_one_does_not(
     state = module("_state").State()
     state.flags = {"color": "auto"}
     table = "| " + " | ".join(f"Column{n}" for n in range(12)) + " |\n|" + " --- |" * 12 + "\n| " + " | ".join("1" * 12)
+    show = module("_formats.tables").show
     with module("_output").Sink(None) as sink:
-        reading.show_markdown(state, sink, "# Short\n\ntext")
+        show(state, sink, lambda console: reading.markdown_page("# Short\n\ntext"))
         assert not paged
-        reading.show_markdown(state, sink, "\n\n".join(["# Long", table, *["some words " * 20] * 30]))
+        long = "\n\n".join(["# Long", table, *["some words " * 20] * 30])
+        show(state, sink, lambda console: reading.markdown_page(long))
 
     assert "text" in capsys.readouterr().out
     assert "L\bLo\bon\bng\bg" in paged[0]

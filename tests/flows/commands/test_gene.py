@@ -6,37 +6,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal import Cli, Done, Module, caller
+from terminal import Cli, Done, Module
 
 from entrez_kit import EntrezKit
 from entrez_kit.gene.links import GET_PUBMED_LINKS
 from entrez_kit.gene.lookup import GET_GENE
 from entrez_kit.gene.search import SEARCH_GENES
 from entrez_kit.operation import Operation
-from entrez_kit.sandbox.gene import GeneDatabase
 from entrez_kit.sandbox.server import Sandbox
-from entrez_kit.sandbox.taxonomy import TaxonomyDatabase
 
 KitFor = Callable[..., EntrezKit]
 
 
 @pytest.fixture(name="gene")
-def _gene(
-    sandbox: Sandbox,
-    module: Module,
-    monkeypatch: pytest.MonkeyPatch,
-    capsysbinary: pytest.CaptureFixture[bytes],
-) -> Cli:
+def _gene(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """Call `entrez-kit gene ...` in this process, its requests going to the sandbox, without waiting."""
-    sandbox.register(GeneDatabase(sandbox.corpus))
-    sandbox.register(TaxonomyDatabase())
-    application = module("_app")
-    monkeypatch.setitem(application.COMMANDS, "gene", application.Entry("gene", "Genes.", application.PUBMED))
-    monkeypatch.setattr("entrez_kit.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
-    monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")
     monkeypatch.setenv("COLUMNS", "120")
-    call = caller(monkeypatch, capsysbinary)
-    return lambda *arguments, **more: call("gene", *arguments, **more)
+    return lambda *arguments, **more: cli("gene", *arguments, **more)
 
 
 def _envelope(done: Done) -> dict[str, Any]:

@@ -35,9 +35,8 @@ def shared_sandbox() -> Iterator[Sandbox]:
 
 
 @pytest.fixture
-def answering(shared_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def answering(shared_sandbox: Sandbox, no_waiting: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Send requests to the sandbox, wait for no slot, and work in an empty folder."""
-    monkeypatch.setattr("entrez_kit.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
     monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{shared_sandbox.url}/entrez/eutils")
     monkeypatch.setenv("ENTREZ_KIT_IDCONV_URL", f"{shared_sandbox.url}/idconv")
     monkeypatch.setenv("ENTREZ_KIT_EUROPEPMC_URL", f"{shared_sandbox.url}/europepmc")

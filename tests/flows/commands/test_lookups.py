@@ -284,3 +284,24 @@ def test_a_table_of_references_says_what_became_of_each(process: Callable[..., D
     assert "99000001" in done.out
     assert "1 of 3 matched" in done.out
     assert "bad, thin" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "flag", "other"),
+    [
+        (("check", "refs.bib", "--force"), "--force", "--fix"),
+        (("check", "refs.bib", "--force", "--dry-run"), "--force", "--fix"),
+        (("search", "crispr", "--date-type", "mdat"), "--date-type", "--min-date"),
+        (("related", "99000004", "--budget", "5"), "--budget", "--depth"),
+        (("related", "99000004", "--style", "apa"), "--style", "--type"),
+        (("fulltext", "PMC99000001", "--overflow", "outline"), "--overflow", "--max-characters"),
+        (("corpus", "sync", "fish", "--replace-term"), "--replace-term", "TERM"),
+    ],
+)
+def test_an_option_without_the_one_it_serves_is_refused_by_name(
+    cli: Cli, arguments: tuple[str, ...], flag: str, other: str
+) -> None:
+    done = cli(*arguments, "--json")
+
+    assert done.status == 2
+    assert f"{flag} does nothing without {other}" in done.err

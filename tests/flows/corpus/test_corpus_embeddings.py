@@ -3,9 +3,8 @@
 import json
 import math
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,6 +27,7 @@ from entrez_kit.corpus.embeddings import (
 from entrez_kit.doctor.local import check_configuration
 from entrez_kit.doctor.report import Notes
 from entrez_kit.errors import EmbeddingsError, Exit, LocalEmbeddingsError, NotConfigured
+from entrez_kit.sandbox.listener import LoopbackServer
 from entrez_kit.settings import Settings
 
 KEY = "sk-canary-0123456789abcdef"
@@ -142,9 +142,9 @@ class OpenAI:
             def log_message(self, *args: Any) -> None:
                 """Say nothing."""
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = LoopbackServer(Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+        self._server.start()
 
     def refuses(self, status: int, times: int = 1) -> None:
         """Refuse so many requests, the key in the answer as OpenAI sometimes has it."""
@@ -156,8 +156,7 @@ class OpenAI:
         self.script.append(lambda body: (200, change(proper(body))))
 
     def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.end()
 
 
 def proper(body: dict[str, Any]) -> dict[str, Any]:

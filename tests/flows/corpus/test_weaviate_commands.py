@@ -26,9 +26,10 @@ def double(monkeypatch: pytest.MonkeyPatch) -> Iterator[WeaviateDouble]:
 
 
 @pytest.fixture
-def run(sandbox: "Sandbox", monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(
+    sandbox: "Sandbox", no_waiting: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Run:
     """Call the program in this process, without waiting."""
-    monkeypatch.setattr("entrez_kit.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
     monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")
     main = import_module("entrez_kit.commands._app").main
 

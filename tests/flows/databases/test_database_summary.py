@@ -3,11 +3,10 @@
 import pytest
 from database_bench import Canned, KitFor, call, run, summaries_json
 
-from entrez_kit.databases.documents import parse_documents
 from entrez_kit.databases.summary import SUMMARY
 from entrez_kit.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.sandbox.server import Sandbox
-from entrez_kit.services.esummary_reply import parse_esummary
+from entrez_kit.services.esummary_reply import parse_documents, parse_esummary
 
 
 def outcomes(result: object) -> list[tuple[str, str]]:
@@ -93,7 +92,7 @@ def test_the_first_of_many_ids_are_answered_before_the_last_are_asked_for(
     with Sandbox(records=1_300, enforce_limits=False) as big:
         kit = kit_for(big)
         ids = kit.search_articles(query_term="all[sb]", max_results=1_300).pmids
-        database = {"db": "pubmed"} if method == "entrez_summary" else {"source": "pubmed", "target": "pubmed"}
+        database = {"db": "pubmed"} if method == "entrez_summary" else {"source": "pubmed", "target": "pmc"}
         items = getattr(kit.stream, method)(ids=ids, **database)
         walk = iter(items)
         first = next(walk)
@@ -115,7 +114,7 @@ def test_an_id_that_ncbi_leaves_out_is_asked_for_again_and_then_an_error() -> No
     assert isinstance(result.shortfall(), UpstreamError)
 
 
-def test_a_lost_batch_is_an_error_for_its_ids_only() -> None:
+def test_a_lost_batch_is_an_error_for_its_ids_only(no_waiting: None) -> None:
     first, second = [str(n) for n in range(1, 201)], [str(n) for n in range(201, 301)]
     services = Canned(esummary=[UpstreamError("broke"), summaries_json(second)])
     result = run(services, SUMMARY, db="gene", ids=[*first, *second])

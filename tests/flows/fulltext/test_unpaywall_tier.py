@@ -9,9 +9,11 @@ import pytest
 from papers import encrypted, pdf_of, prose
 
 from entrez_kit import EntrezKit
+from entrez_kit.errors import EntrezKitError
 from entrez_kit.fulltext import unpaywall_tier as module
 from entrez_kit.fulltext.models import UnpaywallArticle
-from entrez_kit.fulltext.unpaywall_tier import NoCopy, fetch_open_access
+from entrez_kit.fulltext.trail import Answer
+from entrez_kit.fulltext.unpaywall_tier import fetch_open_access
 from entrez_kit.sandbox.replies import HTML, JSON, SandboxReply
 from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.server import Sandbox
@@ -71,10 +73,10 @@ def fetched(kit: EntrezKit) -> UnpaywallArticle:
     return found
 
 
-def missed(kit: EntrezKit, doi: str = DOI) -> NoCopy:
+def missed(kit: EntrezKit, doi: str = DOI) -> Answer:
     """Return why there is no copy."""
     found = fetch_open_access(kit.services, doi)
-    assert isinstance(found, NoCopy), found
+    assert isinstance(found, Answer), found
     return found
 
 
@@ -138,8 +140,8 @@ def test_what_was_wrong_with_a_pdf_is_recorded(sandbox: Sandbox, kit_for: KitFor
     found = missed(kit_for(sandbox))
 
     assert found.outcome == "parse-failed"
-    assert "/publisher/a.pdf is neither a PDF nor a page (it is called application/pdf)" in found.detail
-    assert "/publisher/b.pdf is a page that keeps programs out, not the article" in found.detail
+    assert "/publisher/a.pdf is neither a PDF nor a page (it is called application/pdf)" in str(found.detail)
+    assert "/publisher/b.pdf is a page that keeps programs out, not the article" in str(found.detail)
 
 
 def test_an_article_at_the_address_of_a_pdf_is_read_as_the_page_it_is(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -175,7 +177,7 @@ def test_no_more_than_four_addresses_are_asked(sandbox: Sandbox, kit_for: KitFor
 
     assert publisher.asked == ["a.pdf", "a", "b.pdf", "b"]
     assert found.outcome == "fetch-failed"
-    assert found.detail.count("status 404") == 4
+    assert str(found.detail).count("status 404") == 4
 
 
 def test_a_page_about_the_article_leads_to_the_pdf_it_names(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -216,8 +218,8 @@ def test_an_abstract_is_not_passed_off_as_the_article(sandbox: Sandbox, kit_for:
     found = missed(kit_for(sandbox))
 
     assert found.outcome == "parse-failed"
-    assert "is a page about the article (151 words), not the article" in found.detail
-    assert "named.pdf gave no page: status 404" in found.detail
+    assert "is a page about the article (151 words), not the article" in str(found.detail)
+    assert "named.pdf gave no page: status 404" in str(found.detail)
 
 
 def test_pmcs_own_pages_are_asked_last(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -242,14 +244,14 @@ def test_an_article_without_a_copy_says_so(
     publisher = Publisher(sandbox, {})
     publisher.record = {"doi": DOI, **record}
 
-    assert missed(kit_for(sandbox)) == NoCopy("no-oa", detail)
+    assert missed(kit_for(sandbox)) == Answer("no-oa", detail)
 
 
 def test_what_unpaywall_does_not_know_or_take_is_no_copy(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
 
-    assert missed(kit, "10.5555/unknown.1") == NoCopy("no-oa", "DOI unknown to Unpaywall")
-    assert missed(kit, "11.5555/no.doi") == NoCopy("no-oa", "Invalid DOI format")
+    assert missed(kit, "10.5555/unknown.1") == Answer("no-oa", "DOI unknown to Unpaywall")
+    assert missed(kit, "11.5555/no.doi") == Answer("no-oa", "Invalid DOI format")
 
 
 def test_a_tier_without_an_email_is_not_attempted(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -263,23 +265,27 @@ def test_a_tier_without_an_email_is_not_attempted(sandbox: Sandbox, kit_for: Kit
 
 def test_an_unpaywall_that_is_down_is_a_service_error_that_may_pass(sandbox: Sandbox, kit_for: KitFor) -> None:
     sandbox.fail_next("500", "unpaywall", times=20)
-    found = missed(kit_for(sandbox, ncbi_max_retries=1))
+    kit = kit_for(sandbox, ncbi_max_retries=1)
+    found = missed(kit)
+    with pytest.raises(EntrezKitError) as caught:
+        kit.services.unpaywall.location(DOI)
 
     assert found.outcome == "service-error"
-    assert found.error is not None
-    assert found.error.retryable
-    assert "Unpaywall" in found.detail
+    assert caught.value.retryable
+    assert "Unpaywall" in str(found.detail)
 
 
 def test_an_email_unpaywall_refuses_is_a_service_error_that_stays(sandbox: Sandbox, kit_for: KitFor) -> None:
-    found = missed(kit_for(sandbox, unpaywall_email="me@example.com"), "10.5555/ekit.2025.0010")
+    kit = kit_for(sandbox, unpaywall_email="me@example.com")
+    found = missed(kit, "10.5555/ekit.2025.0010")
+    with pytest.raises(EntrezKitError) as caught:
+        kit.services.unpaywall.location("10.5555/ekit.2025.0010")
 
     assert (found.outcome, found.detail) == (
         "service-error",
         "Unpaywall does not accept the address in UNPAYWALL_EMAIL",
     )
-    assert found.error is not None
-    assert not found.error.retryable
+    assert not caught.value.retryable
 
 
 def test_copies_inside_are_not_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -288,7 +294,7 @@ def test_copies_inside_are_not_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
     found = missed(kit_for(sandbox))
 
     assert found.outcome == "fetch-failed"
-    assert found.detail.count("is not asked") == 3
+    assert str(found.detail).count("is not asked") == 3
 
 
 def test_all_copies_together_have_one_time_limit(
@@ -318,7 +324,7 @@ def test_offline_nothing_is_fetched(sandbox: Sandbox, kit_for: KitFor) -> None:
     found = missed(kit_for(sandbox, offline=True))
 
     assert found.outcome == "fetch-failed"
-    assert "offline mode" in found.detail
+    assert "offline mode" in str(found.detail)
 
 
 def test_the_candidates_are_each_named_once() -> None:

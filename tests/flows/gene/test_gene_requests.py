@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gene_bench import Genes, record, serve_genes
+from gene_bench import Genes, record
 
 from entrez_kit import EntrezKit, load_settings
+from entrez_kit.sandbox.gene import GeneDatabase
 from entrez_kit.sandbox.server import Sandbox
 
 INVENTED = [record(number, f"ABC{number}") for number in range(990_000_100, 990_000_120)]
@@ -25,7 +26,7 @@ def _strict(tmp_path: Path) -> Callable[..., Any]:
     @contextmanager
     def build(**overrides: Any) -> Iterator[Genes]:
         with Sandbox(enforce_limits=True) as sandbox:
-            serve_genes(sandbox, INVENTED)
+            sandbox.register(GeneDatabase(sandbox.corpus, INVENTED))
             settings = load_settings({"home": tmp_path / "home", **overrides}).with_sandbox(sandbox.url)
             with EntrezKit(replace(settings, state_dir=tmp_path / "state")) as kit:
                 yield Genes(kit, sandbox)

@@ -50,7 +50,7 @@ def test_only_who_asked_for_the_demo_is_told() -> None:
     assert Settings(demo=True).with_sandbox(url).demo_warning == DEMO_WARNING
 
 
-def test_python_is_told_too_whether_a_page_or_all_was_asked_for() -> None:
+def test_python_is_told_too_whether_a_page_or_all_was_asked_for(no_waiting: None) -> None:
     with EntrezKit(demo=True) as kit:
         found = kit.search_articles(query_term="crispr")
         whole = kit.search_all(query_term="crispr")
@@ -62,7 +62,7 @@ def test_python_is_told_too_whether_a_page_or_all_was_asked_for() -> None:
     assert [warning.message for warning in stream.warnings].count(DEMO_WARNING) == 1
 
 
-def test_stderr_says_it_once_whatever_quiet_says(alone: Cli) -> None:
+def test_stderr_says_it_once_whatever_quiet_says(alone: Cli, no_waiting: None) -> None:
     for form in ("table", "csv", "json", "jsonl"):
         done = alone("--demo", "-q", "search", "crispr", "-n", "1", "-f", form)
 

@@ -5,15 +5,15 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 from serving import ServicesFor, connected, error_of
 
 from entrez_kit import logs
+from entrez_kit.sandbox.listener import LoopbackServer
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.telemetry import line_ids, set_up_exporter
 from entrez_kit.settings import load_settings
@@ -199,16 +199,15 @@ class Collector:
                 """Say nothing."""
 
         self.received = received
-        self._server = HTTPServer(("127.0.0.1", 0), Handler)
+        self._server = LoopbackServer(Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
     def __enter__(self) -> "Collector":
-        Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+        self._server.start()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.end()
 
 
 @pytest.mark.process

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 from examples import EXAMPLES
-from serving import Json, structured
+from serving import Json, connected, structured
 
 from entrez_kit.catalogue import OPERATIONS
 from entrez_kit.operation import Operation
+from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
-from entrez_kit.server.tools import Toolbox
+from entrez_kit.server.portions import DEFAULT_LIMIT, size_of
+from entrez_kit.server.tools import TOOLSETS, Toolbox
 
 WRONG: dict[str, list[Any]] = {
     "string": [{"a": 1}, ["x", "y"]],
@@ -20,6 +22,7 @@ WRONG: dict[str, list[Any]] = {
     "boolean": ["perhaps"],
     "object": ["x", {"nonsense": 1}],
 }
+IDS = {"pmids", "pmcids", "dois"}
 OF_A_TERMINAL = re.compile(r"entrez-kit |(?<!\S)-{1,2}[a-z]|kit\.|terminal")
 
 
@@ -51,6 +54,49 @@ def test_every_wrong_argument_is_named_in_words_of_tools(
         assert not OF_A_TERMINAL.search(json.dumps(said)), said
         assert said[1], arguments
     assert refused >= 2 or not schema["properties"]
+
+
+@pytest.mark.long
+@pytest.mark.anyio
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+async def test_what_is_given_is_never_repeated_at_length(
+    services: ServerServices, operation: Operation[Any, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    example = EXAMPLES[operation.name][0][1]
+    long = f"10.1000/{'y' * 50_000}"
+    refused = 0
+    async with connected(services, Options(toolsets=TOOLSETS)) as client:
+        shown = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}[operation.name]
+        for name, part in shown["properties"].items():
+            good = {other: value for other, value in example.items() if {name, other} - IDS or name == other}
+            inner = part.get("items", part).get("properties", {})
+            given: Any = dict.fromkeys(inner, long) if inner else long
+            result = await client.call_tool(operation.name, {**good, name: [given] if "items" in part else given})
+            reply = structured(result)
+            error = reply.get("error") or reply.get("incomplete")
+            if error:
+                refused += 1
+                assert size_of(error) < 10_000, name
+            assert size_of(reply) <= DEFAULT_LIMIT, name
+
+    assert refused or operation.name == "corpus_checkpoint_get", "which takes any key"
+    assert max((len(record.getMessage()) for record in caplog.records), default=0) < 10_000
+
+
+async def entrez_summary_of(services: ServerServices, ids: list[str]) -> Json:
+    async with connected(services, Options(toolsets=TOOLSETS)) as client:
+        reply = structured(await client.call_tool("entrez_summary", {"db": "taxonomy", "ids": ids}))
+    lacks: Json = reply["incomplete"]
+    return lacks
+
+
+@pytest.mark.anyio
+async def test_what_is_no_id_is_not_said_to_have_no_record(services: ServerServices) -> None:
+    neither = await entrez_summary_of(services, ["abc", "99999999"])
+    beside = await entrez_summary_of(services, ["abc", "9606"])
+
+    assert neither["message"] == "taxonomy has no record 99999999. No ids of taxonomy: abc."
+    assert beside["message"] == "No ids of taxonomy: abc."
 
 
 def _never(operation: Operation[Any, Any], services: object, request: object) -> Any:

@@ -2,11 +2,13 @@
 
 import itertools
 import json
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from services_bench import Bench
 
 from entrez_kit import EntrezKit
 from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured, UpstreamError
@@ -16,6 +18,7 @@ from entrez_kit.operation import execute
 from entrez_kit.sandbox.replies import SandboxReply, document
 from entrez_kit.sandbox.requesting import SandboxRequest, SandboxState
 from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.transport.call import Call
 
 KitFor = Callable[..., EntrezKit]
 
@@ -403,3 +406,28 @@ def test_errors_of_the_request_have_one_code(kit: EntrezKit) -> None:
         kit.europepmc_search(query="x", cursor="AoIIP4ZawSg1MzEyODI1MA==")
 
     assert caught.value.code == "INVALID_INPUT"
+
+
+# Pages ahead
+
+
+def test_the_next_page_is_asked_for_while_one_is_used_and_no_page_that_nobody_wants() -> None:
+    def page(call: Call) -> bytes:
+        number = {"*": 1, "two": 2, "three": 3}[call.param("cursorMark") or ""]
+        begun[number].set()
+        records = [{"id": f"{number}{place}", "source": "MED"} for place in range(2)]
+        following = {1: "two", 2: "three", 3: "four"}[number]
+        listed = {"hitCount": 9, "nextCursorMark": following, "resultList": {"result": records}}
+        return json.dumps(listed).encode()
+
+    begun = {number: threading.Event() for number in (1, 2, 3)}
+    bench = Bench({"europepmc/search": page})
+    records = iter(
+        EUROPEPMC_SEARCH.stream(bench.services(), {"query": "x", "page_size": 2, "max_results": 5, "sources": ["MED"]})
+    )
+
+    assert next(records).epmc_id == "10"
+    assert begun[2].wait(20)
+    assert not begun[3].is_set()  # its cursor stands in the second page, which nobody has looked at yet
+    assert [record.epmc_id for record in records] == ["11", "20", "21", "30"]
+    assert [call.param("pageSize") for call in bench.calls] == ["2", "2", "1"]

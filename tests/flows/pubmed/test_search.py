@@ -140,8 +140,11 @@ def test_more_than_pubmed_shows_is_said_and_search_all_retrieves_it(kit_for: Kit
     assert steps[-1] == (25_000, 25_000)
 
 
-def test_the_first_of_many_pmids_come_before_the_last_are_asked_for(kit_for: KitFor) -> None:
-    with Sandbox(records=40_000, enforce_limits=False) as big:
+def test_the_first_of_many_pmids_come_before_the_last_are_asked_for(
+    kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("entrez_kit.services.eutils.most_in_flight", lambda settings, service: 1)
+    with Sandbox(records=25_000, enforce_limits=False) as big:
         hits = kit_for(big).stream.search_articles(query_term="all[sb]", retrieve_all=True, fetch_brief_summaries=2)
         assert big.requests() == 0
         walk = iter(hits)

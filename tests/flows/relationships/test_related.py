@@ -307,7 +307,9 @@ def test_scores_that_never_come_are_given_up_within_their_own_time(
     assert result.shortfall() is None
 
 
-def test_the_wait_for_a_slot_counts_as_well(sandbox: Sandbox, tmp_path: Path, monkeypatch: Any) -> None:
+def test_the_wait_for_a_slot_counts_as_well(
+    sandbox: Sandbox, leaping_clock: None, tmp_path: Path, monkeypatch: Any
+) -> None:
     wedged(monkeypatch, 300)
     with EntrezKit(sandbox.settings(tmp_path, ncbi_request_delay_ms=900)) as kit:
         kit.eutils.einfo(db="pubmed")  # the next slot is 0.9 seconds away, later than the scores may take

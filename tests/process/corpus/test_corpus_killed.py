@@ -97,7 +97,7 @@ while status:
             if not left[0]:
                 os.kill(os.getpid(), signal.SIGKILL)
         connection = sqlite3.connect(place, isolation_level=None)
-        connection.set_progress_handler(step, 200)
+        connection.set_progress_handler(step, int(sys.argv[3]))
         prepare(connection)
         os._exit(0)
     status = os.waitpid(child, 0)[1]
@@ -108,10 +108,14 @@ print(json.dumps(killed))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-@pytest.mark.parametrize("older", ["corpus-format-2.db.gz", "corpus-format-4.db.gz"])
-def test_a_corpus_whose_migration_is_killed_at_any_moment_opens_and_has_everything(older: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("older", "every"), [("corpus-format-2.db.gz", 200), ("corpus-format-4.db.gz", 200), ("corpus-format-6.db.gz", 20)]
+)
+def test_a_corpus_whose_migration_is_killed_at_any_moment_opens_and_has_everything(
+    older: str, every: int, tmp_path: Path
+) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", MIGRATION, str(tmp_path / "killed"), str(DATA / older)],
+        [sys.executable, "-c", MIGRATION, str(tmp_path / "killed"), str(DATA / older), str(every)],
         env={**os.environ, "PYTHONPATH": str(SUPPORT)},
         capture_output=True,
         text=True,

@@ -215,6 +215,49 @@ def test_kept_events_are_bounded() -> None:
     assert events.size == 10 * SIZE_OF_NONE
 
 
+def test_a_stream_goes_on_after_any_of_its_events_and_sees_no_others() -> None:
+    from mcp_types import JSONRPCNotification, JSONRPCResponse
+
+    from entrez_kit.server.events import SIZE_OF_NONE, Events, SessionEvents
+
+    news = JSONRPCNotification(jsonrpc="2.0", method="notifications/progress")
+    answer = JSONRPCResponse(jsonrpc="2.0", id=1, result={})
+
+    async def resume() -> tuple[list[Any], list[Any]]:
+        kept = Events(most=20 * SIZE_OF_NONE)
+        session, other = SessionEvents(kept), SessionEvents(kept)
+        first = await session.store_event("1", None)
+        ids = [await session.store_event("1", news) for _ in range(3)]
+        await session.store_event("2", news)
+        await other.store_event("1", news)
+        whole: list[Any] = []
+        late: list[Any] = []
+
+        async def note(event: Any) -> None:
+            whole.append((event.event_id, event.message))
+
+        async def note_late(event: Any) -> None:
+            late.append(event.message)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(session.replay_events_after, first, note)
+            tasks.start_soon(session.replay_events_after, ids[1], note_late)
+            await anyio.wait_all_tasks_blocked()
+            assert [number for number, _ in whole] == ids
+            for _ in range(40):  # what is forgotten meanwhile was sent
+                await other.store_event("3", None)
+            ids.append(await session.store_event("1", answer))
+        assert [number for number, _ in whole] == ids
+        await session.replay_events_after(ids[-1], note)
+        await session.replay_events_after("no number", note)
+        return whole, late
+
+    whole, late = anyio.run(resume)
+
+    assert [message for _, message in whole] == [news] * 3 + [answer]
+    assert late == [news, answer]
+
+
 # Refused: who asks
 
 

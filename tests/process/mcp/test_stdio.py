@@ -213,12 +213,18 @@ def test_a_call_under_way_does_not_hold_up_the_end(host_for: HostFor, number: si
 
 
 def test_a_host_that_stops_reading_does_not_hold_up_the_end(host_for: HostFor) -> None:
+    import fcntl
+    import termios
+
     host = host_for()
     host.greet()
     for _ in range(60):  # more than a pipe holds
         host.send("tools/list")
-    time.sleep(1.0)
     assert host.process.stdout is not None
+    waiting = bytearray(4)
+    while int.from_bytes(waiting, sys.byteorder) < 60_000:
+        time.sleep(0.01)
+        fcntl.ioctl(host.process.stdout, termios.FIONREAD, waiting)
     started = time.monotonic()
     host.process.send_signal(signal.SIGTERM)
     host.process.wait(10)

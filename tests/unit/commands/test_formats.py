@@ -21,12 +21,14 @@ class Sink:
 
     def __init__(self) -> None:
         self.text = ""
+        self.handed_over: list[str] = []
 
     def data(self, content: str | bytes) -> None:
         self.text += content if isinstance(content, str) else content.decode()
 
     def flush(self) -> None:
-        """Hold nothing back."""
+        """Note what a reader has by now."""
+        self.handed_over.append(self.text)
 
 
 RECORD = {
@@ -145,6 +147,26 @@ def test_a_document_written_record_by_record_is_the_document(module: Module, num
 
         assert sink.text == documents.json_text(result) + "\n"
         assert json.loads(sink.text) == result.model_dump(mode="json")
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "tsv", "ids", "md"])
+def test_every_format_of_single_records_hands_each_over_at_once(module: Module, form: str) -> None:
+    formats, fields = module("_formats"), module("_formats.fields")
+    view = formats.View(
+        table=lambda result, console: "",
+        records=lambda outcome: [outcome],
+        columns={"pmid": lambda record: record["pmid"]},
+        records_key="",
+        page=lambda record: str(record["pmid"]),
+    )
+    sink = Sink()
+    plan = module("_state").Plan(form, (), None)
+    writer = formats.writer_for(plan, view, fields.DocumentPaths(sample=[RECORD]), sink, None)
+
+    writer.begin()
+    for number in (1, 2, 3):
+        writer.outcome({"pmid": f"number {number}"})
+        assert f"number {number}" in sink.handed_over[-1]
 
 
 def test_rows_are_one_line_each_and_quoted_where_needed(module: Module) -> None:

@@ -1,8 +1,10 @@
 """Words about records: names, sources, banners, Markdown."""
 
+import io
 from typing import Any
 
 import pytest
+from rich.console import Console
 from terminal import Module
 
 from entrez_kit.pubmed.standing import standing_of
@@ -162,3 +164,16 @@ def test_mesh_terms_mark_their_major_topics(module: Module) -> None:
     }
 
     assert module("_views.markdown").mesh_term(term) == "Anemia, Sickle Cell/genetics*/therapy"
+
+
+@pytest.mark.parametrize(("width", "one_line"), [(60, True), (24, False)])
+def test_a_row_becomes_lines_where_a_date_would_be_broken(module: Module, width: int, one_line: bool) -> None:
+    tables = module("_views.tables")
+    table = tables.Listing("Key", tables.number("Records"), "Followed to")
+    table.row("demo", "73", "2026-03-06")
+    shown = io.StringIO()
+    Console(width=width, file=shown).print(table)
+    lines = shown.getvalue().splitlines()
+
+    assert any("2026-03-06" in line and ("demo" in line) is one_line for line in lines)
+    assert all(any(name in line for line in lines) for name in ("Key", "Records", "Followed to"))

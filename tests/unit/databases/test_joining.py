@@ -4,9 +4,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from entrez_kit.databases.fetch import joined
+from entrez_kit.databases.fetch import JoinedReplies
 
 PROLOG = b'<?xml version="1.0"?>\n<!DOCTYPE GBSet PUBLIC "a" "b">\n'
+
+
+def joined(parts: list[bytes]) -> tuple[bytes, bool]:
+    text = JoinedReplies()
+    pieces = [*map(text.add, (part.decode() for part in parts)), text.end()]
+    return "".join(pieces).encode(), text.whole
 
 
 def test_one_reply_is_passed_on_byte_for_byte() -> None:

@@ -52,7 +52,7 @@ def test_articles_come_in_the_order_of_the_ids_and_the_same_id_twice_comes_twice
     result = bench.fetch(pmcids=["PMC3", "1", "pmc2.4", "PMC3"])
 
     assert [article.pmcid for article in result.articles] == ["PMC3", "PMC1", "PMC2", "PMC3"]
-    assert [ids_of(call) for call in bench.calls] == [["3", "1", "2"]]
+    assert [ids_of(call) for call in bench.sent("eutils")] == [["3", "1", "2"]]
 
 
 def test_one_bad_article_does_not_sink_the_others() -> None:
@@ -100,7 +100,7 @@ def test_more_than_five_articles_are_asked_for_by_post() -> None:
     for count, method in ((5, "GET"), (6, "POST")):
         bench = Bench({"eutils/efetch/pmc": pmc()})
         bench.fetch(pmcids=[str(number) for number in range(1, count + 1)])
-        assert [call.method for call in bench.calls] == [method]
+        assert [call.method for call in bench.sent("eutils")] == [method]
 
 
 def test_more_ids_than_fit_a_batch_are_asked_for_in_batches() -> None:
@@ -202,7 +202,7 @@ def test_a_text_says_how_the_work_stands_asked_in_one_request() -> None:
 
 
 def test_what_depends_on_no_text_is_asked_while_pmc_is_asked_for_it() -> None:
-    together = threading.Barrier(3, timeout=20)
+    together = threading.Barrier(4, timeout=20)
 
     def beside(answer: Any) -> Any:
         def wait(call: Call) -> bytes:
@@ -218,6 +218,7 @@ def test_what_depends_on_no_text_is_asked_while_pmc_is_asked_for_it() -> None:
             "idconv/idconv": lambda call: converted({"requested-id": "1", "pmid": 1, "pmcid": "PMC1"}),
             "eutils/esummary/pubmed": beside(lambda call: json.dumps({"result": {"uids": ids_of(call)}}).encode()),
             "eutils/efetch/pmc": beside(pmc()),
+            "pmc_oa/list": beside(nothing_listed),
             "europepmc/search": beside(lambda call: hits()),
         }
     )
@@ -225,6 +226,62 @@ def test_what_depends_on_no_text_is_asked_while_pmc_is_asked_for_it() -> None:
 
     assert [article.pmid for article in result.articles] == ["1"]
     assert not together.broken
+
+
+def test_no_text_is_fetched_before_the_sources_in_front_of_it_have_said_no() -> None:
+    """Who has what is asked early; a text is large, and that of an earlier source wins."""
+    listed = b"<ListBucketResult><CommonPrefixes><Prefix>PMC1.1/</Prefix></CommonPrefixes></ListBucketResult>"
+    bench = Bench(
+        {
+            "idconv/idconv": lambda call: converted({"requested-id": "1", "pmid": 1, "pmcid": "PMC1"}),
+            "eutils/efetch/pmc": pmc(),
+            "pmc_oa/list": answering(listed),
+            "europepmc/search": lambda call: hits({"id": "1", "source": "MED", "pmid": "1", "pmcid": "PMC1"}),
+        }
+    )
+    bench.fetch(pmids=["1", "2"])
+
+    assert {call.endpoint for call in (*bench.sent("pmc_oa"), *bench.sent("europepmc"))} <= {"list", "search"}
+
+
+def test_europe_pmc_is_searched_once_for_all_articles_and_each_gets_its_own_record() -> None:
+    bench = Bench(
+        {
+            "idconv/idconv": lambda call: converted(),
+            "europepmc/search": lambda call: hits(
+                {"id": "3", "source": "MED", "pmid": "3", "pmcid": "PMC30"},
+                {"id": "1", "source": "MED", "pmid": "1", "pmcid": "PMC10"},
+            ),
+            "europepmc/fullTextXML": lambda call: jats(call.url.split("/")[-2]).encode(),
+        }
+    )
+    result = bench.fetch(bench.services(unpaywall_email=None), pmids=["1", "2", "3"])
+
+    assert [article.pmcid for article in result.articles] == ["PMC10", "PMC30"]
+    assert [missed.id for missed in result.unavailable] == ["2"]
+    searches = [call for call in bench.sent("europepmc") if call.endpoint == "search"]
+    assert [call.param("query") for call in searches] == [
+        "(EXT_ID:1 AND SRC:MED) OR (EXT_ID:2 AND SRC:MED) OR (EXT_ID:3 AND SRC:MED)"
+    ]
+
+
+def test_an_id_that_europe_pmc_refuses_does_not_sink_the_others() -> None:
+    def search(call: Call) -> bytes:
+        if "10.1000/odd" in (call.param("query") or ""):
+            raise InvalidInput("Invalid query.")
+        return hits({"id": "2", "source": "MED", "doi": "10.1000/x", "pmcid": "PMC5"})
+
+    bench = Bench(
+        {
+            "idconv/idconv": lambda call: converted(),
+            "europepmc/search": search,
+            "europepmc/fullTextXML": lambda call: jats("PMC5").encode(),
+        }
+    )
+    result = bench.fetch(bench.services(unpaywall_email=None), dois=["10.1000/odd", "10.1000/x"])
+
+    assert [getattr(article, "pmcid", None) for article in result.articles] == ["PMC5"]
+    assert [(missed.id, missed.tried_tiers[1].outcome) for missed in result.unavailable] == [("10.1000/odd", "miss")]
 
 
 def test_how_works_stand_is_not_asked_before_there_is_a_text_where_pmc_has_none_of_them() -> None:

@@ -4,20 +4,21 @@ import time
 
 import pytest
 
-from entrez_kit.fulltext.jats.body import Node
-from entrez_kit.fulltext.models import OverflowMode
+from entrez_kit.fulltext.models import OverflowMode, Section
 from entrez_kit.fulltext.selection import Selection, characters, cut, select
 
+STATISTICS = Section(title="Statistical Analysis", text="s" * 40)
+CELLS = Section(title="Cells", label="2.1", text="c" * 200, subsections=[STATISTICS])
 ARTICLE = [
-    Node("Introduction", "1", ["i" * 100]),
-    Node(
-        "Methods",
-        "2",
-        ["m" * 50],
-        [Node("Cells", "2.1", ["c" * 200], [Node("Statistical Analysis", blocks=["s" * 40])]), Node("Ethics", "2.2")],
+    Section(title="Introduction", label="1", text="i" * 100),
+    Section(
+        title="Methods",
+        label="2",
+        text="m" * 50,
+        subsections=[CELLS, Section(title="Ethics", label="2.2", text="")],
     ),
-    Node(blocks=["u" * 10]),
-    Node("Results", "3", ["r" * 300]),
+    Section(text="u" * 10),
+    Section(title="Results", label="3", text="r" * 300),
 ]
 
 
@@ -133,7 +134,8 @@ def test_a_budget_reaches_as_deep_as_the_headings() -> None:
 
 @pytest.mark.long
 def test_an_article_of_very_many_parts_is_cut_in_proportion() -> None:
-    many = [Node("Part", blocks=["w" * 20], nodes=[Node("Deeper", blocks=["w" * 20]) for _ in range(40)])] * 3_000
+    deeper = [Section(title="Deeper", text="w" * 20) for _ in range(40)]
+    many = [Section(title="Part", text="w" * 20, subsections=deeper)] * 3_000
     for mode in ("truncate", "outline"):
         started = time.process_time()
         selected = select(many, Selection(max_characters=600_000, overflow_mode=mode))

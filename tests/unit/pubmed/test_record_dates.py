@@ -47,6 +47,19 @@ def test_a_step_of_the_history_is_read_as_far_as_it_exists(
     assert first.model_dump() == last.model_dump() == {"status": "received", "year": 2020, "month": 2, "day": 3}
 
 
+@pytest.mark.parametrize("day", ["3", "30", "0"])
+@pytest.mark.parametrize("blank", ["", "\n  "])
+def test_a_history_is_the_same_whether_its_bytes_or_its_elements_are_read(day: str, blank: str) -> None:
+    parts = [*USUAL[:2], ("Day", day), ("Hour", "6"), ("Minute", "75")]
+    history = f"{blank}{_element('PubMedPubDate', USUAL)}{blank}{_element('PubMedPubDate', parts)}{blank}"
+
+    quick = _article(history=history)
+    careful = _article(history=f"{history}<!-- <hidden> -->")
+
+    assert len(quick.history) == 2
+    assert quick.model_dump_json() == careful.model_dump_json()
+
+
 @pytest.mark.parametrize(
     ("parts", "expected"),
     [

@@ -1,0 +1,241 @@
+"""Neighbours: a graph over the vectors of a large corpus, which a search walks to those nearest to a query.
+
+Past ``vector_index.MANY`` vectors to compare every one takes longer than anybody should wait. The graph (HNSW:
+Y. Malkov and D. Yashunin, "Efficient and robust approximate nearest neighbor search using Hierarchical Navigable Small
+World graphs", IEEE TPAMI 42(4), 2020) finds nearly all of the nearest; the library usearch makes it, where that is
+installed. It lies in a file beside the corpus, which a search maps and reads some pages of.
+
+The table ``vector_graphs`` names the file, its checksum, and the last block of the index that is in it. A new file
+is written under a name of its own before the table names it, so that one that was left unfinished is never read. What
+came after that block is compared vector by vector, and what the graph finds is compared once more with the vectors as
+they are now: so one that was deleted or changed since then is not found as it was. A file that is missing, damaged or
+of another library is passed over until it is made anew.
+"""
+
+import os
+import secrets
+import sqlite3
+import stat
+import zlib
+from contextlib import suppress
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from entrez_kit import tracing
+from entrez_kit.corpus.search import vector_index
+from entrez_kit.corpus.search.quantized import Floats
+from entrez_kit.errors import StoreError
+from entrez_kit.private_files import is_foreign, open_private
+
+if TYPE_CHECKING:
+    from entrez_kit.corpus.store.store import Store
+
+FEWEST_ASKED: Final = 240
+"""Passages that the graph is asked for at least: the more, the surer the nearest are among them."""
+BEHIND: Final = 16
+"""A graph that lacks one passage in so many is brought up to date; until then these are compared one by one."""
+GONE: Final = 4
+"""One of whose passages one in so many is gone is made anew."""
+LINKS: Final = 16
+LOOKED_AT: Final = 64
+"""Neighbours of a passage in the graph, and how many are looked at to choose them."""
+_AT_ONCE: Final = 1 << 20
+_GREATEST: Final = 127
+
+
+class Graph(NamedTuple):
+    """A graph as it is searched; ``block`` is the last block of the index that is in it."""
+
+    block: int
+    index: Any
+
+    def near(self, vector: Floats, count: int) -> NDArray[np.int64]:
+        """Return passages that are nearest to a vector, as far as the graph finds them."""
+        found: NDArray[np.int64] = self.index.search(_codes(vector), count).keys.astype(np.int64)
+        return found
+
+
+class _File(NamedTuple):
+    """What the table says of a graph's file."""
+
+    block: int
+    passages: int
+    file: str
+    made_by: str
+    size: int
+    checksum: int
+    modified: int
+
+
+def graph_of(connection: sqlite3.Connection, model: str, dim: int) -> Graph | None:
+    """Return the graph of a model's vectors; None where there is none that can be used."""
+    known = _known(connection, model, dim)
+    place = _place(connection)
+    if known is None or place is None or find_spec("usearch") is None:
+        return None
+    path = place.parent / known.file
+    if path.parent != place.parent or not path.name.startswith(f"{place.name}.graph-"):
+        return None
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    if not stat.S_ISREG(found.st_mode) or is_foreign(found):
+        return None
+    index = _mapped(path, dim, known, (found.st_ino, found.st_size, found.st_mtime_ns))
+    return None if index is None else Graph(known.block, index)
+
+
+def keep_up(store: "Store", model: str) -> None:
+    """Make the graph of a model's vectors where there are many, or bring it up to date where it lags far behind.
+
+    Without usearch, while another process is at it, or where there is no room for the file, searches compare every
+    vector.
+    """
+    from entrez_kit.corpus.store.database import alone
+
+    with store.reading() as connection:
+        dim = vector_index.dimensions(connection).get(model)
+        if dim is None or find_spec("usearch") is None or not _lags(connection, model, dim):
+            return
+    try:
+        with alone(store.path, "graph", "is being given a graph by another process", "graph_running", ""):
+            _renew(store, model, dim)
+    except StoreError as exc:
+        if exc.reason != "graph_running":
+            raise
+
+
+def _known(connection: sqlite3.Connection, model: str, dim: int) -> _File | None:
+    row = connection.execute(
+        f"SELECT {', '.join(_File._fields)} FROM vector_graphs WHERE model = ? AND dim = ?", (model, dim)
+    ).fetchone()
+    return None if row is None else _File(*row)
+
+
+def _place(connection: sqlite3.Connection) -> Path | None:
+    """Return the corpus file; None for one in memory."""
+    name = connection.execute("PRAGMA database_list").fetchone()[2]
+    return Path(name) if name else None
+
+
+def _lags(connection: sqlite3.Connection, model: str, dim: int) -> bool:
+    known = _known(connection, model, dim)
+    since = known.block if known is not None and graph_of(connection, model, dim) is not None else 0
+    passages, fresh = connection.execute(
+        "SELECT coalesce(sum(passages), 0), coalesce(sum(passages) FILTER (WHERE block > ?), 0) FROM vector_blocks "
+        "WHERE model = ?",
+        (since, model),
+    ).fetchone()
+    if passages < vector_index.MANY:
+        return False
+    gone = known.passages - (passages - fresh) if known is not None else 0
+    return bool(fresh * BEHIND > passages or gone * GONE > passages)
+
+
+@lru_cache(maxsize=2)
+def _mapped(path: Path, dim: int, known: _File, found: tuple[int, int, int]) -> Any:
+    """Return the graph in a file; None where it is not as it was written.
+
+    The file is mapped, not read, so a damaged one would end the process: one that was touched is summed up first.
+    """
+    from usearch.index import Index
+
+    _, size, modified = found
+    if known.made_by != _library() or known.size != size:
+        return None
+    try:
+        if modified != known.modified and _checksum(path) != known.checksum:
+            return None
+        index = Index.restore(str(path), view=True)
+    except Exception:  # the library raises what its compiled part does
+        return None
+    return index if index is not None and (index.ndim, len(index)) == (dim, known.passages) else None
+
+
+def _checksum(path: Path) -> int:
+    total = 0
+    with path.open("rb") as file:
+        while part := file.read(_AT_ONCE):
+            total = zlib.crc32(part, total)
+    return total
+
+
+def _library() -> str:
+    import usearch
+
+    return f"usearch {usearch.__version__}"
+
+
+def _codes(vectors: Floats) -> NDArray[np.int8]:
+    """Round numbers from -1 to 1 to 8 bits; the graph needs to know no more of them."""
+    codes: NDArray[np.int8] = np.rint(vectors * np.float32(_GREATEST)).astype(np.int8)
+    return codes
+
+
+# Making it -----------------------------------------------------------------------------------------------------------
+
+
+def _renew(store: "Store", model: str, dim: int) -> None:
+    """Write a graph of the vectors as they are, let the table name it when it is whole, and drop all other files."""
+    with store.reading() as connection:
+        known = _known(connection, model, dim)
+        before = graph_of(connection, model, dim)
+        index, block = _grown(connection, model, dim, None if known is None or before is None else known, store.path)
+    path = store.path.with_name(f"{store.path.name}.graph-{secrets.token_hex(8)}")
+    try:
+        os.close(open_private(path))
+        index.save(str(path))
+        checksum, found = _checksum(path), path.stat()
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+    except (OSError, RuntimeError):  # no room for it: the library says so in an error without a kind
+        with suppress(OSError):
+            path.unlink()
+        return
+    written = _File(block, len(index), path.name, _library(), found.st_size, checksum, found.st_mtime_ns)
+    with store.writing() as connection:
+        connection.execute(
+            f"INSERT OR REPLACE INTO vector_graphs (model, dim, {', '.join(_File._fields)}) "
+            f"SELECT ?, ?{', ?' * len(_File._fields)} "
+            "WHERE EXISTS (SELECT 1 FROM vector_blocks WHERE model = ? AND dim = ?)",  # not dropped meanwhile
+            (model, dim, *written, model, dim),
+        )
+        named = {row[0] for row in connection.execute("SELECT file FROM vector_graphs")}
+    for other in store.path.parent.glob(f"{store.path.name}.graph-*"):
+        if other.name not in named:
+            with suppress(OSError):  # where files in use cannot be removed, next time
+                other.unlink()
+
+
+def _grown(connection: sqlite3.Connection, model: str, dim: int, known: _File | None, path: Path) -> tuple[Any, int]:
+    """Return a graph of all vectors that are in the index, made of the one there is if any, and their last block."""
+    from usearch.index import Index
+
+    live = vector_index.passages(connection, model)
+    index: Any = None
+    last = 0
+    if known is not None:
+        index, last = Index.restore(str(path.with_name(known.file))), known.block
+        gone = index.keys[:].astype(np.int64)
+        gone = gone[np.isin(gone, live, invert=True)]
+        if len(gone) * GONE > len(live):
+            index, last = None, 0
+        elif len(gone):
+            index.remove(gone)
+    if index is None:
+        index = Index(ndim=dim, metric="ip", dtype="i8", connectivity=LINKS, expansion_add=LOOKED_AT)
+    for one in vector_index.blocks(connection, model, dim, last):
+        chunks = one.chunks if one.kept is None else one.chunks[one.kept]
+        held = chunks[index.contains(chunks)]
+        if len(held):
+            index.remove(held)
+        index.add(chunks, _codes(one.vectors.vectors(slice(None) if one.kept is None else one.kept)))
+        last = one.number
+        tracing.step(len(index), len(live))
+    return index, last

@@ -1,0 +1,356 @@
+"""The graph of neighbours: it finds nearly all of the nearest and nothing that is gone; without it all is exact."""
+
+import os
+import signal
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+from indexed import index, join
+from invented_vectors import MODEL, Floats, Invented, index_vectors, put_vectors
+from numpy.typing import NDArray
+from rich.console import Console
+
+from entrez_kit.corpus.search import neighbours, vector_index, vectors
+from entrez_kit.corpus.search.quantized import Quantized
+from entrez_kit.corpus.search.vectors import Near
+from entrez_kit.corpus.store.store import Store
+
+pytest.importorskip("usearch", reason="the package usearch is not installed")
+
+DIM = 24
+COUNT = 3_000
+WANTED = 10
+INVENTED = Invented(DIM, subjects=200)
+QUERIES = [query for matrix in INVENTED.vectors(20, seed=99) for query in matrix]
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """Return a corpus that counts as large."""
+    monkeypatch.setattr(vector_index, "MANY", 1_000)
+    monkeypatch.setattr(neighbours, "FEWEST_ASKED", 50)
+    monkeypatch.setattr(vectors, "LOOKED_UP", 1)
+    monkeypatch.setattr(vector_index, "BLOCK", 64)
+    monkeypatch.setattr(vector_index, "AT_ONCE", 100)
+    made = Store(tmp_path / "corpus.db")
+    add(made, COUNT)
+    neighbours.keep_up(made, MODEL)
+    assert graphs(made) == {MODEL: COUNT}
+    yield made
+    made.close()
+
+
+def add(store: Store, count: int, first: int = 1) -> None:
+    with store.writing() as connection:
+        put_vectors(connection, INVENTED, count, first=first)
+        index(connection)
+        index_vectors(connection)
+
+
+def delete(store: Store, chosen: str) -> None:
+    with store.writing() as connection:
+        connection.execute(f"DELETE FROM chunks WHERE {chosen}")
+        index_vectors(connection)
+
+
+def graphs(store: Store) -> dict[str, int]:
+    with store.reading() as connection:
+        return vector_index.graphs(connection)
+
+
+def files(store: Store) -> list[Path]:
+    return list(store.path.parent.glob("corpus.db.graph-*"))
+
+
+def graph_is_used(store: Store) -> bool:
+    with store.reading() as connection:
+        return neighbours.graph_of(connection, MODEL, DIM) is not None
+
+
+def nearest(store: Store, query: Floats, corpus: str | None = None) -> list[Near]:
+    with store.reading() as connection:
+        return vectors.nearest(connection, MODEL, query, WANTED, corpus=corpus)
+
+
+def exactly(store: Store, query: Floats, corpus: str | None = None) -> list[Near]:
+    with store.reading() as connection:
+        return vectors._nearest(connection, MODEL, query, WANTED, corpus, [], walk=False)
+
+
+def recall(store: Store, corpus: str | None = None) -> float:
+    """Return which share of the nearest is found; what is found has the numbers that comparing all gives."""
+    shares = []
+    for query in QUERIES:
+        found, expected = nearest(store, query, corpus), exactly(store, query, corpus)
+        assert len(found) == len(expected)
+        known = {near.pmid: near for near in expected}
+        assert all(near.sim == known[near.pmid].sim for near in found if near.pmid in known)
+        shares.append(len(known.keys() & {near.pmid for near in found}) / len(known))
+    return float(np.mean(shares))
+
+
+@pytest.fixture
+def multiplied(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list that gets the number of vectors of the index of each product."""
+    sizes: list[int] = []
+    real = Quantized.products
+
+    def counted(self: Quantized, query: Floats, rows: NDArray[np.intp] | None = None) -> Floats:
+        sizes.append(len(self.codes) if rows is None else len(rows))
+        return real(self, query, rows)
+
+    monkeypatch.setattr(Quantized, "products", counted)
+    return sizes
+
+
+def test_nearly_all_of_the_nearest_are_found_and_their_numbers_are_exact(store: Store, multiplied: list[int]) -> None:
+    for query in QUERIES:
+        nearest(store, query)
+    assert multiplied == []
+    assert recall(store) >= 0.95
+
+
+def test_what_came_later_is_found_and_what_was_deleted_is_not(store: Store, multiplied: list[int]) -> None:
+    (path,) = files(store)
+    add(store, 100, first=COUNT + 1)
+    gone = {near.uuid for query in QUERIES[::2] for near in nearest(store, query)[:2]}
+    delete(store, f"uuid IN {tuple(gone)}")
+    (other,) = INVENTED.vectors(1, seed=5)
+    with store.writing() as connection:  # a passage that says something else now, and has not been taken in yet
+        changed = nearest(store, QUERIES[1])[0]
+        connection.execute(
+            "DELETE FROM vectors WHERE chunk_id = (SELECT id FROM chunks WHERE uuid = ?)", [changed.uuid]
+        )
+        connection.execute(
+            "INSERT INTO vectors SELECT id, ?, ?, ? FROM chunks WHERE uuid = ?",
+            (MODEL, DIM, other[0].tobytes(), changed.uuid),
+        )
+    neighbours.keep_up(store, MODEL)
+    multiplied.clear()
+
+    assert files(store) == [path]
+    for query in QUERIES:
+        assert not gone & {near.uuid for near in nearest(store, query)}
+    assert 0 < max(multiplied) <= 64
+    assert nearest(store, other[0])[0].uuid == changed.uuid
+    assert recall(store) >= 0.95
+
+
+@pytest.mark.parametrize("chosen", ["id % 7 = 0", "id % 3 > 0"])
+def test_a_graph_that_lags_far_behind_is_brought_up_to_date(store: Store, chosen: str) -> None:
+    add(store, 1_000, first=COUNT + 1)
+    delete(store, chosen)
+    before = files(store)
+    neighbours.keep_up(store, MODEL)
+
+    (path,) = files(store)
+    assert path not in before
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    with store.reading() as connection:
+        assert vector_index.graphs(connection) == {MODEL: vector_index.indexed(connection, MODEL)}
+    assert recall(store) >= 0.95
+    neighbours.keep_up(store, MODEL)
+    assert files(store) == [path]
+
+
+def test_searches_narrowed_to_few_records_are_exact_and_to_many_find_nearly_all(store: Store) -> None:
+    with store.writing() as connection:
+        join(connection, "few", range(1, 1_000, 40))
+        join(connection, "half", range(1, 1_000, 2))
+
+    assert recall(store, "few") == 1
+    assert recall(store, "half") >= 0.95
+    assert all(near.pmid % 2 for query in QUERIES for near in nearest(store, query, "half"))
+
+
+def test_a_narrowed_search_has_no_more_to_do_than_one_in_all(
+    store: Store, multiplied: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    real = vector_index.vectors_of
+
+    def counted(connection: sqlite3.Connection, model: str, chunks: Sequence[int]) -> Iterator[vector_index.Vectors]:
+        read.append(len(chunks))
+        return real(connection, model, chunks)
+
+    def work(corpus: str | None) -> tuple[int, int]:
+        multiplied.clear()
+        read.clear()
+        exactly(store, QUERIES[0], corpus)
+        return sum(multiplied), sum(read)
+
+    monkeypatch.setattr(vector_index, "vectors_of", counted)
+    monkeypatch.setattr(vectors, "LOOKED_UP", 10)
+    products, vectors_read = work(None)
+    assert products == COUNT
+    for every in (1, 2, 3, 5, 10, 50, 1_000):
+        with store.writing() as connection:
+            join(connection, str(every), range(1, 2 + COUNT // 3, every))
+        some, looked_up = work(str(every))
+        assert some <= products
+        assert some + vectors.LOOKED_UP * looked_up <= products + vectors.LOOKED_UP * 2 * vectors_read
+        if every > vectors.LOOKED_UP:
+            assert (some, looked_up <= 4 + COUNT // every) == (0, True)
+
+
+def test_the_numbers_of_a_corpus_say_whether_it_has_a_graph(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    views = import_module("entrez_kit.commands._views.corpus")
+    console = Console(width=100)
+    assert store.stats().graphs == {MODEL: COUNT}
+    assert "graphs" not in store.stats().model_copy(update={"graphs": {}}).model_dump(mode="json")
+    monkeypatch.setattr(views, "MANY", COUNT)
+    for known, said in (({MODEL: COUNT}, f"{COUNT:,} of {MODEL}: searches"), ({}, "entrez-kit[embeddings]")):
+        with console.capture() as shown:
+            console.print(views.stats_page(store.stats().model_copy(update={"graphs": known})))
+        assert said in " ".join(shown.get().split())
+
+
+def _zeroed(path: Path) -> None:
+    size = path.stat().st_size
+    path.write_bytes(path.read_bytes()[: size // 2] + bytes(size - size // 2))
+
+
+def _linked(path: Path) -> None:
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to("elsewhere")
+
+
+DAMAGE: list[Callable[[Path], object]] = [
+    Path.unlink,
+    lambda path: path.write_bytes(b""),
+    lambda path: path.write_bytes(path.read_bytes()[:-1]),
+    _zeroed,
+    _linked,
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_without_its_file_or_with_a_damaged_one_all_is_exact_until_it_is_made_anew(
+    store: Store, damage: Callable[[Path], object]
+) -> None:
+    (path,) = files(store)
+    damage(path)
+
+    assert not graph_is_used(store)
+    assert recall(store) == 1
+    neighbours.keep_up(store, MODEL)
+    assert graph_is_used(store)
+    assert path not in files(store)
+    assert len(files(store)) == 1
+
+
+@pytest.mark.parametrize("column", ["made_by = 'usearch 1.0'", "file = '../corpus.db'", "dim = 25", "passages = 9"])
+def test_what_the_table_says_is_not_trusted(store: Store, column: str) -> None:
+    with store.writing() as connection:
+        connection.execute(f"UPDATE vector_graphs SET {column}")
+
+    assert not graph_is_used(store)
+    assert recall(store) == 1
+
+
+def test_a_copied_file_is_read_once_and_used(store: Store) -> None:
+    (path,) = files(store)
+    os.utime(path, ns=(1, 1))
+
+    assert graph_is_used(store)
+    assert recall(store) >= 0.95
+
+
+def test_without_the_library_and_below_so_many_vectors_all_is_exact(
+    store: Store, monkeypatch: pytest.MonkeyPatch, multiplied: list[int]
+) -> None:
+    monkeypatch.setattr(vector_index, "MANY", COUNT + 1)
+    nearest(store, QUERIES[0])
+    assert sum(multiplied) == COUNT
+    monkeypatch.setattr(vector_index, "MANY", 1)
+    monkeypatch.setattr(neighbours, "find_spec", lambda name: None)
+    assert recall(store) == 1
+    neighbours.keep_up(store, MODEL)
+    assert graphs(store) == {MODEL: COUNT}
+
+
+def test_an_index_made_anew_and_a_dropped_model_leave_no_graph(store: Store) -> None:
+    with store.writing() as connection:
+        vector_index.drop(connection)
+        vector_index.create(connection)
+        index_vectors(connection)
+    assert graphs(store) == {}
+    neighbours.keep_up(store, MODEL)
+    assert len(files(store)) == 1
+    with store.writing() as connection:
+        vector_index.forget(connection, MODEL)
+    assert graphs(store) == {}
+
+
+def _in_child(work: Callable[[], object]) -> int:
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        finally:
+            os._exit(0)
+    return os.waitpid(child, 0)[1]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.parametrize("place", ["save", "sum", "drop"])
+def test_one_who_is_killed_while_writing_leaves_what_was_there(
+    store: Store, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from usearch.index import Index
+
+    add(store, 1_000, first=COUNT + 1)
+
+    def killed(*_: object) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def half(self: Index, path: str) -> None:
+        Path(path).write_bytes(b"usearch and not much more")
+        killed()
+
+    def work() -> None:
+        patched = {
+            "save": (Index, "save", half),
+            "sum": (neighbours, "_checksum", killed),
+            "drop": (Path, "glob", killed),
+        }
+        monkeypatch.setattr(*patched[place])
+        neighbours.keep_up(Store(store.path), MODEL)
+
+    store.close()
+    assert os.WTERMSIG(_in_child(work)) == signal.SIGKILL
+    assert len(files(store)) == 2
+    assert graphs(store) == {MODEL: COUNT + 1_000 * (place == "drop")}
+    assert recall(store) >= 0.95
+    add(store, 1_000, first=COUNT + 1_001)
+    neighbours.keep_up(store, MODEL)
+    assert graphs(store) == {MODEL: COUNT + 2_000}
+    assert len(files(store)) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_two_processes_at_once_make_one_graph(store: Store) -> None:
+    add(store, 1_000, first=COUNT + 1)
+    store.close()
+    children = []
+    for _ in range(3):
+        child = os.fork()
+        if child == 0:
+            neighbours.keep_up(Store(store.path), MODEL)
+            os._exit(0)
+        children.append(child)
+    while children:
+        done, status = os.waitpid(-1, os.WNOHANG)
+        assert status == 0
+        if done:
+            children.remove(done)
+        assert len(nearest(store, QUERIES[0])) == WANTED
+
+    assert graphs(store) == {MODEL: COUNT + 1_000}
+    assert len(files(store)) == 1
+    assert recall(store) >= 0.95
