@@ -4,10 +4,13 @@ A test stands in the lane of its folder: `unit` (no process, no socket, no wait)
 servers on loopback) or `process` (programs, terminals, real time). The mark `process` puts a single test there.
 """
 
+import gc
 import os
 import signal
 import socket
+import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -27,6 +30,13 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 settings.register_profile("bounded by work, not by time", deadline=None)
 settings.load_profile("bounded by work, not by time")
 
+# What is compiled once need not be compiled again by each of some hundred programs that are started.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# Everything that is made while tests are collected lasts as long as the run: looking through it for rubbish finds none.
+gc.disable()
+
 LANES = ("unit", "flows", "process")
 pytest_plugins = ("recordings",)
 LOOPBACK = {"127.0.0.1", "::1", "localhost", "0.0.0.0", "::"}
@@ -40,6 +50,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         slow = lane_of(item) == "process" or any(item.get_closest_marker(name) for name in ("long", "recorded"))
         if not slow or item.get_closest_marker("smoke"):
             item.add_marker("fast")
+
+
+def pytest_collection_finish() -> None:
+    """Look for rubbish again, but only among what tests make."""
+    gc.freeze()
+    gc.enable()
 
 
 def lane_of(item: pytest.Item) -> str:
@@ -141,6 +157,19 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("entrez_kit.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
     monkeypatch.setattr("entrez_kit.transport.retry.Backoff.seconds", lambda self, failures, asked: 0.001)
     monkeypatch.setattr("entrez_kit.batches.PROBE_WAITS", (0.001, 0.001, 0.001))
+
+
+@pytest.fixture
+def leaping_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let whoever sleeps put the clock forward instead."""
+    monotonic_ns, ahead = time.monotonic_ns, [0]
+
+    def leap(seconds: float) -> None:
+        ahead[0] += int(seconds * 1e9)
+
+    monkeypatch.setattr(time, "sleep", leap)
+    monkeypatch.setattr(time, "monotonic_ns", lambda: monotonic_ns() + ahead[0])
+    monkeypatch.setattr(time, "monotonic", lambda: time.monotonic_ns() / 1e9)
 
 
 @pytest.fixture

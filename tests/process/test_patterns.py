@@ -110,7 +110,10 @@ MADE_OF_WORDS: Final[dict[tuple[str, str], str]] = {
     ("citations.style.casing", "finditer re.escape(name)"): r"Homo sapiens",
     ("databases.names", r"compile f'(?:{prefixes})\\s*([0-9]+)'"): r"(?:rs|refsnp)\s*([0-9]+)",
     ("services.pmc_cloud", "findall pattern"): r"<(?:Prefix|Key)>\s*PMC1\.([0-9]{1,4})/",
-    ("invisible", "sub f'[{characters}]|{_JOINERS}'"): "[\u00ad\u2060]|(?<![\u0600-\u06ff])\u200c",
+    (
+        "invisible",
+        "sub f'(?=[{characters}\\u200c\\u200d])(?:[{characters}]|{_JOINERS})'",
+    ): "(?=[\u00ad\u2060\u200c])(?:[\u00ad\u2060]|(?<![\u0600-\u06ff])\u200c)",
     ("invisible", "search f'[{characters}\\u200c\\u200d]'"): "[\u00ad\u2060\u200c\u200d]",
     (
         "server.tools",

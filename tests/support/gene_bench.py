@@ -16,7 +16,6 @@ from entrez_kit.gene.search import SEARCH_GENES
 from entrez_kit.sandbox.gene import GeneDatabase
 from entrez_kit.sandbox.gene_records import GeneRecord, read_gene
 from entrez_kit.sandbox.server import Sandbox
-from entrez_kit.sandbox.taxonomy import TaxonomyDatabase
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import Reply
 
@@ -43,16 +42,9 @@ class Genes:
         return GET_PUBMED_LINKS.run(self.kit.services, {"entrez_id": entrez_id, **arguments})
 
 
-def serve_genes(sandbox: Sandbox, genes: Iterable[GeneRecord] | None = None) -> None:
-    """Let a sandbox serve genes (the ones that ship with the kit unless others are given) and organisms."""
-    sandbox.register(GeneDatabase(sandbox.corpus, genes))
-    sandbox.register(TaxonomyDatabase())
-
-
 @pytest.fixture(name="genes")
 def genes_fixture(sandbox: Sandbox, kit_for: KitFor) -> Genes:
     """Serve the genes that ship with the kit."""
-    serve_genes(sandbox)
     return Genes(kit_for(sandbox), sandbox)
 
 
@@ -61,7 +53,7 @@ def genes_of_fixture(sandbox: Sandbox, kit_for: KitFor) -> Callable[[Iterable[Ge
     """Serve invented genes."""
 
     def build(records: Iterable[GeneRecord]) -> Genes:
-        serve_genes(sandbox, records)
+        sandbox.register(GeneDatabase(sandbox.corpus, records))
         return Genes(kit_for(sandbox), sandbox)
 
     return build
