@@ -147,8 +147,8 @@ def files() -> dict[str, str]:
         f"Start the server with `entrez-kit serve`; try everything with `--demo`.\n\n## Guides\n\n{guides}\n"
         f"## Tools for agents\n\n{listed}",
         "Dockerfile": "FROM python:3.13-slim\n"
-        f'RUN pip install --no-cache-dir "{NAME}[all]=={__version__}" && useradd --create-home reader\n'
-        "USER reader\nVOLUME /home/reader\n"
+        f'RUN pip install --no-cache-dir "{NAME}[all]=={__version__}" && useradd --create-home --uid 1000 reader\n'
+        "USER 1000\nVOLUME /home/reader\n"
         'ENTRYPOINT ["entrez-kit"]\nCMD ["serve"]\n',
         "conda/recipe.yaml": _recipe(project),
         **{f"man/{name}": text for name, text in man_pages().items()},
