@@ -11,6 +11,7 @@ import typer
 from entrez_kit.citations.check.operation import (
     CHECK,
     STATUSES,
+    UNCERTAIN,
     CheckResult,
     InTextFinding,
 )
@@ -301,8 +302,6 @@ def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: boo
             warn(ctx, in_text_line(finding))
     if not fix:
         return
-    from entrez_kit.citations.check.operation import unfixed
-
     for change in result.changes:
         place = f"{change.key} (line {change.line})" if change.line else change.key
         note(ctx, f"{place}: {change.field}: {change.old or '(nothing)'} -> {change.new}")
@@ -312,7 +311,7 @@ def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: boo
         note(ctx, f"{counted(result.corrected, 'reference')} would be corrected; no file was written.")
     else:
         note(ctx, "There is nothing that can be corrected; no file was written.")
-    left = list(unfixed(result))
+    left = [one for one in result.references if one.status in UNCERTAIN]
     if left:
         named = [f"{one.key} ({STATUS_WORDS.get(one.status, one.status)})" for one in left[:SHOWN]]
         more = f" and {len(left) - SHOWN} more" if len(left) > SHOWN else ""

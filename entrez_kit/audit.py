@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import ClassVar, Final
 
 from pydantic import Field
@@ -11,14 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit import tracing
 from entrez_kit.batches import in_batches
-from entrez_kit.citations.check.sources import (
-    SourceName,
-    Sources,
-    SourceStanding,
-    Work,
-    named_sources,
-    verdict_of,
-)
+from entrez_kit.citations.check.sources import SourceName, Sources, SourceStanding, Work, verdict_of
 from entrez_kit.corpus.store.reading import articles_after
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.errors import EntityNotFound, EntrezKitError, RateLimited, UpstreamError
@@ -173,9 +165,7 @@ class Audit(Accounted[AuditedWork, AuditResult]):
 
     def __iter__(self) -> Iterator[AuditedWork]:
         request, services = self._request, self._services
-        asked = request.sources or named_sources(services.settings.check_sources)
-        watch = Path(request.retraction_watch) if request.retraction_watch else services.settings.retraction_watch
-        sources = Sources(services, asked, watch)
+        sources = Sources(services, request.sources, request.retraction_watch)
         references = _References(services) if request.references else None
         store = services.corpus
         total, done = store.stats(request.query_key).documents, 0

@@ -7,10 +7,9 @@ How the work stands is asked of every source there is (``sources.py``).
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
@@ -20,16 +19,15 @@ from entrez_kit import tracing
 from entrez_kit.batches import in_batches
 from entrez_kit.citations.check.comparing import FieldDifference, FieldName, differences, same_work, title_agrees
 from entrez_kit.citations.check.crossref_records import article_of
-from entrez_kit.citations.check.guessing import guessed
+from entrez_kit.citations.check.guessing import Guess, guessed
 from entrez_kit.citations.check.sources import (
+    RETRACTED,
     TITLES,
     SourceName,
     Sources,
     SourceStanding,
-    Verdict,
     Work,
     crossref_records,
-    named_sources,
     verdict_of,
 )
 from entrez_kit.citations.check.written import MAX_TEXT, as_reference, compare_text, divided
@@ -43,7 +41,7 @@ from entrez_kit.operation import Accounted, Operation, walked
 from entrez_kit.pubmed.likeness import folded
 from entrez_kit.pubmed.match import LOOKUP_CITATION, Citation, MatchRequest, brief_citation, brief_place, surname
 from entrez_kit.pubmed.models import Article, RetractionStatus
-from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
+from entrez_kit.pubmed.record_fetcher import BATCH, Fetched, Retrieval
 from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus, place_of, retraction_status
 from entrez_kit.services import Services
 
@@ -77,11 +75,11 @@ UNCERTAIN: Final[frozenset[CheckStatus]] = frozenset(
     ("another_work", "not_found", "ambiguous", "unreadable", "unchecked")
 )
 """Where no record is certain, nothing is corrected."""
-RETRACTED: Final = frozenset(("retracted", "withdrawn", "partially_retracted"))
 REPLACED: Final = frozenset(("superseded", "republished", "preprint_published"))
 """Standings of a work that has a newer version."""
 MAX_SHOWN: Final = 120
 FoundBy = Literal["identifier", "citation", "title"]
+FOUND_BY: Final[tuple[FoundBy, ...]] = get_args(FoundBy)
 ANOTHER_WORK: Final[Mapping[FoundBy, str]] = {
     "identifier": "the identifier belongs to another work",
     "citation": "the record at this place is another work",
@@ -245,11 +243,31 @@ class CheckResult(Result):
         return self.total - self.counts["verified"]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """A record that a reference may mean: whether it is the work that is meant, and what the two do not share.
+
+    ``left`` is what a reference that is written out says beyond the record.
+    """
+
+    article: Article
+    found_by: FoundBy
+    same: bool
+    differences: list[FieldDifference]
+    left: list[str]
+
+    @property
+    def faults(self) -> int:
+        """How much they do not share."""
+        return len(self.differences) + len(self.left)
+
+
+@dataclass
 class _Candidates:
     """Records that a reference may mean, and what stood in the way of finding them."""
 
-    articles: dict[str, tuple[Article, FoundBy]] = field(default_factory=dict)
+    reference: Reference
+    matches: dict[str, _Match] = field(default_factory=dict)
     failure: EntrezKitError | None = None
     absent: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
@@ -257,11 +275,55 @@ class _Candidates:
 
     def add(self, article: Article, found_by: FoundBy) -> None:
         """Take a record, under the way it was first found."""
-        self.articles.setdefault(article.pmid or article.doi or "", (article, found_by))
+        key = article.pmid or article.doi or ""
+        if key not in self.matches:
+            self.matches[key] = _Match(article, found_by, *self._agreement(article))
 
-    def settled(self, reference: Reference) -> bool:
+    def _agreement(self, article: Article) -> tuple[bool, list[FieldDifference], list[str]]:
+        reference = self.reference
+        if reference.text is not None:
+            agreement = compare_text(reference, article)
+            return agreement.same, agreement.differences, agreement.left
+        bare = not (reference.title or reference.authors or reference.year or reference.volume or reference.pages)
+        return bare or same_work(reference, article), differences(reference, article), []
+
+    @property
+    def settled(self) -> bool:
         """Whether one of the records is the work that is meant."""
-        return any(_agreement(reference, article)[0] for article, _ in self.articles.values())
+        return any(one.same for one in self.matches.values())
+
+    @cached_property
+    def guess(self) -> Guess:
+        """What a reference that is written out may say."""
+        return guessed(self.reference.text or "")
+
+    @cached_property
+    def title_term(self) -> str | None:
+        """A search for the title; None where there is none to make out."""
+        reference = self.reference
+        if reference.text:
+            terms = [_term(title, self.guess.author) for title in self.guess.titles]
+            return " OR ".join(term for term in terms if term) or None
+        first = reference.authors[0] if reference.authors else None
+        return _term(reference.title or "", (first.family or surname(first.text)) if first else None)
+
+    @property
+    def citation(self) -> Citation | None:
+        """What NCBI's matcher can look up: a journal and a place in it."""
+        reference, guess = self.reference, self.guess
+        if reference.journal and reference.year and (reference.volume or reference.pages):
+            first = reference.authors[0] if reference.authors else None
+            return Citation(
+                journal=reference.journal,
+                year=reference.year,
+                volume=reference.volume,
+                first_page=(reference.pages or "").replace("–", "-").partition("-")[0] or None,
+                author_name=surname(first.family or first.text) if first else None,
+            )
+        if guess.journal and guess.year and guess.volume:
+            place = {"year": guess.year, "volume": guess.volume, "first_page": guess.page}
+            return Citation(journal=guess.journal, author_name=guess.author, **place)
+        return None
 
 
 class Checks(Accounted[CheckedReference, CheckResult]):
@@ -279,23 +341,19 @@ class Checks(Accounted[CheckedReference, CheckResult]):
 
     def __iter__(self) -> Iterator[CheckedReference]:
         references = self._request.listed
-        settings = self._services.settings
-        asked = self._request.sources or named_sources(settings.check_sources)
-        named = self._request.retraction_watch
-        sources = Sources(self._services, asked, Path(named) if named else settings.retraction_watch)
+        sources = Sources(self._services, self._request.sources, self._request.retraction_watch)
         failure: EntrezKitError | None = None
         for start in range(0, len(references), BATCH):
             tracing.step(start, len(references))
-            batch = references[start : start + BATCH]
-            found = _found(self._services, batch, crossref="crossref" in asked)
-            outcomes = [_outcome(reference, candidates) for reference, candidates in zip(batch, found, strict=True)]
-            outcomes = _with_standings(outcomes, sources)
-            for number, (candidates, (outcome, article)) in enumerate(zip(found, outcomes, strict=True), start=start):
-                outcome = self._repeated(outcome, number)
-                correction = _correction(references[number], outcome, article) if self._request.corrects else None
+            found = _found(self._services, references[start : start + BATCH], crossref="crossref" in sources.asked)
+            outcomes = [_outcome(one) for one in found]
+            _ask_standings(sources, outcomes)
+            for number, (one, (outcome, article)) in enumerate(zip(found, outcomes, strict=True), start=start):
+                self._name_earlier(outcome, number)
+                correction = _correction(one.reference, outcome, article) if self._request.corrects else None
                 if correction is not None:
                     self._corrections[number] = correction
-                failure = failure or candidates.failure
+                failure = failure or one.failure
                 self._counts[outcome.status] += 1
                 if self._request.only == "all" or outcome.status != "verified":
                     self._checked.append(outcome)
@@ -305,16 +363,13 @@ class Checks(Accounted[CheckedReference, CheckResult]):
             raise failure
         self.warnings += _cited_twice(self._checked)
 
-    def _repeated(self, outcome: CheckedReference, number: int) -> CheckedReference:
+    def _name_earlier(self, outcome: CheckedReference, number: int) -> None:
         """Name the earlier row that cites the same work; a reference with nothing else to say of it is a duplicate."""
         work = outcome.pmid or outcome.doi
-        if not work or outcome.same_work is False:
-            return outcome
-        first = self._rows.setdefault(work, number)
-        if first == number:
-            return outcome
-        status = "duplicate" if outcome.status == "verified" else outcome.status
-        return outcome.model_copy(update={"duplicate_of": first + 1, "status": status})
+        if work and outcome.same_work is not False and (first := self._rows.setdefault(work, number)) != number:
+            outcome.duplicate_of = first + 1
+            if outcome.status == "verified":
+                outcome.status = "duplicate"
 
     def result(self) -> CheckResult:
         result = CheckResult(
@@ -369,203 +424,161 @@ def _cited_twice(checked: Sequence[CheckedReference]) -> list[Warn]:
 
 def _found(services: Services, references: Sequence[Reference], *, crossref: bool) -> list[_Candidates]:
     """Find the records that a batch of references may mean, in a number of requests that the batch bounds."""
-    found = [_Candidates() for _ in references]
-    _by_identifier(services, references, found)
-    open_ones = [
-        n for n, reference in enumerate(references) if not found[n].settled(reference) and not found[n].failure
-    ]
-    _by_citation(services, references, open_ones, found)
-    open_ones = [n for n in open_ones if not found[n].settled(references[n]) and not found[n].failure]
-    _by_title(services, references, open_ones, found)
+    found = [_Candidates(reference) for reference in references]
+    _by_identifier(services, found)
+    for look_up in (_by_citation, _by_title):
+        look_up(services, [one for one in found if not one.settled and not one.failure])
     if crossref:
-        _at_crossref(services, references, found)
-    _add_nearest(services, references, found)
+        _at_crossref(services, found)
+    _add_nearest(services, found)
     return found
 
 
-def _at_crossref(services: Services, references: Sequence[Reference], found: list[_Candidates]) -> None:
-    """Ask Crossref for the DOIs that PubMed does not have: of books, preprints, conference papers, other fields."""
-    wanted: dict[str, list[int]] = {}
-    for number, (reference, candidates) in enumerate(zip(references, found, strict=True)):
-        if reference.doi and reference.doi in candidates.absent and not candidates.settled(reference):
-            wanted.setdefault(reference.doi, []).append(number)
+Wanted = dict[str, list[_Candidates]]
+"""What is looked up, and for whom."""
 
+
+def _records(services: Services, wanted: Wanted) -> Iterator[tuple[_Candidates, Fetched, Article | None]]:
+    """Fetch records by identifier; yield them with each of those they are wanted for."""
+    for item in Retrieval.of_ids(services, list(wanted)) if wanted else ():
+        article = item.record.article() if item.record is not None else None
+        for one in wanted[item.input]:
+            yield one, item, article
+
+
+def _at_crossref(services: Services, found: Sequence[_Candidates]) -> None:
+    """Ask Crossref for the DOIs that PubMed does not have: of books, preprints, conference papers, other fields."""
+    wanted: Wanted = {}
+    for one in found:
+        if one.reference.doi and one.reference.doi in one.absent and not one.settled:
+            wanted.setdefault(one.reference.doi, []).append(one)
     records, errors = crossref_records(services, wanted)
     for doi, record in records.items():
-        for number in wanted[doi]:
-            found[number].add(article_of(record), "identifier")
+        for one in wanted[doi]:
+            one.add(article_of(record), "identifier")
     for doi, error in errors.items():
-        for number in wanted[doi] if not isinstance(error, EntityNotFound | InvalidInput) else ():
-            found[number].failure = error
+        for one in wanted[doi] if not isinstance(error, EntityNotFound | InvalidInput) else ():
+            one.failure = error
 
 
-def _by_identifier(services: Services, references: Sequence[Reference], found: list[_Candidates]) -> None:
+def _by_identifier(services: Services, found: Sequence[_Candidates]) -> None:
     """Look identifiers up, the cheapest kind first; what its PMID settles needs no search for its DOI."""
     kinds: tuple[IdKind, ...] = ("pmid", "pmcid", "doi")
     for kind in kinds:
-        wanted: dict[str, list[int]] = {}
-        for number, reference in enumerate(references):
-            value = getattr(reference, kind)
-            if value and not found[number].settled(reference):
-                wanted.setdefault(value, []).append(number)
-        for item in Retrieval.of_ids(services, list(wanted)) if wanted else ():
-            for number in wanted[item.input]:
-                if item.record is not None:
-                    found[number].add(item.record.article(), "identifier")
-                elif item.status == "error":
-                    found[number].failure = item.error
-                else:
-                    found[number].absent.append(item.input)
-    for reference, candidates in zip(references, found, strict=True):
-        if candidates.settled(reference):  # one identifier that leads to the record is enough
-            candidates.failure = None
+        wanted: Wanted = {}
+        for one in found:
+            value = getattr(one.reference, kind)
+            if value and not one.settled:
+                wanted.setdefault(value, []).append(one)
+        for one, item, article in _records(services, wanted):
+            if article is not None:
+                one.add(article, "identifier")
+            elif item.status == "error":
+                one.failure = item.error
+            else:
+                one.absent.append(item.input)
+    for one in found:
+        if one.settled:  # one identifier that leads to the record is enough
+            one.failure = None
 
 
-def _by_citation(
-    services: Services, references: Sequence[Reference], numbers: Sequence[int], found: list[_Candidates]
-) -> None:
+def _by_citation(services: Services, found: Sequence[_Candidates]) -> None:
     """Ask NCBI's matcher for references with a journal and a place in it."""
-    citations: dict[int, Citation] = {}
-    for number in numbers:
-        reference = references[number]
-        guess = guessed(reference.text) if reference.text else None
-        if guess is not None and guess.journal and guess.year and guess.volume:
-            citations[number] = Citation(
-                journal=guess.journal,
-                year=guess.year,
-                volume=guess.volume,
-                first_page=guess.page,
-                author_name=guess.author,
-                key=str(number),
-            )
-        if reference.journal and reference.year and (reference.volume or reference.pages):
-            first = reference.authors[0] if reference.authors else None
-            citations[number] = Citation(
-                journal=reference.journal,
-                year=reference.year,
-                volume=reference.volume,
-                first_page=(reference.pages or "").replace("–", "-").partition("-")[0] or None,
-                author_name=surname(first.family or first.text) if first else None,
-                key=str(number),
-            )
-    if not citations:
+    asked = [(one, citation) for one in found if (citation := one.citation) is not None]
+    if not asked:
         return
     try:
-        matches = LOOKUP_CITATION.answer(services, MatchRequest(citations=list(citations.values()))).results
+        request = MatchRequest(citations=[citation for _, citation in asked])
+        matches = LOOKUP_CITATION.answer(services, request).results
     except EntrezKitError as exc:
-        for number in citations:
-            found[number].failure = exc
+        for one, _ in asked:
+            one.failure = exc
         return
-    pmids: dict[str, list[int]] = {}
-    for match in matches:
-        number = int(match.key)
+    wanted: Wanted = {}
+    for (one, _), match in zip(asked, matches, strict=True):
         if match.status == "error":
-            found[number].failure = UpstreamError(match.detail or "NCBI did not answer.")
+            one.failure = UpstreamError(match.detail or "NCBI did not answer.")
         elif match.status == "ambiguous":
-            found[number].others += match.candidate_pmids
+            one.others += match.candidate_pmids
         elif match.pmid:
-            pmids.setdefault(match.pmid, []).append(number)
-    _read(services, pmids, "citation", found)
+            wanted.setdefault(match.pmid, []).append(one)
+    for one, item, article in _records(services, wanted):
+        one.failure = item.error or one.failure
+        if article is not None:
+            one.add(article, "citation")
 
 
-def _read(services: Services, pmids: Mapping[str, Sequence[int]], by: FoundBy, found: list[_Candidates]) -> None:
-    """Add the records of PMIDs to the references they were found for."""
-    for item in Retrieval.of_ids(services, list(pmids)) if pmids else ():
-        for number in pmids[item.input]:
-            if item.record is not None:
-                found[number].add(item.record.article(), by)
-            elif item.status == "error":
-                found[number].failure = item.error
-
-
-def _by_title(
-    services: Services, references: Sequence[Reference], numbers: Sequence[int], found: list[_Candidates]
-) -> None:
-    """Search for titles."""
-    terms = {number: term for number in numbers if (term := _title_term(references[number])) is not None}
-    pmids, failed = _searched(services, terms)
-    for number, error in failed.items():
-        found[number].failure = error
-    for item in Retrieval.of_ids(services, list(pmids)) if pmids else ():
-        if item.record is None:
-            for number in pmids[item.input] if item.status == "error" else ():
-                found[number].failure = item.error
-            continue
-        article = item.record.article()
-        for number in pmids[item.input]:
-            reference = references[number]
-            if compare_text(reference, article).same if reference.text else title_agrees(reference, article):
-                found[number].add(article, "title")
+def _by_title(services: Services, found: Sequence[_Candidates]) -> None:
+    wanted: Wanted = {}
+    for one in found:
+        if one.title_term is not None:
+            wanted.setdefault(one.title_term, []).append(one)
+    pmids, failed = _searched(services, wanted)
+    for term, error in failed.items():
+        for one in wanted[term]:
+            one.failure = error
+    for one, item, article in _records(services, pmids):
+        one.failure = item.error or one.failure
+        reference = one.reference
+        if article is not None and (
+            compare_text(reference, article).same if reference.text else title_agrees(reference, article)
+        ):
+            one.add(article, "title")
 
 
 def _searched(
-    services: Services, terms: Mapping[int, str], *, all_of_them: bool = True
-) -> tuple[dict[str, list[int]], dict[int, EntrezKitError]]:
-    """Search for terms, several at a time; return the PMIDs with the numbers they may be for, and what failed.
+    services: Services, wanted: Wanted, *, all_of_them: bool = True
+) -> tuple[Wanted, dict[str, EntrezKitError]]:
+    """Search for terms, several at a time; return the PMIDs with those they may be for, and what failed.
 
     A search that finds too much is made for each term by itself, unless some of what there is will do.
     """
 
     def ask(batch: list[str]) -> tuple[list[str], int]:
-        term = " OR ".join(terms[int(key)] for key in batch)
-        reply = services.eutils.esearch(db="pubmed", term=term, retmax=RECORDS_PER_SEARCH).value
+        reply = services.eutils.esearch(db="pubmed", term=" OR ".join(batch), retmax=RECORDS_PER_SEARCH).value
         return reply.ids, reply.count
 
-    failed: dict[int, EntrezKitError] = {}
+    failed: dict[str, EntrezKitError] = {}
 
-    def asked(keys: Sequence[str], size: int) -> list[tuple[list[str], tuple[list[str], int]]]:
+    def asked(terms: Sequence[str], size: int) -> list[tuple[list[str], tuple[list[str], int]]]:
         refusals = (EntityNotFound, InvalidInput)
-        answers = in_batches(list(keys), size, ask, refusals=refusals, at_once=services.eutils.at_once)
-        failed.update({int(key): error for key, error in answers.failed.items()})
+        answers = in_batches(terms, size, ask, refusals=refusals, at_once=services.eutils.at_once)
+        failed.update(answers.failed)
         return answers.answers
 
-    answers = asked([str(number) for number in terms], TITLES_PER_SEARCH)
+    answers = asked(list(wanted), TITLES_PER_SEARCH)
     if all_of_them:
-        crowded = [key for batch, (ids, count) in answers if count > len(ids) and len(batch) > 1 for key in batch]
+        crowded = [term for batch, (ids, count) in answers if count > len(ids) and len(batch) > 1 for term in batch]
         answers = [answer for answer in answers if answer[1][1] <= len(answer[1][0]) or len(answer[0]) == 1]
         answers += asked(crowded, 1)
-    pmids: dict[str, list[int]] = {}
+    pmids: Wanted = {}
     for batch, (ids, _) in answers:
         for pmid in ids:
-            pmids.setdefault(pmid, []).extend(int(key) for key in batch)
+            pmids.setdefault(pmid, []).extend(one for term in batch for one in wanted[term])
     return pmids, failed
 
 
-def _add_nearest(services: Services, references: Sequence[Reference], found: list[_Candidates]) -> None:
+def _add_nearest(services: Services, found: Sequence[_Candidates]) -> None:
     """Look for the work that is most like each reference without a record, by parts of its title."""
-    titles: dict[int, str] = {}
-    terms: dict[int, str] = {}
-    for number, (reference, candidates) in enumerate(zip(references, found, strict=True)):
-        if candidates.articles or candidates.failure or candidates.others:
+    wanted: Wanted = {}
+    for one in found:
+        if one.matches or one.failure or one.others:
             continue
-        title = reference.title or next(iter(guessed(reference.text or "").titles), "")
-        words = folded_words(title)
+        words = folded_words(_title_of(one))
         middle = len(words) // 2
         if middle >= LEAST_WORDS:
             parts = (words[:middle], words[middle:], sorted(words, key=len)[-LEAST_WORDS:])
-            titles[number] = folded(title)
-            terms[number] = " OR ".join(f"({' '.join(part)}[Title])" for part in parts)
-    pmids, _ = _searched(services, terms, all_of_them=False)
-    for item in Retrieval.of_ids(services, list(pmids)) if pmids else ():
-        article = item.record.article() if item.record is not None else None
-        for number in pmids[item.input] if article is not None else ():
-            assert article is not None
-            likeness = SequenceMatcher(None, titles[number], folded(article.title), autojunk=False).ratio()
-            best = found[number].nearest
-            if likeness >= LEAST_LIKENESS and (best is None or likeness > best[0]):
-                found[number].nearest = (likeness, article)
+            wanted.setdefault(" OR ".join(f"({' '.join(part)}[Title])" for part in parts), []).append(one)
+    for one, _, article in _records(services, _searched(services, wanted, all_of_them=False)[0]):
+        if article is not None:
+            title = folded(_title_of(one))
+            likeness = SequenceMatcher(None, title, folded(article.title), autojunk=False).ratio()
+            if likeness >= LEAST_LIKENESS and (one.nearest is None or likeness > one.nearest[0]):
+                one.nearest = (likeness, article)
 
 
-def _title_term(reference: Reference) -> str | None:
-    if reference.text:
-        guess = guessed(reference.text)
-        terms = [_term(folded_words(title), guess.author) for title in guess.titles]
-        return " OR ".join(term for term in terms if term) or None
-    first = reference.authors[0] if reference.authors else None
-    return _term(folded_words(reference.title or ""), (first.family or surname(first.text)) if first else None)
-
-
-def _term(words: Sequence[str], author: str | None) -> str | None:
+def _term(title: str, author: str | None) -> str | None:
+    words = folded_words(title)
     if not words or (len(words) < LEAST_WORDS and not author):
         return None
     term = f"{' '.join(words)}[Title]"
@@ -584,112 +597,91 @@ def folded_words(text: str) -> list[str]:
 # Outcomes
 
 
-def _outcome(reference: Reference, candidates: _Candidates) -> tuple[CheckedReference, Article | None]:
+def _outcome(one: _Candidates) -> tuple[CheckedReference, Article | None]:
+    reference = one.reference
     base: dict[str, Any] = {"key": reference.key, "line": reference.line, "number": reference.number}
-    ranked = _ranked(reference, candidates)
-    if candidates.failure is not None and not (ranked and ranked[0][0]):
-        detail = f"not checked: {candidates.failure.message}"
-        return CheckedReference(**base, status="unchecked", detail=detail), None
+    ranked = _ranked(one)
+    if one.failure is not None and not (ranked and ranked[0].same):
+        return CheckedReference(**base, status="unchecked", detail=f"not checked: {one.failure.message}"), None
     if not ranked:
-        outcome = _without_record(reference, candidates, base)
-        if outcome.status == "not_found" and candidates.nearest is not None:
-            likeness, near = candidates.nearest
-            citation = brief_citation(near)
-            nearest = NearestWork(pmid=near.pmid, title=near.title, citation=citation, likeness=round(likeness, 2))
-            outcome = outcome.model_copy(update={"nearest": nearest})
-        return outcome, None
-    same, wrong, left, article, found_by = ranked[0]
-    fault = len(wrong) + len(left)
-    equal = [entry for entry in ranked[1:] if entry[0] and same and len(entry[1]) + len(entry[2]) == fault]
-    if equal and found_by != "identifier":
-        pmids = [entry[3].pmid for entry in [ranked[0], *equal]][:MAX_CANDIDATES]
+        return CheckedReference(**base, **_without_record(one)), None
+    best = ranked[0]
+    equal = [other.article.pmid for other in ranked if other.same and best.same and other.faults == best.faults]
+    if len(equal) > 1 and best.found_by != "identifier":
         detail = "several records fit equally well; add a PMID or DOI"
-        return CheckedReference(**base, status="ambiguous", candidate_pmids=pmids, detail=detail), None
-    status: CheckStatus = "mismatch" if wrong or left else "verified"
-    if same and article.retraction_status in ("retracted", "expression_of_concern"):
+        return CheckedReference(**base, status="ambiguous", candidate_pmids=equal[:MAX_CANDIDATES], detail=detail), None
+    article = best.article
+    status: CheckStatus = "mismatch" if best.faults else "verified"
+    if best.same and article.retraction_status in ("retracted", "expression_of_concern"):
         status = "retracted" if article.retraction_status == "retracted" else "concern"
-    details = [f"PubMed has no record of {', '.join(candidates.absent)}"] if candidates.absent else []
-    if left:
-        place = f"; it says: {brief_place(article)}" if any(map(str.isdigit, "".join(left))) else ""
-        details.insert(0, f"the record does not have: {' '.join(left)}{place}")
-    if not same:
+    details = [f"PubMed has no record of {', '.join(one.absent)}"] if one.absent else []
+    if best.left:
+        place = f"; it says: {brief_place(article)}" if any(map(str.isdigit, "".join(best.left))) else ""
+        details.insert(0, f"the record does not have: {' '.join(best.left)}{place}")
+    if not best.same:
         status = "another_work"
-        details.insert(0, ANOTHER_WORK[found_by])
-    if candidates.absent and status == "verified":
+        details.insert(0, ANOTHER_WORK[best.found_by])
+    if one.absent and status == "verified":
         # PubMed may not know a DOI of a record it has; a PMID or PMCID that leads nowhere is wrong.
-        gone = [value for value in candidates.absent if value in (reference.pmid, reference.pmcid)]
+        gone = [value for value in one.absent if value in (reference.pmid, reference.pmcid)]
         if gone or (article.doi and article.doi.lower() != (reference.doi or "").lower()):
             status = "mismatch"
     checked = CheckedReference(
         **base,
         status=status,
-        found_by=found_by,
+        found_by=best.found_by,
         pmid=article.pmid or None,
         doi=article.doi,
         record_source=None if article.pmid else "crossref",
         pmcid=article.pmcid,
         title=article.title or None,
         citation=None if status == "verified" else brief_citation(article),
-        same_work=None if same else False,
+        same_work=None if best.same else False,
         retraction_status=article.retraction_status,
         standing=article.standing,
         notice=article.standing.note if article.standing else None,
-        differences=wrong,
+        differences=best.differences,
         detail="; ".join(details) or None,
     )
     return checked, article
 
 
-def _with_standings(
-    outcomes: Sequence[tuple[CheckedReference, Article | None]], sources: Sources
-) -> list[tuple[CheckedReference, Article | None]]:
+def _ask_standings(sources: Sources, outcomes: Sequence[tuple[CheckedReference, Article | None]]) -> None:
     """Ask how the works stand that were found; of what was not found there is nothing to ask."""
-    numbers = [n for n, (outcome, article) in enumerate(outcomes) if article is not None and outcome.same_work is None]
-    works = []
-    for number in numbers:
-        article = outcomes[number][1]
-        assert article is not None
-        doi = article.doi.lower() if article.doi else None
-        works.append(Work(doi, article.pmid or None, article if article.pmid else None))
-    judged = list(outcomes)
-    for number, said in zip(numbers, sources.ask(works), strict=True):
-        outcome, article = outcomes[number]
-        judged[number] = (_judged(outcome, said, verdict_of(said)), article)
-    return judged
+    works = {
+        number: Work((article.doi or "").lower() or None, article.pmid or None, article if article.pmid else None)
+        for number, (outcome, article) in enumerate(outcomes)
+        if article is not None and outcome.same_work is None
+    }
+    for number, said in zip(works, sources.ask(list(works.values())), strict=True):
+        _judge(outcomes[number][0], said)
 
 
-def _judged(outcome: CheckedReference, said: list[SourceStanding], verdict: Verdict) -> CheckedReference:
+def _judge(outcome: CheckedReference, said: list[SourceStanding]) -> None:
     """Put what the sources say of a work into what was said of the reference."""
+    verdict = verdict_of(said)
     standing = verdict.standing
     details = [outcome.detail] if outcome.detail else []
-    status = outcome.status
     if verdict.says in RETRACTED:
-        status = "retracted"
+        outcome.status = "retracted"
     elif verdict.says == "expression_of_concern":
-        status = "concern"
-    elif verdict.says in REPLACED and status == "verified":
-        status = "superseded"
+        outcome.status = "concern"
+    elif verdict.says in REPLACED and outcome.status == "verified":
+        outcome.status = "superseded"
     failed = [one for one in said if one.says == "failed"]
     if failed:
         named = "; ".join(f"{TITLES[one.source]}: {one.detail}" for one in failed)
         details.append(f"not known to stand by all sources: {named}")
-        if status == "verified":
-            status = "unchecked"
+        if outcome.status == "verified":
+            outcome.status = "unchecked"
     if verdict.says in REPLACED and standing is not None:
         newer = [text for notice in standing.notices if (text := _newer(notice)) and notice.status == verdict.says]
         details += [f"the newer version: {'; '.join(dict.fromkeys(newer))}"] if newer else []
-    return outcome.model_copy(
-        update={
-            "status": status,
-            "standing": standing,
-            "standing_status": verdict.says,
-            "retraction_status": retraction_status(standing),
-            "notice": standing.note if standing else None,
-            "sources": said,
-            "disagreement": verdict.disagreement,
-            "detail": "; ".join(details) or None,
-        }
-    )
+    outcome.standing, outcome.standing_status, outcome.disagreement = standing, verdict.says, verdict.disagreement
+    outcome.retraction_status = retraction_status(standing)
+    outcome.notice = standing.note if standing else None
+    outcome.sources = said
+    outcome.detail = "; ".join(details) or None
 
 
 def _newer(notice: StandingNotice) -> str:
@@ -698,63 +690,57 @@ def _newer(notice: StandingNotice) -> str:
     return ", ".join(part for part in (place_of(notice), *ids) if part)
 
 
-def _ranked(
-    reference: Reference, candidates: _Candidates
-) -> list[tuple[bool, list[FieldDifference], list[str], Article, FoundBy]]:
+def _ranked(one: _Candidates) -> list[_Match]:
     """Return the records that may be meant, the likeliest first."""
-    order = ("identifier", "citation", "title")
-    entries = [
-        (*_agreement(reference, article), article, found_by) for article, found_by in candidates.articles.values()
-    ]
-    if any(found_by == "identifier" and not same for same, _, _, _, found_by in entries):
+    matches = list(one.matches.values())
+    if any(match.found_by == "identifier" and not match.same for match in matches):
         # The title of one work and the identifier of another need all the authors to say which one is meant.
-        entries = [
-            (same and (found_by == "identifier" or _has_authors(wrong, reference)), wrong, left, article, found_by)
-            for same, wrong, left, article, found_by in entries
+        matches = [
+            match if match.found_by == "identifier" else replace(match, same=match.same and _has_authors(match, one))
+            for match in matches
         ]
-    return sorted(entries, key=lambda entry: (not entry[0], len(entry[1]) + len(entry[2]), order.index(entry[4])))
+    return sorted(matches, key=lambda match: (not match.same, match.faults, FOUND_BY.index(match.found_by)))
 
 
-def _has_authors(wrong: Sequence[FieldDifference], reference: Reference) -> bool:
-    return bool(reference.authors) and not any(difference.field == "authors" for difference in wrong)
+def _has_authors(match: _Match, one: _Candidates) -> bool:
+    return bool(one.reference.authors) and all(difference.field != "authors" for difference in match.differences)
 
 
-def _agreement(reference: Reference, article: Article) -> tuple[bool, list[FieldDifference], list[str]]:
-    """Tell whether a record is the work that is meant, where the two differ, and what a text says beyond the record."""
-    if reference.text is not None:
-        agreement = compare_text(reference, article)
-        return agreement.same, agreement.differences, agreement.left
-    bare = not (reference.title or reference.authors or reference.year or reference.volume or reference.pages)
-    return bare or same_work(reference, article), differences(reference, article), []
+def _title_of(one: _Candidates) -> str:
+    return one.reference.title or next(iter(one.guess.titles), "")
 
 
-def _without_record(reference: Reference, candidates: _Candidates, base: dict[str, Any]) -> CheckedReference:
-    if candidates.others:
-        pmids = candidates.others[:MAX_CANDIDATES]
+def _without_record(one: _Candidates) -> dict[str, Any]:
+    """Return what is said of a reference that no record was found for."""
+    reference, text = one.reference, one.reference.text
+    shown = (text or "")[:MAX_SHOWN]
+    said: dict[str, Any] = {"status": "not_found"}
+    detail = "PubMed has no such reference; it does not hold most books, web pages and conference papers"
+    if one.others:
+        said = {"status": "ambiguous", "candidate_pmids": one.others[:MAX_CANDIDATES]}
         detail = "several records fit; add volume, page, author or a PMID"
-        return CheckedReference(**base, status="ambiguous", candidate_pmids=pmids, detail=detail)
-    if candidates.absent:
-        detail = f"PubMed has no record of {', '.join(candidates.absent)}"
+    elif one.absent:
+        detail = f"PubMed has no record of {', '.join(one.absent)}"
         if reference.title:
             detail += ", nor one with this title"
-        elif reference.text and _title_term(reference) is not None:
-            detail += f", nor of what it says: {reference.text[:MAX_SHOWN]}"
-        return CheckedReference(**base, status="not_found", detail=detail)
-    if reference.text is not None:
-        shown = reference.text[:MAX_SHOWN]
-        if len(reference.text) > MAX_TEXT:
-            detail = f"this is too long to be a reference. It begins: {shown}"
-            return CheckedReference(**base, status="unreadable", detail=detail)
-        if _title_term(reference) is None:
-            detail = f"nothing was looked up: neither an identifier nor a title can be made out. It says: {shown}"
-            return CheckedReference(**base, status="unreadable", detail=detail)
-        detail = f"PubMed has no such reference; it does not hold most books, web pages and conference papers: {shown}"
-        return CheckedReference(**base, status="not_found", detail=detail)
-    if not (reference.title or (reference.journal and reference.year)):
+        elif text and one.title_term is not None:
+            detail += f", nor of what it says: {shown}"
+    elif text is not None and len(text) > MAX_TEXT:
+        said = {"status": "unreadable"}
+        detail = f"this is too long to be a reference. It begins: {shown}"
+    elif text is not None and one.title_term is None:
+        said = {"status": "unreadable"}
+        detail = f"nothing was looked up: neither an identifier nor a title can be made out. It says: {shown}"
+    elif text is not None:
+        detail += f": {shown}"
+    elif not (reference.title or (reference.journal and reference.year)):
+        said = {"status": "unreadable"}
         detail = "nothing was looked up: it has neither an identifier nor a title"
-        return CheckedReference(**base, status="unreadable", detail=detail)
-    detail = "PubMed has no such reference; it does not hold most books, web pages and conference papers"
-    return CheckedReference(**base, status="not_found", detail=detail)
+    if said["status"] == "not_found" and one.nearest is not None:
+        likeness, near = one.nearest
+        citation = brief_citation(near)
+        said["nearest"] = NearestWork(pmid=near.pmid, title=near.title, citation=citation, likeness=round(likeness, 2))
+    return {**said, "detail": detail}
 
 
 # Corrections
@@ -806,13 +792,6 @@ def _changes(references: Sequence[Reference], corrections: Mapping[int, FieldUpd
         if correction.note:
             changes.append(Change(**base, field="note", old="", new=correction.note))
     return changes
-
-
-def unfixed(result: CheckResult) -> Iterator[CheckedReference]:
-    """Yield the references that a corrected file leaves as they were, although something is wrong with them."""
-    for outcome in result.references:
-        if outcome.status in UNCERTAIN:
-            yield outcome
 
 
 CHECK: Final = Operation(

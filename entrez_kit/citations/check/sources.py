@@ -5,7 +5,7 @@ work, is never taken for one that has nothing against it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
@@ -36,7 +36,7 @@ TITLES: Final[Mapping[SourceName, str]] = {
 EUROPEPMC_BATCH: Final = 20
 CROSSREF_BATCH: Final = 20
 _SILENT: Final = frozenset(("none", "not_held", "not_asked", "failed"))
-_RETRACTED: Final = frozenset(("retracted", "withdrawn", "partially_retracted"))
+RETRACTED: Final = frozenset(("retracted", "withdrawn", "partially_retracted"))
 COMMA: Final = "Crossref cannot be asked which notices name a DOI with a comma in it; its own record names none"
 
 
@@ -109,7 +109,7 @@ def _status(said: Said) -> StandingStatus:
 
 
 def _kind(status: StandingStatus) -> str:
-    return "retracted" if status in _RETRACTED else status
+    return "retracted" if status in RETRACTED else status
 
 
 def _could_say(one: SourceStanding, grave: str) -> bool:
@@ -121,29 +121,32 @@ def _could_say(one: SourceStanding, grave: str) -> bool:
     return grave in ("retracted", "expression_of_concern", "reinstated")
 
 
-@dataclass(slots=True)
 class Sources:
     """The sources that are asked, for any number of works.
 
     Args:
         services: the clients.
-        asked: which of them.
-        retraction_watch: the CSV file of that database.
+        asked: which of them; those of the settings unless given.
+        retraction_watch: the CSV file of that database; that of the settings unless given.
 
     Raises:
-        InvalidInput: the file cannot be read.
+        InvalidInput: the file cannot be read, or the settings name a source that does not exist.
     """
 
-    services: Services
-    asked: Sequence[SourceName]
-    retraction_watch: Path | None = None
-    _watch: "RetractionWatch | None" = field(default=None, init=False)
-
-    def __post_init__(self) -> None:
-        if self.retraction_watch is not None and "retraction_watch" in self.asked:
+    def __init__(
+        self,
+        services: Services,
+        asked: Sequence[SourceName] | None = None,
+        retraction_watch: str | Path | None = None,
+    ) -> None:
+        self.services = services
+        self.asked = asked or named_sources(services.settings.check_sources)
+        self._watch: RetractionWatch | None = None
+        named = retraction_watch or services.settings.retraction_watch
+        if named is not None and "retraction_watch" in self.asked:
             from entrez_kit.citations.check.retraction_watch import read_retraction_watch
 
-            self._watch = read_retraction_watch(self.retraction_watch)
+            self._watch = read_retraction_watch(Path(named))
 
     def ask(self, works: Sequence[Work]) -> list[list[SourceStanding]]:
         """Return what every source says of each work; those that are asked over the network at the same time."""
@@ -317,7 +320,7 @@ def _crossref(services: Services, works: Sequence[Work]) -> list[SourceStanding]
     records, errors = crossref_records(services, [work.doi for work in works])
     named = {doi: standing_of_work(record) for doi, record in records.items()}
     # A record that names what retracts it needs no second question.
-    open_ones = [doi for doi, standing in named.items() if standing is None or standing.status not in _RETRACTED]
+    open_ones = [doi for doi, standing in named.items() if standing is None or standing.status not in RETRACTED]
     asked = in_batches(
         [doi for doi in open_ones if "," not in doi],
         CROSSREF_BATCH,

@@ -5,7 +5,7 @@ changed is changed in memory, each time the program runs.
 """
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -62,12 +62,33 @@ def _path(name: str) -> Path:
 
 def every(root: Any, tag: str, **attributes: str) -> list[Any]:
     """Return all elements of a name that have these attributes (``_`` stands for ``-``)."""
-    wanted = {key.replace("_", "-"): value for key, value in attributes.items()}
-    return [
-        element
-        for element in root.iter(f"{_TAG}{tag}")
-        if all(element.get(key) == value for key, value in wanted.items())
-    ]
+    wanted = _spelt(attributes).items()
+    return [element for element in root.iter(f"{_TAG}{tag}") if wanted <= dict(element.attrib).items()]
+
+
+def _spelt(attributes: Mapping[str, str]) -> dict[str, str]:
+    return {name.replace("_", "-"): value for name, value in attributes.items()}
+
+
+def _element(root: Any, tag: str, *inside: Any, **attributes: str) -> Any:
+    made = root.makeelement(f"{_TAG}{tag}", _spelt(attributes))
+    made.extend(inside)
+    return made
+
+
+def _only_where(element: Any, otherwise: Any = None, **condition: str) -> None:
+    """Print an element on a condition only, and otherwise another one, or nothing."""
+    choose = _element(element, "choose")
+    element.addprevious(choose)
+    choose.append(_element(element, "if", element, **condition))
+    if otherwise is not None:
+        choose.append(_element(element, "else", otherwise))
+
+
+def _copy_of(element: Any, without: str) -> Any:
+    copied = copy.deepcopy(element)
+    del copied.attrib[without]
+    return copied
 
 
 def _single_entries(root: Any) -> None:
@@ -88,7 +109,7 @@ def _names_before_labels(root: Any) -> None:
     for names in every(root, "names"):
         label = names.find(f"{_TAG}label")
         if label is not None and names.find(f"{_TAG}name") is None:
-            label.addprevious(names.makeelement(f"{_TAG}name"))
+            label.addprevious(_element(names, "name"))
 
 
 def _titles_as_given(root: Any) -> None:
@@ -106,7 +127,7 @@ def hyphens_in_ranges(root: Any) -> None:
     _say(root, "page-range-delimiter", "-")
     for date in every(root, "date", date_parts="year"):
         if date.get("form") and not len(date):  # it takes its parts from the locale
-            date.append(date.makeelement(f"{_TAG}date-part", name="year"))
+            date.append(_element(date, "date-part", name="year"))
     for part in every(root, "date-part"):
         part.set("range-delimiter", "-")
 
@@ -124,22 +145,13 @@ def vancouver(root: Any) -> None:
         doi.set("prefix", "doi: ")
     body = every(root, "macro", name="bibliography")[0]
     # Put a colon between date and pages where neither volume nor issue stands between them (Citing Medicine 1)
-    serial = every(body, "text", macro="identifier-serial")[0]
-    with_volume = serial.getparent()
-    choose, placed, other = (
-        body.makeelement(f"{_TAG}{tag}", attributes)
-        for tag, attributes in (("choose", {}), ("if", {"match": "any", "variable": "volume issue"}), ("else", {}))
-    )
-    with_volume.addprevious(choose)
-    choose.extend((placed, other))
+    with_volume = every(body, "text", macro="identifier-serial")[0].getparent()
     without = copy.deepcopy(with_volume)
     without.set("delimiter", ":")
-    placed.append(with_volume)
-    other.append(without)
+    _only_where(with_volume, without, match="any", variable="volume issue")
     availability = every(body, "text", macro="availability")[0]
     availability.set("suffix", ".")
-    language = root.makeelement(f"{_TAG}text", variable="annote", suffix=".")
-    availability.addprevious(language)
+    availability.addprevious(_element(root, "text", variable="annote", suffix="."))
 
 
 def mla(root: Any) -> None:
@@ -149,16 +161,10 @@ def mla(root: Any) -> None:
     """
     for number, season in enumerate(_SEASONS, start=1):
         _say(root, f"season-{number:02}", season)
-    label = every(every(root, "macro", name="label-issue")[0], "label", variable="issue")[0]
-    choose = root.makeelement(f"{_TAG}choose")
-    numeric = root.makeelement(f"{_TAG}if", {"is-numeric": "issue"})
-    label.addprevious(choose)
-    choose.append(numeric)
-    numeric.append(label)
+    _only_where(every(every(root, "macro", name="label-issue")[0], "label", variable="issue")[0], is_numeric="issue")
     monthly = every(every(root, "macro", name="container1-publication-date")[0], "else-if", type="article-journal")[0]
-    ahead = root.makeelement(f"{_TAG}else-if", type="article-journal", variable="status", match="all")
-    ahead.append(root.makeelement(f"{_TAG}date", form="text", variable="issued"))
-    monthly.addprevious(ahead)
+    day = _element(root, "date", form="text", variable="issued")
+    monthly.addprevious(_element(root, "else-if", day, type="article-journal", variable="status", match="all"))
 
 
 def ama(root: Any) -> None:
@@ -169,11 +175,7 @@ def ama(root: Any) -> None:
     for area in every(root, "bibliography"):
         area.set("et-al-min", "1000")  # still there for a list that PubMed has cut off
     for term in every(root, "text", term="advance-online-publication"):
-        choose = root.makeelement(f"{_TAG}choose")
-        online = root.makeelement(f"{_TAG}if", variable="status")
-        term.addprevious(choose)
-        choose.append(online)
-        online.append(term)
+        _only_where(term, variable="status")
 
 
 def chicago(root: Any) -> None:
@@ -182,9 +184,8 @@ def chicago(root: Any) -> None:
     for condition in every(every(root, "macro", name="label-supplement-number")[0], "if"):
         condition.set("is-numeric", "supplement-number")  # one without a number says the word itself
     choose = every(root, "macro", name="source-date-status-bib")[0].find(f"{_TAG}choose")
-    ahead = root.makeelement(f"{_TAG}else-if", type="article-journal", variable="issued status")
-    ahead.append(root.makeelement(f"{_TAG}text", variable="status", suffix=","))
-    choose[0].addnext(ahead)
+    ahead = _element(root, "text", variable="status", suffix=",")
+    choose[0].addnext(_element(root, "else-if", ahead, type="article-journal", variable="issued status"))
 
 
 def nature(root: Any) -> None:
@@ -204,71 +205,34 @@ def nature(root: Any) -> None:
     for label in every(editors, "label"):
         label.set("prefix", " (")
         label.set("suffix", ")")
-    substitute = root.makeelement(f"{_TAG}substitute")
-    substitute.append(editors)
-    names.append(substitute)
+    names.append(_element(root, "substitute", editors))
     layout = every(root, "bibliography")[0].find(f"{_TAG}layout")
     for part in every(layout, "text", macro="author"):
-        _unless_editors_lead(root, part)
+        # No full stop behind "(eds)"
+        _only_where(part, _copy_of(part, without="suffix"), match="any", variable="author")
     for title in every(layout, "text", macro="title"):
-        _book_without_stop(root, title)
+        # "Title 2nd edn (Publisher, 2014)", without a full stop behind the title
+        book = _element(root, "group", _copy_of(title, without="suffix"), _edition(root), delimiter=" ")
+        _only_where(title, book, match="none", type="book")
     for book in every(layout, "text", macro="container-title"):
-        choose = _edition(root)
-        choose[0].set("type", "chapter")
-        book.addnext(choose)
+        book.addnext(_edition(root, type="chapter"))
 
 
-def _unless_editors_lead(root: Any, part: Any) -> None:
-    """Leave out the full stop behind "(eds)"."""
-    choose, author, editor = (root.makeelement(f"{_TAG}{tag}") for tag in ("choose", "if", "else"))
-    author.set("match", "any")
-    author.set("variable", "author")
-    part.addprevious(choose)
-    choose.extend((author, editor))
-    bare = copy.deepcopy(part)
-    del bare.attrib["suffix"]
-    author.append(part)
-    editor.append(bare)
-
-
-def _book_without_stop(root: Any, title: Any) -> None:
-    """Write "Title 2nd edn (Publisher, 2014)", without a full stop behind the title."""
-    choose, book, other = (root.makeelement(f"{_TAG}{tag}") for tag in ("choose", "if", "else"))
-    book.set("type", "book")
-    title.addprevious(choose)
-    choose.extend((book, other))
-    bare = copy.deepcopy(title)
-    del bare.attrib["suffix"]
-    group = root.makeelement(f"{_TAG}group", delimiter=" ")
-    group.extend((bare, _edition(root)))
-    book.append(group)
-    other.append(title)
-
-
-def _edition(root: Any) -> Any:
+def _edition(root: Any, **condition: str) -> Any:
     """Make what prints "2nd edn"."""
-    choose = root.makeelement(f"{_TAG}choose")
-    numeric = root.makeelement(f"{_TAG}if", {"is-numeric": "edition"})
-    numeric.append(root.makeelement(f"{_TAG}number", variable="edition", form="ordinal", suffix=" edn"))
-    choose.append(numeric)
-    return choose
+    number = _element(root, "number", variable="edition", form="ordinal", suffix=" edn")
+    return _element(root, "choose", _element(root, "if", number, is_numeric="edition", **condition))
 
 
 def _say(root: Any, name: str, text: str, **attributes: str) -> None:
     """Give a term another text than the locale has for it, for one and for several."""
-    term = root.makeelement(f"{_TAG}term", {"name": name, **attributes})
-    for number in ("single", "multiple"):
-        form = root.makeelement(f"{_TAG}{number}")
+    term = _element(root, "term", _element(root, "single"), _element(root, "multiple"), name=name, **attributes)
+    for form in term:
         form.text = text
-        term.append(form)
     found = every(root, "terms")
-    if found:
-        for old in [known for known in found[0] if known.attrib == term.attrib]:
-            found[0].remove(old)
-        found[0].append(term)
-        return
-    locale = root.makeelement(f"{_TAG}locale")
-    terms = root.makeelement(f"{_TAG}terms")
-    terms.append(term)
-    locale.append(terms)
-    root.find(f"{_TAG}info").addnext(locale)
+    if not found:
+        found = [_element(root, "terms")]
+        root.find(f"{_TAG}info").addnext(_element(root, "locale", *found))
+    for old in [known for known in found[0] if known.attrib == term.attrib]:
+        found[0].remove(old)
+    found[0].append(term)
