@@ -385,9 +385,9 @@ class Terminal(Door):
 
     def call(self, call: NextCall) -> str:
         """Return a command line; what the command needs and the call does not say stands in capitals."""
-        from entrez_kit.catalogue import OPERATIONS
+        from entrez_kit.kit_methods import operation_of
 
-        words = next(operation.command for operation in OPERATIONS if operation.method == call.method)
+        words = operation_of(call.method).command
         command = build_command(words[0])
         for word in words[1:]:
             command = command.commands[word]

@@ -8,7 +8,7 @@ that a wrong argument is the same error here as everywhere else.
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -24,14 +24,25 @@ class OperationRunner:
         return operation.run(self.services, arguments)
 
 
+_HOMES: Final[dict[str, str]] = {}
+"""Where the operation of each method stands."""
+
+
+def operation_of(method: str) -> "Operation[Any, Any]":
+    """Return the operation that a method runs, and import no other."""
+    module, _, name = _HOMES[method].rpartition(".")
+    return cast("Operation[Any, Any]", getattr(import_module(module), name))
+
+
 def runs(home: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Make a method run the operation that stands there."""
-    module, _, name = home.rpartition(".")
 
     def decorate(method: Callable[P, R]) -> Callable[P, R]:
+        _HOMES[method.__name__] = home
+
         @wraps(method)
         def run(self: OperationRunner, **arguments: Any) -> Any:
-            return self._answer(getattr(import_module(module), name), arguments)
+            return self._answer(operation_of(method.__name__), arguments)
 
         return cast("Callable[P, R]", run)
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from entrez_kit.kit_methods import operation_of
 from entrez_kit.wording import Door, NextCall
 
 
@@ -24,9 +25,5 @@ class Tools(Door):
 
     def call(self, call: NextCall) -> str:
         """Return a call of a tool."""
-        name = self.names.get(call.method)
-        if name is None:
-            from entrez_kit.catalogue import OPERATIONS
-
-            name = next(operation.name for operation in OPERATIONS if operation.method == call.method)
+        name = self.names.get(call.method) or operation_of(call.method).name
         return super().call(call).replace(f"kit.{call.method}", name, 1)

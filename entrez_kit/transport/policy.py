@@ -163,7 +163,7 @@ POLICIES: Final[Mapping[str, Policy]] = {
         base=lambda settings: settings.pmc_oa_url,
         timeout_ms=lambda settings: settings.ncbi_timeout_ms,
         retries=lambda settings: settings.ncbi_max_retries,
-        per_second=lambda keyed: 10,  # of S3, which takes thousands a second, no more than of NCBI with a key
+        per_second=lambda keyed: 50,  # S3 takes thousands a second
         pause_ms=lambda settings: None,
         missing=frozenset({404}),
     ),
