@@ -140,7 +140,6 @@ HELD_BY_THE_MODULE: Final = {
 AT_THE_BEGINNING: Final = {"citations.files.reference_files _SIGNS"}
 """Tables of patterns that are matched one by one, which no name in the source tells."""
 EXCUSED: Final = {
-    "pubmed.xml.slicer _TOKEN": "its reader stops at the first thing that does not end (test_record_slicer)",
     "sandbox.pmc_text _TEXT": "it reads the demo's own texts",
     "transport.replies _ENDS_ELEMENT": "it sees the last 1,024 bytes of a reply",
 }
@@ -246,7 +245,7 @@ from entrez_kit.errors import EntrezKitError
 from entrez_kit.gene.errors import unresolved
 from entrez_kit.identifiers import read_identifier
 from entrez_kit.pubmed.encoded_markup import abstract_parts, plain_text
-from entrez_kit.pubmed.xml.slicer import RecordSlicer
+from entrez_kit.pubmed.xml.stream import iter_elements
 from entrez_kit.transport.call import Call, Expect
 from entrez_kit.transport.redaction import Redactor
 from entrez_kit.transport.replies import Incoming, check
@@ -265,9 +264,9 @@ def checked(text):
                 pass
 
 def sliced(text):
-    slicer = RecordSlicer()
-    for start in range(0, len(text), 65536):
-        slicer.add(text[start : start + 65536])
+    body = text.encode()
+    for _ in iter_elements(body[start : start + 65536] for start in range(0, len(body), 65536)):
+        pass
 
 pieces = (
     "<!--", "<!-- -->", "<![CDATA[", "<h1>", "<h1>a</h2>", "<title>", "<i ", "<i a='", "<", "<p", "</i>", "<math",

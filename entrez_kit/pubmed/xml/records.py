@@ -11,8 +11,7 @@ from entrez_kit.pubmed.xml.article import Fields, article_fields
 from entrez_kit.pubmed.xml.book import book_fields, book_kind
 from entrez_kit.pubmed.xml.element_json import element_to_json
 from entrez_kit.pubmed.xml.mixed_content import SpaceLost, text_of
-from entrez_kit.pubmed.xml.slicer import DELETIONS, invalid_response
-from entrez_kit.pubmed.xml.stream import Found, Source, iter_elements, parse_alone
+from entrez_kit.pubmed.xml.stream import DELETIONS, Found, Source, invalid_response, iter_elements, parse_alone
 from entrez_kit.services.known_shapes import XmlShape, notice
 
 RecordKind = Literal["article", "book", "chapter", "deleted"]

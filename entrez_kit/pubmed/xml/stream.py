@@ -2,8 +2,8 @@
 
 Two ways lead there, with the same result. PubMed's own files are plain: records stand one after the other, so a
 record ends where its end tag is found, and each is parsed by itself. Whatever is not plain (another encoding, entity
-declarations, namespaces, comments or CDATA that could hide a tag, a parse error) is read by the incremental parser,
-which is slower and the judge of what is well-formed.
+declarations, namespaces, comments or CDATA that could hide a tag, a parse error) goes through expat, which tells where
+records begin and end; that is slower, and the judge of what is well-formed.
 """
 
 import codecs
@@ -11,19 +11,25 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, Final, NamedTuple
+from xml.parsers import expat
 
 from lxml import etree
 
 from entrez_kit.errors import UpstreamError
 from entrez_kit.pubmed.xml import mesh_headings as mesh
-from entrez_kit.pubmed.xml import slicer as record_slicer
 from entrez_kit.pubmed.xml.dates import HISTORY, look_up_history
-from entrez_kit.pubmed.xml.mixed_content import BLANKLESS, local_name
-from entrez_kit.pubmed.xml.slicer import DELETIONS, RECORDS, SETS, RecordSlicer
-from entrez_kit.pubmed.xml.slicer import invalid_response as invalid_response  # what reads a record raises it too
+from entrez_kit.pubmed.xml.mixed_content import BLANKLESS
 
 Source = BinaryIO | Iterable[bytes] | bytes | bytearray | memoryview
 
+SETS: Final = frozenset(("PubmedArticleSet", "PubmedBookArticleSet", "MedlineCitationSet", "BookDocumentSet"))
+RECORDS: Final = frozenset(("PubmedArticle", "PubmedBookArticle", "MedlineCitation", "BookDocument"))
+DELETIONS: Final = frozenset(("DeleteCitation", "DeleteDocument"))
+
+MAX_RECORD_BYTES: Final = 64 << 20
+"""A record larger than this is no record; the largest known ones have a few megabytes."""
+MAX_BETWEEN_BYTES: Final = 8 << 20
+"""Between two records stands a line break, or a comment; before the first one a document type."""
 CHUNK: Final = 1 << 17
 GROUP_BYTES: Final = 1 << 16
 HUGE_BYTES: Final = 8 << 20
@@ -38,6 +44,9 @@ _PLAIN_HEAD: Final = re.compile(
 _DECLARATION: Final = re.compile(rb"<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 _ENCODING: Final = re.compile(r"utf-(?:8|16|32)(?:-[bl]e|-sig)?|ascii|iso8859-[0-9]+|cp125[0-9]|koi8-[ru]")
 """Those of one byte a character, and Unicode's own: their text becomes the bytes again that it came from."""
+_ROOT_TAG: Final = re.compile(rb"<(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>")
+_DOCTYPE: Final = b"<!DOCTYPE x SYSTEM 'x'>"
+"""Before a record: expat has judged the names of its entities, which a DTD that is not read may declare."""
 _NEXT_TAG: Final = re.compile(rb"\s*<(/?)([A-Za-z]+)(\s[^<>]*)?>")
 _OPENING: Final = f"<{BLANKLESS}>".encode()
 _CLOSING: Final = f"</{BLANKLESS}>".encode()
@@ -57,6 +66,11 @@ _OPTIONS: Final[dict[str, Any]] = {
     "remove_comments": True,
     "remove_pis": True,
 }
+
+
+def invalid_response(message: str, **details: Any) -> UpstreamError:
+    """Return the error for bytes that are not what PubMed sends."""
+    return UpstreamError(message, details={"reason": "invalid_response", **details})
 
 
 class Found(NamedTuple):
@@ -154,7 +168,7 @@ def _quick(feed: _Feed, data: bytes, plain: "re.Match[bytes]") -> Iterator[Found
         waiting = len(data) - position
         if tag and (tag[1] or tag[2] not in _END_TAGS):
             break
-        if waiting > (record_slicer.MAX_RECORD_BYTES if tag else MAX_TAG_BYTES):
+        if waiting > (MAX_RECORD_BYTES if tag else MAX_TAG_BYTES):
             break
         more = feed.read(max(CHUNK, waiting))
         if not more:
@@ -284,109 +298,127 @@ _Span = tuple[bytes, int, int]  # name, start, end
 
 
 def _careful(feed: _Feed, data: bytes) -> Iterator[Found]:
-    """Read a document with the incremental parser, cutting the text of each record out beside it."""
+    """Read a document of any form; a piece is at least as long as what waits, so that the work stays linear."""
     document = _Document(data)
+    at = 0
     while data:
-        for start in range(0, len(data), CHUNK):
-            yield from document.read(data[start : start + CHUNK])
-        data = feed.read(CHUNK)
-    yield from document.end()
+        piece = data[at : at + max(CHUNK, document.waiting)]
+        yield from document.read(piece)
+        at += len(piece)
+        if at >= len(data):
+            data, at = feed.read(max(CHUNK, document.waiting)), 0
+    yield from document.read(b"", last=True)
 
 
 class _Document:
-    """A document read piece by piece: the parser builds the records, the slicer keeps their text."""
+    """A document read piece by piece, as UTF-8: expat finds the records, and each is parsed below the root's tag."""
 
     def __init__(self, beginning: bytes) -> None:
         self._encoding = _encoding(beginning)
-        self._decoder = codecs.getincrementaldecoder(self._encoding)()
-        self._slicer = RecordSlicer()
-        self._waiting: list[bytes] = []
-        self._parser: Any = None
-        self._root: Any = None
+        self._decoder = None if self._encoding == "utf-8" else codecs.getincrementaldecoder(self._encoding)()
+        self._text = bytearray()  # what came since the last record, or is not read yet
+        self._offset = 0  # where in the document it begins
+        self._declares = False  # whether the document type has declarations of its own
+        self._level = -1  # the depth at which records stand: 1 in a set, 0 where the document is one record
+        self._depth = 0
+        self._begin = -1  # of the record that is being read
+        self._complete: list[tuple[int, int]] = []
         self._count = 0
+        self._around = (b"", b"")  # what a record is parsed with
+        self._parser = expat.ParserCreate("utf-8")
+        self._parser.StartDoctypeDeclHandler = self._start_doctype
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
 
-    def read(self, piece: bytes) -> Iterator[Found]:
+    @property
+    def waiting(self) -> int:
+        """How much of the document came since the last record."""
+        return len(self._text)
+
+    def read(self, piece: bytes, *, last: bool = False) -> Iterator[Found]:
         """Yield the records that a piece completes, even where it holds a defect after them; then raise for that."""
         defect: Exception | None = None
+        if self._decoder:
+            try:
+                piece = self._decoder.decode(piece, last).encode()
+            except UnicodeDecodeError as exc:
+                piece, defect = exc.object[: exc.start].decode(self._encoding).encode(), exc
+        self._text += piece
         try:
-            text = self._decoder.decode(piece)
-        except UnicodeDecodeError as exc:
-            text, defect = exc.object[: exc.start].decode(self._encoding), exc
-        try:
-            self._slicer.add(text)
-        except UpstreamError as exc:
+            self._parser.Parse(piece, last)
+        except (expat.ExpatError, UpstreamError) as exc:
             defect = exc
-        self._waiting.append(piece)
-        if self._slicer.level >= 0:
-            defect = self._parse() or defect
-            yield from self._found()
-        if defect:
-            raise self._error(defect)
-
-    def end(self) -> Iterator[Found]:
-        """Yield what the end completes, and raise where the document may not end there."""
-        defect = self._parse()
-        try:
-            self._parser.close()
-        except etree.XMLSyntaxError as exc:
-            defect = defect or exc
-        yield from self._found()
-        if defect:
-            raise self._error(defect)
-        if self._slicer.records or self._slicer.level < 0:
-            raise self._disagreement()
-
-    def _parse(self) -> Exception | None:
-        """Give the parser what it has not seen, and return the defect it finds.
-
-        It has to wait for the root. Only then is it known whether the document declares entities, so that libxml2's
-        limits, which keep those from exploding, have to stay. And libxml2 misjudges some declarations where a piece
-        ends inside, so it gets all of them at once.
-        """
-        if self._parser is None:
-            names = [f"{{*}}{name}" for name in (*SETS, *RECORDS, *DELETIONS, "ERROR")]
-            huge = not self._slicer.declares
-            self._parser = etree.XMLPullParser(("start", "end"), tag=names, **_OPTIONS, huge_tree=huge)
-        piece = b"".join(self._waiting)
-        self._waiting.clear()
-        try:
-            self._parser.feed(piece)
-        except etree.XMLSyntaxError as exc:
-            return exc  # type: ignore[no-any-return]
-        return None
-
-    def _found(self) -> Iterator[Found]:
-        """Pair the records the parser has completed with their text, and free those before them.
-
-        The slicer is never behind: it is given every piece first, and waits for nothing but the end of a tag.
-        """
-        level, records = self._slicer.level, self._slicer.records
-        for event, element in self._parser.read_events():
-            if self._root is None:
-                self._root = element  # the first to begin: the slicer knows no other roots than these
-            if event == "start" or (element if level == 0 else element.getparent()) is not self._root:
-                continue
-            if local_name(element) == "ERROR":
-                raise invalid_response("NCBI answered with an error between the records of PubMed.")
-            while level and element.getprevious() is not None:
-                # only what lies before a complete record: libxml2 may still be writing after it
-                del self._root[0]
-            if not records:
-                raise self._disagreement()
+        complete, self._complete = self._complete, []
+        for begin, end in complete:
+            raw = bytes(self._text[begin - self._offset : end - self._offset])
+            try:
+                element = self._element(raw)
+            except etree.XMLSyntaxError as exc:
+                raise self._error(exc) from exc
             self._count += 1
-            raw = records.popleft().encode(self._encoding)
-            yield Found(_without_namespace(element), raw, self._encoding, alone=False)
+            yield Found(element, raw.decode().encode(self._encoding), self._encoding, alone=False)
+        if complete:
+            del self._text[: end - self._offset]
+            self._offset = end
+        if defect:
+            raise self._error(defect) from defect
+        if self._begin >= 0 and self._offset + self.waiting - self._begin > MAX_RECORD_BYTES:
+            raise invalid_response(f"A PubMed record is larger than {MAX_RECORD_BYTES >> 20} MB.")
+        if self._begin < 0 and self.waiting > MAX_BETWEEN_BYTES:
+            raise invalid_response(f"There is no PubMed record in {MAX_BETWEEN_BYTES >> 20} MB of XML.")
+
+    def _start_doctype(self, name: str, system: str | None, public: str | None, declares: int) -> None:
+        if declares:
+            self._declares = True
+            self._parser.DefaultHandler = lambda _: None  # expat expands no entities while there is one
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        kind = name.rpartition(":")[2]
+        if self._level < 0:
+            self._begin_root(name, kind)
+        if self._depth == self._level:
+            if kind in RECORDS or kind in DELETIONS:
+                self._begin = self._parser.CurrentByteIndex
+            elif kind == "ERROR":
+                raise invalid_response("NCBI answered with an error between the records of PubMed.")
+        self._depth += 1
+
+    def _begin_root(self, name: str, kind: str) -> None:
+        """Note what has to stand around a record so that it means what it means in the document."""
+        start = self._parser.CurrentByteIndex
+        prologue = bytes(self._text[:start]) if self._declares else _DOCTYPE
+        if kind in SETS:
+            self._level = 1
+            tag = _ROOT_TAG.match(self._text, start)
+            self._around = (prologue + (tag[0] if tag else b""), f"</{name}>".encode())
+        elif kind in RECORDS:
+            self._level = 0
+            self._around = (prologue, b"")
+        else:
+            raise invalid_response(f"NCBI answered with <{kind[:50]}> instead of PubMed records.", root=kind[:50])
+
+    def _end(self, name: str) -> None:
+        self._depth -= 1
+        if self._depth == self._level and self._begin >= 0:
+            end = self._parser.CurrentByteIndex  # where an end tag begins, or where a tag like <a/> ends
+            if self._text.startswith(f"</{name}".encode(), end - self._offset):
+                end = self._offset + self._text.index(b">", end - self._offset) + 1
+            self._complete.append((self._begin, end))
+            self._begin = -1
+
+    def _element(self, raw: bytes) -> Any:
+        """Parse a record; what declares entities keeps libxml2's limits, which stop those that explode."""
+        before, behind = self._around
+        huge = len(raw) > HUGE_BYTES and not self._declares
+        root = etree.XML(before + raw + behind, etree.XMLParser(**_OPTIONS, encoding="utf-8", huge_tree=huge))
+        return _without_namespace(root[-1] if self._level else root)
 
     def _error(self, defect: Exception) -> UpstreamError:
         if isinstance(defect, UpstreamError):
             return defect
         where = f" after {self._count} complete records" if self._count else ""
-        error = invalid_response(f"The PubMed XML is not well-formed{where}: {str(defect)[:MAX_MESSAGE]}")
-        error.__cause__ = defect
-        return error
-
-    def _disagreement(self) -> UpstreamError:
-        return invalid_response(f"The PubMed XML cannot be cut into records after {self._count} of them.")
+        reason = expat.ErrorString(defect.code) if isinstance(defect, expat.ExpatError) else str(defect)
+        return invalid_response(f"The PubMed XML is not well-formed{where}: {reason[:MAX_MESSAGE]}")
 
 
 def _without_namespace(record: Any) -> Any:
