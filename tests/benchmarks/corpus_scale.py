@@ -37,7 +37,7 @@ from entrez_kit.corpus.search.index import rows_of
 from entrez_kit.corpus.search.postings import length_of
 from entrez_kit.corpus.search.query import Phrase, parse
 from entrez_kit.corpus.search.score import DEFAULT
-from entrez_kit.corpus.search.terms import STOP_WORDS, plain, stem, words_of
+from entrez_kit.corpus.search.terms import STOP_WORDS, plain, stems_of, words_of
 
 PLAIN = "CREATE VIRTUAL TABLE plain USING fts5(title, abstract, terms, tokenize='porter unicode61 remove_diacritics 2')"
 INTO_PLAIN = "INSERT INTO plain (rowid, title, abstract, terms) VALUES (?, ?, ?, ?)"
@@ -227,7 +227,7 @@ def by_the_book(connection: sqlite3.Connection, queries: list[str]) -> list[dict
         for row in rows_of(connection, pmids[start : start + AT_ONCE]):
             size = length_of(row)
             records, length = records + 1, length + size
-            fields = [list(map(stem, words_of(plain(text)))) for text in (row.title, row.abstract, row.terms)]
+            fields = [stems_of(words_of(plain(text))) for text in (row.title, row.abstract, row.terms)]
             if wanted.isdisjoint(word for field in fields for word in field):
                 continue
             for stems, having in had.items():

@@ -7,7 +7,7 @@ from typing import Final
 
 from entrez_kit.corpus.search.query import Group, Phrase, parse
 from entrez_kit.corpus.search.score import Profile, Statistics
-from entrez_kit.corpus.search.terms import plain, stem, words_of
+from entrez_kit.corpus.search.terms import plain, stems_of, words_of
 
 _NOT_TEXT: Final = ("[Title] ", "[Section] ")
 """How the lines of a passage begin that are not the abstract's."""
@@ -39,7 +39,7 @@ def best_chunk(query: str, chunks: Sequence[str]) -> int:
 
 def _stems(chunk: str) -> list[str]:
     text = " ".join(line for line in chunk.split("\n") if not line.startswith(_NOT_TEXT))
-    return list(map(stem, words_of(plain(text))))
+    return stems_of(words_of(plain(text)))
 
 
 def _occurrences(phrase: Phrase, stems: Sequence[str]) -> int:

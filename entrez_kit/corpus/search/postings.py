@@ -6,14 +6,16 @@ a position tells its field, and no phrase runs from one field into the next.
 """
 
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import count
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from entrez_kit.corpus.search.terms import IndexRow, can_mark, plain, stem, words_of
+from entrez_kit.corpus.search.terms import IndexRow, can_mark, plain, stems_of, words_of
 
 MOST_RECORDS: Final = 1 << 16
 """Records of a block, whose numbers have 16 bits."""
@@ -117,43 +119,33 @@ class Block(NamedTuple):
         return [self.numbers[firsts], firsts, lasts, borders[firsts], borders[lasts]]
 
 
-class _Numbers(dict[str, int]):
-    """The number of each word's stem; stems are numbered as they come."""
-
-    def __init__(self) -> None:
-        self.stems: dict[str, int] = {}
-
-    def __missing__(self, word: str) -> int:
-        number = self[word] = self.stems.setdefault(stem(word), len(self.stems))
-        return number
-
-
 def build(rows: Iterable[IndexRow]) -> Block:
     """Index records, at most ``MOST_RECORDS``; none of their texts is held."""
-    numbers = _Numbers()
-    number_of = numbers.__getitem__
+    words: defaultdict[str, int] = defaultdict(count().__next__)
+    number_of = words.__getitem__
     occurrences, sizes, pmids, lengths = array("i"), array("i"), array("q"), array("q")
     recent: list[int] = []  # what a list takes quickly, an array in a fraction of the room
     for row in rows:
         pmids.append(row.pmid)
         lengths.append(length_of(row))
         for field, text in enumerate((row.title, row.abstract, row.terms)):
-            words = words_of(plain(text))[: _BEGIN[field + 1] - _BEGIN[field] - 1]
-            recent.extend(map(number_of, words))
-            sizes.append(len(words))
+            found = words_of(plain(text))[: _BEGIN[field + 1] - _BEGIN[field] - 1]
+            recent.extend(map(number_of, found))
+            sizes.append(len(found))
         if len(recent) > _RECENT:
             occurrences.fromlist(recent)
             recent.clear()
     occurrences.fromlist(recent)
-    stems = list(numbers.stems)
-    numbers.clear()
+    stems: dict[str, int] = {}
+    stem_of = np.array([stems.setdefault(stem, len(stems)) for stem in stems_of(words)], dtype=np.int64)
+    words.clear()
     places = np.array(occurrences, dtype=np.int64)
     del occurrences
     return Block(
         np.array(pmids, dtype=np.uint32),
         np.minimum(lengths, 0xFFFF).astype(np.uint16),
-        stems,
-        *_postings(places, np.array(sizes, dtype=np.int64)),
+        list(stems),
+        *_postings(places, np.array(sizes, dtype=np.int64), stem_of),
     )
 
 
@@ -166,9 +158,9 @@ def length_of(row: IndexRow) -> int:
 
 
 def _postings(
-    places: NDArray[np.int64], sizes: NDArray[np.int64]
+    places: NDArray[np.int64], sizes: NDArray[np.int64], stem_of: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint16], NDArray[np.int32], NDArray[np.uint16]]:
-    """Group occurrences, given as numbers of stems, field by field and record by record; their array is used up."""
+    """Group occurrences, given as numbers of words, field by field and record by record; their array is used up."""
     # One number each that sorts by stem, record and position: that of the field's begin, less what stands before it.
     field = np.arange(len(sizes))
     ends = np.cumsum(sizes)
@@ -177,7 +169,7 @@ def _postings(
         last = min(first + _FIELDS, len(sizes))
         start, end = ends[first] - sizes[first], ends[last - 1]
         part = places[start:end]
-        part <<= 32
+        part[:] = stem_of[part] << 32
         part += np.repeat(begin[first:last], sizes[first:last]) + np.arange(start, end)
     places.sort()
     parts = [_grouped(part) for part in _parts(places)]

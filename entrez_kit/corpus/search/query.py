@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Final
 
 from entrez_kit.corpus.search.spelling import other_spellings
-from entrez_kit.corpus.search.terms import GREEK, REQUEST_WORDS, STOP_WORDS, listed, stem, words_of
+from entrez_kit.corpus.search.terms import GREEK, REQUEST_WORDS, STOP_WORDS, listed, stems_of, words_of
 from entrez_kit.markup import on_the_line
 
 Phrase = tuple[str, ...]
@@ -56,7 +56,7 @@ class Group:
     @property
     def stems(self) -> tuple[Phrase, ...]:
         """The phrases as the index has them, each once."""
-        return tuple(dict.fromkeys(tuple(map(stem, phrase)) for phrase in self.phrases))
+        return tuple(dict.fromkeys(tuple(stems_of(phrase)) for phrase in self.phrases))
 
 
 def parse(query: str, exists: Callable[[Phrase], bool]) -> list[Group]:

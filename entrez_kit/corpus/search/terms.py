@@ -5,9 +5,13 @@ Greek letters are named, superscripts and subscripts stand on the line (10⁶ is
 neither letter nor digit becomes a space.
 """
 
+import os
 import re
+import sqlite3
+import threading
 import unicodedata
-from functools import lru_cache
+from collections.abc import Collection
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from entrez_kit.markup import on_the_line
@@ -100,131 +104,56 @@ def _folded(run: str) -> str:
     return _NO_WORD.sub(" ", folded)
 
 
-# Porter's stemmer ----------------------------------------------------------------------------------------------------
-
-_STEP_2: Final = (
-    ("ational", "ate"), ("tional", "tion"), ("enci", "ence"), ("anci", "ance"), ("izer", "ize"), ("logi", "log"),
-    ("bli", "ble"), ("alli", "al"), ("entli", "ent"), ("eli", "e"), ("ousli", "ous"), ("ization", "ize"),
-    ("ation", "ate"), ("ator", "ate"), ("alism", "al"), ("iveness", "ive"), ("fulness", "ful"), ("ousness", "ous"),
-    ("aliti", "al"), ("iviti", "ive"), ("biliti", "ble"),
-)  # fmt: skip
-_STEP_3: Final = (
-    ("icate", "ic"), ("ative", ""), ("alize", "al"), ("iciti", "ic"), ("ical", "ic"), ("ful", ""), ("ness", ""),
-)  # fmt: skip
-_STEP_4: Final = tuple(
-    (ending, "")
-    for ending in (
-        "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ion", "ism", "ate", "iti", "ous", "ive", "ize",
-        "al", "er", "ic", "ou",
-    )
-)  # fmt: skip
-_ENDS_2, _ENDS_3, _ENDS_4 = (tuple(ending for ending, _ in step) for step in (_STEP_2, _STEP_3, _STEP_4))
-_SHAPES: Final = {code: "v" if chr(code) in "aeiou" else "y" if chr(code) == "y" else "c" for code in range(256)}
-_LONGEST_STEMMED: Final = 64
-"""Bytes; SQLite leaves longer words as they are."""
+# Stems ---------------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1 << 17)
-def stem(word: str) -> str:
-    """Return the stem of a normalised word.
+class _Stemmer:
+    """SQLite's Porter stemmer, which works on texts of a table in memory, and what it said; one serves all threads."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+        self._lock = threading.Lock()
+        self._texts = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        self._texts.execute(
+            "CREATE VIRTUAL TABLE texts USING fts5(text, content='', columnsize=0, tokenize='porter ascii')"
+        )
+        self._texts.execute("CREATE VIRTUAL TABLE stems USING fts5vocab(texts, instance)")
+
+    def stems_of(self, words: Collection[str]) -> list[str]:
+        known = self._known
+        new = [word for word in dict.fromkeys(words) if word not in known]
+        if new:
+            with self._lock:
+                self._texts.execute("BEGIN")
+                self._texts.execute("INSERT INTO texts (rowid, text) VALUES (1, ?)", (" ".join(new),))
+                found = self._texts.execute("SELECT term FROM stems ORDER BY offset").fetchall()
+                self._texts.execute("ROLLBACK")
+            known.update((word, stem) for word, (stem,) in zip(new, found, strict=True))
+            if len(known) > _MOST_KNOWN:
+                self._known = {}
+        return [known[word] for word in words]
+
+
+_MOST_KNOWN: Final = 1 << 17
+_stemmer: Final = cache(_Stemmer)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_stemmer.cache_clear)  # another thread of the parent may have held its lock
+
+
+def stems_of(words: Collection[str]) -> list[str]:
+    """Return the stems of normalised words, in their order.
 
     M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980, 130-137, with the author's later changes
-    (``bli``, ``logi``), as SQLite's FTS5 has it: it works on bytes, and a byte that is no ASCII letter is a consonant.
+    (``bli``, ``logi``), as SQLite's FTS5 has it.
     """
-    if word.isascii():
-        return _stem(word) if 2 < len(word) <= _LONGEST_STEMMED else word
-    as_bytes = word.encode("utf-8").decode("latin-1")
-    if len(as_bytes) > _LONGEST_STEMMED:
-        return word
-    return _stem(as_bytes).encode("latin-1").decode("utf-8", "replace")
+    return _stemmer().stems_of(words)
 
 
 def can_mark(stem: str) -> bool:
     """Say whether a stem can mark what a text is about."""
-    return len(stem) > 1 and stem not in _UNMARKING and not stem.isdigit()
+    return len(stem) > 1 and stem not in _unmarking() and not stem.isdigit()
 
 
-def _stem(word: str) -> str:
-    word = _plural(word)
-    word = _past(word)
-    if word.endswith("y") and _has_vowel(word[:-1]):
-        word = word[:-1] + "i"
-    word = _replace(word, _STEP_2, _ENDS_2, 0)
-    word = _replace(word, _STEP_3, _ENDS_3, 0)
-    word = _replace(word, _STEP_4, _ENDS_4, 1)
-    if word.endswith("e"):
-        measure = _measure(word[:-1])
-        if measure > 1 or (measure == 1 and not _ends_short(word[:-1])):
-            word = word[:-1]
-    if word.endswith("ll") and _measure(word[:-1]) > 1:
-        word = word[:-1]
-    return word
-
-
-def _plural(word: str) -> str:
-    if word.endswith("s") and not word.endswith("ss"):
-        if word.endswith("es") and ((len(word) > 4 and word.endswith("sses")) or (len(word) > 3 and word[-3] == "i")):
-            return word[:-2]
-        return word[:-1]
-    if word.endswith("sses"):
-        return word[:-2]
-    return word
-
-
-def _past(word: str) -> str:
-    if word.endswith("eed") and len(word) > 3:
-        return word[:-1] if _measure(word[:-3]) > 0 else word
-    for ending in ("ed", "ing"):
-        if word.endswith(ending):
-            start = word[: -len(ending)]
-            return _mended(start) if _has_vowel(start) else word
-    return word
-
-
-def _mended(start: str) -> str:
-    if start.endswith(("at", "bl", "iz")) and len(start) > 2:
-        return start + "e"
-    if len(start) > 1 and start[-1] == start[-2] and start[-1] not in "aeioulsz":
-        return start[:-1]
-    if _measure(start) == 1 and _ends_short(start):
-        return start + "e"
-    return start
-
-
-def _replace(word: str, endings: tuple[tuple[str, str], ...], every: tuple[str, ...], measure: int) -> str:
-    if not word.endswith(every):
-        return word
-    for ending, replacement in endings:
-        if word.endswith(ending):
-            start = word[: -len(ending)]
-            if ending == "ion" and start[-1:] not in ("s", "t"):
-                return word
-            return start + replacement if _measure(start) > measure else word
-    return word
-
-
-def _shape(word: str) -> str:
-    """Return a v for each vowel and a c for each consonant; a y after a consonant is a vowel."""
-    known = word.translate(_SHAPES)
-    if "y" not in known:
-        return known
-    shape, consonant = [], False
-    for letter in word:
-        consonant = not (letter in "aeiou" or (letter == "y" and consonant))
-        shape.append("c" if consonant else "v")
-    return "".join(shape)
-
-
-def _measure(start: str) -> int:
-    return _shape(start).count("vc")
-
-
-def _has_vowel(start: str) -> bool:
-    return "v" in _shape(start)
-
-
-def _ends_short(start: str) -> bool:
-    return start[-1:] not in ("w", "x", "y") and _shape(start).endswith("cvc")
-
-
-_UNMARKING: Final = frozenset(map(stem, STOP_WORDS))
+@cache
+def _unmarking() -> frozenset[str]:
+    return frozenset(stems_of(STOP_WORDS))

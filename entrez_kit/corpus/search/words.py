@@ -14,7 +14,7 @@ from entrez_kit.corpus.search import index
 from entrez_kit.corpus.search.postings import Marks, Postings, build, phrase, sift, weigh
 from entrez_kit.corpus.search.query import LONGEST_QUERY, Group, Phrase, parse
 from entrez_kit.corpus.search.score import DEFAULT, Profile, Statistics
-from entrez_kit.corpus.search.terms import plain, stem, words_of
+from entrez_kit.corpus.search.terms import plain, stems_of, words_of
 
 COSTLY: Final = 4_000
 """Before so many records of a block are scored for a word, it is asked which of them can still be among the best."""
@@ -238,7 +238,7 @@ def search(
 def _search(searched: Index, query: str, limit: int, corpus: str | None) -> list[LexicalHit]:
     if searched.statistics.records == 0:
         return []
-    searched.load(map(stem, words_of(plain(query[:LONGEST_QUERY]))))
+    searched.load(stems_of(words_of(plain(query[:LONGEST_QUERY]))))
     groups = parse(query, searched.exists)
     searched.load(stem for group in groups for stems in group.stems if len(stems) == 1 for stem in stems)
     asked = [_asked(searched, group) for group in groups]
