@@ -81,18 +81,14 @@ _TABLES: Final = (
 
 
 def create(connection: sqlite3.Connection) -> None:
-    """Make the tables, and queue every record there is."""
-    for statement in _TABLES:
-        connection.execute(statement)
-    connection.execute("INSERT INTO lexical_queue SELECT pmid FROM documents WHERE status = 'current'")
-
-
-def drop(connection: sqlite3.Connection) -> None:
-    """Remove the tables, those of earlier versions, too."""
+    """Make the tables anew, in place of those of earlier versions, too, and queue every record there is."""
     names = [row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     for name in names:
         if name.startswith("lexical_") and not name.startswith("lexical_index_"):  # FTS5 drops its own with the first
             connection.execute(f"DROP TABLE {name}")
+    for statement in _TABLES:
+        connection.execute(statement)
+    connection.execute("INSERT INTO lexical_queue SELECT pmid FROM documents WHERE status = 'current'")
 
 
 def queue(connection: sqlite3.Connection, pmids: Iterable[int]) -> None:

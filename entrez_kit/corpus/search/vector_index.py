@@ -48,14 +48,14 @@ GRAPHS: Final = """
 _SCHEMA: Final = (
     GRAPHS,
     """
-    CREATE TABLE vector_queue (
+    CREATE TABLE IF NOT EXISTS vector_queue (
         model TEXT NOT NULL,
         chunk_id INTEGER NOT NULL,
         PRIMARY KEY (model, chunk_id)
     ) WITHOUT ROWID
     """,
     """
-    CREATE TABLE vector_blocks (
+    CREATE TABLE IF NOT EXISTS vector_blocks (
         block INTEGER PRIMARY KEY AUTOINCREMENT,
         model TEXT NOT NULL,
         dim INTEGER NOT NULL,
@@ -70,16 +70,19 @@ _SCHEMA: Final = (
     )
     """,
     """
-    CREATE TRIGGER vector_added AFTER INSERT ON vectors BEGIN
+    CREATE TRIGGER IF NOT EXISTS vector_added AFTER INSERT ON vectors BEGIN
         INSERT OR IGNORE INTO vector_queue VALUES (new.model, new.chunk_id);
     END
     """,
     """
-    CREATE TRIGGER vector_gone AFTER DELETE ON vectors BEGIN
+    CREATE TRIGGER IF NOT EXISTS vector_gone AFTER DELETE ON vectors BEGIN
         INSERT OR IGNORE INTO vector_queue VALUES (old.model, old.chunk_id);
     END
     """,
 )
+
+
+_TABLES: Final = ("vector_queue", "vector_blocks", "vector_graphs")
 
 
 class Vectors(NamedTuple):
@@ -101,25 +104,17 @@ class VectorBlock(NamedTuple):
 
 
 def create(connection: sqlite3.Connection) -> None:
-    """Make the tables, and queue every vector there is."""
+    """Make the tables, or empty them, and queue every vector there is."""
     for statement in _SCHEMA:
         connection.execute(statement)
+    for table in _TABLES:
+        connection.execute(f"DELETE FROM {table}")
     connection.execute("INSERT INTO vector_queue SELECT model, chunk_id FROM vectors")
-
-
-def drop(connection: sqlite3.Connection) -> None:
-    """Remove the tables."""
-    for kind, names in (
-        ("TRIGGER", ("vector_added", "vector_gone")),
-        ("TABLE", ("vector_queue", "vector_blocks", "vector_graphs")),
-    ):
-        for name in names:
-            connection.execute(f"DROP {kind} IF EXISTS {name}")
 
 
 def forget(connection: sqlite3.Connection, model: str) -> None:
     """Drop the vectors of a model."""
-    for table in ("vectors", "vector_queue", "vector_blocks", "vector_graphs"):
+    for table in ("vectors", *_TABLES):
         connection.execute(f"DELETE FROM {table} WHERE model = ?", (model,))
 
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from entrez_kit.corpus.store.schema import prepare
+from entrez_kit.corpus.store.schema import prepare, transaction
 from entrez_kit.errors import StoreError
 from entrez_kit.private_files import database_files, make_private_database, make_private_folder
 from entrez_kit.wording import AGAIN, REINDEX, Wording
@@ -55,13 +55,8 @@ class CorpusFile:
         Raises:
             StoreError: the file cannot be read.
         """
-        with self._lent(writable=False) as connection:
-            connection.execute("BEGIN")
-            try:
-                yield connection
-            finally:
-                with suppress(sqlite3.Error):
-                    connection.execute("ROLLBACK")
+        with self._lent(writable=False) as connection, transaction(connection, "DEFERRED"):
+            yield connection
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -70,15 +65,8 @@ class CorpusFile:
         Raises:
             StoreError: the file cannot be written, or another program does not let go of it.
         """
-        with self._lent(writable=True) as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
+        with self._lent(writable=True) as connection, transaction(connection, "IMMEDIATE"):
+            yield connection
 
     def size_bytes(self) -> int:
         """Return the room the file takes on disk, its journal included."""

@@ -5,7 +5,7 @@ Open the file with Datasette or sqlite-utils: dates are ISO texts, lists are JSO
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final
 
 from entrez_kit.corpus.search import index as lexical
@@ -46,31 +46,12 @@ _TABLES: Final = (
         keywords TEXT NOT NULL,           -- JSON list
         authors TEXT NOT NULL,            -- JSON list, "Doe J"
         abstract TEXT,
-        article TEXT NOT NULL             -- the whole record, packed; `corpus export -f jsonl` has it as JSON
+        article TEXT NOT NULL,            -- the whole record, packed; `corpus export -f jsonl` has it as JSON
+        corrections TEXT                  -- JSON list of notices; null without any
     )
     """,
     "CREATE INDEX documents_by_edat ON documents (edat)",
     "CREATE INDEX documents_deleted ON documents (pmid) WHERE status = 'deleted'",
-    """
-    CREATE TABLE versions (
-        -- Every version of a record, the present one included.
-        pmid INTEGER NOT NULL REFERENCES documents (pmid) ON DELETE CASCADE,
-        version INTEGER NOT NULL,
-        change TEXT NOT NULL CHECK (change IN ('added', 'revised', 'retracted', 'deleted')),
-        title TEXT NOT NULL,
-        abstract TEXT,
-        journal TEXT,
-        pub_types TEXT NOT NULL,          -- JSON list
-        pdat TEXT,
-        pmcid TEXT,
-        retraction_status TEXT NOT NULL,
-        content_hash TEXT NOT NULL,
-        lr TEXT,
-        seen_at TEXT NOT NULL,
-        PRIMARY KEY (pmid, version)
-    ) WITHOUT ROWID
-    """,
-    "CREATE INDEX versions_by_time ON versions (seen_at)",
     """
     CREATE TABLE chunks (
         -- The pieces of a record that embeddings stand for and searches show.
@@ -99,6 +80,7 @@ _TABLES: Final = (
         query_key TEXT NOT NULL,
         pmid INTEGER NOT NULL REFERENCES documents (pmid) ON DELETE CASCADE,
         added_at TEXT NOT NULL,
+        unmatched_at TEXT,                -- when a sync saw that the query no longer finds it; null while it does
         PRIMARY KEY (query_key, pmid)
     ) WITHOUT ROWID
     """,
@@ -169,34 +151,6 @@ _TABLES: Final = (
         FROM checkpoints AS c
     """,
 )
-
-
-def _first(connection: sqlite3.Connection) -> None:
-    for statement in _TABLES:
-        connection.execute(statement)
-    connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-
-
-def _second(connection: sqlite3.Connection) -> None:
-    # When a sync saw that the query no longer finds a record, which is kept; null while it does.
-    connection.execute("ALTER TABLE membership ADD COLUMN unmatched_at TEXT")
-
-
-def _third(connection: sqlite3.Connection) -> None:
-    # Another full-text index, which the next sync or search makes of the records.
-    lexical.drop(connection)
-    lexical.create(connection)
-
-
-def _fourth(connection: sqlite3.Connection) -> None:
-    pass  # made another table of the versions, which the sixth replaces
-
-
-def _fifth(connection: sqlite3.Connection) -> None:
-    # An index of the vectors, which the next sync or search makes.
-    vector_index.create(connection)
-
-
 _REVISIONS: Final = (
     """
     CREATE TABLE revisions (
@@ -229,7 +183,15 @@ _REVISIONS: Final = (
 )
 
 
-def _sixth(connection: sqlite3.Connection) -> None:
+def _create(connection: sqlite3.Connection) -> None:
+    for statement in (*_TABLES, *_REVISIONS):
+        connection.execute(statement)
+    lexical.create(connection)
+    vector_index.create(connection)
+    connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+
+
+def _pack(connection: sqlite3.Connection) -> None:
     # The whole record is packed, and the present version no longer says again what the record says.
     columns = "pmid, version, change, retraction_status, seen_at"
     said = ", ".join(SUPERSEDED)
@@ -242,7 +204,7 @@ def _sixth(connection: sqlite3.Connection) -> None:
         f"UPDATE revisions SET {', '.join(f'{name} = NULL' for name in SUPERSEDED)} "
         "WHERE version = (SELECT version FROM documents WHERE documents.pmid = revisions.pmid)"
     )
-    connection.execute("ALTER TABLE documents ADD COLUMN corrections TEXT")  # JSON list of notices; null without any
+    connection.execute("ALTER TABLE documents ADD COLUMN corrections TEXT")
     connection.create_function("packed", 1 + len(BESIDE), pack, deterministic=True)
     connection.execute(
         "UPDATE documents SET corrections = json_extract(article, '$.corrections'), "
@@ -250,14 +212,21 @@ def _sixth(connection: sqlite3.Connection) -> None:
     )
 
 
-def _seventh(connection: sqlite3.Connection) -> None:
-    # Which files beside this one searches of many vectors go through; the next sync or reindex makes them.
-    connection.execute(vector_index.GRAPHS)
+Migration = Callable[[sqlite3.Connection], object]
+MIGRATIONS: tuple[Migration, ...] = (
+    lambda connection: connection.execute("ALTER TABLE membership ADD COLUMN unmatched_at TEXT"),
+    lexical.create,  # another full-text index
+    lambda connection: None,  # made another table of the versions, which the sixth format replaces
+    vector_index.create,
+    _pack,
+    lambda connection: connection.execute(vector_index.GRAPHS),
+)
+"""Each turns a file of one format into the next, the first one of format 1; a new file has today's tables at once."""
 
 
-Migration = Callable[[sqlite3.Connection], None]
-MIGRATIONS: tuple[Migration, ...] = (_first, _second, _third, _fourth, _fifth, _sixth, _seventh)
-"""Each turns a file of the version before into the next; the number of them is the present version."""
+def current_format() -> int:
+    """Return the format of files as they are made today."""
+    return len(MIGRATIONS) + 1
 
 
 def prepare(connection: sqlite3.Connection) -> None:
@@ -268,25 +237,33 @@ def prepare(connection: sqlite3.Connection) -> None:
     Raises:
         StoreError: the file is no corpus, or a newer version of entrez-kit made it.
     """
-    with _transaction(connection, "DEFERRED"):
+    with transaction(connection, "DEFERRED"):
         version = _version(connection)
-    if version == len(MIGRATIONS):
+    if version == current_format():
         return
     connection.execute("PRAGMA journal_mode=WAL")
-    with _transaction(connection, "IMMEDIATE"):
+    with transaction(connection, "IMMEDIATE"):
         # Another process may have done it meanwhile.
-        for number in range(_version(connection), len(MIGRATIONS)):
-            MIGRATIONS[number](connection)
-            connection.execute(f"PRAGMA user_version={number + 1}")
+        version = _version(connection)
+        for step in MIGRATIONS[version - 1 :] if version else (_create,):
+            step(connection)
+        connection.execute(f"PRAGMA user_version={current_format()}")
 
 
 @contextmanager
-def _transaction(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
+def transaction(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
+    """Let everything in the block happen, or nothing.
+
+    Args:
+        connection: one outside a transaction.
+        kind: DEFERRED to read, IMMEDIATE to write.
+    """
     connection.execute(f"BEGIN {kind}")
     try:
         yield
     except BaseException:
-        connection.execute("ROLLBACK")
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
 
@@ -305,10 +282,10 @@ def _version(connection: sqlite3.Connection) -> int:
             recovery_hint="Move it away, or name another folder with ENTREZ_KIT_DATA_DIR.",
             details={"reason": "not_a_corpus"},
         )
-    if version > len(MIGRATIONS):
+    if version > current_format():
         raise StoreError(
-            f"A newer version of entrez-kit made this corpus (format {version}; this one knows {len(MIGRATIONS)}).",
+            f"A newer version of entrez-kit made this corpus (format {version}; this one knows {current_format()}).",
             recovery_hint="Upgrade entrez-kit, or name another folder with ENTREZ_KIT_DATA_DIR.",
-            details={"reason": "newer_store", "format": version, "known": len(MIGRATIONS)},
+            details={"reason": "newer_store", "format": version, "known": current_format()},
         )
     return version

@@ -135,9 +135,7 @@ class Store:
             if progress is not None:
                 progress(done, max(done, total))
         with self.writing() as connection:
-            lexical.drop(connection)
             lexical.create(connection)
-            vector_index.drop(connection)
             vector_index.create(connection)
         self.index_words()
         self.index_vectors()

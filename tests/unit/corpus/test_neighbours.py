@@ -276,7 +276,6 @@ def test_without_the_library_and_below_so_many_vectors_all_is_exact(
 
 def test_an_index_made_anew_and_a_dropped_model_leave_no_graph(store: Store) -> None:
     with store.writing() as connection:
-        vector_index.drop(connection)
         vector_index.create(connection)
         index_vectors(connection)
     assert graphs(store) == {}
