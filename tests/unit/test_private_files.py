@@ -44,7 +44,7 @@ def test_an_sqlite_file_and_its_journals_are_opened_through_no_link(tmp_path: Pa
     for attempt in (make_private_database, open_file):
         with pytest.raises((OSError, CacheUnusable)):
             attempt(path)
-    with pytest.raises(StoreError), Store(path).database.writing():
+    with pytest.raises(StoreError), Store(path).writing():
         pass
     assert victim.read_text(encoding="utf-8") == "mine"
 

@@ -50,7 +50,7 @@ class CorpusFile:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection that sees the file as it is now until the block ends.
+        """Lend a connection that sees the file as it is now until the block ends; nobody who writes is kept waiting.
 
         Raises:
             StoreError: the file cannot be read.

@@ -6,7 +6,7 @@ The tables are described in ``schema``; searching and indexes elsewhere work on 
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -33,7 +33,7 @@ Asked = TypeVarTuple("Asked")
 _NONE: Final[Mapping[int, str | None]] = MappingProxyType({})
 
 
-class Store:
+class Store(CorpusFile):
     """The one local corpus of a user: documents, their versions and chunks, and how far each query was followed.
 
     Safe for threads and for several processes. The file is made by the first write; before that the corpus is empty.
@@ -45,8 +45,7 @@ class Store:
     """
 
     def __init__(self, path: Path, *, clock: Callable[[], datetime] = utc_now) -> None:
-        self.path = path
-        self.database = CorpusFile(path)
+        super().__init__(path)
         self.clock = clock
 
     @classmethod
@@ -54,22 +53,10 @@ class Store:
         """Return the corpus in the data folder."""
         return cls(settings.data_dir / CORPUS_FILE)
 
-    def reading(self) -> AbstractContextManager[sqlite3.Connection]:
-        """Lend a connection that sees the corpus as it is now; nobody who writes is kept waiting by it."""
-        return self.database.reading()
-
-    def writing(self) -> AbstractContextManager[sqlite3.Connection]:
-        """Lend a connection inside a transaction; all of the block is written, or nothing."""
-        return self.database.writing()
-
     def read(self, question: Callable[[sqlite3.Connection, *Asked], Answer], *asked: *Asked) -> Answer:
         """Return what one of the questions of ``reading`` finds in the corpus as it is now."""
         with self.reading() as connection:
             return question(connection, *asked)
-
-    def close(self) -> None:
-        """Close the file; a later use opens it again."""
-        self.database.close()
 
     # documents
 
@@ -89,8 +76,7 @@ class Store:
 
     def documents(self, pmids: Sequence[int]) -> dict[int, StoredDoc]:
         """Return records by PMID; those the corpus does not have are left out."""
-        with self.reading() as connection:
-            return reading.documents(connection, pmids)
+        return self.read(reading.documents, pmids)
 
     def articles(self, query_key: str | None = None) -> Iterator[Article]:
         """Yield the whole records of the corpus or of one query, by PMID, as they are when the first is asked for.
@@ -98,8 +84,7 @@ class Store:
         Raises:
             EntityNotFound: there is no such query.
         """
-        with self.reading() as connection:
-            self._known_key(connection, query_key)
+        with self._reading_of(query_key) as connection:
             yield from reading.articles(connection, query_key)
 
     def rows(self, query_key: str | None = None) -> Iterator[dict[str, Any]]:
@@ -110,8 +95,7 @@ class Store:
         """
         from entrez_kit.corpus import parquet
 
-        with self.reading() as connection:
-            self._known_key(connection, query_key)
+        with self._reading_of(query_key) as connection:
             yield from parquet.rows(connection, query_key)
 
     def reindex(self, progress: Callable[[int, int], None] | None = None) -> int:
@@ -161,8 +145,7 @@ class Store:
         least: int,
         progress: Callable[[int, int], None] | None,
     ) -> None:
-        with self.reading() as connection:
-            total = queued(connection)
+        total = self.read(queued)
         done, more = 0, total >= least
         while more:
             with self.writing() as connection:
@@ -180,8 +163,7 @@ class Store:
 
     def get_checkpoint(self, query_key: str) -> Checkpoint | None:
         """Return how far a query was followed, or None for an unknown key."""
-        with self.reading() as connection:
-            return checkpoints.get(connection, query_key)
+        return self.read(checkpoints.get, query_key)
 
     def set_checkpoint(self, query_key: str, last_edat: str, note: str | None = None) -> None:
         """Set a checkpoint by hand, forward or back; the audit remembers it.
@@ -205,16 +187,14 @@ class Store:
 
     def checkpoint_log(self, query_key: str) -> CheckpointLog:
         """Return who moved a checkpoint, latest first."""
-        with self.reading() as connection:
-            self._known_key(connection, query_key)
+        with self._reading_of(query_key) as connection:
             return reading.log(connection, query_key)
 
     # reports
 
     def corpora(self) -> CorpusList:
         """Return the queries that are kept in step."""
-        with self.reading() as connection:
-            return CorpusList(path=str(self.path), corpora=reading.corpora(connection))
+        return CorpusList(path=str(self.path), corpora=self.read(reading.corpora))
 
     def stats(self, query_key: str | None = None) -> CorpusStats:
         """Count what the corpus holds, or what one query has of it.
@@ -222,9 +202,8 @@ class Store:
         Raises:
             EntityNotFound: there is no such query.
         """
-        with self.reading() as connection:
-            self._known_key(connection, query_key)
-            return reading.stats(connection, str(self.path), self.database.size_bytes(), query_key)
+        with self._reading_of(query_key) as connection:
+            return reading.stats(connection, str(self.path), self.size_bytes(), query_key)
 
     def last_sync(self, query_key: str) -> str:
         """Return when the last sync of a query began.
@@ -233,8 +212,7 @@ class Store:
             EntityNotFound: there is no such query.
             StoreError: the corpus cannot be read.
         """
-        with self.reading() as connection:
-            self._known_key(connection, query_key)
+        with self._reading_of(query_key) as connection:
             return reading.last_sync(connection, query_key)
 
     def diff(self, query_key: str, since: str) -> CorpusDiff:
@@ -245,8 +223,7 @@ class Store:
             InvalidInput: ``since`` is no date.
         """
         moment = read_moment(since, "since")
-        with self.reading() as connection:
-            self._known_key(connection, query_key)
+        with self._reading_of(query_key) as connection:
             return reading.diff(connection, query_key, moment)
 
     def known_key(self, query_key: str | None) -> None:
@@ -255,22 +232,15 @@ class Store:
         Raises:
             EntityNotFound: there is no such query.
         """
-        with self.reading() as connection:
-            self._known_key(connection, query_key)
+        with self._reading_of(query_key):
+            pass
 
-    def _known_key(self, connection: sqlite3.Connection, query_key: str | None) -> None:
-        if query_key is None or checkpoints.get(connection, query_key) is not None:
-            return
-        known = [row[0] for row in connection.execute("SELECT query_key FROM checkpoints ORDER BY query_key LIMIT 20")]
-        listed = f"The keys there are: {', '.join(known)}." if known else "There are none yet."
-        raise EntityNotFound(
-            f"The corpus has no query {query_key!r}.",
-            invalid_input=f"query_key={query_key}",
-            recovery_hint=Wording(
-                f"{listed} To make one call ", NextCall("sync_delta", query_key=query_key, term=...), "."
-            ),
-            details={"reason": "unknown_query_key", "known": known},
-        )
+    @contextmanager
+    def _reading_of(self, query_key: str | None) -> Iterator[sqlite3.Connection]:
+        with self.reading() as connection:
+            if query_key is not None and checkpoints.get(connection, query_key) is None:
+                raise _unknown_key(connection, query_key)
+            yield connection
 
     # syncing
 
@@ -290,8 +260,7 @@ class Store:
         """Return which of these were fetched since the unfinished sync that this one resumes, with their EDAT."""
         if not job.resumes:
             return {}
-        with self.reading() as connection:
-            return reading.seen_since(connection, pmids, stamp(job.seen_since))
+        return self.read(reading.seen_since, pmids, stamp(job.seen_since))
 
     def commit_batch(
         self,
@@ -343,8 +312,7 @@ class Store:
 
     def unavailable(self, query_key: str) -> list[int]:
         """Return the records of a key that NCBI listed in earlier syncs and did not have."""
-        with self.reading() as connection:
-            return checkpoints.unavailable(connection, query_key, self.clock())
+        return self.read(checkpoints.unavailable, query_key, self.clock())
 
     def finish_job(self, job: Job, ending: Ending) -> None:
         """Write down how a sync ended; a complete one has seen everything modified before it began."""
@@ -355,3 +323,16 @@ class Store:
                 checkpoints.scanned(connection, job)
             checkpoints.finish(connection, job, ending, now)
         self.index_words()
+
+
+def _unknown_key(connection: sqlite3.Connection, query_key: str) -> EntityNotFound:
+    known = [row[0] for row in connection.execute("SELECT query_key FROM checkpoints ORDER BY query_key LIMIT 20")]
+    listed = f"The keys there are: {', '.join(known)}." if known else "There are none yet."
+    return EntityNotFound(
+        f"The corpus has no query {query_key!r}.",
+        invalid_input=f"query_key={query_key}",
+        recovery_hint=Wording(
+            f"{listed} To make one call ", NextCall("sync_delta", query_key=query_key, term=...), "."
+        ),
+        details={"reason": "unknown_query_key", "known": known},
+    )

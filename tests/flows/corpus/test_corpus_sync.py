@@ -530,7 +530,7 @@ def test_a_full_store_ends_the_sync_and_the_next_one_goes_on(world: World, monke
     monkeypatch.setattr(sync, "BATCH", 100)
     with world.of(series(900)) as state:
         state.sync(term="1001[uid]", key="other")
-        with state.store.database._lent(writable=True) as connection:
+        with state.store._lent(writable=True) as connection:
             before = connection.execute("PRAGMA page_count").fetchone()[0]
             connection.execute(f"PRAGMA max_page_count={before + 250}")
         with pytest.raises(StoreError, match="disk is full"):

@@ -301,7 +301,7 @@ def test_a_full_disk_is_reported_and_what_was_committed_stays(store: Store) -> N
     _filled(store)
     with store.writing() as connection:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
-    with store.database._lent(writable=True) as connection:
+    with store._lent(writable=True) as connection:
         connection.execute(f"PRAGMA max_page_count={pages}")
 
     with pytest.raises(StoreError, match="disk is full") as caught:
@@ -433,7 +433,7 @@ def test_a_file_that_another_process_is_making_is_not_taken_for_somebody_elses(
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_child_opens_a_connection_of_its_own(store: Store) -> None:
     _filled(store)
-    inherited = store.database._idle[True][0]
+    inherited = store._idle[True][0]
     context = multiprocessing.get_context("fork")
     found = context.SimpleQueue()
 
@@ -472,7 +472,7 @@ def test_people_find_their_way_in_the_tables(store: Store) -> None:
     ids=["text", "json in SQL", "json", "packed", "bytes"],
 )
 def test_flipped_bytes_inside_a_record_are_damage_and_say_what_to_do(store: Store, read: Callable[[Any], Any]) -> None:
-    with pytest.raises(StoreError) as caught, store.database.writing() as connection:
+    with pytest.raises(StoreError) as caught, store.writing() as connection:
         read(connection)
 
     assert (_reason(caught.value), caught.value.exit_code) == ("corrupt", 9)
