@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from entrez_kit.configuration import (
+    DEFAULT_ORIGIN,
     MASK,
-    SettingView,
-    masked,
     require_file,
     require_setting,
     set_in_file,
@@ -17,7 +16,7 @@ from entrez_kit.configuration import (
     view_settings,
 )
 from entrez_kit.errors import InvalidInput, NotConfigured
-from entrez_kit.settings import SETTINGS, Setting, load_settings, locate_user_config
+from entrez_kit.settings import BY_NAME, SETTINGS, Setting, load_settings, locate_user_config
 from entrez_kit.wording import Wording
 
 from ._pipeline import accepts, emit, note, state, warn
@@ -63,8 +62,7 @@ def show(
     entrez-kit config show cache_dir ncbi_api_key
     """
     settings = state(ctx).settings
-    views = view_settings(settings, names)
-    records = [_record(view) for view in views]
+    records = view_settings(settings, names)
     path = settings.config_file
     document = {
         "config_file": str(path) if path else None,
@@ -72,7 +70,7 @@ def show(
         "settings": records,
         "notices": list(settings.notices),
     }
-    emit(ctx, document, lambda: _table(views, path), records=records)
+    emit(ctx, document, lambda: _table(records, path), records=records)
 
 
 @app.command("set")
@@ -95,7 +93,7 @@ def set_(
     setting = require_setting(name)
     path = require_file(_user_config(ctx))
     set_in_file(path, setting.name, _value_for(setting, value or []))
-    _report(ctx, setting, path, "set")
+    _report(ctx, setting.name, path, "set")
 
 
 @app.command()
@@ -171,29 +169,22 @@ def _from_stdin(setting: Setting, *, asked: bool) -> str:
     return text.strip()
 
 
-def _report(ctx: typer.Context, setting: Setting | str, path: Path, change: str) -> None:
+def _report(ctx: typer.Context, name: str, path: Path, change: str) -> None:
     """Say what was written, and whether something stronger than the user config hides it."""
-    name = setting if isinstance(setting, str) else setting.name
-    known = setting if isinstance(setting, Setting) else next((s for s in SETTINGS if s.name == name), None)
     document: dict[str, Any] = {"name": name, "change": change, "config_file": str(path)}
-    line = f"{name} is unset in {path}." if change != "set" else ""
+    line = f"{name} is {'set' if change == 'set' else 'unset'} in {path}."
     try:
         settings = load_settings({"config_file": path}) if path.is_file() else load_settings()
     except NotConfigured as exc:
         warn(ctx, Wording(exc.message, ". ", exc.recovery_hint))
-        settings = None
-    if known is not None and settings is not None:
-        origin = settings.origins.get(known.name, "default")
-        value = masked(known, getattr(settings, known.name))
-        document |= {"value": value, "origin": origin}
-        if origin not in ("user config", "default"):
-            warn(ctx, f"{known.name} comes from {origin}, which goes before the user config.")
-        line = line or f"{known.name} = {_shown(value)} in {path}."
-    emit(ctx, document, lambda: line or f"{name} is set in {path}.")
-
-
-def _record(view: SettingView) -> dict[str, Any]:
-    return {"name": view.name, "variable": view.variable, "value": view.value, "origin": view.origin}
+    else:
+        for now in view_settings(settings, [name]) if name in BY_NAME else ():
+            document |= {"value": now["value"], "origin": now["origin"]}
+            if now["origin"] not in ("user config", DEFAULT_ORIGIN):
+                warn(ctx, f"{name} comes from {now['origin']}, which goes before the user config.")
+            if change == "set":
+                line = f"{name} = {_shown(now['value'])} in {path}."
+    emit(ctx, document, lambda: line)
 
 
 def _shown(value: str | int | bool | None) -> str:
@@ -202,21 +193,22 @@ def _shown(value: str | int | bool | None) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _table(views: list[SettingView], path: Path | None) -> "RenderableType":
+def _table(records: list[dict[str, Any]], path: Path | None) -> "RenderableType":
     from rich.console import Group
     from rich.text import Text
 
     from ._views.tables import Listing, fixed
 
     table = Listing(fixed("Setting"), "Value", "From")
-    for view in views:
-        is_default = view.origin == "default"
-        value = Text("not set", style="dim") if view.value is None else Text(_shown(view.value))
-        if view.value == MASK:
-            value.stylize("yellow")
-        table.add_row(
-            Text(view.name, style="" if is_default else "bold"), value, Text(view.origin, style="dim" * is_default)
+    for one in records:
+        is_default = one["origin"] == DEFAULT_ORIGIN
+        style = "dim" if one["value"] is None else "yellow" if one["value"] == MASK else ""
+        value = Text("not set" if one["value"] is None else _shown(one["value"]), style=style)
+        name, origin = (
+            Text(one["name"], style="" if is_default else "bold"),
+            Text(one["origin"], style="dim" * is_default),
         )
+        table.add_row(name, value, origin)
     where = f"User config: {path}" if path else "There is no home folder, so there is no user config."
     exists = "" if path is None or path.is_file() else " (not there yet)"
     return Group(table, Text(where + exists, style="dim"))

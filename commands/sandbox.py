@@ -1,23 +1,18 @@
 """`entrez-kit sandbox`: a stand-in for NCBI on this machine, in the foreground until it is interrupted."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from entrez_kit.sandbox.faults import KINDS
-from entrez_kit.settings import BY_NAME
+from entrez_kit.settings import BY_NAME, Settings
 
 from ._output import Ended
 from ._pipeline import counted, emit, note
 
 if TYPE_CHECKING:
     from entrez_kit.sandbox.server import Sandbox
-
-ADDRESSES: Final = (
-    *("eutils_url", "idconv_url", "europepmc_url", "unpaywall_url", "pmc_oa_url", "crossref_url", "openalex_url"),
-)
-"""Settings that point other commands at the sandbox."""
 
 
 def command(
@@ -60,7 +55,9 @@ def command(
 
 
 def _announce(ctx: typer.Context, sandbox: "Sandbox") -> None:
-    variables = {BY_NAME[name].variable: address for name, address in _addresses(sandbox.url).items()}
+    pointed = Settings().with_sandbox(sandbox.url)
+    addresses = {name: getattr(pointed, name) for name in pointed.origins if BY_NAME[name].kind == "url"}
+    variables = {BY_NAME[name].variable: address for name, address in addresses.items() if address}
 
     def lines() -> Any:
         from rich.text import Text
@@ -69,11 +66,3 @@ def _announce(ctx: typer.Context, sandbox: "Sandbox") -> None:
 
     emit(ctx, {"url": sandbox.url, "environment": variables}, lines)
     note(ctx, f"The sandbox answers at {sandbox.url}. Set the variables above for other commands; Ctrl-C ends it.")
-
-
-def _addresses(url: str) -> dict[str, str]:
-    """Return the settings by which other commands find the sandbox."""
-    from entrez_kit.settings import Settings
-
-    pointed = Settings().with_sandbox(url)
-    return {name: str(getattr(pointed, name)) for name in ADDRESSES}

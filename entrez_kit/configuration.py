@@ -5,15 +5,13 @@ Comments and order of the file are kept. Writing is atomic and leaves a file tha
 
 import os
 import tempfile
-from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import SecretStr
 
 from entrez_kit.errors import InvalidInput, NotConfigured, StoreError
-from entrez_kit.private_files import make_private_folder
+from entrez_kit.private_files import make_private_folder, open_private
 from entrez_kit.settings import (
     SETTINGS,
     Setting,
@@ -34,18 +32,8 @@ MASK: Final = "********"
 DEFAULT_ORIGIN: Final = "default"
 
 
-@dataclass(frozen=True)
-class SettingView:
-    """One setting as it may be shown: secrets and e-mail addresses masked."""
-
-    name: str
-    variable: str
-    value: str | int | bool | None
-    origin: str
-
-
-def view_settings(settings: Settings, names: list[str] | None = None) -> list[SettingView]:
-    """Return the settings with their values and origins, secrets masked.
+def view_settings(settings: Settings, names: list[str] | None = None) -> list[dict[str, Any]]:
+    """Return name, variable, value and origin of settings as they may be shown: secrets and e-mail addresses masked.
 
     Args:
         settings: what to show.
@@ -56,12 +44,12 @@ def view_settings(settings: Settings, names: list[str] | None = None) -> list[Se
     """
     wanted = [require_setting(name) for name in names] if names else list(SETTINGS)
     return [
-        SettingView(
-            name=setting.name,
-            variable=setting.variable,
-            value=masked(setting, getattr(settings, setting.name)),
-            origin=settings.origins.get(setting.name, DEFAULT_ORIGIN),
-        )
+        {
+            "name": setting.name,
+            "variable": setting.variable,
+            "value": masked(setting, getattr(settings, setting.name)),
+            "origin": settings.origins.get(setting.name, DEFAULT_ORIGIN),
+        }
         for setting in wanted
     ]
 
@@ -206,22 +194,17 @@ def _write(path: Path, document: "TOMLDocument") -> None:
     import tomlkit
 
     target = path.resolve()  # a link into a folder of dotfiles stays a link
-    temporary: Path | None = None
     try:
         make_private_folder(target.parent)
-        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # created with mode 0600
-        temporary = Path(name)
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(tomlkit.dumps(document))
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder:
+            written = Path(folder, target.name)
+            with os.fdopen(open_private(written, os.O_WRONLY), "w", encoding="utf-8", newline="") as file:
+                file.write(tomlkit.dumps(document))
+                file.flush()
+                os.fsync(file.fileno())
+            written.replace(target)
     except OSError as exc:
         raise _unusable(path, "written", exc) from None
-    finally:
-        if temporary is not None:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
 
 
 def _unusable(path: Path, verb: str, exc: OSError) -> StoreError:

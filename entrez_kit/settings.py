@@ -7,6 +7,8 @@ quiet, the server's settings, embeddings, the tool's name). Keys and tokens come
 else can read it.
 """
 
+# ruff: noqa: RUF009  # what ``row`` returns is a field
+
 import os
 import re
 import stat
@@ -14,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -35,7 +37,6 @@ SANDBOX_ORIGIN: Final = "sandbox"
 SANDBOX_EMAIL: Final = "demo@entrez-kit.invalid"
 DEMO_WARNING: Final = "Demo: the answer comes from the bundled sandbox with invented articles, not from NCBI."
 
-Embeddings = Literal["none", "openai", "hf"]
 Kind = Literal["text", "secret", "email", "flag", "number", "url", "path", "choice"]
 
 EUTILS_URL: Final = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
@@ -87,6 +88,11 @@ class Setting:
         return (self.variable, *self.aliases)
 
 
+def row(help: str, default: Any = None, **how: Any) -> Any:
+    """Return a field of ``Settings``: its default, and what ``Setting`` says of how it is read."""
+    return field(default=default, metadata={"setting": Setting(help, **how)})
+
+
 @dataclass(frozen=True)
 class Settings:
     """Every setting with its type, its default and how it is read; built once by ``load_settings`` and passed along.
@@ -100,132 +106,89 @@ class Settings:
     by machine and key.
     """
 
-    ncbi_api_key: Annotated[SecretStr | None, Setting("NCBI API key: 10 requests per second instead of 3.")] = None
-    ncbi_admin_email: Annotated[
-        SecretStr | None, Setting("E-mail NCBI may write to.", kind="email", aliases=("NCBI_EMAIL",))
-    ] = None
-    ncbi_tool_identifier: Annotated[
-        str, Setting("Name of the tool, sent with every request.", in_project_file=False)
-    ] = f"entrez-kit/{__version__}"
-    ncbi_request_delay_ms: Annotated[
-        int | None, Setting("Least pause between requests; can only slow down.", low=50, high=5000)
-    ] = None
-    ncbi_max_retries: Annotated[int, Setting("Further attempts after a failed request.", low=0, high=10)] = 6
-    ncbi_timeout_ms: Annotated[int, Setting("Time limit of one HTTP request.", low=100, high=120_000)] = 30_000
-    ncbi_total_deadline_ms: Annotated[
-        int, Setting("Time limit of one E-utility request, queueing and retries included.", low=500, high=600_000)
-    ] = 60_000
-    unpaywall_email: Annotated[
-        SecretStr | None, Setting("E-mail that Unpaywall requires; unset switches it off.", kind="email")
-    ] = None
-    unpaywall_timeout_ms: Annotated[int, Setting("Time limit of one Unpaywall request.", low=100, high=120_000)] = (
-        20_000
+    ncbi_api_key: SecretStr | None = row("NCBI API key: 10 requests per second instead of 3.")
+    ncbi_admin_email: SecretStr | None = row("E-mail NCBI may write to.", kind="email", aliases=("NCBI_EMAIL",))
+    ncbi_tool_identifier: str = row(
+        "Name of the tool, sent with every request.", f"entrez-kit/{__version__}", in_project_file=False
     )
-    europepmc_enabled: Annotated[bool, Setting("Whether Europe PMC may be asked.")] = True
-    europepmc_request_delay_ms: Annotated[
-        int, Setting("Least pause between Europe PMC requests.", low=50, high=5000)
-    ] = 200
-    europepmc_max_retries: Annotated[
-        int, Setting("Further attempts after a failed Europe PMC request.", low=0, high=10)
-    ] = 3
-    europepmc_timeout_ms: Annotated[int, Setting("Time limit of one Europe PMC request.", low=100, high=120_000)] = (
-        20_000
+    ncbi_request_delay_ms: int | None = row("Least pause between requests; can only slow down.", low=50, high=5000)
+    ncbi_max_retries: int = row("Further attempts after a failed request.", 6, low=0, high=10)
+    ncbi_timeout_ms: int = row("Time limit of one HTTP request.", 30_000, low=100, high=120_000)
+    ncbi_total_deadline_ms: int = row(
+        "Time limit of one E-utility request, queueing and retries included.", 60_000, low=500, high=600_000
     )
-    crossref_email: Annotated[
-        SecretStr | None, Setting("E-mail for Crossref: 10 requests per second instead of 5.", kind="email")
-    ] = None
-    retraction_watch: Annotated[
-        Path | None, Setting("CSV of the Retraction Watch database that `check` consults.", prefix=KIT)
-    ] = None
-    check_sources: Annotated[
-        str | None,
-        Setting("Sources that `check` asks how works stand, comma-separated.", prefix=KIT, in_project_file=False),
-    ] = None
-    openai_api_key: Annotated[SecretStr | None, Setting("Key for the openai embeddings provider.")] = None
-    weaviate_url: Annotated[str | None, Setting("Address of a Weaviate server.", kind="url")] = None
-    weaviate_api_key: Annotated[SecretStr | None, Setting("Key of the Weaviate server.")] = None
-    weaviate_class: Annotated[str, Setting("Weaviate collection for chunks.")] = "PubMedChunk"
-    weaviate_grpc_port: Annotated[
-        int | None,
-        Setting(
-            "gRPC port of the Weaviate server; 50051, or 443 at Weaviate Cloud, when unset.",
-            low=1,
-            high=65535,
-            in_project_file=False,
-        ),
-    ] = None
-    weaviate_timeout_ms: Annotated[int, Setting("Time limit of one Weaviate request.", low=100, high=600_000)] = 30_000
-    mcp_transport_type: Annotated[
-        str, Setting("How `serve` talks.", choices=("stdio", "http"), in_project_file=False)
-    ] = "stdio"
-    mcp_http_host: Annotated[str, Setting("Address `serve` listens on.", in_project_file=False)] = "127.0.0.1"
-    mcp_http_port: Annotated[int, Setting("Port `serve` listens on.", low=0, high=65535, in_project_file=False)] = 3010
-    mcp_allowed_origins: Annotated[
-        str | None, Setting("Origins allowed to call `serve`, comma-separated.", in_project_file=False)
-    ] = None
-    mcp_auth_secret_key: Annotated[SecretStr | None, Setting("Secret that signs bearer tokens, at least 32 bytes.")] = (
-        None
+    unpaywall_email: SecretStr | None = row("E-mail that Unpaywall requires; unset switches it off.", kind="email")
+    unpaywall_timeout_ms: int = row("Time limit of one Unpaywall request.", 20_000, low=100, high=120_000)
+    europepmc_enabled: bool = row("Whether Europe PMC may be asked.", True)
+    europepmc_request_delay_ms: int = row("Least pause between Europe PMC requests.", 200, low=50, high=5000)
+    europepmc_max_retries: int = row("Further attempts after a failed Europe PMC request.", 3, low=0, high=10)
+    europepmc_timeout_ms: int = row("Time limit of one Europe PMC request.", 20_000, low=100, high=120_000)
+    crossref_email: SecretStr | None = row("E-mail for Crossref: 10 requests per second instead of 5.", kind="email")
+    retraction_watch: Path | None = row("CSV of the Retraction Watch database that `check` consults.", prefix=KIT)
+    check_sources: str | None = row(
+        "Sources that `check` asks how works stand, comma-separated.", prefix=KIT, in_project_file=False
     )
-    mcp_log_level: Annotated[
-        str, Setting("Least severe level that is logged.", choices=LOG_LEVELS, in_project_file=False)
-    ] = "info"
-    logs_dir: Annotated[Path | None, Setting("Folder for rotating log files (JSON lines); unset writes none.")] = None
-    otel_exporter_otlp_endpoint: Annotated[
-        str | None,
-        Setting("OpenTelemetry collector `serve` sends spans to; needs entrez-kit[otel].", in_project_file=False),
-    ] = None
-    config_file: Annotated[
-        Path | None, Setting("User config to read.", variable="ENTREZ_KIT_CONFIG", in_user_file=False)
-    ] = None
-    home: Annotated[
-        Path | None,
-        Setting(
-            "One folder for config, cache and data, in place of the platform's own.", prefix=KIT, in_user_file=False
-        ),
-    ] = None
-    cache_dir: Annotated[Path, Setting("Folder of the HTTP cache.", prefix=KIT)] = Path()
-    data_dir: Annotated[Path, Setting("Folder of the corpus.", prefix=KIT)] = Path()
-    cache_ttl: Annotated[
-        int | None,
-        Setting(
-            "Seconds a cached reply counts, in place of the times per service.", prefix=KIT, low=0, high=MAX_CACHE_TTL
-        ),
-    ] = None
-    demo: Annotated[
-        bool, Setting("Answer from the bundled sandbox, with invented articles.", prefix=KIT, in_project_file=False)
-    ] = False
-    offline: Annotated[
-        bool, Setting("Answer from the cache and the corpus only.", prefix=KIT, in_project_file=False)
-    ] = False
-    refresh: Annotated[bool, Setting("Ask the services again and replace what is cached.", prefix=KIT)] = False
-    no_cache: Annotated[bool, Setting("Neither read nor write the cache.", prefix=KIT)] = False
-    quiet: Annotated[bool, Setting("No notes on stderr.", prefix=KIT, in_project_file=False)] = False
-    verbose: Annotated[bool, Setting("Request ids, timings and cache hits on stderr.", prefix=KIT)] = False
-    color: Annotated[str, Setting("When to colour.", prefix=KIT, choices=("auto", "always", "never"))] = "auto"
-    format: Annotated[str | None, Setting("Output format.", prefix=KIT, choices=FORMATS)] = None
-    embeddings: Annotated[
-        str,
-        Setting(
-            "Embeddings provider of the corpus.", prefix=KIT, choices=("none", "openai", "hf"), in_project_file=False
-        ),
-    ] = "none"
-    embeddings_model: Annotated[
-        str | None, Setting("Model of the embeddings provider.", prefix=KIT, in_project_file=False)
-    ] = None
-    embeddings_query_model: Annotated[
-        str | None,
-        Setting("Encoder of queries, where a model has one of its own (hf only).", prefix=KIT, in_project_file=False),
-    ] = None
-    eutils_url: Annotated[
-        str, Setting("Base address of the E-utilities; ends in /entrez/eutils.", kind="url", prefix=KIT)
-    ] = EUTILS_URL
-    idconv_url: Annotated[str, Setting("Address of the PMC ID Converter.", kind="url", prefix=KIT)] = IDCONV_URL
-    europepmc_url: Annotated[str, Setting("Base address of Europe PMC.", kind="url", prefix=KIT)] = EUROPEPMC_URL
-    unpaywall_url: Annotated[str, Setting("Base address of Unpaywall.", kind="url", prefix=KIT)] = UNPAYWALL_URL
-    pmc_oa_url: Annotated[str, Setting("Base address of PMC's open-data bucket.", kind="url", prefix=KIT)] = PMC_OA_URL
-    crossref_url: Annotated[str, Setting("Base address of Crossref.", kind="url", prefix=KIT)] = CROSSREF_URL
-    openalex_url: Annotated[str, Setting("Base address of OpenAlex.", kind="url", prefix=KIT)] = OPENALEX_URL
-    openai_url: Annotated[str, Setting("Base address of OpenAI.", kind="url", prefix=KIT)] = OPENAI_URL
+    openai_api_key: SecretStr | None = row("Key for the openai embeddings provider.")
+    weaviate_url: str | None = row("Address of a Weaviate server.", kind="url")
+    weaviate_api_key: SecretStr | None = row("Key of the Weaviate server.")
+    weaviate_class: str = row("Weaviate collection for chunks.", "PubMedChunk")
+    weaviate_grpc_port: int | None = row(
+        "gRPC port of the Weaviate server; 50051, or 443 at Weaviate Cloud, when unset.",
+        low=1,
+        high=65535,
+        in_project_file=False,
+    )
+    weaviate_timeout_ms: int = row("Time limit of one Weaviate request.", 30_000, low=100, high=600_000)
+    mcp_transport_type: str = row("How `serve` talks.", "stdio", choices=("stdio", "http"), in_project_file=False)
+    mcp_http_host: str = row("Address `serve` listens on.", "127.0.0.1", in_project_file=False)
+    mcp_http_port: int = row("Port `serve` listens on.", 3010, low=0, high=65535, in_project_file=False)
+    mcp_allowed_origins: str | None = row("Origins allowed to call `serve`, comma-separated.", in_project_file=False)
+    mcp_auth_secret_key: SecretStr | None = row("Secret that signs bearer tokens, at least 32 bytes.")
+    mcp_log_level: str = row("Least severe level that is logged.", "info", choices=LOG_LEVELS, in_project_file=False)
+    logs_dir: Path | None = row("Folder for rotating log files (JSON lines); unset writes none.")
+    otel_exporter_otlp_endpoint: str | None = row(
+        "OpenTelemetry collector `serve` sends spans to; needs entrez-kit[otel].", in_project_file=False
+    )
+    config_file: Path | None = row("User config to read.", variable="ENTREZ_KIT_CONFIG", in_user_file=False)
+    home: Path | None = row(
+        "One folder for config, cache and data, in place of the platform's own.", prefix=KIT, in_user_file=False
+    )
+    cache_dir: Path = row("Folder of the HTTP cache.", Path(), prefix=KIT)
+    data_dir: Path = row("Folder of the corpus.", Path(), prefix=KIT)
+    cache_ttl: int | None = row(
+        "Seconds a cached reply counts, in place of the times per service.", prefix=KIT, low=0, high=MAX_CACHE_TTL
+    )
+    demo: bool = row(
+        "Answer from the bundled sandbox, with invented articles.", False, prefix=KIT, in_project_file=False
+    )
+    offline: bool = row("Answer from the cache and the corpus only.", False, prefix=KIT, in_project_file=False)
+    refresh: bool = row("Ask the services again and replace what is cached.", False, prefix=KIT)
+    no_cache: bool = row("Neither read nor write the cache.", False, prefix=KIT)
+    quiet: bool = row("No notes on stderr.", False, prefix=KIT, in_project_file=False)
+    verbose: bool = row("Request ids, timings and cache hits on stderr.", False, prefix=KIT)
+    color: str = row("When to colour.", "auto", prefix=KIT, choices=("auto", "always", "never"))
+    format: str | None = row("Output format.", prefix=KIT, choices=FORMATS)
+    embeddings: str = row(
+        "Embeddings provider of the corpus.",
+        "none",
+        prefix=KIT,
+        choices=("none", "openai", "hf"),
+        in_project_file=False,
+    )
+    embeddings_model: str | None = row("Model of the embeddings provider.", prefix=KIT, in_project_file=False)
+    embeddings_query_model: str | None = row(
+        "Encoder of queries, where a model has one of its own (hf only).", prefix=KIT, in_project_file=False
+    )
+    eutils_url: str = row(
+        "Base address of the E-utilities; ends in /entrez/eutils.", EUTILS_URL, kind="url", prefix=KIT
+    )
+    idconv_url: str = row("Address of the PMC ID Converter.", IDCONV_URL, kind="url", prefix=KIT)
+    europepmc_url: str = row("Base address of Europe PMC.", EUROPEPMC_URL, kind="url", prefix=KIT)
+    unpaywall_url: str = row("Base address of Unpaywall.", UNPAYWALL_URL, kind="url", prefix=KIT)
+    pmc_oa_url: str = row("Base address of PMC's open-data bucket.", PMC_OA_URL, kind="url", prefix=KIT)
+    crossref_url: str = row("Base address of Crossref.", CROSSREF_URL, kind="url", prefix=KIT)
+    openalex_url: str = row("Base address of OpenAlex.", OPENALEX_URL, kind="url", prefix=KIT)
+    openai_url: str = row("Base address of OpenAI.", OPENAI_URL, kind="url", prefix=KIT)
     state_dir: Path = Path()
     origins: Mapping[str, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
@@ -271,11 +234,8 @@ class Settings:
 
 def _setting_of(item: Field[Any]) -> Setting:
     """Return the setting that a field of ``Settings`` holds, with all that follows from its name and type."""
-    annotated: Any = item.type
-    written: Setting = annotated.__metadata__[0]
-    of_type = next(
-        kind for type_, kind in _KINDS.items() if type_ in (annotated.__origin__, *get_args(annotated.__origin__))
-    )
+    written: Setting = item.metadata["setting"]
+    of_type = next(kind for type_, kind in _KINDS.items() if type_ in (item.type, *get_args(item.type)))
     kind = "choice" if written.choices else of_type if written.kind == "text" else written.kind
     return replace(
         written,
@@ -288,7 +248,7 @@ def _setting_of(item: Field[Any]) -> Setting:
 
 _KINDS: Final[Mapping[type, Kind]] = {bool: "flag", int: "number", Path: "path", SecretStr: "secret", str: "text"}
 _PRIVATE: Final = frozenset(("secret", "email", "url", "path"))
-SETTINGS: Final = tuple(_setting_of(item) for item in fields(Settings) if hasattr(item.type, "__metadata__"))
+SETTINGS: Final = tuple(_setting_of(item) for item in fields(Settings) if "setting" in item.metadata)
 BY_NAME: Final[Mapping[str, Setting]] = {setting.name: setting for setting in SETTINGS}
 
 
@@ -452,10 +412,7 @@ def parse_value(setting: Setting, raw: Any) -> Any:
     Raises:
         ValueError: it cannot be used; the text says what is needed and quotes nothing of the value.
     """
-    try:
-        return _CONVERTERS[setting.kind](setting, raw)
-    except TypeError as exc:
-        raise ValueError(str(exc)) from None
+    return _CONVERTERS[setting.kind](setting, raw)
 
 
 def _read_value(setting: Setting, raw: Any, origin: str) -> Any:
@@ -545,7 +502,7 @@ def _secret(setting: Setting, raw: Any) -> SecretStr:
 
 def _text(setting: Setting, raw: Any) -> str:
     if not isinstance(raw, str):
-        raise TypeError("a text is needed")
+        raise ValueError("a text is needed")
     text = raw.strip()
     if not text.isprintable():
         raise ValueError("it must not contain control characters")
