@@ -30,7 +30,6 @@ CODES: Final = {
 }
 ONE_REQUEST: Final = 200
 """Up to so many ids there is nothing to watch."""
-NOTHING_ASKED: Final = "No ids came from standard input; nothing was asked for."
 
 InputFiles = Annotated[
     list[Path] | None,
@@ -193,7 +192,5 @@ def run_each(
         several.view(),
         label=label,
         over="inputs",
-        empty=EachResult(results=[]),
-        idle=NOTHING_ASKED,
         afterwards=remarks,
     )

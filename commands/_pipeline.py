@@ -161,8 +161,7 @@ def run(
     least: int = 0,
     begin: Callable[[int], None] | None = None,
     over: str = "",
-    empty: Res | None = None,
-    idle: str = "",
+    idle: str = "No ids came from standard input; nothing was asked for.",
     afterwards: Callable[[Any], EntrezKitError | None] | None = None,
 ) -> Any:
     """Run an operation, print what it says in the format the user wants, and end with the status it deserves.
@@ -179,7 +178,6 @@ def run(
         begin: called with how much there is to do, as soon as that is known.
         over: the field that holds the inputs; a list without any is no failure, since a search without hits may stand
             before us in the pipe.
-        empty: the result of no inputs.
         idle: what to note then.
         afterwards: called with what was printed, the result or the walked outcomes; prints remarks and may return an
             error to end with.
@@ -192,7 +190,10 @@ def run(
         writer = writer_for(made, view, operation.result, sink, state(ctx))
         if over and not arguments[over]:
             note(ctx, idle)
-            _print(writer, empty if writer.whole else None)
+            from entrez_kit.services import Services
+
+            request = operation.request.model_construct(**arguments)  # which is none, for all who need an input
+            _print(writer, operation.answer(Services(state(ctx).settings), request) if writer.whole else None)
             return None
         services = state(ctx).services
         started = time.monotonic()

@@ -67,7 +67,6 @@ def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None)
         label="Citing",
         least=BATCH,
         over="pmids",
-        empty=CitationsResult(citations=[], total_submitted=0, total_formatted=0, not_found_pmids=[]),
         idle="No identifiers came from standard input; nothing was cited.",
         afterwards=partial(_say_standings, ctx),
     )

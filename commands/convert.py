@@ -8,7 +8,7 @@ import typer
 from entrez_kit.pubmed.convert import CONVERT, Conversion, ConvertResult
 
 from ._formats.fields import Record, as_data, columns_at
-from ._ids import NOTHING_ASKED, ONE_REQUEST, InputFiles, failed, read_inputs
+from ._ids import ONE_REQUEST, InputFiles, failed, read_inputs
 from ._options import argument, asks, option
 from ._pipeline import View, accepts, run, show_with
 from ._views.text import standing_status
@@ -49,6 +49,4 @@ def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None)
         label="Converting",
         least=ONE_REQUEST,
         over="ids",
-        empty=ConvertResult(records=[], total_converted=0, total_submitted=0),
-        idle=NOTHING_ASKED,
     )

@@ -16,7 +16,7 @@ from entrez_kit.model import Result
 
 from ._formats.fields import Record, as_data, columns_at
 from ._formats.writer import Texts
-from ._ids import NOTHING_ASKED, ONE_REQUEST, InputFiles, failed, read_inputs
+from ._ids import ONE_REQUEST, InputFiles, failed, read_inputs
 from ._options import argument, asks, option
 from ._pipeline import View, accepts, note, plan, run, show_with, state
 
@@ -142,8 +142,6 @@ def summary(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None)
         label="Summarising",
         least=ONE_REQUEST,
         over="ids",
-        empty=SummaryResult(db=asked["db"], ids=[], summaries=[], not_found_ids=[]),
-        idle=NOTHING_ASKED,
     )
 
 
@@ -196,8 +194,6 @@ def fetch(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -
         label="Fetching",
         least=ONE_REQUEST,
         over="ids",
-        empty=EntrezFetchResult(**asked | {"ids": [], "content": ""}),
-        idle=NOTHING_ASKED,
     )
 
 
@@ -242,7 +238,6 @@ def link(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) ->
         id_key="id",
     )
     asked["ids"] = _read(ctx, asked["source"], asked["ids"], input)
-    empty = LinkResult(source=asked["source"], target=asked["target"], linksets=[])
     run(
         ctx,
         LINK,
@@ -251,6 +246,4 @@ def link(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) ->
         label="Linking",
         least=ONE_REQUEST,
         over="ids",
-        empty=empty,
-        idle=NOTHING_ASKED,
     )

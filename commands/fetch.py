@@ -14,7 +14,6 @@ from entrez_kit.pubmed.fetch import (
     XML_TAIL,
     Content,
     Contents,
-    EFetchDetails,
     FetchResult,
     FullXmlArticle,
     MedlineArticle,
@@ -150,9 +149,6 @@ def print_records(
         label="Fetching",
         least=BATCH,
         over="" if kept else "pmids",
-        empty=FetchResult(
-            articles=[], not_found_pmids=[], efetch_details=EFetchDetails(urls=[], request_method="GET"), outcomes=[]
-        ),
         idle=idle,
         afterwards=lambda _: remark,
     )

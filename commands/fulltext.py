@@ -12,7 +12,7 @@ from entrez_kit.fulltext.operation import FETCH_FULLTEXT, FulltextOutcome, Fullt
 
 from ._formats.fields import Column, Record, as_data, columns_at, values_at
 from ._formats.writer import Writer
-from ._ids import NAME_ARTICLES, NOTHING_ASKED, InputFiles, failed, read_inputs
+from ._ids import NAME_ARTICLES, InputFiles, failed, read_inputs
 from ._options import argument, asks, option
 from ._output import Sink
 from ._pipeline import View, accepts, counted, note, plan, refuse_without, run, show_with, state
@@ -50,8 +50,6 @@ def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None)
         label="Fetching",
         least=BATCH,
         over="ids",
-        empty=FulltextResult(articles=[], total_returned=0),
-        idle=NOTHING_ASKED,
         afterwards=partial(_say_cuts, ctx),
     )
 

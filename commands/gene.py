@@ -114,7 +114,6 @@ def get(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> 
         {"inputs": ids, "arguments": {"slim": asked["slim"]}},
         several,
         over="inputs",
-        empty=GeneBatch(genes=[]),
         idle="No gene ids came from standard input; nothing was looked up.",
     )
 
