@@ -192,7 +192,7 @@ def run(
             note(ctx, idle)
             from entrez_kit.services import Services
 
-            request = operation.request.model_construct(**arguments)  # which is none, for all who need an input
+            request: Any = operation.request.model_construct(**arguments)  # which is none, for all who need an input
             _print(writer, operation.answer(Services(state(ctx).settings), request) if writer.whole else None)
             return None
         services = state(ctx).services

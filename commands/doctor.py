@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
     from entrez_kit.doctor import Check, DoctorReport
     from entrez_kit.doctor.report import Comparison, Verdict
 
-STYLES: Final = {"ok": "green", "warning": "bold yellow", "failed": "bold red", "skipped": "dim"}
+STYLES: Final = {
+    **{"ok": "green", "warning": "bold yellow", "failed": "bold red", "skipped": "dim"},
+    **{"agrees": "green", "differs": "bold yellow"},
+}
 NAMES: Final = {
     "versions": "Versions",
     "configuration": "Settings",
@@ -32,11 +36,12 @@ NAMES: Final = {
     "api_key": "API key",
 }
 VERDICTS: "Final[dict[Verdict, str]]" = {
-    "agrees": "green",
-    "differs": "bold yellow",
-    "failed": "bold red",
-    "skipped": "dim",
+    "agrees": "agree",
+    "differs": "differ",
+    "failed": "failed",
+    "skipped": "skipped",
 }
+"""How many replies ended so, in words."""
 SHOWN: Final = 4
 """So many differences of one reply are shown in the table; --json has all."""
 
@@ -106,49 +111,41 @@ def _waiting(ctx: typer.Context) -> Iterator[Callable[[int, int], None]]:
 
 def _table(report: "DoctorReport") -> "RenderableType":
     from rich.console import Group
-    from rich.text import Text
 
-    from ._views.tables import Listing, fixed
-
-    table = Listing(fixed("Check"), fixed("Result"), "What was found")
-    service = None
-    for check in report.checks:
-        if check.service != service:
-            service = check.service
-            table.add_section()
-            table.add_row(Text(f"Way to {service}", style="bold"))
-        style = STYLES[check.status]
-        table.add_row(NAMES.get(check.name, check.name), Text(check.status, style=style), _found(check))
+    checks = _listing(("Check", "Result", "What was found"), report.checks, "Way to ")
     if report.comparisons is None:
-        return Group(table, _verdict(report))
-    return Group(table, _compared(report.comparisons), _verdict(report), *_last_words(report))
+        return Group(checks, _verdict(report))
+    compared = _listing(("Request", "Reply", "What differs, or where it failed"), report.comparisons)
+    return Group(checks, compared, _verdict(report), *_last_words(report))
 
 
-def _compared(comparisons: "Sequence[Comparison]") -> "RenderableType":
+def _listing(columns: tuple[str, str, str], found: "Sequence[Check | Comparison]", way: str = "") -> "RenderableType":
+    """Return a row for each, those of a service below its name."""
     from rich.text import Text
 
     from ._views.tables import Listing, fixed
 
-    table = Listing("Request", fixed("Reply"), "What differs, or where it failed")
-    service = None
-    for one in comparisons:
-        if one.service != service:
-            service = one.service
+    table = Listing(fixed(columns[0]) if way else columns[0], fixed(columns[1]), columns[2])
+    for service, rows in groupby(found, key=lambda one: one.service):
+        if service is not None:
             table.add_section()
-            table.add_row(Text(service, style="bold"))
-        table.add_row(one.name, Text(one.verdict, style=VERDICTS[one.verdict]), _differing(one))
+            table.add_row(Text(f"{way}{service}", style="bold"))
+        for one in rows:
+            status = str(getattr(one, "status", "") or getattr(one, "verdict", ""))
+            table.add_row(NAMES.get(one.name, one.name), Text(status, style=STYLES[status]), _said(one, status))
     return table
 
 
-def _differing(one: "Comparison") -> "RenderableType":
+def _said(one: "Check | Comparison", status: str) -> "RenderableType":
     from rich.text import Text
 
-    lines = [str(difference) for difference in one.differences[:SHOWN]]
-    if len(one.differences) > SHOWN:
-        lines.append(f"... and {len(one.differences) - SHOWN} more, which --json has")
+    differences, hop = getattr(one, "differences", []), getattr(one, "hop", None)
+    lines = [str(difference) for difference in differences[:SHOWN]]
+    if len(differences) > SHOWN:
+        lines.append(f"... and {len(differences) - SHOWN} more, which --json has")
     if one.detail:
-        lines.append(f"{one.hop.replace('_', ' ')}: {one.detail}" if one.hop else one.detail)
-    text = Text("\n".join(lines), style="dim" if one.verdict == "skipped" else "")
+        lines.append(f"{hop.replace('_', ' ')}: {one.detail}" if hop else one.detail)
+    text = Text("\n".join(lines), style="dim" if status == "skipped" else "")
     if one.hint:
         text.append(f"\n{one.hint}", style="cyan")
     return text
@@ -159,22 +156,12 @@ def _last_words(report: "DoctorReport") -> "Iterator[RenderableType]":
     from rich.text import Text
 
     counts = {verdict: len(report.compared(verdict)) for verdict in VERDICTS}
-    plural = {"agrees": "agree", "differs": "differ"}
-    said = ", ".join(f"{count} {plural.get(verdict, verdict)}" for verdict, count in counts.items() if count)
+    said = ", ".join(f"{count} {VERDICTS[verdict]}" for verdict, count in counts.items() if count)
     yield Text(f"Of {sum(counts.values())} requests: {said}.")
     if report.saved:
         yield Text(f"The replies are in {report.saved}; ENTREZ_KIT_REAL_DATA={report.saved} lets the tests read them.")
     elif counts["differs"]:
         yield Text("With `--save DIR` the replies are kept, to be handed on.", style="cyan")
-
-
-def _found(check: "Check") -> "RenderableType":
-    from rich.text import Text
-
-    text = Text(check.detail, style="dim" if check.status == "skipped" else "")
-    if check.hint:
-        text.append(f"\n{check.hint}", style="cyan")
-    return text
 
 
 def _verdict(report: "DoctorReport") -> "RenderableType":

@@ -11,7 +11,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from entrez_kit.doctor.probes import DEMO, PROBES, REAL, Examples, Probe, other_content
-from entrez_kit.doctor.report import ERRORS, Comparison
+from entrez_kit.doctor.report import ERRORS, NAMES, Comparison, why_not
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import parse_esearch
@@ -32,17 +32,6 @@ HOPS: Final = frozenset({"dns", "connection", "proxy", "tls", "timeout"})
 """Reasons of the transport that name the hop."""
 UNREACHED: Final = HOPS - {"timeout"}
 """Hops after which no other request to the service would get further."""
-
-NAMES: Final = {
-    "eutils": "E-utilities",
-    "idconv": "ID Converter",
-    "pmc_oa": "PMC open data",
-    "europepmc": "Europe PMC",
-    "unpaywall": "Unpaywall",
-    "crossref": "Crossref",
-    "openalex": "OpenAlex",
-}
-"""The services as the checks of the way to them are called."""
 
 Progress = Callable[[int, int], None]
 """Told how many of how many requests are done."""
@@ -126,8 +115,9 @@ def compare(
         def ask_all(service: str, rows: list[Probe]) -> list[Compared]:
             found: list[Compared] = []
             gone = "offline" if settings.offline else "not reached" if NAMES[service] in unreached else None
+            gone = gone or why_not(settings, service)
             for probe in rows:
-                found.append(ask(probe, gone or probe.needs(settings, asked)))
+                found.append(ask(probe, gone or probe.needs(asked)))
                 if found[-1].comparison.hop in UNREACHED:
                     gone = "not reached"
             return found

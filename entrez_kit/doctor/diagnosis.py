@@ -9,10 +9,10 @@ from typing import Final
 
 from entrez_kit.doctor import hops, local
 from entrez_kit.doctor.hops import Connector, HopCheck, Resolver, Route
-from entrez_kit.doctor.report import ERRORS, Check, DoctorReport, Finding, Notes
+from entrez_kit.doctor.report import ERRORS, NAMES, Check, DoctorReport, Finding, Notes, why_not
 from entrez_kit.errors import EntrezKitError, NotConfigured, UpstreamError
 from entrez_kit.settings import Settings
-from entrez_kit.transport.policy import is_keyed
+from entrez_kit.transport.policy import POLICIES, is_keyed
 
 PATIENCE_SECONDS: Final = 5.0
 ASKING_SECONDS: Final = 15.0
@@ -124,25 +124,13 @@ def _compare(report: DoctorReport, settings: Settings, save: Path | None, progre
 
 
 def _services(settings: Settings, all_services: bool) -> list[tuple[str, str]]:
-    services = [("E-utilities", settings.eutils_url)]
-    if all_services:
-        services.append(("ID Converter", settings.idconv_url))
-        if settings.europepmc_enabled:
-            services.append(("Europe PMC", settings.europepmc_url))
-        if settings.unpaywall_email is not None:
-            services.append(("Unpaywall", settings.unpaywall_url))
-        services.append(("PMC open data", settings.pmc_oa_url))
-        from entrez_kit.citations.check.sources import named_sources
-
-        asked = named_sources(settings.check_sources)
-        others = (("crossref", "Crossref", settings.crossref_url), ("openalex", "OpenAlex", settings.openalex_url))
-        services += [(title, url) for name, title, url in others if name in asked]
-    return services
+    asked = [name for name in NAMES if why_not(settings, name) is None] if all_services else ["eutils"]
+    return [(NAMES[name], POLICIES[name].base(settings)) for name in asked]
 
 
 def _ask(settings: Settings, way: list[Check], asker: Asker, patience: float) -> list[Check]:
     """Ask NCBI itself, and find out on the way what it thinks of the API key."""
-    notes = Notes("E-utilities")
+    notes = Notes(NAMES["eutils"])
     unreached = next((check.name for check in way if check.status == "failed"), None)
     if settings.offline or unreached:
         why = "offline" if settings.offline else f"not reached: {unreached} failed"

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Protocol
 
-from entrez_kit.citations.check.sources import named_sources
 from entrez_kit.databases.info import EGQUERY, parse_counts, parse_database
 from entrez_kit.databases.names import EINFO, parse_database_list
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput
@@ -34,7 +33,6 @@ from entrez_kit.services.known_shapes import Shape, ShapeDifference
 from entrez_kit.services.pmc_cloud import LISTING, RECORD
 from entrez_kit.services.unpaywall import OPEN_ACCESS, read_open_access
 from entrez_kit.services.xml_reply import EPOST, ESPELL, parse_epost, parse_espell
-from entrez_kit.settings import Settings
 
 UNKNOWN_PMID: Final = "999999999"
 NO_PHRASE: Final = "zzqxyvwkk"
@@ -131,7 +129,7 @@ class Probe:
         refusal: the error that is due in place of a reply, and its reason, or None where any word of a status 4xx will
             do; with ``holds``, a reply will do as well.
         may_be_gone: whether the service is known to have switched it off, which the kit lives with.
-        needs: says why it cannot be asked with these settings, or None.
+        needs: says why there is nothing to ask it about, or None.
     """
 
     service: str
@@ -143,7 +141,7 @@ class Probe:
     refusal: tuple[type[EntrezKitError], str | None] | None = None
     every: bool = False
     may_be_gone: bool = False
-    needs: Callable[[Settings, Examples], str | None] = lambda settings, examples: None
+    needs: Callable[[Examples], str | None] = lambda examples: None
 
 
 def other_content(what: str) -> ShapeDifference:
@@ -296,14 +294,6 @@ def _works(which: str) -> Holds:
     return holds
 
 
-def _needs_source(name: str) -> Callable[[Settings, Examples], str | None]:
-    def needs(settings: Settings, examples: Examples) -> str | None:
-        asked = named_sources(settings.check_sources)
-        return None if name in asked else f"ENTREZ_KIT_CHECK_SOURCES does not name {name}"
-
-    return needs
-
-
 def _esearch(services: Services, term: str, db: str = "pubmed", **options: Any) -> ESearchReply:
     return parse_esearch(services.eutils.esearch(db=db, term=term, **options).content)
 
@@ -341,9 +331,8 @@ _ESUMMARY: Final = partial(Probe, "eutils", "esummary", shape=summaries.shape_of
 _EFETCH: Final = partial(Probe, "eutils", "efetch_pubmed", shape=ARTICLES)
 _ELINK: Final = partial(Probe, "eutils", "elink", shape=ELINK)
 _IDCONV: Final = partial(Probe, "idconv", "idconv", shape=CONVERTED)
-_EUROPE_PMC: Final = partial(
-    Probe, "europepmc", needs=lambda settings, x: None if settings.europepmc_enabled else "EUROPEPMC_ENABLED=false"
-)
+_EUROPE_PMC: Final = partial(Probe, "europepmc")
+_CROSSREF: Final = partial(Probe, "crossref", "crossref")
 
 # In these rows ``s`` are the clients, ``x`` the examples and ``c`` the bytes of the reply.
 PROBES: Final[tuple[Probe, ...]] = (
@@ -377,7 +366,7 @@ PROBES: Final[tuple[Probe, ...]] = (
         lambda s, x: s.eutils.esearch(db="pubmed", term=x.many or "", retstart=9_999, retmax=10),
         shape=None,
         refusal=(InvalidInput, "retstart_out_of_range"),
-        needs=lambda settings, x: None if x.many else "no query has so many hits here",
+        needs=lambda x: None if x.many else "no query has so many hits here",
     ),
     _ESUMMARY(
         "ESummary from the history",
@@ -507,31 +496,15 @@ PROBES: Final[tuple[Probe, ...]] = (
         lambda s, x: s.unpaywall.location(x.doi),
         lambda c, x: _due(read_open_access(c).doi.lower() == x.doi.lower(), "another DOI"),
         OPEN_ACCESS,
-        needs=lambda settings, x: None if settings.unpaywall_email is not None else "UNPAYWALL_EMAIL is not set",
     ),
-    Probe(
-        "crossref",
-        "crossref",
-        "Record of a work",
-        lambda s, x: s.crossref.work(x.doi),
-        shape=crossref.WORK,
-        needs=_needs_source("crossref"),
-    ),
-    Probe(
-        "crossref",
-        "crossref",
-        "Notices about a work",
-        lambda s, x: s.crossref.updates([x.retracted_doi]),
-        shape=crossref.UPDATES,
-        needs=_needs_source("crossref"),
-    ),
+    _CROSSREF("Record of a work", lambda s, x: s.crossref.work(x.doi), shape=crossref.WORK),
+    _CROSSREF("Notices about a work", lambda s, x: s.crossref.updates([x.retracted_doi]), shape=crossref.UPDATES),
     Probe(
         "openalex",
         "openalex",
         "Standing of a work",
         lambda s, x: s.openalex.is_retracted(x.retracted_doi),
         shape=openalex.WORK,
-        needs=_needs_source("openalex"),
     ),
 )
 """In the order in which they are asked; those of one service follow one another."""

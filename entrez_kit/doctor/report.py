@@ -17,6 +17,18 @@ from entrez_kit.errors import (
 )
 from entrez_kit.model import Result, sparse
 from entrez_kit.services.known_shapes import ShapeDifference
+from entrez_kit.settings import Settings
+
+NAMES: Final = {
+    "eutils": "E-utilities",
+    "idconv": "ID Converter",
+    "europepmc": "Europe PMC",
+    "unpaywall": "Unpaywall",
+    "pmc_oa": "PMC open data",
+    "crossref": "Crossref",
+    "openalex": "OpenAlex",
+}
+"""The services in the order in which they are looked at, as the report calls them."""
 
 Status = Literal["ok", "warning", "failed", "skipped"]
 Verdict = Literal["agrees", "differs", "failed", "skipped"]
@@ -116,6 +128,19 @@ class DoctorReport(Result):
             recovery_hint=first.hint,
             details={"reason": f"{place}_failed", "failed": [one.label for one in failed]},
         )
+
+
+def why_not(settings: Settings, service: str) -> str | None:
+    """Return why nothing is asked of a service with these settings, or None where something is."""
+    from entrez_kit.citations.check.sources import named_sources
+
+    if service == "europepmc" and not settings.europepmc_enabled:
+        return "EUROPEPMC_ENABLED=false"
+    if service == "unpaywall" and settings.unpaywall_email is None:
+        return "UNPAYWALL_EMAIL is not set"
+    if service in ("crossref", "openalex") and service not in named_sources(settings.check_sources):
+        return f"ENTREZ_KIT_CHECK_SOURCES does not name {service}"
+    return None
 
 
 class Finding(Exception):

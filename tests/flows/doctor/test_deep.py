@@ -10,10 +10,11 @@ import pytest
 from doctor_bench import free_port
 from drifting_service import Change, drift, page, reversed_records, status, words, written
 
-from entrez_kit.doctor.comparison import NAMES, Compared, compare
+from entrez_kit.doctor.comparison import Compared, compare
 from entrez_kit.doctor.diagnosis import diagnose
 from entrez_kit.doctor.probes import DEMO, PROBES, REAL, Examples, Probe
 from entrez_kit.doctor.recordings import check_folder, save
+from entrez_kit.doctor.report import NAMES
 from entrez_kit.errors import Exit, InvalidInput
 from entrez_kit.sandbox.esearch import BEYOND_CEILING
 from entrez_kit.sandbox.replies import failure
