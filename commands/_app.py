@@ -5,7 +5,6 @@ import re
 import sys
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -38,41 +37,35 @@ CORPUS: Final = "A corpus of your own"
 LOCAL: Final = "This program"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One subcommand: the module that holds it, its line in the help, and where it stands there."""
-
-    module: str
-    help: str
-    panel: str
-
-
-COMMANDS: Final[dict[str, Entry]] = {
-    "search": Entry("search", "Search PubMed and see how it understood the query.", PUBMED),
-    "facets": Entry("facets", "Count years, journals, types and MeSH headings of what a query finds.", PUBMED),
-    "fetch": Entry("fetch", "Fetch records by PMID, PMCID or DOI, one or a hundred thousand.", PUBMED),
-    "fulltext": Entry("fulltext", "Read whole articles: sections, tables, references.", PUBMED),
-    "show": Entry("show", "Read one record as a page, retractions first.", PUBMED),
-    "related": Entry("related", "Find similar, citing and cited articles, one step or several.", PUBMED),
-    "cite": Entry("cite", "Cite records in the styles of journals, or as files for reference managers.", PUBMED),
-    "match": Entry("match", "Find the PMIDs of references, and check what is found.", PUBMED),
-    "verify": Entry("verify", "Look up whether cited papers say what a draft or a table says they do.", PUBMED),
-    "check": Entry("check", "Check the references of a file, all authors and retractions included.", PUBMED),
-    "convert": Entry("convert", "Convert PMIDs, PMCIDs and DOIs into each other.", PUBMED),
-    "europepmc": Entry("europepmc", "Search Europe PMC, preprints included, as far as you like.", PUBMED),
-    "mesh": Entry("mesh", "Look up MeSH headings by name, synonym, identifier or tree number.", PUBMED),
-    "spell": Entry("spell", "Check the spelling of a query.", PUBMED),
-    "gene": Entry("gene", "Find genes, look one up, follow it to the literature.", OTHERS),
-    "db": Entry("db", "Search, summarise, fetch and link any Entrez database.", OTHERS),
-    "corpus": Entry("corpus", "Keep queries in step on this machine; search, compare and export them.", CORPUS),
-    "sandbox": Entry("sandbox", "Serve invented articles on this machine, as NCBI would.", LOCAL),
-    "serve": Entry("serve", "Serve agents: every operation as an MCP tool.", LOCAL),
-    "doctor": Entry("doctor", "Find out which part of the way to NCBI fails.", LOCAL),
-    "cache": Entry("cache", "See, clear or prune the cached replies.", LOCAL),
-    "config": Entry("config", "See every setting and where it comes from; set one.", LOCAL),
-    "guide": Entry("guide", "Read about exit codes, formats and other subjects.", LOCAL),
+COMMANDS: Final = {
+    "search": ("Search PubMed and see how it understood the query.", PUBMED),
+    "facets": ("Count years, journals, types and MeSH headings of what a query finds.", PUBMED),
+    "fetch": ("Fetch records by PMID, PMCID or DOI, one or a hundred thousand.", PUBMED),
+    "fulltext": ("Read whole articles: sections, tables, references.", PUBMED),
+    "show": ("Read one record as a page, retractions first.", PUBMED),
+    "related": ("Find similar, citing and cited articles, one step or several.", PUBMED),
+    "cite": ("Cite records in the styles of journals, or as files for reference managers.", PUBMED),
+    "match": ("Find the PMIDs of references, and check what is found.", PUBMED),
+    "verify": ("Look up whether cited papers say what a draft or a table says they do.", PUBMED),
+    "check": ("Check the references of a file, all authors and retractions included.", PUBMED),
+    "convert": ("Convert PMIDs, PMCIDs and DOIs into each other.", PUBMED),
+    "europepmc": ("Search Europe PMC, preprints included, as far as you like.", PUBMED),
+    "mesh": ("Look up MeSH headings by name, synonym, identifier or tree number.", PUBMED),
+    "spell": ("Check the spelling of a query.", PUBMED),
+    "gene": ("Find genes, look one up, follow it to the literature.", OTHERS),
+    "db": ("Search, summarise, fetch and link any Entrez database.", OTHERS),
+    "corpus": ("Keep queries in step on this machine; search, compare and export them.", CORPUS),
+    "sandbox": ("Serve invented articles on this machine, as NCBI would.", LOCAL),
+    "serve": ("Serve agents: every operation as an MCP tool.", LOCAL),
+    "doctor": ("Find out which part of the way to NCBI fails.", LOCAL),
+    "cache": ("See, clear or prune the cached replies.", LOCAL),
+    "config": ("See every setting and where it comes from; set one.", LOCAL),
+    "guide": ("Read about exit codes, formats and other subjects.", LOCAL),
 }
-"""Every subcommand. Its module, beside this one, is imported when it runs and has ``app`` (a group) or ``command``."""
+"""Every subcommand, its line in the help, and where it stands there.
+
+The module of its name, beside this one, is imported when it runs and has ``app`` (a group) or ``command``.
+"""
 
 
 class LazyGroup(TyperGroup):
@@ -81,8 +74,8 @@ class LazyGroup(TyperGroup):
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.commands = {
-            name: TyperCommand(name, short_help=entry.help, help=entry.help, rich_help_panel=entry.panel)
-            for name, entry in COMMANDS.items()
+            name: TyperCommand(name, short_help=text, help=text, rich_help_panel=panel)
+            for name, (text, panel) in COMMANDS.items()
         }
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
@@ -93,7 +86,7 @@ class LazyGroup(TyperGroup):
 
 def load_command(name: str) -> Any:
     """Import a subcommand and give it the options that all have."""
-    command = build_command(COMMANDS[name].module)
+    command = build_command(name)
     add_common_options(command)
     return command
 

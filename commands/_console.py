@@ -4,7 +4,7 @@ import shutil
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from rich.console import Console
 from rich.text import Text
@@ -15,25 +15,12 @@ MIN_WIDTH: Final = 20
 MAX_WIDTH: Final = 1_000
 
 
-def console_for(sink: Any, color: str) -> Console:
-    """Return a console that writes tables and pages to the sink, with the colours the user wants.
-
-    Rich itself honours NO_COLOR, FORCE_COLOR, COLUMNS and TERM.
-    """
-    return _console(sink, color)
-
-
-def error_console(color: str = "auto") -> Console:
-    """Return a console on stderr."""
-    return _console(sys.stderr, color)
-
-
 def print_line(text: str, style: str, color: str) -> None:
     """Print a line on stderr with its first word in a style; all of it where the style is dim."""
     line = Text(text)
     first, colon, _ = text.partition(":")
     line.stylize(style, 0, None if style == "dim" else len(first) + len(colon))
-    console = error_console(color)
+    console = console_for(sys.stderr, color)
     console.print(line, soft_wrap=not console.is_terminal)
 
 
@@ -42,7 +29,11 @@ def links_shown(console: Console) -> bool:
     return bool(console.is_terminal and console.color_system in ("256", "truecolor") and not console.legacy_windows)
 
 
-def _console(file: IO[str], color: str) -> Console:
+def console_for(file: Any, color: str) -> Console:
+    """Return a console that writes tables and pages to a file or sink, with the colours the user wants.
+
+    Rich itself honours NO_COLOR, FORCE_COLOR, COLUMNS and TERM.
+    """
     options: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
     if color == "always":
         options |= {"force_terminal": True, "no_color": False}

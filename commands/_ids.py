@@ -155,7 +155,6 @@ def run_each(
     arguments: Mapping[str, Any],
     view: View[Res],
     *,
-    label: str,
     left_out: Callable[[Res], int],
     more: str,
     afterwards: Callable[[Res], Any] | None = None,
@@ -169,11 +168,11 @@ def run_each(
         ids: as they were read.
         arguments: the others.
         view: how a single answer is shown.
-        label: what the progress bar says.
         left_out: how much there is beyond what an answer lists.
         more: the option that lists more.
         afterwards: prints remarks about a single answer.
     """
+    label = "Following links"
     if len(ids) == 1:
         run(ctx, operation, {**arguments, field: ids[0]}, view, label=label, afterwards=afterwards)
         return

@@ -120,10 +120,6 @@ Advance = Callable[[int, int], None]
 """Called with how much is done and how much there is (0 where that is not known yet)."""
 
 
-def _nothing(done: int, total: int) -> None:
-    """Show nothing."""
-
-
 @contextmanager
 def progress(state: State, label: str, *, total: int = 0) -> Iterator[Advance]:
     """Show how far long work is; yields the function to tell it.
@@ -134,29 +130,22 @@ def progress(state: State, label: str, *, total: int = 0) -> Iterator[Advance]:
         total: how much there is, where it is known.
     """
     if not state.stderr_is_terminal or state.quiet:
-        yield _nothing
+        yield lambda done, total: None
         return
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich import progress as rich
 
-    from ._console import error_console
+    from ._console import console_for
 
-    console = error_console(state.color)
+    console = console_for(sys.stderr, state.color)
     if console.is_dumb_terminal:  # it could only print line after line
-        yield _nothing
+        yield lambda done, total: None
         return
-    bar = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
+    bar = rich.Progress(
+        rich.TextColumn("{task.description}", markup=False),
+        rich.BarColumn(),
+        rich.MofNCompleteColumn(),
+        rich.TimeElapsedColumn(),
+        rich.TimeRemainingColumn(),
         console=console,
         transient=True,
         redirect_stdout=False,

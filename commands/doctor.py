@@ -1,5 +1,6 @@
 """entrez-kit doctor: find out which part of the way to NCBI fails, or what on this machine does."""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
@@ -103,9 +104,9 @@ def _waiting(ctx: typer.Context) -> Iterator[Callable[[int, int], None]]:
     if not current.stderr_is_terminal or current.quiet:
         yield lambda done, of: None
         return
-    from ._console import error_console
+    from ._console import console_for
 
-    with error_console(current.color).status("Looking at this machine and the way to NCBI ...") as shown:
+    with console_for(sys.stderr, current.color).status("Looking at this machine and the way to NCBI ...") as shown:
         yield lambda done, of: shown.update(f"Comparing replies with what is known of them ({done} of {of}) ...")
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -24,8 +24,8 @@ from entrez_kit.pubmed.record_fetcher import BATCH
 
 from ._formats.fields import Attributes, Record
 from ._formats.writer import Texts
-from ._ids import NAME_ARTICLES, failed, read_inputs
-from ._options import asks, option
+from ._ids import NAME_ARTICLES, InputFiles, failed, read_inputs
+from ._options import argument, asks, option
 from ._pipeline import View, accepts, advise, counted, note, plan, run, show_with, state, was_typed
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS
@@ -62,20 +62,13 @@ _MODELS: Final[Mapping[str, Any]] = {
 }
 
 
-Ids = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="ID", help="PMIDs, PMCIDs, DOIs or addresses that hold one; - reads standard input."),
-]
-InputFiles = Annotated[
-    list[Path] | None,
-    typer.Option("-i", "--input", metavar="FILE", help="File of identifiers: text, JSON lines or a table."),
-]
+IDS: Final = argument("pmids", "ID...", help="PMIDs, PMCIDs, DOIs or addresses that hold one; - reads standard input.")
 
 
 @accepts(*FORMATS)
 @asks(
     FETCH_CONTENTS,
-    "pmids",
+    IDS,
     "input",
     option("detail_level", "--detail", metavar="LEVEL"),
     option("include_mesh_terms", "--mesh/--no-mesh"),
@@ -85,15 +78,15 @@ InputFiles = Annotated[
     option("retstart", panel=HISTORY),
     option("retmax", panel=HISTORY),
 )
-def command(ctx: typer.Context, asked: dict[str, Any], pmids: Ids = None, input: InputFiles = None) -> None:
+def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> None:
     """Fetch PubMed records by PMID, PMCID or DOI: one outcome per input, in order.
 
     xml and nbib are NCBI's own bytes; ris, bibtex and csl (CSL-JSON) are for reference managers. What does not exist
     is named, and the status is 4 when only a part was found:
     entrez-kit --demo fetch 99000001 PMC99000026 10.5555/ekit.2025.0006 -f jsonl
     """
-    arguments = asked | {"pmids": pmids, "detail_level": _level(ctx, asked["detail_level"])}
-    deliver(ctx, arguments, input or [], show_with("tables.fetch_table"))
+    asked["detail_level"] = _level(ctx, asked["detail_level"])
+    deliver(ctx, asked, input or [], show_with("tables.fetch_table"))
 
 
 def deliver(ctx: typer.Context, arguments: dict[str, Any], files: Sequence[Path], table: Any) -> None:
@@ -106,8 +99,7 @@ def deliver(ctx: typer.Context, arguments: dict[str, Any], files: Sequence[Path]
         table: makes what a terminal shows of the result.
     """
     typed: list[str] = arguments["pmids"] or []
-    kept = not (typed or files) and (arguments["query_key"] or arguments["web_env"])
-    if not kept:
+    if typed or files or not _names_history(arguments):
         ids = read_inputs(ctx, typed, files, field="pmids", noun="identifiers", hint=NAME_ARTICLES)
         arguments = {**arguments, "pmids": ids}
     print_records(ctx, arguments, table)
@@ -130,10 +122,9 @@ def print_records(
         idle: what to note where there are no PMIDs.
         remark: an error to end with although all went well.
     """
-    kept = bool(arguments["query_key"] or arguments["web_env"])
     if plan(ctx).format in ("xml", "ids") and arguments["detail_level"] != "medline_text":
         arguments = {**arguments, "detail_level": "full_xml"}  # of which nothing is made: their bytes are enough
-    _advise(ctx, len(arguments["pmids"] or ()) or arguments["retmax"] or 0)
+    _advise(ctx, len(arguments["pmids"] or ()) or arguments.get("retmax") or 0)
     view = _view(str(arguments["detail_level"]), table)
     operation = FETCH_CONTENTS
     if plan(ctx).format == "json" and not plan(ctx).fields:
@@ -148,10 +139,14 @@ def print_records(
         view,
         label="Fetching",
         least=BATCH,
-        over="" if kept else "pmids",
+        over="" if _names_history(arguments) else "pmids",
         idle=idle,
         afterwards=lambda _: remark,
     )
+
+
+def _names_history(arguments: Mapping[str, Any]) -> bool:
+    return bool(arguments.get("query_key") or arguments.get("web_env"))
 
 
 def _view(level: str, table: Any) -> View[FetchResult]:

@@ -168,7 +168,6 @@ def pubmed(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) 
         ids,
         asked,
         view,
-        label="Following links",
         left_out=lambda links: links.total_count - offset - len(links.pmids) if links.pmids else 0,
         more="--limit",
         afterwards=remarks,

@@ -69,7 +69,6 @@ def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None)
         ids,
         asked,
         view,
-        label="Following links",
         left_out=_left_out,
         more="-n",
         afterwards=partial(_remarks, ctx),

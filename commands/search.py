@@ -108,8 +108,7 @@ def _print_records(ctx: typer.Context, arguments: dict[str, Any], strict: bool) 
     if refused is not None:
         raise refused
     level = "medline_text" if plan(ctx).format == "nbib" else "abstract_plus"
-    history = dict.fromkeys(("query_key", "web_env", "retstart", "retmax"))
-    wanted = {**history, "pmids": result.pmids, "detail_level": level}
+    wanted = {"pmids": result.pmids, "detail_level": level}
     print_records(ctx, wanted, idle="Nothing was found.", remark=result.shortfall())
 
 

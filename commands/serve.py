@@ -4,8 +4,7 @@ import os
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
@@ -27,25 +26,11 @@ app = typer.Typer(
 )
 
 
-class ServerTransport(StrEnum):
-    """How messages travel."""
-
-    stdio = "stdio"
-    http = "http"
-
-
-class ToolNames(StrEnum):
-    """Whose names the tools are listed under."""
-
-    kit = "kit"
-    contract = "contract"
-
-
 @app.callback(invoke_without_command=True)
 def serve(
     ctx: typer.Context,
     transport: Annotated[
-        ServerTransport | None,
+        Literal["stdio", "http"] | None,
         typer.Option("--transport", metavar="stdio|http", help="How to talk; stdio unless MCP_TRANSPORT_TYPE says so."),
     ] = None,
     host: Annotated[
@@ -70,13 +55,13 @@ def serve(
         ),
     ] = None,
     tool_names: Annotated[
-        ToolNames,
+        Literal["kit", "contract"],
         typer.Option(
             "--tool-names",
             metavar="kit|contract",
             help="List tools under the kit's names or the exact ones of the specifications; all of them can be called.",
         ),
-    ] = ToolNames.kit,
+    ] = "kit",
     check: Annotated[
         bool, typer.Option("--check", help="Start, list what is offered, and end; NCBI is not asked.")
     ] = False,
@@ -85,16 +70,16 @@ def serve(
     if ctx.invoked_subcommand is not None:
         return
     given: dict[str, Any] = {
-        "mcp_transport_type": transport.value if transport else None,
+        "mcp_transport_type": transport,
         "mcp_http_host": host.strip() if host else None,
         "mcp_http_port": port,
     }
     chosen = {name: value for name, value in given.items() if value is not None}
     names = ",".join(toolset or ())
     if check:
-        _check(ctx, replace(state(ctx).settings, **chosen), names, tool_names.value)
+        _check(ctx, replace(state(ctx).settings, **chosen), names, tool_names)
     else:
-        _serve(ctx, replace(_settings_to_serve(ctx), **chosen), names, tool_names.value)
+        _serve(ctx, replace(_settings_to_serve(ctx), **chosen), names, tool_names)
 
 
 def _settings_to_serve(ctx: typer.Context) -> "Settings":

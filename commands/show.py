@@ -4,15 +4,18 @@ from typing import Any
 
 import typer
 
-from entrez_kit.pubmed.fetch import FetchResult
+from entrez_kit.pubmed.fetch import FETCH_CONTENTS, FetchResult
 
 from ._formats.fields import as_data
+from ._ids import InputFiles
+from ._options import asks
 from ._pipeline import accepts, plan, state
-from .fetch import FORMATS, Ids, InputFiles, deliver
+from .fetch import FORMATS, IDS, deliver
 
 
 @accepts(*FORMATS)
-def command(ctx: typer.Context, pmids: Ids = None, input: InputFiles = None) -> None:
+@asks(FETCH_CONTENTS, IDS)
+def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None) -> None:
     """Read a record as a page: retractions first, then title, authors, abstract, terms and links.
 
     -v adds affiliations, investigators and grants. Other formats print what fetch prints:
@@ -26,14 +29,6 @@ def command(ctx: typer.Context, pmids: Ids = None, input: InputFiles = None) -> 
         return pages([as_data(article) for article in result.articles or []], console, full=full)
 
     form = plan(ctx).format
-    arguments: dict[str, Any] = {
-        "pmids": pmids,
-        "query_key": None,
-        "web_env": None,
-        "retstart": None,
-        "retmax": None,
-        "detail_level": "medline_text" if form == "nbib" else "abstract_plus",
-        "include_mesh_terms": True,
-        "include_grant_info": full and form == "table",
-    }
-    deliver(ctx, arguments, input or [], page)
+    asked["detail_level"] = "medline_text" if form == "nbib" else "abstract_plus"
+    asked["include_grant_info"] = full and form == "table"
+    deliver(ctx, asked, input or [], page)

@@ -181,7 +181,7 @@ def _count(services: Services, request: EntrezSearchRequest, term: str) -> int |
 
 
 def _warnings(request: EntrezSearchRequest, found: ESearchReply, verdict: Broadening) -> list[Warn]:
-    warnings = verdict.warnings(found) + past_the_last("offset", request.offset, found.count, "results")
+    warnings = verdict.warnings(found) + past_the_last(request.offset, found.count, "results")
     asked = min(found.count, request.offset + request.max_results)
     if request.db == "pubmed" and asked > PUBMED_CEILING:
         message = Wording(f"PubMed shows the first {PUBMED_CEILING:,} of {found.count:,} results. ", WHOLE)

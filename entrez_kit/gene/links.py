@@ -73,7 +73,7 @@ def _warnings(request: PubMedLinksRequest, total: int, successor: str | None) ->
     if successor:
         message = f"{request.entrez_id} was merged into {successor}: ask for the articles of that one."
         warnings.append(Warn(code="gene_replaced", message=message))
-    return warnings + past_the_last("offset", request.offset, total, "articles")
+    return warnings + past_the_last(request.offset, total, "articles")
 
 
 def parse_links(content: bytes, number: str) -> list[str]:

@@ -440,7 +440,7 @@ def _page_warnings(request: SearchRequest, found: ESearchReply) -> list[Warn]:
         more = ByDoor("--all retrieves every one.", "narrow the query by date for the others.")
         message = Wording(f"PubMed shows only the first 9999 of {found.count} results; ", more)
         warnings.append(Warn(code="results_capped", message=message))
-    warnings += past_the_last("offset", request.offset, found.count, "results")
+    warnings += past_the_last(request.offset, found.count, "results")
     if request.date_range is not None and not request.date_range.bounded:
         bound = (Argument("date_range"), " has neither ", Argument("min_date"), " nor ", Argument("max_date"))
         warnings.append(Warn(code="no_date_bounds", message=Wording(*bound, ": no date filter applied.")))

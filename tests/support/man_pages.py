@@ -22,7 +22,7 @@ def man_pages() -> dict[str, str]:
     names = list(APP.COMMANDS)
     pages = {f"{PROGRAM}.1": _page(PROGRAM, program, "search and read PubMed and NCBI Gene", names)}
     for name in names:
-        pages[f"{PROGRAM}-{name}.1"] = _page(f"{PROGRAM} {name}", APP.load_command(name), APP.COMMANDS[name].help, [])
+        pages[f"{PROGRAM}-{name}.1"] = _page(f"{PROGRAM} {name}", APP.load_command(name), APP.COMMANDS[name][0], [])
     return pages
 
 
@@ -35,7 +35,7 @@ def _page(title: str, command: Any, line: str, listed: list[str]) -> str:
     if listed:
         lines.append(".SH COMMANDS")
         for one in listed:
-            lines += [".TP", rf"\fB{_text(f'{name}-{one}')}\fR(1)", _text(APP.COMMANDS[one].help)]
+            lines += [".TP", rf"\fB{_text(f'{name}-{one}')}\fR(1)", _text(APP.COMMANDS[one][0])]
     lines += _parameters(title, command, everywhere=bool(listed))
     for inner in getattr(command, "commands", {}).values() if not listed else ():
         lines += [f'.SH "{_text(f"{title} {inner.name}".upper())}"', *_synopsis(f"{title} {inner.name}", inner), ".PP"]
