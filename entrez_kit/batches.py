@@ -208,8 +208,4 @@ def in_batches(
 
 def not_tried(cause: EntrezKitError) -> EntrezKitError:
     """Return the error for what was not asked for any more, because the service does not answer."""
-    return type(cause)(
-        f"Not tried, because requests before it failed: {cause.message}",
-        recovery_hint=cause.recovery_hint,
-        details=cause.details,
-    )
+    return cause.changed(f"Not tried, because requests before it failed: {cause.message}")

@@ -18,7 +18,7 @@ EntrezKitError             INTERNAL_ERROR       exit 1
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 from entrez_kit.wording import AGAIN, REINDEX, ByDoor, Door, Wording, run
 
@@ -105,6 +105,15 @@ class EntrezKitError(Exception):
         """The finer word for what happened, e.g. ``deadline_exceeded``."""
         reason = self.details.get("reason")
         return reason if isinstance(reason, str) else None
+
+    def changed(self, message: str | None = None, hint: str | None = None, **details: object) -> Self:
+        """Return an equal error with a traceback of its own, but for what is given."""
+        return type(self)(
+            message or self.message,
+            recovery_hint=hint or self.recovery_hint,
+            invalid_input=self.invalid_input,
+            details={**self.details, **details},
+        )
 
     def say_in(self, door: Door) -> "EntrezKitError":
         """Put what the error says into the words of a door; they are Python's before. Returns the error itself."""

@@ -259,13 +259,12 @@ class Walk(Outcomes[EuropePMCArticle]):
         """Return the error for a walk that failed on the way: what came so far stands."""
         self.next_cursor = cursor
         missing = max(min(self._wanted, self.total_found) - self.retrieved, 0)
-        return type(error)(
+        return error.changed(
             f"After {self.retrieved:,} records: {error.message}",
-            recovery_hint=Wording(
-                AGAIN, ": the pages that came are in the cache. Or go on with ", Argument("cursor", cursor)
-            ),
-            invalid_input=error.invalid_input,
-            details={**error.details, **self._state(), "partial": True, "missing": missing},
+            Wording(AGAIN, ": the pages that came are in the cache. Or go on with ", Argument("cursor", cursor)),
+            **self._state(),
+            partial=True,
+            missing=missing,
         )
 
     def _state(self) -> dict[str, Any]:

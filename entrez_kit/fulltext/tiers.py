@@ -14,7 +14,6 @@ from entrez_kit.fulltext.trail import EUROPEPMC_OFF, UNPAYWALL_OFF, Answer, Trai
 from entrez_kit.identifiers import Identifier
 from entrez_kit.services import Services
 from entrez_kit.services.unpaywall import INVALID_DOI, UNKNOWN_DOI
-from entrez_kit.transport.in_flight import copy_of
 
 POST_ABOVE: Final = 5
 """More PMC articles at a time are asked for by POST."""
@@ -187,7 +186,7 @@ class EuropePMCHits:
                 self._asked = in_batches(lacking, len(lacking), self._ask, refusals=(EntityNotFound, InvalidInput))
         error = (self._asked.refused | self._asked.failed).get(trail.wanted.value)
         if error is not None:
-            raise copy_of(error)
+            raise error.changed()
         own = [record for _, found in self._asked.answers for record in found if _is_of(record, trail)]
         return min(own, key=lambda record: not record.get("pmcid"), default=None)
 

@@ -144,12 +144,7 @@ class Retrieval(Outcomes[Fetched]):
         first = next((item.error for item in self.missing if item.status == "error"), None)
         if first is None or self.found or any(item.status == "not_found" for item in self.missing):
             return
-        raise type(first)(
-            first.message,
-            recovery_hint=first.recovery_hint,
-            invalid_input=first.invalid_input,
-            details={**first.details, "missing": [item.input for item in self.missing]},
-        )
+        raise first.changed(missing=[item.input for item in self.missing])
 
     def shortfall(self) -> EntrezKitError | None:
         """Report inputs that came to nothing, or a result set that came back short."""

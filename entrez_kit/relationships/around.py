@@ -202,10 +202,9 @@ def _joined(names: list[str]) -> str:
 def _nobody_answered(pmid: str, relation: Relation, failures: list[EntrezKitError]) -> EntrezKitError:
     first = failures[0]
     others = "".join(f" {error.message}" for error in failures[1:])
-    return type(first)(
+    return first.changed(
         f"Nobody who might know the {WORDS[relation]} of PMID {pmid} answered. {first.message}{others}",
-        recovery_hint=first.recovery_hint,
-        details={**first.details, "others": [error.reason for error in failures[1:]]},
+        others=[error.reason for error in failures[1:]],
     )
 
 

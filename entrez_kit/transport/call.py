@@ -11,6 +11,8 @@ from urllib.parse import urlencode, urlsplit
 
 from typing_extensions import TypeVar  # typing has no defaults before Python 3.13
 
+from entrez_kit.transport.policy import POLICIES
+
 Method = Literal["GET", "POST"]
 Format = Literal["xml", "json", "text", "any"]
 T = TypeVar("T", default=Any)
@@ -73,6 +75,15 @@ class Call(Generic[T]):
     fresh: bool = False
 
     @property
+    def title(self) -> str:
+        """How messages name the service."""
+        return POLICIES[self.service].title
+
+    def about(self, reason: str, **more: object) -> dict[str, object]:
+        """Return the details of an error of this call."""
+        return {"reason": reason, "service": self.service, "endpoint": self.endpoint, **more}
+
+    @property
     def query(self) -> str:
         """The parameters, encoded."""
         return urlencode(self.params) if self.encoded is None else self.encoded
@@ -127,8 +138,15 @@ class Reply(Generic[T]):
     until: float = 0.0
 
 
-class Tally:
-    """How many requests were sent for a call."""
+@dataclass(slots=True)
+class Outgoing(Generic[T]):
+    """A call on its way.
 
-    def __init__(self) -> None:
-        self.sent = 0
+    Args:
+        deadline: `time.monotonic` value by which everything must be done.
+        sent: how many requests were sent for it.
+    """
+
+    call: Call[T]
+    deadline: float
+    sent: int = 0

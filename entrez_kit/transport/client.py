@@ -10,30 +10,26 @@ from dataclasses import replace
 from functools import cached_property, partial
 from math import inf
 from os import getpid
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.settings import Settings
 from entrez_kit.transport import in_flight
 from entrez_kit.transport.cache import ReplyStore, StoredReply, cache_file
-from entrez_kit.transport.call import Call, Reply, T, Tally
+from entrez_kit.transport.call import Call, Outgoing, Reply, T
 from entrez_kit.transport.in_flight import FollowerTimeout, SingleFlight
 from entrez_kit.transport.policy import POLICIES, cache_identity
 from entrez_kit.wording import Wording
 
 if TYPE_CHECKING:
-    import requests
-
     from entrez_kit.transport.gate import Gate, LimiterFactory
-    from entrez_kit.transport.redaction import LogGuard, Redactor
+    from entrez_kit.transport.redaction import RedactingFilter
     from entrez_kit.transport.replies import Incoming
     from entrez_kit.transport.retry import Backoff
     from entrez_kit.transport.wire import CheckedReply, WireAdapter
 
 logger = logging.getLogger("entrez_kit.transport")
-
-Attempted = TypeVar("Attempted")
 
 
 class Transport:
@@ -62,50 +58,32 @@ class Transport:
     ) -> None:
         self.notices: list[str] = []
         self._settings = settings
-        self._max_waiting, self._limiters = max_waiting, limiters
+        self.max_waiting, self._limiters = max_waiting, limiters
         self._backoff = backoff
         self._watch = watch
         self._flights: SingleFlight[Reply] = SingleFlight()
         self._lock = threading.RLock()
         self._store = ReplyStore(cache_file(settings), self.notices)
-        self._sender: tuple[WireAdapter, requests.Session] | None = None
+        self._sender: WireAdapter | None = None
         self._pid = getpid()
-
-    @property
-    def max_waiting(self) -> int | None:
-        """How many requests may wait before the next is refused."""
-        return self._max_waiting
-
-    @max_waiting.setter
-    def max_waiting(self, number: int | None) -> None:
-        self._max_waiting = number
-        if (gate := self.__dict__.get("_gate")) is not None:
-            gate.max_waiting = number
 
     @property
     def waiting(self) -> int:
         """How many requests wait for a slot or for their next attempt."""
-        gate: Gate | None = self.__dict__.get("_gate")
-        return gate.waiting if gate is not None else 0
-
-    @cached_property
-    def _redactor(self) -> "Redactor":
-        from entrez_kit.transport.redaction import Redactor
-
-        return Redactor.of(self._settings)
-
-    @cached_property
-    def _log_guard(self) -> "LogGuard":
-        from entrez_kit.transport.redaction import LogGuard
-
-        return LogGuard(self._redactor)
+        return self._gate.waiting if "_gate" in self.__dict__ else 0
 
     @cached_property
     def _gate(self) -> "Gate":
         """The gate; the adapter, which alone needs it, is made under the lock."""
         from entrez_kit.transport.gate import Gate, shared_limiter
 
-        return Gate(self._settings, max_waiting=self._max_waiting, limiters=self._limiters or shared_limiter)
+        return Gate(self._settings, lambda: self.max_waiting, self._limiters or shared_limiter)
+
+    @cached_property
+    def _log_filter(self) -> "RedactingFilter":
+        from entrez_kit.transport.redaction import RedactingFilter, Redactor
+
+        return RedactingFilter(Redactor.of(self._settings))
 
     def send(self, call: Call[T]) -> Reply[T]:
         """Return the checked reply to a call, from the cache or from the service.
@@ -118,45 +96,41 @@ class Transport:
             NotConfigured: the api key is not accepted, or an address cannot be used.
         """
         started = time.monotonic()
-        deadline = self._deadline(call, started)
+        outgoing = Outgoing(call, started + (call.deadline_ms or self._settings.ncbi_total_deadline_ms) / 1000)
         key = call.key(cache_identity(self._settings, call.service))
-        tally = Tally()
         reply: Reply[T] | None = None
         try:
-            work = partial(self._answer, call, key, deadline, tally)
-            reply, is_own = self._flights.do(f"{key} {call.deadline_ms} {call.fresh}", work, deadline)
+            work = partial(self._answer, outgoing, key)
+            reply, is_own = self._flights.do(f"{key} {call.deadline_ms} {call.fresh}", work, outgoing.deadline)
             if not is_own:  # whoever asked first may read it in another way, and what it read into is nobody else's
                 from entrez_kit.transport import replies
 
                 reply = replace(reply, value=replies.read(call, reply.content))
+            return reply
         except FollowerTimeout:
-            pass
-        finally:
-            _note_exchange(call, reply, tally, time.monotonic() - started)
-        if reply is None:
             raise UpstreamError(
                 f"An identical {call.endpoint} request that was sent earlier got no answer in time.",
-                details={"reason": "deadline_exceeded", "service": call.service, "endpoint": call.endpoint},
-            )
-        return reply
+                details=call.about("deadline_exceeded"),
+            ) from None
+        except EntrezKitError as exc:
+            exc.__context__ = None  # what requests and urllib3 raise knows the address, and that has credentials
+            raise
+        finally:
+            _note_exchange(outgoing, reply, time.monotonic() - started)
 
     def close(self) -> None:
         """Close the connections and the cache file; a later call opens them again."""
         with self._lock:
-            if self._pid == getpid():
-                for part in self._sender or ():
-                    part.close()
+            if self._pid == getpid() and self._sender is not None:
+                self._sender.close()
             self._sender = None
             self._store.close()
-            if (guard := self.__dict__.get("_log_guard")) is not None:
-                guard.remove()
+            if "_log_filter" in self.__dict__:
+                self._log_filter.remove()
 
-    def _deadline(self, call: Call, started: float) -> float:
-        return started + (call.deadline_ms or self._settings.ncbi_total_deadline_ms) / 1000
-
-    def _answer(self, call: Call[T], key: str, deadline: float, tally: Tally) -> Reply[T]:
-        """Answer a call from the cache, or send it as often as it takes."""
-        settings = self._settings
+    def _answer(self, outgoing: Outgoing[T], key: str) -> Reply[T]:
+        """CheckedReply a call from the cache, or send it as often as it takes."""
+        settings, call = self._settings, outgoing.call
         store = None
         if call.ttl is not None and not settings.no_cache and settings.cache_ttl != 0:
             store = self._store
@@ -166,22 +140,12 @@ class Transport:
                 with suppress(UpstreamError):  # what its reader does not take is asked for anew
                     value = call.expect.read(stored.content)
                     return Reply(stored.content, value, self.shown(call), call.method, True, stored.status, 0, until)
-
-        from entrez_kit.transport.wire import Outgoing, surroundings  # a reply that was stored needs nothing of this
-
-        adapter, session = self._adapter_now()
-
-        def attempt(_: int) -> "CheckedReply[T]":
-            request = Outgoing(call, deadline=deadline, tally=tally)
-            return adapter.answer(request, **surroundings(session, request))
-
-        answer = self._repeat(call, attempt, deadline, tally)
+        answer = self._repeat(outgoing)
         now, until = time.time(), 0.0
-        if store is not None and answer.ttl and answer.status == 200:
-            store.write(key, StoredReply(answer.content, answer.status, now, now + answer.ttl), call.shown_url)
+        if store is not None and answer.ttl:
+            store.write(key, StoredReply(answer.content, 200, now, now + answer.ttl), call.shown_url)
             until = 0.0 if settings.refresh or call.fresh else now + answer.ttl
-        shown = self.shown(call)
-        return Reply(answer.content, answer.value, shown, call.method, False, answer.status, tally.sent, until)
+        return Reply(answer.content, answer.value, self.shown(call), call.method, False, 200, outgoing.sent, until)
 
     def shown(self, call: Call) -> str:
         """Return the address as it may be shown; without the sandbox's port, which is another one in every run."""
@@ -189,9 +153,11 @@ class Transport:
             return call.shown_url
         return re.sub(r"^(https?://[^/:]+):[0-9]+", r"\1", call.shown_url)
 
-    def _repeat(self, call: Call, attempt: Callable[[int], Attempted], deadline: float, tally: Tally) -> Attempted:
+    def _repeat(self, outgoing: Outgoing[T]) -> "CheckedReply[T]":
         """Run the attempts of a call, and raise what its last one came to."""
         from entrez_kit.transport.retry import Backoff, OutOfTime, Retryable, run
+
+        call, adapter = outgoing.call, self._adapter_now()
 
         def announce(failures: int, wait: float, why: Retryable) -> None:
             logger.debug(
@@ -210,38 +176,34 @@ class Transport:
         error: EntrezKitError
         try:
             return run(
-                attempt,
+                lambda _: adapter.answer(outgoing),
                 retries=POLICIES[call.service].retries(self._settings),
-                deadline=deadline,
+                deadline=outgoing.deadline,
                 backoff=self._backoff or Backoff(),
                 sleep=sleep,
                 announce=announce,
             )
         except Retryable as exc:
-            error = _after_attempts(exc.error, tally)
+            tries = f" ({outgoing.sent} attempts)" if outgoing.sent > 1 else ""
+            error = exc.error.changed(f"{exc.error.message.rstrip('.')}{tries}.")
         except OutOfTime as exc:
-            error = _out_of_time(exc.last.error, call, tally)
+            error = _out_of_time(exc.last.error, outgoing)
         except EntrezKitError as exc:
             error = exc
-            error.details["attempts"] = tally.sent
-        # Raised out here, so that what failed below does not hang on as __context__.
+        error.details["attempts"] = outgoing.sent
         logger.debug("request %s: %s failed: %s", _request_id(), call.endpoint, error)
         raise error
 
-    def _adapter_now(self) -> "tuple[WireAdapter, requests.Session]":
-        """Return adapter and session of this process; a forked child must not share its parent's connections."""
-        import requests
-
+    def _adapter_now(self) -> "WireAdapter":
+        """Return the adapter of this process; a forked child must not share its parent's connections."""
         from entrez_kit.transport.wire import WireAdapter
 
         with self._lock:
             if self._pid != getpid():
                 self._pid, self._sender = getpid(), None
             if self._sender is None:
-                adapter = WireAdapter(self._settings, self._gate, self._redactor)
-                adapter.watch = self._watch
-                self._sender = adapter, requests.Session()
-                self._log_guard.install()
+                self._sender = WireAdapter(self._settings, self._gate, self._log_filter.redactor, self._watch)
+                self._log_filter.install()
             return self._sender
 
 
@@ -250,8 +212,9 @@ def _request_id() -> str:
     return trace.request_id if trace is not None else "-"
 
 
-def _note_exchange(call: Call, reply: Reply | None, tally: Tally, seconds: float) -> None:
+def _note_exchange(outgoing: Outgoing, reply: Reply | None, seconds: float) -> None:
     """Tell the trace of the running call and the log what became of a request."""
+    endpoint, sent = outgoing.call.endpoint, outgoing.sent
     size = len(reply.content) if reply is not None else 0
     if reply is not None and reply.from_cache:  # else it was noted when it came
         in_flight.received(size)
@@ -259,48 +222,26 @@ def _note_exchange(call: Call, reply: Reply | None, tally: Tally, seconds: float
     trace = tracing.current_trace()
     if trace is not None:
         until = reply.until if reply is not None else 0.0
-        trace.exchanges.append(tracing.TracedRequest(call.endpoint, from_cache, tally.sent, seconds, size, until))
+        trace.exchanges.append(tracing.TracedRequest(endpoint, from_cache, sent, seconds, size, until))
     if reply is not None:
         logger.debug(
             "request %s: %s answered with %d bytes%s after %d attempts and %.3f s",
             _request_id(),
-            call.endpoint,
+            endpoint,
             size,
             " from the cache" if from_cache else "",
-            tally.sent,
+            sent,
             seconds,
         )
 
 
-def _after_attempts(error: EntrezKitError, tally: Tally) -> EntrezKitError:
-    """Return an error that says how often it was tried."""
-    tries = f" ({tally.sent} attempts)" if tally.sent > 1 else ""
-    return _changed(error, message=f"{error.message.rstrip('.')}{tries}.", attempts=tally.sent)
-
-
-def _out_of_time(last: EntrezKitError, call: Call, tally: Tally) -> EntrezKitError:
+def _out_of_time(last: EntrezKitError, outgoing: Outgoing) -> EntrezKitError:
     """Return the error for a call whose time limit leaves no room for another attempt."""
-    limit = "its own time limit" if call.deadline_ms else "NCBI_TOTAL_DEADLINE_MS"
-    hint = (
-        None
-        if isinstance(last, RateLimited)
-        else Wording(last.recovery_hint, f" Or allow more time; {limit} ended this call.")
-    )
-    message = f"No time is left for another attempt after {tally.sent}. {last.message}"
-    return _changed(
-        last,
-        message=message,
-        hint=hint,
+    limit = "its own time limit" if outgoing.call.deadline_ms else "NCBI_TOTAL_DEADLINE_MS"
+    more_time = Wording(last.recovery_hint, f" Or allow more time; {limit} ended this call.")
+    return last.changed(
+        f"No time is left for another attempt after {outgoing.sent}. {last.message}",
+        None if isinstance(last, RateLimited) else more_time,
         reason="deadline_exceeded",
         last_failure=last.reason,
-        attempts=tally.sent,
-    )
-
-
-def _changed(error: EntrezKitError, *, message: str, hint: str | None = None, **details: object) -> EntrezKitError:
-    return type(error)(
-        message,
-        recovery_hint=hint or error.recovery_hint,
-        invalid_input=error.invalid_input,
-        details={**error.details, **details},
     )

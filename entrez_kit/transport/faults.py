@@ -11,7 +11,6 @@ from urllib3 import exceptions as urllib3
 
 from entrez_kit.errors import EntrezKitError, NotConfigured, UpstreamError
 from entrez_kit.transport.call import Call
-from entrez_kit.transport.policy import POLICIES
 from entrez_kit.transport.refusals import invalid_response
 from entrez_kit.transport.retry import Retryable
 from entrez_kit.wording import BASE_ADDRESS, ByDoor, Wording
@@ -46,21 +45,21 @@ def explain(exc: Exception, call: Call, host: str, seconds: float) -> Retryable 
         exc, requests.exceptions.InvalidSchema | requests.exceptions.InvalidURL | requests.exceptions.InvalidProxyURL
     ):
         return NotConfigured(
-            f"The address or proxy for {POLICIES[call.service].title} cannot be used ({type(exc).__name__}).",
+            f"The address or proxy for {call.title} cannot be used ({type(exc).__name__}).",
             recovery_hint=Wording(BASE_ADDRESS, " And HTTPS_PROXY."),
-            details={"reason": "bad_address", "service": call.service, "endpoint": call.endpoint},
+            details=call.about("bad_address"),
         )
     causes = list(_causes(exc))
-    reason = _reason(exc, causes)
+    reason = reason_of(exc)
     text, hint = _TEXTS[reason]
     is_new = any(isinstance(cause, urllib3.NewConnectionError) for cause in causes)
     if reason == "connection" and not is_new:
         text = "{host} closed the connection"
     error = UpstreamError(
-        f"{POLICIES[call.service].title} could not be reached for {call.endpoint}: "
+        f"{call.title} could not be reached for {call.endpoint}: "
         f"{text.format(host=host, seconds=round(seconds, 1 if seconds >= 1 else 3))}.",
         recovery_hint=hint,
-        details={"reason": reason, "service": call.service, "endpoint": call.endpoint, "host": host},
+        details=call.about(reason, host=host),
     )
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
         return error  # the certificate will be the same next time
@@ -69,10 +68,8 @@ def explain(exc: Exception, call: Call, host: str, seconds: float) -> Retryable 
 
 def reason_of(exc: Exception) -> str:
     """Return the word for the hop that failed: dns, connection, proxy, tls or timeout."""
-    return _reason(exc, list(_causes(exc)))
+    causes = list(_causes(exc))
 
-
-def _reason(exc: Exception, causes: list[BaseException]) -> str:
     def among(*kinds: type[BaseException]) -> bool:
         return any(isinstance(cause, kinds) for cause in causes)
 
@@ -100,13 +97,6 @@ def _causes(exc: BaseException) -> Any:
         pending += [getattr(item, "reason", None), item.__cause__, *item.args]
 
 
-def broke_off(exc: Exception, call: Call, status: int, size: int) -> Retryable:
-    """Return the error for a body that was not read to its end."""
-    if isinstance(exc, urllib3.ReadTimeoutError | TimeoutError):
-        return Retryable(timed_out(call))
-    return Retryable(cut_off(call, status, size))
-
-
 def cut_off(call: Call, status: int, size: int) -> UpstreamError:
     """Return the error for a body that ends before it is whole."""
     return invalid_response(call, f"a body that breaks off after {size:,} bytes", status)
@@ -115,7 +105,7 @@ def cut_off(call: Call, status: int, size: int) -> UpstreamError:
 def timed_out(call: Call) -> UpstreamError:
     """Return the error for a reply that takes too long."""
     return UpstreamError(
-        f"{POLICIES[call.service].title} did not finish answering {call.endpoint} in time.",
+        f"{call.title} did not finish answering {call.endpoint} in time.",
         recovery_hint="Try again later or ask for less. NCBI_TIMEOUT_MS and NCBI_TOTAL_DEADLINE_MS set the limits.",
-        details={"reason": "timeout", "service": call.service, "endpoint": call.endpoint},
+        details=call.about("timeout"),
     )

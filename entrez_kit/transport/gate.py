@@ -39,13 +39,11 @@ class Gate:
     """Let requests out at the pace of their service.
 
     Args:
-        max_waiting: how many requests may wait before the next one is refused; None for any number.
+        max_waiting: tells how many requests may wait before the next one is refused; None for any number.
     """
 
-    def __init__(
-        self, settings: Settings, *, max_waiting: int | None = None, limiters: LimiterFactory = shared_limiter
-    ) -> None:
-        self.max_waiting = max_waiting
+    def __init__(self, settings: Settings, max_waiting: Callable[[], int | None], limiters: LimiterFactory) -> None:
+        self._max_waiting = max_waiting
         self._settings = settings
         self._make_limiter = limiters
         self._lock = threading.Lock()
@@ -65,13 +63,14 @@ class Gate:
         Raises:
             RateLimited: a new request finds the queue full.
         """
+        most = self._max_waiting()
         with self._lock:
-            if is_new and self.max_waiting is not None and self._waiting >= self.max_waiting:
+            if is_new and most is not None and self._waiting >= most:
                 raise RateLimited(
-                    f"{self._waiting} requests wait for {POLICIES[call.service].title} already.",
+                    f"{self._waiting} requests wait for {call.title} already.",
                     recovery_hint="Retry after 1-2 seconds; the queue is emptied at the rate NCBI allows. "
                     "With a free NCBI_API_KEY that is 10 requests per second instead of 3.",
-                    details={"reason": "queue_full", "service": call.service, "endpoint": call.endpoint},
+                    details=call.about("queue_full"),
                 )
             self._waiting += 1
         try:
@@ -87,14 +86,15 @@ class Gate:
         Raises:
             UpstreamError: none got free before the deadline.
         """
-        seats = self._seats_of(call.service)
-        if seats is None:
+        at_once = POLICIES[call.service].at_once
+        if at_once is None:
             yield
             return
+        with self._lock:
+            seats = self._seats.setdefault(call.service, threading.Semaphore(at_once))
         if not seats.acquire(timeout=max(0.0, deadline - time.monotonic())):
             raise UpstreamError(
-                f"Earlier requests to {POLICIES[call.service].title} were not done in time.",
-                details={"reason": "deadline_exceeded", "service": call.service, "endpoint": call.endpoint},
+                f"Earlier requests to {call.title} were not done in time.", details=call.about("deadline_exceeded")
             )
         try:
             yield
@@ -111,8 +111,12 @@ class Gate:
             Cancelled: nobody waits for the reply any more.
         """
         in_flight.checkpoint()
+        with self._lock:
+            limiter = self._limiters.get(call.service)
+            if limiter is None:
+                limiter = self._limiters[call.service] = self._make_limiter(self._settings, call.service)
         with self.queued(call, is_new=is_new), self._in_time(call):
-            slot = self._limiter_of(call.service).acquire(deadline)
+            slot = limiter.acquire(deadline)
         return self._departure(call, slot or nullcontext())
 
     @contextmanager
@@ -126,33 +130,11 @@ class Gate:
     def _in_time(self, call: Call) -> Iterator[None]:
         from entrez_kit.transport.limiter import SlotUnavailable
 
-        wait: float | None = None
         try:
             yield
         except SlotUnavailable as exc:
-            wait = exc.wait_seconds
-        if wait is not None:
             raise RateLimited(
-                f"Requests to {POLICIES[call.service].title} queue longer than this one may take; "
-                f"the next free slot is {wait:.1f} s away.",
-                details={
-                    "reason": "deadline_exceeded",
-                    "service": call.service,
-                    "endpoint": call.endpoint,
-                    "wait_seconds": round(wait, 1),
-                },
-            )
-
-    def _limiter_of(self, service: str) -> Limiter:
-        with self._lock:
-            limiter = self._limiters.get(service)
-            if limiter is None:
-                limiter = self._limiters[service] = self._make_limiter(self._settings, service)
-            return limiter
-
-    def _seats_of(self, service: str) -> threading.Semaphore | None:
-        at_once = POLICIES[service].at_once
-        if at_once is None:
-            return None
-        with self._lock:
-            return self._seats.setdefault(service, threading.Semaphore(at_once))
+                f"Requests to {call.title} queue longer than this one may take; "
+                f"the next free slot is {exc.wait_seconds:.1f} s away.",
+                details=call.about("deadline_exceeded", wait_seconds=round(exc.wait_seconds, 1)),
+            ) from None

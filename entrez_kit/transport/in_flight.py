@@ -270,7 +270,8 @@ class SingleFlight(Generic[T]):
             if not flight.done.wait(max(0.0, deadline - time.monotonic())):
                 raise FollowerTimeout
             if flight.error is not None:
-                raise copy_of(flight.error)
+                # One exception must not be raised in two threads.
+                raise flight.error.changed() if isinstance(flight.error, EntrezKitError) else flight.error
             if flight.result is not None:
                 return flight.result, False
 
@@ -285,15 +286,3 @@ class SingleFlight(Generic[T]):
             with self._lock:
                 del self._flights[key]
             flight.done.set()
-
-
-def copy_of(error: Exception) -> Exception:
-    """Return an equal error with a traceback of its own: one exception must not be raised in two threads."""
-    if not isinstance(error, EntrezKitError):
-        return error
-    return type(error)(
-        error.message,
-        recovery_hint=error.recovery_hint,
-        invalid_input=error.invalid_input,
-        details=error.details,
-    )

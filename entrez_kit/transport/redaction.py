@@ -75,7 +75,7 @@ class RedactingFilter(logging.Filter):
 
     def __init__(self, redactor: Redactor) -> None:
         super().__init__()
-        self._redactor = redactor
+        self.redactor = redactor
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Rewrite the message, and the traceback where it is the one that holds the secret."""
@@ -83,29 +83,22 @@ class RedactingFilter(logging.Filter):
             message = record.getMessage()
         except (TypeError, ValueError, KeyError):  # a malformed record is its author's business, not the caller's
             message = str(record.msg)
-        cleaned = self._redactor.text(message)
+        cleaned = self.redactor.text(message)
         if cleaned != message:
             record.msg, record.args = cleaned, None
         if record.exc_info and record.exc_info[0] is not None:
             trace = logging.Formatter().formatException(record.exc_info)
-            cleaned = self._redactor.text(trace)
+            cleaned = self.redactor.text(trace)
             if cleaned != trace:
                 record.exc_info, record.exc_text = None, cleaned
         return True
 
-
-class LogGuard:
-    """Put the filter on every logger that may see an address, and take it off again."""
-
-    def __init__(self, redactor: Redactor) -> None:
-        self._filter = RedactingFilter(redactor)
-
     def install(self) -> None:
-        """Start rewriting records; once is enough."""
+        """Start rewriting the records of every logger that may see an address; once is enough."""
         for name in LOGGERS:
-            logging.getLogger(name).addFilter(self._filter)
+            logging.getLogger(name).addFilter(self)
 
     def remove(self) -> None:
-        """Stop rewriting records."""
+        """Stop rewriting them."""
         for name in LOGGERS:
-            logging.getLogger(name).removeFilter(self._filter)
+            logging.getLogger(name).removeFilter(self)

@@ -19,7 +19,6 @@ from entrez_kit.errors import (
     UpstreamError,
 )
 from entrez_kit.transport.call import Call
-from entrez_kit.transport.policy import POLICIES
 from entrez_kit.transport.retry import Retryable
 from entrez_kit.wording import Argument, Wording
 
@@ -158,7 +157,7 @@ def refusal(
         if accusation.service in (None, call.service) and accusation.words.search(words):
             error = accusation.blame(words, call, told)
             if error is not None:
-                error.details.update(_about(call, status))
+                error.details |= call.about(error.details["reason"], status=status)
                 if accusation.doubted:
                     return Retryable(error, wait=wait, at_most=accusation.doubted)
                 return error
@@ -254,16 +253,14 @@ def _ids(words: str, call: Call, told: frozenset[str]) -> EntrezKitError | None:
         return None
     where = f" in {call.param('db')}" if call.param("db") else ""
     return EntityNotFound(
-        f"{_title(call)} knows none of the ids asked for{where}: {words}", details={"reason": "not_found"}
+        f"{call.title} knows none of the ids asked for{where}: {words}", details={"reason": "not_found"}
     )
 
 
 def _argument(words: str, call: Call, told: frozenset[str]) -> EntrezKitError | None:
     if TRANSIENT.search(words) or _DATABASE.search(words) or not _names_an_argument(words, call, told):
         return None
-    return InvalidInput(
-        f"{_title(call)} refused an argument of {call.endpoint}: {words}", details={"reason": "refused"}
-    )
+    return InvalidInput(f"{call.title} refused an argument of {call.endpoint}: {words}", details={"reason": "refused"})
 
 
 def _new_parameter(words: str, call: Call, told: frozenset[str]) -> EntrezKitError | None:
@@ -275,7 +272,7 @@ def _new_parameter(words: str, call: Call, told: frozenset[str]) -> EntrezKitErr
         return None
     setting = {"api_key": "NCBI_API_KEY", "email": "NCBI_ADMIN_EMAIL"}.get(name.lower())
     return UpstreamError(
-        f"{_title(call)} now wants a parameter of {call.endpoint} that was not sent, {name}: {words}",
+        f"{call.title} now wants a parameter of {call.endpoint} that was not sent, {name}: {words}",
         recovery_hint=f"Set {setting}." if setting else "A newer version of entrez-kit may send it.",
         details={"reason": "new_parameter", "parameter": name},
     )
@@ -407,8 +404,7 @@ def _invalid(message: str, call: Call, field: str, reason: str, hint: str) -> In
 
 def no_such_record(call: Call, status: int) -> EntityNotFound:
     """Return the error for a service that says, by status or by an empty body, that it has no such record."""
-    details = {**_about(call, status), "reason": "not_found"}
-    return EntityNotFound(f"{_title(call)} has no such record.", details=details)
+    return EntityNotFound(f"{call.title} has no such record.", details=call.about("not_found", status=status))
 
 
 def rate_limited(call: Call, status: int, words: str = "") -> RateLimited:
@@ -421,41 +417,23 @@ def rate_limited(call: Call, status: int, words: str = "") -> RateLimited:
         whose = "It counts by network address, which other programs and colleagues may share."
     said = f" ({words})" if words else ""
     return RateLimited(
-        f"{_title(call)} refused {call.endpoint}: too many requests{said}. {whose}",
-        details={**_about(call, status), "reason": "rate_limited"},
+        f"{call.title} refused {call.endpoint}: too many requests{said}. {whose}",
+        details=call.about("rate_limited", status=status),
     )
 
 
 def backend_failed(call: Call, words: str, status: int) -> UpstreamError:
     """Return the error for a service whose own machinery failed."""
+    service = "ncbi" if call.service in ("eutils", "idconv") else call.service
     return UpstreamError(
-        f"{_title(call)} could not answer {call.endpoint}: {words}",
-        details={**_about(call, status), "reason": unreachable(call)},
+        f"{call.title} could not answer {call.endpoint}: {words}",
+        details=call.about(f"{service}_unreachable", status=status),
     )
 
 
 def invalid_response(call: Call, what: str, status: int) -> UpstreamError:
     """Return the error for a reply that is no answer."""
     return UpstreamError(
-        f"{_title(call)} sent something that is no answer to {call.endpoint}: {what}.",
-        details={**_about(call, status), "reason": "invalid_response"},
+        f"{call.title} sent something that is no answer to {call.endpoint}: {what}.",
+        details=call.about("invalid_response", status=status),
     )
-
-
-def described(error: UpstreamError, call: Call) -> UpstreamError:
-    """Return what a reader says of a reply, with the call it answers."""
-    details = {"service": call.service, "endpoint": call.endpoint, **error.details}
-    return UpstreamError(error.message, recovery_hint=error.recovery_hint, details=details)
-
-
-def unreachable(call: Call) -> str:
-    """Return the reason word for a service that is down."""
-    return "ncbi_unreachable" if call.service in ("eutils", "idconv") else f"{call.service}_unreachable"
-
-
-def _about(call: Call, status: int) -> dict[str, object]:
-    return {"service": call.service, "endpoint": call.endpoint, "status": status}
-
-
-def _title(call: Call) -> str:
-    return POLICIES[call.service].title

@@ -94,10 +94,14 @@ def check(call: Call[T], incoming: Incoming, redactor: Redactor, told: frozenset
         Retryable: no answer, and asking again may help.
         EntrezKitError: no answer, and asking again does not help.
     """
+    if incoming.status in POLICIES[call.service].missing:
+        raise refusals.no_such_record(call, incoming.status)
     wait = parse_retry_after(incoming.headers.get("Retry-After"))
     words = redactor.quoted(" / ".join(_words_of_refusal(call, incoming)))
-    if incoming.status != 200 or words:
-        raise refused(call, incoming, redactor, told)
+    if words and (raised := refusals.refusal(words, incoming.status, call, wait, told)):
+        raise raised
+    if words or incoming.status != 200:
+        raise _status_error(call, incoming.status, words or redactor.quoted(_page_title(incoming.body)), wait)
     if call.expect.may_be_empty and not incoming.body.strip(_BLANK):
         # A service in trouble is empty as well: asked once more before it is believed. A status says it for good.
         raise Retryable(refusals.no_such_record(call, incoming.status), at_most=1)
@@ -126,27 +130,12 @@ def read(call: Call[T], body: bytes) -> T:
     try:
         return call.expect.read(body)
     except UpstreamError as exc:
-        defect = refusals.described(exc, call)
-    raise defect
+        raise exc.changed(**{"service": call.service, "endpoint": call.endpoint, **exc.details}) from None
 
 
-def refused(
-    call: Call, incoming: Incoming, redactor: Redactor, told: frozenset[str] = frozenset()
-) -> EntrezKitError | Retryable:
-    """Return the error of a reply that refuses, by its status or in words."""
-    wait = parse_retry_after(incoming.headers.get("Retry-After"))
-    if incoming.status in POLICIES[call.service].missing:
-        return refusals.no_such_record(call, incoming.status)
-    words = redactor.quoted(" / ".join(_words_of_refusal(call, incoming)))
-    raised = refusals.refusal(words, incoming.status, call, wait, told) if words else None
-    return raised or _status_error(call, incoming, words or redactor.quoted(_page_title(incoming.body)), wait)
-
-
-def _status_error(call: Call, incoming: Incoming, said: str, wait: float | None) -> EntrezKitError | Retryable:
+def _status_error(call: Call, status: int, said: str, wait: float | None) -> EntrezKitError | Retryable:
     """Return the error for a status other than 200 whose reply does not explain itself."""
-    status = incoming.status
-    title = POLICIES[call.service].title
-    about = {"service": call.service, "endpoint": call.endpoint, "status": status}
+    title = call.title
     answered = f"status {status}" + (f" ({said})" if said else "")
     if status == 429:
         return Retryable(refusals.rate_limited(call, status, said), wait=wait)
@@ -154,7 +143,7 @@ def _status_error(call: Call, incoming: Incoming, said: str, wait: float | None)
         return InvalidInput(
             f"{title} finds the {call.endpoint} request too long (status {status}).",
             recovery_hint="Ask for fewer ids, or use a shorter query.",
-            details={**about, "reason": "request_too_long"},
+            details=call.about("request_too_long", status=status),
         )
     if status in (408, 425) or (status >= 500 and status != 501):
         return Retryable(refusals.backend_failed(call, answered, status), wait=wait)
@@ -168,18 +157,18 @@ def _status_error(call: Call, incoming: Incoming, said: str, wait: float | None)
                 *(ByDoor("Run `entrez-kit doctor`. ", ""), "NCBI blocks addresses that send too much; "),
                 "it can be asked at info@ncbi.nlm.nih.gov.",
             ),
-            details={**about, "reason": "refused"},
+            details=call.about("refused", status=status),
         )
     if status == 410:
         return UpstreamError(
             f"{title} has retired {call.endpoint}: {answered}.",
             recovery_hint="A newer version of entrez-kit may know what took its place.",
-            details={**about, "reason": "retired"},
+            details=call.about("retired", status=status),
         )
     return UpstreamError(
         f"{title} did not answer {call.endpoint}: {answered}.",
         recovery_hint=BASE_ADDRESS,
-        details={**about, "reason": "no_such_address" if status == 404 else "unexpected_status"},
+        details=call.about("no_such_address" if status == 404 else "unexpected_status", status=status),
     )
 
 

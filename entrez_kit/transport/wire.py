@@ -11,7 +11,7 @@ import socket
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -22,13 +22,13 @@ from urllib.parse import urlencode, urlsplit
 import requests
 from requests.adapters import HTTPAdapter
 from urllib3 import HTTPResponse
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import HTTPError, ReadTimeoutError
 
 from entrez_kit._version import __version__
 from entrez_kit.errors import NotConfigured, UpstreamError
 from entrez_kit.settings import Settings
 from entrez_kit.transport import faults, in_flight, redirects, replies
-from entrez_kit.transport.call import Call, T, Tally
+from entrez_kit.transport.call import Call, Outgoing, T
 from entrez_kit.transport.gate import Gate
 from entrez_kit.transport.policy import NOT_FOUND_TTL, POLICIES, credentials_for, is_loopback
 from entrez_kit.transport.redaction import Redactor
@@ -102,11 +102,7 @@ class Decoder:
                     yield piece
                 data = self._stream.unconsumed_tail or self._stream.unused_data
         except zlib.error:
-            broken = True
-        else:
-            broken = False
-        if broken:
-            raise Undecodable("a body that cannot be decompressed")
+            raise Undecodable("a body that cannot be decompressed") from None
 
     def _decompress(self, data: bytes) -> bytes:
         fresh, self._fresh = self._fresh, False
@@ -131,11 +127,11 @@ class Alarm:
     hours. At the time given the socket is shut down, and whoever reads from it finds its end.
 
     Args:
-        until: `time.monotonic` value at which it ends; None for never.
+        until: `time.monotonic` value at which it ends.
         response: the response that is read, where there is one; else the connections this thread asks on are watched.
     """
 
-    def __init__(self, until: float | None, response: Any = None) -> None:
+    def __init__(self, until: float, response: Any = None) -> None:
         self.until = until
         self._response = response
         self._connection: Any = None
@@ -144,7 +140,7 @@ class Alarm:
     @property
     def rang(self) -> bool:
         """Whether the time is up."""
-        return self.until is not None and time.monotonic() >= self.until
+        return time.monotonic() >= self.until
 
     def watch(self, connection: Any) -> None:
         """Take note of the connection in use.
@@ -157,11 +153,10 @@ class Alarm:
             raise TimeoutError
 
     def __enter__(self) -> Self:
-        if self.until is not None:
-            _current.alarm = self
-            self._timer = threading.Timer(max(0.0, self.until - time.monotonic()), self._end)
-            self._timer.daemon = True
-            self._timer.start()
+        _current.alarm = self
+        self._timer = threading.Timer(max(0.0, self.until - time.monotonic()), self._end)
+        self._timer.daemon = True
+        self._timer.start()
         return self
 
     def __exit__(
@@ -176,8 +171,8 @@ class Alarm:
         with suppress(Exception):  # it was read to the end at the last moment
             if self._response is not None:
                 self._response.shutdown()
-            else:
-                self._connection.sock.shutdown(socket.SHUT_RDWR)
+            else:  # below TLS, whose state belongs to the reader
+                socket.socket.shutdown(self._connection.sock, socket.SHUT_RDWR)
 
 
 class _Watched:
@@ -209,136 +204,110 @@ def _watched(pool: Any) -> Any:
     return type(f"Watched{pool.__name__}", (pool,), {"ConnectionCls": connection})
 
 
-def watch(manager: Any) -> None:
-    """Let the connections of a pool manager end when their time is up, and send when it has come."""
-    pools = manager.pool_classes_by_scheme
-    manager.pool_classes_by_scheme = {scheme: _watched(pool) for scheme, pool in pools.items()}
-
-
-# Requests
-
-
-class Outgoing(requests.PreparedRequest):
-    """A request without credentials, and what the adapter needs to know to send it.
-
-    Args:
-        deadline: `time.monotonic` value by which everything must be done.
-        tally: counts what is sent.
-    """
-
-    def __init__(
-        self,
-        call: Call,
-        *,
-        deadline: float,
-        tally: Tally | None = None,
-    ) -> None:
-        super().__init__()
-        self.call = call
-        self.deadline = deadline
-        self.tally = tally or Tally()
-        self.moved_to: str | None = None
-        try:
-            self.prepare(
-                method=call.method,
-                url=call.shown_url,
-                headers={"Content-Type": _FORM} if call.method == "POST" else {},
-                data=call.query.encode() if call.method == "POST" else None,
-            )
-        except (requests.RequestException, ValueError):
-            prepared = False
-        else:
-            prepared = True
-        if not prepared:
-            raise _bad_address(call)
-
-
-def surroundings(session: requests.Session, request: Outgoing) -> dict[str, Any]:
-    """Return the proxies and certificates that the environment names for a request."""
-    around = dict(session.merge_environment_settings(request.url or request.call.url, {}, None, None, None))
-    return {name: around[name] for name in ("verify", "cert", "proxies")}
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedReply(Generic[T]):
-    """A checked reply, what it was read into, and for how many seconds it counts."""
-
-    content: bytes
-    value: T
-    status: int
-    ttl: int
-
-
-class WireAdapter(HTTPAdapter):
-    """Send what the cache above does not have.
-
-    ``watch`` is shown every reply as it arrived, whether or not it is an answer.
-    """
-
-    def __init__(self, settings: Settings, gate: Gate, redactor: Redactor) -> None:
-        super().__init__(pool_connections=POOL_SIZE, pool_maxsize=POOL_SIZE)
-        self._settings = settings
-        self._gate = gate
-        self._redactor = redactor
-        self._reading = threading.Semaphore(READ_AT_ONCE)
-        self.watch: Callable[[Call, replies.Incoming], None] | None = None
+class WatchedAdapter(HTTPAdapter):
+    """Asks on connections that end when their time is up, and send when it has come."""
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        """Make the pools, whose connections end when their time is up."""
+        """Make the pools."""
         super().init_poolmanager(*args, **kwargs)
-        watch(self.poolmanager)
+        _watch_pools(self.poolmanager)
 
     def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
         """Return the pools of a proxy, with the same connections."""
         known = proxy in self.proxy_manager
         manager = super().proxy_manager_for(proxy, **kwargs)
         if not known:
-            watch(manager)
+            _watch_pools(manager)
         return manager
 
-    def answer(
-        self, request: Outgoing, *, verify: bool | str, cert: Any, proxies: Mapping[str, str] | None
-    ) -> CheckedReply[Any]:
+
+def _watch_pools(manager: Any) -> None:
+    pools = manager.pool_classes_by_scheme
+    manager.pool_classes_by_scheme = {scheme: _watched(pool) for scheme, pool in pools.items()}
+
+
+def surroundings(url: str, *, is_here: bool) -> dict[str, Any]:
+    """Return the proxies and certificates that the environment names; what is on this machine is asked directly."""
+    with requests.Session() as session:
+        around = session.merge_environment_settings(url, {}, None, None, None)
+    return {"verify": around["verify"], "cert": around["cert"], "proxies": {} if is_here else around["proxies"]}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedReply(Generic[T]):
+    """The body of a checked reply, what it was read into, and for how many seconds it counts."""
+
+    content: bytes
+    value: T
+    ttl: int
+
+
+class WireAdapter(WatchedAdapter):
+    """Send what the cache above does not have.
+
+    ``watch`` is shown every reply as it arrived, whether or not it is an answer.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        gate: Gate,
+        redactor: Redactor,
+        watch: Callable[[Call, replies.Incoming], None] | None,
+    ) -> None:
+        super().__init__(pool_connections=POOL_SIZE, pool_maxsize=POOL_SIZE)
+        self._settings = settings
+        self._gate = gate
+        self._redactor = redactor
+        self._reading = threading.Semaphore(READ_AT_ONCE)
+        self._watch = watch
+
+    def answer(self, outgoing: Outgoing[T]) -> CheckedReply[T]:
         """Send one attempt and return the checked reply.
 
         Raises:
             Retryable: it failed in a way that may pass.
             EntrezKitError: it failed for good.
         """
-        call = request.call
-        with self._open(request, verify=verify, cert=cert, proxies=proxies) as live:
-            until = min(request.deadline, time.monotonic() + self._seconds(call))
+        call = outgoing.call
+        with self._open(outgoing) as (live, moved_to):
+            until = min(outgoing.deadline, time.monotonic() + self._seconds(call))
             body = b"".join(self._pieces(live, call, until))
             if live.status_code != 200 or POLICIES[call.service].echoes:  # else it is data, and stays as it is
                 body = self._redactor.body(body)
-            incoming = replies.Incoming(live.status_code, live.headers, body, request.moved_to)
-        if self.watch is not None:
-            self.watch(call, incoming)
+            incoming = replies.Incoming(live.status_code, live.headers, body, moved_to)
+        if self._watch is not None:
+            self._watch(call, incoming)
         in_flight.received(len(body))
+        told = frozenset(name for name, _ in credentials_for(self._settings, call.service, call.url))
         with self._reading if len(body) > LARGE_BODY_BYTES else nullcontext():
-            checked = replies.check(call, incoming, self._redactor, self._told(call))
-        return CheckedReply(body, checked.value, incoming.status, self._ttl(call, checked.complete))
+            checked = replies.check(call, incoming, self._redactor, told)
+        ttl = call.ttl if self._settings.cache_ttl is None else self._settings.cache_ttl
+        if call.ttl is None or not ttl:
+            return CheckedReply(body, checked.value, 0)
+        return CheckedReply(body, checked.value, ttl if checked.complete else min(ttl, NOT_FOUND_TTL))
 
     @contextmanager
-    def _open(
-        self, request: Outgoing, *, verify: bool | str, cert: Any, proxies: Mapping[str, str] | None
-    ) -> Iterator[requests.Response]:
-        """Wait for a slot, send and follow redirects; the body is still to be read."""
-        call = request.call
+    def _open(self, outgoing: Outgoing) -> Iterator[tuple[requests.Response, str | None]]:
+        """Wait for a slot, send and follow redirects; the body is still to be read.
+
+        With the response comes the address to which the service says that the endpoint has moved, where it does.
+        """
+        call = outgoing.call
         if self._settings.offline:
             raise UpstreamError(
                 f"The cache has no reply to this {call.endpoint} request, and offline mode forbids to ask for one.",
                 recovery_hint=Wording("Run without ", Switch("offline"), " to ask the service."),
-                details={"reason": "offline", "service": call.service, "endpoint": call.endpoint},
+                details=call.about("offline"),
             )
         with ExitStack() as stack:
-            stack.enter_context(self._gate.seat(call, request.deadline))
-            method, url = call.method, request.url or call.url
+            stack.enter_context(self._gate.seat(call, outgoing.deadline))
+            method, url, moved_to = call.method, call.shown_url, None
             for hop in range(redirects.MAX_REDIRECTS + 1):
-                live = self._exchange(request, method, url, hop, verify, cert, proxies)
+                live = self._exchange(outgoing, method, url, hop)
                 stack.callback(live.close)
                 if live.status_code not in redirects.STATUSES or "Location" not in live.headers:
-                    yield live
+                    yield live, moved_to
                     return
                 following = redirects.follow(url, live.headers["Location"])
                 for_good = live.status_code in redirects.PERMANENT
@@ -349,8 +318,8 @@ class WireAdapter(HTTPAdapter):
                     raise _redirect_refused(call, f"it redirects to {where}")
                 url = following
                 if for_good:
-                    request.moved_to = url.partition("?")[0]
-                    logger.debug("%s has moved for good to %s", call.endpoint, request.moved_to)
+                    moved_to = url.partition("?")[0]
+                    logger.debug("%s has moved for good to %s", call.endpoint, moved_to)
                 if live.status_code == 303:
                     method = "GET"
                 if method == "GET" and not redirects.repeats(url, call.params):
@@ -358,61 +327,39 @@ class WireAdapter(HTTPAdapter):
                 logger.debug("%s is redirected (status %d)", call.endpoint, live.status_code)
             raise _redirect_refused(call, "it redirects again and again")
 
-    def _told(self, call: Call) -> frozenset[str]:
-        """Return the names of the credentials that go along with a call."""
-        return frozenset(name for name, _ in credentials_for(self._settings, call.service, call.url))
-
     def _seconds(self, call: Call) -> float:
         return POLICIES[call.service].timeout_ms(self._settings) / 1000
 
-    def _exchange(
-        self,
-        request: Outgoing,
-        method: str,
-        url: str,
-        hop: int,
-        verify: bool | str,
-        cert: Any,
-        proxies: Mapping[str, str] | None,
-    ) -> requests.Response:
+    def _exchange(self, outgoing: Outgoing, method: str, url: str, hop: int) -> requests.Response:
         """Send one request once its slot has come, and return the response with its body unread."""
-        call = request.call
+        call = outgoing.call
         ready = self._with_credentials(call, method, url)
         host = urlsplit(url).hostname
-        departure = self._gate.take_slot(call, request.deadline, is_new=request.tally.sent == 0)
-        left = request.deadline - time.monotonic()
+        around = surroundings(url, is_here=is_loopback(host))
+        departure = self._gate.take_slot(call, outgoing.deadline, is_new=outgoing.sent == 0)
+        left = outgoing.deadline - time.monotonic()
         if left <= 0:
             raise Retryable(faults.timed_out(call))
         if hop == 0:
-            request.tally.sent += 1
+            outgoing.sent += 1
         seconds = min(self._seconds(call), left)
         alarm = Alarm(time.monotonic() + seconds)
         _current.departure = departure
         try:
             with alarm:
-                return super().send(
-                    ready,
-                    stream=True,
-                    timeout=(seconds, seconds),
-                    verify=verify,
-                    cert=cert,
-                    proxies={} if is_loopback(host) else proxies,  # what is sent to this machine stays on it
-                )
+                return super().send(ready, stream=True, timeout=(seconds, seconds), **around)
         except (requests.RequestException, HTTPError, OSError) as exc:
-            cause = TimeoutError() if alarm.rang else exc
-            fault = faults.explain(cause, call, host or "", seconds)
+            raise faults.explain(TimeoutError() if alarm.rang else exc, call, host or "", seconds) from None
         finally:
             del _current.departure
-        # Raised out here, so that no exception that knows the address hangs on as __context__.
-        raise fault
 
     def _with_credentials(self, call: Call, method: str, url: str) -> requests.PreparedRequest:
         """Return the request as it goes out: the only place where credentials are added."""
         headers = {"User-Agent": f"entrez-kit/{__version__}", "Accept": "*/*", "Accept-Encoding": "gzip, deflate"}
-        asked = redirects.same_origin(call.url, url)  # a redirect to another place takes no credentials along
-        told = urlencode(credentials_for(self._settings, call.service, url)) if asked else ""
         ready = requests.PreparedRequest()
         try:
+            asked = redirects.same_origin(call.url, url)  # a redirect to another place takes no credentials along
+            told = urlencode(credentials_for(self._settings, call.service, url)) if asked else ""
             if method == "POST":
                 form = "&".join(part for part in (call.query, told) if part)
                 ready.prepare(method="POST", url=url, headers={**headers, "Content-Type": _FORM}, data=form.encode())
@@ -420,9 +367,11 @@ class WireAdapter(HTTPAdapter):
                 separator = "&" if "?" in url else "?"
                 ready.prepare(method="GET", url=f"{url}{separator}{told}" if told else url, headers=headers)
             return ready
-        except (requests.RequestException, ValueError):  # a redirect to an address that is none
-            told = form = ""
-        raise _bad_address(call)
+        except (requests.RequestException, ValueError):
+            told = form = ""  # tracebacks show what a frame holds
+            raise NotConfigured(
+                f"The address of {call.title} cannot be used: {call.url}", details=call.about("bad_address")
+            ) from None
 
     def _pieces(self, live: requests.Response, call: Call, until: float) -> Iterator[bytes]:
         """Yield the decompressed body as it comes.
@@ -444,56 +393,36 @@ class WireAdapter(HTTPAdapter):
                     for piece in decoder.feed(chunk):
                         size += len(piece)
                         if size > MAX_BODY_BYTES:
-                            raise _too_large(call)
+                            raise UpstreamError(
+                                f"{call.title} answered {call.endpoint} with more than {MAX_BODY_BYTES:,} bytes.",
+                                recovery_hint="Ask for fewer records at a time.",
+                                details=call.about("too_large"),
+                            )
                         yield piece
                 if not decoder.ended:
                     fault = Retryable(faults.cut_off(call, live.status_code, size))
             except Undecodable as exc:
                 fault = Retryable(invalid_response(call, str(exc), live.status_code))
             except (HTTPError, OSError) as exc:
-                fault = faults.broke_off(exc, call, live.status_code, size)
+                late = isinstance(exc, ReadTimeoutError | TimeoutError)
+                fault = Retryable(faults.timed_out(call) if late else faults.cut_off(call, live.status_code, size))
         if alarm.rang:
             raise Retryable(faults.timed_out(call))
         if fault is not None:
             raise fault
 
-    def _ttl(self, call: Call, complete: bool) -> int:
-        ttl = call.ttl if self._settings.cache_ttl is None else self._settings.cache_ttl
-        return 0 if call.ttl is None or not ttl else ttl if complete else min(ttl, NOT_FOUND_TTL)
-
-
-def _too_large(call: Call) -> UpstreamError:
-    return UpstreamError(
-        f"{POLICIES[call.service].title} answered {call.endpoint} with more than {MAX_BODY_BYTES:,} bytes.",
-        recovery_hint="Ask for fewer records at a time.",
-        details={"reason": "too_large", "service": call.service, "endpoint": call.endpoint},
-    )
-
-
-def _bad_address(call: Call) -> NotConfigured:
-    return NotConfigured(
-        f"The address of {POLICIES[call.service].title} cannot be used: {call.url}",
-        details={"reason": "bad_address", "service": call.service, "endpoint": call.endpoint},
-    )
-
 
 def _moved(call: Call, where: str, status: int) -> UpstreamError:
     return UpstreamError(
-        f"{POLICIES[call.service].title} has moved {call.endpoint} for good to {where}, which is not asked unseen.",
+        f"{call.title} has moved {call.endpoint} for good to {where}, which is not asked unseen.",
         recovery_hint="A newer version of entrez-kit may know the new address; see whether it is the service's own.",
-        details={
-            "reason": "redirected",
-            "service": call.service,
-            "endpoint": call.endpoint,
-            "status": status,
-            "moved_to": where,
-        },
+        details=call.about("redirected", status=status, moved_to=where),
     )
 
 
 def _redirect_refused(call: Call, why: str) -> UpstreamError:
     return UpstreamError(
-        f"{POLICIES[call.service].title} does not answer {call.endpoint} where it is asked: {why}.",
+        f"{call.title} does not answer {call.endpoint} where it is asked: {why}.",
         recovery_hint=Wording(BASE_ADDRESS, " See whether a login page intervenes."),
-        details={"reason": "redirected", "service": call.service, "endpoint": call.endpoint},
+        details=call.about("redirected"),
     )

@@ -12,17 +12,14 @@ A redirect may lead from https to http, as those of many DOIs do: there is nothi
 import http.client
 import logging
 import re
-import socket
-import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import requests
-from requests.adapters import HTTPAdapter
 from requests.utils import DEFAULT_CA_BUNDLE_PATH, select_proxy
 from urllib3 import HTTPResponse
 from urllib3.connection import HTTPConnection, HTTPSConnection
@@ -36,6 +33,7 @@ from entrez_kit.transport import faults
 from entrez_kit.transport.download.addresses import AddressGuard, Refused, RequestTarget, read_place
 from entrez_kit.transport.download.sniffing import HEAD_BYTES, Kind, is_binary, kind_of
 from entrez_kit.transport.redirects import STATUSES
+from entrez_kit.transport.wire import Alarm, WatchedAdapter, surroundings
 
 logger = logging.getLogger("entrez_kit.transport")
 
@@ -116,6 +114,9 @@ def download(
     try:
         result = errand.run(url, max_hops)
         return result
+    except EntrezKitError as exc:
+        exc.__context__ = None  # what requests and urllib3 raise knows the address, which may hold a key
+        raise
     finally:
         _note(errand, result, time.monotonic() - started)
 
@@ -142,10 +143,10 @@ class _GuardedDownload:
         for hop in range(max_hops + 1):
             tracing.checkpoint()
             been_out = been_out or not self._guard.is_home(place)
-            with self._ask(place, hop) as (response, alarm):
+            with self._ask(place, hop) as response:
                 location = response.headers.get("Location") if response.status in STATUSES else None
                 if location is None:
-                    return self._read(place, response, alarm, hop)
+                    return self._read(place, response, hop)
             place = self._next(place, location, been_out=been_out)
         raise _failed("too_many_redirects", place, f"it was redirected more than {max_hops} times")
 
@@ -155,13 +156,12 @@ class _GuardedDownload:
             self._guard.check_place(place)
             return place
         except Refused as exc:
-            refused = exc
-        raise InvalidInput(
-            f"{_shortened(url)} is not asked: {refused.message}.",
-            invalid_input=_shortened(url),
-            recovery_hint="Only http and https addresses of the public network are asked.",
-            details={"reason": refused.reason},
-        )
+            raise InvalidInput(
+                f"{_shortened(url)} is not asked: {exc.message}.",
+                invalid_input=_shortened(url),
+                recovery_hint="Only http and https addresses of the public network are asked.",
+                details={"reason": exc.reason},
+            ) from None
 
     def _next(self, place: RequestTarget, location: str, *, been_out: bool) -> RequestTarget:
         with suppress(UnicodeError):  # headers are read as Latin-1, and written in UTF-8
@@ -174,16 +174,15 @@ class _GuardedDownload:
             logger.debug("a page is redirected")
             return following
         except Refused as exc:
-            refused = exc
-        raise _failed(refused.reason, place, f"it redirects where nothing is asked: {refused.message}")
+            raise _failed(exc.reason, place, f"it redirects where nothing is asked: {exc.message}") from None
 
     # one hop
 
     @contextmanager
-    def _ask(self, place: RequestTarget, hop: int) -> "Iterator[tuple[HTTPResponse, _Alarm]]":
+    def _ask(self, place: RequestTarget, hop: int) -> Iterator[HTTPResponse]:
         """Send one request; the body is still to be read."""
-        surroundings = _surroundings(place, self._guard)
-        proxied = select_proxy(place.url, surroundings["proxies"]) is not None
+        around = surroundings(place.url, is_here=self._guard.is_home(place))
+        proxied = select_proxy(place.url, around["proxies"]) is not None
         addresses = self._addresses(place, hop, proxied=proxied)
         headers = {
             "Host": place.authority,
@@ -193,22 +192,23 @@ class _GuardedDownload:
             "Connection": "close",
         }
         self.sent += 1
-        with _Alarm(self._deadline) as alarm:
-            error: EntrezKitError | None = None
-            response: HTTPResponse | None = None
+        with ExitStack() as opened:
             try:
-                if proxied:
-                    response = self._through_proxy(place, headers, surroundings, alarm)
-                else:
-                    response = self._direct(place, addresses, headers, surroundings, alarm)
+                with Alarm(self._deadline) as alarm:
+                    if proxied:
+                        response = self._through_proxy(place, headers, around, opened)
+                    else:
+                        connection = self._connected(place, addresses, around, alarm)
+                        opened.callback(connection.close)
+                        connection.request("GET", place.target, headers=headers, preload_content=False)
+                        response = connection.getresponse()
             except (requests.RequestException, HTTPError, http.client.HTTPException, OSError, ValueError) as exc:
-                error = self._unreached(place, exc, alarm)
-            if error is not None or response is None:  # raised out here, so that nothing hangs on as __context__
-                raise error or _failed("connection", place, _REACH["connection"])
+                raise self._unreached(place, exc, alarm) from None
             try:
-                yield response, alarm
+                yield response
             finally:
-                alarm.close(response)
+                with suppress(HTTPError, OSError):
+                    response.close()
 
     def _addresses(self, place: RequestTarget, hop: int, *, proxied: bool) -> list[str]:
         error: EntrezKitError
@@ -231,29 +231,13 @@ class _GuardedDownload:
             return []
         raise error
 
-    def _direct(
-        self,
-        place: RequestTarget,
-        addresses: list[str],
-        headers: Mapping[str, str],
-        surroundings: Mapping[str, Any],
-        alarm: "_Alarm",
-    ) -> HTTPResponse:
-        connection = self._connected(place, addresses, surroundings, alarm)
-        try:
-            connection.request("GET", place.target, headers=dict(headers), preload_content=False, decode_content=True)
-            return connection.getresponse()
-        except BaseException:
-            connection.close()
-            raise
-
     def _connected(
-        self, place: RequestTarget, addresses: list[str], surroundings: Mapping[str, Any], alarm: "_Alarm"
+        self, place: RequestTarget, addresses: list[str], around: Mapping[str, Any], alarm: Alarm
     ) -> HTTPConnection:
         """Connect to the first of the judged addresses that answers."""
         last: Exception | None = None
         for address in addresses:
-            connection = _connection(place, address, self._seconds(place), surroundings["verify"])
+            connection = _connection(place, address, self._seconds(place), around["verify"])
             try:
                 connection.connect()
             except (HTTPError, OSError) as exc:
@@ -267,21 +251,13 @@ class _GuardedDownload:
         raise last or OSError("no address")
 
     def _through_proxy(
-        self, place: RequestTarget, headers: Mapping[str, str], surroundings: Mapping[str, Any], alarm: "_Alarm"
+        self, place: RequestTarget, headers: Mapping[str, str], around: Mapping[str, Any], opened: ExitStack
     ) -> HTTPResponse:
-        request = requests.Request("GET", place.url, headers=dict(headers)).prepare()
-        adapter = HTTPAdapter()
-        alarm.adapter = adapter
+        request = requests.Request("GET", place.url, headers=headers).prepare()
+        adapter = WatchedAdapter()
+        opened.callback(adapter.close)
         seconds = self._seconds(place)
-        response = adapter.send(
-            request,
-            stream=True,
-            timeout=(seconds, seconds),
-            verify=surroundings["verify"],
-            proxies=surroundings["proxies"],
-        )
-        raw: HTTPResponse = response.raw
-        alarm.watch_body(raw)
+        raw: HTTPResponse = adapter.send(request, stream=True, timeout=(seconds, seconds), **around).raw
         return raw
 
     def _left(self, place: RequestTarget) -> float:
@@ -293,7 +269,7 @@ class _GuardedDownload:
     def _seconds(self, place: RequestTarget) -> float:
         return min(self._silence, self._left(place))
 
-    def _unreached(self, place: RequestTarget, exc: Exception, alarm: "_Alarm") -> EntrezKitError:
+    def _unreached(self, place: RequestTarget, exc: Exception, alarm: Alarm) -> EntrezKitError:
         if alarm.rang:
             return _failed("too_slow", place, "it did not answer before the time was up")
         if isinstance(exc, http.client.HTTPException) and not isinstance(exc, http.client.RemoteDisconnected):
@@ -303,7 +279,7 @@ class _GuardedDownload:
 
     # the body
 
-    def _read(self, place: RequestTarget, response: HTTPResponse, alarm: "_Alarm", hop: int) -> Downloaded:
+    def _read(self, place: RequestTarget, response: HTTPResponse, hop: int) -> Downloaded:
         status = response.status
         if status != 200:
             reason = _STATUS.get(status, "busy" if status == 429 or status >= 500 else "unexpected_status")
@@ -316,19 +292,20 @@ class _GuardedDownload:
             raise _failed("invalid_response", place, "its body is compressed in a way that was not asked for")
         content_type = " ".join(response.headers.get("Content-Type", "").split())[:200]
         body = bytearray()
-        for chunk in self._chunks(place, response, alarm):
-            body += chunk
-            if len(body) > self._max_bytes:
-                raise self._too_large(place)
-            if len(body) >= HEAD_BYTES > len(body) - len(chunk):
-                _refuse_binaries(place, bytes(body), content_type)
+        with Alarm(self._deadline, response) as alarm:
+            for chunk in self._chunks(place, response, alarm):
+                body += chunk
+                if len(body) > self._max_bytes:
+                    raise self._too_large(place)
+                if len(body) >= HEAD_BYTES > len(body) - len(chunk):
+                    _refuse_binaries(place, bytes(body), content_type)
         content = bytes(body)
         if not content.strip():
             raise _failed("not_a_page", place, "it is empty")
         _refuse_binaries(place, content, content_type)
         return Downloaded(place.public_url, content, content_type, kind_of(content, content_type), hop)
 
-    def _chunks(self, place: RequestTarget, response: HTTPResponse, alarm: "_Alarm") -> Iterator[bytes]:
+    def _chunks(self, place: RequestTarget, response: HTTPResponse, alarm: Alarm) -> Iterator[bytes]:
         while True:
             error: EntrezKitError | None = None
             chunk = b""
@@ -341,7 +318,7 @@ class _GuardedDownload:
             except (HTTPError, http.client.HTTPException, OSError, ValueError) as exc:
                 timed_out = faults.reason_of(exc) == "timeout"
                 error = _failed("timeout" if timed_out else "broke_off", place, "it breaks off")
-            if alarm.rang or time.monotonic() >= self._deadline:
+            if alarm.rang:
                 raise _failed("too_slow", place, "it came too slowly, the time for it is up")
             if error is not None:
                 raise error
@@ -352,58 +329,6 @@ class _GuardedDownload:
 
     def _too_large(self, place: RequestTarget) -> UpstreamError:
         return _failed("too_large", place, f"it has more than {self._max_bytes:,} bytes")
-
-
-class _Alarm:
-    """End a connection when the time is up: a socket's own time limit starts anew with every byte."""
-
-    def __init__(self, deadline: float) -> None:
-        self.rang = False
-        self.adapter: HTTPAdapter | None = None
-        self._deadline = deadline
-        self._sock: socket.socket | None = None
-        self._connection: HTTPConnection | None = None
-        self._raw: HTTPResponse | None = None
-        self._timer: threading.Timer | None = None
-
-    def __enter__(self) -> "_Alarm":
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        if self._connection is not None:
-            self._connection.close()
-        if self.adapter is not None:
-            self.adapter.close()
-
-    def watch(self, connection: HTTPConnection) -> None:
-        """End this connection, which is open, when the time is up."""
-        self._connection, self._sock = connection, connection.sock
-        self._start()
-
-    def watch_body(self, raw: HTTPResponse) -> None:
-        """End the reading of this body when the time is up."""
-        self._raw = raw
-        self._start()
-
-    def close(self, response: HTTPResponse) -> None:
-        """Let go of a response, read or not."""
-        with suppress(HTTPError, OSError):
-            response.close()
-
-    def _start(self) -> None:
-        self._timer = threading.Timer(max(0.0, self._deadline - time.monotonic()), self._ring)
-        self._timer.daemon = True
-        self._timer.start()
-
-    def _ring(self) -> None:
-        self.rang = True
-        with suppress(Exception):  # it was closed at the last moment
-            if self._sock is not None:
-                socket.socket.shutdown(self._sock, socket.SHUT_RDWR)  # below TLS, whose state belongs to the reader
-            elif self._raw is not None:
-                self._raw.shutdown()
 
 
 def _connection(place: RequestTarget, address: str, seconds: float, verify: bool | str) -> HTTPConnection:
@@ -421,13 +346,6 @@ def _connection(place: RequestTarget, address: str, seconds: float, verify: bool
         ca_cert_dir=bundle if is_folder else None,
         server_hostname=place.host,
     )
-
-
-def _surroundings(place: RequestTarget, guard: AddressGuard) -> dict[str, Any]:
-    """Return certificates and proxies of the environment; what is on this machine is asked without a proxy."""
-    with requests.Session() as session:
-        around = session.merge_environment_settings(place.url, {}, None, None, None)
-    return {"verify": around["verify"], "proxies": {} if guard.is_home(place) else around["proxies"]}
 
 
 def _user_agent(settings: Settings) -> str:

@@ -22,7 +22,7 @@ from entrez_kit.services.id_converter import IdConverter
 from entrez_kit.settings import Settings
 from entrez_kit.transport.gate import shared_limiter
 from entrez_kit.transport.policy import POLICIES, credentials_for, limiter_file
-from entrez_kit.transport.redaction import LogGuard, Redactor
+from entrez_kit.transport.redaction import RedactingFilter, Redactor
 
 CANARIES = sorted({form for secret in (KEY, EMAIL) for form in (secret, quote(secret), quote_plus(secret))})
 ECHO = (
@@ -293,7 +293,7 @@ def test_a_short_secret_does_not_blank_out_every_letter() -> None:
 
 
 def test_the_filter_rewrites_records_of_http_libraries_and_lets_others_be() -> None:
-    guard = LogGuard(Redactor([KEY]))
+    guard = RedactingFilter(Redactor([KEY]))
     logger = logging.getLogger("urllib3.connectionpool")
     with every_log_record() as log:
         guard.install()
