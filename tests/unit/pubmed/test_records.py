@@ -1,6 +1,7 @@
 """The stream of records: what is a document, both ways of reading it, and every kind of defect."""
 
 import codecs
+import functools
 import gzip
 import io
 import itertools
@@ -464,7 +465,7 @@ def test_mesh_terms_are_shared_and_cannot_be_changed() -> None:
 
 
 def test_headings_that_were_forgotten_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mesh, "KEPT", 2)
+    monkeypatch.setattr(mesh, "_heading", functools.lru_cache(maxsize=2)(mesh._heading.__wrapped__))
     lists = [MESH.replace("Humans", f"Term {number % 7}") for number in range(40)]
     content = _set(*(_record(number, citation=headings) for number, headings in enumerate(lists, start=1)))
 
