@@ -8,7 +8,6 @@ from typing import Any, Final
 from entrez_kit.fulltext.jats.text import (
     HEADINGS,
     MAX_DEPTH,
-    SCRIPTS,
     blocks_of,
     heading_of,
     inline_text,
@@ -21,6 +20,7 @@ from entrez_kit.identifiers import IdKind, read_identifier
 from entrez_kit.markup import END, write_scripts
 from entrez_kit.pubmed.standing import Standing, standing_of_jats
 from entrez_kit.pubmed.xml.dates import month_number
+from entrez_kit.pubmed.xml.mixed_content import SCRIPTS
 
 _REPLIES: Final = ("sub-article", "response", "body", "back", "floats-group")
 

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any, Final
 
-from entrez_kit.fulltext.jats.math import math_text, tex_text
 from entrez_kit.fulltext.jats.tables import rows_of
 from entrez_kit.fulltext.jats.tree import attribute, child, children, local
 from entrez_kit.markup import CALLOUT, END, SUBSCRIPT, SUPERSCRIPT, write_scripts
+from entrez_kit.pubmed.xml.formulas import math_text
+from entrez_kit.pubmed.xml.mixed_content import SCRIPTS
 
 BREAK: Final = "\x1f"
 """Stands for a forced line break until the text is tidied; XML cannot hold this character."""
@@ -42,7 +43,7 @@ _INLINE: Final = frozenset(
 _PLAIN: Final = frozenset(("bold", "italic", "underline", "sc", "ext-link", "monospace"))
 """Of these, those that are read like the text around them, whatever they hold."""
 
-SCRIPTS: Final = {"sup": SUPERSCRIPT, "sub": SUBSCRIPT, "inf": SUBSCRIPT}
+_TEX_MARKS: Final = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
 _NOTE_LINKS: Final = frozenset(("fn", "table-fn", "author-notes", "corresp", "aff"))
 _CITED: Final = "bibr"
 _REACH: Final = 16
@@ -505,6 +506,18 @@ def _is_mark(link: Any) -> bool:
     return kind in _NOTE_LINKS or kind == _CITED
 
 
+def _tex_text(element: Any) -> str:
+    """Return a TeX formula without the document some publishers wrap around each."""
+    written = "".join(element.itertext())
+    _, begins, inner = written.partition(r"\begin{document}")
+    inner = (inner.partition(r"\end{document}")[0] if begins else written).strip()
+    for opening, closing in _TEX_MARKS:
+        if inner.startswith(opening) and inner.endswith(closing) and len(inner) >= len(opening + closing):
+            inner = inner[len(opening) : -len(closing)]
+            break
+    return " ".join(inner.split())
+
+
 def _mark(kind: str, number: int) -> str:
     if kind == "order" or kind.startswith(("arabic", "number")):
         return f"{number}."
@@ -700,7 +713,7 @@ _HANDLERS: Final[Mapping[str, Callable[[Flow, Any], None]]] = {
     "disp-formula": Flow.display_formula,
     "inline-formula": lambda flow, element: flow.text(flow.formula(element)),
     "math": lambda flow, element: flow.text(math_text(element)),
-    "tex-math": lambda flow, element: flow.text(tex_text(element)),
+    "tex-math": lambda flow, element: flow.text(_tex_text(element)),
     "alternatives": Flow.alternatives,
     "graphic": Flow.picture,
     **dict.fromkeys(("inline-graphic", "inline-media"), Flow.content),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from entrez_kit.fulltext.models import ENDPOINT
+from entrez_kit.pubmed.xml.formulas import local as local
 from entrez_kit.services.known_shapes import XmlShape, notice
 from entrez_kit.services.xml_reply import malformed
 
@@ -106,14 +107,6 @@ def _with_entities_written(root: Any) -> Any:
         pieces = [] if is_first else pieces
     etree.strip_elements(root, etree.Entity, with_tail=False)
     return root
-
-
-def local(element: Any) -> str:
-    """Return an element's name without its namespace; "" for comments and instructions."""
-    tag = element.tag
-    if not isinstance(tag, str):
-        return ""
-    return tag.rpartition("}")[2] if tag[:1] == "{" else tag
 
 
 def attribute(element: Any, name: str) -> str:

@@ -1,9 +1,9 @@
-"""Formulas as one line of text: MathML and TeX. Every token is there, and no two of them make another number."""
+"""MathML as one line of text: every token is there, and no two of them make another number."""
 
+import html
 import re
 from typing import Any, Final
 
-from entrez_kit.fulltext.jats.tree import attribute, local
 from entrez_kit.markup import subscript, superscript
 
 _TOKENS: Final = frozenset(("mi", "mn", "mo", "mtext", "ms"))
@@ -21,34 +21,42 @@ _INVISIBLE: Final = {0x2061: None, 0x2062: None, 0x2063: None, 0x2064: None}
 """Function application, times, separator and plus that are not shown."""
 _COMPOUND: Final = re.compile(r"(?<=.)[-+=<>±−·×∗*/∑∏∫≤≥]|\s")
 """What makes a numerator or denominator need brackets on one line."""
-_TEX_MARKS: Final = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
+_WRAPPINGS: Final = ("mrow", "mstyle", "mpadded")
 _RAISED: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 MAX_DEPTH: Final = 50
 
 
-def math_text(element: Any) -> str:
-    """Return a MathML formula on one line: fractions as "a / b", with brackets where needed, scripts joined."""
-    line = _MathLine()
+def local(element: Any) -> str:
+    """Return an element's name without its namespace; "" for comments, instructions and references to entities."""
+    tag = element.tag
+    if not isinstance(tag, str):
+        return ""
+    return tag.rpartition("}")[2] if tag[:1] == "{" else tag
+
+
+def entity_text(node: Any) -> str:
+    """Return what a reference to an entity stands for that nothing may expand, or the reference; "" for a comment."""
+    text = node.text or ""
+    return html.unescape(text) if text[:1] == "&" and text[-1:] == ";" else ""
+
+
+def math_text(element: Any, *, fraction: str = " / ") -> str:
+    """Return a MathML formula on one line: fractions as "a / b", with brackets where needed, scripts joined.
+
+    Args:
+        element: the element ``math``.
+        fraction: what stands between a numerator and its denominator.
+    """
+    line = _MathLine(fraction)
     line.content(element)
     return line.text()
-
-
-def tex_text(element: Any) -> str:
-    """Return a TeX formula without the document some publishers wrap around each."""
-    written = "".join(element.itertext())
-    _, begins, inner = written.partition(r"\begin{document}")
-    inner = (inner.partition(r"\end{document}")[0] if begins else written).strip()
-    for opening, closing in _TEX_MARKS:
-        if inner.startswith(opening) and inner.endswith(closing) and len(inner) >= len(opening + closing):
-            inner = inner[len(opening) : -len(closing)]
-            break
-    return " ".join(inner.split())
 
 
 class _MathLine:
     """Collects the tokens of a formula."""
 
-    def __init__(self, depth: int = 0) -> None:
+    def __init__(self, fraction: str, depth: int = 0) -> None:
+        self._fraction = fraction
         self._pieces: list[str] = []
         self._before = ""  # the last piece, blanks included
         self._depth = depth
@@ -67,6 +75,8 @@ class _MathLine:
         for node in element:
             if local(node):
                 self.node(node)
+            else:
+                self._add(entity_text(node))
             self._add(node.tail)
 
     def node(self, element: Any) -> None:
@@ -81,7 +91,7 @@ class _MathLine:
         elif name == "mspace":
             self._add(" ")
         elif name == "mfrac":
-            self._token(" / ".join(_bracketed(part) for part in self._parts(element)))
+            self._token(self._fraction.join(_bracketed(part) for part in self._parts(element)))
             self._add(" ")
         elif name in ("msqrt", "mroot"):
             self._root(name, self._parts(element))
@@ -93,18 +103,18 @@ class _MathLine:
             rows = [" ".join(filter(None, map(self._inner, _nodes(row)))) for row in _nodes(element)]
             self._add(f" {'; '.join(row for row in rows if row)} ")
         elif name in _SCRIPTS:
-            base, *scripts = _nodes(element) or [None]
-            if base is not None:
-                self.node(base)
             kinds = _SCRIPTS[name]
-            for place, node in enumerate(scripts):
-                self._script(node, kinds[place] if place < len(kinds) else "sup")
+            for place, node in enumerate(_nodes(element), start=-1):
+                if place < 0:
+                    self._base(node)
+                else:
+                    self._script(node, kinds[place] if place < len(kinds) else "sup")
         elif name == "mmultiscripts":
             self._many_scripts(_nodes(element))
         elif name == "mglyph":
-            self._token(attribute(element, "alt"))
-        elif name not in _HIDDEN:
-            self.content(element)
+            self._token(element.get("alt", ""))
+        elif name not in _HIDDEN or (name.startswith("annotation") and element.getprevious() is None):
+            self.content(element)  # another notation is read where there is no first one
         self._depth -= 1
 
     def _token(self, text: str) -> None:
@@ -116,6 +126,16 @@ class _MathLine:
         glued = before[-1:].isalnum() and text[0].isalnum() and (len(before) > 1 or len(text) > 1 or text.isdigit())
         after_script = before[-1:].isnumeric() and not before[-1:].isdecimal() and text[0].isalpha()
         self._add(f" {text}" if glued and not after_script else text)
+
+    def _base(self, element: Any) -> None:
+        """Add what scripts belong to, a fraction in brackets: (a / b)²."""
+        inner = element
+        while local(inner) in _WRAPPINGS and len(inner) == 1:
+            inner = inner[0]
+        if local(inner) == "mfrac":
+            self._token(_wrapped(self._inner(inner), "(", ")"))
+        else:
+            self.node(element)
 
     def _script(self, element: Any, kind: str) -> None:
         """Add a superscript or subscript; two in a row stay two."""
@@ -134,7 +154,7 @@ class _MathLine:
         for place, node in enumerate(nodes[split + 1 :]):
             self._script(node, "sup" if place % 2 else "sub")
         for node in nodes[:1]:
-            self.node(node)
+            self._base(node)
         for place, node in enumerate(nodes[1:split]):
             self._script(node, "sup" if place % 2 else "sub")
 
@@ -149,7 +169,7 @@ class _MathLine:
 
     def _inner(self, element: Any, *, content: bool = False) -> str:
         """Return an element, or only what is in it, as a line of its own."""
-        line = _MathLine(self._depth)
+        line = _MathLine(self._fraction, self._depth)
         (line.content if content else line.node)(element)
         return line.text()
 
