@@ -60,6 +60,16 @@ def csl_name(author: Author) -> Name | None:
     return name
 
 
+def family_of(name: Name) -> str:
+    """Return a family name with its particle."""
+    return " ".join(part for part in (name.get("non-dropping-particle"), name.get("family")) if part)
+
+
+def csl_text_of(name: Name) -> str:
+    """Return a name as one text: "Doe, Jane"."""
+    return name.get("literal") or ", ".join(part for part in (family_of(name), name.get("given")) if part)
+
+
 def divided(family: str) -> tuple[str, str]:
     """Divide a family name into its particle and the rest: "van der Berg", "de la Cruz"; capitals are part of the name.
 

@@ -78,10 +78,11 @@ _TYPES: Final[Mapping[str, StandingStatus]] = {
 """Publication types of PubMed and Europe PMC, in small letters, hyphens as spaces."""
 
 _TELLING: Final = re.compile("etract|oncern|rrat|orrect|orrig|reprint")
-_LIFTED: Final[frozenset[StandingStatus]] = frozenset(
+LIFTED: Final[frozenset[StandingStatus]] = frozenset(
     ("retracted", "withdrawn", "partially_retracted", "expression_of_concern")
 )
-_ABOUT_RETRACTION: Final[frozenset[StandingStatus]] = _LIFTED | {"retraction_notice", "concern_notice"}
+"""What a later reinstatement takes back."""
+_ABOUT_RETRACTION: Final[frozenset[StandingStatus]] = LIFTED | {"retraction_notice", "concern_notice"}
 _TITLE: Final = re.compile(
     r"[\[(*]?\s?(?:"
     r"(?P<retracted>RETRACTED(?::? (?:ARTICLE|PAPER|CHAPTER))?|Retracted (?:[Aa]rticle|[Pp]aper|[Cc]hapter))\s?[:\])]"
@@ -200,7 +201,7 @@ def standing_of(
     notices = [notice for item in listed if (notice := _notice(item, preprint=preprint)) is not None]
     found = types | {notice.status for notice in notices}
     if "reinstated" in found and "retracted" not in types:
-        found -= _LIFTED
+        found -= LIFTED
     if marked:
         said: Any = marked.lastgroup
         sure = said != "withdrawn" or preprint or marked["withdrawn"] != "Withdrawn"

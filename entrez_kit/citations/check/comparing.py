@@ -10,14 +10,15 @@ from difflib import SequenceMatcher
 from typing import Final, Literal
 
 from entrez_kit.citations.csl import Item, csl_item
-from entrez_kit.citations.files.references import RefAuthor, Reference, csl_text_of
-from entrez_kit.citations.names import Name
+from entrez_kit.citations.files.references import RefAuthor, Reference
+from entrez_kit.citations.names import Name, csl_text_of, family_of
 from entrez_kit.citations.titles import journal_title
 from entrez_kit.model import Result
 from entrez_kit.pubmed.likeness import bare_place, begins, folded, same_pages, same_volume, titles_alike, years_of
 from entrez_kit.pubmed.models import Article
 
 FieldName = Literal["title", "authors", "journal", "year", "volume", "issue", "pages", "doi", "pmid", "pmcid"]
+IDENTIFIERS: Final[tuple[FieldName, ...]] = ("doi", "pmid", "pmcid")
 
 SIMILAR_NAMES: Final = 0.6
 SURE_NAMES: Final = 0.75
@@ -47,39 +48,42 @@ class FieldDifference(Result):
 
 def differences(reference: Reference, article: Article) -> list[FieldDifference]:
     """Return the fields a reference has otherwise than the record; what only one of the two has is no difference."""
-    return list(_differences(reference, article))
-
-
-def _differences(reference: Reference, article: Article) -> Iterator[FieldDifference]:
     item = csl_item(article)
-    titles = [title for title in (article.title, article.vernacular_title) if title]
-    if reference.title and titles and not _any_title(reference.title, titles):
-        yield FieldDifference(field="title", given=reference.title, record=str(item.get("title", "")))
+    found: list[FieldDifference] = []
+
+    def differs(field: FieldName, given: str, record: str, detail: str | None = None) -> None:
+        found.append(FieldDifference(field=field, given=given, record=record, detail=detail))
+
+    if reference.title and titles_of(article) and not _is_title(reference.title, article):
+        differs("title", reference.title, str(item.get("title", "")))
     if reference.authors and (detail := author_difference(reference, item.get("author", []))):
         given = _listed([author.text for author in reference.authors])
-        record = _listed([csl_text_of(name) for name in item.get("author", ())])
-        yield FieldDifference(field="authors", given=given, record=record, detail=detail)
+        differs("authors", given, _listed([csl_text_of(name) for name in item.get("author", ())]), detail)
     container = item.get("container-title") or item.get("publisher")
     if reference.journal and container and not same_journal(reference.journal, article):
-        yield FieldDifference(field="journal", given=reference.journal, record=str(container))
+        differs("journal", reference.journal, str(container))
     years = years_of(article)
     if reference.year and years and reference.year not in years:
-        yield FieldDifference(field="year", given=reference.year, record=years[0])
+        differs("year", reference.year, years[0])
     volume, issue = item.get("volume"), item.get("issue")
     if reference.volume and volume and not same_volume(reference.volume, volume):
-        yield FieldDifference(field="volume", given=reference.volume, record=volume)
+        differs("volume", reference.volume, volume)
     if reference.issue and issue and bare_place(reference.issue) != bare_place(issue):
-        yield FieldDifference(field="issue", given=reference.issue, record=issue)
+        differs("issue", reference.issue, issue)
     pages = _pages_of(article, item)
     if reference.pages and pages and item["type"] not in ("report", "book") and not _on_pages(reference, pages):
-        yield FieldDifference(field="pages", given=reference.pages, record=" or ".join(pages))
-    yield from identifier_differences(reference, article)
+        differs("pages", reference.pages, " or ".join(pages))
+    return [*found, *identifier_differences(reference, article)]
+
+
+def titles_of(article: Article) -> list[str]:
+    """Return the titles that a reference may give a work, its own and the English one."""
+    return [title for title in (article.title, article.vernacular_title) if title]
 
 
 def identifier_differences(reference: Reference, article: Article) -> Iterator[FieldDifference]:
     """Yield the identifiers that a reference has otherwise than the record."""
-    names: tuple[FieldName, ...] = ("doi", "pmid", "pmcid")
-    for name in names:
+    for name in IDENTIFIERS:
         mine, theirs = getattr(reference, name), getattr(article, name)
         if mine and theirs and mine.lower() != theirs.lower():
             yield FieldDifference(field=name, given=mine, record=theirs)
@@ -95,9 +99,9 @@ def same_work(reference: Reference, article: Article) -> bool:
     names = item.get("author", [])
     if _other_authors(reference.authors, names):
         return False
-    titles = [title for title in (article.title, article.vernacular_title) if title]
+    titles = titles_of(article)
     if reference.title and titles:
-        if _any_title(reference.title, titles):
+        if _is_title(reference.title, article):
             return True
         part = not reference.year and any(begins(folded(reference.title), folded(title)) for title in titles)
         told = reference.year in years_of(article) or _names(reference, article)
@@ -116,21 +120,16 @@ def same_work(reference: Reference, article: Article) -> bool:
 
 def title_agrees(reference: Reference, article: Article) -> bool:
     """Tell whether the title of a reference is a record's, or like it."""
-    titles = [title for title in (article.title, article.vernacular_title) if title]
     given = reference.title or ""
     return bool(given) and (
-        _any_title(given, titles) or any(titles_alike(folded(given), folded(title)) for title in titles)
+        _is_title(given, article) or any(titles_alike(folded(given), folded(title)) for title in titles_of(article))
     )
 
 
 def _names(reference: Reference, article: Article) -> bool:
     """Tell whether a reference has an identifier of the record."""
-    pairs = (
-        (reference.pmid, article.pmid),
-        (reference.pmcid, article.pmcid),
-        ((reference.doi or "").lower(), (article.doi or "").lower()),
-    )
-    return any(mine and mine == theirs for mine, theirs in pairs)
+    pairs = ((getattr(reference, name) or "", getattr(article, name) or "") for name in IDENTIFIERS)
+    return any(mine and mine.lower() == theirs.lower() for mine, theirs in pairs)
 
 
 def _other_authors(mine: Sequence[RefAuthor], names: Sequence[Name]) -> bool:
@@ -139,18 +138,8 @@ def _other_authors(mine: Sequence[RefAuthor], names: Sequence[Name]) -> bool:
     """
     if not mine or not names:
         return False
-    places = _pairs(mine, names)
-    taken = set(places)
-    free = [number for number in range(len(names)) if number not in taken]
-    matching = 0
-    for number, place in enumerate(list(places)):
-        if place is None:
-            place = _nearest(mine[number], number, names, free, least=SURE_NAMES)
-            if place is None:
-                continue
-            free.remove(place)
-            places[number] = place
-        matching += 1
+    places, _ = _places(mine, names, least=SURE_NAMES)
+    matching = sum(place is not None for place in places)
     return matching * 2 < len(mine) or (places[0] != 0 and matching * 3 < len(mine) * 2)
 
 
@@ -165,9 +154,9 @@ def _title_key(title: str) -> str:
     return _bare(_MARKED_TITLE.sub("", re.sub(r"</?(?:i|b|em|sub|sup|span)\b[^<>]*+>", "", title)))
 
 
-def _any_title(mine: str, titles: Sequence[str]) -> bool:
+def _is_title(mine: str, article: Article) -> bool:
     key = _title_key(mine)
-    keys = [_title_key(title) for title in titles]
+    keys = [_title_key(title) for title in titles_of(article)]
     # A title in two languages is given as one of them, or as both.
     return key in keys or (len(keys) > 1 and key in (keys[0] + keys[1], keys[1] + keys[0]))
 
@@ -230,24 +219,12 @@ def author_difference(reference: Reference, names: Sequence[Name]) -> str | None
     theirs = list(names[: len(mine)]) if reference.more_authors else list(names)
     if not theirs:
         return None
-    places = _pairs(mine, theirs)
-    left = [number for number, place in enumerate(places) if place is None]
-    taken = {place for place in places if place is not None}
-    free = [number for number in range(len(theirs)) if number not in taken]
-    misspelt: list[str] = []
-    for number in list(left):
-        near = _nearest(mine[number], number, theirs, free)
-        if near is None:
-            continue
-        misspelt.append(f"{mine[number].text} (record: {csl_text_of(theirs[near])})")
-        left.remove(number)
-        free.remove(near)
-        places[number] = near
+    places, misspelt = _places(mine, theirs, least=SIMILAR_NAMES)
     said = []
     for word, texts in (
-        ("misspelt", misspelt),
-        ("added", [mine[number].text for number in left]),
-        ("missing", [csl_text_of(theirs[number]) for number in free]),
+        ("misspelt", [f"{mine[n].text} (record: {csl_text_of(theirs[places[n] or 0])})" for n in misspelt]),
+        ("added", [author.text for author, place in zip(mine, places, strict=True) if place is None]),
+        ("missing", [csl_text_of(theirs[number]) for number in _free(places, theirs)]),
     ):
         if texts:
             said.append(f"{word}: {_listed(texts)}")
@@ -255,6 +232,24 @@ def author_difference(reference: Reference, names: Sequence[Name]) -> str | None
     if order != sorted(order):
         said.append("the order is another")
     return "; ".join(said) or None
+
+
+def _places(mine: Sequence[RefAuthor], theirs: Sequence[Name], *, least: float) -> tuple[list[int | None], list[int]]:
+    """Return for each author of a reference the place of the same person in the record, and which are misspelt."""
+    places = _pairs(mine, theirs)
+    free = _free(places, theirs)
+    misspelt: list[int] = []
+    for number, place in enumerate(places):
+        if place is None and (near := _nearest(mine[number], number, theirs, free, least)) is not None:
+            misspelt.append(number)
+            free.remove(near)
+            places[number] = near
+    return places, misspelt
+
+
+def _free(places: Sequence[int | None], theirs: Sequence[Name]) -> list[int]:
+    taken = set(places)
+    return [number for number in range(len(theirs)) if number not in taken]
 
 
 def _pairs(mine: Sequence[RefAuthor], theirs: Sequence[Name]) -> list[int | None]:
@@ -291,7 +286,7 @@ def _forms(family: str) -> set[str]:
 def _same_person(author: RefAuthor, name: Name) -> bool:
     if "literal" in name:
         return bool(_forms(author.group or author.text) & _forms(name["literal"]))
-    family = " ".join(part for part in (name.get("non-dropping-particle"), name.get("family")) if part)
+    family = family_of(name)
     if author.group:
         given = name.get("given", "")
         whole = {_bare(f"{given} {family}"), _bare(f"{family} {given}"), _bare(family)}
@@ -327,9 +322,7 @@ def _given_words(given: str) -> list[str]:
     return [word for word in words if word]
 
 
-def _nearest(
-    author: RefAuthor, number: int, names: Sequence[Name], free: Sequence[int], *, least: float = SIMILAR_NAMES
-) -> int | None:
+def _nearest(author: RefAuthor, number: int, names: Sequence[Name], free: Sequence[int], least: float) -> int | None:
     """Return the place of the record's author that a misspelt one is meant to be: near by, with a similar name."""
     best: tuple[float, int] | None = None
     for place in free:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from entrez_kit.markup import on_the_line
 from entrez_kit.pubmed.encoded_markup import plain_text
 from entrez_kit.pubmed.models import Article, Author, JournalInfo, PublicationDate
-from entrez_kit.pubmed.standing import GRAVITY, Standing, StandingNotice, StandingStatus, standing_of
+from entrez_kit.pubmed.standing import GRAVITY, LIFTED, Standing, StandingNotice, StandingStatus, standing_of
 
 Record = Mapping[str, Any]
 
@@ -30,8 +30,6 @@ _NOTICES: Final[Mapping[StandingStatus, StandingStatus]] = {
     "corrected": "correction_notice",
 }
 """What a work is that says so of another one."""
-LIFTED: Final = frozenset(("retracted", "withdrawn", "partially_retracted", "expression_of_concern"))
-"""What a later reinstatement takes back."""
 
 
 def standing_of_work(record: Record, notices: Iterable[Record] = ()) -> Standing | None:

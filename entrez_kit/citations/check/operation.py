@@ -32,7 +32,8 @@ from entrez_kit.citations.check.sources import (
 )
 from entrez_kit.citations.check.written import MAX_TEXT, as_reference, compare_text, divided
 from entrez_kit.citations.csl import Item, csl_item
-from entrez_kit.citations.files.references import FieldUpdate, Reference, csl_text_of
+from entrez_kit.citations.files.references import FieldUpdate, Reference
+from entrez_kit.citations.names import csl_text_of
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.identifiers import IdKind, read_identifier
 from entrez_kit.markup import on_the_line

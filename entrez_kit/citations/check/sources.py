@@ -6,7 +6,7 @@ work, is never taken for one that has nothing against it.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
@@ -35,6 +35,7 @@ TITLES: Final[Mapping[SourceName, str]] = {
 }
 EUROPEPMC_BATCH: Final = 20
 CROSSREF_BATCH: Final = 20
+REFUSALS: Final = (EntityNotFound, InvalidInput)
 _SILENT: Final = frozenset(("none", "not_held", "not_asked", "failed"))
 RETRACTED: Final = frozenset(("retracted", "withdrawn", "partially_retracted"))
 COMMA: Final = "Crossref cannot be asked which notices name a DOI with a comma in it; its own record names none"
@@ -51,6 +52,11 @@ class SourceStanding(Result):
     says: Said
     notices: list[StandingNotice] = sparse([])
     detail: str | None = sparse()
+
+    @property
+    def status(self) -> StandingStatus | None:
+        """How the work stands, where the source says anything of it."""
+        return None if self.says in _SILENT else self.says  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,10 @@ class Verdict:
     disagreement: str | None
 
 
+Asked = Callable[[Work], SourceStanding]
+"""What a source that was asked says of a work."""
+
+
 def named_sources(text: str | None) -> list[SourceName]:
     """Return the sources named in a comma-separated list; all of them where there is none.
 
@@ -88,24 +98,20 @@ def verdict_of(said: Sequence[SourceStanding]) -> Verdict:
     """Return what the sources come to."""
     standing: Standing | None = None
     for one in said:
-        if one.says not in _SILENT:
-            standing = graver(standing, Standing(status=_status(one.says), notices=one.notices))
+        if one.status is not None:
+            standing = graver(standing, Standing(status=one.status, notices=one.notices))
     if standing is None:
         answered = [one for one in said if one.says != "not_asked"]
         held = any(one.says == "none" for one in answered) and not any(one.says == "failed" for one in answered)
         return Verdict("none" if held else "unknown", None, None)
     grave = _kind(standing.status)
-    agreeing = [one for one in said if one.says not in _SILENT and _kind(_status(one.says)) == grave]
+    agreeing = [one for one in said if one.status and _kind(one.status) == grave]
     others = [one for one in said if one not in agreeing and _could_say(one, grave)]
     disagreement = None
     if others:
         sides = (f"{TITLES[one.source]}: {one.says.replace('_', ' ')}" for one in (*agreeing, *others))
         disagreement = "the sources disagree: " + ", ".join(sides)
     return Verdict(standing.status, standing, disagreement)
-
-
-def _status(said: Said) -> StandingStatus:
-    return said  # type: ignore[return-value]  # the silent ones are left out by the callers
 
 
 def _kind(status: StandingStatus) -> str:
@@ -150,64 +156,54 @@ class Sources:
 
     def ask(self, works: Sequence[Work]) -> list[list[SourceStanding]]:
         """Return what every source says of each work; those that are asked over the network at the same time."""
-        readers: dict[SourceName, Callable[[], list[SourceStanding]]] = {
-            "pubmed": partial(_pubmed, works),
+        readers: dict[SourceName, Callable[[], Asked]] = {
+            "pubmed": lambda: _of_pubmed,
             "europepmc": partial(_europepmc, self.services, works),
             "crossref": partial(_crossref, self.services, works),
             "openalex": partial(_openalex, self.services, works),
-            "retraction_watch": partial(self._of_watch, works),
+            "retraction_watch": lambda: self._of_watch,
         }
         waiting = {name: in_background(readers[name]) for name in self.asked}
-        silent = [SourceStanding(source=name, says="not_asked") for name in SOURCES]
-        columns = [
-            waiting[name]() if name in waiting else [silent[number]] * len(works) for number, name in enumerate(SOURCES)
+        says = {name: found() for name, found in waiting.items()}
+        return [
+            [says[name](work) if name in says else SourceStanding(source=name, says="not_asked") for name in SOURCES]
+            for work in works
         ]
-        return [list(row) for row in zip(*columns, strict=True)]
 
-    def _of_watch(self, works: Sequence[Work]) -> list[SourceStanding]:
-        def said(work: Work) -> SourceStanding:
-            if self._watch is None:
-                return SourceStanding(source="retraction_watch", says="not_asked", detail="no file is named")
-            if not (work.doi or work.pmid):
-                return _without_id("retraction_watch", "DOI nor PMID")
-            standing = self._watch.standing(work.doi, work.pmid)
-            newest = self._watch.newest
-            return _said("retraction_watch", standing, f"file with notices until {newest}" if newest else None)
-
-        return [said(work) for work in works]
+    def _of_watch(self, work: Work) -> SourceStanding:
+        if self._watch is None:
+            return SourceStanding(source="retraction_watch", says="not_asked", detail="no file is named")
+        if not (work.doi or work.pmid):
+            return _without_id("retraction_watch", "DOI nor PMID")
+        newest = self._watch.newest
+        standing = self._watch.standing(work.doi, work.pmid)
+        return _said("retraction_watch", standing, f"file with notices until {newest}" if newest else None)
 
 
 # One source each -----------------------------------------------------------------------------------------------------
 
 
-def _said(source: SourceName, standing: Standing | None, detail: str | None = None) -> SourceStanding:
-    if standing is None:
+def _said(source: SourceName, found: Standing | EntrezKitError | None, detail: str | None = None) -> SourceStanding:
+    """Say how a work stands, or why that is not known."""
+    if isinstance(found, EntrezKitError):
+        says: Said = "not_asked" if isinstance(found, NotConfigured) else "failed"
+        return SourceStanding(source=source, says=says, detail=str(found.message))
+    if found is None:
         return SourceStanding(source=source, says="none", detail=detail)
-    return SourceStanding(source=source, says=standing.status, notices=standing.notices, detail=detail)
-
-
-def _failed(source: SourceName, error: EntrezKitError) -> SourceStanding:
-    if isinstance(error, NotConfigured):
-        return SourceStanding(source=source, says="not_asked", detail=str(error.message))
-    return SourceStanding(source=source, says="failed", detail=str(error.message))
+    return SourceStanding(source=source, says=found.status, notices=found.notices, detail=detail)
 
 
 def _without_id(source: SourceName, lacking: str) -> SourceStanding:
     return SourceStanding(source=source, says="not_asked", detail=f"the work has neither {lacking}")
 
 
-def _pubmed(works: Sequence[Work]) -> list[SourceStanding]:
-    def said(work: Work) -> SourceStanding:
-        if work.failure is not None:
-            return _failed("pubmed", work.failure)
-        if work.article is None:
-            return SourceStanding(source="pubmed", says="not_held")
-        return _said("pubmed", work.article.standing)
-
-    return [said(work) for work in works]
+def _of_pubmed(work: Work) -> SourceStanding:
+    if work.failure is None and work.article is None:
+        return SourceStanding(source="pubmed", says="not_held")
+    return _said("pubmed", work.failure or (work.article.standing if work.article else None))
 
 
-def _europepmc(services: Services, works: Sequence[Work]) -> list[SourceStanding]:
+def _europepmc(services: Services, works: Sequence[Work]) -> Asked:
     from entrez_kit.europepmc.records import parse_page
 
     clauses = {clause: work for work in works if (clause := _clause(work))}
@@ -225,11 +221,10 @@ def _europepmc(services: Services, works: Sequence[Work]) -> list[SourceStanding
 
     try:
         at_once = services.europepmc.at_once
-        asked = in_batches(
-            list(clauses), EUROPEPMC_BATCH, ask, refusals=(EntityNotFound, InvalidInput), at_once=at_once
-        )
+        asked = in_batches(list(clauses), EUROPEPMC_BATCH, ask, refusals=REFUSALS, at_once=at_once)
     except NotConfigured as exc:
-        return [_failed("europepmc", exc)] * len(works)
+        off = _said("europepmc", exc)
+        return lambda work: off
     found = {clause: standings for _, answer in asked.answers for clause, standings in answer.items()}
     failures = {**asked.failed, **asked.refused}
 
@@ -238,15 +233,12 @@ def _europepmc(services: Services, works: Sequence[Work]) -> list[SourceStanding
         if clause is None:
             return _without_id("europepmc", "DOI nor PMID")
         if clause in failures:
-            return _failed("europepmc", failures[clause])
+            return _said("europepmc", failures[clause])
         if not found[clause]:
             return SourceStanding(source="europepmc", says="not_held")
-        standing: Standing | None = None
-        for one in found[clause]:
-            standing = graver(standing, one)
-        return _said("europepmc", standing)
+        return _said("europepmc", reduce(graver, found[clause]))
 
-    return [said(work) for work in works]
+    return said
 
 
 def _clause(work: Work) -> str | None:
@@ -289,7 +281,7 @@ def _each(
 
     for size in (CROSSREF_BATCH, 1) if several is not None else (1,):
         wanted = [doi for doi in left if size == 1 or "," not in doi]
-        asked = in_batches(wanted, size, ask, refusals=(EntityNotFound, InvalidInput), at_once=at_once)
+        asked = in_batches(wanted, size, ask, refusals=REFUSALS, at_once=at_once)
         for _, answer in asked.answers:
             found |= answer
         errors |= asked.failed | asked.refused
@@ -309,13 +301,22 @@ def crossref_records(
     return _each(dois, lambda doi: services.crossref.work(doi).value, several=several)
 
 
-def _without_answer(source: SourceName, error: EntrezKitError) -> SourceStanding:
-    if isinstance(error, EntityNotFound):
-        return SourceStanding(source=source, says="not_held")
-    return _failed(source, error)
+def _of_doi(
+    source: SourceName, errors: Mapping[str, EntrezKitError], said: Callable[[str], Standing | EntrezKitError | None]
+) -> Asked:
+    """Say what a source that knows works by their DOI says of each."""
+
+    def of(work: Work) -> SourceStanding:
+        if not work.doi:
+            return _without_id(source, "DOI")
+        if isinstance(errors.get(work.doi), EntityNotFound):
+            return SourceStanding(source=source, says="not_held")
+        return _said(source, errors.get(work.doi) or said(work.doi))
+
+    return of
 
 
-def _crossref(services: Services, works: Sequence[Work]) -> list[SourceStanding]:
+def _crossref(services: Services, works: Sequence[Work]) -> Asked:
     """Ask Crossref both ways: what updates a work by its own record, and which notices say that they update it."""
     records, errors = crossref_records(services, [work.doi for work in works])
     named = {doi: standing_of_work(record) for doi, record in records.items()}
@@ -325,38 +326,17 @@ def _crossref(services: Services, works: Sequence[Work]) -> list[SourceStanding]
         [doi for doi in open_ones if "," not in doi],
         CROSSREF_BATCH,
         lambda batch: services.crossref.updates(batch).value,
-        refusals=(InvalidInput, EntityNotFound),
+        refusals=REFUSALS,
     )
     for batch, notices in asked.answers:
         for doi in batch:
             named[doi] = standing_of_work(records[doi], notices)
-    failures = {**asked.failed, **asked.refused}
-
-    def said(work: Work) -> SourceStanding:
-        if not work.doi:
-            return _without_id("crossref", "DOI")
-        if work.doi in errors:
-            return _without_answer("crossref", errors[work.doi])
-        standing = named[work.doi]
-        if standing is None and work.doi in failures:
-            return _failed("crossref", failures[work.doi])
-        if standing is None and "," in work.doi:
-            return SourceStanding(source="crossref", says="failed", detail=COMMA)
-        return _said("crossref", standing)
-
-    return [said(work) for work in works]
+    failures = {**asked.failed, **asked.refused, **{doi: UpstreamError(COMMA) for doi in open_ones if "," in doi}}
+    return _of_doi("crossref", errors, lambda doi: named[doi] or failures.get(doi))
 
 
-def _openalex(services: Services, works: Sequence[Work]) -> list[SourceStanding]:
+def _openalex(services: Services, works: Sequence[Work]) -> Asked:
     openalex = services.openalex
     dois = [work.doi for work in works]
     found, errors = _each(dois, lambda doi: openalex.is_retracted(doi).value, at_once=openalex.at_once)
-
-    def said(work: Work) -> SourceStanding:
-        if not work.doi:
-            return _without_id("openalex", "DOI")
-        if work.doi in errors:
-            return _without_answer("openalex", errors[work.doi])
-        return _said("openalex", Standing(status="retracted") if found[work.doi] else None)
-
-    return [said(work) for work in works]
+    return _of_doi("openalex", errors, lambda doi: Standing(status="retracted") if found[doi] else None)

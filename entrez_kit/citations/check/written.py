@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from entrez_kit.citations.check.comparing import FieldDifference, identifier_differences
+from entrez_kit.citations.check.comparing import FieldDifference, identifier_differences, titles_of
 from entrez_kit.citations.check.guessing import VISITED
 from entrez_kit.citations.csl import Item, csl_item
-from entrez_kit.citations.files.references import Reference, csl_text_of
-from entrez_kit.citations.names import Name, signed_names
+from entrez_kit.citations.files.references import Reference
+from entrez_kit.citations.names import Name, csl_text_of, signed_names
 from entrez_kit.identifiers import IdKind, read_identifier
 from entrez_kit.pubmed.likeness import folded, in_digits, years_of
 from entrez_kit.pubmed.models import Article, ArticleDate, PublicationDate
@@ -249,7 +249,7 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
     if not words:
         return Agreement(True, found, [])
     item = csl_item(article)
-    titles = [folded(title).split() for title in (article.title, article.vernacular_title) if title]
+    titles = [folded(title).split() for title in titles_of(article)]
     places = [(place, len(title)) for title in titles if (place := _place_of(title, words)) is not None]
     if not places:
         share = max((sum(word in words for word in title) / len(title) for title in titles if title), default=0.0)

@@ -7,7 +7,6 @@ from typing import Any, Final, Protocol
 
 from pydantic import Field
 
-from entrez_kit.citations.names import Name
 from entrez_kit.errors import InvalidInput
 from entrez_kit.identifiers import IdKind, read_identifier
 from entrez_kit.model import Request, Warn
@@ -125,12 +124,6 @@ def divided_name(text: str) -> RefAuthor:
     if len(words) > 1 and _INITIALS.fullmatch(words[-1]) and not text.isupper():
         return RefAuthor(family=" ".join(words[:-1]), given=words[-1])
     return RefAuthor(group=" ".join(words))
-
-
-def csl_text_of(name: Name) -> str:
-    """Return a name of CSL as one text: "Doe, Jane"."""
-    family = " ".join(part for part in (name.get("non-dropping-particle"), name.get("family")) if part)
-    return name.get("literal") or ", ".join(part for part in (family, name.get("given")) if part)
 
 
 def repeated_keys(references: list[Reference]) -> list[Warn]:

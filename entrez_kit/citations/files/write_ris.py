@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from entrez_kit.citations.csl import Item, csl_item, notes, one_line
-from entrez_kit.citations.names import Name
+from entrez_kit.citations.names import Name, csl_text_of
 from entrez_kit.citations.titles import both_titles
 from entrez_kit.pubmed.models import Article
 
@@ -43,10 +43,7 @@ def ris_record(article: Article) -> str:
 
 def ris_name(name: Name) -> str:
     """Return a name as RIS has it: family name, given names, suffix."""
-    if "literal" in name:
-        return name["literal"]
-    family = " ".join(part for part in (name.get("non-dropping-particle"), name.get("family")) if part)
-    return ", ".join(part for part in (family, name.get("given"), name.get("suffix")) if part)
+    return ", ".join(part for part in (csl_text_of(name), name.get("suffix")) if part)
 
 
 def _titles(article: Article, item: Item, kind: str) -> Iterator[Line]:
