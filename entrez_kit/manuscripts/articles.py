@@ -7,7 +7,7 @@ from entrez_kit.citations.check.written import as_reference, divided, list_part
 from entrez_kit.citations.files.references import (
     RefAuthor,
     Reference,
-    identifier_of,
+    identifiers_of,
     unreadable,
     year_in,
 )
@@ -26,8 +26,7 @@ def read_article_xml(content: bytes, name: str) -> Manuscript:
     Raises:
         InvalidInput: it is neither, or broken.
     """
-    from entrez_kit.citations.files.read_endnote import EndnoteFile
-    from entrez_kit.citations.files.reference_files import decoded
+    from entrez_kit.citations.files.read_endnote import endnote_reference
     from entrez_kit.fulltext.jats.tree import MAX_BYTES, descendants, local, parse
 
     try:
@@ -35,8 +34,10 @@ def read_article_xml(content: bytes, name: str) -> Manuscript:
     except UpstreamError:
         size = f"it has {len(content):,} bytes, more than the {MAX_BYTES:,} that are read"
         raise unreadable(name, size if len(content) > MAX_BYTES else "its XML is broken") from None
-    if local(root) == "xml" and next(root.iter("record"), None) is not None:
-        return Manuscript(EndnoteFile(decoded(content, name).text.partition("?>")[2] or "", name).references)
+    if local(root) == "xml" and (records := list(root.iter("record"))):
+        if root.getroottree().docinfo.internalDTD is not None:
+            raise unreadable(name, "its XML has a DTD, which no export of EndNote's has")
+        return Manuscript([endnote_reference(record, number) for number, record in enumerate(records, start=1)])
     articles = [root] if local(root) == "article" else list(descendants(root, "article", outside=("article",)))
     references = [one for article in articles for one in _listed(article)]
     return Manuscript(references, sought="it has no <ref> with anything in it")
@@ -71,9 +72,12 @@ def _reference(element: Any, key: str, number: int, text: str) -> Reference:
         "key": key,
         "line": element.sourceline,
         "number": str(number),
-        "doi": identifier_of("doi", ids.get("doi")) or written.doi,
-        "pmid": identifier_of("pmid", ids.get("pmid")) or written.pmid,
-        "pmcid": identifier_of("pmcid", ids.get("pmcid") or ids.get("pmc")) or written.pmcid,
+        **identifiers_of(
+            {kind: value for kind in ("doi", "pmid", "pmcid") if (value := getattr(written, kind))},
+            doi=ids.get("doi"),
+            pmid=ids.get("pmid"),
+            pmcid=ids.get("pmcid") or ids.get("pmc"),
+        ),
     }
     title = first("article-title")
     if not title:

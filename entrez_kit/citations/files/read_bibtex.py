@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -11,15 +12,15 @@ from entrez_kit.citations.files.references import (
     FieldUpdate,
     RefAuthor,
     Reference,
-    identifier_of,
+    ReferenceFile,
     identifiers_in,
+    identifiers_of,
     identifiers_of_note,
     repeated_keys,
     unreadable,
     year_in,
 )
 from entrez_kit.citations.files.write_bibtex import MONTHS, bibtex_name, escaped, verbatim_doi
-from entrez_kit.model import Warn
 
 NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "title": ("title",),
@@ -57,7 +58,7 @@ class _BibEntry:
     end: int
 
 
-class BibtexFile:
+class BibtexFile(ReferenceFile):
     """The references of a BibTeX or biblatex file.
 
     Raises:
@@ -68,24 +69,22 @@ class BibtexFile:
         self._text = text
         self._strings = {month: month for month in MONTHS}
         self._entries = list(self._read(name))
-        self.references = [_reference(entry) for entry in self._entries]
-        self.warnings: list[Warn] = repeated_keys(self.references)
+        references = [_reference(entry) for entry in self._entries]
+        super().__init__(references, repeated_keys(references))
 
     def _read(self, name: str) -> Iterator[_BibEntry]:
         from bibtexparser.model import DuplicateBlockKeyBlock, DuplicateFieldKeyBlock, Entry, ParsingFailedBlock
         from bibtexparser.splitter import Splitter
 
         logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # what fails is raised here
-        blocks = Splitter(self._text).split().blocks
-        for block in blocks:
-            kind = type(block).__name__
-            if kind == "String":
-                value = self._value(block.value)  # type: ignore[attr-defined]
-                if len(value) > MAX_STRING:
-                    raise unreadable(name, "this @string is too long", line=(block.start_line or 0) + 1)
-                self._strings[block.key.lower()] = value  # type: ignore[attr-defined]
+        library = Splitter(self._text).split()
+        for string in library.strings:
+            value = self._value(string.value)
+            if len(value) > MAX_STRING:
+                raise unreadable(name, "this @string is too long", line=(string.start_line or 0) + 1)
+            self._strings[string.key.lower()] = value
         cursor = 0
-        for block in blocks:
+        for block in library.blocks:
             entry: Any = block
             if isinstance(block, DuplicateBlockKeyBlock | DuplicateFieldKeyBlock):
                 entry = block.ignore_error_block
@@ -188,18 +187,19 @@ class BibtexFile:
 
 def _parts(raw: str) -> Iterator[str]:
     """Divide a value at the # that joins its parts, which inside braces and quotes is text."""
-    depth, quoted, start = 0, False, 0
-    for place, character in enumerate(raw):
-        if character == "{":
-            depth += 1
-        elif character == "}":
-            depth -= 1
-        elif character == '"' and depth == 0:
+    quoted, start = False, 0
+    for place, (character, depth) in enumerate(zip(raw, _depths(raw), strict=True)):
+        if character == '"' and depth == 0:
             quoted = not quoted
         elif character == "#" and depth == 0 and not quoted:
             yield raw[start:place]
             start = place + 1
     yield raw[start:]
+
+
+def _depths(text: str) -> list[int]:
+    """Return for each character how many braces stand open behind it."""
+    return list(accumulate((character == "{") - (character == "}") for character in text))
 
 
 def _field_for(entry: _BibEntry, name: str) -> str | None:
@@ -222,7 +222,7 @@ def _enclosed(old: str, new: str) -> str:
 
 def untexed(text: str) -> str:
     """Return what LaTeX prints for a text, as far as a reader cares."""
-    if len(text) > MAX_LATEX or _depth(text) > MAX_DEPTH:
+    if len(text) > MAX_LATEX or max(_depths(text), default=0) > MAX_DEPTH:
         text = re.sub(r"[{}]", "", text)  # nobody meant this
     elif _SPECIAL.search(text):
         from pylatexenc.latex2text import LatexNodes2Text
@@ -232,15 +232,6 @@ def untexed(text: str) -> str:
         text = str(LatexNodes2Text().latex_to_text(_BARE_PERCENT.sub(r"\\%", text)))
         text = text.replace("\ue000", "{").replace("\ue001", "}").replace("ˆ", "^")
     return " ".join(text.replace(r"\%", "%").split())
-
-
-def _depth(text: str) -> int:
-    """Return how many braces stand open at most."""
-    open_, deepest = 0, 0
-    for character in text:
-        open_ += (character == "{") - (character == "}")
-        deepest = max(deepest, open_)
-    return deepest
 
 
 def _reference(entry: _BibEntry) -> Reference:
@@ -266,9 +257,12 @@ def _reference(entry: _BibEntry) -> Reference:
         volume=plain("volume"),
         issue=plain("issue"),
         pages=plain("pages"),
-        doi=identifier_of("doi", unquote(raw("doi") or "")) or other.get("doi"),
-        pmid=identifier_of("pmid", raw("pmid") or (raw("eprint") if in_pubmed else "")) or other.get("pmid"),
-        pmcid=identifier_of("pmcid", raw("pmcid") or raw("pmc")) or other.get("pmcid"),
+        **identifiers_of(
+            other,
+            doi=unquote(raw("doi")),
+            pmid=raw("pmid") or (raw("eprint") if in_pubmed else None),
+            pmcid=raw("pmcid") or raw("pmc"),
+        ),
     )
 
 
@@ -284,7 +278,8 @@ def _author(name: str) -> RefAuthor:
     from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_into_parts
 
     name = name.strip()
-    if name.startswith("{") and name.endswith("}") and _closes_at_end(name):
+    depths = _depths(name)
+    if name.startswith("{") and depths[-1] == 0 and depths.count(0) == 1:
         return RefAuthor(group=untexed(name))
     if _EXTENDED.match(name):
         pieces = _EXTENDED.split(name)[1:]
@@ -298,13 +293,3 @@ def _author(name: str) -> RefAuthor:
     family = untexed(" ".join([*read.von, *read.last]))
     given = untexed(" ".join(read.first))
     return RefAuthor(family=family, given=given) if family else RefAuthor(group=given or untexed(name))
-
-
-def _closes_at_end(text: str) -> bool:
-    """Tell whether the first brace of a text closes with its last character."""
-    depth = 0
-    for place, character in enumerate(text):
-        depth += (character == "{") - (character == "}")
-        if depth == 0:
-            return place == len(text) - 1
-    return False

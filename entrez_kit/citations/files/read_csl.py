@@ -9,14 +9,14 @@ from entrez_kit.citations.files.references import (
     FieldUpdate,
     RefAuthor,
     Reference,
-    identifier_of,
+    ReferenceFile,
     identifiers_in,
+    identifiers_of,
     identifiers_of_note,
     repeated_keys,
     unreadable,
     year_in,
 )
-from entrez_kit.model import Warn
 
 _HOLDERS: Final = ("items", "references")
 _NUMBERS: Final = {
@@ -29,7 +29,7 @@ _NUMBERS: Final = {
 }
 
 
-class CslFile:
+class CslFile(ReferenceFile):
     """The references of a CSL-JSON file: a list of items, or an object that holds one.
 
     Raises:
@@ -46,11 +46,8 @@ class CslFile:
         except RecursionError:
             raise unreadable(name, "lists and objects are nested too deep") from None
         self._items = self._found(name)
-        self.references = [_reference(number, item) for number, item in enumerate(self._items, start=1)]
-        self.warnings: list[Warn] = [
-            warning.model_copy(update={"message": re.sub(r" \(lines .*\)", "", warning.message)})
-            for warning in repeated_keys(self.references)
-        ]
+        references = [_reference(number, item) for number, item in enumerate(self._items, start=1)]
+        super().__init__(references, repeated_keys(references))
 
     def _found(self, name: str) -> list[dict[str, Any]]:
         document = self._document
@@ -122,9 +119,7 @@ def _reference(number: int, item: dict[str, Any]) -> Reference:
         volume=text("volume"),
         issue=text("issue"),
         pages=text("page") or text("number"),
-        doi=identifier_of("doi", text("DOI")) or other.get("doi"),
-        pmid=identifier_of("pmid", text("PMID")) or other.get("pmid"),
-        pmcid=identifier_of("pmcid", text("PMCID")) or other.get("pmcid"),
+        **identifiers_of(other, doi=text("DOI"), pmid=text("PMID"), pmcid=text("PMCID")),
     )
 
 

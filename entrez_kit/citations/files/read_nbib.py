@@ -1,60 +1,43 @@
 """MEDLINE files (nbib), as PubMed gives them: read record by record."""
 
 import re
-from collections.abc import Mapping
 from typing import Final
 
 from entrez_kit.citations.files.references import (
-    FieldUpdate,
     RefAuthor,
     Reference,
+    ReferenceFile,
     divided_name,
     identifier_of,
     unreadable,
     year_in,
 )
-from entrez_kit.errors import InvalidInput
-from entrez_kit.model import Warn
-from entrez_kit.wording import ByDoor, Wording
 
 _LINE: Final = re.compile(r"([A-Z]{2,4}) *- ?(.*)")
 
 
-class NbibFile:
-    """The references of a MEDLINE file.
+def read_nbib(text: str, name: str) -> ReferenceFile:
+    """Read a MEDLINE file.
 
     Raises:
         InvalidInput: a line belongs to no field; the message says which.
     """
-
-    def __init__(self, text: str, name: str) -> None:
-        self.references: list[Reference] = []
-        self.warnings: list[Warn] = []
-        fields: list[tuple[str, str]] = []
-        start = 0
-        for number, line in enumerate(text.splitlines(), start=1):
-            match = _LINE.fullmatch(line)
-            if (not line.strip() or (match and match[1] == "PMID")) and fields:
-                self.references.append(_reference(fields, start))
-                fields = []
-            if match:
-                start = start if fields else number
-                fields.append((match[1], match[2].strip()))
-            elif line.startswith("      ") and fields:
-                fields[-1] = (fields[-1][0], f"{fields[-1][1]} {line.strip()}")
-            elif line.strip():
-                raise unreadable(name, "this line belongs to no field of a MEDLINE record", line=number)
-        if fields:
-            self.references.append(_reference(fields, start))
-
-    def corrected(self, corrections: Mapping[int, FieldUpdate]) -> str:
-        """Refuse: PubMed's own records are fetched anew instead."""
-        raise InvalidInput(
-            "A MEDLINE file is not corrected.",
-            invalid_input="fix",
-            recovery_hint=Wording("Fetch the records anew", ByDoor(": `entrez-kit fetch -i FILE -f nbib`", ""), "."),
-            details={"reason": "bad_usage"},
-        )
+    references: list[Reference] = []
+    fields: list[tuple[str, str]] = []
+    start = 0
+    for number, line in enumerate([*text.splitlines(), ""], start=1):
+        match = _LINE.fullmatch(line)
+        if (not line.strip() or (match and match[1] == "PMID")) and fields:
+            references.append(_reference(fields, start))
+            fields = []
+        if match:
+            start = start if fields else number
+            fields.append((match[1], match[2].strip()))
+        elif line.startswith("      ") and fields:
+            fields[-1] = (fields[-1][0], f"{fields[-1][1]} {line.strip()}")
+        elif line.strip():
+            raise unreadable(name, "this line belongs to no field of a MEDLINE record", line=number)
+    return ReferenceFile(references)
 
 
 def _reference(fields: list[tuple[str, str]], line: int) -> Reference:

@@ -9,16 +9,16 @@ from entrez_kit.citations.csl import one_line
 from entrez_kit.citations.files.references import (
     FieldUpdate,
     Reference,
+    ReferenceFile,
     divided_name,
-    identifier_of,
     identifiers_in,
+    identifiers_of,
     identifiers_of_note,
     repeated_keys,
     unreadable,
     year_in,
 )
 from entrez_kit.citations.files.write_ris import ris_name
-from entrez_kit.model import Warn
 
 _TAG: Final = re.compile(r"([A-Z][A-Z0-9]) {1,2}-(?: (.*)|\s*)")
 _AUTHORS: Final = ("AU", "A1")
@@ -40,15 +40,36 @@ class _TaggedLine:
 
 
 @dataclass(slots=True)
+class _Field:
+    """A field: its value with the lines that go on under its own, and the numbers of all these."""
+
+    tag: str
+    value: str
+    lines: list[int]
+
+
+@dataclass(slots=True)
 class _Record:
-    """The lines of one record, by their numbers."""
+    """A record: the numbers of its first line and its last, its type, and the fields before the last line."""
 
     start: int
-    lines: list[int] = field(default_factory=list)
+    kind: str
+    fields: list[_Field] = field(default_factory=list)
     end: int = 0
 
+    def values(self, *tags: str) -> list[str]:
+        """Return the values of the first of several tags that has any."""
+        for tag in tags:
+            if values := [text for one in self.fields if one.tag == tag and (text := one_line(one.value))]:
+                return values
+        return []
 
-class RisFile:
+    def first(self, *tags: str) -> str | None:
+        """Return the first of these values."""
+        return next(iter(self.values(*tags)), None)
+
+
+class RisFile(ReferenceFile):
     """The references of a RIS file.
 
     Raises:
@@ -56,10 +77,10 @@ class RisFile:
     """
 
     def __init__(self, text: str, name: str) -> None:
-        self._lines = [_line(part) for part in text.splitlines(keepends=True) or []]
+        self._lines = [_line(part) for part in text.splitlines(keepends=True)]
         self._records = list(self._divided(name))
-        self.references = [self._reference(number, record) for number, record in enumerate(self._records, start=1)]
-        self.warnings: list[Warn] = repeated_keys(self.references)
+        references = [_reference(number, record) for number, record in enumerate(self._records, start=1)]
+        super().__init__(references, repeated_keys(references))
 
     def _divided(self, name: str) -> Iterator[_Record]:
         record: _Record | None = None
@@ -68,7 +89,7 @@ class RisFile:
                 if record is not None:
                     problem = f"a record begins before the one of line {record.start + 1} has ended with ER"
                     raise unreadable(name, problem, line=number + 1)
-                record = _Record(number)
+                record = _Record(number, line.value.strip())
             elif line.tag and record is None:
                 raise unreadable(name, f"{line.tag} stands outside of a record, which begins with TY", line=number + 1)
             if record is None:
@@ -77,57 +98,13 @@ class RisFile:
                 record.end = number
                 yield record
                 record = None
+            elif line.tag:
+                record.fields.append(_Field(line.tag, line.value, [number]))
             else:
-                record.lines.append(number)
+                record.fields[-1].value += f" {line.text}"
+                record.fields[-1].lines.append(number)
         if record is not None:
             raise unreadable(name, "this record does not end with ER", line=record.start + 1)
-
-    def _values(self, record: _Record, *tags: str) -> list[str]:
-        """Return the values of the first of several tags that has any; a line without a tag goes on the one before."""
-        for tag in tags:
-            values: list[str] = []
-            current = ""
-            for number in record.lines:
-                line = self._lines[number]
-                if line.tag:
-                    current = line.tag
-                    if line.tag == tag:
-                        values.append(line.value)
-                elif current == tag and values:
-                    values[-1] += f" {line.text}"
-            if values := [text for value in values if (text := one_line(value))]:
-                return values
-        return []
-
-    def _one(self, record: _Record, *tags: str) -> str | None:
-        return next(iter(self._values(record, *tags)), None)
-
-    def _reference(self, number: int, record: _Record) -> Reference:
-        first, last = self._one(record, "SP"), self._one(record, "EP")
-        names = self._values(record, *_AUTHORS)
-        more = bool(names) and re.fullmatch(r"et al\.?|others", names[-1], re.IGNORECASE) is not None
-        addresses = [text for tag in ("UR", "L3", "M3") for text in self._values(record, tag)]
-        other = identifiers_of_note(*self._values(record, "N1")) | identifiers_in(*addresses)
-        number_of_pubmed = self._one(record, "AN") or ""
-        in_pubmed = "pubmed" in (self._one(record, "DB") or "").lower() or bool(
-            re.fullmatch(r"[0-9]{5,8}", number_of_pubmed)
-        )
-        kind = self._lines[record.start].value.strip()
-        return Reference(
-            key=self._one(record, "ID") or f"record {number}",
-            line=record.start + 1,
-            title=self._one(record, *_TITLES),
-            authors=[divided_name(name) for name in (names[:-1] if more else names)],
-            more_authors=more,
-            journal=self._one(record, *_JOURNALS) if kind in _WITH_JOURNAL else None,
-            year=year_in(self._one(record, *_YEARS)),
-            volume=self._one(record, "VL"),
-            issue=self._one(record, "IS", "CP"),
-            pages="-".join(part for part in (first or self._one(record, "C7"), last) if part) or None,
-            doi=identifier_of("doi", self._one(record, "DO")) or other.get("doi"),
-            pmid=(identifier_of("pmid", number_of_pubmed) if in_pubmed else None) or other.get("pmid"),
-            pmcid=identifiers_in(self._one(record, "C2")).get("pmcid") or other.get("pmcid"),
-        )
 
     def corrected(self, corrections: Mapping[int, FieldUpdate]) -> str:
         """Return the text with references changed, by their number."""
@@ -144,10 +121,10 @@ class RisFile:
 
         def put(tags: tuple[str, ...], values: list[str], *, every: bool = False) -> None:
             """Put values where the first of the tags stands, or at the end; the lines they replace go."""
-            present = [tag for tag in tags if self._values(record, tag)]
+            present = [tag for tag in tags if record.values(tag)]
             chosen = present if every else present[:1]
             for tag in chosen or [tags[0]]:
-                places = list(self._places(record, tag))
+                places = [number for one in record.fields if one.tag == tag for number in one.lines]
                 lines = [f"{tag}  - {value}{end}" for value in values]
                 for place in places:
                     replaced[place] = []
@@ -168,28 +145,48 @@ class RisFile:
             elif name == "pages":
                 first, dash, last = str(value).partition("-")
                 put(("SP",), [first])
-                if dash or self._values(record, "EP"):
+                if dash or record.values("EP"):
                     put(("EP",), [last] if dash else [])
             elif name == "journal":
                 long = tuple(tag for tag in _JOURNALS if tag not in _SHORT)
-                if self._values(record, *long) or not self._values(record, *_SHORT):
+                if record.values(*long) or not record.values(*_SHORT):
                     put(long, [one_line(value)], every=True)
-                if self._values(record, *_SHORT) and correction.short:
+                if record.values(*_SHORT) and correction.short:
                     put(_SHORT, [one_line(correction.short)], every=True)
             elif name == "year":
-                for tag in (tag for tag in _YEARS if self._values(record, tag)):
-                    old = self._one(record, tag) or ""
+                for tag in (tag for tag in _YEARS if record.values(tag)):
+                    old = record.first(tag) or ""
                     put((tag,), [re.sub(r"^[0-9]{4}", str(value), old) if tag != "PY" else str(value)])
-        if correction.note and not any(correction.note.rstrip(".") in note for note in self._values(record, "N1")):
-            put(("N1",), [*self._values(record, "N1"), one_line(correction.note)])
+        if correction.note and not any(correction.note.rstrip(".") in note for note in record.values("N1")):
+            put(("N1",), [*record.values("N1"), one_line(correction.note)])
 
-    def _places(self, record: _Record, tag: str) -> Iterator[int]:
-        """Yield the numbers of the lines of a tag, with those that go on under it."""
-        current = ""
-        for number in record.lines:
-            current = self._lines[number].tag or current
-            if current == tag:
-                yield number
+
+def _reference(number: int, record: _Record) -> Reference:
+    first, last = record.first("SP"), record.first("EP")
+    names = record.values(*_AUTHORS)
+    more = bool(names) and re.fullmatch(r"et al\.?|others", names[-1], re.IGNORECASE) is not None
+    addresses = [text for tag in ("UR", "L3", "M3") for text in record.values(tag)]
+    other = identifiers_of_note(*record.values("N1")) | identifiers_in(*addresses)
+    number_of_pubmed = record.first("AN") or ""
+    in_pubmed = "pubmed" in (record.first("DB") or "").lower() or re.fullmatch(r"[0-9]{5,8}", number_of_pubmed)
+    return Reference(
+        key=record.first("ID") or f"record {number}",
+        line=record.start + 1,
+        title=record.first(*_TITLES),
+        authors=[divided_name(name) for name in (names[:-1] if more else names)],
+        more_authors=more,
+        journal=record.first(*_JOURNALS) if record.kind in _WITH_JOURNAL else None,
+        year=year_in(record.first(*_YEARS)),
+        volume=record.first("VL"),
+        issue=record.first("IS", "CP"),
+        pages="-".join(part for part in (first or record.first("C7"), last) if part) or None,
+        **identifiers_of(
+            other,
+            doi=record.first("DO"),
+            pmid=number_of_pubmed if in_pubmed else None,
+            pmcid=identifiers_in(record.first("C2")).get("pmcid"),
+        ),
+    )
 
 
 def _line(part: str) -> _TaggedLine:

@@ -8,7 +8,7 @@ from typing import Final
 
 from entrez_kit.citations.files.read_bibtex import BibtexFile
 from entrez_kit.citations.files.read_csl import CslFile
-from entrez_kit.citations.files.read_nbib import NbibFile
+from entrez_kit.citations.files.read_nbib import read_nbib
 from entrez_kit.citations.files.read_ris import RisFile
 from entrez_kit.citations.files.references import ReferenceFile, unreadable
 
@@ -40,7 +40,7 @@ READERS: Final[dict[str, Callable[[str, str], ReferenceFile]]] = {
     "bibtex": BibtexFile,
     "ris": RisFile,
     "csl": CslFile,
-    "nbib": NbibFile,
+    "nbib": read_nbib,
 }
 HINT: Final = "Name a .bib, .ris, .json (CSL-JSON) or .nbib file."
 

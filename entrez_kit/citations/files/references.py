@@ -1,9 +1,9 @@
 """References as people have them in their files, and what a file of them can do: be read, and be corrected."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from pydantic import Field
 
@@ -63,14 +63,16 @@ class FieldUpdate:
     short: str | None = None
 
 
-class ReferenceFile(Protocol):
-    """A file of references."""
+class ReferenceFile:
+    """The references of a file, and what there is to say about it."""
 
-    references: list[Reference]
-    warnings: list[Warn]
+    def __init__(self, references: list[Reference], warnings: Sequence[Warn] = ()) -> None:
+        self.references = references
+        self.warnings = list(warnings)
 
     def corrected(self, corrections: Mapping[int, FieldUpdate]) -> str:
         """Return the text of the file with references changed, by their number; all else as it is."""
+        raise NotImplementedError("files of this kind are not corrected")
 
 
 def identifiers_in(*texts: str | None) -> dict[IdKind, str]:
@@ -105,6 +107,12 @@ def identifier_of(kind: IdKind, text: str | None) -> str | None:
     return identifier.value
 
 
+def identifiers_of(other: Mapping[IdKind, str], **given: str | None) -> dict[str, Any]:
+    """Return identifiers by their kinds: what their own fields hold, or else others."""
+    kinds: tuple[IdKind, ...] = ("doi", "pmid", "pmcid")
+    return {kind: identifier_of(kind, given.get(kind)) or other.get(kind) for kind in kinds}
+
+
 def year_in(text: str | None) -> str | None:
     """Return the first year in a date."""
     match = _YEAR.search(text or "")
@@ -131,14 +139,12 @@ def repeated_keys(references: list[Reference]) -> list[Warn]:
     places: dict[str, list[int]] = {}
     for reference in references:
         places.setdefault(reference.key, []).append(reference.line or 0)
-    return [
-        Warn(
-            code="duplicate_key",
-            message=f"The key {key} is used {len(lines)} times (lines {', '.join(map(str, lines))}).",
-        )
-        for key, lines in places.items()
-        if len(lines) > 1
-    ]
+    warnings = []
+    for key, lines in places.items():
+        where = f" (lines {', '.join(map(str, lines))})" if any(lines) else ""
+        if len(lines) > 1:
+            warnings.append(Warn(code="duplicate_key", message=f"The key {key} is used {len(lines)} times{where}."))
+    return warnings
 
 
 def unreadable(name: str, problem: str, *, line: int | None = None, hint: str | None = None) -> InvalidInput:

@@ -12,7 +12,6 @@ from terminal import Cli, Done
 from word_files import bibliography, field, heading, package, paragraph, run, word, zotero
 
 from entrez_kit.citations.check.written import HEADING, HEADINGS
-from entrez_kit.citations.files.read_endnote import EndnoteFile
 from entrez_kit.errors import InvalidInput
 from entrez_kit.manuscripts.calls import call_findings
 from entrez_kit.manuscripts.document import Manuscript
@@ -545,7 +544,7 @@ def test_a_field_that_is_broken_loses_nothing_else() -> None:
 
 
 def test_an_export_of_endnote_has_all_its_fields() -> None:
-    (reference,) = EndnoteFile(ENDNOTE.partition("?>")[2], "x").references
+    (reference,) = read_manuscript(ENDNOTE.encode(), "x.xml", ".xml").references
 
     assert (reference.title, reference.journal, reference.year, reference.doi) == (
         ITEM["title"],
