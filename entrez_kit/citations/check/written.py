@@ -35,32 +35,13 @@ _WORD_WITH_ID: Final = re.compile(
 _STANDING: Final = re.compile(rf"\[(?:{'|'.join(WORDS.values())})\b[^\[\]]*+\]", re.IGNORECASE)
 """The note of a citation that says how the work stands; the ids in it are those of the notice."""
 _LEFT_OUT: Final = re.compile(r"…|\.\s?\.\s?\.")
-_SUPERFLUOUS: Final = frozenset(
-    (
-        *("a", "an", "and", "the", "of", "in", "on", "for", "to", "at", "from"),
-        *(
-            "et",
-            "al",
-            "others",
-            "doi",
-            "pmid",
-            "pmcid",
-            "vol",
-            "volume",
-            "no",
-            "nr",
-            "number",
-            "issue",
-            "p",
-            "pp",
-            "pg",
-        ),
-        *("pages", "article", "art", "epub", "ahead", "print", "online", "available", "published", "posted"),
-        *("preprint", "pubmed", "central", "suppl", "supp", "supplement", "pt", "part", "nos", "vols", "advance"),
-        *("publication", "in", "press", "french", "german", "spanish", "chinese", "japanese", "russian", "italian"),
-        *("portuguese", "dutch", "polish", "english", "abstract", "internet"),
-    )
+_SUPERFLUOUS_WORDS: Final = (
+    "a an and the of in on for to at from et al others doi pmid pmcid vol volume no nr number issue p pp pg pages "
+    "article art epub ahead print online available published posted preprint pubmed central suppl supp supplement pt "
+    "part nos vols advance publication press french german spanish chinese japanese russian italian portuguese dutch "
+    "polish english abstract internet"
 )
+_SUPERFLUOUS: Final = frozenset(_SUPERFLUOUS_WORDS.split())
 """Words that say nothing about a work."""
 _GENERATIONS: Final = frozenset(("jr", "sr", "ii", "iii", "iv", "2nd", "3rd", "4th"))
 _PARTICLES: Final = ("non-dropping-particle", "dropping-particle")

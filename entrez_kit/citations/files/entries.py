@@ -1,7 +1,7 @@
 """Records as files for reference managers: what stands before, between and after the entries, and one entry each."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,14 +18,12 @@ class FileStyle:
     """A format that reference managers import.
 
     Args:
-        title: what it is called.
         entry: writes one record.
         head: what a file begins with.
         between: what stands between two entries.
         tail: what a file ends with.
     """
 
-    title: str
     entry: Callable[[Article], str]
     head: str = ""
     between: str = "\n\n"
@@ -38,29 +36,12 @@ def csl_entry(article: Article) -> str:
 
 
 FILES: Final[dict[str, FileStyle]] = {
-    "ris": FileStyle("RIS", ris_record),
-    "bibtex": FileStyle("BibTeX", bibtex_entry),
-    "csl": FileStyle("CSL-JSON", csl_entry, head="[\n", between=",\n", tail="\n]\n"),
-    "nbib": FileStyle("MEDLINE", nbib_record),
+    "ris": FileStyle(ris_record),
+    "bibtex": FileStyle(bibtex_entry),
+    "csl": FileStyle(csl_entry, head="[\n", between=",\n", tail="\n]\n"),
+    "nbib": FileStyle(nbib_record),
 }
 """Formats by the name that ``-f`` takes. Each has its writer in a module of its own."""
-
-
-def file_pieces(style: str, articles: Iterable[Article]) -> Iterator[str]:
-    """Yield the text of a file of records entry by entry, so that memory does not grow with their number.
-
-    Args:
-        style: one of ``FILES``.
-        articles: the records.
-    """
-    kind = FILES[style]
-    yield kind.head
-    some = False
-    for article in articles:
-        yield (kind.between if some else "") + kind.entry(article)
-        some = True
-    if some or kind.head:
-        yield kind.tail
 
 
 def file_text(style: str, articles: Iterable[Article]) -> str:
@@ -70,4 +51,6 @@ def file_text(style: str, articles: Iterable[Article]) -> str:
         style: one of ``FILES``.
         articles: the records.
     """
-    return "".join(file_pieces(style, articles))
+    kind = FILES[style]
+    entries = kind.between.join(map(kind.entry, articles))
+    return f"{kind.head}{entries}{kind.tail}" if entries or kind.head else ""

@@ -42,12 +42,10 @@ _ARXIV: Final = re.compile(r"10\.48550/arxiv\.(\S+)", re.IGNORECASE)
 Fields = Iterator[tuple[str, str]]
 
 
-def bibtex_entry(article: Article, key: str | None = None) -> str:
+def bibtex_entry(article: Article) -> str:
     """Return a record as one BibTeX entry, without a line end after it.
 
-    Args:
-        article: the record.
-        key: the citation key; pmid and the PMID unless given, so that a key never changes with the file it is in.
+    Its key is made of its PMID, so that it never changes with the file it is in.
     """
     item = csl_item(article)
     kind = _TYPES[item["type"]]
@@ -56,7 +54,7 @@ def bibtex_entry(article: Article, key: str | None = None) -> str:
         for name, value in (*_people(item), *_place(item, kind), *_date(item), *_rest(article, item))
         if value not in ("", "{}", "{{}}")
     ]
-    return "\n".join([f"@{kind}{{{key or default_key(article)},", *fields, "}"])
+    return "\n".join([f"@{kind}{{{default_key(article)},", *fields, "}"])
 
 
 def default_key(article: Article) -> str:

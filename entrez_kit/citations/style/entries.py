@@ -21,7 +21,6 @@ from entrez_kit.citations.style.adaptation import (
 from entrez_kit.citations.style.names import SPECIFIED
 from entrez_kit.citations.style.preparation import GROUP, HYPHEN, Wants, prepared, standing_note
 from entrez_kit.citations.style.processor import Entry, Run, format_entries
-from entrez_kit.errors import InvalidInput
 
 Markup = Literal["plain", "markdown", "html"]
 
@@ -127,18 +126,9 @@ def format_citations(items: Iterable[Item], style: str, markup: Markup = "plain"
     """Return an entry of a reference list for each item, in their order.
 
     Raises:
-        InvalidInput: there is no such style.
         NotConfigured: the citation processor or the styles are not installed.
     """
-    name = SPECIFIED.get(style, style)
-    if name not in STYLES:
-        raise InvalidInput(
-            f"There is no citation style {style}.",
-            invalid_input=f"style={style}",
-            recovery_hint=f"Styles are: {', '.join(STYLES)}.",
-            details={"reason": "unknown_style"},
-        )
-    chosen = STYLES[name]
+    chosen = STYLES[SPECIFIED.get(style, style)]
     xml = adapted(chosen.csl, *chosen.changes)
     given = list(items)
     texts: list[str] = []
@@ -163,16 +153,16 @@ def _mended(entry: Entry) -> Entry:
     The translation of a title follows its quotation marks (Chicago, MLA), as does its language. A group among persons
     follows a semicolon (ICMJE, sample 3; AMA).
     """
-    return tuple(Run(_mended_text(run.text), run.kinds) for run in entry)
 
+    def mended(text: str) -> str:
+        text = _IN_LANGUAGE.sub(lambda match: f"“{match[1]}{match[2] or '.'}” [{match[3]}]", text)
+        text = _TRANSLATION.sub(r"“\1” \2\3", text)
+        text = _ENDS_QUOTED.sub(r"\1.’”", text)
+        for before, after in _RESTORED:
+            text = text.replace(before, after)
+        return text
 
-def _mended_text(text: str) -> str:
-    text = _IN_LANGUAGE.sub(lambda match: f"“{match[1]}{match[2] or '.'}” [{match[3]}]", text)
-    text = _TRANSLATION.sub(r"“\1” \2\3", text)
-    text = _ENDS_QUOTED.sub(r"\1.’”", text)
-    for before, after in _RESTORED:
-        text = text.replace(before, after)
-    return text
+    return tuple(Run(mended(run.text), run.kinds) for run in entry)
 
 
 def _noticed(entry: Entry, item: Item) -> Entry:
@@ -185,22 +175,17 @@ def _noticed(entry: Entry, item: Item) -> Entry:
 
 
 _MARKS: Final = {
-    "markdown": {"italic": ("*", "*"), "bold": ("**", "**"), "sup": ("<sup>", "</sup>"), "sub": ("<sub>", "</sub>")},
-    "html": {
-        "italic": ("<i>", "</i>"),
-        "bold": ("<b>", "</b>"),
-        "sup": ("<sup>", "</sup>"),
-        "sub": ("<sub>", "</sub>"),
-    },
+    "markdown": {"italic": ("*", "*"), "bold": ("**", "**")},
+    "html": {"italic": ("<i>", "</i>"), "bold": ("<b>", "</b>")},
 }
+"""Where they are not the name of what they mark: <sup>, <sub>."""
 _SPECIAL: Final = re.compile(r"[\\`*_\[\]<>]")
 
 
 def written(entry: Entry, markup: Markup) -> str:
-    """Write an entry as plain text, Markdown or HTML."""
-    if markup == "plain":
-        return tidied("".join(run.text for run in entry))
-    return tidied("".join(_marked(run, markup) for run in entry))
+    """Write an entry as plain text, Markdown or HTML, typographic spaces as plain ones."""
+    texts = (run.text if markup == "plain" else _marked(run, markup) for run in entry)
+    return " ".join("".join(texts).split())
 
 
 def _marked(run: Run, markup: Markup) -> str:
@@ -213,11 +198,6 @@ def _marked(run: Run, markup: Markup) -> str:
         return text
     before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
     for kind in sorted(run.kinds):
-        opening, closing = _MARKS[markup][kind]
+        opening, closing = _MARKS[markup].get(kind, (f"<{kind}>", f"</{kind}>"))
         inner = f"{opening}{inner}{closing}"
     return f"{before}{inner}{after}"
-
-
-def tidied(text: str) -> str:
-    """Make typographic spaces plain ones; terminals and files keep lines as they are."""
-    return " ".join(text.split())

@@ -17,6 +17,8 @@ from entrez_kit.pubmed.models import LANGUAGES
 from entrez_kit.pubmed.standing import WORDS
 
 Titles = Literal["as_is", "chicago", "mla", "apa", "ama"]
+_SMALL: Final = {"chicago": SHORT, "mla": PREPOSITIONS, "ama": SHORTEST}
+"""Words that stay small in headlines."""
 Language = Literal["none", "after_pages", "in_title", "after_title"]
 
 GROUP: Final = ("\u2063", "\u2064")
@@ -29,18 +31,7 @@ NAMED: Final = 3
 """AMA names up to six people, and three of more (3.7)."""
 OTHERS: Final[Name] = {"literal": "et al"}
 
-_UNUSED: Final = (
-    "abstract",
-    "keyword",
-    "note",
-    "source",
-    "language",
-    "medium",
-    "ISSN",
-    "species",
-    "custom",
-    "categories",
-)
+_UNUSED: Final = frozenset(("abstract", "keyword", "note", "source", "language", "medium", "ISSN", "species"))
 """Fields that a style would print beside the citation proper, or that nothing prints."""
 _SUPPLEMENT: Final = re.compile(r"(?<![a-z])suppl(?:ement)?(?![a-z])", re.IGNORECASE)
 _PART: Final = re.compile(r"\bpt\b\.?\s*(?=\w+$)|\bpt\.?(?=[0-9]+$)", re.IGNORECASE)
@@ -127,7 +118,9 @@ def prepared(item: Item, wants: Wants) -> Item:
     ready = {name: value for name, value in item.items() if name not in _UNUSED}
     if not str(ready.get("URL", "")).startswith(BOOKSHELF):
         ready.pop("URL", None)  # PubMed's page is not where a journal's article is
-    _roles(ready)
+    # The authors of a book stand beside those of a chapter only where nobody edited it.
+    if ready.get("editor") or ready.get("container-author") == ready.get("author"):
+        ready.pop("container-author", None)
     _titles(ready, item, wants)
     _names(ready, wants)
     _issue(ready, wants)
@@ -152,12 +145,6 @@ def prepared(item: Item, wants: Wants) -> Item:
         if bracket and rest.endswith(")") and rest.count(")") == 1:
             ready["publisher-place"] = place.rstrip()
     return ready
-
-
-def _roles(item: Item) -> None:
-    """Name the authors of a book beside those of a chapter only where nobody edited it."""
-    if item.get("editor") or item.get("container-author") == item.get("author"):
-        item.pop("container-author", None)
 
 
 # titles
@@ -187,12 +174,8 @@ def _titles(ready: Item, item: Item, wants: Wants) -> None:
 
 
 def _cased(title: str, titles: Titles, names: list[str]) -> str:
-    if titles == "chicago":
-        return headline(title, SHORT, names)
-    if titles == "mla":
-        return headline(title, PREPOSITIONS, names)
-    if titles == "ama":
-        return headline(title, SHORTEST, names)
+    if titles in _SMALL:
+        return headline(title, _SMALL[titles], names)
     return subtitle_capitals(title) if titles == "apa" else title
 
 
@@ -265,17 +248,13 @@ def _name(name: Name, wants: Wants, *, several: bool) -> Name:
             # NLM's are not always those of the given names: it passes over "de", and took two once
             ready["given"] = divided_initials(initials) or spaced_initials(given)
         elif wants.initials:
-            ready["given"] = _HYPHENATED.sub(_raised, given)
+            ready["given"] = _HYPHENATED.sub(lambda match: match[0].upper(), given)
     if "suffix" in ready and (wants.nlm_names or wants.bare_suffixes):
         suffix = ready.pop("suffix").rstrip(".")
         suffix = _SUFFIXES.get(suffix, suffix) if wants.ordinal_suffixes else suffix
         # what CSL calls a dropping particle stands where these styles have a suffix
         ready["dropping-particle" if wants.bare_suffixes else "suffix"] = suffix
     return ready
-
-
-def _raised(match: re.Match[str]) -> str:
-    return match[0].upper()
 
 
 # place in the journal

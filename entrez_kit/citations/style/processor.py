@@ -8,8 +8,10 @@ import json
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from entrez_kit.citations.pandoc import run_pandoc
 
@@ -21,8 +23,6 @@ _MASKS: Final = {ord(mark): 0xFDD0 + number for number, mark in enumerate("<â€˜â
 _TAGS: Final = {ord("<"): _MASKS[ord("<")]}
 _UNMASKED: Final = {mask: mark for mark, mask in _MASKS.items()}
 """Code points that no text may hold stand for marks while pandoc is at work."""
-
-Kind = Literal["italic", "bold", "sup", "sub"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +48,13 @@ def format_entries(items: Sequence[dict[str, Any]], style: bytes) -> list[Entry]
     """
     numbered = [{**_masked(item), "id": f"i{number}"} for number, item in enumerate(items)]
     document = _run(numbered, style)
-    entries: dict[str, Entry] = {}
-    for block in _divisions(document["blocks"]):
-        identifier = block["c"][0][0].removeprefix("ref-")
-        joined: list[Run] = []
-        for run in _runs(block["c"][1], frozenset()):
-            if joined and joined[-1].kinds == run.kinds:
-                joined[-1] = Run(joined[-1].text + run.text, run.kinds)
-            else:
-                joined.append(run)
-        entries[identifier] = tuple(joined)
+    entries = {
+        block["c"][0][0].removeprefix("ref-"): tuple(
+            Run("".join(run.text for run in runs), kinds)
+            for kinds, runs in groupby(_runs(block["c"][1], frozenset()), key=attrgetter("kinds"))
+        )
+        for block in _divisions(document["blocks"])
+    }
     return [entries.get(item["id"], ()) for item in numbered]
 
 

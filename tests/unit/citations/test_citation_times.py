@@ -14,6 +14,7 @@ from entrez_kit.citations.files.write_ris import ris_record
 from entrez_kit.citations.style import casing, preparation
 from entrez_kit.citations.style import entries as styles
 from entrez_kit.citations.style.entries import STYLES
+from entrez_kit.citations.style.processor import Run
 from entrez_kit.pubmed import pages
 from entrez_kit.pubmed.models import Article
 
@@ -78,7 +79,7 @@ def test_each_step_of_a_citation_takes_any_text_in_time(piece: str) -> None:
     for style in STYLES.values():
         preparation.prepared(item, style.wants)
     preparation.standing_note({"note": f"[Retracted: {text}"})
-    styles._mended_text(f"“{text}”")
+    styles._mended((Run(f"“{text}”"),))
     titles.journal_title(text)
     titles.article_title(text, f"{text}b")
     casing.taxa([text])
