@@ -8,10 +8,10 @@ from pydantic import Field
 
 from entrez_kit.batches import Pulse, in_batches
 from entrez_kit.databases.names import DatabaseName, check_database
-from entrez_kit.databases.summary import IdOutcome, LookUp, look_up, missing_ids
+from entrez_kit.databases.summary import IdOutcome, LookUp, OfIds, look_up, missing_ids
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warn, sparse
-from entrez_kit.operation import InParts, Operation
+from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.wording import listed
 
@@ -62,15 +62,13 @@ class FetchedRecord(NamedTuple):
     content: str
 
 
-class FetchedRecords(InParts[str, FetchedRecord]):
-    """What becomes of each id, in order; what they bring is one text when it is put together."""
-
-    PART = 1_000
+class FetchedRecords(OfIds[FetchedRecord]):
+    """The record of each id, or why there is none; what they bring is one text when it is put together."""
 
     def __init__(self, services: Services, request: EntrezFetchRequest) -> None:
-        super().__init__(services, request.ids)
+        super().__init__(services, request.db, request.ids)
         self._request = request
-        self._summaries, self._records = (Pulse(patient=len(request.ids) > BATCH) for _ in range(2))
+        self._records = Pulse(patient=len(request.ids) > BATCH)
         self._fetched: set[str] = set()
         self._unchecked: list[str] = []
 
@@ -129,18 +127,11 @@ class FetchedRecords(InParts[str, FetchedRecord]):
             else:
                 yield FetchedRecord(known.outcome(given), "")
 
-    def _outcome(self, item: FetchedRecord) -> IdOutcome:
-        return item.outcome
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Report ids without a record."""
-        return missing_ids(self._request.db, self.missing, self.found)
-
     def _existing(self, ids: Sequence[str]) -> LookUp:
         """Ask which ids exist; where ESummary gives no verdict, as for a database without summaries, all may."""
         db = self._request.db
         try:
-            return look_up(self._services, db, ids, pulse=self._summaries)
+            return look_up(self._services, db, ids, pulse=self._pulse)
         except InvalidInput as exc:
             unknown = LookUp(db, LookUp.read(db, ids))
             unknown.failed = {given: exc for given, uid in unknown.uids.items() if uid is not None}

@@ -12,6 +12,7 @@ from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import XmlShape, notice
 from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
+from entrez_kit.transport.call import Reply
 
 FIELD_FLAGS: Final = {
     "IsDate": "is_date",
@@ -142,7 +143,7 @@ def entrez_info(services: Services, request: InfoRequest) -> InfoResult:
         return InfoResult(databases=names, term=request.term, counts=counts, counts_source=source)
     try:
         check_database(services, request.db)
-        info, _ = describe_database(services, request.db)
+        info = describe_database(services, request.db).value
     except InvalidInput as exc:
         raise EntityNotFound(
             exc.message, invalid_input=f"db={request.db}", recovery_hint=LIST_HINT, details={"reason": "not_found"}
@@ -153,8 +154,8 @@ def entrez_info(services: Services, request: InfoRequest) -> InfoResult:
     return InfoResult(database=info, term=request.term, counts=[counted], counts_source="esearch")
 
 
-def describe_database(services: Services, name: str) -> tuple[DatabaseInfo, str]:
-    """Ask EInfo about one database; return what it says and the address that was asked.
+def describe_database(services: Services, name: str) -> Reply[DatabaseInfo]:
+    """Ask EInfo about one database.
 
     Raises:
         InvalidInput: there is no such database.
@@ -168,8 +169,7 @@ def describe_database(services: Services, name: str) -> tuple[DatabaseInfo, str]
             raise malformed("einfo", f"a description of {told.name} where that of {name} was due")
         return told
 
-    reply = services.eutils.einfo(db=name, read=read)
-    return reply.value, reply.url
+    return services.eutils.einfo(db=name, read=read)
 
 
 def _counts(services: Services, term: str, names: list[str]) -> tuple[list[TermCount], str]:

@@ -243,7 +243,7 @@ def _links_of(content: bytes, request: LinkRequest, batch: list[str]) -> dict[st
 def _no_such_links(services: Services, request: LinkRequest) -> list[Warn]:
     """Say so where no record has links because NCBI has none of the kind."""
     try:
-        info, _ = describe_database(services, request.source)
+        info = describe_database(services, request.source).value
     except EntrezKitError:
         return []
     names = [link.name for link in info.links if link.db_to == request.target]

@@ -10,7 +10,7 @@ from entrez_kit.batches import Pulse, in_batches
 from entrez_kit.databases.names import DatabaseName, check_database, read_uid
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Warned, sparse
-from entrez_kit.operation import InParts, Operation, shortfall_of
+from entrez_kit.operation import InParts, Item, Operation, shortfall_of
 from entrez_kit.services import Services
 from entrez_kit.wording import NextCall, Wording, listed
 
@@ -79,6 +79,25 @@ def missing_ids(db: str, outcomes: Iterable[IdOutcome], found: int) -> EntrezKit
     )
 
 
+class OfIds(InParts[str, Item]):
+    """What becomes of each id of a database, in order; many are asked for in parts."""
+
+    PART = 1_000
+
+    def __init__(self, services: Services, db: str, ids: Sequence[str]) -> None:
+        super().__init__(services, ids)
+        self._db = db
+        self._pulse = Pulse(patient=len(ids) > BATCH)
+
+    def _outcome(self, item: Any) -> IdOutcome:
+        outcome: IdOutcome = item.outcome
+        return outcome
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report ids without a record."""
+        return missing_ids(self._db, self.missing, self.found)
+
+
 class SummaryOutcome(NamedTuple):
     """What became of one id, and the database's document about it where there is one."""
 
@@ -86,15 +105,8 @@ class SummaryOutcome(NamedTuple):
     document: dict[str, Any] | None
 
 
-class DocumentSummaries(InParts[str, SummaryOutcome]):
-    """What becomes of each id, in order; many are summarised in parts."""
-
-    PART = 1_000
-
-    def __init__(self, services: Services, request: SummaryRequest) -> None:
-        super().__init__(services, request.ids)
-        self._db = request.db
-        self._pulse = Pulse(patient=len(request.ids) > BATCH)
+class DocumentSummaries(OfIds[SummaryOutcome]):
+    """The summary of each id, or why there is none."""
 
     def _part(self, start: int, inputs: Sequence[str]) -> Iterator[SummaryOutcome]:
         if not start:
@@ -103,13 +115,6 @@ class DocumentSummaries(InParts[str, SummaryOutcome]):
         self.error = self.error or next(iter(known.failed.values()), None)
         for given in inputs:
             yield SummaryOutcome(known.outcome(given), known.documents.get(given))
-
-    def _outcome(self, item: SummaryOutcome) -> IdOutcome:
-        return item.outcome
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Report ids without a summary."""
-        return missing_ids(self._db, self.missing, self.found)
 
 
 def entrez_summary(services: Services, request: SummaryRequest) -> DocumentSummaries:
@@ -125,7 +130,7 @@ def entrez_summary(services: Services, request: SummaryRequest) -> DocumentSumma
 
     Source: ESummary 2.0, JSON.
     """
-    return DocumentSummaries(services, request)
+    return DocumentSummaries(services, request.db, request.ids)
 
 
 def result_of(request: SummaryRequest, items: DocumentSummaries) -> SummaryResult:

@@ -19,7 +19,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from entrez_kit.doctor.report import Finding, Notes, Said
 from entrez_kit.errors import NotConfigured
-from entrez_kit.transport.download.addresses import in_time
+from entrez_kit.transport.in_flight import in_background
 from entrez_kit.transport.policy import is_loopback
 
 Resolver = Callable[[str, int], Sequence[str]]
@@ -254,7 +254,7 @@ def bounded(function: Callable[[], Answer], seconds: float, connection: socket.s
         connection: shut down when time is up, so that the call ends.
     """
     try:
-        return in_time(function, seconds)
+        return in_background(function)(max(0.0, seconds))
     except TimeoutError:
         if connection is not None:
             shut_down(connection)

@@ -11,9 +11,6 @@ from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import XmlShape, notice
 from entrez_kit.services.xml_reply import text_of, whole_number
 
-BATCH: Final = 100
-"""Ids per request; a page is never larger."""
-
 _SEPARATOR: Final = re.compile(r"(?<!\s)\s*+[|]\s*+")
 
 
@@ -93,18 +90,17 @@ def _summary(uid: str, document: Any) -> GeneSummary | None:
 
 
 def summaries_of(services: Services, numbers: list[str]) -> dict[str, GeneSummary]:
-    """Return the summaries NCBI has of these genes, by id.
+    """Return the summaries NCBI has of these genes, as many as a page has, by id.
 
     Raises:
         UpstreamError: NCBI did not answer, or not with summaries.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
     """
-    found: dict[str, GeneSummary] = {}
-    for start in range(0, len(numbers), BATCH):
-        try:
-            batch = numbers[start : start + BATCH]
-            reply = services.eutils.esummary(db="gene", ids=batch, version="2.0", read=parse_summaries)
-        except EntityNotFound:  # none of this batch exists
-            continue
-        found |= reply.value[0]
-    return found
+    try:
+        return (
+            services.eutils.esummary(db="gene", ids=numbers, version="2.0", read=parse_summaries).value[0]
+            if numbers
+            else {}
+        )
+    except EntityNotFound:  # none of them exists
+        return {}

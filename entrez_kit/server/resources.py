@@ -241,7 +241,8 @@ def database_stats(services: ServerServices, name: str) -> dict[str, Any]:
     try:
         if not name.strip():  # without a name EInfo lists all databases
             raise InvalidInput("no name")
-        info, url = describe_database(services, name)
+        told = describe_database(services, name)
+        info = told.value
     except InvalidInput:
         raise EntityNotFound(
             f"There is no Entrez database {name[:100]!r}.",
@@ -261,7 +262,7 @@ def database_stats(services: ServerServices, name: str) -> dict[str, Any]:
         "last_update": _iso_date(info.last_update),
         "available_search_fields": [{name: getattr(field, name) for name in OF_FIELDS} for field in info.fields],
         "available_link_names": [{name: getattr(link, name) for name in OF_LINKS} for link in info.links],
-        "einfo_url": url,
+        "einfo_url": told.url,
     }
 
 

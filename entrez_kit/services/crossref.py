@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
 
-from entrez_kit.errors import UpstreamError
 from entrez_kit.services.client import ServiceClient
 from entrez_kit.services.known_shapes import JsonShape, anything, notice, texts
+from entrez_kit.services.xml_reply import malformed
 from entrez_kit.transport.call import Expect, Reply
 from entrez_kit.transport.policy import TTL
 
@@ -103,7 +103,7 @@ def _read_work(doi: str, content: bytes) -> Message:
     message = json.loads(content).get("message")
     told = message.get("DOI") if isinstance(message, dict) else None
     if not isinstance(told, str) or told.lower() != doi.lower():
-        raise _invalid(f"its record is about {str(told)[:100]!r} and not about {doi[:100]!r}")
+        raise malformed("crossref_work", f"it is about {str(told)[:100]!r} and not about {doi[:100]!r}")
     notice(WORK, content)
     return message  # type: ignore[no-any-return]  # what has a DOI is a mapping
 
@@ -113,12 +113,8 @@ def _read_list(content: bytes) -> list[Message]:
     items = message.get("items") if isinstance(message, dict) else None
     total = message.get("total-results") if isinstance(message, dict) else None
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        raise _invalid("it has no list of records")
+        raise malformed("crossref_works", "no list of records")
     if total != len(items):
-        raise _invalid(f"it counts {total!r} records and lists {len(items)}")
+        raise malformed("crossref_works", f"it counts {total!r} records and lists {len(items)}")
     notice(UPDATES, content)
     return items
-
-
-def _invalid(problem: str) -> UpstreamError:
-    return UpstreamError(f"Crossref's reply is not usable: {problem}.", details={"reason": "invalid_response"})

@@ -98,14 +98,13 @@ class EuropePMC(ServiceClient):
                 ttl=TTL["europepmc_search"],
             )
         except UpstreamError as exc:
-            error = _unexplained(exc, cursor_mark, sort)
+            raise _unexplained(exc, cursor_mark, sort) from None
         except EntityNotFound as exc:
-            error = UpstreamError(
+            raise UpstreamError(
                 "There is no Europe PMC search at the address in EUROPEPMC_URL.",
                 recovery_hint=BASE_ADDRESS,
                 details={**exc.details, "reason": "no_such_address"},
-            )
-        raise error
+            ) from None
 
     def full_text_xml(self, pmcid: str) -> Reply:
         """Return the full text of an article as JATS XML.
@@ -126,13 +125,12 @@ class EuropePMC(ServiceClient):
         try:
             return self._send("fullTextXML", f"{wanted}/fullTextXML", expect, ttl=TTL["europepmc_fulltext"])
         except EntityNotFound as exc:
-            details = {**exc.details, "reason": "no_full_text"}
-        raise EntityNotFound(
-            f"Europe PMC has no full text of {wanted}.",
-            invalid_input=wanted,
-            recovery_hint="Europe PMC gives out the full text of open-access articles only; try the publisher.",
-            details=details,
-        )
+            raise EntityNotFound(
+                f"Europe PMC has no full text of {wanted}.",
+                invalid_input=wanted,
+                recovery_hint="Europe PMC gives out the full text of open-access articles only; try the publisher.",
+                details={**exc.details, "reason": "no_full_text"},
+            ) from None
 
     def linked(
         self,

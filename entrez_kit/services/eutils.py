@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, Final, Literal
 from urllib.parse import parse_qsl
 
-from entrez_kit.errors import EntityNotFound, EntrezKitError, UpstreamError
+from entrez_kit.errors import EntityNotFound, UpstreamError
 from entrez_kit.services.client import senseless
 from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
 from entrez_kit.services.xml_reply import EPostReply, ESpellReply, malformed, parse_epost, parse_espell
@@ -378,23 +378,20 @@ class EUtils:
         )
         try:
             return self._transport.send(call)
-        except EntityNotFound as exc:
-            error: EntrezKitError = exc
         except UpstreamError as exc:
             if exc.reason != "incomplete" or not short:
                 raise
             content, value = short[-1]
             return Reply(content, value, self._transport.shown(call), method, False, 200, exc.details["attempts"])
-        ids = list(asked.get("id") or ())
-        if not ids or not all(map(_is_uid, ids)):
-            raise error
-        database = str(asked.get("dbfrom") or asked.get("db"))
-        if len(self.known_uids(database, ids)) == len(set(ids)):
-            error = UpstreamError(
-                f"{error.message.rstrip('.')}. A search of {database} finds all of them.",
-                details={**error.details, "reason": "contradiction"},
-            )
-        raise error
+        except EntityNotFound as exc:
+            ids = asked.get("id") or []
+            database = str(asked.get("dbfrom") or asked.get("db"))
+            if not ids or not all(map(_is_uid, ids)) or len(self.known_uids(database, ids)) < len(set(ids)):
+                raise
+            raise UpstreamError(
+                f"{exc.message.rstrip('.')}. A search of {database} finds all of them.",
+                details={**exc.details, "reason": "contradiction"},
+            ) from None
 
     def known_uids(self, db: str, ids: Sequence[str]) -> set[str]:
         """Tell which UIDs a database has, by searching for them: the second opinion on "no such record".

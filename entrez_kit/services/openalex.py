@@ -5,9 +5,9 @@ from functools import partial
 from typing import Final
 from urllib.parse import quote
 
-from entrez_kit.errors import UpstreamError
 from entrez_kit.services.client import ServiceClient
 from entrez_kit.services.known_shapes import JsonShape, notice, texts
+from entrez_kit.services.xml_reply import malformed
 from entrez_kit.transport.call import Expect, Reply
 from entrez_kit.transport.policy import TTL
 
@@ -44,7 +44,7 @@ def _read(doi: str, content: bytes) -> bool:
     told = str(document.get("doi") or "").lower().removeprefix("https://doi.org/")
     retracted = document.get("is_retracted")
     if told != doi.lower() or not isinstance(retracted, bool):
-        problem = f"is about {told[:100]!r} and not about {doi[:100]!r}, or does not say how it stands"
-        raise UpstreamError(f"OpenAlex's reply {problem}.", details={"reason": "invalid_response"})
+        problem = f"it is about {told[:100]!r} and not about {doi[:100]!r}, or does not say how it stands"
+        raise malformed("openalex_work", problem)
     notice(WORK, content)
     return retracted

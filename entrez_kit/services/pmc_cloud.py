@@ -87,15 +87,14 @@ class PmcOpenData(ServiceClient):
         """
         wanted = _normal(pmcid)
         params = (("list-type", "2"), ("prefix", f"{wanted}."), ("delimiter", "/"))
-        reply: Reply[bytes] | None = None
-        with suppress(EntityNotFound):  # of a list, that says that there is no bucket
+        try:
             reply = self._send("list", "", Expect("xml", frozenset({"ListBucketResult"})), params=params, ttl=DAY)
-        if reply is None:
+        except EntityNotFound as exc:
             raise UpstreamError(
                 "There is no bucket at the address in ENTREZ_KIT_PMC_OA_URL",
                 recovery_hint=BASE_ADDRESS,
-                details={"reason": "no_such_address", "service": "pmc_oa", "endpoint": "list"},
-            )
+                details={**exc.details, "reason": "no_such_address"},
+            ) from None
         notice(LISTING, reply.content)
         pattern = rf"<(?:Prefix|Key)>\s*{wanted}\.([0-9]{{1,4}})/".encode()
         versions = sorted({int(found) for found in re.findall(pattern, reply.content)})

@@ -8,9 +8,10 @@ from functools import partial
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
-from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
+from entrez_kit.errors import EntityNotFound, InvalidInput, NotConfigured
 from entrez_kit.services.client import ServiceClient
 from entrez_kit.services.known_shapes import JsonShape, notice, texts
+from entrez_kit.services.xml_reply import malformed
 from entrez_kit.transport.call import Expect, Reply
 from entrez_kit.transport.policy import TTL
 
@@ -85,36 +86,30 @@ class Unpaywall(ServiceClient):
         expect = Expect("json", keys, read=partial(_read, wanted))
         # The sandbox of a demo names pages at its own port, which is another one in every run.
         ttl = None if self._settings.demo else TTL["unpaywall"]
-        error: EntrezKitError
         try:
             return self._send("unpaywall", quote(wanted.lower(), safe="/:()"), expect, ttl=ttl)
         except EntityNotFound as exc:
-            error = EntityNotFound(
+            raise EntityNotFound(
                 f"{UNKNOWN_DOI}: {wanted}",
                 invalid_input=wanted,
                 recovery_hint="Check the DOI; Unpaywall knows those that Crossref registers.",
                 details=exc.details,
-            )
+            ) from None
         except InvalidInput as exc:
-            is_about_email = re.search(r"e-?mail|\[hidden\]", exc.message, re.IGNORECASE)
-            error = _bad_email(exc) if is_about_email else _invalid_doi(doi, exc.details)
-        raise error
+            if not re.search(r"e-?mail|\[hidden\]", exc.message, re.IGNORECASE):
+                raise _invalid_doi(doi, exc.details) from None
+            raise NotConfigured(
+                "Unpaywall does not accept the address in UNPAYWALL_EMAIL",
+                recovery_hint="Set UNPAYWALL_EMAIL to an e-mail address of your own; examples are refused.",
+                details={**exc.details, "reason": "bad_email", "setting": "unpaywall_email"},
+            ) from None
 
 
 def _read(wanted: str, content: bytes) -> "OpenAccess":
     told = read_open_access(content)
     if told.doi.strip().lower() != wanted.lower():
-        problem = f"is about {told.doi[:100]!r} and not about {wanted[:100]!r}"
-        raise UpstreamError(f"Unpaywall's reply {problem}.", details={"reason": "invalid_response"})
+        raise malformed("unpaywall", f"it is about {told.doi[:100]!r} and not about {wanted[:100]!r}")
     return told
-
-
-def _bad_email(error: InvalidInput) -> NotConfigured:
-    return NotConfigured(
-        "Unpaywall does not accept the address in UNPAYWALL_EMAIL",
-        recovery_hint="Set UNPAYWALL_EMAIL to an e-mail address of your own; examples are refused.",
-        details={**error.details, "reason": "bad_email", "setting": "unpaywall_email"},
-    )
 
 
 def _invalid_doi(doi: str, details: Mapping[str, Any] | None = None) -> InvalidInput:
@@ -159,7 +154,7 @@ def read_open_access(content: bytes) -> OpenAccess:
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict) or not isinstance(document.get("doi"), str):
-        raise UpstreamError("Unpaywall's reply is not usable: it names no DOI.", details={"reason": "invalid_response"})
+        raise malformed("unpaywall", "it names no DOI")
     notice(OPEN_ACCESS, content)
     found: dict[tuple[str | None, ...], Location] = {}
     others = document.get("oa_locations")

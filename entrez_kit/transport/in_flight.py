@@ -202,10 +202,11 @@ def all_at_once(calls: Iterable[Callable[[], T]]) -> list[T]:
     return list(_Errand(calls, max(len(calls), 1), paced=False).results())
 
 
-def begun(calls: Iterable[Callable[[], T]]) -> list[Callable[[], T]]:
+def begun(calls: Iterable[Callable[[], T]]) -> list[Callable[..., T]]:
     """Begin calls beside whatever comes next, one after the other as ``in_order`` does.
 
-    Each function returned waits for the result of one; any thread may, and as often as it likes.
+    Each function returned waits for the result of one; any thread may, and as often as it likes. Where it is given
+    seconds, it raises TimeoutError after so many, and the call goes on in its own thread.
     """
 
     def settle(call: Callable[[], T], result: "Future[T]") -> None:
@@ -222,7 +223,7 @@ def begun(calls: Iterable[Callable[[], T]]) -> list[Callable[[], T]]:
     return [result.result for result in results]
 
 
-def in_background(call: Callable[[], T]) -> Callable[[], T]:
+def in_background(call: Callable[[], T]) -> Callable[..., T]:
     """Begin a call beside whatever comes next; the function returned waits for its result."""
     return begun([call])[0]
 

@@ -20,10 +20,9 @@ import threading
 import time
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from math import ceil, inf
 from pathlib import Path
 from typing import Final
@@ -116,7 +115,10 @@ class RateLimiter:
         """
         book = self._book
         with book.turn(self._slot_ms, deadline):
-            book.last_slot_ms = again_ms = book.update(partial(self._reserve, deadline=deadline))
+            with book.opened() as page:
+                state, again_ms = self._reserve(page.state, page.now_ms, deadline=deadline)
+                page.save(state)
+            book.last_slot_ms = again_ms
             while again_ms:
                 _sleep_until(again_ms)
                 with book.opened() as page:
@@ -202,9 +204,6 @@ class _State:
         return json.dumps(record, separators=(",", ":")).encode("ascii") + b"\n"
 
 
-_Step = Callable[[_State, int], tuple[_State, int]]
-
-
 class _Book:
     """The state behind all limiters of this process that name the same file, and the queue of its threads.
 
@@ -253,17 +252,11 @@ class _Book:
                 if self._queue:
                     self._queue[0].set()
 
-    def update(self, step: _Step) -> int:
-        """Apply a step to the state while nobody else can, and return its result."""
-        with self.opened() as page:
-            changed, result = step(page.state, page.now_ms)
-            page.save(changed)
-            return result
-
     def check(self) -> str | None:
         """Try the file now and return what is wrong with it, if anything is."""
         self._alone_until_ms = 0
-        self.update(lambda state, _: (state, 0))
+        with self.opened() as page:
+            page.save(page.state)
         return self._file_problem
 
     @contextmanager

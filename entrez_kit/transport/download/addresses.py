@@ -7,19 +7,18 @@ differently the second time gains nothing. One forbidden address among several s
 import ipaddress
 import re
 import socket
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from typing import Final
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 from entrez_kit.settings import Settings
+from entrez_kit.transport.in_flight import in_background
 from entrez_kit.transport.policy import is_loopback
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolver = Callable[[str, int], Sequence[str]]
 Origin = tuple[str, str, int]
-T = TypeVar("T")
 
 PORTS: Final = frozenset({80, 443})
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -277,7 +276,7 @@ class AddressGuard:
         if literal is not None:
             return [str(literal)]
         try:
-            texts = in_time(lambda: self.resolver(place.host, place.port), seconds)
+            texts = in_background(lambda: self.resolver(place.host, place.port))(max(0.0, seconds))
         except TimeoutError:
             raise
         except Exception:  # what a resolver raises may quote the name
@@ -311,28 +310,3 @@ def _read_address(text: str) -> Address:
 def _check_public(address: Address) -> None:
     if not is_public(address):
         raise Refused("forbidden_address", "the host has an address that is not public")
-
-
-def in_time(function: Callable[[], T], seconds: float) -> T:
-    """Return what a function returns, but wait no longer than this: some calls of the system know no time limit.
-
-    Raises:
-        TimeoutError: it has not returned yet; it goes on in its own thread.
-    """
-    results: list[T] = []
-    failures: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            results.append(function())
-        except BaseException as exc:  # it is raised again in the thread that waits
-            failures.append(exc)
-
-    thread = threading.Thread(target=work, daemon=True, name="entrez-kit waits")
-    thread.start()
-    thread.join(max(0.0, seconds))
-    if failures:
-        raise failures[0]
-    if not results:
-        raise TimeoutError("timed out")
-    return results[0]

@@ -52,15 +52,7 @@ _REACH: Final = {
     "tls": "its TLS certificate or connection was refused",
     "timeout": "it did not answer in time",
 }
-_STATUS: Final = {
-    401: "refused",
-    402: "refused",
-    403: "refused",
-    404: "no_such_address",
-    407: "refused",
-    410: "no_such_address",
-    451: "refused",
-}
+_STATUS: Final = dict.fromkeys((401, 402, 403, 407, 451), "refused") | dict.fromkeys((404, 410), "no_such_address")
 
 
 @dataclass(frozen=True, slots=True)

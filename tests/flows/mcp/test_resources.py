@@ -20,6 +20,7 @@ from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.resources import INFO_URI, STATS_URI
+from entrez_kit.transport.call import Reply
 
 EMAIL = "someone@example.org"
 KEY = "canary-key-0123456789abcdef"
@@ -134,8 +135,8 @@ async def test_a_database_with_hundreds_of_links_is_cut_and_says_so(
     services: ServerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     links = [LinkName(name=f"gene_{number}", description="A kind of link", db_to="gene") for number in range(900)]
-    info = DatabaseInfo(name="gene", links=links)
-    monkeypatch.setattr("entrez_kit.databases.info.describe_database", lambda services, name: (info, "https://a.org"))
+    told = Reply(b"", DatabaseInfo(name="gene", links=links), "https://a.org", "GET", False, 200, 1)
+    monkeypatch.setattr("entrez_kit.databases.info.describe_database", lambda services, name: told)
     async with connected(services) as client:
         stats = await read(client, STATS_URI.replace("/pubmed", "/gene"))
 
