@@ -32,6 +32,7 @@ from indexed import index, join, opened
 from invented_vectors import MODEL, PASSAGES, Floats, Invented, index_vectors, put_vectors
 
 from entrez_kit.corpus.search import neighbours, vector_index, vectors
+from entrez_kit.corpus.search.ranking import Candidate
 from entrez_kit.corpus.store.store import Store
 
 WANTED = 60
@@ -135,7 +136,7 @@ def make_graph(path: Path, connection: sqlite3.Connection, queries: list[Floats]
 
 def nearest(
     connection: sqlite3.Connection, query: Floats, corpus: str | None = None, *, walk: bool = True
-) -> list[vectors.Near]:
+) -> list[Candidate]:
     """Ask ours, as a search does: inside a transaction."""
     connection.execute("BEGIN")
     try:

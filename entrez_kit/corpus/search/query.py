@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from entrez_kit.corpus.search.spelling import other_spellings
 from entrez_kit.corpus.search.terms import GREEK, REQUEST_WORDS, STOP_WORDS, listed, stems_of, words_of
 from entrez_kit.markup import on_the_line
 
@@ -151,3 +150,35 @@ def _unique(groups: Sequence[Group]) -> list[Group]:
         if known is None or (group.weight > known.weight and not known.required):
             best[key] = group
     return list(best.values())
+
+
+# British and American spellings -----------------------------------------------------------------------------------
+
+_ROOTS: Final = (
+    ("aemi", "emi"), ("aesth", "esth"), ("aetio", "etio"), ("ageing", "aging"), ("amoeb", "ameb"),
+    ("analogue", "analog"), ("behaviour", "behavior"), ("caec", "cec"), ("caesa", "cesa"), ("catalogue", "catalog"),
+    ("centre", "center"), ("coeli", "celi"), ("colour", "color"), ("dialogue", "dialog"), ("faec", "fec"),
+    ("favour", "favor"), ("fibre", "fiber"), ("foet", "fet"), ("grey", "gray"), ("gynaec", "gynec"),
+    ("haem", "hem"), ("homoeo", "homeo"), ("humour", "humor"), ("labour", "labor"), ("leuc", "leuk"),
+    ("litre", "liter"), ("manoeuv", "maneuv"), ("metre", "meter"), ("mould", "mold"), ("naevus", "nevus"),
+    ("odour", "odor"), ("oedem", "edem"), ("oesoph", "esoph"), ("oestr", "estr"), ("paed", "ped"),
+    ("palaeo", "paleo"), ("pnoea", "pnea"), ("programme", "program"), ("rrhoea", "rrhea"), ("rumour", "rumor"),
+    ("sulph", "sulf"), ("tumour", "tumor"), ("vapour", "vapor"),
+)  # fmt: skip
+"""British first. A pair that makes no word does no harm: only what the index has is looked up."""
+
+_VERB: Final = re.compile(r"(?<=[a-z]{3})([iy])([sz])(e|ed|es|er|ers|ing|ation|ations|able)$")
+_SHORTEST_SPELT: Final = 4
+
+
+def other_spellings(word: str) -> Iterator[str]:
+    """Return how else a normalised word may be written on the other side of the Atlantic, right or wrong."""
+    if len(word) < _SHORTEST_SPELT:
+        return
+    for british, american in _ROOTS:
+        if british in word:
+            yield word.replace(british, american, 1)
+        elif american in word:
+            yield word.replace(american, british, 1)
+    if _VERB.search(word):
+        yield _VERB.sub(lambda found: found[1] + ("z" if found[2] == "s" else "s") + found[3], word)

@@ -155,9 +155,7 @@ def _candidates(services: Services, request: RagSearchRequest, wanted: int) -> t
     with suppress(StoreError):  # where nothing can be written, the search reads what is queued by itself
         services.corpus.index_words(FEW, tracing.step)
     with services.corpus.reading() as connection:
-        by_words = [
-            Candidate(hit.pmid, bm25=hit.bm25) for hit in words.search(connection, query, wanted, corpus=corpus)
-        ]
+        by_words = words.search(connection, query, wanted, corpus=corpus)
     if services.settings.embeddings == "none":
         return by_words, 0
     from entrez_kit.corpus.search.vectors import with_meaning

@@ -5,7 +5,7 @@ of the cosine similarity. ``score`` is the relevance times 1 + quality / 10, or 
 itself.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -28,6 +28,15 @@ class Candidate:
     uuid: str | None = None
     sim: float | None = None
     bm25: float | None = None
+
+
+def together(by_words: Iterable[Candidate], by_meaning: Iterable[Candidate]) -> list[Candidate]:
+    """Return what two legs have found, each record once, under its passage that is nearest in meaning."""
+    found = {candidate.pmid: candidate for candidate in by_words}
+    for near in by_meaning:
+        candidate = found.setdefault(near.pmid, near)
+        candidate.uuid, candidate.sim = near.uuid, near.sim
+    return list(found.values())
 
 
 def rank(

@@ -20,7 +20,7 @@ from entrez_kit import tracing
 from entrez_kit.corpus.embeddings import BATCH, Embedder, embedder_of
 from entrez_kit.corpus.search import index, neighbours, vector_index
 from entrez_kit.corpus.search.quantized import Floats, rounding
-from entrez_kit.corpus.search.ranking import Candidate
+from entrez_kit.corpus.search.ranking import Candidate, together
 from entrez_kit.errors import LocalEmbeddingsError, StoreError
 from entrez_kit.services import Services
 from entrez_kit.settings import Settings
@@ -32,16 +32,10 @@ if TYPE_CHECKING:
 
 LOOKED_UP: Final = 50
 """So many vectors are compared block by block while one is looked up by itself."""
+MOST_CHOSEN: Final = 0.6
+"""To compare a larger share of a block takes as long as to compare all of it."""
 PASSAGES_PER_RECORD: Final = 4
 """So many passages the graph is asked for, to have one of each record that is wanted and some to choose from."""
-
-
-class Near(NamedTuple):
-    """A passage near a query; ``sim`` is the cosine similarity."""
-
-    pmid: int
-    uuid: str
-    sim: float
 
 
 def with_meaning(
@@ -58,22 +52,20 @@ def with_meaning(
     """
     embedder = embedder_of(services.settings, queries=True)
     assert embedder is not None
-    found = {candidate.pmid: candidate for candidate in by_words}
     with suppress(StoreError):  # where nothing can be written, the search reads what is queued by itself
         services.corpus.index_vectors(vector_index.FEW, tracing.step)
     with services.corpus.reading() as connection:
         dim = check_model(connection, embedder.name)
     if dim is None:
-        return list(found.values()), 0  # an empty corpus
+        return [*by_words], 0  # an empty corpus
     vector = next(embedder.matrices([query]))[0]  # outside the transaction: a provider may take its time
     if len(vector) != dim:
         raise _two_models(services.settings, dim, len(vector)) or dimension_changed(embedder.name, dim, len(vector))
     with services.corpus.reading() as connection:
         lacking = missing(connection, embedder.name)
-        for near in nearest(connection, embedder.name, vector, wanted, corpus=corpus, also=list(found)):
-            candidate = found.setdefault(near.pmid, Candidate(near.pmid))
-            candidate.uuid, candidate.sim = near.uuid, near.sim
-    return list(found.values()), lacking
+        also = [candidate.pmid for candidate in by_words]
+        near = nearest(connection, embedder.name, vector, wanted, corpus=corpus, also=also)
+    return together(by_words, near), lacking
 
 
 def check_model(connection: sqlite3.Connection, model: str) -> int | None:
@@ -187,7 +179,7 @@ def nearest(
     *,
     corpus: str | None = None,
     also: Sequence[int] = (),
-) -> list[Near]:
+) -> list[Candidate]:
     """Return the passages nearest to a vector, one a record, best first, and those of the records in ``also``.
 
     Args:
@@ -216,7 +208,7 @@ def _nearest(
     also: Sequence[int],
     *,
     walk: bool = True,
-) -> list[Near]:
+) -> list[Candidate]:
     members = None if corpus is None else index.member_pmids(connection, corpus)
     passages = vector_index.indexed(connection, model)
     share = 1.0 if members is None else min(1.0, len(members) / max(1, index.records(connection)))
@@ -228,7 +220,10 @@ def _nearest(
     if members is not None and share * passages <= (passages / LOOKED_UP if graph is None else asked):
         listed += members.tolist()
     else:
-        among = None if members is None else _Members(members, few=4 * share <= 1)
+        among = None
+        if members is not None:  # by PMID, and no for all that are greater
+            among = np.zeros(int(members.max(initial=0)) + 2, dtype=np.bool_)
+            among[members] = True
         _compare(connection, model, vector, leading, among, graph.block if graph else 0)
         looked_up = _walked(connection, graph, vector, asked, members) if graph else looked_up
     chunks, pmids, sims = _exact(connection, model, vector, leading.passages(), listed, looked_up)
@@ -239,21 +234,7 @@ def _nearest(
     best = best[(np.arange(len(best)) < limit) | np.isin(pmids[best], np.array(also, dtype=np.uint32))]
     wanted = (json.dumps(chunks[best].tolist()),)
     uuids = dict(connection.execute(f"SELECT id, uuid FROM chunks WHERE id {index.LISTED}", wanted))
-    return [Near(int(pmids[place]), uuids[int(chunks[place])], float(sims[place])) for place in best]
-
-
-class _Members:
-    """The records a search is narrowed to; where they are few, no product is made for the others."""
-
-    def __init__(self, pmids: NDArray[np.uint32], *, few: bool) -> None:
-        self.few = few
-        # The system gives memory for those parts only that are written to.
-        self._among = np.zeros(int(pmids.max(initial=0)) + 1, dtype=np.bool_)
-        self._among[pmids] = True
-
-    def have(self, pmids: NDArray[np.uint32]) -> NDArray[np.bool_]:
-        found: NDArray[np.bool_] = self._among[np.minimum(pmids, len(self._among) - 1)] & (pmids < len(self._among))
-        return found
+    return [Candidate(int(pmids[place]), uuids[int(chunks[place])], sim=float(sims[place])) for place in best]
 
 
 def _walked(
@@ -278,23 +259,30 @@ def _compare(
     model: str,
     vector: Floats,
     leading: "_Leading",
-    members: _Members | None,
+    among: NDArray[np.bool_] | None,
     after: int,
 ) -> None:
-    """Compare the query with what is queued, and with all blocks that were written after one."""
+    """Compare the query with what is queued, and with all blocks that were written after one.
+
+    Of a block of which fewer passages may be found no product is made for the others.
+    """
     queued = vector_index.queued_of(connection, model)
     for part in vector_index.vectors_of(connection, model, queued):
-        leading.add(part.chunks, part.pmids, _products(part, vector), 0.0, None, members)
+        allowed = None if among is None else among.take(part.pmids, mode="clip")
+        leading.add(part.chunks, part.pmids, _products(part, vector), 0.0, allowed)
     for block in vector_index.blocks(connection, model, len(vector), after):
-        kept, chunks, pmids = block.kept, block.chunks, block.pmids
-        if queued:
-            fresh = np.isin(chunks, queued, invert=True)
-            kept = fresh if kept is None else kept & fresh
-        if members is None or not members.few:
-            leading.add(chunks, pmids, block.vectors.products(vector), block.vectors.bound, kept, members)
-        elif len(rows := np.flatnonzero(members.have(pmids) if kept is None else members.have(pmids) & kept)):
-            products = block.vectors.products(vector, rows)
-            leading.add(chunks[rows], pmids[rows], products, block.vectors.bound)
+        allowed, chunks, pmids = block.kept, block.chunks, block.pmids
+        for more in (
+            np.isin(chunks, queued, invert=True) if queued else None,
+            None if among is None else among.take(pmids, mode="clip"),
+        ):
+            if more is not None:
+                allowed = more if allowed is None else allowed & more
+        if allowed is None or np.count_nonzero(allowed) > MOST_CHOSEN * len(chunks):
+            leading.add(chunks, pmids, block.vectors.products(vector), block.vectors.bound, allowed)
+        else:
+            rows = np.flatnonzero(allowed)
+            leading.add(chunks[rows], pmids[rows], block.vectors.products(vector, rows), block.vectors.bound, None)
 
 
 class _Passages(NamedTuple):
@@ -324,15 +312,12 @@ class _Leading:
         pmids: NDArray[np.uint32],
         sims: Floats,
         error: float,
-        kept: NDArray[np.bool_] | None = None,
-        members: "_Members | None" = None,
+        allowed: NDArray[np.bool_] | None,
     ) -> None:
-        """Take in those passages that are kept, and of the members."""
+        """Take in those passages that are allowed, where not all are."""
         rows = np.flatnonzero(sims >= self._bar - error)
-        if kept is not None:
-            rows = rows[kept[rows]]
-        if members is not None:
-            rows = rows[members.have(pmids[rows])]
+        if allowed is not None:
+            rows = rows[allowed[rows]]
         errors = np.full(len(rows), error, dtype=np.float32)
         self._parts.append(_Passages(chunks[rows], pmids[rows], sims[rows], errors))
         self._count += len(rows)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from entrez_kit.corpus.search import index
 from entrez_kit.corpus.search.postings import Marks, Postings, build, phrase, sift, weigh
 from entrez_kit.corpus.search.query import LONGEST_QUERY, Group, Phrase, parse
+from entrez_kit.corpus.search.ranking import Candidate
 from entrez_kit.corpus.search.score import DEFAULT, Profile, Statistics
 from entrez_kit.corpus.search.terms import plain, stems_of, words_of
 
@@ -25,13 +26,6 @@ MOST: Final = 0.6
 TINY: Final = 1e-9
 """What sums of floating-point numbers may be off."""
 _NONE: Final = Postings(*(np.empty(0, dtype=np.uint16) for _ in range(3)))
-
-
-class LexicalHit(NamedTuple):
-    """A record found; the higher ``bm25``, the better it matches."""
-
-    pmid: int
-    bm25: float
 
 
 class Occurrences(NamedTuple):
@@ -214,8 +208,8 @@ class Index:
 
 def search(
     connection: sqlite3.Connection, query: str, limit: int, *, corpus: str | None = None, profile: Profile = DEFAULT
-) -> list[LexicalHit]:
-    """Return the records that match a query best, the best first, equal ones by PMID.
+) -> list[Candidate]:
+    """Return the records that match a query best with their BM25, the best first, equal ones by PMID.
 
     Args:
         connection: the store's.
@@ -235,7 +229,7 @@ def search(
         raise sqlite3.DatabaseError(f"malformed full-text index: {exc}") from None
 
 
-def _search(searched: Index, query: str, limit: int, corpus: str | None) -> list[LexicalHit]:
+def _search(searched: Index, query: str, limit: int, corpus: str | None) -> list[Candidate]:
     if searched.statistics.records == 0:
         return []
     searched.load(stems_of(words_of(plain(query[:LONGEST_QUERY]))))
@@ -246,7 +240,7 @@ def _search(searched: Index, query: str, limit: int, corpus: str | None) -> list
     leading = _leading(searched, [one for one in asked if one.worth], max(limit, depth), corpus)
     _feed_back(searched, leading[:depth], groups, sum(one.group.weight for one in asked if one.worth))
     leading.sort(key=lambda one: (-one.score, one.pmid))
-    return [LexicalHit(one.pmid, one.score) for one in leading[:limit]]
+    return [Candidate(one.pmid, bm25=one.score) for one in leading[:limit]]
 
 
 class _Asked(NamedTuple):

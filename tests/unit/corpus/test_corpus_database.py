@@ -206,7 +206,7 @@ def test_a_corpus_of_the_version_before_is_taken_over_and_indexed_anew(store: St
         with store.reading() as connection:
             (model, dim), *_ = vector_index.dimensions(connection).items()
             query = np.eye(1, dim, dtype=np.float32)[0]
-            return [(hit.pmid, round(hit.sim, 5)) for hit in vectors.nearest(connection, model, query, 20)]
+            return [(hit.pmid, round(hit.sim or 0, 5)) for hit in vectors.nearest(connection, model, query, 20)]
 
     stored = rows(store, "SELECT pmid, vector FROM vectors AS v JOIN chunks AS c ON c.id = v.chunk_id")
     sims = {pmid: round(float(np.frombuffer(vector, "<f4")[0]), 5) for pmid, vector in stored}

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from entrez_kit.corpus.search import neighbours, vector_index, vectors
 from entrez_kit.corpus.search.quantized import Quantized
-from entrez_kit.corpus.search.vectors import Near
+from entrez_kit.corpus.search.ranking import Candidate
 from entrez_kit.corpus.store.store import Store
 
 pytest.importorskip("usearch", reason="the package usearch is not installed")
@@ -72,12 +72,12 @@ def graph_is_used(store: Store) -> bool:
         return neighbours.graph_of(connection, MODEL, DIM) is not None
 
 
-def nearest(store: Store, query: Floats, corpus: str | None = None) -> list[Near]:
+def nearest(store: Store, query: Floats, corpus: str | None = None) -> list[Candidate]:
     with store.reading() as connection:
         return vectors.nearest(connection, MODEL, query, WANTED, corpus=corpus)
 
 
-def exactly(store: Store, query: Floats, corpus: str | None = None) -> list[Near]:
+def exactly(store: Store, query: Floats, corpus: str | None = None) -> list[Candidate]:
     with store.reading() as connection:
         return vectors._nearest(connection, MODEL, query, WANTED, corpus, [], walk=False)
 

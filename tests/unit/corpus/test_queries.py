@@ -2,8 +2,15 @@
 
 import pytest
 
-from entrez_kit.corpus.search.query import MOST_GROUPS, PART_WEIGHT, REQUEST_WEIGHT, Group, Phrase, parse
-from entrez_kit.corpus.search.spelling import other_spellings
+from entrez_kit.corpus.search.query import (
+    MOST_GROUPS,
+    PART_WEIGHT,
+    REQUEST_WEIGHT,
+    Group,
+    Phrase,
+    other_spellings,
+    parse,
+)
 
 
 def nothing(phrase: Phrase) -> bool:

@@ -11,7 +11,7 @@ from invented_vectors import MODEL, Floats, Invented, index_vectors, put_vectors
 
 from entrez_kit.corpus.search import vector_index, vectors
 from entrez_kit.corpus.search.quantized import Quantized
-from entrez_kit.corpus.search.vectors import Near
+from entrez_kit.corpus.search.ranking import Candidate
 
 DIM = 24
 INVENTED = Invented(DIM, subjects=20)
@@ -33,26 +33,29 @@ def queries(count: int) -> Iterator[Floats]:
         yield from matrix
 
 
-def by_rows(connection: sqlite3.Connection, query: Floats, limit: int, among: set[int] | None = None) -> list[Near]:
+def by_rows(
+    connection: sqlite3.Connection, query: Floats, limit: int, among: set[int] | None = None
+) -> list[Candidate]:
     """Compare every row of every vector."""
-    best: dict[int, Near] = {}
+    best: dict[int, tuple[float, str]] = {}
     for pmid, uuid, vector in connection.execute(
         "SELECT pmid, uuid, vector FROM chunks JOIN vectors ON vectors.chunk_id = id WHERE model = ? ORDER BY id",
         (MODEL,),
     ):
-        near = Near(pmid, uuid, float(np.frombuffer(vector, "<f4") @ query))
-        if (among is None or pmid in among) and (pmid not in best or near.sim > best[pmid].sim):
-            best[pmid] = near
-    return sorted(best.values(), key=lambda near: (-near.sim, near.pmid))[:limit]
+        sim = float(np.frombuffer(vector, "<f4") @ query)
+        if (among is None or pmid in among) and (pmid not in best or sim > best[pmid][0]):
+            best[pmid] = sim, uuid
+    order = sorted(best, key=lambda pmid: (-best[pmid][0], pmid))[:limit]
+    return [Candidate(pmid, best[pmid][1], sim=best[pmid][0]) for pmid in order]
 
 
-def agrees(found: list[Near], expected: list[Near]) -> bool:
+def agrees(found: list[Candidate], expected: list[Candidate]) -> bool:
     return [(near.pmid, near.uuid) for near in found] == [(near.pmid, near.uuid) for near in expected] and all(
         one.sim == pytest.approx(other.sim, abs=1e-6) for one, other in zip(found, expected, strict=True)
     )
 
 
-def nearest(connection: sqlite3.Connection, query: Floats, limit: int, corpus: str | None = None) -> list[Near]:
+def nearest(connection: sqlite3.Connection, query: Floats, limit: int, corpus: str | None = None) -> list[Candidate]:
     return vectors.nearest(connection, MODEL, query, limit, corpus=corpus)
 
 
