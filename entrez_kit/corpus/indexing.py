@@ -49,19 +49,6 @@ def index_new(services: Services) -> EntrezKitError | None:
     return None
 
 
-def deliver_new(services: Services) -> str | None:
-    """Tell a Weaviate server what has changed, where one is set up; return a warning about what it was not told.
-
-    What it was not told waits for the next sync; the corpus itself is complete.
-    """
-    if services.settings.weaviate_url is None:
-        return None
-    from entrez_kit.corpus.weaviate.delivery import deliver
-
-    tracing.stage(DELIVERING)
-    return deliver(services)
-
-
 def _later(exc: EntrezKitError) -> EntrezKitError:
     """Return an error of embedding as a remark beside a sync that has stored everything."""
     hint = Wording("The records are stored. ", REINDEX, " to make the vectors that are missing.")

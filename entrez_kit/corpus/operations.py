@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from entrez_kit import tracing
 from entrez_kit.corpus.models import (
     CheckpointGetRequest,
     CheckpointGetResult,
@@ -27,7 +28,7 @@ from entrez_kit.errors import (
     VectorIndexError,
     corpus_envelope,
 )
-from entrez_kit.operation import Operation
+from entrez_kit.operation import Operation, walked
 from entrez_kit.services import Services
 
 if TYPE_CHECKING:
@@ -58,20 +59,19 @@ def sync(services: Services, request: SyncRequest, *, max_first: int | None = No
 
 
 def _index(services: Services, result: SyncResult) -> None:
-    """Embed what is new, and deliver it."""
-    from entrez_kit.corpus.indexing import deliver_new, index_new
+    """Embed what is new, and deliver it; what could not be delivered waits for the next sync."""
+    from entrez_kit.corpus.indexing import DELIVERING, index_new
 
     problem = index_new(services)
     if problem is not None:
         result.falls_short(problem)
-    warning = deliver_new(services)
-    if warning is not None:
-        result.warnings.append(warning)
+    if services.settings.weaviate_url is not None:
+        from entrez_kit.corpus.weaviate.delivery import deliver
 
-
-def sync_result(request: SyncRequest, items: "Sync") -> SyncResult:
-    """Return what a sync came to."""
-    return items.result()
+        tracing.stage(DELIVERING)
+        warning = deliver(services)
+        if warning is not None:
+            result.warnings.append(warning)
 
 
 def sync_for_agents(services: Services, request: SyncRequest) -> SyncResult:
@@ -122,7 +122,8 @@ def checkpoint_set(services: Services, request: CheckpointSetRequest) -> Checkpo
 SYNC: Final = Operation(
     name="pubmed_sync_delta",
     outcomes=sync,
-    collect=sync_result,
+    collect=walked,
+    result=SyncResult,
     mcp_function=sync_for_agents,
     method="sync_delta",
     command=("corpus", "sync"),

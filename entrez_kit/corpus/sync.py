@@ -22,7 +22,7 @@ from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.times import day_of, stamp
 from entrez_kit.entrez_query import MAX_PUBMED_RESULTS, broadening, check_balance, date_clause
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.operation import Outcomes
+from entrez_kit.operation import Accounted
 from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, Slicer, Window, as_day
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
 from entrez_kit.services import Services
@@ -174,7 +174,7 @@ def _too_many(request: SyncRequest, count: int, most: int) -> InvalidInput:
     )
 
 
-class Sync(Outcomes[Upserted]):
+class Sync(Accounted[Upserted, SyncResult]):
     """What each batch of a sync brought, as it is committed: entries and what is gone of them, revisions, what was
     missing before, what is gone of older ones.
 

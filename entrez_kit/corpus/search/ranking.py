@@ -22,12 +22,16 @@ ALPHA: Final = 0.5
 
 @dataclass(slots=True)
 class Candidate:
-    """A record that one leg or both have found; ``uuid`` is its best passage, if already known."""
+    """A record that one leg or both have found; ``uuid`` is its best passage, if already known.
+
+    ``quality`` is what an index elsewhere was told of it once; results that users see are judged anew.
+    """
 
     pmid: int
     uuid: str | None = None
     sim: float | None = None
     bm25: float | None = None
+    quality: int | None = None
 
 
 def together(by_words: Iterable[Candidate], by_meaning: Iterable[Candidate]) -> list[Candidate]:

@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from entrez_kit.corpus.chunking import chunk_uuid
+from entrez_kit.corpus.search.ranking import Candidate
 from entrez_kit.corpus.weaviate.client import REBUILD, ask, class_of, connect, server_of, without_key
 from entrez_kit.errors import LocalIndexError
 from entrez_kit.settings import Settings
@@ -67,36 +68,12 @@ class VectorSource(NamedTuple):
         return self.model or "none"
 
 
-class IndexHit(NamedTuple):
-    """A passage that was found; a number is None where its leg did not find it.
-
-    ``quality`` is what it was when the passage was written; results that users see are judged anew.
-    """
-
-    uuid: str
-    pmid: int
-    sim: float | None = None
-    bm25: float | None = None
-    quality: int | None = None
-
-
 @dataclass(slots=True)
 class BatchResult:
     """What became of passages: uuids of those the index has taken, and why it has not taken the others."""
 
     done: list[str] = field(default_factory=list)
     errors: dict[str, str] = field(default_factory=dict)
-
-
-class IndexHealth(NamedTuple):
-    """A server and a collection as they are now; no objects where there is no collection."""
-
-    version: str
-    collection: str
-    exists: bool
-    objects: int
-    model: str | None
-    dim: int | None
 
 
 class WeaviateIndex:
@@ -147,14 +124,6 @@ class WeaviateIndex:
     def exists(self) -> bool:
         """Tell whether the collection is there."""
         return bool(self._ask(lambda: self._connected.collections.exists(self.name)))
-
-    def health(self) -> IndexHealth:
-        """Tell which server answers and what the collection holds."""
-        version = str(self._ask(lambda: self._connected.get_meta())["version"])
-        if not self.exists():
-            return IndexHealth(version, self.name, False, 0, None, None)
-        held = self.held_vectors()
-        return IndexHealth(version, self.name, True, self.count(), held.model, held.dim)
 
     def ensure_schema(self) -> None:
         """Make the collection if it is not there, and make sure that it is fit for this corpus if it is.
@@ -340,7 +309,7 @@ class WeaviateIndex:
 
     # searching
 
-    def by_words(self, query: str, limit: int, pmids: Sequence[int] | None = None) -> list[IndexHit]:
+    def by_words(self, query: str, limit: int, pmids: Sequence[int] | None = None) -> list[Candidate]:
         """Return the passages with the highest BM25, of these records only if any are given."""
         from weaviate.classes.query import MetadataQuery
 
@@ -356,7 +325,7 @@ class WeaviateIndex:
         )
         return [_hit(item, bm25=item.metadata.score) for item in found.objects]
 
-    def by_meaning(self, vector: Sequence[float], limit: int, pmids: Sequence[int] | None = None) -> list[IndexHit]:
+    def by_meaning(self, vector: Sequence[float], limit: int, pmids: Sequence[int] | None = None) -> list[Candidate]:
         """Return the passages nearest to a vector, of these records only if any are given."""
         from weaviate.classes.query import MetadataQuery
 
@@ -406,11 +375,7 @@ def _among(pmids: Sequence[int] | None) -> Any:
     return Filter.by_property("pmid").contains_any([str(pmid) for pmid in pmids])
 
 
-def _hit(item: Any, **numbers: float) -> IndexHit:
+def _hit(item: Any, **numbers: float) -> Candidate:
     quality = item.properties.get("quality_total")
-    return IndexHit(
-        uuid=str(item.uuid),
-        pmid=int(item.properties["pmid"]),
-        quality=None if quality is None else int(quality),
-        **numbers,
-    )
+    quality = None if quality is None else int(quality)
+    return Candidate(int(item.properties["pmid"]), str(item.uuid), quality=quality, **numbers)

@@ -25,11 +25,11 @@ from entrez_kit import tracing
 from entrez_kit.corpus.embeddings import Embedder, embedder_of
 from entrez_kit.corpus.quality import Lasting, quality
 from entrez_kit.corpus.search import vectors
-from entrez_kit.corpus.search.ranking import Candidate
+from entrez_kit.corpus.search.ranking import Candidate, together
 from entrez_kit.corpus.store.database import alone
 from entrez_kit.corpus.times import stamp
 from entrez_kit.corpus.weaviate.client import server_of
-from entrez_kit.corpus.weaviate.collection import BATCH, MOST_HITS, IndexHit, WeaviateIndex
+from entrez_kit.corpus.weaviate.collection import BATCH, MOST_HITS, WeaviateIndex
 from entrez_kit.errors import EntrezKitError, LocalIndexError, VectorIndexError
 from entrez_kit.model import Result
 from entrez_kit.pubmed.standing import RETRACTED
@@ -49,7 +49,7 @@ MOST_REFUSED: Final = 3
 NAMED: Final = 20
 """So many refused passages are named in an error."""
 
-Ask = Callable[[int], list[IndexHit]]
+Ask = Callable[[int], list[Candidate]]
 
 
 # Searching -----------------------------------------------------------------------------------------------------------
@@ -74,25 +74,21 @@ def candidates(services: Services, query: str, wanted: int, corpus: str | None) 
     with WeaviateIndex(services.settings, embedder) as index:
         index.check()
         field = _SearchedRecords.of(store, corpus)
-        if field.empty:
+        if field.pmids == []:
             return []
         by_words = field.best(wanted, lambda limit: index.by_words(query, limit, field.pmids))
-        found = {hit.pmid: Candidate(hit.pmid, hit.uuid, bm25=hit.bm25) for hit in by_words}
         if embedder is None:
-            return list(found.values())
+            return by_words
         vector = embedder.embed([query])[0]
         near = field.best(wanted, lambda limit: index.by_meaning(vector, limit, field.pmids))
-        by_words_alone = sorted(found.keys() - {hit.pmid for hit in near})
+        by_words_alone = sorted({hit.pmid for hit in by_words} - {hit.pmid for hit in near})
         if by_words_alone:
             some = _SearchedRecords(store, corpus, by_words_alone, 1.0)
             with store.reading() as connection:
                 among = "SELECT count(*) FROM chunks WHERE pmid IN (SELECT value FROM json_each(?))"
                 (passages,) = connection.execute(among, (json.dumps(by_words_alone),)).fetchone()
             near += some.best(passages, lambda limit: index.by_meaning(vector, limit, by_words_alone))
-        for hit in near:
-            candidate = found.setdefault(hit.pmid, Candidate(hit.pmid))
-            candidate.uuid, candidate.sim = hit.uuid, hit.sim
-    return list(found.values())
+    return together(by_words, near)
 
 
 class _SearchedRecords(NamedTuple):
@@ -102,10 +98,6 @@ class _SearchedRecords(NamedTuple):
     corpus: str | None
     pmids: list[int] | None
     share: float
-
-    @property
-    def empty(self) -> bool:
-        return self.pmids == []
 
     @classmethod
     def of(cls, store: "Store", corpus: str | None) -> "_SearchedRecords":
@@ -125,19 +117,19 @@ class _SearchedRecords(NamedTuple):
             ).fetchone()
         return cls(store, corpus, None, members / max(records, members))
 
-    def best(self, wanted: int, ask: Ask) -> list[IndexHit]:
+    def best(self, wanted: int, ask: Ask) -> list[Candidate]:
         """Return the best passage of each of the leading records, asking for more until there are enough."""
         limit = min(MOST_HITS, max(1, round(wanted * PASSAGES_PER_RECORD / self.share)))
         while True:
             hits = ask(limit)
-            best: dict[int, IndexHit] = {}
+            best: dict[int, Candidate] = {}
             for hit in self._known(hits):
                 best.setdefault(hit.pmid, hit)
             if len(best) >= wanted or len(hits) < limit or limit == MOST_HITS:
                 return list(islice(best.values(), wanted))
             limit = min(MOST_HITS, limit * GROWTH)
 
-    def _known(self, hits: Sequence[IndexHit]) -> list[IndexHit]:
+    def _known(self, hits: Sequence[Candidate]) -> list[Candidate]:
         """Leave out what the corpus, or the query in question, does not have: the server may lag behind."""
         among = "" if self.corpus is None else "JOIN membership AS m ON m.pmid = c.pmid AND m.query_key = :corpus"
         with self.store.reading() as connection:

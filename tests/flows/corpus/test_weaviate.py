@@ -110,7 +110,7 @@ def _waiting(services: Services) -> int:
 def test_the_real_server_answers(tmp_path: Path) -> None:
     assert REAL_URL is not None
     with WeaviateIndex(settings_for(tmp_path, REAL_URL, REAL_GRPC_PORT, weaviate_api_key=REAL_KEY)) as index:
-        assert not index.health().exists
+        assert not index.exists()
 
 
 # the collection
@@ -119,11 +119,8 @@ def test_the_real_server_answers(tmp_path: Path) -> None:
 def test_a_collection_is_made_once_and_says_whose_vectors_it_holds(index: WeaviateIndex) -> None:
     index.ensure_schema()
 
-    health = index.health()
-
-    assert health.version
-    assert (health.collection, health.exists, health.objects) == (index.name, True, 0)
-    assert (health.model, health.dim) == ("hf:six-words", 6)
+    assert (index.exists(), index.count()) == (True, 0)
+    assert index.held_vectors() == ("hf:six-words", 6)
 
 
 def test_an_empty_collection_finds_nothing(index: WeaviateIndex) -> None:
@@ -337,7 +334,7 @@ def test_an_index_of_words_alone_needs_no_vectors(settings: Settings) -> None:
         (hit,) = index.by_words("zebrafish", 5)
 
         assert (hit.pmid, hit.sim) == (1, None)
-        assert (index.health().model, index.health().dim) == (None, None)
+        assert index.held_vectors() == (None, None)
 
 
 # delivering
