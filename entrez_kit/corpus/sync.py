@@ -9,6 +9,7 @@ PubMed counts fewer records than are here, those that it does not list are asked
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import date, timedelta
 from functools import partial
 from typing import Final
@@ -17,7 +18,7 @@ from entrez_kit import tracing
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.models import SyncHereRequest, SyncPlan, SyncRequest, SyncResult
 from entrez_kit.corpus.store import reading
-from entrez_kit.corpus.store.checkpoints import Checkpoint, Ending, Job
+from entrez_kit.corpus.store.checkpoints import Ending, Job
 from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.times import day_of, stamp
 from entrez_kit.entrez_query import MAX_PUBMED_RESULTS, broadening, check_balance, date_clause
@@ -53,7 +54,7 @@ def sync_plan(services: Services, request: SyncRequest) -> SyncPlan:
         UpstreamError: NCBI did not answer after every attempt.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
     """
-    search = _WindowSearch.of(services, request)
+    search = _WindowSearch(services, request)
     entries = search.entries(retmax=0)
     slicer = search.revisions()
     revisions = slicer.ask(search.older, 0)[0].count if slicer else 0
@@ -80,45 +81,20 @@ def sync_plan(services: Services, request: SyncRequest) -> SyncPlan:
 
 
 class _WindowSearch:
-    """What has to be looked for: entries in ``window`` (None for all), and revisions of what was entered before."""
+    """What has to be looked for: entries in ``window`` (None for all), and revisions of what was entered before.
 
-    def __init__(
-        self,
-        services: Services,
-        request: SyncRequest,
-        term: str,
-        before: Checkpoint | None,
-        today: date,
-        replaces: bool,
-    ) -> None:
+    Raises:
+        InvalidInput: the term is not well formed, or another one belongs to the key.
+    """
+
+    def __init__(self, services: Services, request: SyncRequest) -> None:
         self.services = services.past_cache()
         self.query_key = request.query_key
-        self.term = term
-        self.today = today
-        self.replaces = replaces
-        self.window: Window | None = None
-        self.modified_since: date | None = None
-        if before is None or before.last_edat is None or replaces:
-            return
-        overlap = min(request.overlap_days, MOST_OVERLAP)
-        first = _days_before(day_of(before.last_edat), overlap)
-        self.window = Window(0, first, max(today, first))
-        if before.last_scan_at is not None:
-            # A day more, because NCBI's days begin later than ours.
-            self.modified_since = _days_before(day_of(before.last_scan_at), max(overlap, 1))
-
-    @classmethod
-    def of(cls, services: Services, request: SyncRequest) -> "_WindowSearch":
-        """Read the checkpoint and see what is left to do.
-
-        Raises:
-            InvalidInput: the term is not well formed, or another one belongs to the key.
-        """
-        term = " ".join(request.term.split())
-        check_balance(term, "term")
+        self.term = " ".join(request.term.split())
+        check_balance(self.term, "term")
         before = services.corpus.get_checkpoint(request.query_key)
-        replaces = before is not None and before.term is not None and before.term != term
-        if before is not None and replaces and not (isinstance(request, SyncHereRequest) and request.replace_term):
+        self.replaces = before is not None and before.term is not None and before.term != self.term
+        if before is not None and self.replaces and not (isinstance(request, SyncHereRequest) and request.replace_term):
             raise InvalidInput(
                 Wording(Argument("term"), f": the key {request.query_key!r} follows another query: {before.term}"),
                 invalid_input=f"term={request.term}",
@@ -128,7 +104,17 @@ class _WindowSearch:
                 ),
                 details={"reason": "term_changed", "query_key": request.query_key, "term": before.term},
             )
-        return cls(services, request, term, before, services.corpus.clock().date(), replaces)
+        self.today = services.corpus.clock().date()
+        self.window: Window | None = None
+        self.modified_since: date | None = None
+        if before is None or before.last_edat is None or self.replaces:
+            return
+        overlap = min(request.overlap_days, MOST_OVERLAP)
+        first = _days_before(day_of(before.last_edat), overlap)
+        self.window = Window(0, first, max(self.today, first))
+        if before.last_scan_at is not None:
+            # A day more, because NCBI's days begin later than ours.
+            self.modified_since = _days_before(day_of(before.last_scan_at), max(overlap, 1))
 
     @property
     def slicer(self) -> Slicer:
@@ -172,6 +158,10 @@ def _too_many(request: SyncRequest, count: int, most: int) -> InvalidInput:
         recovery_hint=f"Run this in a terminal, where it can take its time: {command}",
         details={"reason": "too_many_records", "count": count, "limit": most, "command": command},
     )
+
+
+class _GaveUp(Exception):
+    """NCBI does not answer any more."""
 
 
 class Sync(Accounted[Upserted, SyncResult]):
@@ -231,7 +221,7 @@ class Sync(Accounted[Upserted, SyncResult]):
     def __iter__(self) -> Iterator[Upserted]:
         request = self._request
         with self.store.sync_lock(request.query_key):
-            search = _WindowSearch.of(self._services, request)
+            search = _WindowSearch(self._services, request)
             whole = search.entries()
             if self._max_first is not None and whole.count > self._max_first:
                 raise _too_many(request, whole.count, self._max_first)
@@ -261,7 +251,9 @@ class Sync(Accounted[Upserted, SyncResult]):
         self.job = store.start_job(search.query_key, search.term, replaces_term=search.replaces)
         self.job.warnings += search.remarks(whole)
         try:
-            yield from self._work(whole)
+            with suppress(_GaveUp):
+                yield from self._work(whole)
+            self._report()
             self._describe()
             nothing = not self.job.pmids_processed and self.problem is not None
             ending: Ending = "failed" if nothing else "complete" if self._complete else "partial"
@@ -276,86 +268,96 @@ class Sync(Accounted[Upserted, SyncResult]):
     def _complete(self) -> bool:
         return not (self.failed or self.problem or self.unlisted or self.gave_up)
 
+    @property
+    def _newly_lacking(self) -> list[int]:
+        return [pmid for pmid in self.lacking if pmid not in self.known_lacking]
+
     def _work(self, whole: ESearchReply) -> Iterator[Upserted]:
         search = self.search
         self.known_lacking = set(self.store.unavailable(search.query_key))
         self.had_members = self.store.read(reading.has_members, search.query_key)
         self.followed_to = search.window.first if search.window else FIRST
         self.total = whole.count
-        yield from self._leg(search.slicer, whole, search.window, follows_entries=True)
+        with self._noting_problems():
+            yield from self._leg(search.slicer, whole, search.window, follows_entries=True)
         slicer = search.revisions()
-        if slicer is not None and not self.gave_up:
-            try:
+        if slicer is not None:
+            with self._noting_problems():
                 revised = slicer.ask(search.older, MAX_PUBMED_RESULTS)[0]
-            except (UpstreamError, RateLimited) as exc:
-                self.problem = self.problem or exc
-            else:
                 self.total += revised.count
-                yield from self._leg(slicer, revised, search.older, follows_entries=False)
-        if not self.gave_up:
-            yield from self._ask_again()
-        if not self.gave_up:
+                yield from self._leg(slicer, revised, search.older)
+        yield from self._bring(_batches(sorted(self.known_lacking - set(self.lacking))))  # listed earlier, and not had
+        with self._noting_problems():
             yield from self._look_further_back()
-        self._report()
 
-    def _leg(
-        self, slicer: Slicer, first: ESearchReply, window: Window | None, *, follows_entries: bool
-    ) -> Iterator[Upserted]:
-        """Go through one search, slice by slice."""
+    @contextmanager
+    def _noting_problems(self) -> Iterator[None]:
         try:
-            for piece in slicer.slices(first, window):
-                yield from self._slice(piece, follows_entries=follows_entries)
-                if self.gave_up:
-                    return
+            yield
         except (UpstreamError, RateLimited) as exc:
             self.problem = self.problem or exc
 
-    def _slice(self, piece: DateSlice, *, follows_entries: bool) -> Iterator[Upserted]:
-        pmids = [int(pmid) for pmid in dict.fromkeys(piece.ids)]
-        self.unlisted += max(0, piece.count - len(pmids))
-        if follows_entries:
-            yield from self._look_for_deletions(piece, pmids)
-        batches = _batches(pmids)
-        here = [self.store.fresh(self.job, batch) for batch in batches]
-        yield from self._bring(batches, here, follows_entries=follows_entries)
+    def _leg(
+        self, slicer: Slicer, first: ESearchReply, window: Window | None, *, follows_entries: bool = False
+    ) -> Iterator[Upserted]:
+        """Go through one search, slice by slice."""
+        for piece in slicer.slices(first, window):
+            pmids = [int(pmid) for pmid in dict.fromkeys(piece.ids)]
+            self.unlisted += max(0, piece.count - len(pmids))
+            if follows_entries:
+                yield from self._look_for_deletions(piece, pmids)
+            batches = _batches(pmids)
+            here = [self.store.fresh(self.job, batch) for batch in batches]
+            yield from self._bring(batches, here, follows_entries=follows_entries)
 
     def _bring(
-        self, batches: Sequence[Sequence[int]], here: Sequence[Mapping[int, str | None]], *, follows_entries: bool
+        self,
+        batches: Sequence[Sequence[int]],
+        here: Sequence[Mapping[int, str | None]] | None = None,
+        *,
+        follows_entries: bool = False,
+        unlisted: bool = False,
     ) -> Iterator[Upserted]:
-        """Fetch and commit what is not here; the checkpoint moves with the last batch, unless something is missing."""
+        """Fetch and commit records; batches are asked for side by side, ahead of what is done with them.
+
+        Args:
+            batches: their PMIDs.
+            here: which of each batch need not be fetched, with their EDAT.
+            follows_entries: whether the checkpoint moves with the last batch, unless something is missing.
+            unlisted: whether they are members that a search no longer lists: those that are not there are withdrawn.
+        """
+        here = here or [{}] * len(batches)
         wanted = [[pmid for pmid in batch if pmid not in fresh] for batch, fresh in zip(batches, here, strict=True)]
-        for number, (docs, failed, lacking) in enumerate(self._fetched(wanted)):
+        at_once = self.search.services.eutils.at_once if len(batches) > 1 else 1
+        asked = in_order((partial(self._ask, batch) for batch in wanted), at_once)
+        for number, (docs, failed, lacking) in enumerate(asked):
+            self._report()
             self.failed |= failed
-            self.lacking |= dict.fromkeys(lacking)
-            entered = filter(None, (self.highest, *here[number].values(), *(doc.edat for doc in docs)))
-            self.highest = max(entered, default=None)
-            ends = follows_entries and number + 1 == len(batches) and self._complete
-            yield self._note_standings(
-                self.store.commit_batch(
+            if failed and self.problem is None:
+                self.problem = next(iter(failed.values()))
+            if unlisted:
+                found = [doc.pmid for doc in docs]
+                done = self.store.commit_batch(self.job, docs, deleted=lacking, unmatched=found)
+                self.deleted += lacking
+                self.unmatched += found
+            else:
+                self.lacking |= dict.fromkeys(lacking)
+                entered = filter(None, (self.highest, *here[number].values(), *(doc.edat for doc in docs)))
+                self.highest = max(entered, default=None)
+                ends = follows_entries and number + 1 == len(batches) and self._complete
+                done = self.store.commit_batch(
                     self.job,
                     docs,
                     already_here=here[number],
                     unavailable=lacking,
                     advance_to=self.highest if ends else None,
                 )
-            )
-            if self.gave_up:
-                return
-
-    def _fetched(
-        self, batches: Sequence[Sequence[int]]
-    ) -> Iterator[tuple[list[Doc], dict[int, EntrezKitError], list[int]]]:
-        """Yield of each batch the records, why some were not delivered, and which ones do not exist.
-
-        Batches are asked for side by side, ahead of what is done with them.
-        """
-        at_once = self.search.services.eutils.at_once if len(batches) > 1 else 1
-        for docs, failed, lacking in in_order((partial(self._ask, batch) for batch in batches), at_once):
-            self._report()
-            self.gave_up = bool(failed) and self.retrieval.pulse.stopped_by is not None
-            if failed and self.problem is None:
-                self.problem = next(iter(failed.values()))
-            yield docs, failed, lacking
+            for words, pmids in done.standings.items():
+                self.standings.setdefault(words, []).extend(pmids)
+            yield done
+            if failed and self.retrieval.pulse.stopped_by is not None:
+                self.gave_up = True
+                raise _GaveUp
 
     def _ask(self, pmids: Sequence[int]) -> tuple[list[Doc], dict[int, EntrezKitError], list[int]]:
         if not pmids:
@@ -372,11 +374,6 @@ class Sync(Accounted[Upserted, SyncResult]):
                 )
         lacking = [pmid for pmid in pmids if str(pmid) not in records and pmid not in failed]
         return docs, failed, lacking
-
-    def _ask_again(self) -> Iterator[Upserted]:
-        """Ask for what earlier syncs found listed and could not get."""
-        batches = _batches(sorted(self.known_lacking - set(self.lacking)))
-        yield from self._bring(batches, [{}] * len(batches), follows_entries=False)
 
     def _look_for_deletions(self, piece: DateSlice, listed: Sequence[int]) -> Iterator[Upserted]:
         """Ask for members that a slice no longer lists although they were entered in its days: withdrawn, or changed.
@@ -400,23 +397,20 @@ class Sync(Accounted[Upserted, SyncResult]):
         if window is None or not self.had_members or not self._complete:
             return
         slicer, waiting = self.search.slicer, [window]
-        try:
-            while waiting and not self.gave_up:
-                window = waiting.pop()
-                days = window.first.isoformat(), window.last.isoformat()
-                here = self.store.read(reading.count_entered, self.search.query_key, *days)
-                reply = slicer.ask(window, 0)[0] if here else None
-                if reply is None or reply.count == here:
-                    continue
-                if reply.count > MAX_PUBMED_RESULTS:
-                    waiting += [part for part in window.parts()[::-1] if not part.axis]
-                    continue
-                for piece in slicer.slices(reply, window):
-                    if len(set(piece.ids)) == piece.count:
-                        listed = [int(pmid) for pmid in piece.ids]
-                        yield from self._ask_what_became_of(window.first, window.last, listed)
-        except (UpstreamError, RateLimited) as exc:
-            self.problem = self.problem or exc
+        while waiting:
+            window = waiting.pop()
+            days = window.first.isoformat(), window.last.isoformat()
+            here = self.store.read(reading.count_entered, self.search.query_key, *days)
+            reply = slicer.ask(window, 0)[0] if here else None
+            if reply is None or reply.count == here:
+                continue
+            if reply.count > MAX_PUBMED_RESULTS:
+                waiting += [part for part in window.parts()[::-1] if not part.axis]
+                continue
+            for piece in slicer.slices(reply, window):
+                if len(set(piece.ids)) == piece.count:
+                    listed = [int(pmid) for pmid in piece.ids]
+                    yield from self._ask_what_became_of(window.first, window.last, listed)
 
     def _ask_what_became_of(self, first: date, last: date, listed: Sequence[int]) -> Iterator[Upserted]:
         """Ask for the members entered between two days that a search of these days does not list."""
@@ -424,20 +418,7 @@ class Sync(Accounted[Upserted, SyncResult]):
         members = self.store.read(reading.unseen, self.search.query_key, *days, since)
         gone = sorted(set(members) - set(listed) - set(self.lacking))
         self.total += len(gone)
-        for docs, failed, deleted in self._fetched(_batches(gone)):
-            unmatched = [doc.pmid for doc in docs]
-            self.failed |= failed
-            done = self.store.commit_batch(self.job, docs, deleted=deleted, unmatched=unmatched)
-            self.deleted += deleted
-            self.unmatched += unmatched
-            yield self._note_standings(done)
-            if self.gave_up:
-                return
-
-    def _note_standings(self, done: Upserted) -> Upserted:
-        for words, pmids in done.standings.items():
-            self.standings.setdefault(words, []).extend(pmids)
-        return done
+        yield from self._bring(_batches(gone), unlisted=True)
 
     def _report(self) -> None:
         done, total = self.job.pmids_processed, max(self.total, self.job.pmids_processed)
@@ -448,12 +429,13 @@ class Sync(Accounted[Upserted, SyncResult]):
     def _describe(self) -> None:
         """Add to the warnings what whoever called has to know."""
         warnings = self.job.warnings
-        new = [pmid for pmid in self.lacking if pmid not in self.known_lacking]
         old = [pmid for pmid in self.lacking if pmid in self.known_lacking]
         if self.failed:
             warnings.append(f"{_records(self.failed)} could not be fetched; the next sync tries again.")
-        if new:
-            warnings.append(f"PubMed lists but does not deliver {_records(new)}; the next syncs ask again.")
+        if self._newly_lacking:
+            warnings.append(
+                f"PubMed lists but does not deliver {_records(self._newly_lacking)}; the next syncs ask again."
+            )
         if old:
             warnings.append(f"PubMed still does not deliver {_records(old)}.")
         if self.unlisted:
@@ -486,13 +468,12 @@ class Sync(Accounted[Upserted, SyncResult]):
             max_edat_seen=job.max_edat_seen,
             warnings=job.warnings,
         )
-        new = [pmid for pmid in self.lacking if pmid not in self.known_lacking]
-        if not self._complete or new:
-            result._problem = self._shortfall(new)
+        if not self._complete or self._newly_lacking:
+            result._problem = self._shortfall()
         return result
 
-    def _shortfall(self, lacking: Sequence[int]) -> EntrezKitError:
-        missing = sorted({*self.failed, *lacking})
+    def _shortfall(self) -> EntrezKitError:
+        missing = sorted({*self.failed, *self._newly_lacking})
         kind = type(self.problem) if self.problem is not None else UpstreamError
         details = {**self.problem.details} if self.problem is not None else {"reason": "incomplete"}
         cause = f": {self.problem.message}" if self.problem is not None else "."
