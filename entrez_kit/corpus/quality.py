@@ -81,8 +81,20 @@ def lasting_parts(
     """Judge a record by its publication types, MeSH descriptors and the names of its journal."""
     if retracted:
         return Lasting(0, 0, 0)
-    types = {kind.lower() for kind in pub_types}
-    return Lasting(_design(types), _journal(journals), _human(types, {name.lower() for name in mesh}))
+    types, headings = {kind.lower() for kind in pub_types}, {name.lower() for name in mesh}
+    if types & _POOLED:
+        design = 3
+    elif types & _RANDOMISED:
+        design = 2
+    else:
+        design = 1 if types & (_OF_PEOPLE | _GUIDANCE) else 0
+    if "humans" in headings:
+        human = 2
+    elif "animals" in headings or any(kind.endswith(_VETERINARY) for kind in types):
+        human = 1
+    else:  # records that are not indexed yet have no headings; some publication types exist for people only
+        human = 2 if types & (_RANDOMISED | _OF_PEOPLE | _CASES) else 0
+    return Lasting(design, 2 if any(_plain(name) in TIER_1 for name in journals) else 0, human)
 
 
 def quality(parts: Lasting, pdat: str | None, today: date, *, retracted: bool = False) -> Quality:
@@ -107,26 +119,5 @@ def _years_before(today: date, years: int) -> str:
     return f"{today.year - years:04}-{today.month:02}-{today.day:02}"
 
 
-def _design(types: set[str]) -> int:
-    if types & _POOLED:
-        return 3
-    if types & _RANDOMISED:
-        return 2
-    return 1 if types & (_OF_PEOPLE | _GUIDANCE) else 0
-
-
-def _journal(names: Iterable[str]) -> int:
-    return 2 if any(_plain(name) in TIER_1 for name in names) else 0
-
-
 def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", " ", name.lower()).strip().removeprefix("the ")
-
-
-def _human(types: set[str], mesh: set[str]) -> int:
-    if "humans" in mesh:
-        return 2
-    if "animals" in mesh or any(kind.endswith(_VETERINARY) for kind in types):
-        return 1
-    # Records that are not indexed yet have no headings; some publication types exist for people only.
-    return 2 if types & (_RANDOMISED | _OF_PEOPLE | _CASES) else 0

@@ -1,7 +1,6 @@
 """The corpus file: how it is opened and lent out, and what SQLite's complaints about it mean to a user."""
 
 import errno
-import hashlib
 import json
 import os
 import sqlite3
@@ -9,7 +8,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -40,7 +39,7 @@ class CorpusFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
-        self._idle: dict[bool, list[_Connection]] = {True: [], False: []}
+        self._idle: list[_Connection] = []
         self._pid = os.getpid()
 
     def __del__(self) -> None:
@@ -80,8 +79,7 @@ class CorpusFile:
         """Close the connections nobody is using; a later use opens the file again."""
         self._forget_parent()
         with self._lock:
-            idle = [connection for pool in self._idle.values() for connection in pool]
-            self._idle = {True: [], False: []}
+            idle, self._idle = self._idle, []
         for connection in idle:
             with suppress(sqlite3.Error):
                 connection.close()
@@ -93,40 +91,34 @@ class CorpusFile:
             connection = self._take(writable)
             try:
                 yield connection
-            except BaseException:
-                self._give_back(connection, writable, usable=not connection.in_transaction)
-                raise
-            self._give_back(connection, writable, usable=True)
+            finally:
+                with self._lock:
+                    kept = not connection.in_transaction and connection.file and len(self._idle) < MAX_IDLE
+                    if kept:
+                        self._idle.append(connection)
+                if not kept:
+                    connection.close()
 
     def _take(self, writable: bool) -> "_Connection":
         there = _identity(self.path)
         while True:
             with self._lock:
-                pool = self._idle[writable] or (self._idle[True] if not writable else [])
-                idle = pool.pop() if pool else None
+                idle = self._idle.pop() if self._idle else None
             if idle is None:
                 return _open(self.path, writable=writable)
             if idle.file == there:
                 return idle
             idle.close()
 
-    def _give_back(self, connection: "_Connection", writable: bool, *, usable: bool) -> None:
-        with self._lock:
-            pool = self._idle[writable]
-            if usable and len(pool) < MAX_IDLE and connection.file is not None:
-                pool.append(connection)
-                return
-        connection.close()
-
     def _forget_parent(self) -> None:
         if self._pid != os.getpid():
             self._lock = threading.Lock()
-            _INHERITED.extend(connection for pool in self._idle.values() for connection in pool)
-            self._idle, self._pid = {True: [], False: []}, os.getpid()
+            _INHERITED.extend(self._idle)
+            self._idle, self._pid = [], os.getpid()
 
 
 class _Connection(sqlite3.Connection):
-    """A connection that knows which file it is to; None for one to no file, which is not kept for the next caller."""
+    """A connection that knows which file it writes to; None for another one, which is not kept for the next caller."""
 
     file: tuple[int, int] | None = None
 
@@ -185,9 +177,9 @@ def _open_read_only(path: Path) -> _Connection:
     """Open a file on a read-only disk. Where no journal can be made beside it, nobody can be writing it either."""
     address = path.absolute().as_uri()
     try:
-        return _connect(f"{address}?mode=ro", path)
+        return _connect(f"{address}?mode=ro")
     except sqlite3.OperationalError:
-        return _connect(f"{address}?mode=ro&immutable=1", path)
+        return _connect(f"{address}?mode=ro&immutable=1")
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -338,15 +330,3 @@ def alone(path: Path, name: str, problem: str, reason: str, hint: str, **details
         yield
     finally:
         lock.release()
-
-
-def sync_lock(path: Path, query_key: str) -> AbstractContextManager[None]:
-    """Hold the right to sync a key; ``reason`` is sync_running where another sync of it runs. See ``alone``."""
-    return alone(
-        path,
-        f"sync-{hashlib.sha256(query_key.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}",
-        f"is being synced for {query_key!r} by another process",
-        "sync_running",
-        "Wait until the other sync has ended and try again; other keys can be synced meanwhile.",
-        query_key=query_key,
-    )

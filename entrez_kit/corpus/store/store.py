@@ -4,6 +4,7 @@ The tables are described in ``schema``; searching and indexes elsewhere work on 
 ``writing``.
 """
 
+import hashlib
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -18,7 +19,7 @@ from entrez_kit.corpus.search import index as lexical
 from entrez_kit.corpus.search import vector_index
 from entrez_kit.corpus.store import checkpoints, reading, writing
 from entrez_kit.corpus.store.checkpoints import Checkpoint, Ending, Job
-from entrez_kit.corpus.store.database import CorpusFile, sync_lock
+from entrez_kit.corpus.store.database import CorpusFile, alone
 from entrez_kit.corpus.store.reading import CheckpointLog, CorpusDiff, CorpusList, CorpusStats, StoredDoc
 from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.times import read_moment, stamp, to_second, utc_now
@@ -245,8 +246,15 @@ class Store(CorpusFile):
     # syncing
 
     def sync_lock(self, query_key: str) -> AbstractContextManager[None]:
-        """Hold the right to sync a key; others are refused meanwhile."""
-        return sync_lock(self.path, query_key)
+        """Hold the right to sync a key; others are refused meanwhile, with the reason sync_running. See ``alone``."""
+        return alone(
+            self.path,
+            f"sync-{hashlib.sha256(query_key.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}",
+            f"is being synced for {query_key!r} by another process",
+            "sync_running",
+            "Wait until the other sync has ended and try again; other keys can be synced meanwhile.",
+            query_key=query_key,
+        )
 
     def start_job(self, query_key: str, term: str, *, replaces_term: bool = False) -> Job:
         """Enter a new sync of a key whose lock is held."""

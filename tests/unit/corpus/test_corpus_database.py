@@ -433,7 +433,7 @@ def test_a_file_that_another_process_is_making_is_not_taken_for_somebody_elses(
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_child_opens_a_connection_of_its_own(store: Store) -> None:
     _filled(store)
-    inherited = store._idle[True][0]
+    inherited = store._idle[0]
     context = multiprocessing.get_context("fork")
     found = context.SimpleQueue()
 
