@@ -8,7 +8,7 @@ from opentelemetry import trace
 
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.server.telemetry import record_error
+from entrez_kit.server.telemetry import record_error, record_success
 from entrez_kit.services import Services
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import Call, Reply, T
@@ -57,16 +57,13 @@ class WatchedTransport(Transport):
                 record_error(span, exc, seconds=time.monotonic() - started)
                 self._note(call, exc)
                 raise
-            span.set_attributes(
-                {
-                    "entrez_kit.success": True,
-                    "entrez_kit.duration_ms": round(1000 * (time.monotonic() - started), 1),
-                    "entrez_kit.from_cache": reply.from_cache,
-                    "entrez_kit.attempts": reply.attempts,
-                    "http.response.status_code": reply.status,
-                    "http.response.body.size": len(reply.content),
-                }
-            )
+            received = {
+                "entrez_kit.from_cache": reply.from_cache,
+                "entrez_kit.attempts": reply.attempts,
+                "http.response.status_code": reply.status,
+                "http.response.body.size": len(reply.content),
+            }
+            record_success(span, seconds=time.monotonic() - started, **received)
             if not reply.from_cache:
                 self._note(call, None)
             return reply

@@ -6,7 +6,7 @@ from typing import Final
 from mcp_types import CompleteRequestParams, CompleteResult, Completion, PromptReference
 
 from entrez_kit.errors import EntrezKitError
-from entrez_kit.guides import topics
+from entrez_kit.guides import TOPICS
 from entrez_kit.server.prompts import CORPUS_UPDATE, GENE_DOSSIER
 from entrez_kit.server.resources import GUIDE_TEMPLATE, STATS_TEMPLATE, scope_of_resource
 from entrez_kit.server.tool_facts import SCOPE_PREFIX
@@ -38,19 +38,14 @@ def _databases(services: Services) -> list[str]:
         return list(USUAL_DATABASES)
 
 
-def _topics(services: Services) -> list[str]:
-    return [guide.topic for guide in topics()]
-
-
-def _corpus_keys(services: Services) -> list[str]:
-    return [corpus.query_key for corpus in services.corpus.corpora().corpora]
-
-
 COMPLETERS: Final[Mapping[tuple[str, str], tuple[Callable[[Services], list[str]], str | None]]] = {
     (GENE_DOSSIER.name, "organism"): (_organisms, f"{SCOPE_PREFIX}gene"),
-    (CORPUS_UPDATE.name, "query_key"): (_corpus_keys, f"{SCOPE_PREFIX}corpus.read"),
+    (CORPUS_UPDATE.name, "query_key"): (
+        lambda services: [one.query_key for one in services.corpus.corpora().corpora],
+        f"{SCOPE_PREFIX}corpus.read",
+    ),
     (STATS_TEMPLATE, "database"): (_databases, scope_of_resource(STATS_TEMPLATE)),
-    (GUIDE_TEMPLATE, "topic"): (_topics, None),
+    (GUIDE_TEMPLATE, "topic"): (lambda services: list(TOPICS), None),
 }
 """By prompt or resource template, and argument: what to offer, and what a token must have to be offered it."""
 

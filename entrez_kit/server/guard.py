@@ -5,7 +5,7 @@ import logging
 import re
 import socket
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -328,10 +328,3 @@ class SessionLimit:
             return
 
         await self._app({**scope, "method": "DELETE", "headers": headers}, nothing, unheard)
-
-
-def describe(rules: Rules) -> Iterable[str]:
-    """Yield what is accepted, for the log."""
-    yield f"hosts {', '.join(sorted(rules.hosts))}{' and any address' if rules.any_address else ''}"
-    named = sorted(rules.origins)
-    yield f"origins {', '.join(named) if named else 'of this machine' if rules.loopback_origins else 'none'}"

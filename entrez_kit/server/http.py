@@ -34,7 +34,6 @@ from entrez_kit.server.guard import (
     Rules,
     SessionLimit,
     TokenGuard,
-    describe,
     resource_metadata,
 )
 from entrez_kit.settings import Settings
@@ -118,7 +117,9 @@ def build_app(server: Server[Any], settings: Settings) -> ASGIApp:
         ],
         lifespan=lifespan,
     )
-    logger.debug("accepting %s", "; ".join(describe(rules)))
+    named = ", ".join(sorted(rules.origins)) or ("of this machine" if rules.loopback_origins else "none")
+    hosts = f"{', '.join(sorted(rules.hosts))}{' and any address' if rules.any_address else ''}"
+    logger.debug("accepting hosts %s; origins %s", hosts, named)
     return Guard(inner, rules)
 
 

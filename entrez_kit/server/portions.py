@@ -159,16 +159,16 @@ def take_portion(arguments: Mapping[str, Any], operation: Operation[Any, Any]) -
     rest = {name: value for name, value in arguments.items() if name not in ARGUMENTS}
     fields = arguments.get("fields") or []
     if not isinstance(fields, list) or not all(isinstance(field, str) for field in fields):
-        raise _wrong("fields", fields, "must be a list of names")
+        raise wrong_argument("fields", fields, "must be a list of names")
     numbers = {}
     for name, least, default in (("reply_start", 0, 0), ("reply_limit", LEAST_LIMIT, DEFAULT_LIMIT)):
         given = arguments.get(name)
         try:
             numbers[name] = default if given in (None, "") else int(str(given))
         except ValueError:
-            raise _wrong(name, given, "must be a whole number") from None
+            raise wrong_argument(name, given, "must be a whole number") from None
         if numbers[name] < least:
-            raise _wrong(name, given, f"must be {least} or more")
+            raise wrong_argument(name, given, f"must be {least} or more")
     wanted = tuple(field.strip() for field in fields if field.strip())
     known = operation.request.model_fields
     by = "offset" if "offset" in known else "retstart" if rest.get("query_key") and "retstart" in known else ""
@@ -184,11 +184,18 @@ def size_of(value: Any) -> int:
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str))
 
 
-def _wrong(name: str, given: object, problem: str) -> InvalidInput:
+def wrong_argument(
+    name: str,
+    given: object,
+    problem: str,
+    *,
+    hint: str = "Correct the named argument and call again; the schema lists what is accepted.",
+) -> InvalidInput:
+    """Return the error for an argument that makes no sense, of a call or of a prompt."""
     return InvalidInput(
         f"{name}: {problem}",
         invalid_input=f"{name}={str(given)[:200]}",
-        recovery_hint="Correct the named argument and call again; the schema lists what is accepted.",
+        recovery_hint=hint,
         details={"reason": "invalid_arguments", "errors": [{"field": name, "message": problem}]},
     )
 
@@ -201,7 +208,9 @@ def _check_fields(records: Sequence[Any], fields: Sequence[str]) -> None:
             top = sorted(name for name in known if "." not in name)
             near = get_close_matches(name, known, n=1)
             meant = f"; did you mean {near[0]}?" if near else ""
-            raise _wrong("fields", name, f"these records have no {name}{meant or '.'} They have {', '.join(top)}.")
+            raise wrong_argument(
+                "fields", name, f"these records have no {name}{meant or '.'} They have {', '.join(top)}."
+            )
 
 
 def _names_in(value: Any, above: str = "") -> Iterator[str]:

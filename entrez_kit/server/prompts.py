@@ -13,6 +13,7 @@ from mcp_types import GetPromptResult, Prompt, PromptArgument, PromptMessage, Te
 
 from entrez_kit.errors import InvalidInput
 from entrez_kit.invisible import visible
+from entrez_kit.server.portions import wrong_argument
 from entrez_kit.server.tools import Toolbox
 
 MAX_ARGUMENT: Final = 1_000
@@ -255,9 +256,6 @@ def _values(recipe: Recipe, arguments: Mapping[str, str]) -> dict[str, str]:
 
 
 def _wrong(recipe: Recipe, name: str, value: str, problem: str) -> InvalidInput:
-    return InvalidInput(
-        f"{name}: {problem}.",
-        invalid_input=f"{name}={value[:100]}",
-        recovery_hint=f"Correct {name} and ask for the prompt {recipe.name} again.",
-        details={"reason": "invalid_arguments"},
+    return wrong_argument(
+        name, value, f"{problem}.", hint=f"Correct {name} and ask for the prompt {recipe.name} again."
     )

@@ -49,34 +49,22 @@ def serve(settings: Settings, options: Options, *, give_up: Callable[[int], None
             from entrez_kit.server.stdio import serve_stdio
 
             run = partial(serve_stdio, server, ending)
-        _announce(settings, handlers)
-        _run_to_the_end(run)
+        for notice in settings.notices:
+            logger.warning("%s", notice)
+        facts = {
+            "version": __version__,
+            "transport": settings.mcp_transport_type,
+            "tools": len(handlers.toolbox.listed),
+        }
+        logger.info("starting", extra={**facts, "requests_per_second": settings.requests_per_second})
+        try:
+            anyio.run(run)
+        except* (BrokenPipeError, ConnectionResetError):
+            logger.info("the client closed the connection")
         ending.begin("done")
         flush(FLUSH_SECONDS)
         ending.served()
     return ending.status
-
-
-def _announce(settings: Settings, handlers: EntrezServer) -> None:
-    for notice in settings.notices:
-        logger.warning("%s", notice)
-    logger.info(
-        "starting",
-        extra={
-            "version": __version__,
-            "transport": settings.mcp_transport_type,
-            "tools": len(handlers.toolbox.listed),
-            "requests_per_second": settings.requests_per_second,
-        },
-    )
-
-
-def _run_to_the_end(run: Callable[[], Any]) -> None:
-    """Run the transport; a client that has gone, or Ctrl-C before anybody listens for it, is a way to end."""
-    try:
-        anyio.run(run)
-    except* (BrokenPipeError, ConnectionResetError):
-        logger.info("the client closed the connection")
 
 
 def check(settings: Settings, options: Options) -> dict[str, Any]:

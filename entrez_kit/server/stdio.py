@@ -6,7 +6,6 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, BinaryIO, Final, cast
 
 import anyio
@@ -29,17 +28,9 @@ MAX_LINE: Final = 16_000_000
 TOO_LONG: Final = refusal(f"No message may be longer than {MAX_LINE:,} bytes.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Wire:
-    """Where messages come from and where they go."""
-
-    read: Callable[[], bytes]
-    output: BinaryIO
-
-
 @contextmanager
-def _wire() -> Iterator[_Wire]:
-    """Take standard input and output for the protocol alone.
+def _wire() -> Iterator[tuple[Callable[[], bytes], BinaryIO]]:
+    """Take standard input and output for the protocol alone; yield what reads the one, and the other.
 
     Until the process ends, descriptor 0 is empty and descriptor 1 is stderr, and so is ``sys.stdout``: what a library
     prints, even on its way out, never reaches the client. Where the standard streams are no files (in a test), they are
@@ -52,7 +43,7 @@ def _wire() -> Iterator[_Wire]:
     if standard != (0, 1):
         printed, sys.stdout = sys.stdout, sys.stderr
         try:
-            yield _Wire(sys.stdin.buffer.readline, printed.buffer)
+            yield sys.stdin.buffer.readline, printed.buffer
         finally:
             sys.stdout = printed
         return
@@ -64,7 +55,7 @@ def _wire() -> Iterator[_Wire]:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     # The descriptors are never closed: a thread may still read when the server is done.
-    yield _Wire(lambda: os.read(source, CHUNK), os.fdopen(target, "wb", closefd=False))
+    yield lambda: os.read(source, CHUNK), os.fdopen(target, "wb", closefd=False)
 
 
 class _Lines:
@@ -131,12 +122,12 @@ class _Messages:
 
 async def serve_stdio(server: Server[Any], ending: Ending) -> None:
     """Serve the client at the other end of the standard streams until it leaves or a signal comes."""
-    with _wire() as wire:
-        output = cast("anyio.AsyncFile[str]", _Messages(wire.output))
+    with _wire() as (read, standard_output):
+        output = cast("anyio.AsyncFile[str]", _Messages(standard_output))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(ending.watch, tasks.cancel_scope.cancel)
             # Only "async for" is done with the input; its type asks for a file.
-            lines = _Lines(wire.read)
+            lines = _Lines(read)
             async with stdio_server(cast("anyio.AsyncFile[str]", lines), output) as (incoming, outgoing):
 
                 async def refuse(error: JSONRPCError) -> None:

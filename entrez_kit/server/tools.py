@@ -8,6 +8,7 @@ import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
@@ -16,6 +17,7 @@ from opentelemetry import trace
 from entrez_kit import tracing
 from entrez_kit.comma_lists import named_in
 from entrez_kit.errors import EntrezKitError, InvalidInput
+from entrez_kit.kit_methods import operation_of
 from entrez_kit.model import NO_SUCH_ARGUMENT
 from entrez_kit.operation import Execution, Operation, execute
 from entrez_kit.server.arguments import accepted, read_arguments
@@ -23,8 +25,8 @@ from entrez_kit.server.kept_answers import KeptAnswer, KeptAnswers
 from entrez_kit.server.portions import Portion, take_portion
 from entrez_kit.server.telemetry import record_error, record_success
 from entrez_kit.server.tool_facts import SCOPE_PREFIX, ToolFacts, facts_of_catalogue
-from entrez_kit.server.words import Tools
 from entrez_kit.services import Services
+from entrez_kit.wording import Door, NextCall
 
 AnyOperation = Operation[Any, Any]
 Names = Literal["kit", "contract"]
@@ -53,6 +55,28 @@ def read_toolsets(text: str | None) -> tuple[str, ...]:
         InvalidInput: one of them does not exist.
     """
     return tuple(named_in(text, TOOLSETS, noun="toolset", argument="toolset")) or DEFAULT_TOOLSETS
+
+
+class Tools(Door):
+    """The words of the server.
+
+    Args:
+        names: the tool of each method of ``EntrezKit``, as it is listed; of the others the operation's own.
+    """
+
+    name = "tools"
+
+    def __init__(self, names: Mapping[str, str] = MappingProxyType({})) -> None:
+        self.names = names
+
+    def switch(self, name: str) -> str:
+        """Return the variable that whoever runs the server has set."""
+        return f"ENTREZ_KIT_{name.upper()}"
+
+    def call(self, call: NextCall) -> str:
+        """Return a call of a tool."""
+        name = self.names.get(call.method) or operation_of(call.method).name
+        return super().call(call).replace(f"kit.{call.method}", name, 1)
 
 
 class Toolbox:

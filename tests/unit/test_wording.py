@@ -15,7 +15,7 @@ import pytest
 from entrez_kit.catalogue import OPERATIONS
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.operation import Operation
-from entrez_kit.server.words import Tools
+from entrez_kit.server.tools import Tools
 from entrez_kit.wording import AGAIN, Argument, ByDoor, NextCall, Switch, Wording
 
 ROOT = Path(__file__).parents[2] / "entrez_kit"

@@ -21,7 +21,7 @@ from entrez_kit.pubmed.convert import CONVERT
 from entrez_kit.pubmed.match import LOOKUP_CITATION
 from entrez_kit.pubmed.search import SEARCH_ARTICLES
 from entrez_kit.sandbox.server import Sandbox
-from entrez_kit.server.words import Tools
+from entrez_kit.server.tools import Tools
 
 TOOLS: dict[str, Operation[Any, Any]] = {
     operation.name: operation

@@ -25,7 +25,7 @@ from entrez_kit.gene.links import GET_PUBMED_LINKS
 from entrez_kit.gene.lookup import GET_GENE
 from entrez_kit.gene.search import SEARCH_GENES
 from entrez_kit.operation import Operation, execute
-from entrez_kit.server.words import Tools
+from entrez_kit.server.tools import Tools
 
 REGISTRY = {"UNRESOLVED_ENTITY", "ENTITY_NOT_FOUND", "AMBIGUOUS_QUERY", "RATE_LIMITED", "UPSTREAM_ERROR"}
 TOOLS: dict[str, Operation[Any, Any]] = {
