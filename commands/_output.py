@@ -54,10 +54,8 @@ class Sink:
 
     def __enter__(self) -> "Sink":
         if self.target is not None:
-            try:
+            with self._reporting():
                 self._open(self.target)
-            except OSError as exc:
-                raise self._failure(exc) from None
         return self
 
     def _open(self, target: Path) -> None:
@@ -99,27 +97,19 @@ class Sink:
         self._put(content.encode("utf-8", "replace") if isinstance(content, str) else content)
 
     def _put(self, content: bytes) -> None:
-        try:
+        with self._reporting():
             if self._file is not None:
                 self._file.write(content)
             elif sys.stdout is not None:
                 sys.stdout.buffer.write(content)
-        except BrokenPipeError:
-            raise ReaderGone from None
-        except OSError as exc:
-            raise self._failure(exc) from None
 
     def flush(self) -> None:
         """Hand over what was written so far, so that a reader of a pipe sees it at once."""
-        try:
+        with self._reporting():
             if self._file is not None:
                 self._file.flush()
             elif sys.stdout is not None:
                 sys.stdout.flush()
-        except BrokenPipeError:
-            raise ReaderGone from None
-        except OSError as exc:
-            raise self._failure(exc) from None
 
     def discard(self) -> None:
         """Leave the file as it was: there is nothing to put in its place."""
@@ -129,8 +119,16 @@ class Sink:
         """Tell whether the data goes to a terminal."""
         return self._to_terminal
 
-    def _failure(self, exc: OSError) -> StoreError:
-        return cannot_write(f"--output {self.target}" if self.target is not None else "standard output", exc)
+    @contextlib.contextmanager
+    def _reporting(self) -> Iterator[None]:
+        """Say of what goes wrong in this block that the data cannot be written, or that nobody reads it any more."""
+        try:
+            yield
+        except BrokenPipeError:
+            raise ReaderGone from None
+        except OSError as exc:
+            name = f"--output {self.target}" if self.target is not None else "standard output"
+            raise cannot_write(name, exc) from None
 
     def __exit__(
         self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
@@ -141,15 +139,11 @@ class Sink:
             return
         held = os.dup(self._file.fileno()) if self._temporary is not None else None  # the lock lasts until the move
         try:
-            self._file.close()
-            if kind is None and self._keep and self._temporary is not None and self._place is not None:
-                self._temporary.replace(self._place)
-                self._temporary = None
-        except BrokenPipeError:
-            raise ReaderGone from None
-        except OSError as error:
-            if kind is None:
-                raise self._failure(error) from None
+            with self._reporting() if kind is None else suppress(OSError):
+                self._file.close()
+                if kind is None and self._keep and self._temporary is not None and self._place is not None:
+                    self._temporary.replace(self._place)
+                    self._temporary = None
         finally:
             if self._temporary is not None:
                 self._temporary.unlink(missing_ok=True)

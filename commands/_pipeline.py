@@ -96,6 +96,21 @@ def refuse_without(ctx: typer.Context, name: str, other: str) -> None:
         )
 
 
+def refuse_beside(ctx: typer.Context, name: str, other: str, hint: str) -> None:
+    """Refuse an argument that was typed beside another one that means something else.
+
+    Raises:
+        InvalidInput: it was typed.
+    """
+    if was_typed(ctx, name):
+        raise InvalidInput(
+            f"{options_of(ctx.command)[name]} and {other} contradict each other.",
+            invalid_input=name,
+            recovery_hint=hint,
+            details={"reason": "bad_usage"},
+        )
+
+
 def advise(ctx: typer.Context, records: int) -> None:
     """Say how long very many records take, when NCBI would rather have them asked for."""
     from entrez_kit.pubmed.record_fetcher import BATCH

@@ -250,6 +250,13 @@ class State:
         if self.plan is None:
             self.door = Terminal(options_of(command))
             formats = formats_of(command)
+            if self.flags.get("refresh") and self.preference("offline", False):
+                raise InvalidInput(
+                    "--refresh does nothing offline: no service is asked.",
+                    invalid_input="refresh",
+                    recovery_hint="Leave --refresh out, or --offline.",
+                    details={"reason": "bad_usage"},
+                )
             target = self._target()
             fields = tuple(name for part in self.flags.get("fields") or () for name in _names(part))
             self.plan = Plan(self._format(formats, target), fields, target)

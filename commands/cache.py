@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -40,17 +41,13 @@ def info(ctx: typer.Context) -> None:
     found = _guarded(cache_info, settings)
     limit = _limit(settings)
     document: dict[str, Any] = {
+        **asdict(found),
         "path": str(found.path),
-        "exists": found.exists,
-        "entries": found.entries,
-        "expired": found.expired,
-        "size_bytes": found.size_bytes,
         "oldest_expiry": _moment(found.oldest_expiry),
         "newest_expiry": _moment(found.newest_expiry),
-        "problem": found.problem,
         "rate_limit": limit,
     }
-    emit(ctx, document, lambda: _table(found, limit))
+    emit(ctx, document, lambda: _table(document))
     if found.problem:
         raise StoreError(
             f"The cache {found.path} cannot be read: {found.problem}",
@@ -139,23 +136,24 @@ def _limit(settings: "Settings") -> dict[str, Any]:
     }
 
 
-def _table(found: "CacheInfo", limit: dict[str, Any]) -> "RenderableType":
+def _table(found: dict[str, Any]) -> "RenderableType":
     from rich.text import Text
 
     from entrez_kit.doctor.local import size
 
     from ._views.tables import facts
 
-    rows: list[tuple[str, object]] = [("Cache", found.path)]
-    if found.problem:
-        rows.append(("Problem", Text(found.problem, style="bold red")))
-    elif not found.exists:
+    rows: list[tuple[str, object]] = [("Cache", found["path"])]
+    if found["problem"]:
+        rows.append(("Problem", Text(found["problem"], style="bold red")))
+    elif not found["exists"]:
         rows.append(("Replies", "none yet"))
     else:
-        rows.append(("Replies", f"{found.entries:,}, of which {found.expired:,} expired"))
-        rows.append(("Size", size(found.size_bytes)))
-        if found.newest_expiry is not None:
-            rows.append(("Expiry", f"from {_moment(found.oldest_expiry)} to {_moment(found.newest_expiry)}"))
+        rows.append(("Replies", f"{found['entries']:,}, of which {found['expired']:,} expired"))
+        rows.append(("Size", size(found["size_bytes"])))
+        if found["newest_expiry"] is not None:
+            rows.append(("Expiry", f"from {found['oldest_expiry']} to {found['newest_expiry']}"))
+    limit = found["rate_limit"]
     rows.append(
         ("Rate limit", f"{limit['per_second']:g} requests per second, next slot in {limit['wait_seconds']:.1f} s")
     )

@@ -6,12 +6,12 @@ from typing import Annotated, Any, Final
 import typer
 
 from entrez_kit.citations.files.entries import FILES
-from entrez_kit.errors import InvalidInput
 from entrez_kit.europepmc.search import EUROPEPMC_SEARCH, EuropePMCResult, Walk
 from entrez_kit.services.europe_pmc import MAX_PAGE_SIZE
 
+from ._formats.fields import columns_at
 from ._options import argument, asks, option
-from ._pipeline import View, accepts, note, plan, run, show_with, was_typed
+from ._pipeline import View, accepts, note, plan, refuse_beside, run, show_with, was_typed
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS, record_key
 
@@ -19,12 +19,8 @@ FORMATS: Final = ("table", "json", "jsonl", "csv", "tsv", "ids", "md", *FILES, "
 COLUMNS: Final = {
     "id": record_key,
     **ARTICLE_COLUMNS,
-    "source": lambda record: record.get("source"),
-    "epmc_id": lambda record: record.get("epmc_id"),
-    "preprint_server": lambda record: record.get("preprint_server"),
-    "cited_by_count": lambda record: record.get("cited_by_count"),
-    "is_open_access": lambda record: record.get("is_open_access"),
-    "first_publication_date": lambda record: record.get("first_publication_date"),
+    **columns_at("source", "epmc_id", "preprint_server"),
+    **columns_at("cited_by_count", "is_open_access", "first_publication_date"),
 }
 _BRIEF: Final = ("table", "ids")
 """Formats that show no more than a brief record holds."""
@@ -59,13 +55,8 @@ def command(
     ids prints PMIDs, for records outside PubMed source and id (PPR:PPR123456).
     """
     if preprints:
-        if was_typed(ctx, "sources"):
-            raise InvalidInput(
-                "--preprints and --source contradict each other.",
-                invalid_input="preprints",
-                recovery_hint="Give --preprints for preprints alone, or --source PPR beside other sources.",
-                details={"reason": "bad_usage"},
-            )
+        hint = "Give --preprints for preprints alone, or --source PPR beside other sources."
+        refuse_beside(ctx, "sources", "--preprints", hint)
         asked["sources"] = ["PPR"]
     if plan(ctx).format in _BRIEF and not was_typed(ctx, "detail_level") and not plan(ctx).fields:
         asked["detail_level"] = "brief"

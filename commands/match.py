@@ -1,6 +1,5 @@
 """`entrez-kit match`: the PMIDs of references known by journal, year, volume and page."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -12,6 +11,7 @@ from entrez_kit.pubmed.match import LOOKUP_CITATION, Citation, CitationMatch, Ma
 
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import failed
+from ._input import content_of
 from ._options import asks, option
 from ._pipeline import View, accepts, run, show_with
 from ._state import STDIN
@@ -84,18 +84,9 @@ def _warnings(record: Record) -> list[str]:
 
 def _read(path: Path) -> list[dict[str, str]]:
     from entrez_kit.citations.files.citation_lists import read_citations
+    from entrez_kit.citations.files.reference_files import decoded
 
-    from_stdin = str(path) == STDIN
-    try:
-        content = sys.stdin.buffer.read() if from_stdin else path.read_bytes()
-        text = content.decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as exc:
-        raise InvalidInput(
-            f"{'Standard input' if from_stdin else path} cannot be read: "
-            f"{getattr(exc, 'strerror', None) or 'it is not UTF-8 text'}.",
-            invalid_input=str(path),
-            recovery_hint="Name a BibTeX or CSV file in UTF-8.",
-            details={"reason": "cannot_read"},
-        ) from None
-    bibtex = path.suffix.lower() in BIBTEX or (from_stdin and text.lstrip().startswith(("@", "%")))
+    hint = "Name a BibTeX or CSV file."
+    text = decoded(content_of(path, hint=hint), "standard input" if str(path) == STDIN else str(path), hint=hint).text
+    bibtex = path.suffix.lower() in BIBTEX or (str(path) == STDIN and text.lstrip().startswith(("@", "%")))
     return read_citations(text, bibtex=bibtex)

@@ -15,7 +15,7 @@ from entrez_kit.services.esearch_reply import DROPPED
 from ._formats import drawn_by
 from ._formats.fields import DocumentPaths, as_data, columns_at
 from ._options import argument, asks, option
-from ._pipeline import View, accepts, note, plan, refuse_without, run, show_with, state, tell_warnings, was_typed
+from ._pipeline import View, accepts, note, plan, refuse_beside, refuse_without, run, show_with, state, tell_warnings
 from ._report import watching
 from ._state import STDIN, Plan
 
@@ -74,7 +74,7 @@ def command(
     """
     made = plan(ctx)
     if asked["retrieve_all"]:
-        _refuse_pages(ctx)
+        refuse_beside(ctx, "max_results", "--all", "Give -n for so many results, or --all for every one.")
     if not {"min_date", "max_date"} & set(asked.get("date_range") or ()):
         refuse_without(ctx, "date_type", "--min-date or --max-date")
     asked["query_term"] = _query(asked["query_term"])
@@ -134,16 +134,6 @@ def _names_a_summary(made: Plan) -> bool:
         below = DocumentPaths(BriefSummary)
         return any(below.knows(path) or path.split(".")[0] == "brief_summaries" for path in made.fields)
     return made.format == "jsonl" and any(path != "pmid" for path in made.fields)
-
-
-def _refuse_pages(ctx: typer.Context) -> None:
-    if was_typed(ctx, "max_results"):
-        raise InvalidInput(
-            "--max-results and --all contradict each other.",
-            invalid_input="max_results",
-            recovery_hint="Give -n for so many results, or --all for every one.",
-            details={"reason": "bad_usage"},
-        )
 
 
 def _view(query: str, *, snippets: bool) -> View[SearchResult]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from ._pipeline import emit, note, state, warn
+from ._pipeline import emit, note, refuse_without, state, warn
 from ._prose import print_text
 from ._state import is_terminal
 
@@ -76,16 +76,15 @@ def serve(
     }
     chosen = {name: value for name, value in given.items() if value is not None}
     names = ",".join(toolset or ())
-    if check:
-        _check(ctx, replace(state(ctx).settings, **chosen), names, tool_names)
-    else:
-        _serve(ctx, replace(_settings_to_serve(ctx), **chosen), names, tool_names)
-
-
-def _settings_to_serve(ctx: typer.Context) -> "Settings":
-    """Return the settings; in demo mode a sandbox runs from here on, and they point to it."""
     current = state(ctx)
-    return current.services.settings if current.settings.demo else current.settings
+    if {"mcp_transport_type": current.settings.mcp_transport_type, **chosen}["mcp_transport_type"] == "stdio":
+        for name in ("host", "port"):
+            refuse_without(ctx, name, "--transport http")
+    if check:
+        _check(ctx, replace(current.settings, **chosen), names, tool_names)
+    else:  # in demo mode a sandbox runs from here on
+        settings = current.services.settings if current.settings.demo else current.settings
+        _serve(ctx, replace(settings, **chosen), names, tool_names)
 
 
 def _serve(ctx: typer.Context, settings: "Settings", toolsets: str, names: "Names") -> NoReturn:
@@ -98,7 +97,8 @@ def _serve(ctx: typer.Context, settings: "Settings", toolsets: str, names: "Name
         warn(ctx, remark)
     if settings.mcp_transport_type == "stdio" and is_terminal(sys.stdin):
         note(ctx, "An MCP host is expected at the other end of standard input; Ctrl-C ends. See entrez-kit guide mcp.")
-    raise typer.Exit(run_server(settings, _options(toolsets, names), give_up=_give_up))
+    # When it is time, it ends at once, threads that wait for NCBI or for a reader who has gone included.
+    raise typer.Exit(run_server(settings, _options(toolsets, names), give_up=os._exit))
 
 
 def _options(toolsets: str, names: "Names") -> "Options":
@@ -106,11 +106,6 @@ def _options(toolsets: str, names: "Names") -> "Options":
     from entrez_kit.server.tools import read_toolsets
 
     return Options(toolsets=read_toolsets(toolsets), names=names)
-
-
-def _give_up(status: int) -> None:
-    """End at once, threads that wait for NCBI or for a reader who has gone included."""
-    os._exit(status)
 
 
 def _check(ctx: typer.Context, settings: "Settings", toolsets: str, names: "Names") -> None:

@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -11,6 +11,7 @@ from entrez_kit.claims.operation import VERIFY_CLAIMS
 from entrez_kit.errors import Exit, InvalidInput
 from entrez_kit.model import Warn
 
+from ._formats import drawn_by
 from ._formats.fields import columns_at
 from ._input import READABLE, beside, content_of
 from ._pipeline import View, accepts, counted, run, show_with, warn, whole
@@ -94,14 +95,9 @@ def _looks(text: str) -> str:
 
 
 def _view() -> View[VerifyResult]:
-    def page(record: Any) -> str:
-        from ._views.claims import claim_page
-
-        return claim_page(record)
-
     return View(
         table=show_with("claims.claims_table"),
         columns=columns_at(*COLUMNS),
-        page=page,
+        page=drawn_by("claims.claim_page"),
         between="\n",
     )

@@ -109,7 +109,9 @@ class Conversions(InParts[str, Conversion]):
         for one in known.found.values():
             one.standing = standings.known.get(one.pmid or "")
         self.warnings += standings.warnings
-        records = [_conversion(text, one, known, looked_up) for text, one in zip(inputs, read, strict=True)]
+        records = [
+            _conversion(text, one, self._id_type, known, looked_up) for text, one in zip(inputs, read, strict=True)
+        ]
         if self.error is None and any(record.status == "error" for record in records):
             self.error = next(one for one in (*looked_up.values(), known.error) if isinstance(one, EntrezKitError))
         return records
@@ -275,9 +277,12 @@ def _notes(key: Key, article: "Article", record: "Record") -> Iterator[str]:
         yield INVALID_DOI
 
 
-def _conversion(text: str, identifier: Identifier | None, known: _KnownIds, looked_up: LookedUp) -> Conversion:
+def _conversion(
+    text: str, identifier: Identifier | None, kind: IdKind | None, known: _KnownIds, looked_up: LookedUp
+) -> Conversion:
     if identifier is None:
-        return Conversion(requested_id=text, status="invalid", message="not a PMID, PMCID or DOI (of the given kind)")
+        message = f"not a {kind.upper()}" if kind else "not a PMID, PMCID or DOI"
+        return Conversion(requested_id=text, status="invalid", message=message)
     key = identifier.key
     own = {"requested_id": text, "id_type": identifier.kind}
     answer = known.found.get(key) or looked_up.get(key)

@@ -434,6 +434,8 @@ def missing_records(outcomes: list[InputOutcome], found: int, warnings: list[War
     failed = sum(outcome.status == "error" for outcome in missing)
     named = listed(outcome.input for outcome in missing)
     some = f"No PubMed record for {len(missing)} of {len(missing) + found} inputs: {named}."
+    if all(outcome.status == "invalid" for outcome in missing):
+        some = f"Not {'an identifier' if len(missing) == 1 else 'identifiers'} of an article: {named}."
     none = f"No input is an identifier of an article: {named}."
     return shortfall_of(
         missing,

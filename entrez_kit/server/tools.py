@@ -83,7 +83,7 @@ class Toolbox:
     """Every operation as a tool. All of them answer to all their names, whatever is listed.
 
     Args:
-        operations: what there is; None for the catalogue, which is imported when a tool is first called.
+        operations: what there is; None for the catalogue, of which each is imported when its tool is first called.
         toolsets: which tools are listed.
         names: whether they are listed under their own names or under those of the specifications.
     """
@@ -95,14 +95,10 @@ class Toolbox:
         toolsets: Collection[str] = DEFAULT_TOOLSETS,
         names: Names = "kit",
     ) -> None:
-        self._operations: dict[str, AnyOperation] | None = None
         self._capped: dict[str, AnyOperation] = {}
         self._lock = threading.Lock()
-        if operations is None:
-            facts = facts_of_catalogue()
-        else:
-            self._operations = {one.name: one for one in operations}
-            facts = [ToolFacts.of(one) for one in self._operations.values()]
+        self._operations = {one.name: one for one in operations or ()}
+        facts = facts_of_catalogue() if operations is None else [ToolFacts.of(one) for one in self._operations.values()]
         self.listed = [one for one in facts if one.toolset in toolsets]
         self._by_name = {name: one for one in facts for name in (one.name, *one.aliases)}
         self._shown = {one.name: one.aliases[0] for one in facts if one.aliases} if names == "contract" else {}
@@ -135,12 +131,8 @@ class Toolbox:
         from entrez_kit.server.schemas import capped
 
         with self._lock:
-            if self._operations is None:
-                from entrez_kit.catalogue import OPERATIONS
-
-                self._operations = {one.name: one for one in OPERATIONS}
             if facts.name not in self._capped:
-                self._capped[facts.name] = capped(self._operations[facts.name])
+                self._capped[facts.name] = capped(self._operations.get(facts.name) or operation_of(facts.method))
             return self._capped[facts.name]
 
     def listing(self, *, scopes: Collection[str] | None, protocol_version: str) -> list[Tool]:

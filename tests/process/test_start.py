@@ -144,7 +144,8 @@ def test_a_server_lists_its_tools_without_any_operation_and_imports_them_when_on
     assert first[1]["result"] == second[1]["result"]
     assert len([name for name in listing if name.startswith("entrez_kit")]) <= 70
     assert second[2]["result"]["structuredContent"]["pmids"]
-    assert "entrez_kit.catalogue" in calling
+    assert "entrez_kit.pubmed.search" in calling
+    assert not calling & {"entrez_kit.catalogue", "entrez_kit.gene.search", "entrez_kit.corpus.operations"}
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="what is set is glibc's")

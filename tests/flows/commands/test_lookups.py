@@ -296,6 +296,8 @@ def test_a_table_of_references_says_what_became_of_each(process: Callable[..., D
         (("related", "99000004", "--style", "apa"), "--style", "--type"),
         (("fulltext", "PMC99000001", "--overflow", "outline"), "--overflow", "--max-characters"),
         (("corpus", "sync", "fish", "--replace-term"), "--replace-term", "TERM"),
+        (("serve", "--check", "--host", "127.0.0.1"), "--host", "--transport http"),
+        (("serve", "--check", "--transport", "stdio", "--port", "0"), "--port", "--transport http"),
     ],
 )
 def test_an_option_without_the_one_it_serves_is_refused_by_name(
@@ -305,3 +307,25 @@ def test_an_option_without_the_one_it_serves_is_refused_by_name(
 
     assert done.status == 2
     assert f"{flag} does nothing without {other}" in done.err
+
+
+def test_nothing_can_be_refreshed_offline(cli: Cli) -> None:
+    done = cli("search", "crispr", "--offline", "--refresh", "--json")
+
+    assert done.status == 2
+    assert envelope(done)["invalid_input"] == "refresh"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("convert", "foo", "99000001"), "not a PMID, PMCID or DOI"),
+        (("convert", "foo", "10.5555/ekit.2024.0004", "--id-type", "doi"), "not a DOI"),
+        (("fetch", "foo", "99000001"), "Not an identifier of an article: foo."),
+    ],
+)
+def test_what_is_no_identifier_is_called_that(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
+    done = cli(*arguments, "-f", "json")
+
+    assert done.status == 4
+    assert said in (envelope(done)["message"], *(one.get("message") for one in envelope(done)["details"]["missing"]))
