@@ -10,6 +10,7 @@ import typer
 from entrez_kit.citations.files.entries import FILES
 from entrez_kit.citations.operation import FORMAT_CITATIONS, Citations, CitationsResult, Cited
 from entrez_kit.citations.style.names import STYLE_NAMES, read_styles
+from entrez_kit.errors import InvalidInput
 from entrez_kit.pubmed.record_fetcher import BATCH
 
 from ._formats.fields import Column, Record, as_data, columns_at
@@ -17,7 +18,7 @@ from ._formats.rows import fit_into_cells
 from ._formats.writer import Texts
 from ._ids import NAME_ARTICLES, InputFiles, failed, read_inputs
 from ._options import argument, asks, option
-from ._pipeline import View, accepts, plan, run, show_with, state, warn
+from ._pipeline import View, accepts, plan, run, show_with, state, warn, was_typed
 from ._state import Plan, unknown_suffix
 from ._views.markdown import escaped
 
@@ -51,6 +52,13 @@ def command(ctx: typer.Context, asked: dict[str, Any], input: InputFiles = None)
     styles: list[str] = read_styles(asked["citation_styles"]) or [*DEFAULT_STYLES]
     made = plan(ctx)
     if made.format in FILES:
+        if was_typed(ctx, "citation_styles") and styles != [made.format] and any(asked["citation_styles"]):
+            raise InvalidInput(
+                f"--style does nothing in a file of the format {made.format}.",
+                invalid_input="citation_styles",
+                recovery_hint=f"Leave --style out, or ask for {made.format} as a style beside the others, with --json.",
+                details={"reason": "bad_usage"},
+            )
         styles = [made.format]
     elif len(styles) == 1 and styles[0] in FILES and (made.format == "text" or _by_default(ctx)):
         made = replace(made, format=styles[0])  # a pipe gets the file itself: it can be imported

@@ -51,7 +51,7 @@ def _listed(article: Any) -> Iterator[Reference]:
     outside = ("sub-article", "response", "front", "ref")
     for number, element in enumerate(descendants(article, "ref", outside=outside), start=1):
         key = attribute(element, "id") or f"reference {number}"
-        text = texts.get(key) or " ".join("".join(element.itertext()).split())
+        text = texts.get(key) or _text(element)
         if text:
             yield _reference(element, key, number, text)
 
@@ -61,12 +61,10 @@ def _reference(element: Any, key: str, number: int, text: str) -> Reference:
     from entrez_kit.fulltext.jats.tree import attribute, descendants, local
 
     def first(*names: str) -> str | None:
-        found = (" ".join("".join(one.itertext()).split()) for name in names for one in descendants(element, name))
+        found = (_text(one) for name in names for one in descendants(element, name))
         return next((one for one in found if one), None)
 
-    ids = {
-        attribute(one, "pub-id-type").lower(): "".join(one.itertext()).strip() for one in descendants(element, "pub-id")
-    }
+    ids = {attribute(one, "pub-id-type").lower(): _text(one) for one in descendants(element, "pub-id")}
     written = as_reference(text, number)
     base = {
         "key": key,
@@ -87,10 +85,10 @@ def _reference(element: Any, key: str, number: int, text: str) -> Reference:
     holders = [one for one in groups if attribute(one, "person-group-type") in ("author", "")] or [element]
     for holder in holders:
         for name in descendants(holder, "name", "string-name", "collab"):
-            parts = {local(part): " ".join("".join(part.itertext()).split()) for part in name}
+            parts = {local(part): _text(part) for part in name}
             if parts.get("surname"):
                 authors.append(RefAuthor(family=parts["surname"], given=parts.get("given-names")))
-            elif whole := " ".join("".join(name.itertext()).split()):
+            elif whole := _text(name):
                 authors.append(RefAuthor(group=whole))
     start, end = first("fpage"), first("lpage")
     return Reference(
@@ -104,6 +102,10 @@ def _reference(element: Any, key: str, number: int, text: str) -> Reference:
         issue=first("issue"),
         pages="-".join(part for part in (start, end) if part) or first("elocation-id", "page-range"),
     )
+
+
+def _text(element: Any) -> str:
+    return " ".join("".join(element.itertext()).split())
 
 
 def read_pdf(content: bytes, name: str) -> Manuscript:
@@ -157,11 +159,9 @@ def own_references(services: Services, article: Identifier) -> list[Reference]:
     except UpstreamError as exc:
         failure = exc
     for item in Retrieval.of_ids(services, [article.value]):
-        if item.record is None:
-            if item.error is not None:
-                raise item.error
-            continue
-        related = list(read_references(item.record.element, item.pmid or ""))
+        if item.error is not None:
+            raise item.error
+        related = list(read_references(item.record.element, item.pmid or "")) if item.record is not None else []
         if related:
             return [_of_pubmed(one, number) for number, one in enumerate(related, start=1)]
     if failure is not None:
@@ -176,8 +176,7 @@ def own_references(services: Services, article: Identifier) -> list[Reference]:
 
 def _of_pubmed(cited: "RelatedArticle", number: int) -> Reference:
     """Return an entry of PubMed's list; what it links is its word for the work, the rest is text."""
-    key = f"reference {number}"
     ids = {"pmid": cited.pmid, "pmcid": cited.pmcid, "doi": cited.doi}
     if cited.citation and not any(ids.values()):
         return as_reference(cited.citation, number, number=str(number), where="reference")
-    return Reference(key=key, line=number, number=str(number), **ids)
+    return Reference(key=f"reference {number}", line=number, number=str(number), **ids)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from entrez_kit.citations.check.written import END_OF_LIST, HEADING, as_reference
-from entrez_kit.citations.files.read_csl import CslFile
+from entrez_kit.citations.files.read_csl import csl_reference
 from entrez_kit.citations.files.read_endnote import endnote_reference
 from entrez_kit.citations.files.references import Reference, unreadable
 from entrez_kit.manuscripts.document import KeyCall, Line, Manuscript, too_large
@@ -105,12 +105,11 @@ class _Reader:
             made.listed = bool(_LIST_STYLE.search(named))
             made.item = self._numbered(properties)
         parts: list[str] = []
-        generated = any(_LISTED.search("".join(one.code)) for one in self._fields)
+        generated = False
         for node in _shown(element):
             self._node(node, parts, number)
-            generated = generated or (
-                node.tag == f"{W}t" and any(_LISTED.search("".join(f.code)) for f in self._fields)
-            )
+            if node.tag in (f"{W}p", f"{W}t"):
+                generated = generated or any(_LISTED.search("".join(one.code)) for one in self._fields)
         made.text = " ".join("".join(parts).split())
         made.generated = generated and bool(made.text)
         return made
@@ -182,16 +181,13 @@ class _Reader:
             if not isinstance(data, dict):
                 continue
             key = str(data.get("DOI") or data.get("id") or item.get("id") or data.get("title") or len(self.records))
-            if key not in self.records:
-                self.records[key] = self._csl_reference(data, key)
+            if key not in self.records and not {"type", "title", "DOI", "PMID"} & set(data):
+                self.records[key] = Reference(key=key, text="")
+            elif key not in self.records:
+                reference = csl_reference(1, data)
+                named = str(data.get("citation-key") or "") or reference.title or reference.key
+                self.records[key] = reference.model_copy(update={"key": _short(named)})
             self.calls.append(KeyCall(self.records[key].key, number, shown))
-
-    def _csl_reference(self, data: dict[str, Any], key: str) -> Reference:
-        if not {"type", "title", "DOI", "PMID"} & set(data):
-            return Reference(key=key, text="")
-        (reference,) = CslFile(json.dumps([data]), self.name).references
-        named = str(data.get("citation-key") or "") or reference.title or reference.key
-        return reference.model_copy(update={"key": _short(named)})
 
     def _endnote(self, text: str, number: int, shown: str) -> None:
         for record in _xml(text.encode(), self.name).iter("record"):

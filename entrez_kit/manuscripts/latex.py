@@ -16,6 +16,10 @@ from entrez_kit.manuscripts.document import Beside, KeyCall, Line, Manuscript, e
 from entrez_kit.model import Warn
 
 _COMMENT: Final = re.compile(r"(?<!\\)%[^\n]*+")
+_CONTENTS: Final = re.compile(
+    r"\\begin\{filecontents\*?\}\s*+(\[[^\[\]]*+\])?\s*+\{([^{}]++)\}(.*?)(?:\\end\{filecontents\*?\}|\Z)", re.DOTALL
+)
+"""A file that stands in the text itself."""
 _ITEM: Final = re.compile(r"\\bibitem\s*+(?:\[(?>(?:[^\[\]{}]|\{(?>(?:[^{}]|\{[^{}]*+\})*)\})*)\])?\s*+\{([^{}]++)\}")
 _END: Final = re.compile(r"\\end\{thebibliography\}")
 _BLOCK: Final = re.compile(
@@ -45,7 +49,8 @@ def read_latex(content: bytes, name: str, beside: Beside) -> Manuscript:
         InvalidInput: it is no text, or one of the files it names cannot be read.
     """
     own = re.split(r"[/\\]", name)[-1]
-    parts, warnings = _parts(decoded(content, name).text, own, beside)
+    text, beside = _with_contents(decoded(content, name).text, beside)
+    parts, warnings = _parts(text, own, beside)
     calls = [call for part, text in parts.items() for call in _calls(text, part)]
     references = [one for text in parts.values() for one in (*_items(text), *_entries(text))]
     sought = []
@@ -76,6 +81,20 @@ def read_latex(content: bytes, name: str, beside: Beside) -> Manuscript:
                 sought.append("neither \\bibliography nor \\addbibresource names a file")
     shown = [Line(number, line) for number, line in enumerate(parts[""].splitlines(), start=1)]
     return Manuscript(references, shown, calls, keyed=True, warnings=warnings, sought="; ".join(sought))
+
+
+def _with_contents(text: str, beside: Beside) -> tuple[str, Beside]:
+    """Return a text without the files that stand in it, and what reads these, too.
+
+    As LaTeX has it, one that stands beside the text counts more, unless the text says that it is to be overwritten.
+    """
+    inside = {match[2].strip(): (match[1] or "", match[3].encode()) for match in _CONTENTS.finditer(text)}
+
+    def read(name: str) -> bytes | None:
+        options, held = inside.get(name, ("", None))
+        return held if "overwrite" in options or "force" in options else beside(name) or held
+
+    return _CONTENTS.sub(lambda match: "\n" * match[0].count("\n"), text), read
 
 
 def _parts(text: str, own: str, beside: Beside) -> tuple[dict[str, str], list[Warn]]:

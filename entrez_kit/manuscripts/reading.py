@@ -1,8 +1,6 @@
 """Which reader takes a manuscript."""
 
 import re
-from collections.abc import Callable
-from functools import partial
 from typing import Final
 
 from entrez_kit.citations.check.written import HEADINGS
@@ -51,7 +49,7 @@ def read_manuscript(
     """
     if not content.strip():
         raise unreadable(name, "the file is empty", hint=FILES)
-    made = _reader(suffix.lower(), has_text=has_text)(content, name, beside)
+    made = _read(content, name, suffix.lower(), beside, has_text=has_text)
     if not made.references:
         raise _no_list(made, name, suffix.lower())
     return made
@@ -69,27 +67,27 @@ def _no_list(manuscript: Manuscript, name: str, suffix: str) -> InvalidInput:
     return unreadable(name, problem, hint=BIB_HINT if suffix in (".tex", ".bbl") else HINT)
 
 
-def _reader(suffix: str, *, has_text: bool) -> Callable[[bytes, str, Beside], Manuscript]:
+def _read(content: bytes, name: str, suffix: str, beside: Beside, *, has_text: bool) -> Manuscript:
     match suffix:
         case ".docx":
             from entrez_kit.manuscripts.docx import read_docx
 
-            return lambda content, name, beside: read_docx(content, name)
+            return read_docx(content, name)
         case ".tex" | ".bbl":
             from entrez_kit.manuscripts.latex import read_latex
 
-            return read_latex
+            return read_latex(content, name, beside)
         case ".pdf":
             from entrez_kit.manuscripts.articles import read_pdf
 
-            return lambda content, name, beside: read_pdf(content, name)
+            return read_pdf(content, name)
         case ".xml" | ".nxml":
             from entrez_kit.manuscripts.articles import read_article_xml
 
-            return lambda content, name, beside: read_article_xml(content, name)
+            return read_article_xml(content, name)
     from entrez_kit.manuscripts.markdown import read_markdown
 
-    return partial(read_markdown, has_text=has_text)
+    return read_markdown(content, name, beside, has_text=has_text)
 
 
 def refuse_others(content: bytes, name: str) -> None:

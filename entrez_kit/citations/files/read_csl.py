@@ -46,7 +46,7 @@ class CslFile(ReferenceFile):
         except RecursionError:
             raise unreadable(name, "lists and objects are nested too deep") from None
         self._items = self._found(name)
-        references = [_reference(number, item) for number, item in enumerate(self._items, start=1)]
+        references = [csl_reference(number, item) for number, item in enumerate(self._items, start=1)]
         super().__init__(references, repeated_keys(references))
 
     def _found(self, name: str) -> list[dict[str, Any]]:
@@ -96,7 +96,9 @@ def _correct(item: dict[str, Any], correction: FieldUpdate) -> None:
         item["note"] = " ".join(part for part in (str(item.get("note") or "").strip(), correction.note) if part)
 
 
-def _reference(number: int, item: dict[str, Any]) -> Reference:
+def csl_reference(number: int, item: Mapping[str, Any]) -> Reference:
+    """Read one item; its number stands for a name that it has not."""
+
     def text(name: str) -> str | None:
         value = item.get(name)
         if isinstance(value, list):  # Crossref writes lists of one

@@ -44,6 +44,22 @@ def test_the_entries_that_a_manuscript_calls_are_taken_from_the_files_it_names(
     assert "no list of references" in refused.err
 
 
+@pytest.mark.parametrize(("option", "found"), [("", ["moon"]), ("[overwrite]", ["other"])])
+def test_a_file_that_stands_in_the_text_is_read(
+    cli: Cli, file: Callable[..., str], option: str, found: list[str]
+) -> None:
+    inside = "@article{other, pmid={99000001}}\n@article{never, pmid={99000002}}\n"
+    paths = []
+    for name in ("alone/p.tex", "beside/p.tex"):
+        head = f"\\begin{{filecontents*}}{option}{{refs.bib}}\n{inside}\\end{{filecontents*}}\n"
+        paths.append(file(name, f"{head}\\begin{{document}}\n\\cite{{other}}\\cite{{moon}}\\bibliography{{refs}}\n"))
+    file("beside/refs.bib", "@article{moon, pmid={99000050}}\n")
+
+    checked = [[key for key, _, _ in rows(cli("check", path, "--sources", "pubmed", "--json"))] for path in paths]
+
+    assert checked == [["other"], found]
+
+
 def test_a_document_in_parts_is_read_in_its_folder_and_nowhere_else(cli: Cli, file: Callable[..., str]) -> None:
     refs = "@article{moon, pmid={99000050}}\n@article{other, pmid={99000001}}\n@article{never, pmid={99000002}}\n"
     file("paper/bib/refs.bib", refs)

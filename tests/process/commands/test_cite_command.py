@@ -205,6 +205,19 @@ def test_a_file_is_the_same_whether_it_is_asked_for_as_style_or_format(cli: Cli,
     assert done.out == cli("fetch", "99000001", "99000002", "99000001", "-f", form).out or form == "nbib"
 
 
+@pytest.mark.parametrize("asked", [("-f", "ris"), ("-o", "refs.bib")])
+def test_a_style_is_refused_where_a_file_has_none(cli: Cli, tmp_path: Path, asked: tuple[str, str]) -> None:
+    flag, value = asked
+    target = str(tmp_path / value) if flag == "-o" else value
+
+    done = cli("cite", "99000001", "--style", "apa,ama", flag, target)
+
+    assert (done.status, done.out, envelope(done)["invalid_input"]) == (2, "", "citation_styles")
+    assert "--style" in done.err
+    assert not list(tmp_path.glob("refs.*"))
+    assert cli("cite", "99000001", "--style", "ris", "-f", "ris").status == 0
+
+
 @pytest.mark.parametrize("form", ["csv", "tsv"])
 @pytest.mark.parametrize("style", ["ris", "nbib"])
 def test_a_file_made_of_lines_is_not_squeezed_into_a_cell(cli: Cli, style: str, form: str) -> None:
