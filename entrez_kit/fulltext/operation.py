@@ -35,11 +35,6 @@ _MAX_TITLES: Final = 40
 KINDS: Final[tuple[tuple[str, IdKind], ...]] = (("pmids", "pmid"), ("pmcids", "pmcid"), ("dois", "doi"))
 
 
-_OWN_WORDS: Final = (
-    *("title", "abstract", "other_abstracts", "authors", "affiliations", "journal", "keywords", "article_type"),
-    *("publication_date", "license"),
-)
-"""What is told of an article as its own front matter says it."""
 _OPTIONS: Final = ("include_references", "sections", "max_sections", "max_characters", "overflow_mode")
 
 
@@ -49,20 +44,19 @@ def _of_kind(text: str, kind: IdKind) -> Identifier | None:
     return found if found is not None and found.kind == kind else None
 
 
-def _pmid(text: str) -> str:
-    if _of_kind(text, "pmid") is None:
-        raise ValueError(f"{text[:50]!r} is no PMID; give digits, one PMID per entry")
-    return text
+def _checked(kind: IdKind, what: str) -> AfterValidator:
+    """Refuse texts that are nothing of a kind."""
 
+    def check(text: str) -> str:
+        if _of_kind(text, kind) is None:
+            raise ValueError(f"{text[:50]!r} is no {what}")
+        return text
 
-def _pmcid(text: str) -> str:
-    if _of_kind(text, "pmcid") is None:
-        raise ValueError(f"{text[:50]!r} is no PMCID such as PMC1234567")
-    return text
+    return AfterValidator(check)
 
 
 def _doi(text: str) -> str:
-    if len(text.strip()) < 3:
+    if len(text.strip()) < 3:  # one of a form nobody has seen is for the services to judge
         raise ValueError(f"{text!r} is no DOI such as 10.1000/xyz123")
     return text
 
@@ -70,10 +64,10 @@ def _doi(text: str) -> str:
 class FulltextRequest(Request):
     """Which articles, by one kind of id, and how much of them."""
 
-    pmids: list[Annotated[str, AfterValidator(_pmid)]] | None = Field(
+    pmids: list[Annotated[str, _checked("pmid", "PMID; give digits, one PMID per entry")]] | None = Field(
         default=None, max_length=MAX_IDS, description="PMIDs. Give exactly one of pmids, pmcids, dois."
     )
-    pmcids: list[Annotated[str, AfterValidator(_pmcid)]] | None = Field(
+    pmcids: list[Annotated[str, _checked("pmcid", "PMCID such as PMC1234567")]] | None = Field(
         default=None, max_length=MAX_IDS, description="PMCIDs."
     )
     dois: list[Annotated[str, AfterValidator(_doi)]] | None = Field(
@@ -126,7 +120,7 @@ class FulltextRequest(Request):
 
 
 def _identifier(text: str, kind: IdKind) -> Identifier:
-    found = _of_kind(text, kind)  # a DOI of a form nobody has seen is for the services to judge
+    found = _of_kind(text, kind)
     return Identifier(kind, text.strip() if found is None else found.value, text)
 
 
@@ -312,21 +306,21 @@ def _from_jats(name: str, trail: Trail, selection: Selection, *, references: boo
     front, selected = trail.jats.front, select(trail.jats.sections, selection)
     pmid, pmcid = trail.pmid or front.pmid, trail.pmcid or front.pmcid
     standing = graver(trail.standing, front.standing)
-    about = {name: getattr(front, name) for name in _OWN_WORDS}
-    article = PmcArticle(
-        **about,
-        via_source="europepmc" if trail.via_europepmc else "pmc",
-        pmcid=pmcid,
-        pmc_url=pmc_url(pmcid),
-        pmid=pmid,
-        pubmed_url=pubmed_url(pmid),
-        doi=front.doi or trail.doi,
-        retraction_status=None if (status := retraction_status(standing)) == "none" else status,
-        standing=standing,
-        sections=selected.sections,
-        references=trail.jats.references if references else [],
-        epmc_id=trail.epmc_id,
-        epmc_source=trail.epmc_source,
+    article = front.model_copy(
+        update={
+            "via_source": "europepmc" if trail.via_europepmc else "pmc",
+            "pmcid": pmcid,
+            "pmc_url": pmc_url(pmcid),
+            "pmid": pmid,
+            "pubmed_url": pubmed_url(pmid),
+            "doi": front.doi or trail.doi,
+            "retraction_status": None if (status := retraction_status(standing)) == "none" else status,
+            "standing": standing,
+            "sections": selected.sections,
+            "references": trail.jats.references if references else [],
+            "epmc_id": trail.epmc_id,
+            "epmc_source": trail.epmc_source,
+        }
     )
     cut = CutArticle(
         id=name,

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from threading import Lock
 from typing import Any, Final
 
 from entrez_kit import extras
-from entrez_kit.batches import Asked, in_batches
+from entrez_kit.batches import Asked, Pulse, in_batches
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.fulltext.jats.article import JatsArticle, JatsError, iter_jats
 from entrez_kit.fulltext.models import pubmed_url
@@ -17,9 +18,6 @@ from entrez_kit.services.unpaywall import INVALID_DOI, UNKNOWN_DOI
 
 POST_ABOVE: Final = 5
 """More PMC articles at a time are asked for by POST."""
-MAX_FAILED: Final = 3
-"""After so many articles in a row that PMC gives no answer about, it is not asked about the others of the batch."""
-
 FORBIDDEN: Final = "the publisher does not allow PMC to pass on the text"
 FRONT_ONLY: Final = "front matter only"
 NOT_IN_PMC: Final = "PMC has no such article"
@@ -62,32 +60,20 @@ def take_pmc(services: Services, trail: Trail, read: Read | None, version: Calla
 
 
 def _efetch(services: Services, pmcids: list[str]) -> Read:
-    """Fetch articles in one batch; when that fails, one by one, so that none sinks the others."""
+    """Fetch articles in one batch; those that the reply does not mention once more, by themselves."""
     read: Read = {}
-    try:
-        read = _read_set(services, pmcids)
-    except (EntityNotFound, InvalidInput):
-        if len(pmcids) == 1:
-            return {pmcids[0]: Answer("miss", NOT_IN_PMC)}
-    except EntrezKitError as exc:
-        if len(pmcids) == 1 or not _may_be_one_article(exc):
-            return dict.fromkeys(pmcids, failure_of(exc))
-    failed = 0
-    for pmcid in pmcids:
-        if pmcid in read:
-            continue
-        if failed >= MAX_FAILED:
-            read[pmcid] = Answer("service-error", "Not tried, because requests before it failed")
-            continue
-        read |= _efetch(services, [pmcid])
-        answer = read[pmcid]
-        failed = failed + 1 if isinstance(answer, Answer) and answer.outcome == "service-error" else 0
+    refusals = (EntityNotFound, InvalidInput)
+    for size in (len(pmcids), 1):
+        lacking = [pmcid for pmcid in pmcids if pmcid not in read]
+        try:
+            asked = in_batches(lacking, size, partial(_read_set, services), refusals=refusals, pulse=Pulse())
+        except EntrezKitError as exc:
+            return read | dict.fromkeys(lacking, failure_of(exc))
+        for _, found in asked.answers:
+            read |= found
+        read |= dict.fromkeys(asked.refused, Answer("miss", NOT_IN_PMC))
+        read |= {pmcid: failure_of(error) for pmcid, error in asked.failed.items()}
     return read
-
-
-def _may_be_one_article(error: EntrezKitError) -> bool:
-    """Tell whether the other articles of a failed batch may answer when they are asked for by themselves."""
-    return isinstance(error, UpstreamError) and error.reason in ("invalid_response", "ncbi_unreachable", "too_large")
 
 
 def _read_set(services: Services, pmcids: list[str]) -> Read:

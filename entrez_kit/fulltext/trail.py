@@ -4,13 +4,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
 from entrez_kit.errors import EntrezKitError
-from entrez_kit.fulltext.models import ENDPOINT, Outcome, Reason, Tier, TriedTier, Unavailable, UnpaywallArticle
+from entrez_kit.fulltext.models import (
+    ENDPOINT,
+    Outcome,
+    PmcArticle,
+    Reason,
+    Tier,
+    TriedTier,
+    Unavailable,
+    UnpaywallArticle,
+)
 from entrez_kit.identifiers import Identifier
 from entrez_kit.pubmed.standing import Standing
 
 if TYPE_CHECKING:
     from entrez_kit.fulltext.jats.article import JatsArticle
-    from entrez_kit.fulltext.jats.front import Front
 
 _REASONS: Final[dict[Outcome, Reason]] = {"miss": "not-found", "no-fulltext": "no-epmc-fulltext"}
 """Outcomes that go by another name as the reason why there is no text."""
@@ -29,7 +37,7 @@ class Answer:
 
     outcome: Outcome
     detail: str | None = None
-    front: "Front | None" = None
+    front: PmcArticle | None = None
 
     def and_then(self, other: "Answer") -> "Answer":
         """Join the answers of two places of one tier."""

@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import Any, Final
 
 from entrez_kit.fulltext.jats.body import body_sections, has_text, other_sections, reply_sections
-from entrez_kit.fulltext.jats.front import Front, read_front
+from entrez_kit.fulltext.jats.front import read_front
 from entrez_kit.fulltext.jats.references import references_of
 from entrez_kit.fulltext.jats.tree import attribute, descendants, local, parse
-from entrez_kit.fulltext.models import ENDPOINT, ListedReference, Section
+from entrez_kit.fulltext.models import ENDPOINT, ListedReference, PmcArticle, Section
 from entrez_kit.services.xml_reply import malformed
 
 _FORBIDDEN: Final = re.compile(r"does not allow (the )?download", re.IGNORECASE)
@@ -28,7 +28,7 @@ class JatsArticle:
     ``forbidden`` tells that PMC says it may not pass on the text.
     """
 
-    front: Front
+    front: PmcArticle
     forbidden: bool
     _element: Any = field(repr=False)
 

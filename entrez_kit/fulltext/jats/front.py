@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from entrez_kit.fulltext.jats.text import (
@@ -15,10 +14,10 @@ from entrez_kit.fulltext.jats.text import (
     parts_of,
 )
 from entrez_kit.fulltext.jats.tree import attribute, child, children, descendants, local
-from entrez_kit.fulltext.models import FulltextAuthor, FulltextDate, FulltextJournal, TranslatedAbstract
+from entrez_kit.fulltext.models import FulltextAuthor, FulltextDate, FulltextJournal, PmcArticle, TranslatedAbstract
 from entrez_kit.identifiers import IdKind, read_identifier
 from entrez_kit.markup import END, write_scripts
-from entrez_kit.pubmed.standing import Standing, standing_of_jats
+from entrez_kit.pubmed.standing import standing_of_jats
 from entrez_kit.pubmed.xml.dates import month_number
 from entrez_kit.pubmed.xml.mixed_content import SCRIPTS
 
@@ -43,38 +42,20 @@ _IN_PLACES: Final = ("italic", "bold", "sup", "sub", "xref", "email", "ext-link"
 _ABBREVIATIONS: Final = re.compile("abbr", re.IGNORECASE)
 
 
-@dataclass(slots=True)
-class Front:
-    """Everything an article says about itself."""
-
-    pmcid: str | None = None
-    pmid: str | None = None
-    doi: str | None = None
-    title: str | None = None
-    abstract: str | None = None
-    other_abstracts: list[TranslatedAbstract] = field(default_factory=list)
-    authors: list[FulltextAuthor] = field(default_factory=list)
-    affiliations: list[str] = field(default_factory=list)
-    journal: FulltextJournal | None = None
-    keywords: list[str] = field(default_factory=list)
-    article_type: str | None = None
-    standing: Standing | None = None
-    publication_date: FulltextDate | None = None
-    license: str | None = None
-
-
-def read_front(article: Any) -> Front:
-    """Return what the front matter of an article says."""
+def read_front(article: Any) -> PmcArticle:
+    """Return an article without its text: what its front matter says."""
     front = child(article, "front", "front-stub")
     meta = child(front, "article-meta") if front is not None else None
     meta = front if meta is None else meta
     article_type = attribute(article, "article-type") or None
     if meta is None:
-        return Front(article_type=article_type)
+        return PmcArticle(via_source="pmc", sections=[], article_type=article_type)
     title = _title(meta)
     authors, affiliations = _people(meta)
-    return Front(
+    return PmcArticle(
         **_ids(meta),
+        via_source="pmc",
+        sections=[],
         title=title,
         abstract=abstract_of(meta),
         other_abstracts=_translated_abstracts(article, meta),

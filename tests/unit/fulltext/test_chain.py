@@ -81,7 +81,7 @@ def test_a_service_that_is_down_is_not_asked_article_by_article_to_the_end() -> 
     bench = Bench({"europepmc/search": lambda call: hits()})
     result = bench.fetch(pmcids=[str(number) for number in range(1, 11)])
 
-    assert len([call for call in bench.calls if call.endpoint == "efetch" and call.param("db") == "pmc"]) == 1 + 3
+    assert len([call for call in bench.calls if call.endpoint == "efetch" and call.param("db") == "pmc"]) == 1 + 2
     assert len(result.unavailable) == 10
     assert all(missed.retryable for missed in result.unavailable)
 
