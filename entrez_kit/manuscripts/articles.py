@@ -44,7 +44,7 @@ def read_article_xml(content: bytes, name: str) -> Manuscript:
 
 
 def _listed(article: Any) -> Iterator[Reference]:
-    from entrez_kit.fulltext.jats.references import references_of
+    from entrez_kit.fulltext.jats.text import references_of
     from entrez_kit.fulltext.jats.tree import attribute, descendants
 
     texts = {one.id: one.citation for one in references_of(article) if one.id}

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from entrez_kit.fulltext.jats.body import body_sections, has_text, other_sections, reply_sections
 from entrez_kit.fulltext.jats.front import read_front
-from entrez_kit.fulltext.jats.references import references_of
+from entrez_kit.fulltext.jats.text import references_of
 from entrez_kit.fulltext.jats.tree import attribute, descendants, local, parse
 from entrez_kit.fulltext.models import ENDPOINT, ListedReference, PmcArticle, Section
 from entrez_kit.services.xml_reply import malformed

@@ -12,7 +12,8 @@ from itertools import count
 from typing import Any, Final
 
 from entrez_kit.fulltext.jats.tables import rows_of
-from entrez_kit.fulltext.jats.tree import attribute, child, children, local
+from entrez_kit.fulltext.jats.tree import attribute, child, children, descendants, local
+from entrez_kit.fulltext.models import ListedReference
 from entrez_kit.markup import CALLOUT, END, SUBSCRIPT, SUPERSCRIPT, write_scripts
 from entrez_kit.pubmed.xml.formulas import math_text
 from entrez_kit.pubmed.xml.mixed_content import SCRIPTS
@@ -261,9 +262,13 @@ class Flow:
             self.whole(element)
             self.end()
         else:
-            self._apart = True
-            self.content(element)
-            self._apart = True
+            self.apart(lambda: self.content(element))
+
+    def apart(self, add: Callable[[], None]) -> None:
+        """Add what is no part of the words beside it."""
+        self._apart = True
+        add()
+        self._apart = True
 
     def part(self, fill: Callable[["Flow"], None]) -> list[str]:
         """Return the blocks of something that is read by itself."""
@@ -355,7 +360,7 @@ class Flow:
     def _item(self, element: Any, kind: str, number: int) -> list[str]:
         label = child(element, "label")
         mark = self.inline(label) or _mark(kind, number)
-        part = self.part(lambda part: part.content(element, skip=[] if label is None else [label]))
+        part = self.part(lambda part: part.content(element, skip=[label]))
         first, *more = "\n".join(part).split("\n")
         return [f"{mark} {first}".strip(), *(f"  {line}" for line in more)]
 
@@ -408,13 +413,13 @@ class Flow:
     def footnote(self, element: Any) -> None:
         """Add a footnote as one block, its mark before its text."""
         label = child(element, "label")
-        part = self.part(lambda part: part.content(element, skip=[] if label is None else [label]))
+        part = self.part(lambda part: part.content(element, skip=[label]))
         self.block(f"{self.inline(label)} {chr(10).join(part)}".strip())
 
     def display_formula(self, element: Any) -> None:
         """Add a formula on a line of its own, its number after it."""
         label = child(element, "label")
-        text = self.formula(element, skip=[] if label is None else [label])
+        text = self.formula(element, skip=[label])
         self.block(f"{text} {self.inline(label)}".strip())
 
     def formula(self, element: Any, skip: Iterable[Any] = ()) -> str:
@@ -466,7 +471,7 @@ class Flow:
     def abbreviation(self, element: Any) -> None:
         """Add an abbreviation, its meaning in brackets where the markup has one."""
         meaning = child(element, "def")
-        self.content(element, skip=[] if meaning is None else [meaning])
+        self.content(element, skip=[meaning])
         if meaning is not None:
             self.text(f" ({self.inline(meaning)})")
 
@@ -485,19 +490,11 @@ class Flow:
             return one_line("".join(cell.itertext()))
         return self.inline(cell)
 
-    def citation(self, element: Any) -> None:
-        """Add a reference that stands in the text."""
-        self._apart = True
-        self.text(citation_text(element))
-        self._apart = True
-
     def name(self, element: Any) -> None:
         """Add a person's name."""
         parts = [self.inline(part) for part in children(element, "prefix", "given-names")]
         parts += [self.inline(part) for part in children(element, "surname", "suffix")]
-        self._apart = True
-        self.text(" ".join(part for part in parts if part))
-        self._apart = True
+        self.apart(lambda: self.text(" ".join(part for part in parts if part)))
 
 
 def _is_mark(link: Any) -> bool:
@@ -579,40 +576,28 @@ def _is_fields(element: Any) -> bool:
 # Citations, verbatim
 
 
-def _on_one_line(element: Any, skip: Any = None) -> str:
-    return write_scripts(one_line("".join(_verbatim(element, skip))))
+class _Verbatim(Flow):
+    """Collects what stands in a citation, with a blank where two fields would run into one word."""
 
-
-def _verbatim(element: Any, skip: Any = None, depth: int = 0) -> list[str]:
-    """Return the pieces of a citation as they stand, with a blank where two fields would run into one word."""
-    if depth > MAX_DEPTH:
-        return [" ".join(element.itertext())]
-    pieces: list[str] = []
-
-    def add(text: str | None, *, apart: bool) -> None:
-        if not text:
-            return
-        if apart and pieces and pieces[-1][-1:].isalnum() and text[0].isalnum():
-            pieces.append(" ")
-        pieces.append(text)
-
-    add(element.text, apart=False)
-    for node in element:
-        name = local(node)
-        if node is skip:
-            pass
-        elif name in ("break", "br"):
-            add(" ", apart=False)
-        elif name in _FORMULAS:
-            flow = Flow()
-            flow.node(node)
-            pieces.append(" ".join(flow.finished()))
+    def node(self, element: Any) -> None:
+        """Add an element; none is hidden, and a superscript is no note mark."""
+        name = local(element)
+        if name in _FORMULAS or name in ("break", "br"):
+            super().node(element)
         elif name in SCRIPTS:
-            pieces += [SCRIPTS[name], *_verbatim(node, depth=depth + 1), END]
+            self._line.append(SCRIPTS[name])
+            self.content(element)
+            self._line.append(END)
+        elif name in _TIGHT:
+            self.content(element)
         elif name:
-            add("".join(_verbatim(node, depth=depth + 1)), apart=name not in _TIGHT)
-        add(node.tail, apart=bool(name) and name not in _TIGHT)
-    return pieces
+            self.apart(lambda: self.content(element))
+
+
+def _on_one_line(element: Any, skip: Any = None) -> str:
+    flow = _Verbatim()
+    flow.content(element, skip=[skip])
+    return one_line(" ".join(flow.finished()))
 
 
 # Citations, field by field
@@ -703,6 +688,41 @@ def _sentences(parts: Iterable[str]) -> str:
     return line if not line or line.endswith((".", "?", "!")) or is_address else f"{line}."
 
 
+# Reference lists
+
+
+def references_of(article: Any) -> list[ListedReference]:
+    """Return the references of an article, without those of the letters and replies it brings along."""
+    found: list[ListedReference] = []
+    for element in descendants(article, "ref", outside=("sub-article", "response", "front", "ref")):
+        try:
+            label, citation = _reference(element)
+        except RecursionError:  # one made to hurt must not cost the others
+            label, citation = "", one_line(" ".join(element.itertext()))
+        if citation:
+            found.append(ListedReference(id=attribute(element, "id") or None, label=label or None, citation=citation))
+    return found
+
+
+def _reference(reference: Any) -> tuple[str, str]:
+    """Return label and text of a reference."""
+    label, texts = "", []
+    is_twice = child(reference, "mixed-citation") is not None
+    for part in children(reference):
+        name = local(part)
+        if name == "element-citation" and is_twice:
+            pass  # the same once more, as SciELO has it
+        elif name == "label":
+            label = label or inline_text(part)
+        elif name in _CITATIONS:
+            own = child(part, "label")
+            label = label or inline_text(own)
+            texts.append(citation_text(part, label=False))
+        else:
+            texts.append(inline_text(part))
+    return label, one_line(" ".join(text for text in texts if text))
+
+
 _HANDLERS: Final[Mapping[str, Callable[[Flow, Any], None]]] = {
     "p": Flow.paragraph,
     **dict.fromkeys(("break", "br"), lambda flow, _: flow.text(BREAK)),
@@ -723,5 +743,5 @@ _HANDLERS: Final[Mapping[str, Callable[[Flow, Any], None]]] = {
     "xref": Flow.link,
     **dict.fromkeys(SCRIPTS, Flow.script),
     "name": Flow.name,
-    **dict.fromkeys(_CITATIONS, Flow.citation),
+    **dict.fromkeys(_CITATIONS, lambda flow, element: flow.apart(lambda: flow.text(citation_text(element)))),
 }
