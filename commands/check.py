@@ -30,7 +30,7 @@ from ._options import asks, option
 from ._output import Sink
 from ._pipeline import View, accepts, counted, note, plan, refuse_without, run, show_with, state, warn, whole
 from ._state import STDIN
-from ._views.markdown import escaped
+from ._views.markdown import escaped, status_page
 from ._views.text import PUBMED, STATUS_WORDS, findings, page_address
 
 COLUMNS: Final = ("key", "line", "status", "pmid", "doi", "title", "findings", "candidate_pmids")
@@ -277,17 +277,12 @@ _BANNERS: Final = frozenset(("retracted", "concern", "another_work", "not_found"
 
 def _page(record: Record) -> str:
     """Return a reference in Markdown: its status, and what is wrong with it."""
-    words = str(STATUS_WORDS.get(record["status"], record["status"]))
     number = f"[{record['number']}]" if record.get("number") else ""
     told = " ".join(escaped(text) for text in (number, record["key"], record.get("title") or "") if text)
-    if record["status"] in _BANNERS:
-        text = f"> **{words.upper()}** {told}\n"
-    else:
-        text = f"**{words}** {told}\n"
     lines = [escaped(finding) for finding in findings(record)]
     if record.get("pmid"):
         lines.append(f"[PMID {record['pmid']}](<{page_address(PUBMED, record['pmid'])}>)")
-    return text + "".join(f"\n- {one}" for one in lines) + "\n"
+    return status_page(record["status"], told, lines, grave=record["status"] in _BANNERS)
 
 
 def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: bool) -> None:

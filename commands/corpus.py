@@ -332,7 +332,7 @@ def audit_command(ctx: typer.Context, asked: dict[str, Any]) -> None:
     """
     asked["sources"] = named_sources(asked["sources"]) if asked["sources"] else None
     view: View[AuditResult] = View(
-        table=show_with("audit.audit_table"),
+        table=show_with("check.audit_table"),
         columns=columns_at("pmid", "doi", "title", "status", "disagreement")
         | {"cites": partial(values_at, path="cites.pmid")}
         | columns_at("unread"),

@@ -96,8 +96,8 @@ def _looks(text: str) -> str:
 
 def _view() -> View[VerifyResult]:
     return View(
-        table=show_with("claims.claims_table"),
+        table=show_with("check.claims_table"),
         columns=columns_at(*COLUMNS),
-        page=drawn_by("claims.claim_page"),
+        page=drawn_by("check.claim_page"),
         between="\n",
     )

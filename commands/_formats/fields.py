@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
+from operator import methodcaller
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -166,7 +167,10 @@ def values_at(value: Any, path: str) -> Any:
 
 def columns_at(*paths: str) -> dict[str, Column]:
     """Return a column for what each dotted path leads to, named by the path's last part."""
-    return {path.rpartition(".")[2]: partial(values_at, path=path) for path in paths}
+    return {
+        path.rpartition(".")[2]: partial(values_at, path=path) if "." in path else methodcaller("get", path)
+        for path in paths
+    }
 
 
 def columns_for(fields: Sequence[str], columns: Mapping[str, Column], shape: DocumentPaths) -> dict[str, Column]:

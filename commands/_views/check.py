@@ -1,15 +1,22 @@
-"""What a terminal shows of checked references."""
+"""What a terminal shows of what was checked: references, claims in what they cite, the works of a corpus."""
 
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.text import Text
 
-from entrez_kit.citations.check.operation import STATUSES, CheckedReference, CheckResult, InTextFinding
+from entrez_kit.pubmed.standing import WORDS
 
-from .._formats.fields import as_data
-from .tables import WIDE, Listing, article_link, fixed, warning_line, wrapped
+from .._formats.fields import Record, as_data
+from .markdown import escaped, status_page
+from .tables import WIDE, Listing, article_link, fixed, number, with_warnings, wrapped
 from .text import STATUS_WORDS, findings, line
+
+if TYPE_CHECKING:
+    from entrez_kit.audit import AuditedWork, AuditResult
+    from entrez_kit.citations.check.operation import CheckedReference, CheckResult, InTextFinding
+    from entrez_kit.claims.models import VerifyResult
 
 STYLES: Final = {
     "verified": "green",
@@ -23,7 +30,25 @@ STYLES: Final = {
     "ambiguous": "bold magenta",
     "unreadable": "bold magenta",
     "unchecked": "dim",
+    "found": "green",
+    "altered": "bold yellow",
+    "elsewhere": "bold yellow",
+    "not_in_text": "bold red",
+    "no_text_available": "bold magenta",
+    "invalid": "bold magenta",
 }
+
+
+def _summary(counts: Mapping[str, int], total: int, wanted: str) -> Text:
+    """Return how many are as they should be, and how many of each other status there are."""
+    text = Text(f"{counts[wanted]:,} of {total:,} {wanted}", style="bold")
+    for status, count in counts.items():
+        if count and status != wanted:
+            text.append(", ").append(f"{count:,} {STATUS_WORDS.get(status, status)}", style=STYLES[status])
+    return text
+
+
+# References
 
 
 ORDER: Final[tuple[str, ...]] = (
@@ -33,7 +58,7 @@ ORDER: Final[tuple[str, ...]] = (
 """What somebody should look at first comes first."""
 
 
-def in_text_line(finding: InTextFinding) -> str:
+def in_text_line(finding: "InTextFinding") -> str:
     """Return what is wrong with a call or an entry in a sentence."""
     place = f" ({finding.counts or 'line'} {finding.line})" if finding.line else ""
     if finding.kind == "never_called":
@@ -42,7 +67,7 @@ def in_text_line(finding: InTextFinding) -> str:
     return f"The text calls {finding.call}{place}, and the list has no such entry{around}"
 
 
-def check_table(result: CheckResult, console: Console) -> RenderableType:
+def check_table(result: "CheckResult", console: Console) -> RenderableType:
     """Return every reference with its status and what is wrong with it, problems first, and how many there are of each.
 
     What is wrong in the text follows.
@@ -60,12 +85,10 @@ def check_table(result: CheckResult, console: Console) -> RenderableType:
         else:
             table.add_row(status, Text("\n").join([key, pmid]) if pmid else key, _findings(reference))
     in_text = [Text(in_text_line(one), style="bold yellow") for one in result.in_text]
-    return Group(
-        table, Text(""), _summary(result), *in_text, *(warning_line(warning.message) for warning in result.warnings)
-    )
+    return with_warnings(result, table, Text(""), _summary(result.counts, result.total, "verified"), *in_text)
 
 
-def _findings(reference: CheckedReference) -> Text:
+def _findings(reference: "CheckedReference") -> Text:
     lines = [Text(line(text)) for text in findings(as_data(reference))]
     if reference.candidate_pmids:
         lines.append(Text(f"candidates: {' '.join(reference.candidate_pmids)}", style="dim"))
@@ -74,10 +97,89 @@ def _findings(reference: CheckedReference) -> Text:
     return Text("\n").join(lines)
 
 
-def _summary(result: CheckResult) -> Text:
-    text = Text(f"{result.counts['verified']:,} of {result.total:,} verified", style="bold")
-    for status in STATUSES[1:]:
-        if count := result.counts[status]:
-            text.append(", ")
-            text.append(f"{count:,} {STATUS_WORDS.get(status, status)}", style=STYLES[status])
-    return text
+# Claims
+
+
+def claims_table(result: "VerifyResult", console: Console) -> RenderableType:
+    """Return every claim with its status, where it stands and what differs; those to look at first."""
+    about = (wrapped("Claim", 1), wrapped("Findings", 1))
+    table = Listing(number("Line"), fixed("Status"), *about, expand=console.width >= WIDE)
+    for claim in sorted(result.claims, key=lambda claim: claim.status == "found"):
+        told = [Text(line(text)) for text in claim_findings(as_data(claim))]
+        table.add_row(
+            str(claim.line or ""),
+            Text(STATUS_WORDS.get(claim.status, claim.status), style=STYLES[claim.status]),
+            Text(line(claim.claim)),
+            Text("\n").join(told),
+        )
+    return with_warnings(result, table, Text(""), _summary(result.counts, result.total, "found"))
+
+
+def claim_findings(record: Record) -> Iterator[str]:
+    """Yield what there is to say about a claim: where it stands, what differs, what could not be read."""
+    place = record.get("place")
+    if place:
+        where = f"{place['section']}, paragraph {place['paragraph']}" if place.get("section") else place["source"]
+        who = f"PMID {place['pmid']}" if place.get("pmid") else place["id"]
+        yield f"{who}: {where.replace('_', ' ')}, {place['start']}-{place['end']}"
+    for one in record.get("differences") or ():
+        claimed, found = (f"{text!r}" if text else "nothing" for text in (one["claimed"], one["found"]))
+        yield f"{one['kind']}: {claimed} here, {found} there"
+    if record["status"] == "altered":
+        yield f"there: {place['passage']}" if place else ""
+    if record.get("detail"):
+        yield record["detail"]
+    for missing in record.get("unavailable") or ():
+        tiers = "; ".join(
+            f"{tried['tier']}: {tried.get('detail') or tried['outcome']}" for tried in missing["tried_tiers"]
+        )
+        yield f"{missing['id']} has no full text ({tiers})"
+    if record.get("standing"):
+        yield f"the cited article: {WORDS[record['standing']['status']].upper()}"
+
+
+def claim_page(record: Record) -> str:
+    """Return a claim in Markdown: its status, and what is said about it."""
+    told = [escaped(text) for text in claim_findings(record) if text]
+    return status_page(record["status"], escaped(record["claim"]), told, grave=record["status"] != "found")
+
+
+# Works of a corpus
+
+_AUDIT_STYLES: Final = {"none": "green", "unknown": "bold magenta"}
+
+
+def audit_table(result: "AuditResult", console: Console) -> RenderableType:
+    """Return the works that something is to be said about, the gravest first, and the counts of all."""
+    from entrez_kit.audit import DOUBTFUL
+
+    wide = console.width >= WIDE
+    stands = fixed("Stands") if wide else wrapped("Stands")  # beside its longest words a narrow one has no room
+    table = Listing(stands, fixed("PMID"), wrapped("Title", 1), wrapped("Findings", 1), expand=wide)
+    for work in sorted(result.works, key=lambda work: work.status not in DOUBTFUL):
+        style = _AUDIT_STYLES.get(work.status, "bold red" if work.status in DOUBTFUL else "bold yellow")
+        table.add_row(
+            Text(_words(work.status), style=style),
+            Text(work.pmid, style="cyan"),
+            Text(line(work.title or "")),
+            Text("\n").join(_audit_findings(work)),
+        )
+    text = Text(f"{result.clear:,} of {result.total:,} with nothing to say", style="bold")
+    for status, count in result.counts.items():
+        if status != "none":
+            text.append(f", {count:,} {_words(status).lower()}")
+    if result.citing:
+        text.append(f", {result.citing:,} citing retracted or doubted works", style="bold red")
+    shown: list[RenderableType] = [table, Text("")] if result.works else []
+    return with_warnings(result, *shown, text)
+
+
+def _words(status: str) -> str:
+    return {**WORDS, "none": "stands"}.get(status, status)
+
+
+def _audit_findings(work: "AuditedWork") -> list[Text]:
+    told = [f"{_words(one.standing.status)}: cites PMID {one.pmid} {one.title or ''}".strip() for one in work.cites]
+    told += [text for text in (work.disagreement, work.unread) if text]
+    told += [f"{one.source}: {one.detail or 'no answer'}" for one in work.sources if one.says == "failed"]
+    return [Text(line(text)) for text in told]

@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.text import Text
 
 from entrez_kit.europepmc.search import EuropePMCResult
 
 from .._formats.fields import Record, as_data
-from .tables import WIDE, Listing, fixed, linked, number, titled, warning_lines, wrapped
+from .tables import WIDE, Listing, fixed, linked, number, titled, with_warnings, wrapped
 from .text import line, links_of, people, record_key, source_of
 
 OPEN: Final = "open access"
@@ -17,8 +17,7 @@ _PREPRINT: Final = "PREPRINT"
 
 def search_table(result: EuropePMCResult, console: Console) -> RenderableType:
     """Return records with where they come from, how often they are cited, and how to see the next page."""
-    above, below = warning_lines(result.warnings)
-    parts = above
+    parts: list[RenderableType] = []
     if result.articles:
         parts += [_records(result, console), Text("")]
     shown = f"{len(result.articles):,} of {result.total_found:,}" if result.total_found else "Nothing found."
@@ -26,7 +25,7 @@ def search_table(result: EuropePMCResult, console: Console) -> RenderableType:
     parts.append(Text(f"Europe PMC searched for: {line(result.effective_query)}", style="dim"))
     if result.next_cursor:
         parts.append(Text(f"Next page: --cursor {line(result.next_cursor)}", style="dim"))
-    return Group(*parts, *below)
+    return with_warnings(result, *parts)
 
 
 def _records(result: EuropePMCResult, console: Console) -> Listing:

@@ -1,10 +1,10 @@
 """Full text for people: an outline for terminals, the whole article as Markdown."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.text import Text
 
 from entrez_kit.fulltext.models import (
@@ -23,9 +23,9 @@ from .._formats.fields import Record, as_data
 from .._formats.writer import PAGE_BREAK, Texts
 from .._output import Sink, plain
 from .._report import counted
-from .markdown import escaped
-from .tables import Listing, fixed, linked, number, titled, warning_line
-from .text import PMC, PUBMED, banner, day, doi_address, language, line, page_address
+from .markdown import banner_page, escaped
+from .tables import Listing, fixed, linked, number, titled, with_warnings
+from .text import PMC, PUBMED, doi_address, language, line, page_address, people, source_of
 
 if TYPE_CHECKING:
     from .._state import State
@@ -57,7 +57,7 @@ def fulltext_table(result: FulltextResult, console: Console) -> RenderableType:
     if result.unavailable:
         parts += [_missing(result.unavailable), Text("")]
     parts.append(Text(_counted(result), style="bold"))
-    return Group(*parts, *(warning_line(warning.message) for warning in result.warnings))
+    return with_warnings(result, *parts)
 
 
 def _heading(article: PmcArticle | UnpaywallArticle, console: Console) -> list[RenderableType]:
@@ -67,7 +67,7 @@ def _heading(article: PmcArticle | UnpaywallArticle, console: Console) -> list[R
     if isinstance(article, PmcArticle):
         if article.authors:
             parts.append(Text(_names(article, MAX_AUTHORS)))
-        if source := source_of(article):
+        if source := _source(article):
             parts.append(Text(source, style="green"))
     links = _linked(article, console)
     via = {"pmc": "PMC", "europepmc": "Europe PMC", "unpaywall": "an open-access copy"}[article.via_source]
@@ -124,10 +124,7 @@ def _cut_line(cut: CutArticle) -> Text:
 def _missing(unavailable: Sequence[Unavailable]) -> Listing:
     table = Listing("No full text", fixed("Reason"), "What was tried")
     for item in unavailable:
-        tried = "\n".join(
-            f"{_TIERS[tier.tier]}: {tier.outcome}" + (f" ({line(tier.detail)})" if tier.detail else "")
-            for tier in item.tried_tiers
-        )
+        tried = "\n".join(_answer(tier, line) for tier in item.tried_tiers)
         reason = item.reason + ("\ntry again" if item.retryable else "")
         table.add_row(Text(line(item.id), style="cyan"), Text(reason, style="yellow"), Text(tried, style="dim"))
     return table
@@ -141,24 +138,14 @@ def _counted(result: FulltextResult) -> str:
 # What both show
 
 
-def source_of(article: PmcArticle) -> str:
-    """Return where and when it was published: "J Demo. 2024 Mar 3;12(3):45-67."."""
-    journal = article.journal
-    date = day(as_data(article.publication_date)) if article.publication_date else ""
-    text = ". ".join(part for part in (line(journal.title) if journal else "", date) if part)
-    if journal is not None:
-        place = line(journal.volume) + (f"({line(journal.issue)})" if journal.issue else "")
-        place += f":{line(journal.pages)}" if journal.pages else ""
-        text = f"{text};{place}" if text and place else text or place
-    return f"{text}." if text else ""
+def _source(article: PmcArticle) -> str:
+    date = as_data(article.publication_date)
+    return source_of({"journal_info": {**(as_data(article.journal) or {}), "publication_date": date}})
 
 
 def _names(article: PmcArticle, limit: int | None = None) -> str:
-    names = [
-        line(author.collective_name or f"{author.given_names or ''} {author.last_name or ''}")
-        for author in article.authors
-    ]
-    return ", ".join([*names[:limit], "et al."] if limit is not None and len(names) > limit else names)
+    names = [one.collective_name or f"{one.given_names or ''} {one.last_name or ''}" for one in article.authors]
+    return people([{"collective_name": line(name)} for name in names], limit)
 
 
 def _identifiers(article: PmcArticle | UnpaywallArticle) -> list[tuple[str, str]]:
@@ -180,11 +167,8 @@ def fulltext_page(record: Record) -> str:
     if record.get("source") == "unpaywall":
         return _copy_page(UnpaywallArticle.model_validate(dict(record)))
     article = PmcArticle.model_validate(dict(record))
-    parts: list[str] = []
-    if lines := banner(record):
-        parts.append("\n> ".join([f"> **{escaped(lines[0])}**", *map(escaped, lines[1:])]))
-    parts.append(f"# {escaped(article.title) or '(no title)'}")
-    parts += [escaped(text) for text in (_names(article), source_of(article)) if text]
+    parts = [*banner_page(record), f"# {escaped(article.title) or '(no title)'}"]
+    parts += [escaped(text) for text in (_names(article), _source(article)) if text]
     parts += [_links(article), _facts(article)]
     if article.abstract:
         parts += ["## Abstract", *blocks(article.abstract.replace("\n", "\n\n"))]
@@ -254,13 +238,13 @@ def unavailable_page(without: Sequence[FulltextOutcome]) -> str:
         if item is not None:
             again = ", try again" if item.retryable else ""
             items.append(f"- **{_inner(item.id)}**: {item.reason}{again}")
-            items += [f"  - {_answer(tier)}" for tier in item.tried_tiers]
+            items += [f"  - {_answer(tier, _inner)}" for tier in item.tried_tiers]
     items += [f"- **{_inner(one.id)}**: no PMID, PMCID or DOI" for one in without if one.status == "invalid"]
     return "\n".join(["# Without full text", "", *items, ""])
 
 
-def _answer(tried: TriedTier) -> str:
-    detail = f" ({_inner(tried.detail)})" if tried.detail else ""
+def _answer(tried: TriedTier, shown: Callable[[object], str]) -> str:
+    detail = f" ({shown(tried.detail)})" if tried.detail else ""
     return f"{_TIERS[tried.tier]}: {tried.outcome}{detail}"
 
 

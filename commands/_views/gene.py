@@ -10,7 +10,7 @@ from entrez_kit.gene.lookup import GeneBatch
 from entrez_kit.gene.models import XREFS, CrossReferences, Gene, GenePage, GeneSearchCandidate, PubMedLinks
 
 from .._console import links_shown
-from .tables import Listing, article_link, facts, fixed, linked, number, warning_line, warning_lines
+from .tables import Listing, article_link, facts, fixed, linked, number, with_warnings
 from .text import PUBMED, line
 
 GENE: Final = "https://www.ncbi.nlm.nih.gov/gene/"
@@ -22,14 +22,13 @@ _MANY: Final = 8
 
 def search_table(page: GenePage, console: Console) -> RenderableType:
     """Return candidates with how they match, and how to see the next page."""
-    above, below = warning_lines(page.warnings)
-    parts = above
+    parts: list[RenderableType] = []
     if page.items:
         parts.append(_candidates(page, console))
     parts.append(_count_line(page))
     if page.pagination.cursor:
         parts.append(Text(f"Next page: --cursor {page.pagination.cursor}", style="dim"))
-    return Group(*parts, *below)
+    return with_warnings(page, *parts)
 
 
 def _candidates(page: GenePage, console: Console) -> Table:
@@ -140,13 +139,12 @@ def _gene_row(table: Table, gene: Gene, console: Console) -> None:
 
 def links_table(links: PubMedLinks, console: Console) -> RenderableType:
     """Return PMIDs, one per line, and how many there are in all."""
-    below = [warning_line(warning.message) for warning in links.warnings]
     if not links.total_count:
-        return Group(Text(f"{links.entrez_id} exists and has no linked article.", style="bold"), *below)
+        return with_warnings(links, Text(f"{links.entrez_id} exists and has no linked article.", style="bold"))
     clickable = links_shown(console)
     rows = [
         article_link(pmid, console) if clickable else Text.assemble((pmid, "cyan"), "  ", (f"{PUBMED}{pmid}/", "dim"))
         for pmid in links.pmids
     ]
     shown = f"{len(links.pmids):,} of {links.total_count:,} articles about {links.entrez_id}"
-    return Group(*rows, Text(shown, style="bold"), *below)
+    return with_warnings(links, *rows, Text(shown, style="bold"))

@@ -1,10 +1,12 @@
 """Records as Markdown: a readable page each, and one line each for search results."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from .._formats.fields import Record
 from .text import (
+    STATUS_WORDS,
     banner,
     language,
     line,
@@ -36,10 +38,7 @@ def _escaped_start(match: re.Match[str]) -> str:
 
 def page(record: Record) -> str:
     """Return a record as a page: banner, title, authors, source, abstract, terms, corrections, identifiers."""
-    parts = []
-    if lines := banner(record):
-        parts.append("\n> ".join([f"> **{escaped(lines[0])}**", *(escaped(text) for text in lines[1:])]))
-    parts.append(f"# {escaped(title_of(record))}")
+    parts = [*banner_page(record), f"# {escaped(title_of(record))}"]
     if record.get("vernacular_title"):
         parts.append(f"*{escaped(record['vernacular_title'])}*")
     if names := people(record.get("authors")):
@@ -48,6 +47,19 @@ def page(record: Record) -> str:
         parts.append(escaped(source))
     parts += _abstract(record)
     return "\n\n".join([*parts, *_lists(record), _links(record)]) + "\n"
+
+
+def banner_page(record: Record) -> list[str]:
+    """Return the lines that must come first as one block, or none."""
+    headline, *others = banner(record) or [""]
+    return ["\n> ".join([f"> **{escaped(headline)}**", *map(escaped, others)])] if headline else []
+
+
+def status_page(status: str, told: str, findings: Iterable[str], *, grave: bool) -> str:
+    """Return what was checked, after its status, and a list of what was found; what is grave stands apart."""
+    words = STATUS_WORDS.get(status, status)
+    head = f"> **{words.upper()}** {told}\n" if grave else f"**{words}** {told}\n"
+    return head + "".join(f"\n- {one}" for one in findings) + "\n"
 
 
 def _abstract(record: Record) -> list[str]:
@@ -63,14 +75,9 @@ def _abstract(record: Record) -> list[str]:
         parts += [escaped(text) for text in str(record["abstract_text"]).split("\n") if text.strip()]
     if record.get("abstract_copyright"):
         parts.append(f"*{escaped(record['abstract_copyright'])}*")
-    for other in other_abstracts(record):
-        parts.append(f"## Abstract ({escaped(_name_of(other))})")
-        parts.append(escaped(other.get("text")))
+    for name, text in other_abstracts(record):
+        parts += [f"## Abstract ({escaped(name)})", escaped(text)]
     return parts
-
-
-def _name_of(other: Record) -> str:
-    return language(other["language"]) if other.get("language") else line(other.get("type") or "other")
 
 
 def _lists(record: Record) -> list[str]:

@@ -142,9 +142,8 @@ def _abstract(record: Record) -> list[RenderableType]:
         parts = [Text(""), Text("PubMed has no abstract.", style="dim italic")]
     if record.get("abstract_copyright"):
         parts.append(Text(line(record["abstract_copyright"]), style="dim"))
-    for other in other_abstracts(record):
-        name = language(other["language"]) if other.get("language") else line(other.get("type") or "other")
-        parts += [Text(""), Text.assemble((f"Abstract ({name}): ", "bold"), line(other.get("text")))]
+    for name, other in other_abstracts(record):
+        parts += [Text(""), Text.assemble((f"Abstract ({name}): ", "bold"), other)]
     return parts
 
 

@@ -1,7 +1,7 @@
 """Tables for terminals: one function per kind of result. Text of records is never read as markup."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from rich import box
 from rich.cells import cell_len
@@ -46,18 +46,6 @@ _LABEL_STYLES: Final = {
     "EXPRESSION OF CONCERN": "bold black on yellow",
     "NOTICE OF CONCERN": "bold yellow",
 }
-
-
-class WarningLike(Protocol):
-    """A warning of any operation."""
-
-    @property
-    def code(self) -> str:
-        """What kind of warning it is."""
-
-    @property
-    def message(self) -> str:
-        """The warning in a sentence."""
 
 
 class Listing(Table):
@@ -147,8 +135,7 @@ def grid(records: Iterable[Record], columns: Mapping[str, Cell]) -> RenderableTy
 
 def search_table(result: "SearchResult", console: Console) -> RenderableType:
     """Return search results with titles where there are any, how PubMed understood the query, and what it dropped."""
-    above, below = warning_lines(result.warnings)
-    parts = above
+    parts: list[RenderableType] = []
     if result.pmids:
         parts += [_hits(result, console), Text("")]
     parts.append(_count_line(result))
@@ -163,16 +150,14 @@ def search_table(result: "SearchResult", console: Console) -> RenderableType:
                 style="dim" if not proof.missing else "bold yellow",
             )
         )
-    return Group(*parts, *below)
+    return with_warnings(result, *parts)
 
 
-def warning_lines(warnings: "Iterable[WarningLike]") -> tuple[list[RenderableType], list[RenderableType]]:
-    """Return the warnings to read before the results, with a blank line below them, and those to read after."""
-    above: list[RenderableType] = []
-    below: list[RenderableType] = []
-    for warning in warnings:
-        (above if warning.code in TOLD_FIRST else below).append(warning_line(warning.message))
-    return [*above, Text("")] if above else [], below
+def with_warnings(result: Any, *parts: RenderableType) -> Group:
+    """Return what is shown of a result and its warnings: that it is for another query stands above, all else below."""
+    above = [warning_line(one.message) for one in result.warnings if one.code in TOLD_FIRST]
+    below = [warning_line(one.message) for one in result.warnings if one.code not in TOLD_FIRST]
+    return Group(*above, *([Text("")] if above else []), *parts, *below)
 
 
 def warning_line(message: str) -> Text:
@@ -229,7 +214,7 @@ def fetch_table(result: "FetchResult", console: Console) -> RenderableType:
     else:
         for record in records:
             table.add_row(*_record_cells(record, wide, console))
-    return Group(table, *(warning_line(warning.message) for warning in result.warnings))
+    return with_warnings(result, table)
 
 
 def _record_cells(record: Record, wide: bool, console: Console) -> list[RenderableType]:

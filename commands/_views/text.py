@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
 
 from entrez_kit.pubmed.models import LANGUAGES
 from entrez_kit.pubmed.standing import WORDS
 
-from .._formats.fields import Record
+from .._formats.fields import Column, Record, columns_at, values_at
 from .._output import plain
 
 PUBMED: Final = "https://pubmed.ncbi.nlm.nih.gov/"
@@ -24,7 +25,7 @@ LABELS: Final = {
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _LANGUAGES: Final = {code: name for long, (short, name) in LANGUAGES.items() for code in (long, short)}
 """By the codes of MEDLINE and of XML."""
-_KINDS: Final = {
+_KINDS: Final = {  # those that do not say themselves what they mean
     "RetractionIn": "Retracted by",
     "RetractionOf": "Retracts",
     "PartialRetractionIn": "Partly retracted by",
@@ -41,18 +42,10 @@ _KINDS: Final = {
     "RepublishedFrom": "Republished from",
     "UpdateIn": "Updated by",
     "UpdateOf": "Updates",
-    "NewVersion": "New version",
-    "PreprintOf": "Preprint of",
-    "PreprintIn": "Preprint in",
-    "CommentIn": "Comment in",
-    "CommentOn": "Comment on",
-    "SummaryForPatientsIn": "Summary for patients in",
-    "OriginalReportIn": "Original report in",
     "ReprintIn": "Reprinted in",
     "ReprintOf": "Reprint of",
     "AssociatedDataset": "Dataset",
     "AssociatedPublication": "Publication",
-    "Cites": "Cites",
 }
 _HEADLINES: Final = {
     "retracted": "this article has been retracted.",
@@ -107,10 +100,14 @@ def language(code: object) -> str:
     return _LANGUAGES.get(short, line(code))
 
 
-def other_abstracts(record: Record) -> list[Record]:
-    """Return the abstracts beside the one that is shown."""
+def other_abstracts(record: Record) -> list[tuple[str, str]]:
+    """Return the abstracts beside the one that is shown, each after its language or kind."""
     shown = record.get("abstract_text") if record.get("abstract_language") else None
-    return [other for other in record.get("other_abstracts") or () if other.get("text") != shown]
+    return [
+        (language(other.get("language") or other.get("type") or "other"), line(other.get("text")))
+        for other in record.get("other_abstracts") or ()
+        if other.get("text") != shown
+    ]
 
 
 def standing_status(record: Record) -> str:
@@ -270,41 +267,21 @@ def doi_address(doi: str) -> str:
 # Columns
 
 
-def _info(name: str) -> Any:
-    return lambda record: (record.get("journal_info") or {}).get(name)
-
-
-def _mesh(record: Record) -> list[str]:
-    return [str(term.get("descriptor_name")) for term in record.get("mesh_terms") or ()]
-
-
-ARTICLE_COLUMNS: Final = {
-    "pmid": lambda record: record.get("pmid"),
-    "title": lambda record: record.get("title"),
+ARTICLE_COLUMNS: Final[dict[str, Column]] = {
+    **columns_at("pmid", "title"),
     "authors": lambda record: people(record.get("authors"), joiner="; "),
     "journal": lambda record: journal_title(record),
-    "iso_abbreviation": _info("iso_abbreviation"),
+    **columns_at("journal_info.iso_abbreviation"),
     "year": year_of,
     "date": date_of,
-    "volume": _info("volume"),
-    "issue": _info("issue"),
-    "pages": _info("pages"),
-    "doi": lambda record: record.get("doi"),
-    "pmcid": lambda record: record.get("pmcid"),
-    "issn": _info("issn"),
-    "eissn": _info("eissn"),
-    "nlm_id": _info("nlm_id"),
-    "publication_types": lambda record: record.get("publication_types"),
-    "retraction_status": lambda record: record.get("retraction_status"),
-    "record_type": lambda record: record.get("record_type"),
-    "languages": lambda record: record.get("languages"),
-    "keywords": lambda record: record.get("keywords"),
-    "mesh_terms": _mesh,
+    **columns_at("journal_info.volume", "journal_info.issue", "journal_info.pages", "doi", "pmcid"),
+    **columns_at("journal_info.issn", "journal_info.eissn", "journal_info.nlm_id", "publication_types"),
+    **columns_at("retraction_status", "record_type", "languages", "keywords"),
+    "mesh_terms": partial(values_at, path="mesh_terms.descriptor_name"),
     "abstract": lambda record: record.get("abstract_text"),
-    "url": lambda record: record.get("url"),
+    **columns_at("url"),
     "standing": standing_status,
-    "article_number": _info("article_number"),
-    "abstract_language": lambda record: record.get("abstract_language"),
+    **columns_at("journal_info.article_number", "abstract_language"),
 }
 """What csv and tsv hold of an article unless the user names fields."""
 
@@ -315,12 +292,14 @@ def journal_title(record: Record) -> str:
     return line(info.get("title") or (record.get("book_info") or {}).get("title") or info.get("iso_abbreviation"))
 
 
-# Checked references
+# What was checked
 
 STATUS_WORDS: Final = {
     "another_work": "another work",
     "not_found": "not found",
     "concern": "expression of concern",
+    "not_in_text": "not in the text",
+    "no_text_available": "no text",
 }
 
 
