@@ -9,8 +9,8 @@ from pydantic import TypeAdapter
 from entrez_kit.pubmed.models import MeshTerm
 from entrez_kit.pubmed.xml.mixed_content import text_of
 
-KEPT: Final = 16_384
-"""Headings kept for looking up, some 20 MB; a record has about ten, most of them met before."""
+KEPT: Final = 8_192
+"""Headings kept for looking up, some 10 MB; a record has about ten, most of them met before."""
 
 _LIST: Final = b"<MeshHeadingList>"
 _LIST_END: Final = b"</MeshHeadingList>"

@@ -4,6 +4,7 @@ import marshal
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from entrez_kit.pubmed.models import Article, CitationData
@@ -49,6 +50,7 @@ ARTICLES: Final = XmlShape(
 """The RefTypes that say how a work stands are listed in the DTD, so a new one shows."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Record:
     """One record of a PubMed document.
 
@@ -60,29 +62,15 @@ class Record:
         encoding: of ``raw``; NCBI sends UTF-8.
     """
 
-    __slots__ = ("_element", "_known", "_lasting", "_packed", "encoding", "kind", "pmid", "raw", "version")
-
-    def __init__(
-        self,
-        kind: RecordKind,
-        pmid: str,
-        version: str | None,
-        raw: bytes,
-        encoding: str = "utf-8",
-        *,
-        element: Any = None,
-        known: Fields | None = None,
-        lasting: bool = False,
-    ) -> None:
-        self.kind: RecordKind = kind
-        self.pmid = pmid
-        self.version = version
-        self.raw = raw
-        self.encoding = encoding
-        self._element = element
-        self._known = known
-        self._lasting = lasting
-        self._packed: tuple[bytes, Fields] | None = None
+    kind: RecordKind
+    pmid: str
+    version: str | None
+    raw: bytes
+    encoding: str = "utf-8"
+    _element: Any = None
+    _known: Fields | None = None
+    _lasting: bool = False
+    _packed: tuple[bytes, Fields] | None = None
 
     def __repr__(self) -> str:
         return f"Record({self.kind!r}, {self.pmid!r}, {len(self.raw)} bytes)"
@@ -138,11 +126,6 @@ class Record:
         fields["pmid"], fields["version"], fields["url"] = self.pmid, self.version, f"{URL}{self.pmid}/"
         return fields
 
-    def _release(self) -> None:
-        """Let go of the element tree, which takes ten times the room of the bytes it can be made from again."""
-        if not self._lasting:
-            self._element = self._known = None
-
 
 def _fields_of(element: Any, known: Fields | None = None) -> Fields:
     return book_fields(element) if element.tag in _BOOKS else article_fields(element, known)
@@ -168,7 +151,8 @@ def iter_records(source: Source) -> Iterator[Record]:
             continue
         record = _record(found)
         yield record
-        record._release()
+        if found.alone:  # the tree takes ten times the room of the bytes it can be made from again
+            record._element = record._known = None
 
 
 def read_records(content: bytes) -> Iterator[Record]:
@@ -194,9 +178,7 @@ def _record(found: Found) -> Record:
             element = parse_alone(found.raw)  # rare, and needed in full to tell a chapter from a book
         document = element if element.tag == "BookDocument" else element.find("BookDocument")
         kind = book_kind(document)
-    return Record(
-        kind, pmid, version, found.raw, found.encoding, element=element, known=found.known, lasting=not found.alone
-    )
+    return Record(kind, pmid, version, found.raw, found.encoding, element, found.known, not found.alone)
 
 
 def _own_pmid(element: Any) -> tuple[str, str | None]:
@@ -226,8 +208,8 @@ def _deletions(found: Found) -> Iterator[Record]:
             element.get("Version"),
             raw,
             found.encoding,
-            element=element,
-            lasting=not found.alone or len(pieces) != len(tags),
+            element,
+            _lasting=not found.alone or len(pieces) != len(tags),
         )
 
 

@@ -10,6 +10,7 @@ import codecs
 import io
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, BinaryIO, Final, NamedTuple
 from xml.parsers import expat
 
@@ -56,7 +57,7 @@ _REFERENCES: Final = b"<ReferenceList>"
 _REFERENCES_END: Final = b"</ReferenceList>"
 _ARTICLE: Final = b"PubmedArticle"
 _LESS_THAN: Final = ord("<")
-_HIDING: Final = ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))
+_HARMLESS: Final = re.compile(rb"<(?:!--[^<]*?-->|!\[CDATA\[[^<]*?\]\]>|\?[^<]*?\?>)")
 _END_TAGS: Final = {name.encode(): f"</{name}>".encode() for name in RECORDS | DELETIONS}
 
 _OPTIONS: Final[dict[str, Any]] = {
@@ -94,17 +95,17 @@ def iter_elements(source: Source) -> Iterator[Found]:
         UpstreamError: the document is not PubMed XML, not well-formed or not complete. What was complete before the
             defect has been yielded by then.
     """
-    feed = _Feed(source)
-    head = feed.read(CHUNK).lstrip(b" \t\r\n")
-    while not head and (more := feed.read(CHUNK)):
+    pieces = _pieces(source)
+    head = _take(pieces, CHUNK).lstrip(b" \t\r\n")
+    while not head and (more := _take(pieces, CHUNK)):
         head = more.lstrip(b" \t\r\n")
     if len(head) < MAX_TAG_BYTES:
-        head += feed.read(CHUNK)
+        head += _take(pieces, CHUNK)
     plain = _plain_head(head)
     if plain and plain["root"].decode() in SETS:
-        yield from _quick(feed, head, plain)
+        yield from _quick(pieces, head, plain)
     else:
-        yield from _careful(feed, head)
+        yield from _careful(pieces, head)
 
 
 def parse_alone(raw: bytes) -> Any:
@@ -113,28 +114,22 @@ def parse_alone(raw: bytes) -> Any:
     return etree.XML(raw, parser)
 
 
-class _Feed:
-    """Bytes from a file, an iterable of chunks or a bytes object, in pieces of at least the size asked for."""
+def _pieces(source: Source) -> Iterator[bytes]:
+    if isinstance(source, bytes | bytearray | memoryview):
+        source = io.BytesIO(source)
+    for piece in iter(partial(source.read, CHUNK), b"") if hasattr(source, "read") else source:
+        if not isinstance(piece, bytes | bytearray | memoryview):
+            raise TypeError(f"PubMed records are read from bytes, not from {type(piece).__name__}")
+        yield bytes(piece)
 
-    def __init__(self, source: Source) -> None:
-        if isinstance(source, bytes | bytearray | memoryview):
-            source = io.BytesIO(source)
-        self._file: Any = source if hasattr(source, "read") else None
-        self._chunks = iter(()) if self._file else iter(source)
 
-    def read(self, size: int) -> bytes:
-        """Return at least ``size`` bytes, fewer only at the end of the source, none after it."""
-        pieces: list[bytes] = []
-        length = 0
-        while length < size:
-            piece = self._file.read(max(size - length, CHUNK)) if self._file else next(self._chunks, None)
-            if piece is None or (self._file and not piece):
-                break
-            if not isinstance(piece, bytes | bytearray | memoryview):
-                raise TypeError(f"PubMed records are read from bytes, not from {type(piece).__name__}")
-            pieces.append(bytes(piece))
-            length += len(piece)
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+def _take(pieces: Iterator[bytes], size: int) -> bytes:
+    """Return at least so many bytes, fewer only at the end of the source, none after it."""
+    taken: list[bytes] = []
+    while size > 0 and (piece := next(pieces, None)) is not None:
+        taken.append(piece)
+        size -= len(piece)
+    return b"".join(taken)
 
 
 # the quick way
@@ -151,11 +146,10 @@ def _plain_head(head: bytes) -> "re.Match[bytes] | None":
     return None if plain and b"xmlns" in (plain["attributes"] or b"") else plain
 
 
-def _quick(feed: _Feed, data: bytes, plain: "re.Match[bytes]") -> Iterator[Found]:
+def _quick(pieces: Iterator[bytes], data: bytes, plain: "re.Match[bytes]") -> Iterator[Found]:
     """Cut plain records out of the bytes and parse a few at a time; leave the rest to the careful way."""
     records = _Plain()
-    prologue, root = data[: plain.end()], plain["root"]
-    position = plain.end()
+    prologue, position = data[: plain.end()], plain.end()
     while True:
         spans, tag = _spans(data, position)
         if spans:
@@ -170,19 +164,11 @@ def _quick(feed: _Feed, data: bytes, plain: "re.Match[bytes]") -> Iterator[Found
             break
         if waiting > (MAX_RECORD_BYTES if tag else MAX_TAG_BYTES):
             break
-        more = feed.read(max(CHUNK, waiting))
+        more = _take(pieces, max(CHUNK, waiting))
         if not more:
             break
         data, position = data[position:] + more, 0
-    if not spans and tag and tag[1] and tag[2] == root:  # the end; only comments may follow
-        trailing = data[tag.end() :]
-        while not trailing.strip():
-            trailing = feed.read(CHUNK)
-            if not trailing:
-                return
-        yield from _careful(feed, prologue + data[position : tag.end()] + trailing)
-    else:
-        yield from _careful(feed, prologue + data[position:])
+    yield from _careful(pieces, prologue + data[position:])
 
 
 def _spans(data: bytes, position: int) -> "tuple[list[_Span], re.Match[bytes] | None]":
@@ -275,11 +261,8 @@ def _hides_tags(data: bytes, first: int, last: int) -> bool:
     for sign in (b"!", b"?"):
         place = data.find(sign, first, last)
         while place >= 0:
-            if data[place - 1] == _LESS_THAN:
-                kind = next((kind for kind in _HIDING if data.startswith(kind[0], place - 1)), None)
-                stop = data.find(kind[1], place - 1 + len(kind[0]), last) if kind else -1
-                if stop < 0 or data.find(b"<", place, stop) >= 0:
-                    return True
+            if data[place - 1] == _LESS_THAN and not _HARMLESS.match(data, place - 1, last):
+                return True
             place = data.find(sign, place + 1, last)
     return False
 
@@ -297,7 +280,7 @@ _Span = tuple[bytes, int, int]  # name, start, end
 # the careful way
 
 
-def _careful(feed: _Feed, data: bytes) -> Iterator[Found]:
+def _careful(pieces: Iterator[bytes], data: bytes) -> Iterator[Found]:
     """Read a document of any form; a piece is at least as long as what waits, so that the work stays linear."""
     document = _Document(data)
     at = 0
@@ -306,7 +289,7 @@ def _careful(feed: _Feed, data: bytes) -> Iterator[Found]:
         yield from document.read(piece)
         at += len(piece)
         if at >= len(data):
-            data, at = feed.read(max(CHUNK, document.waiting)), 0
+            data, at = _take(pieces, max(CHUNK, document.waiting)), 0
     yield from document.read(b"", last=True)
 
 
