@@ -171,11 +171,11 @@ class Warn(Result):
     terms: list[str] = sparse([])
 
 
-def past_the_last(offset: int, total: int, what: str) -> list[Warn]:
+def past_the_last(offset: int, total: int, what: str, argument: str = "offset") -> list[Warn]:
     """Say so where a page begins behind all that there is."""
     if not 0 < total <= offset:
         return []
-    message = Wording(Argument("offset"), f" {offset} is past the last of {total} {what}.")
+    message = Wording(Argument(argument), f" {offset} is past the last of {total} {what}.")
     return [Warn(code="offset_beyond_results", message=message)]
 
 

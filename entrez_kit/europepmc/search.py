@@ -41,11 +41,6 @@ SHORT_NAMES: Final = {
 """What people call the sources."""
 
 
-def _own_sort_name(value: Any) -> Any:
-    """Take PubMed's word for the date as well."""
-    return "date" if value == "pub_date" else value
-
-
 def _source(value: Any) -> Any:
     if not isinstance(value, str):
         return value
@@ -79,7 +74,7 @@ class EuropePMCRequest(Request):
         default=["MED", "PMC", "PPR"],
         description="MED (PubMed), PMC, PPR (preprints), PAT (patents), ETH (theses) ...",
     )
-    sort_by: Annotated[Sort, BeforeValidator(_own_sort_name)] = Field(
+    sort_by: Annotated[Sort, BeforeValidator(lambda name: "date" if name == "pub_date" else name)] = Field(
         default="relevance", description="Order: relevance, date (newest first) or cited (most)."
     )
     detail_level: Literal["full", "brief"] = Field(

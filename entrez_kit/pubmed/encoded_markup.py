@@ -10,7 +10,7 @@ from html.entities import html5
 from typing import Final
 
 from entrez_kit.markup import END, write_scripts
-from entrez_kit.pubmed.xml.mixed_content import INLINE, SCRIPTS, text_of, tidy
+from entrez_kit.pubmed.xml.mixed_content import BETWEEN, INLINE, SCRIPTS, text_of, tidy
 
 _SHORT: Final = frozenset(("a", "b", "i", "p", "q", "s", "u"))
 """Names that also stand in formulas: "a<b" is no markup."""
@@ -20,14 +20,6 @@ _WITHIN: Final = INLINE | {
     *("strike", "styled-content", "tt", "uri", "var", "xref", "alternatives", "inline-graphic"),
 }
 """Markup inside a sentence."""
-_HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6", "title")
-_BETWEEN: Final = {
-    *_HEADINGS,
-    *("p", "br", "break", "hr", "div", "section", "sec", "abstract", "trans-abstract", "article-title", "subtitle"),
-    *("ul", "ol", "li", "list", "list-item", "def-list", "def-item", "def", "term", "dl", "dt", "dd", "table", "tr"),
-    *("td", "th", "thead", "tbody", "caption", "blockquote", "disp-formula", "disp-quote", "pre", "img", "graphic"),
-}
-"""Markup that stands between words; a space takes its place."""
 _MATH: Final = re.compile(r"m[a-z]+(?:-[a-z]+)?|math|semantics|annotation(?:-xml)?|tex-math")
 
 _TAG: Final = re.compile(
@@ -124,7 +116,7 @@ def _without_markup(text: str) -> str:
             return END if match[0].startswith("</") else "" if match[0].endswith("/>") else SCRIPTS[name]
         if name in _WITHIN:
             return ""
-        if name in _BETWEEN:
+        if name in BETWEEN:
             return " "
         return "" if match["prefix"] or (_MATH.fullmatch(name) and "math" in text) else match[0]
 

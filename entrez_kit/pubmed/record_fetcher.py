@@ -9,7 +9,7 @@ to the end.
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -17,7 +17,7 @@ from entrez_kit import tracing
 from entrez_kit.batches import Pulse, in_batches, in_parts
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.identifiers import Identifier, read_identifier
-from entrez_kit.model import Result, Warn, sparse
+from entrez_kit.model import Result, Warn, past_the_last, sparse
 from entrez_kit.operation import Outcomes, shortfall_of
 from entrez_kit.services import Services
 from entrez_kit.services.xml_reply import malformed
@@ -69,12 +69,6 @@ class Fetched:
         if self.error is not None:
             return self.error.code
         return InvalidInput.code if self.status == "invalid" else EntityNotFound.code
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    record: "Record | None" = None
-    medline: bytes | None = None
 
 
 class Retrieval(Outcomes[Fetched]):
@@ -216,7 +210,7 @@ class Retrieval(Outcomes[Fetched]):
         text: str,
         identifier: Identifier,
         resolved: "Mapping[str, str | EntrezKitError | None]",
-        found: dict[str, _Found],
+        found: dict[str, Fetched],
         failed: dict[str, EntrezKitError],
     ) -> Fetched:
         error = resolved.get(identifier.value) if identifier.kind != "pmid" else None
@@ -228,7 +222,7 @@ class Retrieval(Outcomes[Fetched]):
         if pmid in failed:
             return Fetched(text, pmid, "error", message=failed[pmid].message, error=failed[pmid])
         if pmid in found:
-            return Fetched(text, pmid, "found", record=found[pmid].record, medline=found[pmid].medline)
+            return replace(found[pmid], input=text)
         return Fetched(text, pmid, "not_found", message=f"PubMed has no record {pmid}")
 
     def _resolve(self, identifiers: Sequence[Identifier]) -> "dict[str, str | EntrezKitError | None]":
@@ -252,7 +246,7 @@ class Retrieval(Outcomes[Fetched]):
 
     # requests
 
-    def _reconciled(self, pmids: list[str]) -> tuple[dict[str, _Found], dict[str, EntrezKitError]]:
+    def _reconciled(self, pmids: list[str]) -> tuple[dict[str, Fetched], dict[str, EntrezKitError]]:
         """Fetch PMIDs, and see to it that what lacks does not exist; return also what exists and does not come."""
         try:
             found = self._request(pmids)
@@ -273,9 +267,9 @@ class Retrieval(Outcomes[Fetched]):
             return found, dict.fromkeys(lacking, exc)
         return found, {pmid: _withheld(pmid) for pmid in known}
 
-    def _request(self, pmids: list[str], *, fresh: bool = False) -> dict[str, _Found]:
+    def _request(self, pmids: list[str], *, fresh: bool = False) -> dict[str, Fetched]:
         wanted = set(pmids)
-        return {pmid: item for pmid, item in self._efetch(ids=pmids, fresh=fresh) if pmid in wanted}
+        return {item.input: item for item in self._efetch(ids=pmids, fresh=fresh) if item.input in wanted}
 
     def _efetch(
         self,
@@ -286,7 +280,7 @@ class Retrieval(Outcomes[Fetched]):
         retstart: int | None = None,
         retmax: int | None = None,
         fresh: bool = False,
-    ) -> list[tuple[str, _Found]]:
+    ) -> list[Fetched]:
         reply = self.services.eutils.efetch(
             db="pubmed",
             ids=ids,
@@ -304,17 +298,17 @@ class Retrieval(Outcomes[Fetched]):
             self.urls.append(reply.url)
         return reply.value
 
-    def _read(self, content: bytes, ids: Sequence[str] | None) -> list[tuple[str, _Found]]:
+    def _read(self, content: bytes, ids: Sequence[str] | None) -> list[Fetched]:
         """Return the records of a reply, unless one cannot be read, or it is about others than those asked for."""
         if self.medline:
             from entrez_kit.services.flat_files import read_medline
 
-            found = [(pmid, _Found(medline=text)) for pmid, text in read_medline(content)]
+            found = [Fetched(pmid, pmid, "found", medline=text) for pmid, text in read_medline(content)]
         else:
-            found = [(record.pmid, _Found(record=record)) for record in self._records(content)]
-        if ids and found and set(ids).isdisjoint(pmid for pmid, _ in found):
-            raise malformed("efetch", f"records of others than those asked for, such as {found[0][0]}")
-        return [(pmid, item) for pmid, item in found if item.record is None or item.record.kind != "deleted"]
+            found = [Fetched(one.pmid, one.pmid, "found", record=one) for one in self._records(content)]
+        if ids and found and set(ids).isdisjoint(item.input for item in found):
+            raise malformed("efetch", f"records of others than those asked for, such as {found[0].input}")
+        return [item for item in found if item.record is None or item.record.kind != "deleted"]
 
     def _records(self, content: bytes) -> "Iterator[Record]":
         from entrez_kit.pubmed.xml.records import read_records
@@ -345,52 +339,35 @@ class Retrieval(Outcomes[Fetched]):
                     ),
                 )
             )
-        if total and retstart >= total:
-            self.warnings.append(
-                Warn(
-                    code="offset_beyond_results",
-                    message=Wording(Argument("retstart"), f" {retstart} is past the last of {total} records."),
-                )
-            )
+        self.warnings += past_the_last(retstart, total, "records", "retstart")
         last = retstart + expected
         pages = (
             partial(self._patient_page, query_key, web_env, start, min(BATCH, last - start))
             for start in range(retstart, last, BATCH)
         )
-        received = 0
+        received, why = 0, ""
         try:
             tracing.step(received, expected)
             for page in in_order(pages, self.services.eutils.at_once if expected > BATCH else 1):
                 received += len(page)
-                for pmid, item in page:
-                    yield Fetched(pmid, pmid, "found", record=item.record, medline=item.medline)
+                yield from page
                 tracing.step(received, expected)
         except (UpstreamError, RateLimited, InvalidInput) as exc:
             if not received:
                 raise
-            self.warnings.append(
-                Warn(
-                    code="history_incomplete",
-                    message=f"NCBI returned {received} of {expected} records of the result set: {exc.message}",
-                )
-            )
-            return
+            why = f": {exc.message}"
         finally:
             self.urls.sort(key=_first_record)
-        if received < expected:
-            self.warnings.append(
-                Warn(
-                    code="history_incomplete",
-                    message=f"NCBI returned {received} of {expected} records of the result set.",
-                )
-            )
+        if why or received < expected:
+            message = f"NCBI returned {received} of {expected} records of the result set{why or '.'}"
+            self.warnings.append(Warn(code="history_incomplete", message=message))
 
-    def _patient_page(self, query_key: str, web_env: str, start: int, size: int) -> list[tuple[str, _Found]]:
+    def _patient_page(self, query_key: str, web_env: str, start: int, size: int) -> list[Fetched]:
         """Fetch one page; of several, one that fails is asked for again after a while."""
         attempts = 0
         while True:
             try:
-                best: list[tuple[str, _Found]] = []
+                best: list[Fetched] = []
                 for _ in range(2):  # a short page is asked for once more, since NCBI sometimes cuts them
                     page = self._efetch(query_key=query_key, webenv=web_env, retstart=start, retmax=size)
                     if len(page) > len(best):

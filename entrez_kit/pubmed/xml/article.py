@@ -236,22 +236,6 @@ def keywords(container: Any, fields: Fields) -> None:
             found.append(word)
 
 
-def page_range(pagination: Any) -> str | None:
-    """Read pages as MEDLINE shortens them (117-26), or the first and last one where that is missing."""
-    start = end = None
-    for element in pagination:
-        tag = element.tag
-        if tag == "MedlinePgn":
-            pages = text_of(element)
-            if pages:
-                return pages
-        elif tag == "StartPage":
-            start = text_of(element)
-        elif tag == "EndPage":
-            end = text_of(element)
-    return f"{start}-{end}" if start and end and start != end else start or end or None
-
-
 def listed_ids(container: Any, fields: Fields) -> None:
     """Note the record's own ids; those of cited works stand in lists of their own, inside ReferenceList."""
     found: list[tuple[str, str]] = fields.setdefault("_listed", [])
@@ -344,9 +328,10 @@ def _medline_journal(element: Any, fields: Fields) -> None:
 
 
 def pagination(element: Any, fields: Fields) -> None:
-    """Note the pages among what is known of the journal or book."""
-    pages = page_range(element)
-    if pages:
+    """Note pages as MEDLINE shortens them (117-26), or the first and last one where that is missing."""
+    said = {child.tag: text_of(child) for child in element}
+    ends = [page for name in ("StartPage", "EndPage") if (page := said.get(name))]
+    if pages := said.get("MedlinePgn") or "-".join(dict.fromkeys(ends)):
         fields.setdefault("journal_info", {})["pages"] = pages
 
 

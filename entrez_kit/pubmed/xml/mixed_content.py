@@ -17,13 +17,14 @@ INLINE: Final = frozenset(
 SCRIPTS: Final = {"sup": SUPERSCRIPT, "sub": SUBSCRIPT, "inf": SUBSCRIPT}
 """Those of them that change what a text says: 10<sup>6</sup> is not 106."""
 
-_BLOCK: Final = frozenset(
-    (
-        *("DispFormula", "disp-formula", "p", "br", "break", "div", "list", "list-item", "li", "ul", "ol", "title"),
-        *("sec", "table", "tr", "td", "th"),
-    )
-)
-"""Markup that stands between words: it is replaced by a space."""
+BETWEEN: Final = {
+    *("h1", "h2", "h3", "h4", "h5", "h6", "title"),
+    *("p", "br", "break", "hr", "div", "section", "sec", "abstract", "trans-abstract", "article-title", "subtitle"),
+    *("ul", "ol", "li", "list", "list-item", "def-list", "def-item", "def", "term", "dl", "dt", "dd", "table", "tr"),
+    *("td", "th", "thead", "tbody", "caption", "blockquote", "disp-formula", "disp-quote", "pre", "img", "graphic"),
+}
+"""Markup that stands between words; a space takes its place."""
+_BLOCK: Final = BETWEEN | {"DispFormula", "mtable", "mtr", "mlabeledtr", "mtd"}
 
 _RUN: Final = re.compile(r"[ \t\r\n]+")
 _ESCAPED: Final = re.compile(r"<(/?)(sup|sub|inf|i|b|u|em|strong)>", re.IGNORECASE)
