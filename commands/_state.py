@@ -1,27 +1,26 @@
 """State: what the user asked of every command (flags, settings, format), and the clients built from it."""
 
 import logging
+import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 
+import typer
+
 from entrez_kit.errors import EntrezKitError, InvalidInput
 from entrez_kit.invisible import visible
+from entrez_kit.wording import Argument, Door, NextCall
 
 if TYPE_CHECKING:
     from entrez_kit.sandbox.server import Sandbox
     from entrez_kit.services import Services
     from entrez_kit.settings import Settings
-import shlex
-from collections.abc import Mapping
-from importlib import import_module
-
-import typer
-
-from entrez_kit.wording import Argument, Door, NextCall
 
 PLAIN_FORMATS: Final = ("table", "json")
 """What a command prints unless it says that it accepts more."""
@@ -118,7 +117,7 @@ class State:
         self.told: set[str] = set()
         self.log_remark: str | None = None
         self._sandbox: Sandbox | None = None
-        self._log_is_open = False
+        self._log = ExitStack()
 
     @cached_property
     def settings(self) -> "Settings":
@@ -180,10 +179,10 @@ class State:
         if not self.verbose and (settings is None or settings.logs_dir is None):
             logging.getLogger("entrez_kit").addHandler(_UNHEARD)
             return
-        from entrez_kit.logs import configure_log
+        from entrez_kit.logs import log_of_terminal
 
-        self.log_remark = configure_log(settings, verbose=self.verbose)
-        self._log_is_open = True
+        self._log.close()
+        self.log_remark = self._log.enter_context(log_of_terminal(settings, verbose=self.verbose))
 
     def close(self) -> None:
         """Release the cache file and stop the sandbox, if they were opened."""
@@ -193,10 +192,7 @@ class State:
         if self._sandbox is not None:
             self._sandbox.stop()
             self._sandbox = None
-        if self._log_is_open:
-            from entrez_kit.logs import close_log
-
-            close_log()
+        self._log.close()
 
     def preference(self, name: str, default: Any) -> Any:
         """Return a flag, else a setting, else the default where the settings cannot be read; never fails.
@@ -258,7 +254,8 @@ class State:
                     details={"reason": "bad_usage"},
                 )
             target = self._target()
-            fields = tuple(name for part in self.flags.get("fields") or () for name in _names(part))
+            named = ",".join(self.flags.get("fields") or ()).split(",")
+            fields = tuple(name.strip() for name in named if name.strip())
             self.plan = Plan(self._format(formats, target), fields, target)
         return self.plan
 
@@ -307,10 +304,6 @@ class State:
         if target is None and is_terminal(sys.stdout):
             return "table" if "table" in formats else formats[0]
         return "json" if "json" in formats else formats[0]
-
-
-def _names(text: str) -> list[str]:
-    return [name for part in text.split(",") if (name := part.strip())]
 
 
 _INSTEAD: Final = dict.fromkeys((".xlsx", ".xls", ".ods"), ("csv", "A spreadsheet opens .csv")) | dict.fromkeys(

@@ -33,12 +33,6 @@ class Name(Result):
     name: str
 
 
-class Hit(Result):
-    """A row of what a search found."""
-
-    id: str
-
-
 class LinkRow(Link):
     """A row of links: one linked record, and whose it is."""
 
@@ -107,7 +101,6 @@ def search(ctx: typer.Context, asked: dict[str, Any]) -> None:
 
     view: View[EntrezSearchResult] = View(
         table=show_with("databases.search_table"),
-        record_model=Hit,
         columns=columns_at("id"),
         id_key="id",
     )

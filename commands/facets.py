@@ -1,6 +1,6 @@
 """`entrez-kit facets`: what a query finds by year, journal, type and MeSH heading."""
 
-from typing import Any, Final
+from typing import Any
 
 import typer
 
@@ -9,8 +9,6 @@ from entrez_kit.pubmed.facets import COUNT_FACETS, FACETS, FacetRow, FacetsResul
 from ._formats.fields import columns_at
 from ._options import argument, asks, option
 from ._pipeline import View, accepts, run, show_with
-
-COLUMNS: Final = ("facet", "value", "count", "ui")
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "count")
@@ -27,9 +25,6 @@ def command(ctx: typer.Context, asked: dict[str, Any]) -> None:
     Says over how many of the results it counted: entrez-kit facets crispr sickle cell
     One kind as a table for a spreadsheet: entrez-kit facets crispr --by year -n 30 -o years.csv
     """
-    view: View[FacetsResult] = View(
-        table=show_with("databases.facets_table"),
-        record_model=FacetRow,
-        columns=columns_at(*COLUMNS),
-    )
+    columns = columns_at("facet", "value", "count", "ui")
+    view: View[FacetsResult] = View(show_with("databases.facets_table"), record_model=FacetRow, columns=columns)
     run(ctx, COUNT_FACETS, asked | {"facets": ",".join(asked["facets"])}, view, label="Reading records")

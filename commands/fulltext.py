@@ -10,6 +10,7 @@ import typer
 from entrez_kit.fulltext.chain import BATCH
 from entrez_kit.fulltext.operation import FETCH_FULLTEXT, FulltextOutcome, FulltextResult, Fulltexts
 
+from ._formats import drawn_by
 from ._formats.fields import Column, Record, as_data, columns_at, values_at
 from ._formats.writer import Writer
 from ._ids import NAME_ARTICLES, InputFiles, failed, read_inputs
@@ -70,17 +71,12 @@ def _view(ctx: typer.Context, *, is_read: bool) -> View[FulltextResult]:
 
         return Reading(sink, state(ctx))
 
-    def pages(sink: Sink) -> Writer[Any]:
-        from ._views.fulltext import Pages
-
-        return Pages(sink)
-
     return View(
         table=show_with("fulltext.fulltext_table"),
         records=_records,
         columns=COLUMNS,
         ids=lambda item: map(_best_id, _articles(item)),
-        writers={"table": reading, "md": reading} if is_read else {"md": pages},
+        writers={"table": reading, "md": reading} if is_read else {"md": drawn_by("fulltext.Pages")},
     )
 
 

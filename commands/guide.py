@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from entrez_kit.guides import Guide, read_guide, topics
+from entrez_kit.guides import read_guide, topics
 
+from ._formats import drawn_by
 from ._pipeline import accepts
 from ._prose import print_text
 
@@ -40,27 +41,23 @@ def command(
         return
     guide = read_guide(topic)
 
-    def page() -> "RenderableType":
-        from ._views.reading import markdown_page
-
-        return markdown_page(guide.text)
-
     document = {"topic": guide.topic, "title": guide.title, "text": guide.text}
-    print_text(ctx, document, guide.text, page)
+    page = drawn_by("reading.markdown_page")
+    print_text(ctx, document, guide.text, lambda: page(guide.text))
 
 
 def _list(ctx: typer.Context) -> None:
     guides = topics()
     document = [{"topic": guide.topic, "title": guide.title, "summary": guide.summary} for guide in guides]
     text = "\n".join(f"- `{guide.topic}`: {guide.summary}" for guide in guides)
-    print_text(ctx, document, f"# Guides\n\n{text}\n", lambda: _topics(guides))
 
+    def table() -> "RenderableType":
+        from rich.console import Group
+        from rich.text import Text
 
-def _topics(guides: list[Guide]) -> "RenderableType":
-    from rich.console import Group
-    from rich.text import Text
+        from ._views.tables import facts
 
-    from ._views.tables import facts
+        listed = facts(((guide.topic, guide.summary) for guide in guides), "bold cyan")
+        return Group(listed, Text("\nentrez-kit guide TOPIC shows one.", style="dim"))
 
-    table = facts(((guide.topic, guide.summary) for guide in guides), "bold cyan")
-    return Group(table, Text("\nentrez-kit guide TOPIC shows one.", style="dim"))
+    print_text(ctx, document, f"# Guides\n\n{text}\n", table)

@@ -1,6 +1,6 @@
 """`entrez-kit mesh`: headings, synonyms, scope notes and tree numbers."""
 
-from typing import Any, Final
+from typing import Any
 
 import typer
 
@@ -9,8 +9,6 @@ from entrez_kit.databases.mesh import MESH, MeshResult
 from ._formats.fields import columns_at
 from ._options import argument, asks, option
 from ._pipeline import View, accepts, note, plan, run, show_with
-
-COLUMNS: Final = ("ui", "name", "kind", "tree_numbers", "entry_terms", "scope_note")
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv", "ids", "count")
@@ -34,9 +32,6 @@ def command(ctx: typer.Context, asked: dict[str, Any]) -> None:
         if plan(ctx).format == "table" and result.next_offset is not None:
             note(ctx, f"For more: --offset {result.next_offset}")
 
-    view: View[MeshResult] = View(
-        table=show_with("databases.mesh_table"),
-        columns=columns_at(*COLUMNS),
-        id_key="ui",
-    )
+    columns = columns_at("ui", "name", "kind", "tree_numbers", "entry_terms", "scope_note")
+    view: View[MeshResult] = View(table=show_with("databases.mesh_table"), columns=columns, id_key="ui")
     run(ctx, MESH, asked, view, afterwards=remarks)

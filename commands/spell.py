@@ -1,16 +1,14 @@
 """`entrez-kit spell`: NCBI's spelling suggestion."""
 
-from typing import Any, Final
+from typing import Any
 
 import typer
 
-from entrez_kit.databases.spell import SPELL, SpellResult
+from entrez_kit.databases.spell import SPELL
 
 from ._formats.fields import columns_at
 from ._options import argument, asks, option
 from ._pipeline import View, accepts, run, show_with
-
-COLUMNS: Final = ("original", "corrected", "has_suggestion")
 
 
 @accepts("table", "json", "jsonl", "csv", "tsv")
@@ -20,9 +18,5 @@ def command(ctx: typer.Context, asked: dict[str, Any]) -> None:
 
     Without a suggestion the query comes back as it is; that is no proof that the spelling is right.
     """
-
-    view: View[SpellResult] = View(
-        table=show_with("databases.spell_table"),
-        columns=columns_at(*COLUMNS),
-    )
-    run(ctx, SPELL, asked, view)
+    columns = columns_at("original", "corrected", "has_suggestion")
+    run(ctx, SPELL, asked, View(table=show_with("databases.spell_table"), columns=columns))

@@ -128,43 +128,46 @@ def _with_file(
     return handlers, problem
 
 
-# The terminal
+@contextmanager
+def _handled_by(handlers: list[logging.Handler], levels: Mapping[str, int], *, propagate: bool) -> Iterator[None]:
+    """Give the first of these loggers the handlers and the others none while the block runs; then close them."""
+    before = {
+        logger: (list(logger.handlers), logger.level, logger.propagate) for logger in map(logging.getLogger, levels)
+    }
+    for logger, level, own in zip(before, levels.values(), [handlers, *([] for _ in levels)], strict=False):
+        logger.handlers[:] = own
+        logger.setLevel(level)
+        logger.propagate = propagate
+    try:
+        yield
+    finally:
+        for logger, (old_handlers, old_level, old_propagate) in before.items():
+            logger.handlers[:] = old_handlers
+            logger.setLevel(old_level)
+            logger.propagate = old_propagate
+        for handler in handlers:
+            handler.close()
 
 
-def configure_log(settings: Settings | None, *, verbose: bool) -> str | None:
-    """Send the log where the user wants it; return a remark where that is not possible.
+@contextmanager
+def log_of_terminal(settings: Settings | None, *, verbose: bool) -> Iterator[str | None]:
+    """Send the log where the user wants it; yield a remark where that is not possible.
 
     Args:
         settings: the settings; None where they cannot be read.
         verbose: whether stderr gets the log.
     """
-    close_log()
     stream = logging.StreamHandler(sys.stderr) if verbose else logging.NullHandler()  # without any Python prints errors
     stream.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
     handlers, problem = _with_file(settings, [stream], TERMINAL_FILE, call_ids)
-    logger = logging.getLogger(OURS)
-    logger.propagate = False
-    logger.setLevel(LEVELS[settings.mcp_log_level] if settings is not None else logging.INFO)
-    logger.handlers[:] = handlers
-    return f"{problem}; no log is kept." if problem else None
-
-
-def close_log() -> None:
-    """Give the logger back as it was, files closed."""
-    logger = logging.getLogger(OURS)
-    for handler in list(logger.handlers):
-        logger.removeHandler(handler)
-        handler.close()
-    logger.propagate = True
-    logger.setLevel(logging.NOTSET)
-
-
-# A server
+    level = LEVELS[settings.mcp_log_level] if settings is not None else logging.INFO
+    with _handled_by(handlers, {OURS: level}, propagate=False):
+        yield f"{problem}; no log is kept." if problem else None
 
 
 @contextmanager
 def logging_to(settings: Settings, stream: TextIO | None = None, *, ids: Ids = call_ids) -> Iterator[None]:
-    """Send the log of this process to stderr and to LOGS_DIR while the block runs.
+    """Send the log of this process, a server, to stderr and to LOGS_DIR while the block runs.
 
     A folder that cannot be written costs a line on stderr, not the server.
     """
@@ -175,28 +178,7 @@ def logging_to(settings: Settings, stream: TextIO | None = None, *, ids: Ids = c
         shown.setLevel(logging.WARNING)
     handlers, problem = _with_file(settings, [shown], SERVER_FILE, ids)
     quieter = level if level <= logging.DEBUG else max(level, logging.WARNING)
-    loggers = {name: level if name in ("", OURS) else quieter for name in ("", OURS, *CHATTY)}
-    before = {name: _swap(logging.getLogger(name), handlers if name == "" else [], loggers[name]) for name in loggers}
-    try:
+    with _handled_by(handlers, {"": level, OURS: level, **dict.fromkeys(CHATTY, quieter)}, propagate=True):
         if problem is not None:
             logging.getLogger(OURS).warning("%s; this log goes to stderr only", problem)
         yield
-    finally:
-        for name, (old_handlers, old_level, old_propagate) in before.items():
-            logger = logging.getLogger(name)
-            logger.handlers[:] = old_handlers
-            logger.setLevel(old_level)
-            logger.propagate = old_propagate
-        for handler in handlers:
-            handler.close()
-
-
-def _swap(
-    logger: logging.Logger, handlers: list[logging.Handler], level: int
-) -> tuple[list[logging.Handler], int, bool]:
-    """Give a logger other handlers and another level; return what it had."""
-    had = (list(logger.handlers), logger.level, logger.propagate)
-    logger.handlers[:] = handlers
-    logger.setLevel(level)
-    logger.propagate = True
-    return had

@@ -76,10 +76,10 @@ class View(Generic[Res]):
         return (record for record in self.records(outcome) if not isinstance(record, Failed))
 
 
-def drawn_by(place: str) -> Callable[[Record], Any]:
-    """Return a function of ``_views`` that takes a record, imported when it is called: ``markdown.item``."""
+def drawn_by(place: str) -> Callable[[Any], Any]:
+    """Return what ``_views`` makes of a record, a text or a sink, imported when it is called: ``markdown.item``."""
     module, _, name = place.partition(".")
-    return lambda record: getattr(import_module(f".._views.{module}", __name__), name)(record)
+    return lambda given: getattr(import_module(f".._views.{module}", __name__), name)(given)
 
 
 def show_with(place: str, **more: Any) -> "Callable[[Any, Console], RenderableType]":

@@ -84,6 +84,8 @@ class DocumentPaths:
         kinds: Any = self._model
         for name in path.split("."):
             kinds = (_fields(kinds) or {}).get(name, Any)
+        if kinds == list[str]:  # whose records are objects with that name alone
+            return DocumentPaths(sample=[{path.removesuffix("s"): ""}])
         return DocumentPaths(kinds)
 
     def knows(self, path: str) -> bool:

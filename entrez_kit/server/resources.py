@@ -46,7 +46,7 @@ OF_LINKS: Final = ("name", "description", "db_to")
 """What is said of search fields and links of a database."""
 SPOKEN_NAMES: Final = {"pubmed": "PubMed"}
 
-RESOURCES: Final = (
+PLACES: Final = (
     (
         INFO_URI,
         "serverInfo",
@@ -61,8 +61,6 @@ RESOURCES: Final = (
         "Size and last update of PubMed, its search fields and links, from EInfo.",
         JSON_TYPE,
     ),
-)
-TEMPLATES: Final = (
     (
         STATS_TEMPLATE,
         "database-stats",
@@ -84,17 +82,14 @@ TEMPLATES: Final = (
 
 def list_resources(scopes: Collection[str] | None = None) -> list[Resource]:
     """Return every resource that has a fixed address and that a token may read; None allows everything."""
-    found = [
-        *RESOURCES,
-        *(
-            (f"{GUIDE_PREFIX}{guide.topic}", f"guide-{guide.topic}", guide.title, guide.summary, MARKDOWN_TYPE)
-            for guide in topics()
-        ),
+    guides = [
+        (f"{GUIDE_PREFIX}{guide.topic}", f"guide-{guide.topic}", guide.title, guide.summary, MARKDOWN_TYPE)
+        for guide in topics()
     ]
     return [
         Resource(uri=uri, name=name, title=title, description=description, mime_type=kind)
-        for uri, name, title, description, kind in found
-        if may_read(uri, scopes)
+        for uri, name, title, description, kind in (*PLACES, *guides)
+        if "{" not in uri and may_read(uri, scopes)
     ]
 
 
@@ -102,8 +97,8 @@ def list_templates(scopes: Collection[str] | None = None) -> list[ResourceTempla
     """Return the kinds of resources that are addressed by a name and that a token may read."""
     return [
         ResourceTemplate(uri_template=uri, name=name, title=title, description=description, mime_type=kind)
-        for uri, name, title, description, kind in TEMPLATES
-        if may_read(uri, scopes)
+        for uri, name, title, description, kind in PLACES
+        if "{" in uri and may_read(uri, scopes)
     ]
 
 
