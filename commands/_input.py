@@ -176,7 +176,7 @@ def listed_ids(text: str, place: str, known: Known = is_article_id, *, line: int
     Raises:
         InvalidInput: there are several words in it, and one of them is no identifier.
     """
-    words = split_ids(text)
+    words = [text] if text.isdigit() else split_ids(text)
     stranger = next((word for word in words if not known(word)), None) if len(words) > 1 else None
     if stranger is None:
         return words

@@ -38,6 +38,8 @@ def read_identifier(text: str) -> Identifier | None:
     PubMed, PMC and Europe PMC, and Europe PMC's ``MED:123`` and ``PMC:PMC123``. A DOI keeps its letter case; compare
     DOIs without regard to case.
     """
+    if text.isascii() and text.isdigit():
+        return _pmid(text, text)
     given = text
     text = text.strip().strip("<>").rstrip(",;.")
     if text.startswith(("(", "[")) and text[1:].rstrip(")]") and text[-1:] in (")", "]"):

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from operator import is_, not_
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, cast, get_args
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, cast, get_args, get_origin
 
 from pydantic import (
     BaseModel,
@@ -35,8 +36,17 @@ def is_absent(value: object) -> bool:
     return value is None or (not value and isinstance(value, str | list | tuple | dict))
 
 
-_JUDGES: Final[Mapping[Any, Any]] = {str | None: not_, int | None: partial(is_, None), bool | None: partial(is_, None)}
-"""Which of these texts and numbers hold nothing, by their type: 0 and False are values."""
+def _judge_of(annotation: Any) -> Any:
+    """Return the function in C that judges values of a type as ``is_absent`` does, where there is one."""
+    members = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
+    kinds = [get_origin(member) or member for member in members]
+    for classes, judge in (
+        ((str, list, tuple, dict, BaseModel, NoneType), not_),
+        ((int, float, NoneType), partial(is_, None)),  # 0 and False are values
+    ):
+        if all(isinstance(kind, type) and issubclass(kind, classes) for kind in kinds):
+            return judge
+    return is_absent
 
 
 def sparse(default: Any = None, **options: Any) -> Any:
@@ -110,8 +120,8 @@ class Result(BaseModel):
     def __pydantic_init_subclass__(cls, **options: Any) -> None:
         """Let a function in C judge what its type says enough of: a record is asked for a hundred of its fields."""
         for field in cls.__pydantic_fields__.values():
-            if field.exclude_if is is_absent and (judge := _JUDGES.get(field.annotation)):
-                field.exclude_if = judge
+            if field.exclude_if is is_absent:
+                field.exclude_if = _judge_of(field.annotation)
 
     def records_inside(self) -> Sequence[Any]:
         """Return the records that this result holds: what ``to_dataframe`` has a row for."""

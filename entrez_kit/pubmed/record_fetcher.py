@@ -160,9 +160,10 @@ class Retrieval(Outcomes[Fetched]):
     def _by_ids(self, inputs: Sequence[str]) -> Iterator[Fetched]:
         if len(inputs) > BATCH:
             tracing.step(0, len(inputs))
-        answered = self._answered([text for text in inputs if read_identifier(text) is not None])
+        invalid = {text for text in inputs if read_identifier(text) is None}
+        answered = self._answered([text for text in inputs if text not in invalid])
         for text in inputs:
-            if read_identifier(text) is None:
+            if text in invalid:
                 yield Fetched(text, None, "invalid", message="not a PMID, PMCID or DOI")
             else:
                 yield next(answered)
