@@ -12,7 +12,7 @@ from entrez_kit.doctor.hops import Connector, HopCheck, Resolver, Route
 from entrez_kit.doctor.report import ERRORS, NAMES, Check, DoctorReport, Finding, Notes, why_not
 from entrez_kit.errors import EntrezKitError, NotConfigured, UpstreamError
 from entrez_kit.settings import Settings
-from entrez_kit.transport.policy import POLICIES, is_keyed
+from entrez_kit.transport.policy import base_of, is_keyed
 
 PATIENCE_SECONDS: Final = 5.0
 ASKING_SECONDS: Final = 15.0
@@ -125,7 +125,7 @@ def _compare(report: DoctorReport, settings: Settings, save: Path | None, progre
 
 def _services(settings: Settings, all_services: bool) -> list[tuple[str, str]]:
     asked = [name for name in NAMES if why_not(settings, name) is None] if all_services else ["eutils"]
-    return [(NAMES[name], POLICIES[name].base(settings)) for name in asked]
+    return [(NAMES[name], base_of(settings, name)) for name in asked]
 
 
 def _ask(settings: Settings, way: list[Check], asker: Asker, patience: float) -> list[Check]:

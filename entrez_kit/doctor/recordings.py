@@ -12,7 +12,7 @@ from entrez_kit.doctor.comparison import Compared, Exchange
 from entrez_kit.errors import InvalidInput, StoreError
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import Call
-from entrez_kit.transport.policy import POLICIES
+from entrez_kit.transport.policy import base_of
 from entrez_kit.transport.redaction import HIDDEN, Redactor
 
 LIST: Final = "SOURCES.md"
@@ -97,7 +97,7 @@ def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None
 
 def _asked(call: Call, settings: Settings) -> str:
     """Return a request without the host it went to, which may be a mirror of the user's."""
-    place = call.url.removeprefix(POLICIES[call.service].base(settings).rstrip("/"))
+    place = call.url.removeprefix(base_of(settings, call.service))
     return f"{call.method} {call.service}:{place or '/'}?{call.query}"
 
 

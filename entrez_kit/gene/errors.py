@@ -109,28 +109,20 @@ def argument_error(tool: str) -> ArgumentError:
     return turn
 
 
+_TOTAL: Final = "total_count says how many articles there are."
 _HINTS: Final = {
+    field: Wording(before, Argument(field), after)
+    for field, before, after in (
+        ("cursor", "Use pagination.cursor of the previous page as it is, or leave ", " out for the first page."),
+        ("page_size", "Choose a ", " from 1 to 100; pagination.cursor leads to the next page."),
+        ("limit", "Choose a ", f" from 1 to 100000; {_TOTAL}"),
+        ("offset", "Choose an ", f" of at least 0; {_TOTAL}"),
+    )
+} | {
     "query": Wording(
         "Provide at least 2 characters: a symbol, a name or words of one. Add ",
-        Argument("organism"),
-        " to narrow results.",
-    ),
-    "cursor": Wording(
-        *(
-            "Use pagination.cursor of the previous page as it is, or leave ",
-            Argument("cursor"),
-            " out for the first page.",
-        )
-    ),
-    "page_size": Wording(
-        *("Choose a ", Argument("page_size"), " from 1 to 100; pagination.cursor leads to the next page.")
-    ),
-    "limit": Wording(
-        *("Choose a ", Argument("limit"), " from 1 to 100000; total_count says how many articles there are.")
-    ),
-    "offset": Wording(
-        *("Choose an ", Argument("offset"), " of at least 0; total_count says how many articles there are.")
-    ),
+        *(Argument("organism"), " to narrow results."),
+    )
 }
 
 

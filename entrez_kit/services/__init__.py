@@ -2,6 +2,7 @@
 
 from functools import cached_property
 from importlib import import_module
+from operator import attrgetter
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
 
@@ -29,6 +30,19 @@ def _client(module: str, name: str) -> Any:
     return cached_property(make)
 
 
+def _shared(attribute: str, module: str, name: str) -> Any:
+    """Return what makes something of the settings when it is first used: one, whichever threads ask for it."""
+
+    def make(services: "Services") -> Any:
+        with services._lock:
+            if attribute not in services.__dict__:
+                make_one = attrgetter(name)(import_module(f"entrez_kit.{module}"))
+                services.__dict__[attribute] = make_one(services.settings)
+            return services.__dict__[attribute]
+
+    return cached_property(make)
+
+
 class Services:
     """One set of clients for all calls of a process or session; safe for threads.
 
@@ -39,17 +53,8 @@ class Services:
         self.settings = settings
         self._lock = RLock()
 
-    @cached_property
-    def transport(self) -> "Transport":
-        """The one sender of requests: cache above, limiter below, retries outside both."""
-        from entrez_kit.transport.client import Transport
-
-        with self._lock:
-            built: Transport | None = self.__dict__.get("transport")
-            if built is None:
-                built = self.__dict__["transport"] = Transport(self.settings)
-            return built
-
+    transport: "Transport" = _shared("transport", "transport.client", "Transport")
+    """The one sender of requests: cache above, limiter below, retries outside both."""
     eutils: "EUtils" = _client("eutils", "EUtils")
     """The nine E-utilities."""
     idconv: "IdConverter" = _client("id_converter", "IdConverter")
@@ -64,17 +69,8 @@ class Services:
     """Unpaywall: where open-access copies lie."""
     pmc_oa: "PmcOpenData" = _client("pmc_cloud", "PmcOpenData")
     """PMC's open-data bucket."""
-
-    @cached_property
-    def corpus(self) -> "Store":
-        """The local corpus; its file is opened when it is first read or written."""
-        from entrez_kit.corpus.store.store import Store
-
-        with self._lock:
-            built: Store | None = self.__dict__.get("corpus")
-            if built is None:
-                built = self.__dict__["corpus"] = Store.of(self.settings)
-            return built
+    corpus: "Store" = _shared("corpus", "corpus.store.store", "Store.of")
+    """The local corpus; its file is opened when it is first read or written."""
 
     def past_cache(self) -> "Services":
         """Return the same clients with E-utilities that neither read nor write the cache.

@@ -6,12 +6,12 @@ from entrez_kit.errors import InvalidInput
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import Call, Expect, Method, Reply, T
 from entrez_kit.transport.client import Transport
-from entrez_kit.transport.policy import POLICIES, most_in_flight
+from entrez_kit.transport.policy import base_of, most_in_flight
 
 
-def senseless(field: str, problem: str, value: object = "", hint: str | None = None) -> InvalidInput:
+def senseless(field: str, problem: str, value: object = "", hint: str | None = None, **details: object) -> InvalidInput:
     """Return the error for an argument that no service could make sense of."""
-    return InvalidInput(f"{field}: {problem}", invalid_input=f"{field}={value}", recovery_hint=hint)
+    return InvalidInput(f"{field}: {problem}", invalid_input=f"{field}={value}", recovery_hint=hint, details=details)
 
 
 def no_pmcid(text: str) -> InvalidInput:
@@ -27,7 +27,7 @@ class ServiceClient:
     def __init__(self, transport: Transport, settings: Settings) -> None:
         self._transport = transport
         self._settings = settings
-        self._base = POLICIES[self.SERVICE].base(settings).rstrip("/")
+        self._base = base_of(settings, self.SERVICE)
         self.at_once: Final = most_in_flight(settings, self.SERVICE)
         """How many requests of one errand may be in flight."""
 

@@ -17,8 +17,10 @@ def parse_esummary(content: bytes) -> Any:
     if content.lstrip()[:1] != b"{":
         return parse_reply(content, "esummary", "eSummaryResult")
     try:
-        return json.loads(content)
-    except ValueError as exc:
+        document = json.loads(content)
+        _ = [*document["result"]["uids"]]
+        return document
+    except (ValueError, KeyError, TypeError) as exc:
         raise malformed("esummary", f"not a summary document ({type(exc).__name__})") from None
 
 
@@ -29,10 +31,7 @@ def uids_told(document: Any) -> set[str]:
         UpstreamError: it speaks of none.
     """
     if isinstance(document, dict):
-        try:
-            told = {str(uid) for uid in document["result"]["uids"]}
-        except (KeyError, TypeError) as exc:
-            raise malformed("esummary", f"not a summary document ({type(exc).__name__})") from None
+        told = {str(uid) for uid in document["result"]["uids"]}
     else:
         told = {uid for summary in document.iter("DocumentSummary") if (uid := (summary.get("uid") or "").strip())}
         told |= {uid for element in document.iterfind("DocSum/Id") if (uid := (element.text or "").strip())}
@@ -54,16 +53,9 @@ class Summaries:
 
 
 def parse_documents(reply: Any) -> Summaries:
-    """Read an ESummary reply in JSON, as ``parse_esummary`` returns it; every field is kept.
-
-    Raises:
-        UpstreamError: the reply is not an ESummary result.
-    """
-    try:
-        result = reply["result"]
-        uids = [str(uid) for uid in result["uids"]]
-    except (KeyError, TypeError) as exc:
-        raise malformed("esummary", f"not a summary document ({type(exc).__name__})") from None
+    """Read an ESummary reply in JSON, as ``parse_esummary`` returns it; every field is kept."""
+    result = reply["result"]
+    uids = [str(uid) for uid in result["uids"]]
     summaries = Summaries()
     for uid in uids:
         document = result.get(uid)

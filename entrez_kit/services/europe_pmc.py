@@ -218,22 +218,20 @@ def _unexplained(error: UpstreamError, cursor_mark: str, sort: str | None) -> En
     if not error.details.get("nothing_said") or error.reason == "deadline_exceeded":
         return error
     if sort is not None and not all(key.split()[0].upper() in SORT_FIELDS for key in sort.split(",")):
-        return _bad_sort(sort, error.details)
+        return _bad_sort(sort, **error.details)
     if cursor_mark != FIRST_PAGE:
         what = "is answered with nothing every time: it is wrong, or out of date"
-        return _bad_cursor(cursor_mark, what, error.details)
+        return _bad_cursor(cursor_mark, what, **error.details)
     return error
 
 
-def _bad_sort(sort: str, details: dict[str, object] | None = None) -> InvalidInput:
+def _bad_sort(sort: str, **details: object) -> InvalidInput:
     hint = f"Give one of {', '.join(sorted(SORT_FIELDS))} with asc or desc, such as 'CITED desc'."
-    error = senseless("sort", f"{sort[:100]!r} is nothing Europe PMC sorts by", sort[:100], hint)
-    error.details |= {**(details or {}), "reason": "europepmc_sort"}
-    return error
+    problem = f"{sort[:100]!r} is nothing Europe PMC sorts by"
+    return senseless("sort", problem, sort[:100], hint, **{**details, "reason": "europepmc_sort"})
 
 
-def _bad_cursor(cursor_mark: str, what: str, details: dict[str, object] | None = None) -> InvalidInput:
+def _bad_cursor(cursor_mark: str, what: str, **details: object) -> InvalidInput:
     hint = "Start again with '*' and pass on the next_cursor of the page before."
-    error = senseless("cursor", f"{cursor_mark[:100]!r} {what}", cursor_mark[:100], hint)
-    error.details |= {**(details or {}), "reason": "europepmc_cursor"}
-    return error
+    problem = f"{cursor_mark[:100]!r} {what}"
+    return senseless("cursor", problem, cursor_mark[:100], hint, **{**details, "reason": "europepmc_cursor"})

@@ -362,7 +362,7 @@ class EUtils:
             len(url) + 1 + len(encoded) + 2 * encoded.count("|") + credentials_length(self._settings, "eutils", url)
         )
         long = length > MAX_GET_CHARACTERS
-        method: Method = "POST" if post or long or _count_ids(asked.get("id")) > MAX_GET_IDS else "GET"
+        method: Method = "POST" if post or long or len(asked.get("id", ())) > MAX_GET_IDS else "GET"
         uses_history = any(name in asked for name in ("usehistory", "WebEnv", "query_key"))
         call = Call(
             service="eutils",
@@ -485,10 +485,6 @@ def _chosen(
         "retstart": _number("retstart", retstart),
         "retmax": _number("retmax", retmax),
     }
-
-
-def _count_ids(value: Any) -> int:
-    return len(value) if isinstance(value, list) else 0
 
 
 def _distinct(ids: Sequence[str] | None) -> int | None:

@@ -85,7 +85,11 @@ class PmcOpenData(ServiceClient):
             EntityNotFound: the bucket does not have the article.
             InvalidInput: the text is no PMCID.
         """
-        wanted = _normal(pmcid)
+        found = _PMCID.fullmatch(pmcid.strip())
+        number = found[1].lstrip("0") if found else ""
+        if not number:
+            raise no_pmcid(pmcid)
+        wanted = f"PMC{number}"
         params = (("list-type", "2"), ("prefix", f"{wanted}."), ("delimiter", "/"))
         try:
             reply = self._send("list", "", Expect("xml", frozenset({"ListBucketResult"})), params=params, ttl=DAY)
@@ -152,11 +156,3 @@ class PmcOpenData(ServiceClient):
 def _unusable(endpoint: str, message: str) -> UpstreamError:
     details = {"reason": "invalid_response", "service": "pmc_oa", "endpoint": endpoint}
     return UpstreamError(message, details=details)
-
-
-def _normal(pmcid: str) -> str:
-    found = _PMCID.fullmatch(pmcid.strip())
-    number = found[1].lstrip("0") if found else ""
-    if not number:
-        raise no_pmcid(pmcid)
-    return f"PMC{number}"

@@ -4,7 +4,7 @@ Nothing in here knows of credentials: they are added below the cache, right befo
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal
 from urllib.parse import urlencode, urlsplit
@@ -106,17 +106,11 @@ class Call(Generic[T]):
         """
         asked = sorted((pair for pair in self.params if pair[0] not in CREDENTIALS), key=lambda pair: pair[0])
         path = urlsplit(self.url).path  # some services take ids in the path and not as parameters
-        parts = [KEY_FORMAT, identity, path, self.endpoint, *(part for pair in asked for part in pair)]
-        return _digest(parts)
-
-
-def _digest(parts: Sequence[str]) -> str:
-    """Hash texts so that no two different sequences can look the same."""
-    sink = hashlib.sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        sink.update(len(data).to_bytes(8, "big") + data)
-    return sink.hexdigest()
+        sink = hashlib.sha256()
+        for part in (KEY_FORMAT, identity, path, self.endpoint, *(part for pair in asked for part in pair)):
+            data = part.encode("utf-8", "surrogatepass")
+            sink.update(len(data).to_bytes(8, "big") + data)  # no two different sequences of texts look the same
+        return sink.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

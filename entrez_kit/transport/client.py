@@ -177,7 +177,7 @@ class Transport:
         try:
             return run(
                 lambda _: adapter.answer(outgoing),
-                retries=POLICIES[call.service].retries(self._settings),
+                retries=getattr(self._settings, POLICIES[call.service].retries),
                 deadline=outgoing.deadline,
                 backoff=self._backoff or Backoff(),
                 sleep=sleep,

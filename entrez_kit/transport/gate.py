@@ -10,7 +10,7 @@ from entrez_kit.errors import RateLimited, UpstreamError
 from entrez_kit.settings import Settings
 from entrez_kit.transport import in_flight
 from entrez_kit.transport.call import Call
-from entrez_kit.transport.policy import POLICIES, is_keyed, limiter_file
+from entrez_kit.transport.policy import POLICIES, is_keyed, limiter_file, pause_ms
 
 
 class Limiter(Protocol):
@@ -27,11 +27,10 @@ def shared_limiter(settings: Settings, service: str) -> Limiter:
     """Return the limiter that all processes of this user share for a service."""
     from entrez_kit.transport.limiter import RateLimiter
 
-    policy = POLICIES[service]
     return RateLimiter(
         limiter_file(settings, service),
-        per_second=policy.per_second(is_keyed(settings, service)),
-        min_interval_ms=policy.pause_ms(settings),
+        per_second=POLICIES[service].per_second(is_keyed(settings, service)),
+        min_interval_ms=pause_ms(settings, service),
     )
 
 

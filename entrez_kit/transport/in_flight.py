@@ -122,8 +122,8 @@ class _Errand(Generic[T]):
             self._standing = flight if self._paced else None
             self._in_flight += 1
         # A daemon: whoever presses Ctrl-C need not wait for the last reply.
-        work = (self._context.copy().run, (self._run, flight, call))
-        threading.Thread(target=work[0], args=work[1], daemon=True, name="entrez-kit request").start()
+        run = self._context.copy().run
+        threading.Thread(target=run, args=(self._run, flight, call), daemon=True, name="entrez-kit request").start()
         return True
 
     def _run(self, flight: _Flight[T], call: Callable[[], T]) -> None:

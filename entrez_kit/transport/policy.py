@@ -60,11 +60,10 @@ class Policy:
 
     Args:
         title: how messages name it.
-        base: its address.
-        timeout_ms: time limit of one HTTP request.
-        retries: further attempts after a failed one.
         per_second: its limit, given whether an api key goes along.
-        pause_ms: least pause between requests, if there is one.
+        timeout_ms: the setting with the time limit of one HTTP request.
+        retries: the setting with the further attempts after a failed one.
+        pause_ms: the setting with the least pause between requests, if there is one.
         credentials: parameter name and setting of what it may be told.
         key: the one of these that comes with a higher limit.
         domain: where these may be sent, over https. Loopback may always get them.
@@ -74,100 +73,83 @@ class Policy:
     """
 
     title: str
-    base: Callable[[Settings], str]
-    timeout_ms: Callable[[Settings], int]
-    retries: Callable[[Settings], int]
     per_second: Callable[[bool], float]
-    pause_ms: Callable[[Settings], int | None]
+    timeout_ms: str = "ncbi_timeout_ms"
+    retries: str = "ncbi_max_retries"
+    pause_ms: str | None = None
     credentials: tuple[tuple[str, str], ...] = ()
     key: str = "api_key"
     domain: str | None = None
     at_once: int | None = None
-    missing: frozenset[int] = frozenset()
+    missing: frozenset[int] = frozenset({404})
     echoes: bool = False
 
 
 POLICIES: Final[Mapping[str, Policy]] = {
     "eutils": Policy(
         title="NCBI",
-        base=lambda settings: settings.eutils_url,
-        timeout_ms=lambda settings: settings.ncbi_timeout_ms,
-        retries=lambda settings: settings.ncbi_max_retries,
         per_second=lambda keyed: 10 if keyed else 3,
-        pause_ms=lambda settings: settings.ncbi_request_delay_ms,
-        credentials=(
-            ("tool", "ncbi_tool_identifier"),
-            ("email", "ncbi_admin_email"),
-            ("api_key", "ncbi_api_key"),
-        ),
+        pause_ms="ncbi_request_delay_ms",
+        credentials=(("tool", "ncbi_tool_identifier"), ("email", "ncbi_admin_email"), ("api_key", "ncbi_api_key")),
         domain=NCBI_DOMAIN,
+        missing=frozenset(),
     ),
     "idconv": Policy(
         title="The PMC ID Converter",
-        base=lambda settings: settings.idconv_url,
-        timeout_ms=lambda settings: settings.ncbi_timeout_ms,
-        retries=lambda settings: settings.ncbi_max_retries,
         per_second=lambda keyed: 3,
-        pause_ms=lambda settings: settings.ncbi_request_delay_ms,
+        pause_ms="ncbi_request_delay_ms",
         credentials=(("tool", "ncbi_tool_identifier"), ("email", "ncbi_admin_email")),
         domain=NCBI_DOMAIN,
+        missing=frozenset(),
         echoes=True,
     ),
     "europepmc": Policy(
         title="Europe PMC",
-        base=lambda settings: settings.europepmc_url,
-        timeout_ms=lambda settings: settings.europepmc_timeout_ms,
-        retries=lambda settings: settings.europepmc_max_retries,
         per_second=lambda keyed: 5,
-        pause_ms=lambda settings: settings.europepmc_request_delay_ms,
+        timeout_ms="europepmc_timeout_ms",
+        retries="europepmc_max_retries",
+        pause_ms="europepmc_request_delay_ms",
         at_once=4,
-        missing=frozenset({404}),
     ),
     "unpaywall": Policy(
         title="Unpaywall",
-        base=lambda settings: settings.unpaywall_url,
-        timeout_ms=lambda settings: settings.unpaywall_timeout_ms,
-        retries=lambda settings: settings.ncbi_max_retries,
         per_second=lambda keyed: 5,
-        pause_ms=lambda settings: None,
+        timeout_ms="unpaywall_timeout_ms",
         credentials=(("email", "unpaywall_email"),),
         domain="unpaywall.org",
-        missing=frozenset({404}),
         echoes=True,
     ),
     "crossref": Policy(
         title="Crossref",
-        base=lambda settings: settings.crossref_url,
-        timeout_ms=lambda settings: settings.europepmc_timeout_ms,
-        retries=lambda settings: settings.europepmc_max_retries,
         per_second=lambda keyed: 10 if keyed else 5,
-        pause_ms=lambda settings: None,
+        timeout_ms="europepmc_timeout_ms",
+        retries="europepmc_max_retries",
         credentials=(("mailto", "crossref_email"),),
         key="mailto",
         domain="crossref.org",
         at_once=1,
-        missing=frozenset({404}),
         echoes=True,
     ),
     "openalex": Policy(
         title="OpenAlex",
-        base=lambda settings: settings.openalex_url,
-        timeout_ms=lambda settings: settings.europepmc_timeout_ms,
-        retries=lambda settings: settings.europepmc_max_retries,
         per_second=lambda keyed: 10,
-        pause_ms=lambda settings: None,
-        missing=frozenset({404}),
+        timeout_ms="europepmc_timeout_ms",
+        retries="europepmc_max_retries",
     ),
-    "pmc_oa": Policy(
-        title="PMC's open-data bucket",
-        base=lambda settings: settings.pmc_oa_url,
-        timeout_ms=lambda settings: settings.ncbi_timeout_ms,
-        retries=lambda settings: settings.ncbi_max_retries,
-        per_second=lambda keyed: 50,  # S3 takes thousands a second
-        pause_ms=lambda settings: None,
-        missing=frozenset({404}),
-    ),
+    "pmc_oa": Policy(title="PMC's open-data bucket", per_second=lambda keyed: 50),  # S3 takes thousands a second
 }
+
+
+def base_of(settings: Settings, service: str) -> str:
+    """Return the address of a service, without a slash at its end."""
+    base: str = getattr(settings, f"{service}_url")
+    return base.rstrip("/")
+
+
+def pause_ms(settings: Settings, service: str) -> int | None:
+    """Return the least pause between requests to a service, if there is one."""
+    setting = POLICIES[service].pause_ms
+    return getattr(settings, setting) if setting else None
 
 
 def credentials_for(settings: Settings, service: str, url: str) -> tuple[tuple[str, str], ...]:
@@ -190,7 +172,7 @@ def is_keyed(settings: Settings, service: str) -> bool:
 
 def _key(settings: Settings, service: str) -> str | None:
     policy = POLICIES[service]
-    return dict(credentials_for(settings, service, policy.base(settings))).get(policy.key)
+    return dict(credentials_for(settings, service, base_of(settings, service))).get(policy.key)
 
 
 LONGEST_LATENCY: Final = 1.5
@@ -201,8 +183,8 @@ def most_in_flight(settings: Settings, service: str) -> int:
     """Return how many requests of one errand to a service may be in flight: 6 to NCBI, 16 with an api key."""
     policy = POLICIES[service]
     pace = policy.per_second(is_keyed(settings, service))
-    if pause_ms := policy.pause_ms(settings):
-        pace = min(pace, 1000 / pause_ms)
+    if pause := pause_ms(settings, service):
+        pace = min(pace, 1000 / pause)
     most = ceil(pace * LONGEST_LATENCY) + 1
     return most if policy.at_once is None else min(most, policy.at_once)
 
@@ -214,7 +196,7 @@ def limiter_file(settings: Settings, service: str) -> Path:
     """
     key = _key(settings, service)
     who = _tag(f"entrez-kit limiter {key}") if key else "machine"
-    base = POLICIES[service].base(settings).rstrip("/")
+    base = base_of(settings, service)
     own = "" if settings.demo or base == default_of(f"{service}_url") else f"-at-{_tag(base)}"
     return settings.state_dir / f"limit-{service}-{who}{own}.json"
 
@@ -227,7 +209,7 @@ def cache_identity(settings: Settings, service: str) -> str:
     """Return which service a cached reply came from; the sandbox, whose port is random, has a fixed name."""
     if settings.demo:
         return f"sandbox:{service}"
-    return POLICIES[service].base(settings).rstrip("/")
+    return base_of(settings, service)
 
 
 def is_loopback(host: str | None) -> bool:

@@ -78,7 +78,10 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True)
 class Checked(Generic[T]):
-    """A reply that is an answer: what its reader made of it, and whether it has every record asked for by id."""
+    """A reply that is an answer: what its reader made of it, and whether it has every record asked for by id.
+
+    That is told as far as it can be counted cheaply.
+    """
 
     value: T
     complete: bool
@@ -116,7 +119,9 @@ def check(call: Call[T], incoming: Incoming, redactor: Redactor, told: frozenset
     except UpstreamError as exc:
         at_most = INCOMPLETE_ATTEMPTS if exc.reason == "incomplete" else None
         raise Retryable(exc, wait=wait, at_most=at_most) from None
-    return Checked(value, _is_complete(call, incoming.body))
+    wanted, record = call.expect.wanted, call.expect.record
+    complete = wanted is None or record is None or len(re.findall(record.encode(), incoming.body)) >= wanted
+    return Checked(value, complete)
 
 
 def read(call: Call[T], body: bytes) -> T:
@@ -255,13 +260,10 @@ def _xml_errors(body: bytes, status: int) -> list[str]:
     with suppress(expat.ExpatError, _ForbiddenXml, ValueError):  # a cut document may still say why
         parser.Parse(body, True)
     found = [text.strip() for text in texts if text.strip()]
-    if found and _has_summaries(body) and all(refusals.is_about_ids(text) for text in found):
+    summarised = root_name(body) == "eSummaryResult" and re.search(rb"<(DocSum|DocumentSummary)\b[^>]*>\s*<", body)
+    if summarised and all(refusals.is_about_ids(text) for text in found):
         return []  # some ids of the batch are unknown, the others are here
     return found
-
-
-def _has_summaries(body: bytes) -> bool:
-    return root_name(body) == "eSummaryResult" and bool(re.search(rb"<(DocSum|DocumentSummary)\b[^>]*>\s*<", body))
 
 
 def _lower_case_error(body: bytes) -> list[str]:
@@ -335,7 +337,8 @@ def _closing_problem(body: bytes, root: str, *, several: bool) -> str | None:
     """
     if several:
         return _several_problem(body)
-    if not _ends_root(body, root):
+    last = _ENDS_ELEMENT.search(_tail(body))
+    if last is None or root.encode() not in last.groups():
         return "XML that breaks off"
     if len(body) > FULL_PARSE_BYTES:
         return None
@@ -402,11 +405,6 @@ _COMMENTS: Final = rb"\s*+(?>(?:<!--(?>(?:(?!-->).)*)-->\s*+)*)"
 _ENDS_ELEMENT: Final = re.compile(rb"<(?:/([^<>/\s]++)\s*+|([^<>/\s]++)[^<>]*/)>" + _COMMENTS + rb"\Z", re.S)
 
 
-def _ends_root(body: bytes, root: str) -> bool:
-    last = _ENDS_ELEMENT.search(_tail(body))
-    return last is not None and root.encode() in last.groups()
-
-
 def _tail(body: bytes) -> bytes:
     return body[-TAIL_BYTES:].rstrip(_BLANK)
 
@@ -470,14 +468,3 @@ def _json_problem(body: bytes, keys: frozenset[str]) -> str | None:
     if isinstance(result, dict) and not str(result.get("count", "")).isdigit():
         return "an esearchresult without count"
     return None
-
-
-# Whether something is missing ---------------------------------------------------------------------------------------
-
-
-def _is_complete(call: Call, body: bytes) -> bool:
-    """Tell whether every record that was asked for by id is there, as far as that can be counted cheaply."""
-    expect = call.expect
-    if expect.wanted is None or expect.record is None:
-        return True
-    return len(re.findall(expect.record.encode(), body)) >= expect.wanted

@@ -328,7 +328,8 @@ class WireAdapter(WatchedAdapter):
             raise _redirect_refused(call, "it redirects again and again")
 
     def _seconds(self, call: Call) -> float:
-        return POLICIES[call.service].timeout_ms(self._settings) / 1000
+        timeout_ms: int = getattr(self._settings, POLICIES[call.service].timeout_ms)
+        return timeout_ms / 1000
 
     def _exchange(self, outgoing: Outgoing, method: str, url: str, hop: int) -> requests.Response:
         """Send one request once its slot has come, and return the response with its body unread."""

@@ -281,9 +281,11 @@ class AddressGuard:
             raise
         except Exception:  # what a resolver raises may quote the name
             raise OSError("the name cannot be resolved") from None
-        found = [_read_address(text) for text in texts]
-        if not found:
+        if not texts:
             raise OSError("the name has no address")
+        found = [address for text in texts if (address := _as_address(text)) is not None]
+        if len(found) < len(texts):
+            raise Refused("forbidden_address", "the host resolves to something that is no address")
         if self.is_home(place):
             if not all(address.is_loopback for address in found):
                 raise Refused("forbidden_address", "the host does not lie on this machine")
@@ -298,13 +300,6 @@ def _as_address(host: str) -> Address | None:
         return ipaddress.ip_address(host)
     except ValueError:
         return None
-
-
-def _read_address(text: str) -> Address:
-    try:
-        return ipaddress.ip_address(text)
-    except ValueError:
-        raise Refused("forbidden_address", "the host resolves to something that is no address") from None
 
 
 def _check_public(address: Address) -> None:

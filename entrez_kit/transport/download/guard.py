@@ -176,9 +176,10 @@ class _GuardedDownload:
         around = surroundings(place.url, is_here=self._guard.is_home(place))
         proxied = select_proxy(place.url, around["proxies"]) is not None
         addresses = self._addresses(place, hop, proxied=proxied)
+        name = self._settings.ncbi_tool_identifier
         headers = {
             "Host": place.authority,
-            "User-Agent": _user_agent(self._settings),
+            "User-Agent": name if name.isascii() and name.isprintable() else f"entrez-kit/{__version__}",
             "Accept": "application/pdf, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.5",
             "Accept-Encoding": "gzip, deflate",  # and no other: see _CODINGS
             "Connection": "close",
@@ -338,11 +339,6 @@ def _connection(place: RequestTarget, address: str, seconds: float, verify: bool
         ca_cert_dir=bundle if is_folder else None,
         server_hostname=place.host,
     )
-
-
-def _user_agent(settings: Settings) -> str:
-    name = settings.ncbi_tool_identifier
-    return name if name.isascii() and name.isprintable() else f"entrez-kit/{__version__}"
 
 
 def _refuse_binaries(place: RequestTarget, content: bytes, content_type: str) -> None:
