@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field, field_validator
@@ -94,13 +95,9 @@ class Citations(Outcomes[Cited]):
         self.standings: dict[str, list[str]] = {}
 
     def __iter__(self) -> Iterator[Cited]:
-        waiting: list[Fetched] = []
-        for item in self.retrieval:
-            waiting.append(item)
-            if len(waiting) == BATCH:
-                yield from self._cited(waiting)
-                waiting = []
-        yield from self._cited(waiting)
+        fetched = iter(self.retrieval)
+        while batch := list(islice(fetched, BATCH)):
+            yield from self._cited(batch)
         self.retrieval.raise_if_nothing_answered()
 
     def _cited(self, fetched: list[Fetched]) -> Iterator[Cited]:

@@ -1,13 +1,18 @@
 """Pandoc, run as a program of its own: citations in a style, and Markdown as a page or a document.
 
-It comes as a wheel, reads and writes pipes, and runs with ``--sandbox``: no network, no file that was not named.
+It comes as a wheel, reads and writes pipes, and runs with ``--sandbox``: no network, no file that was not named. Its
+citeproc implements CSL 1.0.2, which the styles are written in, nearly whole.
 """
 
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,11 +20,20 @@ from entrez_kit.errors import EntrezKitError, NotConfigured
 from entrez_kit.extras import install_line, missing_extra
 
 TIMEOUT_S: Final = 120
+MARKS: Final = {"Emph": "italic", "Strong": "bold", "Superscript": "sup", "Subscript": "sub"}
+
+MAX_QUOTES: Final = 8
+"""Pandoc's time doubles with every quotation mark that is opened and not closed."""
+_MASKS: Final = {ord(mark): 0xFDD0 + number for number, mark in enumerate("<‘’“”")}
+_TAGS: Final = {ord("<"): _MASKS[ord("<")]}
+_UNMASKED: Final = {mask: mark for mark, mask in _MASKS.items()}
+"""Code points that no text may hold stand for marks while pandoc is at work."""
 
 _BANNERS: Final = (
     b"<style>blockquote { padding: .5em 1em; border-left: .4em solid #b00020; background: #fdecef; }</style>"
 )
 """A banner, such as that of a retraction, is a quotation in Markdown."""
+_NOT_TEXT: Final = frozenset(("RawInline", "RawBlock", "Image"))
 
 
 def run_pandoc(arguments: Sequence[str], content: bytes) -> bytes:
@@ -91,22 +105,13 @@ def document_of_markdown(text: str, form: str, title: str, name: str = "entrez-k
     """
     tree = json.loads(run_pandoc(("--from=commonmark+pipe_tables", "--to=json"), text.encode("utf-8", "replace")))
     tree["blocks"] = _harmless(tree["blocks"])
-    headings = [(block["c"][0], _words(block["c"][2])) for block in tree["blocks"] if block["t"] == "Header"]
+    found = [block["c"] for block in tree["blocks"] if block["t"] == "Header"]
+    headings = [(rank, "".join(run.text for run in _runs(words))) for rank, _, words in found]
     first, *others = [words for rank, words in headings if rank == min(headings)[0]] or [name]
     title = " ".join(title.split()) or (f"{first.rstrip('.')} and {len(others)} more" if others else first)
     arguments = ["--from=json", f"--to={form}", "--standalone", f"--metadata=pagetitle:{title}"]
     content = run_pandoc([*arguments, "--output=-"], json.dumps(tree).encode())
     return content.replace(b"</head>", _BANNERS + b"\n</head>", 1) if form == "html" else content
-
-
-def _words(node: Any) -> str:
-    """Return the text of a heading without its markup."""
-    if isinstance(node, list):
-        return "".join(map(_words, node))
-    if not isinstance(node, dict):
-        return ""
-    kind, inside = node.get("t"), node.get("c")
-    return " " if kind in ("Space", "SoftBreak") else str(inside) if kind == "Str" else _words(inside)
 
 
 def _harmless(node: Any) -> Any:
@@ -120,4 +125,90 @@ def _harmless(node: Any) -> Any:
     return {name: _harmless(value) for name, value in node.items()}
 
 
-_NOT_TEXT: Final = frozenset(("RawInline", "RawBlock", "Image"))
+# Citations
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A piece of a formatted citation: text, and how it is set."""
+
+    text: str
+    kinds: frozenset[str] = frozenset()
+
+
+Entry = tuple[Run, ...]
+
+
+def format_entries(items: Sequence[dict[str, Any]], style: bytes) -> list[Entry]:
+    """Return the entry of a reference list for each item, in their order.
+
+    Args:
+        items: CSL-JSON; their ids are replaced.
+        style: a CSL style as XML. It must neither number nor sort nor compare the entries.
+
+    Raises:
+        NotConfigured: there is no pandoc on this machine.
+    """
+    numbered = [{**_masked(item), "id": f"i{number}"} for number, item in enumerate(items)]
+    document = _run(numbered, style)
+    entries = {
+        block["c"][0][0].removeprefix("ref-"): tuple(
+            Run("".join(run.text for run in runs), kinds)
+            for kinds, runs in groupby(_runs(block["c"][1]), key=attrgetter("kinds"))
+        )
+        for block in _divisions(document["blocks"])
+    }
+    return [entries.get(item["id"], ()) for item in numbered]
+
+
+def _masked(value: Any) -> Any:
+    """Hide from pandoc what it would take for markup: text is plain, and twenty tags left open take it two minutes.
+
+    Quotation marks it has to see, to set them as the style wants; more than any title has are hidden too.
+    """
+    if isinstance(value, str):
+        many = value.count("‘") + value.count("“") > MAX_QUOTES
+        return value.translate(_MASKS if many else _TAGS)
+    if isinstance(value, list):
+        return [_masked(part) for part in value]
+    return {name: _masked(part) for name, part in value.items()} if isinstance(value, dict) else value
+
+
+def _divisions(blocks: Iterable[Any]) -> Iterable[Any]:
+    for block in blocks:
+        if block["t"] == "Div":
+            if block["c"][0][0].startswith("ref-"):
+                yield block
+            else:
+                yield from _divisions(block["c"][1])
+
+
+def _run(items: list[dict[str, Any]], style: bytes) -> Any:
+    with tempfile.TemporaryDirectory(prefix="entrez-kit-") as folder:
+        path = Path(folder) / "style.csl"
+        path.write_bytes(style)
+        arguments = (f"--data-dir={folder}", "--citeproc", f"--csl={path}", "--from=csljson", "--to=json")
+        return json.loads(run_pandoc(arguments, json.dumps(items, ensure_ascii=False).encode("utf-8", "replace")))
+
+
+def _runs(nodes: Iterable[Any], kinds: frozenset[str] = frozenset()) -> Iterable[Run]:
+    for node in nodes:
+        tag, content = node["t"], node.get("c")
+        if tag == "Str":
+            yield Run(content.translate(_UNMASKED), kinds)
+        elif tag in ("Space", "SoftBreak", "LineBreak"):
+            yield Run(" ", kinds)
+        elif tag in MARKS:
+            # italics inside italics are upright
+            yield from _runs(content, kinds ^ {MARKS[tag]})
+        elif tag == "Quoted":
+            opening, closing = "“”" if content[0]["t"] == "DoubleQuote" else "‘’"
+            yield Run(opening, kinds)
+            yield from _runs(content[1], kinds)
+            yield Run(closing, kinds)
+        elif tag in ("Link", "Span", "Div"):
+            yield from _runs(content[1], kinds)
+        elif tag in ("Para", "Plain", "SmallCaps", "Underline", "Strikeout"):
+            yield from _runs(content, kinds)
+        elif tag in ("RawInline", "Code", "Math"):
+            yield Run(content[1].translate(_UNMASKED), kinds)

@@ -28,20 +28,8 @@ HINT: Final = (
     "Name a .csv or .tsv file with the columns claim and id, a .jsonl file with these members, or a draft in Markdown."
 )
 TEXT_COLUMNS: Final[Sequence[str]] = ("claim", "quote", "quotation", "sentence", "statement", "text")
-ID_COLUMNS: Final[Sequence[str]] = (
-    "id",
-    "ids",
-    "pmid",
-    "pmids",
-    "pmcid",
-    "pmcids",
-    "doi",
-    "dois",
-    "reference",
-    "source",
-    "cites",
-)
-_KINDS_OF_ID: Final = frozenset(("pmid", "pmids", "pmcid", "pmcids", "doi", "dois"))
+_KINDS_OF_ID: Final = ("pmid", "pmids", "pmcid", "pmcids", "doi", "dois")
+ID_COLUMNS: Final[Sequence[str]] = ("id", "ids", *_KINDS_OF_ID, "reference", "source", "cites")
 MOST_FIELD: Final = 1_000_000
 
 _QUOTES: Final = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|\"([^\"]+)\"")
@@ -171,7 +159,7 @@ def _columns(names: tuple[str, ...]) -> tuple[str | None, list[str]]:
         (name for name in names if not {*words[name]}.isdisjoint(TEXT_COLUMNS) and "id" not in words[name]), None
     )
     ids = [name for name in ID_COLUMNS if name in words]
-    return text, ids or [name for name in names if name != text and not _KINDS_OF_ID.isdisjoint(words[name])]
+    return text, ids or [name for name in names if name != text and not {*words[name]}.isdisjoint(_KINDS_OF_ID)]
 
 
 def _ids_in(value: Any, column: str, keys: Mapping[str, str | None]) -> Iterator[str]:

@@ -25,7 +25,7 @@ _AFTER_YEAR: Final = re.compile(
     r"\(?\b(?:1[89]|20)[0-9]{2}[a-z]?(?:,? [A-Z][a-z]{2,8}(?:[-–/][A-Z][a-z]{2,8})?\.?(?: [0-9]{1,2})?)?\)?[.,:]\s++"
 )
 _SENTENCE: Final = re.compile(r"(?<=[.?!])[”\"’']?\s++(?=[\[“\"‘'(]?[^\W_])")
-_YEAR: Final = re.compile(r"(?<![0-9])(?:1[89]|20)[0-9]{2}(?![0-9])")
+YEAR: Final = re.compile(r"(?<![0-9])(?:1[89]|20)[0-9]{2}(?![0-9])")
 _PLACE: Final = re.compile(
     r"(?:vol(?:ume)?\.?\s*+)?(?P<volume>[0-9]{1,4})\s*+(?:\(\s*+(?P<issue>[^()]{1,30})\)|,?\s*+(?:no|issue|iss|nr)\.?\s*+"
     r"(?P<number>[0-9]{1,4}))?[\s,:;.]++(?:\(?(?:[A-Z]{3,9}\.?\s)?(?:1[89]|20)[0-9]{2}\)?[\s,:;]++)?"
@@ -69,7 +69,7 @@ def guessed(text: str) -> Guess:
     plain = " ".join(VISITED.sub(" ", _ADDRESS.sub(" ", text)).split())
     titles = tuple(dict.fromkeys(part for title in _titles(plain) for part in _parts(title)))[:MAX_TITLES]
     author = _FIRST_AUTHOR.match(plain)
-    years = _YEAR.findall(plain)
+    years = YEAR.findall(plain)
     journal, place = _journal_and_place(plain, titles)
     return Guess(
         titles,

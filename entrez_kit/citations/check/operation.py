@@ -30,7 +30,7 @@ from entrez_kit.citations.check.sources import (
     crossref_records,
     verdict_of,
 )
-from entrez_kit.citations.check.written import MAX_TEXT, as_reference, compare_text, divided
+from entrez_kit.citations.check.written import MAX_TEXT, Agreement, as_reference, compare_text, divided
 from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.files.references import FieldUpdate, Reference
 from entrez_kit.citations.names import csl_text_of
@@ -280,13 +280,12 @@ class _Candidates:
         if key not in self.matches:
             self.matches[key] = _Match(article, found_by, *self._agreement(article))
 
-    def _agreement(self, article: Article) -> tuple[bool, list[FieldDifference], list[str]]:
+    def _agreement(self, article: Article) -> Agreement:
         reference = self.reference
         if reference.text is not None:
-            agreement = compare_text(reference, article)
-            return agreement.same, agreement.differences, agreement.left
+            return compare_text(reference, article)
         bare = not (reference.title or reference.authors or reference.year or reference.volume or reference.pages)
-        return bare or same_work(reference, article), differences(reference, article), []
+        return Agreement(bare or same_work(reference, article), differences(reference, article), [])
 
     @property
     def settled(self) -> bool:

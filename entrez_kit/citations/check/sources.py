@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from entrez_kit.batches import in_batches
 from entrez_kit.citations.check.crossref_records import Record, standing_of_work
@@ -255,50 +255,31 @@ def _is_of(work: Work, record: Article) -> bool:
     return (record.doi or "").lower() == (work.doi or "").lower()
 
 
-def _each(
-    dois: Iterable[str | None],
-    read: Callable[[str], Any],
-    *,
-    several: Callable[[list[str]], dict[str, Any]] | None = None,
-    at_once: int = 1,
-) -> tuple[dict[str, Any], dict[str, EntrezKitError]]:
-    """Ask about each DOI; return what was read of each, and the errors of those of which nothing was.
+def crossref_records(
+    services: Services, dois: Iterable[str | None]
+) -> tuple[dict[str, Record], dict[str, EntrezKitError]]:
+    """Return what Crossref has of DOIs, and why it has nothing of the others.
 
-    Once a service has failed for good, the rest is not tried.
-
-    Args:
-        dois: what to ask about.
-        read: asks about one of them.
-        several: asks about some without a comma, and leaves out what it does not know; each of these is asked alone.
-        at_once: how many requests may be in flight.
+    Of several it leaves out what it does not know, and it cannot be asked for several with a comma in them: each of
+    these is asked for alone.
     """
-    found: dict[str, Any] = {}
+
+    def ask(batch: list[str]) -> dict[str, Record]:
+        if len(batch) == 1:
+            return {batch[0]: services.crossref.work(batch[0]).value}
+        records = {str(record.get("DOI")).lower(): record for record in services.crossref.works(batch).value}
+        return {doi: records[doi.lower()] for doi in batch if doi.lower() in records}
+
+    found: dict[str, Record] = {}
     errors: dict[str, EntrezKitError] = {}
     left = list(dict.fromkeys(doi for doi in dois if doi))
-
-    def ask(batch: list[str]) -> dict[str, Any]:
-        return several(batch) if several is not None and len(batch) > 1 else {batch[0]: read(batch[0])}
-
-    for size in (CROSSREF_BATCH, 1) if several is not None else (1,):
-        wanted = [doi for doi in left if size == 1 or "," not in doi]
-        asked = in_batches(wanted, size, ask, refusals=REFUSALS, at_once=at_once)
+    for size in (CROSSREF_BATCH, 1):
+        asked = in_batches([doi for doi in left if size == 1 or "," not in doi], size, ask, refusals=REFUSALS)
         for _, answer in asked.answers:
             found |= answer
         errors |= asked.failed | asked.refused
         left = [doi for doi in left if doi not in found and doi not in errors]
     return found, errors
-
-
-def crossref_records(
-    services: Services, dois: Iterable[str | None]
-) -> tuple[dict[str, Record], dict[str, EntrezKitError]]:
-    """Return what Crossref has of DOIs, and why it has nothing of the others."""
-
-    def several(batch: list[str]) -> dict[str, Record]:
-        records = {str(record.get("DOI")).lower(): record for record in services.crossref.works(batch).value}
-        return {doi: records[doi.lower()] for doi in batch if doi.lower() in records}
-
-    return _each(dois, lambda doi: services.crossref.work(doi).value, several=several)
 
 
 def _of_doi(
@@ -337,6 +318,10 @@ def _crossref(services: Services, works: Sequence[Work]) -> Asked:
 
 def _openalex(services: Services, works: Sequence[Work]) -> Asked:
     openalex = services.openalex
-    dois = [work.doi for work in works]
-    found, errors = _each(dois, lambda doi: openalex.is_retracted(doi).value, at_once=openalex.at_once)
-    return _of_doi("openalex", errors, lambda doi: Standing(status="retracted") if found[doi] else None)
+    dois = list(dict.fromkeys(work.doi for work in works if work.doi))
+    asked = in_batches(
+        dois, 1, lambda batch: openalex.is_retracted(batch[0]).value, refusals=REFUSALS, at_once=openalex.at_once
+    )
+    retracted = {batch[0] for batch, answer in asked.answers if answer}
+    errors = asked.failed | asked.refused
+    return _of_doi("openalex", errors, lambda doi: Standing(status="retracted") if doi in retracted else None)

@@ -6,18 +6,17 @@ title stands in it whole, and authors and numbers come in the record's order; wh
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from entrez_kit.citations.check.comparing import FieldDifference, identifier_differences, titles_of
-from entrez_kit.citations.check.guessing import VISITED
+from entrez_kit.citations.check.guessing import VISITED, YEAR
 from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.files.references import Reference
 from entrez_kit.citations.names import Name, csl_text_of, signed_names
 from entrez_kit.identifiers import IdKind, read_identifier
 from entrez_kit.pubmed.likeness import folded, in_digits, years_of
-from entrez_kit.pubmed.models import Article, ArticleDate, PublicationDate
+from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.pages import expanded
 from entrez_kit.pubmed.standing import WORDS
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
@@ -85,7 +84,6 @@ _BEGINS: Final = re.compile(
     r"|[^\W\d_a-z][\w'’-]+(?: [\w'’-]+){0,2}, [^\W\d_a-z][\w.’'-]+|[^\W\d_a-z][\w'’ -]{2,60}\. \(?(?:1[89]|20)[0-9]{2})"
 )
 _ENDS: Final = re.compile(r"(?:[.)\]]|[0-9]|\bdoi\S*|https?://\S*)\s*+$", re.IGNORECASE)
-_A_YEAR: Final = re.compile(r"(?<![0-9])(?:1[89]|20)[0-9]{2}(?![0-9])")
 
 
 def list_part(text: str) -> tuple[str, int]:
@@ -139,7 +137,7 @@ def _beginnings(lines: Sequence[str]) -> list[bool]:
     filled = [line for line in lines if line.strip()]
     if any(not line.strip() for line in lines[:-1]):
         return after_blank
-    without_year = sum(not _A_YEAR.search(line) for line in filled)
+    without_year = sum(not YEAR.search(line) for line in filled)
     if len(filled) > 3 and without_year > WRAPPED * len(filled) and not any(line[:1].isspace() for line in filled):
         return [not n or bool(_BEGINS.match(line) and _ENDS.search(lines[n - 1])) for n, line in enumerate(lines)]
     return [not line[:1].isspace() for line in lines]
@@ -195,7 +193,7 @@ def looks_written_out(reference: Reference) -> bool:
     if reference.pmid or reference.pmcid or reference.doi or reference.number:
         return True
     text = reference.text or ""
-    return _BEGINS.match(text) is not None and _A_YEAR.search(text) is not None
+    return _BEGINS.match(text) is not None and YEAR.search(text) is not None
 
 
 def _identifiers(text: str) -> Iterator[tuple[IdKind, str]]:
@@ -213,8 +211,7 @@ def _identifiers(text: str) -> Iterator[tuple[IdKind, str]]:
             yield identifier.kind, identifier.value
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
+class Agreement(NamedTuple):
     """How a text agrees with a record; ``left`` are words and numbers of the text that the record has not."""
 
     same: bool
@@ -330,8 +327,9 @@ def _left(words: Sequence[str], article: Article, item: Item) -> list[str]:
     # "Nature" is not "Nature methods".
     left: list[str] = said if cut and 0 < len(said) < min(map(len, cut)) else []
     years = set(years_of(article))
-    dates = list(_dates(article))
-    ranged = folded(" ".join(date.medline_date or "" for date in dates if isinstance(date, PublicationDate))).split()
+    published = journal.publication_date if journal is not None else None
+    dates = [*([published] if published is not None else ()), *article.article_dates]
+    ranged = folded((published.medline_date if published is not None else None) or "").split()
     months = {date.month for date in dates if date.month}
     days = {str(date.day) for date in dates if date.day}
     months |= {number for number, names in enumerate(MONTH_NAMES, start=1) if not set(names).isdisjoint(ranged)}
@@ -366,13 +364,6 @@ def _cut_names(names: Iterable[str | None]) -> Iterator[list[str]]:
         for form in {text, _SPELT.sub(r"\1", text)}:
             if words := [word for word in form.split() if word not in _SUPERFLUOUS and not word.isdigit()]:
                 yield words
-
-
-def _dates(article: Article) -> Iterator[PublicationDate | ArticleDate]:
-    journal = article.journal_info
-    if journal is not None and journal.publication_date is not None:
-        yield journal.publication_date
-    yield from article.article_dates
 
 
 def _places(article: Article, item: Item) -> Iterator[list[str]]:

@@ -1,1 +1,1 @@
-"""Formatted citations: CSL styles, what they need beside CSL, and the processor."""
+"""Formatted citations: CSL styles, and what they need beside CSL."""

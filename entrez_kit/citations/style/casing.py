@@ -78,7 +78,7 @@ _FORMULA: Final = re.compile(r"\w[(\[{]\w|\w[)\]}]\w")
 """Brackets inside a word: di(2-ethylhexyl)phthalate."""
 _NEVER_NAMES: Final = frozenset(word for word in PREPOSITIONS if len(word) > 2) | {"by", "of", "on", "or", "to"}
 """Small words that mean nothing else with a capital, as In and As do (elements), or A (hepatitis A)."""
-_OPENING: Final = re.compile(r"^[\"'“‘(\[{<¿¡*]*")
+_OPENING: Final = "\"'“‘([{<¿¡*"
 _SENTENCE_ENDS: Final = (":", "?", "!", ".", "—")
 
 
@@ -134,16 +134,20 @@ def headline(title: str, small: frozenset[str], names: Iterable[str] = ()) -> st
     return " ".join(done)
 
 
+def _divided(word: str) -> tuple[str, str]:
+    """Set the brackets and quotation marks before a word apart."""
+    rest = word.lstrip(_OPENING)
+    return word[: len(word) - len(rest)], rest
+
+
 def _epithet(before: str, word: str, species: frozenset[str]) -> str | None:
     """Return a word as it stands in the name of a species, small; None where it is no part of one."""
-    opening = _OPENING.match(word)
-    assert opening is not None
-    rest = word[opening.end() :]
+    opening, rest = _divided(word)
     end = next((place for place, letter in enumerate(rest) if not letter.isalpha()), len(rest))
     epithet, after = rest[:end], rest[end:]
     genus = before[len(before.rstrip(ascii_letters)) :]
     if genus.lower() in _GENERA and epithet.lower() in _EPITHETS and not epithet.isupper():
-        return f"{opening[0]}{epithet.lower()}{after}"
+        return f"{opening}{epithet.lower()}{after}"
     if not epithet.islower():
         return None
     known = f"{genus} {epithet}" in species or (len(genus) > 3 and genus.istitle() and epithet in _EPITHETS)
@@ -151,23 +155,21 @@ def _epithet(before: str, word: str, species: frozenset[str]) -> str | None:
 
 
 def _word(word: str, small: frozenset[str], *, emphatic: bool) -> str:
-    opening = _OPENING.match(word)
-    assert opening is not None
-    rest = word[opening.end() :]
+    opening, rest = _divided(word)
     if _FORMULA.search(rest):
-        return opening[0] + (rest[:1].upper() + rest[1:] if rest[:2].isalpha() else rest)
+        return opening + (rest[:1].upper() + rest[1:] if rest[:2].isalpha() else rest)
     if not emphatic and rest[1:].islower() and rest.rstrip(",").lower() in small & _NEVER_NAMES:
-        return opening[0] + rest.lower()  # a title that came with capitals on all its words
+        return opening + rest.lower()  # a title that came with capitals on all its words
     parts = re.split(r"([-–/])", rest)
     for index in range(0, len(parts), 2):
         part = parts[index]
         bare = re.sub(r"\W+$", "", part)
         if index and bare in small:
             continue
-        if not index and not emphatic and not opening[0] and bare in small and len(parts) == 1:
+        if not index and not emphatic and not opening and bare in small and len(parts) == 1:
             continue
         parts[index] = _capitalized(part)
-    return opening[0] + "".join(parts)
+    return opening + "".join(parts)
 
 
 def _capitalized(part: str) -> str:
@@ -184,8 +186,7 @@ def subtitle_capitals(title: str) -> str:
     words = title.split(" ")
     for number in range(1, len(words)):
         if words[number - 1].endswith((":", "?", "!", "—")) and not words[number - 1][:-1].isdigit():
-            opening = _OPENING.match(words[number])
-            assert opening is not None
-            head, *rest = re.split(r"(?=[-–/])", words[number][opening.end() :], maxsplit=1)
-            words[number] = opening[0] + _capitalized(head) + "".join(rest)
+            opening, text = _divided(words[number])
+            head, *rest = re.split(r"(?=[-–/])", text, maxsplit=1)
+            words[number] = opening + _capitalized(head) + "".join(rest)
     return " ".join(words)

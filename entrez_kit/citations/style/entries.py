@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from entrez_kit.citations.csl import Item
+from entrez_kit.citations.pandoc import Entry, Run, format_entries
 from entrez_kit.citations.style.adaptation import (
     Change,
     adapted,
@@ -20,7 +21,6 @@ from entrez_kit.citations.style.adaptation import (
 )
 from entrez_kit.citations.style.names import SPECIFIED
 from entrez_kit.citations.style.preparation import GROUP, HYPHEN, Wants, prepared, standing_note
-from entrez_kit.citations.style.processor import Entry, Run, format_entries
 
 Markup = Literal["plain", "markdown", "html"]
 

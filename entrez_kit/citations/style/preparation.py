@@ -197,7 +197,7 @@ def quoted(text: str) -> str:
             inside = mark in "“„" or (mark == '"' and not inside)
             marks[place] = '"'
             opened = None
-        elif mark in "'‘" and _opens(before, after):
+        elif mark in "'‘" and after.strip() and not (before.isalnum() or before in (".", ")", "]")):
             opened = place
             marks[place] = "‘"
         elif mark in "'’":
@@ -207,11 +207,6 @@ def quoted(text: str) -> str:
                     marks[opened] = marks[place] = '"'
                 opened = None
     return "".join(marks)
-
-
-def _opens(before: str, after: str) -> bool:
-    """Tell whether a single mark between two characters opens a quotation."""
-    return not (before.isalnum() or before in (".", ")", "]")) and bool(after) and not after.isspace()
 
 
 # names

@@ -14,7 +14,7 @@ from entrez_kit.citations.csl import Item, csl_item, style_item
 from entrez_kit.citations.style.adaptation import adapted
 from entrez_kit.citations.style.entries import STYLES, format_citations
 from entrez_kit.citations.style.preparation import quoted, standing_note
-from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured
+from entrez_kit.errors import EntrezKitError, NotConfigured
 from entrez_kit.pubmed.models import Article
 
 ITEM: Item = {
@@ -34,13 +34,6 @@ ITEM: Item = {
 @pytest.mark.parametrize(("alias", "style"), [("apa_string", "apa"), ("mla_string", "mla")])
 def test_the_specifications_names_are_accepted(alias: str, style: str) -> None:
     assert format_citation(ITEM, alias) == format_citation(ITEM, style)
-
-
-def test_a_style_that_does_not_exist_is_named_with_those_that_do() -> None:
-    with pytest.raises(InvalidInput, match="harvard") as caught:
-        format_citation(ITEM, "harvard")
-
-    assert "vancouver" in caught.value.recovery_hint
 
 
 def test_several_items_have_a_line_each() -> None:

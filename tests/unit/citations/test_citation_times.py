@@ -11,10 +11,10 @@ from entrez_kit.citations.files.references import Reference
 from entrez_kit.citations.files.write_bibtex import bibtex_entry
 from entrez_kit.citations.files.write_nbib import nbib_record
 from entrez_kit.citations.files.write_ris import ris_record
+from entrez_kit.citations.pandoc import Run
 from entrez_kit.citations.style import casing, preparation
 from entrez_kit.citations.style import entries as styles
 from entrez_kit.citations.style.entries import STYLES
-from entrez_kit.citations.style.processor import Run
 from entrez_kit.pubmed import pages
 from entrez_kit.pubmed.models import Article
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from entrez_kit.citations.dates import csl_date
+from entrez_kit.citations.csl import csl_date
 from entrez_kit.citations.names import csl_name, divided_initials, spaced_initials
 from entrez_kit.citations.style.casing import (
     PREPOSITIONS,
