@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from entrez_kit.corpus.search.postings import Block, Marks
 
-AT_ONCE: Final = 16_384
+AT_ONCE: Final = 8_192
 """Records indexed by one pass."""
 MERGED: Final = 4
 """So many blocks of about one size become one."""

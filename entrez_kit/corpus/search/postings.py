@@ -26,11 +26,6 @@ _STEP: Final = np.array([1 << 12, 1, 1 << 8])
 _MOST: Final = np.array([15, 255, 15])
 """Further occurrences in a field are not indexed."""
 
-_FIELDS: Final = 3_072
-_OCCURRENCES_AT_ONCE: Final = 1 << 19
-_RECENT: Final = 1 << 14
-"""So many fields and occurrences are worked on at once; arrays for all of a pass would take some hundred MB."""
-
 Numbers = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
@@ -124,28 +119,20 @@ def build(rows: Iterable[IndexRow]) -> Block:
     words: defaultdict[str, int] = defaultdict(count().__next__)
     number_of = words.__getitem__
     occurrences, sizes, pmids, lengths = array("i"), array("i"), array("q"), array("q")
-    recent: list[int] = []  # what a list takes quickly, an array in a fraction of the room
     for row in rows:
         pmids.append(row.pmid)
         lengths.append(length_of(row))
         for field, text in enumerate((row.title, row.abstract, row.terms)):
             found = words_of(plain(text))[: _BEGIN[field + 1] - _BEGIN[field] - 1]
-            recent.extend(map(number_of, found))
+            occurrences.extend(map(number_of, found))
             sizes.append(len(found))
-        if len(recent) > _RECENT:
-            occurrences.fromlist(recent)
-            recent.clear()
-    occurrences.fromlist(recent)
     stems: dict[str, int] = {}
     stem_of = np.array([stems.setdefault(stem, len(stems)) for stem in stems_of(words)], dtype=np.int64)
-    words.clear()
-    places = np.array(occurrences, dtype=np.int64)
-    del occurrences
     return Block(
         np.array(pmids, dtype=np.uint32),
         np.minimum(lengths, 0xFFFF).astype(np.uint16),
         list(stems),
-        *_postings(places, np.array(sizes, dtype=np.int64), stem_of),
+        *_postings(stem_of[occurrences], np.array(sizes, dtype=np.int64)),
     )
 
 
@@ -158,43 +145,16 @@ def length_of(row: IndexRow) -> int:
 
 
 def _postings(
-    places: NDArray[np.int64], sizes: NDArray[np.int64], stem_of: NDArray[np.int64]
+    places: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint16], NDArray[np.int32], NDArray[np.uint16]]:
-    """Group occurrences, given as numbers of words, field by field and record by record; their array is used up."""
+    """Group occurrences, given as numbers of stems, field by field and record by record; their array is used up."""
     # One number each that sorts by stem, record and position: that of the field's begin, less what stands before it.
     field = np.arange(len(sizes))
-    ends = np.cumsum(sizes)
-    begin = (field // 3 << 16) + np.array(_BEGIN)[field % 3] - (ends - sizes)
-    for first in range(0, len(sizes), _FIELDS):
-        last = min(first + _FIELDS, len(sizes))
-        start, end = ends[first] - sizes[first], ends[last - 1]
-        part = places[start:end]
-        part[:] = stem_of[part] << 32
-        part += np.repeat(begin[first:last], sizes[first:last]) + np.arange(start, end)
+    begin = (field // 3 << 16) + np.array(_BEGIN)[field % 3] - (np.cumsum(sizes) - sizes)
+    places <<= 32
+    places += np.arange(len(places))
+    places += np.repeat(begin, sizes)
     places.sort()
-    parts = [_grouped(part) for part in _parts(places)]
-    numbers, docs, counts, begins, positions = ([part[column] for part in parts] for column in range(5))
-    offset = 0
-    for begin, held in zip(begins, positions, strict=True):
-        begin += offset
-        offset += len(held)
-    return tuple(map(np.concatenate, (numbers, docs, counts, begins, positions)))  # type: ignore[return-value]
-
-
-def _parts(places: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Cut sorted occurrences where another posting begins, so that what is worked out of them at once stays small."""
-    start = 0
-    for about in range(_OCCURRENCES_AT_ONCE, len(places), _OCCURRENCES_AT_ONCE):
-        end = int(np.searchsorted(places, places[about] >> 16 << 16))
-        if end > start:
-            yield places[start:end]
-            start = end
-    yield places[start:]
-
-
-def _grouped(
-    places: NDArray[np.int64],
-) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint16], NDArray[np.int32], NDArray[np.uint16]]:
     begins, counts = _counted(places)
     if (counts > _MOST).any():
         places = places[_rank(places) < _MOST[_field(places)]]
