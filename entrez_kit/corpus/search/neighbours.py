@@ -118,6 +118,16 @@ def _known(connection: sqlite3.Connection, model: str, dim: int) -> _File | None
     return None if row is None else _File(*row)
 
 
+def _whole(connection: sqlite3.Connection, model: str, dim: int) -> _File | None:
+    """Return what the table says of a graph that can be used and of whose file every byte is as it was written."""
+    known, place = _known(connection, model, dim), _place(connection)
+    if known is None or place is None or graph_of(connection, model, dim) is None:
+        return None
+    with suppress(OSError):
+        return known if _checksum(place.with_name(known.file)) == known.checksum else None
+    return None
+
+
 def _place(connection: sqlite3.Connection) -> Path | None:
     """Return the corpus file; None for one in memory."""
     name = connection.execute("PRAGMA database_list").fetchone()[2]
@@ -125,12 +135,11 @@ def _place(connection: sqlite3.Connection) -> Path | None:
 
 
 def _lags(connection: sqlite3.Connection, model: str, dim: int) -> bool:
-    known = _known(connection, model, dim)
-    since = known.block if known is not None and graph_of(connection, model, dim) is not None else 0
+    known = _whole(connection, model, dim)
     passages, fresh = connection.execute(
         "SELECT coalesce(sum(passages), 0), coalesce(sum(passages) FILTER (WHERE block > ?), 0) FROM vector_blocks "
         "WHERE model = ?",
-        (since, model),
+        (known.block if known is not None else 0, model),
     ).fetchone()
     if passages < vector_index.MANY:
         return False
@@ -142,7 +151,8 @@ def _lags(connection: sqlite3.Connection, model: str, dim: int) -> bool:
 def _mapped(path: Path, dim: int, known: _File, found: tuple[int, int, int]) -> Any:
     """Return the graph in a file; None where it is not as it was written.
 
-    The file is mapped, not read, so a damaged one would end the process: one that was touched is summed up first.
+    The file is mapped, not read, so a damaged one would end the process: one that was touched is summed up first. A
+    sync sums up every one.
     """
     from usearch.index import Index
 
@@ -184,9 +194,7 @@ def _codes(vectors: Floats) -> NDArray[np.int8]:
 def _renew(store: "Store", model: str, dim: int) -> None:
     """Write a graph of the vectors as they are, let the table name it when it is whole, and drop all other files."""
     with store.reading() as connection:
-        known = _known(connection, model, dim)
-        before = graph_of(connection, model, dim)
-        index, block = _grown(connection, model, dim, None if known is None or before is None else known, store.path)
+        index, block = _grown(connection, model, dim, _whole(connection, model, dim), store.path)
     path = store.path.with_name(f"{store.path.name}.graph-{secrets.token_hex(8)}")
     try:
         os.close(open_private(path))
