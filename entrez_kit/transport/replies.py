@@ -119,9 +119,10 @@ def check(call: Call[T], incoming: Incoming, redactor: Redactor, told: frozenset
     except UpstreamError as exc:
         at_most = INCOMPLETE_ATTEMPTS if exc.reason == "incomplete" else None
         raise Retryable(exc, wait=wait, at_most=at_most) from None
-    wanted, record = call.expect.wanted, call.expect.record
-    complete = wanted is None or record is None or len(re.findall(record.encode(), incoming.body)) >= wanted
-    return Checked(value, complete)
+    expect = call.expect
+    if expect.wanted is None or expect.record is None:
+        return Checked(value, True)
+    return Checked(value, len(re.findall(expect.record.encode(), incoming.body)) >= expect.wanted)
 
 
 def read(call: Call[T], body: bytes) -> T:
