@@ -114,12 +114,9 @@ def _articles_of(content: bytes, pmcids: list[str]) -> Read:
 
 
 def _judged(article: JatsArticle) -> JatsArticle | Answer:
-    """Return an article that has a text and can be read to its end, or what is to be said instead."""
-    try:
-        if article.has_body and article.sections:
-            return article
-    except UpstreamError as exc:
-        return failure_of(exc)
+    """Return an article that has a text, or what is to be said instead."""
+    if article.has_body and article.sections:
+        return article
     return Answer("no-body", FORBIDDEN if article.forbidden else FRONT_ONLY, article.front)
 
 

@@ -6,7 +6,6 @@ article holds is never guessed from its DTD; elements nobody has heard of keep t
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
@@ -15,8 +14,7 @@ from entrez_kit.fulltext.jats.body import body_sections, has_text, other_section
 from entrez_kit.fulltext.jats.front import read_front
 from entrez_kit.fulltext.jats.text import references_of
 from entrez_kit.fulltext.jats.tree import attribute, descendants, local, parse
-from entrez_kit.fulltext.models import ENDPOINT, ListedReference, PmcArticle, Section
-from entrez_kit.services.xml_reply import malformed
+from entrez_kit.fulltext.models import ListedReference, PmcArticle, Section
 
 _FORBIDDEN: Final = re.compile(r"does not allow (the )?download", re.IGNORECASE)
 
@@ -34,14 +32,9 @@ class JatsArticle:
 
     @cached_property
     def sections(self) -> list[Section]:
-        """The whole text as a tree of sections: body, figures and tables, back matter, letters and replies.
-
-        Raises:
-            UpstreamError: nested more deeply than can be read.
-        """
+        """The whole text as a tree of sections: body, figures and tables, back matter, letters and replies."""
         readers = (body_sections, other_sections, reply_sections)
-        with _not_too_deep():
-            return [section for read in readers for section in read(self._element)]
+        return [section for read in readers for section in read(self._element)]
 
     @cached_property
     def references(self) -> list[ListedReference]:
@@ -52,8 +45,7 @@ class JatsArticle:
     def has_body(self) -> bool:
         """Whether there is a text: headings alone, an acknowledgement, or a list of supplements are none."""
         bearers = (self._element, *descendants(self._element, "sub-article", "response"))
-        with _not_too_deep():
-            return any(has_text(bearer) for bearer in bearers)
+        return any(has_text(bearer) for bearer in bearers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +60,7 @@ def iter_jats(content: bytes) -> Iterator[JatsArticle | JatsError]:
     """Yield the articles of a document in order, and what PMC says about ids without one.
 
     Raises:
-        UpstreamError: not well-formed, or nested too deeply.
+        UpstreamError: not well-formed, or too large.
     """
     from lxml import etree
 
@@ -78,20 +70,6 @@ def iter_jats(content: bytes) -> Iterator[JatsArticle | JatsError]:
         if local(element) == "error":
             yield JatsError(attribute(element, "id"), " ".join("".join(element.itertext()).split()))
         else:
-            with _not_too_deep():
-                front = read_front(element)
             nearby = [*element.iterchildren(etree.Comment), *element.itersiblings(etree.Comment, preceding=True)]
             forbidden = any(_FORBIDDEN.search(comment.text or "") for comment in nearby)
-            yield JatsArticle(front, forbidden, element)
-
-
-@contextmanager
-def _not_too_deep() -> Iterator[None]:
-    """Turn the end of the stack into an error about the document: one made to hurt must not cost the others."""
-    is_too_deep = False
-    try:
-        yield
-    except RecursionError:
-        is_too_deep = True
-    if is_too_deep:
-        raise malformed(ENDPOINT, "nested too deeply")
+            yield JatsArticle(read_front(element), forbidden, element)

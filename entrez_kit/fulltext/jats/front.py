@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from entrez_kit.fulltext.jats.text import (
     HEADINGS,
-    MAX_DEPTH,
     blocks_of,
     heading_of,
     inline_text,
@@ -237,7 +236,7 @@ def _author(person: Any, *, is_alternative: bool = False) -> FulltextAuthor | No
     return FulltextAuthor(collective_name="Anonymous") if child(person, "anonymous") is not None else None
 
 
-def affiliation_text(place: Any, depth: int = 0) -> str:
+def affiliation_text(place: Any) -> str:
     """Return an affiliation without its mark; parts between which nothing stands get a comma."""
     line = place.text or ""
     after_part = False
@@ -245,8 +244,8 @@ def affiliation_text(place: Any, depth: int = 0) -> str:
         name = local(node)
         is_mark = name in ("label", "institution-id") or (name == "sup" and not line.strip())
         if name and not is_mark:
-            nested = name in _WRAPPINGS and depth < MAX_DEPTH and not (node.text or "").strip()
-            text = affiliation_text(node, depth + 1) if nested else inline_text(node)
+            nested = name in _WRAPPINGS and not (node.text or "").strip()
+            text = affiliation_text(node) if nested else inline_text(node)
             is_part = name not in _IN_PLACES
             if name in SCRIPTS:
                 text = f"{SCRIPTS[name]}{text}{END}"

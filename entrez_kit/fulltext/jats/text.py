@@ -22,8 +22,6 @@ BREAK: Final = "\x1f"
 """Stands for a forced line break until the text is tidied; XML cannot hold this character."""
 FORMULA: Final = "[formula]"
 """Stands for a formula that is only there as a picture."""
-MAX_DEPTH: Final = 80
-"""Elements nested deeper than this are read for their words alone."""
 MAX_SECTIONS: Final = 30
 """Sections nested deeper than this become part of the text of the one above."""
 HEADINGS: Final = ("label", "title", "subtitle")
@@ -163,13 +161,11 @@ class Flow:
 
     Args:
         without: names of elements that are left out.
-        depth: how deep in the document it starts.
     """
 
-    def __init__(self, *, without: frozenset[str] = frozenset(), depth: int = 0) -> None:
+    def __init__(self, *, without: frozenset[str] = frozenset()) -> None:
         self.blocks: list[str] = []
         self._without = without
-        self._depth = depth
         self._line: list[str] = []
         self._floats: list[str] = []
         self._in_paragraph = 0
@@ -224,13 +220,6 @@ class Flow:
     def content(self, element: Any, *, skip: Iterable[Any] = ()) -> None:
         """Add the text and the elements of an element."""
         left_out = set(skip)
-        if self._depth >= MAX_DEPTH:
-            pieces = [element.text or ""]
-            for node in element:
-                pieces += [*(node.itertext() if local(node) and node not in left_out else ()), node.tail or ""]
-            self.text(" ".join(pieces))
-            return
-        self._depth += 1
         self.text(element.text)
         for node in element:
             if node not in left_out:
@@ -238,15 +227,11 @@ class Flow:
             elif local(node):
                 self._apart = True  # what stood on both sides of it are two words
             self.text(node.tail)
-        self._depth -= 1
 
     def node(self, element: Any) -> None:
         """Add an element."""
         name = local(element)
         if not name or name in _HIDDEN or name in self._without:
-            return
-        if self._depth > MAX_DEPTH:
-            self.text(" ".join(element.itertext()))
             return
         if name in _FLOATS and self._in_paragraph and any(piece.strip() for piece in self._line):
             self._floats += self.part(lambda part: part.node(element))
@@ -272,7 +257,7 @@ class Flow:
 
     def part(self, fill: Callable[["Flow"], None]) -> list[str]:
         """Return the blocks of something that is read by itself."""
-        flow = Flow(without=self._without, depth=self._depth + 1)
+        flow = Flow(without=self._without)
         fill(flow)
         return flow.finished()
 
@@ -316,16 +301,13 @@ class Flow:
     def verbatim(self, element: Any) -> None:
         """Add text whose line breaks and blanks mean something."""
         self.end()
-        text = "".join(self._written(element, 0)).expandtabs(4).replace("\r\n", "\n")
+        text = "".join(self._written(element)).expandtabs(4).replace("\r\n", "\n")
         lines = textwrap.dedent(write_scripts(text)).split("\n")
         first = next((number for number, line in enumerate(lines) if line.strip()), len(lines))
         self.block("\n".join(line.rstrip() for line in lines[first:]).rstrip())
 
-    def _written(self, element: Any, depth: int) -> Iterator[str]:
+    def _written(self, element: Any) -> Iterator[str]:
         """Yield a text as it stands, its blanks and line breaks too."""
-        if depth > MAX_DEPTH:
-            yield " ".join(element.itertext())
-            return
         yield element.text or ""
         for node in element:
             name = local(node)
@@ -334,7 +316,7 @@ class Flow:
             elif name:
                 script = SCRIPTS.get(name)
                 yield script or ""
-                yield from self._written(node, depth + 1)
+                yield from self._written(node)
                 yield END if script else ""
             yield node.tail or ""
 
@@ -432,30 +414,13 @@ class Flow:
         return text or (FORMULA if any(local(node) in _PICTURES for node in element.iter()) else "")
 
     def alternatives(self, element: Any) -> None:
-        """Add the best of several versions of the same thing."""
-        nodes = sorted(
-            children(element),
-            key=lambda node: _PREFERRED.index(local(node)) if local(node) in _PREFERRED else len(_PREFERRED),
-        )
-        for node in nodes:
-            flow = Flow(without=self._without, depth=self._depth + 1)
-            flow.node(node)
-            if flow.blocks or flow._floats or any(piece.strip() for piece in flow._line):
-                self._join(flow, is_float=local(node) in _FLOATS)
+        """Add the best of several versions of the same thing, of those that have words or are formulas."""
+        rank = {name: place for place, name in enumerate(_PREFERRED)}
+        for node in sorted(children(element), key=lambda node: rank.get(local(node), len(rank))):
+            if local(node) in _FORMULAS or any(words.strip() for words in node.itertext()):
+                self.node(node)
                 return
-
-    def _join(self, flow: "Flow", *, is_float: bool) -> None:
-        """Add what was read apart; nothing is read twice, however deep one alternative lies in another."""
-        if is_float and self._in_paragraph and any(piece.strip() for piece in self._line):
-            self._floats += flow.finished()
-            return
-        if flow.blocks:
-            self.end()
-            self.blocks += flow.blocks
-        for piece in flow._line:
-            self.text(piece)
-        self._floats += flow._floats
-        self._apart = self._apart or flow._apart
+        self.text(element.text)
 
     def picture(self, element: Any) -> None:
         """Add what is said about a picture: label, caption, and a description where it is one."""
@@ -494,7 +459,7 @@ class Flow:
         """Add a person's name."""
         parts = [self.inline(part) for part in children(element, "prefix", "given-names")]
         parts += [self.inline(part) for part in children(element, "surname", "suffix")]
-        self.apart(lambda: self.text(" ".join(part for part in parts if part)))
+        self.apart(lambda: self.text(" ".join(filter(None, parts)) or self.inline(element)))
 
 
 def _is_mark(link: Any) -> bool:
@@ -545,7 +510,7 @@ _TIGHT: Final = frozenset(
     ("bold", "italic", "sc", "underline", "monospace", "roman", "xref", "styled-content", "named-content", *SCRIPTS)
 )
 """Markup inside a word of a citation; between other elements words stay apart."""
-_FORMULAS: Final = frozenset(("inline-formula", "disp-formula", "alternatives", "math", "tex-math"))
+_FORMULAS: Final = frozenset(("inline-formula", "disp-formula"))
 _ENDS: Final = (".", "?", "!", ";", ":", ",")
 
 
@@ -556,11 +521,9 @@ def citation_text(element: Any, *, label: bool = True) -> str:
         element: the citation, of any kind.
         label: whether its number is part of it.
     """
-    while local(element) == "citation-alternatives":
+    while local(element) == "citation-alternatives" and child(element) is not None:
         best = child(element, "mixed-citation")
         element = best if best is not None else child(element)
-        if element is None:
-            return ""
     skip = None if label else child(element, "label")
     if local(element) != "mixed-citation" and _is_fields(element):
         return _joined_fields(element, skip)
@@ -582,7 +545,7 @@ class _Verbatim(Flow):
     def node(self, element: Any) -> None:
         """Add an element; none is hidden, and a superscript is no note mark."""
         name = local(element)
-        if name in _FORMULAS or name in ("break", "br"):
+        if name in _FORMULAS or name in ("alternatives", "math", "tex-math", "break", "br"):
             super().node(element)
         elif name in SCRIPTS:
             self._line.append(SCRIPTS[name])
@@ -653,15 +616,15 @@ def _field(node: Any) -> str:
     return _on_one_line(node)
 
 
-def _people(nodes: Iterable[Any], depth: int = 0) -> str:
+def _people(nodes: Iterable[Any]) -> str:
     names: list[str] = []
     for node in nodes:
-        kind = local(node) if depth <= MAX_DEPTH else ""
+        kind = local(node)
         if kind == "person-group":
-            inner = _people(children(node), depth + 1)
+            inner = _people(children(node))
             names.append(inner or inline_text(node))
         elif kind == "name-alternatives":
-            names.append(_people(list(children(node))[:1], depth + 1))
+            names.append(_people(list(children(node))[:1]))
         elif kind == "name":
             surname, given = (inline_text(child(node, part)) for part in ("surname", "given-names"))
             suffix, prefix = (inline_text(child(node, part)) for part in ("suffix", "prefix"))
@@ -695,10 +658,7 @@ def references_of(article: Any) -> list[ListedReference]:
     """Return the references of an article, without those of the letters and replies it brings along."""
     found: list[ListedReference] = []
     for element in descendants(article, "ref", outside=("sub-article", "response", "front", "ref")):
-        try:
-            label, citation = _reference(element)
-        except RecursionError:  # one made to hurt must not cost the others
-            label, citation = "", one_line(" ".join(element.itertext()))
+        label, citation = _reference(element)
         if citation:
             found.append(ListedReference(id=attribute(element, "id") or None, label=label or None, citation=citation))
     return found

@@ -12,6 +12,9 @@ from entrez_kit.services.xml_reply import malformed
 
 MAX_BYTES: Final = 200 * 1024 * 1024
 """The largest articles, with tables of whole genomes in them, have some 50 MB."""
+MAX_DEPTH: Final = 80
+"""Of what is nested deeper, the words alone are kept: articles have some 20 levels, and readers call themselves."""
+TABLE_PARTS: Final = frozenset(("table", "tgroup", "thead", "tbody", "tfoot", "tr", "row"))
 MAX_ENTITY_LENGTH: Final = 1000
 MAX_ATTRIBUTES: Final = 200
 """Of an element with more, those whose names are in a namespace are not looked for: each look passes all of them."""
@@ -50,15 +53,20 @@ def parse(content: bytes) -> Any:
         raise malformed(ENDPOINT, f"{len(content):,} bytes, more than the {MAX_BYTES:,} that are read")
     notice(JATS, content)
     try:
-        return _with_entities_written(etree.fromstring(content, _parser()))
-    except (etree.XMLSyntaxError, ValueError) as exc:
-        repaired = _without_undefined_entities(content)
-        if repaired != content:
-            try:
-                return _with_entities_written(etree.fromstring(repaired, _parser()))
-            except (etree.XMLSyntaxError, ValueError):
-                pass
-        raise malformed(ENDPOINT, f"not well-formed XML ({type(exc).__name__})") from None
+        root = etree.fromstring(content, _parser())
+    except (etree.XMLSyntaxError, ValueError):
+        try:
+            root = etree.fromstring(_without_undefined_entities(content), _parser())
+        except (etree.XMLSyntaxError, ValueError) as exc:
+            raise malformed(ENDPOINT, f"not well-formed XML ({type(exc).__name__})") from None
+    _write_entities(root)
+    for element in root.xpath("/*" * MAX_DEPTH):
+        while local(element) in TABLE_PARTS:  # words stand in cells alone
+            element = element.getparent()
+        words = " ".join(element.itertext())
+        del element[:]
+        element.text = words
+    return root
 
 
 def _parser() -> Any:
@@ -84,7 +92,7 @@ def _defined(match: re.Match[bytes]) -> bytes:
     return "".join(f"&#{ord(character)};" for character in text).encode("ascii")
 
 
-def _with_entities_written(root: Any) -> Any:
+def _write_entities(root: Any) -> None:
     """Write out the references to entities: as what the document's own DOCTYPE says, or as HTML knows them.
 
     Entities inside entities are left as they are written.
@@ -106,7 +114,6 @@ def _with_entities_written(root: Any) -> Any:
         node.tail = "".join(reversed(pieces)) if is_first else None  # of several in a row, all at once
         pieces = [] if is_first else pieces
     etree.strip_elements(root, etree.Entity, with_tail=False)
-    return root
 
 
 def attribute(element: Any, name: str) -> str:
