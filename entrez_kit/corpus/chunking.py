@@ -58,13 +58,6 @@ class Chunk:
     tokens: int
 
 
-class _Piece(NamedTuple):
-    """Text that goes into one chunk, under the label PubMed gives it."""
-
-    label: str | None
-    text: str
-
-
 def chunk_uuid(pmid: int | str, chunk_id: str) -> str:
     """Return the id of a chunk that is the same everywhere and always."""
     return str(uuid5(NAMESPACE, f"{pmid}:{chunk_id}"))
@@ -108,17 +101,21 @@ def chunk_article(article: Article) -> list[Chunk]:
         sections, title = [TextSection(None, OPEN, title), *sections], ""
     if not sections:
         return [_chunk("w0", None, title, [])] if title else []
-    if all(section.label is None for section in sections):
-        return _unlabelled(title, [section.text for section in sections])
-    return _labelled(title, sections)
+    if any(section.label is not None for section in sections):
+        return _labelled(title, sections)
+    text = "\n".join(section.text for section in sections)
+    windows = _windows(text, lambda first: _room(title if first else "", None))
+    return [
+        _chunk(f"w{number}", None, "" if number else title, [TextSection(None, OPEN, window)])
+        for number, window in enumerate(windows)
+    ]
 
 
-def _chunk(chunk_id: str, section: str | None, title: str, pieces: Iterable[_Piece]) -> Chunk:
-    pieces = list(pieces)
+def _chunk(chunk_id: str, section: str | None, title: str, pieces: Sequence[TextSection]) -> Chunk:
     return Chunk(chunk_id, section, _rendered(title, pieces), _rendered_tokens(title, pieces))
 
 
-def _rendered(title: str, pieces: Iterable[_Piece]) -> str:
+def _rendered(title: str, pieces: Iterable[TextSection]) -> str:
     lines = [f"[Title] {title}"] if title else []
     for piece in pieces:
         if piece.label:
@@ -128,7 +125,7 @@ def _rendered(title: str, pieces: Iterable[_Piece]) -> str:
     return "\n".join(lines)
 
 
-def _rendered_tokens(title: str, pieces: Iterable[_Piece]) -> int:
+def _rendered_tokens(title: str, pieces: Iterable[TextSection]) -> int:
     """Estimate what ``_rendered`` comes to: blanks part its pieces, so that what they cost can be added."""
     texts = [title, *(text for piece in pieces for text in (piece.label, piece.text))]
     return ceil(sum(TOKENS_PER_WORD + _size_of(text) for text in texts if text))
@@ -136,18 +133,7 @@ def _rendered_tokens(title: str, pieces: Iterable[_Piece]) -> int:
 
 def _room(title: str, label: str | None) -> int:
     """Return how many tokens of text fit beside the title and the label."""
-    return MOST - _rendered_tokens(title, [_Piece(label, "")]) - ceil(TOKENS_PER_WORD)
-
-
-# Abstracts without labels --------------------------------------------------------------------------------------------
-
-
-def _unlabelled(title: str, texts: Sequence[str]) -> list[Chunk]:
-    windows = _windows("\n".join(texts), lambda first: _room(title if first else "", None))
-    return [
-        _chunk(f"w{number}", None, "" if number else title, [_Piece(None, window)])
-        for number, window in enumerate(windows)
-    ]
+    return MOST - _rendered_tokens(title, [TextSection(label, "", "")]) - ceil(TOKENS_PER_WORD)
 
 
 # Abstracts with labels -----------------------------------------------------------------------------------------------
@@ -158,16 +144,15 @@ def _labelled(title: str, sections: Sequence[TextSection]) -> list[Chunk]:
     for number, group in enumerate(_groups(sections, estimate_tokens(title))):
         heading = "" if number else title
         name = "; ".join(dict.fromkeys(section.name for section in group))
-        pieces = [_Piece(section.label, section.text) for section in group]
-        whole = _chunk(f"s{number}", name, heading, pieces)
+        whole = _chunk(f"s{number}", name, heading, group)
         if whole.tokens <= MOST:
             chunks.append(whole)
             continue
-        chunks += _parts_of(number, name, heading, pieces)
+        chunks += _parts_of(number, name, heading, group)
     return chunks
 
 
-def _parts_of(number: int, name: str, title: str, pieces: Sequence[_Piece]) -> Iterator[Chunk]:
+def _parts_of(number: int, name: str, title: str, pieces: Sequence[TextSection]) -> Iterator[Chunk]:
     """Cut what does not fit into one chunk; only a section that is too long by itself comes here."""
     part = 0
     for piece in pieces:
@@ -177,7 +162,7 @@ def _parts_of(number: int, name: str, title: str, pieces: Sequence[_Piece]) -> I
             return _room(title if first and at_start else "", label)
 
         for window in _windows(piece.text, room):
-            yield _chunk(f"s{number}_{part}", name, "" if part else title, [_Piece(label, window)])
+            yield _chunk(f"s{number}_{part}", name, "" if part else title, [TextSection(label, piece.name, window)])
             part += 1
 
 
@@ -186,7 +171,7 @@ def _groups(sections: Sequence[TextSection], title_tokens: int) -> list[list[Tex
     groups: list[list[TextSection]] = []
     sizes: list[int] = []
     for section in sections:
-        size = _rendered_tokens("", [_Piece(section.label, section.text)])
+        size = _rendered_tokens("", [section])
         reserved = title_tokens if len(groups) == 1 else 0
         small = groups and sizes[-1] < LEAST
         if small and sizes[-1] + size + reserved <= TARGET:

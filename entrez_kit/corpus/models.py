@@ -63,7 +63,22 @@ class SyncHereRequest(SyncRequest):
     replace_term: bool = Field(default=False, description="Start the key anew with another term.")
 
 
-class SyncResult(Result):
+class Reported(Result):
+    """A result that says beside its document what is missing, and how its records stand."""
+
+    _problem: EntrezKitError | None = PrivateAttr(default=None)
+    _remarks: list[str] = PrivateAttr(default_factory=list)
+
+    def remarks(self) -> list[str]:
+        """Say how the records stand that are not plain works."""
+        return self._remarks
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report what is missing, or did not work."""
+        return self._problem
+
+
+class SyncResult(Reported):
     """What a sync did; ``inserted + updated + skipped == pmids_processed``."""
 
     job_id: str
@@ -73,11 +88,6 @@ class SyncResult(Result):
     pmids_processed: int = Field(ge=0)
     max_edat_seen: str | None = None
     warnings: list[str] = Field(default_factory=list)
-    _problem: EntrezKitError | None = PrivateAttr(default=None)
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Report the records that could not be had; ``details.missing`` names them."""
-        return self._problem
 
     def falls_short(self, problem: EntrezKitError) -> None:
         """Note what went wrong after the records were stored; missing records weigh more."""

@@ -3,13 +3,14 @@
 import re
 from typing import Annotated, Final
 
-from pydantic import BeforeValidator, Field, PrivateAttr
+from pydantic import BeforeValidator, Field
 
 from entrez_kit.corpus.demo import corpus_of
+from entrez_kit.corpus.models import Reported
 from entrez_kit.corpus.quality import Quality, quality
 from entrez_kit.errors import EntityNotFound
 from entrez_kit.identifiers import read_identifier
-from entrez_kit.model import Request, Result, sparse
+from entrez_kit.model import Request, sparse
 from entrez_kit.pubmed.standing import RETRACTED, Standing
 from entrez_kit.services import Services
 from entrez_kit.wording import NextCall, Wording
@@ -43,7 +44,7 @@ class RagGetRequest(Request):
 _COLUMNS: Final = ("title", "abstract", "journal", "pub_types", "pdat", "edat", "lr", "pmcid", "version")
 
 
-class RagDocument(Result):
+class RagDocument(Reported):
     """A record of the corpus; ``version`` counts its revisions since it was first fetched."""
 
     doc_id: str
@@ -58,11 +59,6 @@ class RagDocument(Result):
     quality: Quality
     version: int = Field(ge=1)
     standing: Standing | None = sparse()
-    _remarks: list[str] = PrivateAttr(default_factory=list)
-
-    def remarks(self) -> list[str]:
-        """Say how the record stands where it is not a plain work."""
-        return self._remarks
 
 
 def rag_get(services: Services, request: RagGetRequest) -> RagDocument:

@@ -30,13 +30,7 @@ _KINDS: Final = (
     ("Conclusions", r"conclusions?|interpretations?|implications?|limitations?|discussion|summary|relevance"),
 )
 _BY_LABEL: Final = tuple((name, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for name, words in _KINDS)
-_BY_CATEGORY: Final = {
-    "BACKGROUND": "Background",
-    "OBJECTIVE": "Objective",
-    "METHODS": "Methods",
-    "RESULTS": "Results",
-    "CONCLUSIONS": "Conclusions",
-}
+_BY_CATEGORY: Final = {name.upper(): name for name, _ in _KINDS}
 
 _HEADINGS: Final = (
     r"Background(?: and (?:aims?|objectives?|purpose))?|Introduction|Rationale|Context|Objectives?|"

@@ -7,14 +7,14 @@ from contextlib import suppress
 from textwrap import shorten
 from typing import Any, ClassVar, Final, Literal
 
-from pydantic import Field, PrivateAttr
+from pydantic import Field
 
 from entrez_kit import tracing
 from entrez_kit.corpus.demo import corpus_of
-from entrez_kit.corpus.models import NotBlank
+from entrez_kit.corpus.models import NotBlank, Reported
 from entrez_kit.corpus.search.ranking import Candidate, rank
 from entrez_kit.corpus.store.reading import StoredDoc
-from entrez_kit.errors import EntrezKitError, LocalEmbeddingsError, StoreError
+from entrez_kit.errors import LocalEmbeddingsError, StoreError
 from entrez_kit.model import Request, Result, is_absent, sparse
 from entrez_kit.pubmed.standing import RetractionStatus, Standing
 from entrez_kit.services import Services
@@ -65,22 +65,12 @@ class RagHit(Result):
     snippet: str | None = sparse()
 
 
-class RagSearchResult(Result):
+class RagSearchResult(Reported):
     """Hits, best first: each record once, under its best passage."""
 
     RECORDS: ClassVar = "results"
 
     results: list[RagHit]
-    _problem: EntrezKitError | None = PrivateAttr(default=None)
-    _remarks: list[str] = PrivateAttr(default_factory=list)
-
-    def remarks(self) -> list[str]:
-        """Say how the records stand that are not plain works."""
-        return self._remarks
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Report that some passages could be compared by their words only."""
-        return self._problem
 
 
 def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult:
@@ -130,16 +120,12 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
         if (standing := documents[int(hit.doc_id.removeprefix("pmid:"))].standing) is not None
     ]
     if lacking and result.results:
-        result._problem = _not_all_embedded(lacking)
+        result._problem = LocalEmbeddingsError(
+            f"{lacking:,} passages have no vector yet and were compared by their words only.",
+            recovery_hint=Wording(REINDEX, " to make the vectors that are missing."),
+            details={"reason": "vectors_missing", "partial": True, "missing_vectors": lacking},
+        )
     return result
-
-
-def _not_all_embedded(lacking: int) -> EntrezKitError:
-    return LocalEmbeddingsError(
-        f"{lacking:,} passages have no vector yet and were compared by their words only.",
-        recovery_hint=Wording(REINDEX, " to make the vectors that are missing."),
-        details={"reason": "vectors_missing", "partial": True, "missing_vectors": lacking},
-    )
 
 
 def _candidates(services: Services, request: RagSearchRequest, wanted: int) -> tuple[list[Candidate], int]:

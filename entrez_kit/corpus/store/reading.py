@@ -136,20 +136,16 @@ def documents(connection: sqlite3.Connection, pmids: Sequence[int]) -> dict[int,
 
 
 def _stored(row: sqlite3.Row) -> StoredDoc:
-    lists = {name: json.loads(row[name]) for name in ("pub_types", "mesh", "keywords", "authors")}
-    plain = {
-        name: row[name]
-        for name in row.keys()  # noqa: SIM118 - iterating over a row gives values
-        if name not in lists and name not in ("design", "journal_tier", "human", "corrections")
-    }
+    stored = dict(row)
+    lists = {name: json.loads(stored.pop(name)) for name in ("pub_types", "mesh", "keywords", "authors")}
     standing = standing_of(
         publication_types=lists["pub_types"],
-        corrections=json.loads(row["corrections"] or "[]"),
+        corrections=json.loads(stored.pop("corrections") or "[]"),
         title=row["title"],
         abstract=row["abstract"],
     )
-    parts = Lasting(row["design"], row["journal_tier"], row["human"])
-    return StoredDoc(**plain, **lists, standing=standing, quality=parts)
+    quality = Lasting(*(stored.pop(name) for name in ("design", "journal_tier", "human")))
+    return StoredDoc(**stored, **lists, standing=standing, quality=quality)
 
 
 def articles(connection: sqlite3.Connection, query_key: str | None = None) -> Iterator[Article]:

@@ -62,12 +62,7 @@ _NEWLY: Final[Mapping[StandingStatus, str]] = {
     "preprint_published": "published after having been a preprint",
     "corrected": "corrected",
 }
-_DOUBTFUL: Final[tuple[StandingStatus, ...]] = (
-    "retracted",
-    "withdrawn",
-    "partially_retracted",
-    "expression_of_concern",
-)
+_DOUBTFUL: Final = tuple(_NEWLY)[:4]
 _PLAIN: Final = (
     "pmid", "title", "abstract", "journal", "year", "pdat", "edat", "pmcid", "doi", "retraction_status", "content_hash",
     "article", "corrections",

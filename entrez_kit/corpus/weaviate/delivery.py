@@ -19,10 +19,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pydantic import PrivateAttr
-
 from entrez_kit import tracing
 from entrez_kit.corpus.embeddings import Embedder, embedder_of
+from entrez_kit.corpus.models import Reported
 from entrez_kit.corpus.quality import Lasting, quality
 from entrez_kit.corpus.search import vectors
 from entrez_kit.corpus.search.ranking import Candidate, together
@@ -31,7 +30,6 @@ from entrez_kit.corpus.times import stamp
 from entrez_kit.corpus.weaviate.client import server_of
 from entrez_kit.corpus.weaviate.collection import BATCH, MOST_HITS, WeaviateIndex
 from entrez_kit.errors import EntrezKitError, LocalIndexError, VectorIndexError
-from entrez_kit.model import Result
 from entrez_kit.pubmed.standing import RETRACTED
 from entrez_kit.services import Services
 from entrez_kit.wording import REINDEX, ByDoor, Wording
@@ -83,7 +81,7 @@ def candidates(services: Services, query: str, wanted: int, corpus: str | None) 
         near = field.best(wanted, lambda limit: index.by_meaning(vector, limit, field.pmids))
         by_words_alone = sorted({hit.pmid for hit in by_words} - {hit.pmid for hit in near})
         if by_words_alone:
-            some = _SearchedRecords(store, corpus, by_words_alone, 1.0)
+            some = _SearchedRecords(store, corpus, by_words_alone)
             with store.reading() as connection:
                 among = "SELECT count(*) FROM chunks WHERE pmid IN (SELECT value FROM json_each(?))"
                 (passages,) = connection.execute(among, (json.dumps(by_words_alone),)).fetchone()
@@ -97,29 +95,22 @@ class _SearchedRecords(NamedTuple):
     store: "Store"
     corpus: str | None
     pmids: list[int] | None
-    share: float
 
     @classmethod
     def of(cls, store: "Store", corpus: str | None) -> "_SearchedRecords":
         if corpus is None:
-            return cls(store, None, None, 1.0)
+            return cls(store, None, None)
         with store.reading() as connection:
             rows = connection.execute(
                 "SELECT pmid FROM membership JOIN documents USING (pmid) WHERE query_key = ? AND status = 'current' "
                 "LIMIT ?",
                 (corpus, MOST_NAMED + 1),
             ).fetchall()
-            if len(rows) <= MOST_NAMED:
-                return cls(store, corpus, [row[0] for row in rows], 1.0)
-            members, records = connection.execute(
-                "SELECT (SELECT count(*) FROM membership WHERE query_key = ?), (SELECT count(*) FROM documents)",
-                (corpus,),
-            ).fetchone()
-        return cls(store, corpus, None, members / max(records, members))
+        return cls(store, corpus, [row[0] for row in rows] if len(rows) <= MOST_NAMED else None)
 
     def best(self, wanted: int, ask: Ask) -> list[Candidate]:
         """Return the best passage of each of the leading records, asking for more until there are enough."""
-        limit = min(MOST_HITS, max(1, round(wanted * PASSAGES_PER_RECORD / self.share)))
+        limit = min(MOST_HITS, max(1, wanted * PASSAGES_PER_RECORD))
         while True:
             hits = ask(limit)
             best: dict[int, Candidate] = {}
@@ -144,18 +135,13 @@ class _SearchedRecords(NamedTuple):
 # Delivering ----------------------------------------------------------------------------------------------------------
 
 
-class Delivered(Result):
+class Delivered(Reported):
     """What a Weaviate server was told: passages written and deleted, and how many it has yet to be told of."""
 
     collection: str
     written: int
     deleted: int
     waiting: int
-    _problem: EntrezKitError | None = PrivateAttr(default=None)
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Report the passages that the server did not take."""
-        return self._problem
 
 
 def drain(services: Services) -> Delivered:
@@ -292,24 +278,17 @@ def _shortfall(index: WeaviateIndex, errors: dict[str, str], waiting: int) -> Ve
 
 def _chunk(row: sqlite3.Row, today: date) -> dict[str, Any]:
     """Return a passage as the index takes it."""
+    import numpy as np
+
     parts, retracted = Lasting(row["design"], row["journal_tier"], row["human"]), row["retraction_status"] == RETRACTED
     return {
         **{name: row[name] for name in ("chunk_id", "text", "journal", "year", "edat", "lr")},
         "pmid": str(row["pmid"]),
-        "vector": _numbers(row["vector"]),
+        "vector": row["vector"] and np.frombuffer(row["vector"], dtype="<f4").tolist(),
         "pub_types": json.loads(row["pub_types"]),
         "quality_total": quality(parts, row["pdat"], today, retracted=retracted).total,
         "source_url": f"https://pubmed.ncbi.nlm.nih.gov/{row['pmid']}/",
     }
-
-
-def _numbers(vector: bytes | None) -> list[float] | None:
-    if vector is None:
-        return None
-    import numpy as np
-
-    numbers: list[float] = np.frombuffer(vector, dtype="<f4").tolist()
-    return numbers
 
 
 def _index_of(services: Services, embedder: Embedder | None) -> WeaviateIndex:
