@@ -628,7 +628,7 @@ def _people(nodes: Iterable[Any]) -> str:
         elif kind == "name":
             surname, given = (inline_text(child(node, part)) for part in ("surname", "given-names"))
             suffix, prefix = (inline_text(child(node, part)) for part in ("suffix", "prefix"))
-            names.append(" ".join(filter(None, (prefix, surname, given, suffix))))
+            names.append(" ".join(filter(None, (prefix, surname, given, suffix))) or _on_one_line(node))
         elif kind == "etal":
             names.append(inline_text(node) or "et al.")
         elif kind == "anonymous":
