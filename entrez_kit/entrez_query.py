@@ -4,7 +4,7 @@ That tells what a search would have found had NCBI not dropped a part of it, and
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 from enum import Enum
@@ -416,48 +416,6 @@ def quoted(value: str, field: str) -> str:
             details={"reason": "bad_filter_value"},
         )
     return f'"{text}"'
-
-
-def build_term(
-    query: str,
-    *,
-    publication_types: Sequence[str] = (),
-    author: str | None = None,
-    journal: str | None = None,
-    mesh_terms: Sequence[str] = (),
-    language: str | None = None,
-    species: str | None = None,
-    has_abstract: bool = False,
-    free_full_text: bool = False,
-) -> str:
-    """Return the ESearch term: the query in parentheses, then one clause for each filter.
-
-    Publication types are alternatives, MeSH terms all have to match. Without filters the query is returned as it is.
-
-    Raises:
-        InvalidInput: unbalanced quotes or parentheses, or a filter value that would not stay one value.
-    """
-    check_balance(query)
-    clauses: list[str] = []
-    if publication_types:
-        alternatives = [
-            f"{quoted(kind, 'filter_by_publication_types')}[Publication Type]" for kind in publication_types
-        ]
-        clauses.append(alternatives[0] if len(alternatives) == 1 else f"({' OR '.join(alternatives)})")
-    if author:
-        clauses.append(f"{quoted(author, 'author')}[Author]")
-    if journal:
-        clauses.append(f"{quoted(journal, 'journal')}[Journal]")
-    clauses += [f"{quoted(term, 'mesh_terms')}[MeSH Terms]" for term in mesh_terms]
-    if language:
-        clauses.append(f"{quoted(language, 'language')}[Language]")
-    if species:
-        clauses.append(SPECIES[species])
-    if has_abstract:
-        clauses.append("hasabstract")
-    if free_full_text:
-        clauses.append("free full text[Filter]")
-    return " AND ".join([f"({query})", *clauses]) if clauses else query
 
 
 def date_clause(min_date: str, max_date: str, date_type: str) -> str:

@@ -6,7 +6,7 @@ publication, then by date of modification.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import date, timedelta
 from functools import partial
 from itertools import pairwise
@@ -92,6 +92,7 @@ def _entered(document: Any) -> list[date]:
         raise malformed("esummary", f"not a summary document ({type(exc).__name__})") from None
 
 
+@dataclass(frozen=True, slots=True)
 class Slicer:
     """Cut one search into slices.
 
@@ -104,23 +105,13 @@ class Slicer:
         with_empty: also yield slices that nothing was found in, so that the slices cover the whole window.
     """
 
-    def __init__(
-        self,
-        services: Services,
-        term: str,
-        *,
-        sort: str = "relevance",
-        dates: DateBounds | None = None,
-        oldest_first: bool = False,
-        with_empty: bool = False,
-    ) -> None:
-        self._services = services
-        self._term = term
-        self._sort = sort
-        self._dates: DateBounds = dates or {}
-        self._oldest_first = oldest_first
-        self._with_empty = with_empty
-        self._at_once = services.eutils.at_once
+    services: Services
+    term: str
+    _: KW_ONLY
+    sort: str = "relevance"
+    dates: DateBounds = field(default_factory=lambda: DateBounds())
+    oldest_first: bool = False
+    with_empty: bool = False
 
     def ask(self, window: Window | None, retmax: int, retstart: int = 0) -> tuple[ESearchReply, str]:
         """Search a window; return the reply and the address that was asked.
@@ -131,14 +122,14 @@ class Slicer:
             UpstreamError: NCBI did not answer after every attempt.
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
-        reply = self._services.eutils.esearch(
+        reply = self.services.eutils.esearch(
             db="pubmed",
-            term=self._term if window is None else f"({self._term}) AND {window.clause}",
+            term=self.term if window is None else f"({self.term}) AND {window.clause}",
             retmax=retmax,
             retstart=retstart,
-            sort=self._sort,
+            sort=self.sort,
             partial=True,
-            **self._dates,
+            **self.dates,
         )
         return reply.value, reply.url
 
@@ -157,8 +148,10 @@ class Slicer:
         if len(windows) == 1:
             yield from self._cut(first, whole)
             return
-        in_turn = windows if self._oldest_first else windows[::-1]
-        lists = in_order((partial(self.ask, part, MAX_PUBMED_RESULTS) for part in in_turn), self._at_once)
+        in_turn = windows if self.oldest_first else windows[::-1]
+        lists = in_order(
+            (partial(self.ask, part, MAX_PUBMED_RESULTS) for part in in_turn), self.services.eutils.at_once
+        )
         for part, (reply, _) in zip(in_turn, lists, strict=True):
             guessed_wrong = reply.count > 2 * MAX_PUBMED_RESULTS
             yield from self.slices(reply, part) if guessed_wrong else self._cut(part, reply)
@@ -171,13 +164,13 @@ class Slicer:
             window, reply = waiting.pop()
             parts = window.parts()
             if reply.count <= MAX_PUBMED_RESULTS or not parts:
-                if reply.count or self._with_empty:
+                if reply.count or self.with_empty:
                     yield DateSlice(window, reply.count, self._completed(window, reply))
                 continue
             # Where a part may be shown whole, its PMIDs are asked for at once instead of after a count.
             retmax = MAX_PUBMED_RESULTS if reply.count <= 2 * MAX_PUBMED_RESULTS else 0
-            in_turn = parts if self._oldest_first else parts[::-1]
-            counted = in_order((partial(self.ask, part, retmax) for part in in_turn), self._at_once)
+            in_turn = parts if self.oldest_first else parts[::-1]
+            counted = in_order((partial(self.ask, part, retmax) for part in in_turn), self.services.eutils.at_once)
             waiting += [(part, found) for part, (found, _) in zip(in_turn, counted, strict=True)][::-1]
 
     def _guessed(self, window: Window, whole: ESearchReply) -> list[Window]:
@@ -190,7 +183,7 @@ class Slicer:
             return [window]
         sample = whole.ids[:: -(-len(whole.ids) // SAMPLE)]
         try:
-            days = self._services.eutils.esummary(db="pubmed", ids=sample, retmode="json", read=_entered).value
+            days = self.services.eutils.esummary(db="pubmed", ids=sample, retmode="json", read=_entered).value
         except (EntityNotFound, UpstreamError, RateLimited):
             return [window]
         if not days:

@@ -11,14 +11,16 @@ from pydantic.json_schema import SkipJsonSchema
 from entrez_kit import tracing
 from entrez_kit.entrez_query import (
     MAX_PUBMED_RESULTS,
+    SPECIES,
     Broadening,
     DateBounds,
     EntrezDate,
     bounds,
     broadening,
-    build_term,
+    check_balance,
     date_clause,
     mesh_gap,
+    quoted,
 )
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Stripped, Warn, past_the_last, sparse, wrong
@@ -137,18 +139,31 @@ class SearchRequest(Request):
         return self.fetch_brief_summaries
 
     def term(self) -> str:
-        """Return the term for ESearch, without the date bounds, which go in parameters of their own."""
-        return build_term(
-            self.query_term,
-            publication_types=self.filter_by_publication_types,
-            author=self.author,
-            journal=self.journal,
-            mesh_terms=self.mesh_terms,
-            language=self.language,
-            species=self.species,
-            has_abstract=self.has_abstract,
-            free_full_text=self.free_full_text,
+        """Return the term for ESearch: the query in parentheses, then one clause for each filter.
+
+        Publication types are alternatives, MeSH terms all have to match. Without filters the query is returned as it
+        is. Date bounds go in parameters of their own.
+
+        Raises:
+            InvalidInput: unbalanced quotes or parentheses, or a filter value that would not stay one value.
+        """
+        check_balance(self.query_term)
+        types = " OR ".join(
+            f"{quoted(kind, 'filter_by_publication_types')}[Publication Type]"
+            for kind in self.filter_by_publication_types
         )
+        clauses = [
+            f"({types})" if len(self.filter_by_publication_types) > 1 else types,
+            f"{quoted(self.author, 'author')}[Author]" if self.author else "",
+            f"{quoted(self.journal, 'journal')}[Journal]" if self.journal else "",
+            *(f"{quoted(term, 'mesh_terms')}[MeSH Terms]" for term in self.mesh_terms),
+            f"{quoted(self.language, 'language')}[Language]" if self.language else "",
+            SPECIES[self.species] if self.species else "",
+            "hasabstract" if self.has_abstract else "",
+            "free full text[Filter]" if self.free_full_text else "",
+        ]
+        given = list(filter(None, clauses))
+        return " AND ".join([f"({self.query_term})", *given]) if given else self.query_term
 
     def date_parameters(self) -> DateBounds:
         """Return ESearch's datetype, mindate and maxdate."""

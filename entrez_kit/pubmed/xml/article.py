@@ -339,10 +339,6 @@ def _types(element: Any, fields: Fields) -> None:
     fields["publication_types"] = [kind for child in element if (kind := text_of(child))]
 
 
-def _article_date(element: Any, fields: Fields) -> None:
-    dated(element, element.get("DateType"), fields)
-
-
 def _data_banks(element: Any, fields: Fields) -> None:
     for bank in element:
         name = bank.findtext("DataBankName")
@@ -399,7 +395,7 @@ _ARTICLE: Final[Handlers] = {
     "GrantList": grants,
     "PublicationTypeList": _types,
     "VernacularTitle": "vernacular_title",
-    "ArticleDate": _article_date,
+    "ArticleDate": lambda element, fields: dated(element, element.get("DateType"), fields),
 }
 _CITATION: Final[Handlers] = {
     "DateRevised": revised,

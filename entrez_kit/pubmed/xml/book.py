@@ -125,10 +125,6 @@ def _sections(element: Any, fields: Fields) -> None:
             titles.append(title)
 
 
-def _contribution(element: Any, fields: Fields) -> None:
-    article.dated(element, "contribution", fields)
-
-
 _BOOK_TEXTS: Final = {
     "BookTitle": "title",
     "VolumeTitle": "volume_title",
@@ -153,7 +149,7 @@ _DOCUMENT: Final[Handlers] = {
     "Abstract": article.abstract,
     "Sections": _sections,
     "KeywordList": article.keywords,
-    "ContributionDate": _contribution,
+    "ContributionDate": lambda element, fields: article.dated(element, "contribution", fields),
     "DateRevised": article.revised,
     "GrantList": article.grants,
 }

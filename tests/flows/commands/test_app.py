@@ -210,7 +210,7 @@ def test_a_defect_is_reported_with_a_request_id_and_no_internals(cli: Cli, monke
     def broken(*args: object, **kwargs: object) -> None:
         raise ZeroDivisionError("internal detail")
 
-    monkeypatch.setattr("entrez_kit.pubmed.search.build_term", broken)
+    monkeypatch.setattr("entrez_kit.pubmed.search.check_balance", broken)
     done = cli("search", "crispr")
 
     assert done.status == 1
@@ -256,7 +256,7 @@ def test_logs_are_json_lines_that_only_their_owner_can_read(
     def broken(*args: object, **kwargs: object) -> None:
         raise ZeroDivisionError("api_key=canary-0123456789abcdef")
 
-    monkeypatch.setattr("entrez_kit.pubmed.search.build_term", broken)
+    monkeypatch.setattr("entrez_kit.pubmed.search.check_balance", broken)
     done = cli("search", "crispr", "-v")
 
     file = tmp_path / "logs" / "entrez-kit.log"

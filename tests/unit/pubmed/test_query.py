@@ -2,19 +2,19 @@
 
 import pytest
 
-from entrez_kit.entrez_query import build_term, check_balance, normal_date
+from entrez_kit.entrez_query import check_balance, normal_date
 from entrez_kit.errors import InvalidInput
 from entrez_kit.pubmed.search import SEARCH_ARTICLES, SearchRequest
 
 
 def test_a_query_without_filters_is_sent_as_it_is() -> None:
-    assert build_term("asthma OR copd") == "asthma OR copd"
+    assert SearchRequest(query_term="asthma OR copd").term() == "asthma OR copd"
 
 
 def test_the_query_is_parenthesised_before_filters_are_added() -> None:
-    term = build_term(
-        "asthma OR copd",
-        publication_types=["Review", "Clinical Trial"],
+    request = SearchRequest(
+        query_term="asthma OR copd",
+        filter_by_publication_types=["Review", "Clinical Trial"],
         author="Doe J",
         journal="J Invent",
         mesh_terms=["Humans", "Databases, Protein"],
@@ -24,7 +24,7 @@ def test_the_query_is_parenthesised_before_filters_are_added() -> None:
         free_full_text=True,
     )
 
-    assert term == (
+    assert request.term() == (
         '(asthma OR copd) AND ("Review"[Publication Type] OR "Clinical Trial"[Publication Type]) AND "Doe J"[Author] '
         'AND "J Invent"[Journal] AND "Humans"[MeSH Terms] AND "Databases, Protein"[MeSH Terms] AND "french"[Language] '
         "AND humans[MeSH Terms] AND hasabstract AND free full text[Filter]"
@@ -34,7 +34,7 @@ def test_the_query_is_parenthesised_before_filters_are_added() -> None:
 @pytest.mark.parametrize("value", ['x" OR "y', "x[ti]", "x]", "a\x00b", "  "])
 def test_a_filter_value_that_could_add_a_clause_is_refused(value: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        build_term("asthma", author=value)
+        SearchRequest(query_term="asthma", author=value).term()
 
     assert caught.value.invalid_input == f"author={value}"
 
