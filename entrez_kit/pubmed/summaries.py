@@ -1,7 +1,6 @@
 """Brief summaries of articles, from each of the three forms ESummary answers in."""
 
 import re
-from collections.abc import Iterable
 from typing import Any, Final
 
 from entrez_kit.identifiers import bare_doi, bare_pmcid
@@ -11,6 +10,7 @@ from entrez_kit.pubmed.standing import KINDS, retraction_status, standing_of
 from entrez_kit.pubmed.xml.dates import iso_from_text
 from entrez_kit.pubmed.xml.mixed_content import text_of
 from entrez_kit.pubmed.xml.own_ids import article_number
+from entrez_kit.services.esummary_reply import parse_documents
 from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, is_json, notice, texts
 from entrez_kit.services.xml_reply import malformed
 
@@ -75,42 +75,17 @@ def parse_summaries(document: Any) -> tuple[list[BriefSummary], list[str]]:
         UpstreamError: the reply is not an ESummary result, or an error about something else than an id.
     """
     notice(shape_of, document)
-    records, missing = _json_records(document) if isinstance(document, dict) else _xml_records(document)
-    return [_summary(record) for record in records], missing
+    if not isinstance(document, dict):
+        records, missing = _xml_records(document)
+        return [_summary(record) for record in records], missing
+    told = parse_documents(document)
+    known = ({name.lower(): value for name, value in record.items()} for record in told.documents.values())
+    return [_summary(record) for record in known], list(told.problems)
 
 
 def shape_of(reply: Any) -> Shape:
     """Return what is known of summaries in the form of these."""
     return JSON if is_json(reply) else XML
-
-
-def _json_records(document: Fields) -> tuple[list[Fields], list[str]]:
-    try:
-        if isinstance(document.get("esummaryresult"), list):
-            return [], _named(str(error) for error in document["esummaryresult"])
-        result = document["result"]
-        uids = [str(uid) for uid in result["uids"]]
-        entries = [(uid, result.get(uid)) for uid in uids]
-    except (KeyError, TypeError, AttributeError) as exc:
-        raise malformed("esummary", f"not a summary document ({type(exc).__name__})") from None
-    found, missing = [], []
-    for uid, record in entries:
-        if not isinstance(record, dict) or record.get("error"):
-            missing.append(uid)
-            continue
-        lowered: Fields = {key.lower(): value for key, value in record.items()}
-        lowered["uid"] = uid
-        lowered["authors"] = [
-            (str(author.get("name") or ""), str(author.get("authtype") or "")) for author in _objects(record, "authors")
-        ]
-        lowered["ids"] = {
-            str(item.get("idtype", "")).lower(): str(item.get("value", "")) for item in _objects(record, "articleids")
-        }
-        types = record.get("pubtype")
-        lowered["pubtypes"] = [str(kind) for kind in types] if isinstance(types, list) else []
-        lowered["related"] = [_related(item) for item in _objects(record, "references")]
-        found.append(lowered)
-    return found, missing
 
 
 def _objects(record: Fields, name: str) -> list[Fields]:
@@ -127,68 +102,55 @@ def _xml_records(root: Any) -> tuple[list[Fields], list[str]]:
         else:
             records.append(_version_2(element))
     records += [_version_1(element) for element in root.iter("DocSum")]
-    missing += _named(_text(element) for element in root.iter("ERROR"))
+    for error in root.iter("ERROR"):
+        about = _BAD_UID.search(text_of(error))
+        if not about:
+            raise malformed("esummary", "an error instead of summaries")
+        missing.append(about[1])
     return records, missing
 
 
-def _named(errors: Iterable[str]) -> list[str]:
-    """Return the ids that errors are about; an error about anything else is one of the whole reply."""
-    found = []
-    for error in errors:
-        match = _BAD_UID.search(error)
-        if not match:
-            raise malformed("esummary", "an error instead of summaries")
-        found.append(match[1])
-    return found
-
-
 def _version_2(element: Any) -> Fields:
+    """Return a summary as JSON has it."""
     fields: Fields = {child.tag.lower(): text_of(child) for child in element.iterchildren("*")}
-    fields["uid"] = element.get("uid", "")
-    fields["authors"] = [
-        (_text(author.find("Name")), _text(author.find("AuthType"))) for author in element.iterfind("Authors/Author")
-    ]
-    fields["ids"] = {
-        _text(item.find("IdType")).lower(): _text(item.find("Value"))
-        for item in element.iterfind("ArticleIds/ArticleId")
-    }
-    fields["pubtypes"] = [_text(kind) for kind in element.iterfind("PubType/flag")]
-    fields["related"] = [
-        _related({child.tag.lower(): _text(child) for child in item.iterchildren("*")})
-        for item in element.iterfind("References/Reference")
-    ]
-    return fields
+    for name, path in (("authors", "Authors/*"), ("articleids", "ArticleIds/*"), ("references", "References/*")):
+        fields[name] = [
+            {part.tag.lower(): text_of(part) for part in item.iterchildren("*")} for item in element.iterfind(path)
+        ]
+    fields["pubtype"] = [text_of(kind) for kind in element.iterfind("PubType/flag")]
+    return {**fields, "uid": element.get("uid", "")}
 
 
 def _version_1(element: Any) -> Fields:
+    """Return a summary as JSON has it."""
     items = {item.get("Name", "").lower(): item for item in element.iterfind("Item")}
-    fields: Fields = {name: _text(item) for name, item in items.items()}
-    fields["uid"] = _text(element.find("Id"))
-    fields["authors"] = [(_text(item), item.get("Name", "")) for item in _members(items.get("authorlist"))]
-    fields["ids"] = {item.get("Name", "").lower(): _text(item) for item in _members(items.get("articleids"))}
-    fields["pubtypes"] = [_text(item) for item in _members(items.get("pubtypelist"))]
-    fields["related"] = []
-    return fields
-
-
-def _members(item: Any) -> list[Any]:
-    return [] if item is None else item.findall("Item")
-
-
-def _text(element: Any) -> str:
-    return "" if element is None else text_of(element)
+    lists = {
+        name: [(item.get("Name", ""), text_of(item)) for item in items.get(name, ())]
+        for name in ("authorlist", "articleids", "pubtypelist")
+    }
+    return {
+        **{name: text_of(item) for name, item in items.items()},
+        "uid": element.findtext("Id", ""),
+        "authors": [{"name": name, "authtype": kind} for kind, name in lists["authorlist"]],
+        "articleids": [{"idtype": kind, "value": value} for kind, value in lists["articleids"]],
+        "pubtype": [kind for _, kind in lists["pubtypelist"]],
+    }
 
 
 def _summary(fields: Fields) -> BriefSummary:
-    ids: dict[str, str] = fields["ids"]
+    ids = {str(item.get("idtype", "")).lower(): str(item.get("value", "")) for item in _objects(fields, "articleids")}
+    listed = fields.get("pubtype")
+    types = [str(kind) for kind in listed] if isinstance(listed, list) else []
+    related = [_related(item) for item in _objects(fields, "references")]
+    people = [(str(one.get("name") or ""), str(one.get("authtype") or "")) for one in _objects(fields, "authors")]
     pmid = next((ids[key] for key in ("pubmed", "pmid") if ids.get(key)), "") or fields["uid"]
     pmcid = next((found for key in ("pmc", "pmcid") if (found := _pmcid(ids.get(key, "")))), None)
     located = _DOI.search(str(fields.get("elocationid") or ""))
     doi = bare_doi(ids.get("doi") or (located[1] if located else ""))
     title = plain_text(str(fields.get("title") or fields.get("booktitle") or ""))
-    standing = standing_of(publication_types=fields["pubtypes"], corrections=fields["related"], title=title)
+    standing = standing_of(publication_types=types, corrections=related, title=title)
     published, electronic = str(fields.get("pubdate") or ""), str(fields.get("epubdate") or "")
-    named = [(plain_text(name), kind.lower().startswith("editor")) for name, kind in fields["authors"] if name]
+    named = [(plain_text(name), kind.lower().startswith("editor")) for name, kind in people if name]
     summary = BriefSummary(
         pmid=pmid,
         title=title,
@@ -201,7 +163,7 @@ def _summary(fields: Fields) -> BriefSummary:
         retraction_status=retraction_status(standing),
         standing=standing,
     )
-    summary._publication_types = fields["pubtypes"]
+    summary._publication_types = types
     return summary
 
 

@@ -2,41 +2,13 @@
 
 from typing import Any, Final
 
+from entrez_kit.pubmed.xml.mixed_content import INLINE
 from entrez_kit.pubmed.xml.stream import invalid_response
 
 MAX_DEPTH: Final = 100
 """PubMed's records are some 12 levels deep, formulas some 20 more; JSON writers give up at a few hundred."""
-
-_TEXTUAL: Final = frozenset(
-    (
-        "ArticleTitle",
-        "VernacularTitle",
-        "BookTitle",
-        "VolumeTitle",
-        "CollectionTitle",
-        "SectionTitle",
-        "AbstractText",
-        "CopyrightInformation",
-        "Affiliation",
-        "CollectiveName",
-        "Keyword",
-        "Citation",
-        "CoiStatement",
-        "GeneralNote",
-        "Suffix",
-        "LocationLabel",
-        "Item",
-        "Note",
-        "RefSource",
-        "DispFormula",
-        "b",
-        "i",
-        "u",
-        "sub",
-        "sup",
-    )
-)
-"""Elements that hold text: white space between the children of these is part of it."""
+_WITHIN_TEXT: Final = INLINE | {"DispFormula", "{http://www.w3.org/1998/Math/MathML}math"}
+"""White space beside these is part of a text."""
 
 
 def element_to_json(element: Any) -> dict[str, Any]:
@@ -57,7 +29,7 @@ def element_to_json(element: Any) -> dict[str, Any]:
         if depth > MAX_DEPTH:
             raise invalid_response(f"A PubMed record is nested deeper than {MAX_DEPTH} elements.")
         children: list[Any] = []
-        keeps_space = node.tag in _TEXTUAL
+        keeps_space = any(child.tag in _WITHIN_TEXT for child in node)
         _add_text(children, node.text, keeps_space)
         inherited = node.nsmap
         for child in node:

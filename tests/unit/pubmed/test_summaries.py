@@ -120,10 +120,6 @@ def test_json_keeps_the_order_of_the_ids() -> None:
     assert missing == ["4"]
 
 
-def test_json_about_bad_ids_only_names_them() -> None:
-    assert parse_summaries(parse_esummary(b'{"esummaryresult": ["Invalid uid abc at position= 0"]}')) == ([], ["abc"])
-
-
 @pytest.mark.parametrize(
     ("date", "expected"),
     [
