@@ -266,12 +266,11 @@ def _output_failure() -> OSError | None:
 
 def _flushed(status: int, state: State) -> int:
     """Hand over what is still held back; a full disk is found out here at the latest."""
-    try:
-        flush_output()
-    except OSError as exc:
+    failure = _output_failure()
+    if failure is not None:
         drop_output()
         if status == Exit.DONE:
-            report_error(state, cannot_write("standard output", exc))
+            report_error(state, cannot_write("standard output", failure))
             status = int(Exit.LOCAL_STORE)
     return status
 

@@ -75,7 +75,7 @@ def _view(ctx: typer.Context, *, is_read: bool) -> View[FulltextResult]:
         table=show_with("fulltext.fulltext_table"),
         records=_records,
         columns=COLUMNS,
-        ids=lambda item: map(_best_id, _articles(item)),
+        ids=lambda item: (str(one.get("pmid") or one.get("pmcid") or one.get("doi")) for one in _articles(item)),
         writers={"table": reading, "md": reading} if is_read else {"md": drawn_by("fulltext.Pages")},
     )
 
@@ -95,10 +95,6 @@ def _records(item: FulltextOutcome) -> Iterator[Record]:
         yield failed(item.id, item.status, message, reason=told.reason, retryable=told.retryable, tried_tiers=tried)
     elif item.article is None:
         yield failed(item.id, item.status, "not a PMID, PMCID or DOI")
-
-
-def _best_id(record: Record) -> str:
-    return str(record.get("pmid") or record.get("pmcid") or record.get("doi"))
 
 
 def _length(record: Record) -> int:

@@ -302,10 +302,10 @@ def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> Invalid
         shown = brief(given if isinstance(given, str) else repr(given), 200)
         problems.append({"field": where, "message": problem_of(error, request), "input": shown})
     first = problems[0]
-    named = [p for p in problems if p["field"]]
+    said = [Wording(Argument(p["field"]), ": ", p["message"]) if p["field"] else p["message"] for p in problems]
     return InvalidInput(
-        Wording.joined("; ", [_said_of(p["field"], p["message"]) for p in problems[:MAX_PROBLEMS]]),
-        invalid_input=f"{first['field']}={first['input']}" if named and first["field"] else None,
+        Wording.joined("; ", said[:MAX_PROBLEMS]),
+        invalid_input=f"{first['field']}={first['input']}" if first["field"] else None,
         recovery_hint=Wording(
             "Correct the named argument and ",
             ByDoor(
@@ -316,11 +316,6 @@ def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> Invalid
         ),
         details={"reason": "invalid_arguments", "errors": problems},
     )
-
-
-def _said_of(field: str, problem: str) -> Wording:
-    """Return what is wrong with a field, after its name."""
-    return Wording(Argument(field), ": ", problem) if field else Wording(problem)
 
 
 Got = TypeVar("Got", bound=Result | Outcomes[Any])

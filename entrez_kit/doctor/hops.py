@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from entrez_kit.doctor.report import Finding, Notes, Said
+from entrez_kit.doctor.report import Check, Finding, Notes
 from entrez_kit.errors import NotConfigured
 from entrez_kit.transport.in_flight import in_background
 from entrez_kit.transport.policy import is_loopback
@@ -126,7 +126,7 @@ class HopCheck:
         with notes.check("tls") as said:
             self._encrypt(target, connection, said)
 
-    def _resolve(self, stop: SplitResult, said: Said) -> list[str]:
+    def _resolve(self, stop: SplitResult, said: Check) -> list[str]:
         try:
             host, port = stop.hostname, port_of(stop)
         except ValueError:
@@ -156,7 +156,7 @@ class HopCheck:
         said.add(f"{whose} is {listed}")
         return addresses
 
-    def _connect(self, stop: SplitResult, addresses: list[str], said: Said) -> socket.socket:
+    def _connect(self, stop: SplitResult, addresses: list[str], said: Check) -> socket.socket:
         """Try the addresses in order, as requests does; the first that answers is taken."""
         port = port_of(stop)
         tried = _some_of(addresses)
@@ -180,7 +180,7 @@ class HopCheck:
             return connection
         raise Finding("; ".join(problems), _connection_hint(self.route))
 
-    def _pass_proxy(self, proxy: SplitResult, target: SplitResult, connection: socket.socket, said: Said) -> None:
+    def _pass_proxy(self, proxy: SplitResult, target: SplitResult, connection: socket.socket, said: Check) -> None:
         if proxy.scheme != "http":
             raise Finding(
                 f"requests go through {shown(proxy)}; a {proxy.scheme} proxy is not looked into", status="skipped"
@@ -218,7 +218,7 @@ class HopCheck:
             "Try again in a little while; if it stays so, ask the administrator of the proxy.",
         )
 
-    def _encrypt(self, target: SplitResult, connection: socket.socket, said: Said) -> None:
+    def _encrypt(self, target: SplitResult, connection: socket.socket, said: Check) -> None:
         host = target.hostname or ""
         context = _context(self.route)
         connection.settimeout(self.patience)

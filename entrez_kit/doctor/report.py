@@ -54,6 +54,16 @@ class Check(Result):
         """The name with its service, as messages say it."""
         return f"{self.service} {self.name}" if self.service else self.name
 
+    def add(self, text: str) -> None:
+        """Add to the detail."""
+        self.detail = f"{self.detail}; {text}" if self.detail else text
+
+    def warn(self, text: str, hint: str | None = None) -> None:
+        """Add to the detail something that works but should not stay so."""
+        self.add(text)
+        self.status = "warning"
+        self.hint = " ".join(part for part in (self.hint, hint) if part) or None
+
 
 class Comparison(Result):
     """One request of ``--deep``, and whether the reply is what the kit knows."""
@@ -161,25 +171,6 @@ class Finding(Exception):
         self.code = code if status == "failed" else None
 
 
-class Said:
-    """What a check has to say so far."""
-
-    def __init__(self) -> None:
-        self.parts: list[str] = []
-        self.hint: str | None = None
-        self.status: Status = "ok"
-
-    def add(self, text: str) -> None:
-        """Add to the detail."""
-        self.parts.append(text)
-
-    def warn(self, text: str, hint: str | None = None) -> None:
-        """Add to the detail something that works but should not stay so."""
-        self.parts.append(text)
-        self.status = "warning"
-        self.hint = " ".join(part for part in (self.hint, hint) if part) or None
-
-
 class Notes:
     """Collects checks; ``check`` times one and turns a finding into its outcome."""
 
@@ -193,25 +184,16 @@ class Notes:
         return any(check.status == "failed" for check in self.checks)
 
     @contextmanager
-    def check(self, name: str) -> Iterator[Said]:
-        """Make one check; what is said becomes its detail, and a raised Finding its outcome."""
-        said, began, code = Said(), time.monotonic(), None
+    def check(self, name: str) -> Iterator[Check]:
+        """Make one check; a raised Finding becomes its outcome."""
+        made, began = Check(name=name, service=self._service, status="ok", detail=""), time.monotonic()
         try:
-            yield said
+            yield made
         except Finding as finding:
-            said.add(finding.detail)
-            said.status, said.hint, code = finding.status, finding.hint, finding.code
-        self.checks.append(
-            Check(
-                name=name,
-                service=self._service,
-                status=said.status,
-                detail="; ".join(said.parts),
-                hint=said.hint,
-                code=code,
-                seconds=round(time.monotonic() - began, 3),
-            )
-        )
+            made.add(finding.detail)
+            made.status, made.hint, made.code = finding.status, finding.hint, finding.code
+        made.seconds = round(time.monotonic() - began, 3)
+        self.checks.append(made)
 
     def skip(self, name: str, why: str) -> None:
         """Note a check that was not made."""

@@ -40,7 +40,7 @@ from entrez_kit.server import completions, prompts, resources
 from entrez_kit.server.auth import allowed_scopes
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.kept_answers import KeptAnswers
-from entrez_kit.server.telemetry import answering, traceable
+from entrez_kit.server.telemetry import answering
 from entrez_kit.server.tool_facts import no_scope
 from entrez_kit.server.tools import DEFAULT_TOOLSETS, AnyOperation, Names, Toolbox
 from entrez_kit.server.workers import Workers
@@ -221,7 +221,7 @@ class EntrezServer:
 
 async def give_ids(ctx: Context, call_next: CallNext) -> HandlerResult:
     """Give a message the ids its log lines are found by."""
-    with answering(tracing.new_request_id()), traceable():
+    with answering(tracing.new_request_id()):
         return await call_next(ctx)
 
 

@@ -6,7 +6,7 @@ import secrets
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import AccessToken
@@ -157,8 +157,11 @@ def verify_token(token: str, secret: str) -> AccessToken:
             options={"require": list(REQUIRED_CLAIMS)},
         )
     except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as exc:
-        logger.info("token refused: %s", type(exc).__name__)
-        raise TokenRefused(_why(exc)) from None
+        kind = type(exc).__name__
+        logger.info("token refused: %s", kind)
+        lacking = f"The token lacks the claim {getattr(exc, 'claim', '?')}."
+        why = lacking if kind == "MissingRequiredClaimError" else _REFUSALS.get(kind, "This is no token of ours.")
+        raise TokenRefused(why) from None
     subject, expires = claims["sub"], claims["exp"]
     # A token we issue ends within a year; one without a real end would never stop opening the door.
     if isinstance(expires, bool) or not isinstance(expires, int | float) or not expires <= time.time() + MAX_TTL:
@@ -166,22 +169,16 @@ def verify_token(token: str, secret: str) -> AccessToken:
         raise TokenRefused("The token's exp is no time within a year.")
     if not isinstance(subject, str) or not subject.strip():
         raise TokenRefused("The token names no subject.")
+    named = claims.get("scope", claims.get("scp"))  # as one text or as a list
+    words = named.split() if isinstance(named, str) else named if isinstance(named, list) else []
     return AccessToken(
         token=token,
         client_id=str(claims.get("client_id") or subject),
-        scopes=_scopes_in(claims),
+        scopes=[scope for scope in SCOPES if scope in words],
         expires_at=int(expires),
         subject=subject,
         claims={"iss": claims["iss"]},
     )
-
-
-def _why(exc: Exception) -> str:
-    """Return why a token is refused, for whoever sent it; the error's own words may quote the token."""
-    kind = type(exc).__name__
-    if kind == "MissingRequiredClaimError":
-        return f"The token lacks the claim {getattr(exc, 'claim', '?')}."
-    return _REFUSALS.get(kind, "This is no token of ours.")
 
 
 _REFUSALS: Final = {
@@ -192,14 +189,7 @@ _REFUSALS: Final = {
     "InvalidSignatureError": "The token is signed with another secret.",
     "InvalidAlgorithmError": f"The token is not signed with {ALGORITHM}.",
 }
-"""By the name of PyJWT's error."""
-
-
-def _scopes_in(claims: dict[str, Any]) -> list[str]:
-    """Return the scopes of a token that mean something here; written as one text or as a list."""
-    found = claims.get("scope", claims.get("scp"))
-    words = found.split() if isinstance(found, str) else found if isinstance(found, list) else []
-    return [scope for scope in SCOPES if scope in words]
+"""By the name of PyJWT's error, whose own words may quote the token."""
 
 
 def allowed_scopes() -> frozenset[str] | None:

@@ -18,10 +18,9 @@ from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 from entrez_kit._version import __version__
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput
 from entrez_kit.guides import read_guide, topics
-from entrez_kit.server.clients import Health, ServerServices
+from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.portions import Portion
 from entrez_kit.server.tool_facts import SCOPE_PREFIX, no_scope
-from entrez_kit.settings import Settings
 from entrez_kit.wording import NextCall, Wording
 
 INFO_URI: Final = "pubmed-connect://info"
@@ -186,6 +185,8 @@ def server_info(services: ServerServices, protocol_version: str) -> dict[str, An
         protocol_version: the one spoken with whoever asks.
     """
     settings, health = services.settings, services.watched.health
+    checked = datetime.fromtimestamp(health.checked_at, UTC) if health.checked_at is not None else None
+    usage = "NCBI API Key in use" if settings.ncbi_api_key else "No NCBI API Key; set NCBI_API_KEY for a higher limit"
     rate = f"{settings.requests_per_second} requests/sec ({'with' if settings.ncbi_api_key else 'without'} API key)"
     return {
         "server_name": SERVER_NAME,
@@ -195,7 +196,7 @@ def server_info(services: ServerServices, protocol_version: str) -> dict[str, An
         "mcp_spec_version": protocol_version,
         "mcp_spec_versions": list(KNOWN_PROTOCOL_VERSIONS),
         "ncbi_compliance": {
-            "api_usage_status": _api_usage(settings),
+            "api_usage_status": "Sandbox with invented articles; NCBI is not asked" if settings.demo else usage,
             "tool_identifier": settings.ncbi_tool_identifier,
             "ncbi_usage_policy_url": POLICY_URL,
             "current_rate_limit_adherence": f"At most {rate}, shared by all processes of this user on this machine, "
@@ -203,24 +204,13 @@ def server_info(services: ServerServices, protocol_version: str) -> dict[str, An
         },
         "supported_eutilities": list(UTILITIES),
         "operational_status": {
-            "last_ncbi_connectivity_check": _iso(health),
+            "last_ncbi_connectivity_check": checked
+            and checked.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "ncbi_status": health.status,
             "internal_queue_length": services.watched.waiting,
         },
         "documentation_url": f"{GUIDE_PREFIX}mcp",
     }
-
-
-def _api_usage(settings: Settings) -> str:
-    if settings.demo:
-        return "Sandbox with invented articles; NCBI is not asked"
-    return "NCBI API Key in use" if settings.ncbi_api_key else "No NCBI API Key; set NCBI_API_KEY for a higher limit"
-
-
-def _iso(health: Health) -> str | None:
-    if health.checked_at is None:
-        return None
-    return datetime.fromtimestamp(health.checked_at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def database_stats(services: ServerServices, name: str) -> dict[str, Any]:

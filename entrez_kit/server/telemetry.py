@@ -89,35 +89,27 @@ def _milliseconds(seconds: float) -> float:
 
 
 @contextmanager
-def traceable() -> Iterator[None]:
-    """Give a message a trace id even where nothing records spans, so that its log lines can be told apart.
-
-    Does nothing where spans are recorded.
-    """
-    if not isinstance(trace.get_tracer_provider(), ProxyTracerProvider):
-        yield
-        return
-    invented = SpanContext(
-        trace_id=secrets.randbits(128) or 1,
-        span_id=secrets.randbits(64) or 1,
-        is_remote=False,
-        trace_flags=TraceFlags(TraceFlags.DEFAULT),
-    )
-    token = context.attach(trace.set_span_in_context(NonRecordingSpan(invented)))
-    try:
-        yield
-    finally:
-        context.detach(token)
-
-
-@contextmanager
 def answering(message_id: str) -> Iterator[None]:
-    """Tie the lines logged in this block to the message that is being answered."""
-    token = _message.set(message_id)
+    """Tie the lines logged in this block to the message that is being answered.
+
+    It gets a trace id even where nothing records spans, so that its lines can be told apart.
+    """
+    message = _message.set(message_id)
+    span = None
+    if isinstance(trace.get_tracer_provider(), ProxyTracerProvider):
+        invented = SpanContext(
+            trace_id=secrets.randbits(128) or 1,
+            span_id=secrets.randbits(64) or 1,
+            is_remote=False,
+            trace_flags=TraceFlags(TraceFlags.DEFAULT),
+        )
+        span = context.attach(trace.set_span_in_context(NonRecordingSpan(invented)))
     try:
         yield
     finally:
-        _message.reset(token)
+        if span is not None:
+            context.detach(span)
+        _message.reset(message)
 
 
 def line_ids() -> dict[str, str]:
