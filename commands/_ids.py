@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, Generic, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import typer
 
@@ -90,61 +90,50 @@ def read_inputs(
 NAME_ARTICLES: Final = "Name PMIDs, PMCIDs or DOIs; - reads them from standard input, -i FILE from a file."
 
 
-class _Several(Generic[Res]):
-    """How the answers about several ids are shown: as each alone is, every record with the id it comes from.
+def _of_several(one: View[Res], field: str) -> View[EachResult]:
+    """Return how the answers about several ids are shown: as each alone is, every record with the id it comes from.
 
     Args:
-        view: how a single answer is shown.
+        one: how a single answer is shown.
         field: what records call the id.
-        left_out: how much there is beyond what an answer lists.
     """
+    seen: set[str] = set()
 
-    def __init__(self, view: View[Res], field: str, left_out: Callable[[Res], int]) -> None:
-        self._one, self._field, self._left_out = view, field, left_out
-        self._seen: set[str] = set()
-        self.rest: dict[str, int] = {}
-
-    def view(self) -> View[EachResult]:
-        """Return the view of all answers."""
-        one, field = self._one, self._field
-        return View(
-            table=self._table,
-            records=self._records,
-            record_model=Any,
-            columns={field: lambda record: record.get(field), **one.columns},
-            page=one.page,
-            between=one.between,
-            ids=self._ids,
-            total=lambda result: sum(map(one.total, result.results)),
-        )
-
-    def _records(self, item: EachAnswer[Res]) -> Iterator[Record]:
+    def records(item: EachAnswer[Res]) -> Iterator[Record]:
         if item.result is None:
             yield failed_input(item)
             return
-        self.rest[item.input] = self._left_out(item.result)
-        source = getattr(item.result, self._field, item.input)  # a PMID, where a DOI was given
-        yield from ({self._field: source, **record} for record in self._one.records(item.result))
+        source = getattr(item.result, field, item.input)  # a PMID, where a DOI was given
+        yield from ({field: source, **record} for record in one.records(item.result))
 
-    def _ids(self, item: EachAnswer[Res]) -> Iterator[str]:
+    def ids(item: EachAnswer[Res]) -> Iterator[str]:
         """Yield the ids of an answer that no answer before it had."""
         if item.result is None:
             return
-        self.rest[item.input] = self._left_out(item.result)
-        one = self._one
         found = one.ids(item.result) if one.ids else (str(record[one.id_key]) for record in one.found(item.result))
         for uid in found:
-            if uid not in self._seen:
-                self._seen.add(uid)
+            if uid not in seen:
+                seen.add(uid)
                 yield uid
 
-    def _table(self, result: EachResult, console: Any) -> Any:
+    def table(result: EachResult, console: Any) -> Any:
         from rich.console import Group
         from rich.text import Text
 
         missing = [f"{one.input}: {one.message or one.status}" for one in result.outcomes if one.status != "found"]
-        parts = [part for one in result.results for part in (self._one.table(one, console), Text(""))]
+        parts = [part for answer in result.results for part in (one.table(answer, console), Text(""))]
         return Group(*parts, *(Text(visible(text), style="yellow") for text in missing))
+
+    return View(
+        table=table,
+        records=records,
+        record_model=Any,
+        columns={field: lambda record: record.get(field), **one.columns},
+        page=one.page,
+        between=one.between,
+        ids=ids,
+        total=lambda result: sum(map(one.total, result.results)),
+    )
 
 
 def run_each(
@@ -176,11 +165,10 @@ def run_each(
     if len(ids) == 1:
         run(ctx, operation, {**arguments, field: ids[0]}, view, label=label, afterwards=afterwards)
         return
-    several = _Several(view, field, left_out)
 
     def remarks(said: Each[Res] | EachResult) -> None:
-        rest = map(left_out, said.results) if isinstance(said, EachResult) else several.rest.values()
-        cut = [number for number in rest if number > 0]
+        results = said.results if isinstance(said, EachResult) else [one.result for one in said.answers.values()]
+        cut = [number for one in results if one is not None and (number := left_out(one)) > 0]
         if cut and not plan(ctx).says_total:
             note(ctx, f"{sum(cut):,} more around {counted(len(cut), 'id')}: raise {more}")
 
@@ -188,7 +176,7 @@ def run_each(
         ctx,
         each(operation, field),
         {"inputs": list(ids), "arguments": arguments},
-        several.view(),
+        _of_several(view, field),
         label=label,
         over="inputs",
         afterwards=remarks,

@@ -327,20 +327,15 @@ def unknown_suffix(target: Path, formats: tuple[str, ...]) -> InvalidInput:
 
 def _supported(name: str, formats: tuple[str, ...], given: str) -> str:
     if name not in formats:
+        of_records = name in ("ris", "bibtex", "csl", "nbib", "xml") and "ids" in formats and "nbib" not in formats
+        way = f" For {name}, pipe PMIDs (-f ids) into `entrez-kit fetch - -f {name}`." if of_records else ""
         raise InvalidInput(
             f"{given} is not something this command prints.",
             invalid_input=f"format={name}",
-            recovery_hint=f"It prints {', '.join(formats)}.{_way_to(name, formats)}",
+            recovery_hint=f"It prints {', '.join(formats)}.{way}",
             details={"reason": "unsupported_format", "supported": list(formats)},
         )
     return name
-
-
-def _way_to(name: str, formats: tuple[str, ...]) -> str:
-    """Say how PMIDs become a file that only whole records can fill."""
-    if name not in ("ris", "bibtex", "csl", "nbib", "xml") or "ids" not in formats or "nbib" in formats:
-        return ""
-    return f" For {name}, pipe PMIDs (-f ids) into `entrez-kit fetch - -f {name}`."
 
 
 def is_terminal(stream: TextIO | None) -> bool:

@@ -9,7 +9,6 @@ import typer
 from entrez_kit.configuration import (
     DEFAULT_ORIGIN,
     MASK,
-    require_file,
     require_setting,
     set_in_file,
     unset_in_file,
@@ -91,7 +90,7 @@ def set_(
     entrez-kit config set ncbi_admin_email you@example.org
     """
     setting = require_setting(name)
-    path = require_file(_user_config(ctx))
+    path = _user_config(ctx)
     set_in_file(path, setting.name, _value_for(setting, value or []))
     _report(ctx, setting.name, path, "set")
 
@@ -102,7 +101,7 @@ def unset(ctx: typer.Context, name: Name) -> None:
 
     entrez-kit config unset ncbi_admin_email
     """
-    path = require_file(_user_config(ctx))
+    path = _user_config(ctx)
     removed = unset_in_file(path, name)
     if not removed:
         note(ctx, f"{name} is not set in {path}.")
@@ -115,12 +114,24 @@ def path_(ctx: typer.Context) -> None:
 
     entrez-kit config path
     """
-    path = require_file(_user_config(ctx))
+    path = _user_config(ctx)
     print_text(ctx, {"config_file": str(path), "exists": path.is_file()}, str(path))
 
 
-def _user_config(ctx: typer.Context) -> Path | None:
-    return locate_user_config(state(ctx).flags.get("config_file"))
+def _user_config(ctx: typer.Context) -> Path:
+    """Return the place of the user config.
+
+    Raises:
+        NotConfigured: there is no home folder to keep one in.
+    """
+    path = locate_user_config(state(ctx).flags.get("config_file"))
+    if path is None:
+        raise NotConfigured(
+            "there is no home folder to keep a config file in",
+            recovery_hint="Set ENTREZ_KIT_HOME to a folder of your own, or name a file with --config.",
+            details={"reason": "no_home"},
+        )
+    return path
 
 
 def _value_for(setting: Setting, given: list[str]) -> str:

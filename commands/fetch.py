@@ -124,7 +124,10 @@ def print_records(
     """
     if plan(ctx).format in ("xml", "ids") and arguments["detail_level"] != "medline_text":
         arguments = {**arguments, "detail_level": "full_xml"}  # of which nothing is made: their bytes are enough
-    _advise(ctx, len(arguments["pmids"] or ()) or arguments.get("retmax") or 0)
+    records = len(arguments["pmids"] or ()) or arguments.get("retmax") or 0
+    if records > MANY_RECORDS and plan(ctx).format in ("json", "table"):
+        note(ctx, f"{counted(records, 'record')} are held in memory to print them as one; jsonl streams them.")
+    advise(ctx, records)
     view = _view(str(arguments["detail_level"]), table)
     operation = FETCH_CONTENTS
     if plan(ctx).format == "json" and not plan(ctx).fields:
@@ -239,10 +242,3 @@ def _contradiction(level: str, form: str) -> InvalidInput:
         recovery_hint="Leave out --detail, or ask for json or jsonl.",
         details={"reason": "bad_usage"},
     )
-
-
-def _advise(ctx: typer.Context, records: int) -> None:
-    """Say how long very many records take, when NCBI would rather have them asked for, and how to save memory."""
-    if records > MANY_RECORDS and plan(ctx).format in ("json", "table"):
-        note(ctx, f"{counted(records, 'record')} are held in memory to print them as one; jsonl streams them.")
-    advise(ctx, records)

@@ -81,7 +81,10 @@ def serve(
         for name in ("host", "port"):
             refuse_without(ctx, name, "--transport http")
     if check:
-        _check(ctx, replace(current.settings, **chosen), names, tool_names)
+        from entrez_kit.server.run import check as try_server
+
+        document = try_server(replace(current.settings, **chosen), _options(names, tool_names))
+        emit(ctx, document, lambda: _table(document))
     else:  # in demo mode a sandbox runs from here on
         settings = current.services.settings if current.settings.demo else current.settings
         _serve(ctx, replace(settings, **chosen), names, tool_names)
@@ -106,13 +109,6 @@ def _options(toolsets: str, names: "Names") -> "Options":
     from entrez_kit.server.tools import read_toolsets
 
     return Options(toolsets=read_toolsets(toolsets), names=names)
-
-
-def _check(ctx: typer.Context, settings: "Settings", toolsets: str, names: "Names") -> None:
-    from entrez_kit.server.run import check as try_server
-
-    document = try_server(settings, _options(toolsets, names))
-    emit(ctx, document, lambda: _table(document))
 
 
 def _table(document: dict[str, Any]) -> "RenderableType":

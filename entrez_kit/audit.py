@@ -190,15 +190,8 @@ class Audit(Accounted[AuditedWork, AuditResult]):
         works = [Work(article.doi, article.pmid, article) for article in articles]
         if "pubmed" in sources.asked:  # the corpus knows how they stood when it was last brought in step
             today = look_up_standings(self._services, pmids)
-            works = [
-                Work(
-                    article.doi,
-                    article.pmid,
-                    article.model_copy(update={"standing": today.known.get(article.pmid)}),
-                    today.unknown.get(article.pmid),
-                )
-                for article in articles
-            ]
+            now = (one.model_copy(update={"standing": today.known.get(one.pmid)}) for one in articles)
+            works = [Work(one.doi, one.pmid, one, today.unknown.get(one.pmid)) for one in now]
         cites, unread = references.of(pmids) if references is not None else ({}, {})
         for article, row in zip(articles, sources.ask(works), strict=True):
             verdict = verdict_of(row)

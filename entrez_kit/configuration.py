@@ -81,21 +81,6 @@ def require_setting(name: str) -> Setting:
     )
 
 
-def require_file(path: Path | None) -> Path:
-    """Return the place of the user config.
-
-    Raises:
-        NotConfigured: there is no home folder to keep one in.
-    """
-    if path is None:
-        raise NotConfigured(
-            "there is no home folder to keep a config file in",
-            recovery_hint="Set ENTREZ_KIT_HOME to a folder of your own, or name a file with --config.",
-            details={"reason": "no_home"},
-        )
-    return path
-
-
 def set_in_file(path: Path, name: str, text: str) -> Setting:
     """Write one setting to the user config, creating the file where there is none.
 

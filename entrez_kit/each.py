@@ -96,7 +96,10 @@ class EachAnswer(Generic[Res]):
 
 
 class Each(InParts[str, EachAnswer[Res]]):
-    """What becomes of each input, in order; several are asked for at a time, one that stands there twice once."""
+    """What becomes of each input, in order; several are asked for at a time, one that stands there twice once.
+
+    ``answers`` has each of them, by its input.
+    """
 
     PART = 1
 
@@ -106,7 +109,7 @@ class Each(InParts[str, EachAnswer[Res]]):
         super().__init__(services, request.inputs)
         self._arguments, self._operation, self._field = request.arguments, operation, field
         self._shortfall = shortfall
-        self._known: dict[str, EachAnswer[Res]] = {}
+        self.answers: dict[str, EachAnswer[Res]] = {}
         self._failures = 0
         self._down: EntrezKitError | None = None
 
@@ -121,9 +124,9 @@ class Each(InParts[str, EachAnswer[Res]]):
 
     def _part(self, start: int, inputs: Sequence[str]) -> Iterator[EachAnswer[Res]]:
         for one in inputs:
-            if one not in self._known:
-                self._known[one] = next(self._answers)
-            item = self._known[one]
+            if one not in self.answers:
+                self.answers[one] = next(self._answers)
+            item = self.answers[one]
             status = item.outcome().status
             self.found += status == "partial"  # it is among the missing as well
             failed = item.error if status == "error" else None

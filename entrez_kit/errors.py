@@ -58,12 +58,13 @@ def brief(text: str, most: int = MOST_SAID) -> str:
     return text if len(text) <= most else f"{text[: most * 3 // 4]} … {text[-most // 5 :]}"
 
 
-def _each_brief(value: Any) -> Any:
+def _said_within(value: Any, door: Door) -> Any:
+    """Return plain data with every text in it in the words of a door, and brief."""
     if isinstance(value, Mapping):
-        return {key: _each_brief(item) for key, item in value.items()}
+        return {key: _said_within(item, door) for key, item in value.items()}
     if isinstance(value, list):
-        return [_each_brief(item) for item in value]
-    return brief(value) if isinstance(value, str) else value
+        return [_said_within(item, door) for item in value]
+    return brief(door.say(value)) if isinstance(value, str) else value
 
 
 class EntrezKitError(Exception):
@@ -117,8 +118,8 @@ class EntrezKitError(Exception):
 
     def say_in(self, door: Door) -> "EntrezKitError":
         """Put what the error says into the words of a door; they are Python's before. Returns the error itself."""
-        self.message, self.recovery_hint = brief(door.say(self.message)), brief(door.say(self.recovery_hint))
-        self.details = _each_brief(door.say_within(self.details))
+        said = (self.message, self.recovery_hint, self.details)
+        self.message, self.recovery_hint, self.details = (_said_within(one, door) for one in said)
         return self
 
     def envelope(self) -> dict[str, Any]:

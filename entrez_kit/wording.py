@@ -80,14 +80,6 @@ class Door:
         """Return a text in the words of this door; a plain one is everybody's."""
         return "".join(self._said(text.parts)) if isinstance(text, Wording) else text
 
-    def say_within(self, value: Any) -> Any:
-        """Return plain data with every text in it in the words of this door."""
-        if isinstance(value, Mapping):
-            return {key: self.say_within(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [self.say_within(item) for item in value]
-        return self.say(value) if isinstance(value, str) else value
-
     def _said(self, parts: tuple[Part, ...]) -> list[str]:
         said: list[str] = []
         for part in parts:

@@ -11,6 +11,7 @@ import re
 import socket
 import ssl
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -188,7 +189,8 @@ class HopCheck:
         if target.scheme != "https":
             said.add(f"requests go through {shown(proxy)}")
             return
-        goal = f"{_bracketed(target.hostname or '')}:{port_of(target)}"
+        host = target.hostname or ""
+        goal = f"{f'[{host}]' if ':' in host else host}:{port_of(target)}"
         try:
             status, phrase = bounded(
                 lambda: _ask_for_tunnel(connection, goal, proxy, self.patience), self.patience, connection
@@ -257,16 +259,9 @@ def bounded(function: Callable[[], Answer], seconds: float, connection: socket.s
         return in_background(function)(max(0.0, seconds))
     except TimeoutError:
         if connection is not None:
-            shut_down(connection)
+            with suppress(OSError):  # whatever state it is in
+                connection.shutdown(socket.SHUT_RDWR)
         raise
-
-
-def shut_down(connection: socket.socket) -> None:
-    """End a connection in both directions, whatever state it is in."""
-    try:
-        connection.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        return
 
 
 def port_of(parts: SplitResult) -> int:
@@ -296,10 +291,6 @@ def reason(exc: BaseException) -> str:
         return "connection refused"
     text = getattr(exc, "strerror", None) or (exc.args[-1] if exc.args else "")
     return str(text) or type(exc).__name__
-
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
 
 
 def _some_of(addresses: Sequence[str]) -> list[str]:
