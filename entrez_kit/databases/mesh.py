@@ -1,7 +1,7 @@
 """Look up MeSH: descriptors, qualifiers and supplementary concepts with their place in the tree."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
@@ -121,15 +121,14 @@ def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
     )
 
 
-def _documents(services: Services, uids: Collection[str]) -> dict[str, dict[str, Any]]:
+def _documents(services: Services, uids: Sequence[str]) -> dict[str, dict[str, Any]]:
     from entrez_kit.services.esummary_reply import parse_documents
 
     found: dict[str, dict[str, Any]] = {}
-    waiting = list(uids)
-    while waiting:
-        some, waiting = waiting[:PER_SUMMARY], waiting[PER_SUMMARY:]
+    for start in range(0, len(uids), PER_SUMMARY):
+        some = uids[start : start + PER_SUMMARY]
         reply = services.eutils.esummary(db="mesh", ids=some, version="2.0", retmode="json", read=parse_documents)
-        found.update(reply.value.documents)
+        found |= reply.value.documents
     return found
 
 

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from entrez_kit import tracing
 from entrez_kit.databases.names import DatabaseName, check_database
-from entrez_kit.entrez_query import Broadening, EntrezDate, bounds, broadening
+from entrez_kit.entrez_query import MAX_PUBMED_RESULTS, Broadening, EntrezDate, bounds, broadening
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.model import Request, Result, Stripped, Warn, past_the_last, sparse, wrong
 from entrez_kit.operation import Operation
@@ -17,8 +17,6 @@ from entrez_kit.wording import ANEW, Argument, ByDoor, Wording
 
 PAGE: Final = 10_000
 """ESearch returns at most so many UIDs per request."""
-PUBMED_CEILING: Final = 9_999
-"""Of a PubMed search only so many records can be reached at all."""
 MAX_RESULTS: Final = 100_000
 MAX_MCP_RESULTS: Final = 1_000
 WHOLE: Final = Wording(
@@ -100,10 +98,10 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
 
     Source: ESearch, one request per 10,000 UIDs, and one where the count of the query as written is not known.
     """
-    if request.db == "pubmed" and request.offset >= PUBMED_CEILING:
+    if request.db == "pubmed" and request.offset >= MAX_PUBMED_RESULTS:
         raise InvalidInput(
             Wording(
-                Argument("offset"), f": of a PubMed search only the first {PUBMED_CEILING:,} records can be reached"
+                Argument("offset"), f": of a PubMed search only the first {MAX_PUBMED_RESULTS:,} records can be reached"
             ),
             invalid_input=f"offset={request.offset}",
             recovery_hint=WHOLE,
@@ -153,12 +151,12 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
 
 def _reachable(db: str, total: int, offset: int, wanted: int) -> int:
     """Return how many UIDs NCBI owes."""
-    visible = min(total, PUBMED_CEILING) if db == "pubmed" else total
+    visible = min(total, MAX_PUBMED_RESULTS) if db == "pubmed" else total
     return min(wanted, max(0, visible - offset))
 
 
 def _page(services: Services, request: EntrezSearchRequest, start: int, size: int) -> tuple[ESearchReply, str]:
-    ceiling = PUBMED_CEILING - start if request.db == "pubmed" else PAGE
+    ceiling = MAX_PUBMED_RESULTS - start if request.db == "pubmed" else PAGE
     reply = services.eutils.esearch(
         db=request.db,
         term=request.term,
@@ -183,8 +181,8 @@ def _count(services: Services, request: EntrezSearchRequest, term: str) -> int |
 def _warnings(request: EntrezSearchRequest, found: ESearchReply, verdict: Broadening) -> list[Warn]:
     warnings = verdict.warnings(found) + past_the_last(request.offset, found.count, "results")
     asked = min(found.count, request.offset + request.max_results)
-    if request.db == "pubmed" and asked > PUBMED_CEILING:
-        message = Wording(f"PubMed shows the first {PUBMED_CEILING:,} of {found.count:,} results. ", WHOLE)
+    if request.db == "pubmed" and asked > MAX_PUBMED_RESULTS:
+        message = Wording(f"PubMed shows the first {MAX_PUBMED_RESULTS:,} of {found.count:,} results. ", WHOLE)
         warnings.append(Warn(code="results_beyond_reach", message=message))
     return warnings
 

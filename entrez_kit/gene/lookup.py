@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from entrez_kit.each import EachOutcome, each
 from entrez_kit.errors import EntityNotFound, EntrezKitError, RateLimited, UnresolvedEntity, UpstreamError
@@ -22,18 +22,11 @@ class GeneRequest(Request):
 
     entrez_id: str = Field(pattern=CURIE_PATTERN, description=ID_HELP)
 
-    @field_validator("entrez_id")
-    @classmethod
-    def _whole(cls, value: str) -> str:
-        if read_gene_id(value) is None:
-            raise ValueError("not a NCBIGene CURIE")
-        return value
-
     @property
     def number(self) -> str:
         """The id without its prefix."""
         number = read_gene_id(self.entrez_id)
-        assert number is not None  # the model checked it
+        assert number is not None, "the pattern is that of an id"
         return number
 
 

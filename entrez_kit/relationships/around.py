@@ -172,7 +172,12 @@ def _ask_others(
             around.warn(f"from_{provenance}", f"{because}; these {WORDS[relation]} of PMID {pmid} come from {name}.")
             return
     if not answered and failures:
-        raise _nobody_answered(pmid, relation, failures)
+        first, *others = failures
+        raise first.changed(
+            f"Nobody who might know the {WORDS[relation]} of PMID {pmid} answered. "
+            + " ".join(error.message for error in failures),
+            others=[error.reason for error in others],
+        )
     if down is not None:
         around.warn("links_incomplete", f"{because}; {_joined(answered)} had no {WORDS[relation]} of PMID {pmid}.")
     around.warn(*_reason(relation, pmid, answered))
@@ -197,15 +202,6 @@ def _reason(relation: Relation, pmid: str, answered: list[str]) -> tuple[str, st
 def _joined(names: list[str]) -> str:
     *front, last = names
     return f"{', '.join(front)} or {last}" if front else last
-
-
-def _nobody_answered(pmid: str, relation: Relation, failures: list[EntrezKitError]) -> EntrezKitError:
-    first = failures[0]
-    others = "".join(f" {error.message}" for error in failures[1:])
-    return first.changed(
-        f"Nobody who might know the {WORDS[relation]} of PMID {pmid} answered. {first.message}{others}",
-        others=[error.reason for error in failures[1:]],
-    )
 
 
 # Titles and authors

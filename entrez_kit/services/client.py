@@ -22,13 +22,13 @@ def no_pmcid(text: str) -> InvalidInput:
 class ServiceClient:
     """Asks one service, by its name among the policies, at the address the settings give it."""
 
-    SERVICE: ClassVar[str]
+    _SERVICE: ClassVar[str]
 
     def __init__(self, transport: Transport, settings: Settings) -> None:
         self._transport = transport
         self._settings = settings
-        self._base = base_of(settings, self.SERVICE)
-        self.at_once: Final = most_in_flight(settings, self.SERVICE)
+        self._base = base_of(settings, self._SERVICE)
+        self.at_once: Final = most_in_flight(settings, self._SERVICE)
         """How many requests of one errand may be in flight."""
 
     def _send(
@@ -44,4 +44,4 @@ class ServiceClient:
     ) -> Reply[T]:
         """Send a call to a path below the base address."""
         url = f"{self._base}/{path}"
-        return self._transport.send(Call(self.SERVICE, endpoint, url, params, expect, method, encoded, ttl))
+        return self._transport.send(Call(self._SERVICE, endpoint, url, params, expect, method, encoded, ttl))

@@ -57,7 +57,7 @@ class Crossref(ServiceClient):
     service refused or the wait for a slot would pass the deadline.
     """
 
-    SERVICE = "crossref"
+    _SERVICE = "crossref"
 
     def work(self, doi: str) -> Reply[Message]:
         """Return the record of a work, with ``updated-by`` and ``update-to`` where it has them.

@@ -40,7 +40,7 @@ class EuropePMC(ServiceClient):
     after every attempt, and ``RateLimited`` when the service refused or the wait for a slot would pass the deadline.
     """
 
-    SERVICE = "europepmc"
+    _SERVICE = "europepmc"
 
     def search(
         self,

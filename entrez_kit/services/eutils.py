@@ -16,13 +16,13 @@ from typing import Any, Final, Literal
 from urllib.parse import parse_qsl
 
 from entrez_kit.errors import EntityNotFound, UpstreamError
-from entrez_kit.services.client import senseless
+from entrez_kit.services.client import ServiceClient, senseless
 from entrez_kit.services.esearch_reply import ESearchReply, parse_esearch
 from entrez_kit.services.xml_reply import EPostReply, ESpellReply, malformed, parse_epost, parse_espell
 from entrez_kit.settings import Settings
 from entrez_kit.transport.call import CREDENTIALS, Call, Expect, Format, Method, Reply, T
 from entrez_kit.transport.client import Transport
-from entrez_kit.transport.policy import credentials_length, most_in_flight, ttl_of
+from entrez_kit.transport.policy import credentials_length, ttl_of
 from entrez_kit.wording import ANEW, Wording
 
 MAX_GET_CHARACTERS: Final = 2000
@@ -48,7 +48,7 @@ _SUMMARY_RECORD: Final = r"<DocSum>|<DocumentSummary\b[^>]*>\s*<(?!error)"
 _SUMMARY_JSON_RECORD: Final = r'"uid"\s*:\s*"[^"]*"\s*,(?!\s*"error")'
 
 
-class EUtils:
+class EUtils(ServiceClient):
     """The E-utilities as NCBI names them.
 
     Every method returns the checked reply: its bytes, and as ``value`` what its reader made of them (``read``, given
@@ -62,12 +62,11 @@ class EUtils:
         NotConfigured: NCBI does not accept the api key.
     """
 
+    _SERVICE = "eutils"
+
     def __init__(self, transport: Transport, settings: Settings, *, cached: bool = True) -> None:
-        self._transport = transport
-        self._settings = settings
+        super().__init__(transport, settings)
         self._cached = cached
-        self.at_once: Final = most_in_flight(settings, "eutils")
-        """How many requests of one errand may be in flight."""
 
     def einfo(
         self,
@@ -79,7 +78,7 @@ class EUtils:
     ) -> Reply[T]:
         """List all databases, or the fields and links of one."""
         params = {"db": _database(db) if db else None, "version": version if db else None, "retmode": retmode}
-        return self._send("einfo", params, _document(retmode, "eInfoResult", "einforesult"), read)
+        return self._ask("einfo", params, _document(retmode, "eInfoResult", "einforesult"), read)
 
     def esearch(
         self,
@@ -146,7 +145,7 @@ class EUtils:
             return found
 
         expect = _document(retmode, "eSearchResult", "esearchresult")
-        return self._send("esearch", params, expect, read, deadline_ms=deadline_ms, short=short if partial else None)
+        return self._ask("esearch", params, expect, read, deadline_ms=deadline_ms, short=short if partial else None)
 
     def esummary(
         self,
@@ -194,7 +193,7 @@ class EUtils:
                 raise _incomplete("esummary", f"{len(told)} summaries where {len(due)} were due")
             return value
 
-        return self._send("esummary", params, expect, read_all, short=short)
+        return self._ask("esummary", params, expect, read_all, short=short)
 
     def efetch(
         self,
@@ -235,7 +234,7 @@ class EUtils:
             "idtype": idtype,
         }
         expect = _records(db, rettype, retmode, _distinct(ids))
-        return self._send("efetch", params, expect, read or expect.read, post=post, fresh=fresh)
+        return self._ask("efetch", params, expect, read or expect.read, post=post, fresh=fresh)
 
     def elink(
         self,
@@ -280,7 +279,7 @@ class EUtils:
             "idtype": idtype,
         }
         makes_history = cmd == "neighbor_history"
-        return self._send(
+        return self._ask(
             "elink",
             params,
             _document(retmode, "eLinkResult", "linksets"),
@@ -293,14 +292,14 @@ class EUtils:
     def epost(self, *, db: str, ids: Sequence[str], webenv: str | None = None) -> Reply[EPostReply]:
         """Put ids on NCBI's history server."""
         params = {"db": _database(db), "id": _ids(ids), "WebEnv": webenv}
-        return self._send(
+        return self._ask(
             "epost", params, Expect("xml", frozenset({"ePostResult"})), parse_epost, post=True, cacheable=False
         )
 
     def espell(self, *, term: str, db: str = "pubmed") -> Reply[ESpellReply]:
         """Return NCBI's spelling of a query."""
         params = {"db": _database(db), "term": _words("term", term)}
-        return self._send("espell", params, Expect("xml", frozenset({"eSpellResult"})), parse_espell)
+        return self._ask("espell", params, Expect("xml", frozenset({"eSpellResult"})), parse_espell)
 
     def egquery(
         self,
@@ -315,7 +314,7 @@ class EUtils:
             deadline_ms: limit of this call in place of the setting.
         """
         params = {"term": _words("term", term)}
-        return self._send("egquery", params, Expect("xml", frozenset({"Result"})), read, deadline_ms=deadline_ms)
+        return self._ask("egquery", params, Expect("xml", frozenset({"Result"})), read, deadline_ms=deadline_ms)
 
     def ecitmatch(
         self,
@@ -330,9 +329,9 @@ class EUtils:
             bdata: lines separated by carriage returns.
         """
         params = {"db": _database(db), "retmode": "xml", "bdata": _words("bdata", bdata)}
-        return self._send("ecitmatch", params, Expect("text"), read, extension="cgi", ecitmatch=True)
+        return self._ask("ecitmatch", params, Expect("text"), read, extension="cgi", ecitmatch=True)
 
-    def _send(
+    def _ask(
         self,
         endpoint: str,
         params: Mapping[str, Any],
@@ -355,7 +354,7 @@ class EUtils:
                 cached, where no attempt brings a whole one.
         """
         asked = {name: value for name, value in params.items() if value is not None and value != ""}
-        url = f"{self._settings.eutils_url}/{endpoint}.{extension}"
+        url = f"{self._base}/{endpoint}.{extension}"
         encoded = _encoded_by_bio(url, asked, join_ids=join_ids, ecitmatch=ecitmatch)
         # Bio leaves a bar as it is; on the way it has three characters.
         length = (

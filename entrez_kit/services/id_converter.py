@@ -18,7 +18,7 @@ ID_TYPES: Final = ("pmid", "pmcid", "doi", "mid")
 class IdConverter(ServiceClient):
     """Ask the ID Converter for the other ids of articles."""
 
-    SERVICE = "idconv"
+    _SERVICE = "idconv"
 
     def convert(
         self,

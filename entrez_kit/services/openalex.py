@@ -17,7 +17,7 @@ WORK: Final = JsonShape("OpenAlex's record", {**texts("id doi"), "is_retracted":
 class OpenAlex(ServiceClient):
     """Ask OpenAlex about single works."""
 
-    SERVICE = "openalex"
+    _SERVICE = "openalex"
 
     def is_retracted(self, doi: str) -> Reply[bool]:
         """Return whether a work counts as retracted.

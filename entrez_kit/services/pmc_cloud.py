@@ -52,7 +52,7 @@ class PmcOpenData(ServiceClient):
     wait for a slot would pass the deadline.
     """
 
-    SERVICE = "pmc_oa"
+    _SERVICE = "pmc_oa"
 
     def article_xml(self, pmcid: str, version: str | None = None) -> Reply:
         """Return an article as JATS XML.

@@ -58,7 +58,7 @@ OPEN_ACCESS: Final = JsonShape(
 class Unpaywall(ServiceClient):
     """Ask Unpaywall. It wants an e-mail address with every request, from UNPAYWALL_EMAIL and nowhere else."""
 
-    SERVICE = "unpaywall"
+    _SERVICE = "unpaywall"
 
     def location(self, doi: str) -> "Reply[OpenAccess]":
         """Return what Unpaywall knows of an article.

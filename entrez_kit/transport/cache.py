@@ -90,8 +90,6 @@ def clear(settings: Settings) -> int:
         StoreError: the file cannot be changed.
     """
     path = cache_file(settings)
-    if not path.exists():
-        return 0
     try:
         return _delete(path, "1")
     except sqlite3.OperationalError as exc:
@@ -112,8 +110,6 @@ def prune(settings: Settings) -> int:
         StoreError: the file cannot be changed.
     """
     path = cache_file(settings)
-    if not path.exists():
-        return 0
     try:
         return _delete(path, f"expires <= {int(time.time())}")
     except (sqlite3.Error, CacheUnusable) as exc:
@@ -121,6 +117,8 @@ def prune(settings: Settings) -> int:
 
 
 def _delete(path: Path, condition: str) -> int:
+    if not path.exists():
+        return 0
     with closing(_connect(path, PATIENT_BUSY_MS)) as connection:
         gone = connection.execute(f"DELETE FROM {TABLE} WHERE {condition}").rowcount
         connection.execute("VACUUM")
@@ -214,19 +212,6 @@ def _is_readable(path: Path) -> bool:
         return stat.S_ISREG(found.st_mode) and found.st_uid in (0, os.geteuid()) and os.access(path, os.R_OK)
     except (OSError, AttributeError):
         return False
-
-
-def move_aside(path: Path) -> Path:
-    """Rename a damaged file, so that nothing of it is lost and a new one can be made.
-
-    Raises:
-        OSError: it cannot be renamed.
-    """
-    aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}")
-    path.rename(aside)
-    for part in database_files(path):
-        part.unlink(missing_ok=True)
-    return aside
 
 
 # The stored replies, kept from ever blocking or failing a request
@@ -389,8 +374,11 @@ class ReplyStore:
         self._disconnect()
         if self._path is None:
             return
+        name = f"{self._path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
         try:
-            aside = move_aside(self._path)
+            aside = self._path.rename(self._path.with_name(name))
+            for part in database_files(self._path):
+                part.unlink(missing_ok=True)
         except OSError:
             self._fall_back(str(exc))
         else:

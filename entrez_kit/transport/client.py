@@ -129,7 +129,7 @@ class Transport:
                 self._log_filter.remove()
 
     def _answer(self, outgoing: Outgoing[T], key: str) -> Reply[T]:
-        """CheckedReply a call from the cache, or send it as often as it takes."""
+        """Answer a call from the cache, or send it as often as it takes."""
         settings, call = self._settings, outgoing.call
         store = None
         if call.ttl is not None and not settings.no_cache and settings.cache_ttl != 0:

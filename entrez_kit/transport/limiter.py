@@ -143,7 +143,10 @@ class RateLimiter:
 
     def problem(self) -> str | None:
         """Return why requests of other processes cannot be counted, or None when they are."""
-        return self._book.check()
+        self._book.alone_until_ms = 0
+        with self._book.opened() as page:
+            page.save(page.state)
+        return self._book.problem
 
     def _reserve(self, state: "_State", now_ms: int, *, deadline: float | None) -> tuple["_State", int]:
         """Take the next free slot; return when it is."""
@@ -214,8 +217,8 @@ class _Book:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._seen = _State()
-        self._file_problem = None if path else "no state file is set"
-        self._alone_until_ms = 0
+        self.problem = None if path else "no state file is set"
+        self.alone_until_ms = 0
         self.last_slot_ms = 0
         self.renew()
         _ALL_BOOKS.add(self)
@@ -252,19 +255,12 @@ class _Book:
                 if self._queue:
                     self._queue[0].set()
 
-    def check(self) -> str | None:
-        """Try the file now and return what is wrong with it, if anything is."""
-        self._alone_until_ms = 0
-        with self.opened() as page:
-            page.save(page.state)
-        return self._file_problem
-
     @contextmanager
     def opened(self) -> Iterator["_Page"]:
         """Lend the state while nobody else can have it."""
         with self._update_lock, ExitStack() as stack:
             descriptor = None
-            if self._path is not None and _now_ms() >= self._alone_until_ms:
+            if self._path is not None and _now_ms() >= self.alone_until_ms:
                 try:
                     descriptor = stack.enter_context(_locked(self._path))
                     self._read(descriptor)
@@ -275,8 +271,8 @@ class _Book:
 
     def go_alone(self, problem: Exception) -> None:
         """Limit this process alone for a while, since the file cannot be used."""
-        self._file_problem = f"{self._path}: {getattr(problem, 'strerror', None) or problem}"
-        self._alone_until_ms = _now_ms() + RETRY_FILE_MS
+        self.problem = f"{self._path}: {getattr(problem, 'strerror', None) or problem}"
+        self.alone_until_ms = _now_ms() + RETRY_FILE_MS
 
     def see(self, state: _State) -> None:
         """Remember a state."""
@@ -286,12 +282,12 @@ class _Book:
         now_ms = _now_ms()
         text = os.read(descriptor, MAX_STATE_BYTES)
         saved = _parse(text)
-        if saved and saved[0] <= now_ms + CLOCK_TOLERANCE_MS and not self._file_problem:
+        if saved and saved[0] <= now_ms + CLOCK_TOLERANCE_MS and not self.problem:
             state = saved[1]
         else:
             state = self._repaired(text, saved, now_ms)
             _write(descriptor, state.as_line(now_ms))  # now, since a caller may be refused and leave all as it is
-        self._seen, self._file_problem = state, None
+        self._seen, self.problem = state, None
 
     def _repaired(self, text: bytes, saved: tuple[int, _State] | None, now_ms: int) -> _State:
         """Return what to go on with where the saved state is missing, means nothing, or misses something."""

@@ -154,10 +154,14 @@ def pause_ms(settings: Settings, service: str) -> int | None:
 
 def credentials_for(settings: Settings, service: str, url: str) -> tuple[tuple[str, str], ...]:
     """Return what the service at this address may be told about who asks: nothing at a foreign address."""
-    policy = POLICIES[service]
-    if not _may_be_told(policy, url):
+    policy, parts = POLICIES[service], urlsplit(url)
+    is_theirs = parts.scheme == "https" and policy.domain is not None and is_within(parts.hostname, policy.domain)
+    if not is_theirs and not is_loopback(parts.hostname):
         return ()
-    return tuple((name, value) for name, setting in policy.credentials if (value := _plain(getattr(settings, setting))))
+    told = ((name, getattr(settings, setting)) for name, setting in policy.credentials)
+    return tuple(
+        (name, value.get_secret_value() if isinstance(value, SecretStr) else value) for name, value in told if value
+    )
 
 
 def credentials_length(settings: Settings, service: str, url: str) -> int:
@@ -227,14 +231,3 @@ def is_loopback(host: str | None) -> bool:
 def is_within(host: str | None, domain: str) -> bool:
     """Tell whether a host is the domain or lies below it."""
     return host is not None and (host == domain or host.endswith(f".{domain}"))
-
-
-def _may_be_told(policy: Policy, url: str) -> bool:
-    parts = urlsplit(url)
-    if is_loopback(parts.hostname):
-        return True
-    return parts.scheme == "https" and policy.domain is not None and is_within(parts.hostname, policy.domain)
-
-
-def _plain(value: SecretStr | str | None) -> str | None:
-    return value.get_secret_value() if isinstance(value, SecretStr) else value

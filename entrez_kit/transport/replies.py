@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final, Generic
 from xml.parsers import expat
 
@@ -63,7 +64,7 @@ _MUST_HOLD: Final[Mapping[str, tuple[bytes, str]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Incoming:
     """A reply as it arrived: status, headers, decompressed body.
 
@@ -74,6 +75,12 @@ class Incoming:
     headers: Mapping[str, str]
     body: bytes = field(repr=False)
     moved_to: str | None = None
+
+    @cached_property
+    def json(self) -> Any:
+        """What its JSON holds; None where it is none, or breaks off."""
+        with suppress(ValueError, RecursionError):
+            return json.loads(self.body.removeprefix(_BOM).lstrip(_BLANK))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +115,7 @@ def check(call: Call[T], incoming: Incoming, redactor: Redactor, told: frozenset
     if call.expect.may_be_empty and not incoming.body.strip(_BLANK):
         # A service in trouble is empty as well: asked once more before it is believed. A status says it for good.
         raise Retryable(refusals.no_such_record(call, incoming.status), at_most=1)
-    problem = _problem(call, incoming.body)
+    problem = _problem(call, incoming)
     if problem:
         error = refusals.invalid_response(call, redactor.quoted(problem), incoming.status)
         # As text NCBI may have nothing to say about ids that do not exist; then it says nothing every time.
@@ -185,7 +192,7 @@ def _words_of_refusal(call: Call, incoming: Incoming) -> list[str]:
     """Return the error texts inside a reply: none when it looks like an answer."""
     body = incoming.body.removeprefix(_BOM).lstrip(_BLANK)
     if body[:1] in (b"{", b"["):
-        return list(_json_errors(call, body, incoming.status))
+        return list(_json_errors(call, incoming))
     if body[:1] == b"<":
         return [] if _HTML.match(body) else _xml_errors(body, incoming.status)
     if incoming.status >= 400 and 0 < len(body) <= TEXT_HEAD_BYTES:
@@ -194,13 +201,10 @@ def _words_of_refusal(call: Call, incoming: Incoming) -> list[str]:
     return [found[1].decode("utf-8", "replace")] if found else []
 
 
-def _json_errors(call: Call, body: bytes, status: int) -> Iterator[str]:
-    if call.expect.format == "text" and len(body) > MAX_ERROR_TEXT_BYTES:
+def _json_errors(call: Call, incoming: Incoming) -> Iterator[str]:
+    if call.expect.format == "text" and len(incoming.body) > MAX_ERROR_TEXT_BYTES:
         return  # data that happens to be JSON
-    try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):
-        return
+    document = incoming.json
     if not isinstance(document, dict):
         return
     for holder in (document, *(value for value in document.values() if isinstance(value, dict))):
@@ -213,7 +217,7 @@ def _json_errors(call: Call, body: bytes, status: int) -> Iterator[str]:
     for linkset in linksets if isinstance(linksets, list) else ():
         if isinstance(linkset, dict):
             yield from _texts(linkset.get("ERROR"))
-    if document.get("status") == "error" or status >= 400:
+    if document.get("status") == "error" or incoming.status >= 400:
         yield from _texts(document.get("message"))
         yield from _texts(document.get("detail"))
 
@@ -284,9 +288,9 @@ def _page_title(body: bytes) -> str:
 # Whether it has the shape of an answer ------------------------------------------------------------------------------
 
 
-def _problem(call: Call, body: bytes) -> str | None:
+def _problem(call: Call, incoming: Incoming) -> str | None:
     """Say what is wrong with a body that came with status 200 and holds no error text; None when nothing is."""
-    expect = call.expect
+    expect, body = call.expect, incoming.body
     text = body.removeprefix(_BOM).lstrip(_BLANK)
     if not text:
         return "an empty body"
@@ -300,7 +304,7 @@ def _problem(call: Call, body: bytes) -> str | None:
             return "XML that does not begin with its declaration"
         return _xml_problem(text, expect.roots)
     if expect.format == "json":
-        return _json_problem(text, expect.roots)
+        return _json_problem(text, incoming.json, expect.roots)
     if expect.format == "text":
         if text.startswith(b"<?xml"):
             return _xml_problem(text, frozenset())
@@ -456,10 +460,8 @@ def root_name(body: bytes, at: int = 0, *, html: bool = False) -> str | None:
     return name.lower() if name and html else name
 
 
-def _json_problem(body: bytes, keys: frozenset[str]) -> str | None:
-    try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):
+def _json_problem(body: bytes, document: Any, keys: frozenset[str]) -> str | None:
+    if document is None:
         return "JSON that breaks off or is broken" if body[:1] in (b"{", b"[") else "no JSON"
     if not isinstance(document, dict):
         return "JSON that is no object"
