@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
 from typing import Final
 
 MAX_NAME: Final = 500
@@ -99,26 +98,23 @@ def dotted(short: str, title: str | None) -> str:
     """
     if "." in short or len(short) > MAX_NAME or len(title or "") > MAX_NAME:
         return short
-    words: Sequence[str] = re.findall(r"[\w'’&]+", title or "")
+    words = [_bare(word) for word in re.findall(r"[\w'’&]+", title or "")]
     place = 0
     marked: list[str] = []
     for part in short.split():
-        word = next((n for n in range(place, len(words)) if _abbreviates(part, words[n])), None)
-        if word is None:
-            marked.append(part)
-            continue
-        place = word + 1
-        whole = _bare(part) == _bare(words[word])
-        contraction = not _bare(words[word]).startswith(_bare(part))
-        marked.append(part if whole or contraction else f"{part}.")
+        letters = _bare(part)
+        found = next((n for n in range(place, len(words)) if letters and abbreviates(letters, words[n])), None)
+        if found is not None:
+            place = found + 1
+            part = f"{part}." if letters != words[found] and words[found].startswith(letters) else part
+        marked.append(part)
     return " ".join(marked).replace("U. S. A.", "USA")
 
 
-def _abbreviates(part: str, word: str) -> bool:
+def abbreviates(part: str, word: str) -> bool:
     """Tell whether the letters of an abbreviation stand in a word in that order, the first one first."""
-    rest = iter(_bare(word))
-    letters = _bare(part)
-    return bool(letters) and _bare(word)[:1] == letters[0] and all(letter in rest for letter in letters)
+    rest = iter(word)
+    return part[:1] == word[:1] and all(letter in rest for letter in part)
 
 
 def _bare(word: str) -> str:

@@ -15,7 +15,6 @@ def format_citation(items: Item | Sequence[Item], style: str, markup: Markup = "
         markup: plain text, Markdown or HTML with italics and bold.
 
     Raises:
-        InvalidInput: there is no such style.
         NotConfigured: the citation processor or the styles are not installed.
     """
     several = [items] if isinstance(items, dict) else list(items)

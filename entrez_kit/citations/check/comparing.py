@@ -12,7 +12,7 @@ from typing import Final, Literal
 from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.files.references import RefAuthor, Reference
 from entrez_kit.citations.names import Name, csl_text_of, family_of
-from entrez_kit.citations.titles import journal_title
+from entrez_kit.citations.titles import abbreviates, journal_title
 from entrez_kit.model import Result
 from entrez_kit.pubmed.likeness import bare_place, begins, folded, same_pages, same_volume, titles_alike, years_of
 from entrez_kit.pubmed.models import Article
@@ -189,14 +189,7 @@ def _journal_words(name: str) -> list[str]:
 
 def _abbreviated(one: Sequence[str], other: Sequence[str]) -> bool:
     """Tell whether each word of one name abbreviates the word of the other at its place, or the other way round."""
-    return len(one) == len(other) and all(_stands_for(*sorted(pair, key=len)) for pair in zip(one, other, strict=True))
-
-
-def _stands_for(short: str, word: str) -> bool:
-    if short == word:
-        return True
-    rest = iter(word)
-    return short[0] == word[0] and len(short) < len(word) and all(letter in rest for letter in short)
+    return len(one) == len(other) and all(abbreviates(*sorted(pair, key=len)) for pair in zip(one, other, strict=True))
 
 
 def _pages_of(article: Article, item: Item) -> list[str]:

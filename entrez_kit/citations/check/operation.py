@@ -6,7 +6,7 @@ How the work stands is asked of every source there is (``sources.py``).
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -297,6 +297,11 @@ class _Candidates:
         """What a reference that is written out may say."""
         return guessed(self.reference.text or "")
 
+    @property
+    def title(self) -> str:
+        """The title, or what may be it."""
+        return self.reference.title or next(iter(self.guess.titles), "")
+
     @cached_property
     def title_term(self) -> str | None:
         """A search for the title; None where there is none to make out."""
@@ -438,6 +443,14 @@ Wanted = dict[str, list[_Candidates]]
 """What is looked up, and for whom."""
 
 
+def _wanted(pairs: Iterable[tuple[str | None, _Candidates]]) -> Wanted:
+    wanted: Wanted = {}
+    for key, one in pairs:
+        if key:
+            wanted.setdefault(key, []).append(one)
+    return wanted
+
+
 def _records(services: Services, wanted: Wanted) -> Iterator[tuple[_Candidates, Fetched, Article | None]]:
     """Fetch records by identifier; yield them with each of those they are wanted for."""
     for item in Retrieval.of_ids(services, list(wanted)) if wanted else ():
@@ -448,10 +461,7 @@ def _records(services: Services, wanted: Wanted) -> Iterator[tuple[_Candidates, 
 
 def _at_crossref(services: Services, found: Sequence[_Candidates]) -> None:
     """Ask Crossref for the DOIs that PubMed does not have: of books, preprints, conference papers, other fields."""
-    wanted: Wanted = {}
-    for one in found:
-        if one.reference.doi and one.reference.doi in one.absent and not one.settled:
-            wanted.setdefault(one.reference.doi, []).append(one)
+    wanted = _wanted((one.reference.doi, one) for one in found if one.reference.doi in one.absent and not one.settled)
     records, errors = crossref_records(services, wanted)
     for doi, record in records.items():
         for one in wanted[doi]:
@@ -465,11 +475,7 @@ def _by_identifier(services: Services, found: Sequence[_Candidates]) -> None:
     """Look identifiers up, the cheapest kind first; what its PMID settles needs no search for its DOI."""
     kinds: tuple[IdKind, ...] = ("pmid", "pmcid", "doi")
     for kind in kinds:
-        wanted: Wanted = {}
-        for one in found:
-            value = getattr(one.reference, kind)
-            if value and not one.settled:
-                wanted.setdefault(value, []).append(one)
+        wanted = _wanted((getattr(one.reference, kind), one) for one in found if not one.settled)
         for one, item, article in _records(services, wanted):
             if article is not None:
                 one.add(article, "identifier")
@@ -509,10 +515,7 @@ def _by_citation(services: Services, found: Sequence[_Candidates]) -> None:
 
 
 def _by_title(services: Services, found: Sequence[_Candidates]) -> None:
-    wanted: Wanted = {}
-    for one in found:
-        if one.title_term is not None:
-            wanted.setdefault(one.title_term, []).append(one)
+    wanted = _wanted((one.title_term, one) for one in found)
     pmids, failed = _searched(services, wanted)
     for term, error in failed.items():
         for one in wanted[term]:
@@ -560,21 +563,22 @@ def _searched(
 
 def _add_nearest(services: Services, found: Sequence[_Candidates]) -> None:
     """Look for the work that is most like each reference without a record, by parts of its title."""
-    wanted: Wanted = {}
-    for one in found:
-        if one.matches or one.failure or one.others:
-            continue
-        words = folded_words(_title_of(one))
-        middle = len(words) // 2
-        if middle >= LEAST_WORDS:
-            parts = (words[:middle], words[middle:], sorted(words, key=len)[-LEAST_WORDS:])
-            wanted.setdefault(" OR ".join(f"({' '.join(part)}[Title])" for part in parts), []).append(one)
+    open_ones = (one for one in found if not (one.matches or one.failure or one.others))
+    wanted = _wanted((_parts_term(folded_words(one.title)), one) for one in open_ones)
     for one, _, article in _records(services, _searched(services, wanted, all_of_them=False)[0]):
         if article is not None:
-            title = folded(_title_of(one))
+            title = folded(one.title)
             likeness = SequenceMatcher(None, title, folded(article.title), autojunk=False).ratio()
             if likeness >= LEAST_LIKENESS and (one.nearest is None or likeness > one.nearest[0]):
                 one.nearest = (likeness, article)
+
+
+def _parts_term(words: Sequence[str]) -> str | None:
+    middle = len(words) // 2
+    if middle < LEAST_WORDS:
+        return None
+    parts = (words[:middle], words[middle:], sorted(words, key=len)[-LEAST_WORDS:])
+    return " OR ".join(f"({' '.join(part)}[Title])" for part in parts)
 
 
 def _term(title: str, author: str | None) -> str | None:
@@ -704,10 +708,6 @@ def _ranked(one: _Candidates) -> list[_Match]:
 
 def _has_authors(match: _Match, one: _Candidates) -> bool:
     return bool(one.reference.authors) and all(difference.field != "authors" for difference in match.differences)
-
-
-def _title_of(one: _Candidates) -> str:
-    return one.reference.title or next(iter(one.guess.titles), "")
 
 
 def _without_record(one: _Candidates) -> dict[str, Any]:

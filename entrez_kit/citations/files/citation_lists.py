@@ -62,31 +62,31 @@ def _from_csv(text: str) -> list[dict[str, str]]:
     header = text.lstrip().partition("\n")[0]
     rows = csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=header.count))
     csv.field_size_limit(MAX_FIELD)
+    citations = []
     try:
-        return _from_rows(rows)
+        names = {_column(name) for name in rows.fieldnames or []}
+        if not names & {column for columns in COLUMNS.values() for column in columns}:
+            raise InvalidInput(
+                f"The CSV file has no column of a reference; its header is {', '.join(sorted(names)) or 'empty'}.",
+                recovery_hint="Name the columns journal, year, volume, first_page, author, title or key in the first "
+                "line.",
+                details={"reason": "bad_csv"},
+            )
+        for row in rows:
+            values = {_column(name): value for name, value in row.items() if name}
+            if any((value or "").strip() for value in values.values()):
+                citations.append(_citation(values))
     except csv.Error as exc:
         raise InvalidInput(
             f"The CSV file cannot be read: {exc}.",
             recovery_hint="Look for a missing quote, or give the references as BibTeX.",
             details={"reason": "bad_csv"},
         ) from None
-
-
-def _from_rows(rows: "csv.DictReader[str]") -> list[dict[str, str]]:
-    names = {(name or "").strip().lower().replace(" ", "_") for name in rows.fieldnames or []}
-    known = {column for columns in COLUMNS.values() for column in columns}
-    if not names & known:
-        raise InvalidInput(
-            f"The CSV file has no column of a reference; its header is {', '.join(sorted(names)) or 'empty'}.",
-            recovery_hint="Name the columns journal, year, volume, first_page, author, title or key in the first line.",
-            details={"reason": "bad_csv"},
-        )
-    citations = []
-    for row in rows:
-        values = {(name or "").strip().lower().replace(" ", "_"): value for name, value in row.items() if name}
-        if any((value or "").strip() for value in values.values()):
-            citations.append(_citation(values))
     return citations
+
+
+def _column(name: str | None) -> str:
+    return (name or "").strip().lower().replace(" ", "_")
 
 
 def _citation(values: dict[str, Any]) -> dict[str, str]:

@@ -154,20 +154,13 @@ class BibtexFile(ReferenceFile):
                 if field == "date":
                     text = re.sub(r"[0-9]{4}", text, entry.values[field], count=1)
                 yield begin, end, _enclosed(self._text[begin:end], text)
-        if correction.note:
-            yield from self._noted(entry, escaped(correction.note), added)
+        note, old = escaped(correction.note), entry.values.get("note", "").strip()
+        if note and "note" not in entry.spans:
+            added.append(("note", f"{{{note}}}"))
+        elif note and note.rstrip(".") not in old:
+            yield *entry.spans["note"], f"{{{old.rstrip('.')}. {note}}}" if old else f"{{{note}}}"
         if added:
             yield self._insertion(entry, added)
-
-    def _noted(self, entry: _BibEntry, note: str, added: list[tuple[str, str]]) -> Iterator[tuple[int, int, str]]:
-        if "note" not in entry.spans:
-            added.append(("note", f"{{{note}}}"))
-            return
-        begin, end = entry.spans["note"]
-        old = entry.values["note"].strip()
-        if note.rstrip(".") in old:
-            return
-        yield begin, end, f"{{{old.rstrip('.')}. {note}}}" if old else f"{{{note}}}"
 
     def _insertion(self, entry: _BibEntry, added: list[tuple[str, str]]) -> tuple[int, int, str]:
         """Put new fields behind the last one, indented like it."""

@@ -110,7 +110,8 @@ def _place(item: Item, kind: str) -> Fields:
     number = item.get("issue") if kind != "techreport" else item.get("number")
     yield "number", _braced(number)
     if kind != "techreport":
-        yield "pages", _braced(pages(item))
+        # A double hyphen becomes a dash.
+        yield "pages", _braced(re.sub(r"(?<=\w)-(?=\w)", "--", item.get("page", "")) or item.get("number"))
     yield "chapter", _braced(item.get("chapter-number"))
     yield "series", _braced(item.get("collection-title"))
     yield "edition", _braced(item.get("edition"))
@@ -119,13 +120,6 @@ def _place(item: Item, kind: str) -> Fields:
     yield "address", _braced(item.get("publisher-place"))
     yield "issn", _braced(item.get("ISSN"))
     yield "isbn", _braced(item.get("ISBN"))
-
-
-def pages(item: Item) -> str:
-    """Return pages with the double hyphen that becomes a dash, or the article number."""
-    if item.get("page"):
-        return re.sub(r"(?<=\w)-(?=\w)", "--", str(item["page"]))
-    return str(item.get("number") or "")
 
 
 def _date(item: Item) -> Fields:

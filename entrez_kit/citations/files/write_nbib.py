@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from entrez_kit.citations.csl import notes, one_line
 from entrez_kit.citations.names import spaced_initials
-from entrez_kit.pubmed.models import Article, ArticleDate, Author, JournalInfo, MeshTerm, PublicationDate
+from entrez_kit.pubmed.models import Article, ArticleDate, Author, JournalInfo, PublicationDate
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
 
 WIDTH: Final = 87
@@ -141,7 +141,11 @@ def _tails(article: Article) -> Fields:
     yield "JT", journal.title
     yield "JID", journal.nlm_id
     for term in article.mesh_terms:
-        yield "MH", _heading(term)
+        names = [
+            (term.descriptor_name, term.is_major_topic),
+            *((one.name, one.is_major_topic) for one in term.qualifiers),
+        ]
+        yield "MH", "/".join(f"*{name}" if is_major else name for name, is_major in names)
     for correction in article.corrections:
         if correction.kind in _CORRECTIONS:
             pmid = f" PMID: {correction.pmid}" if correction.pmid else ""
@@ -160,15 +164,6 @@ def _tails(article: Article) -> Fields:
     if not article.pmid:
         yield "AID", f"{getattr(article, 'epmc_id', article.url)} [epmc]"
     yield "SO", _source(article, journal)
-
-
-def _heading(term: MeshTerm) -> str:
-    def marked(name: str, major: bool) -> str:
-        return f"*{name}" if major else name
-
-    parts = [marked(term.descriptor_name, term.is_major_topic)]
-    parts += [marked(qualifier.name, qualifier.is_major_topic) for qualifier in term.qualifiers]
-    return "/".join(parts)
 
 
 def _source(article: Article, journal: JournalInfo) -> str | None:

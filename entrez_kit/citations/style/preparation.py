@@ -54,7 +54,6 @@ class Wants:
         titles: which capitals titles have.
         books: which capitals titles of books have, where they are others; as Chicago's they are headlines.
         nlm_names: suffixes without full stops, and initials as NLM takes them (J-P is JP).
-        ordinal_suffixes: 3rd in place of III.
         initials: given names are shortened, the parts of Xiao-ming each (X.-M.).
         bare_suffixes: no comma before a suffix, no full stop in it.
         groups_apart: a group among persons is set off with a semicolon.
@@ -71,7 +70,6 @@ class Wants:
         numbers_as_pages: article numbers stand where pages stand.
         article_word: the word "article" stands before an article number.
         reports_as_books: a report is cited as a book, with its publisher.
-        preprint_journals: a preprint is cited as an article of its server.
         places: the publisher's place is named.
         bare_places: without what NLM adds in brackets: "Eastmere (UK)".
         publishers: words in names of publishers and what is written for them.
@@ -80,13 +78,14 @@ class Wants:
         genre: the word "preprint" comes from the data; otherwise the style has it.
         most_others: so many authors are named of a list that PubMed cut off, where the style names the last one of a
             longer list, which is not known here.
-        nlm_pages: ranges shortened as NLM does, and what belongs to the article besides ("discussion 210-1").
+        nlm: as Citing Medicine has it: suffixes in ordinals (3rd in place of III), ranges shortened and with what
+            belongs to the article besides ("discussion 210-1"), seasons of two years, preprints as articles of their
+            server.
     """
 
     titles: Titles = "as_is"
     books: Titles | None = None
     nlm_names: bool = False
-    ordinal_suffixes: bool = False
     initials: bool = False
     bare_suffixes: bool = False
     groups_apart: bool = False
@@ -102,14 +101,13 @@ class Wants:
     numbers_as_pages: bool = False
     article_word: bool = False
     reports_as_books: bool = False
-    preprint_journals: bool = False
     places: bool = True
     bare_places: bool = False
     publishers: tuple[tuple[str, str], ...] = ()
     report_number: str = "No."
     series: bool = True
     genre: bool = True
-    nlm_pages: bool = False
+    nlm: bool = False
     most_others: int | None = None
 
 
@@ -246,7 +244,7 @@ def _name(name: Name, wants: Wants, *, several: bool) -> Name:
             ready["given"] = _HYPHENATED.sub(lambda match: match[0].upper(), given)
     if "suffix" in ready and (wants.nlm_names or wants.bare_suffixes):
         suffix = ready.pop("suffix").rstrip(".")
-        suffix = _SUFFIXES.get(suffix, suffix) if wants.ordinal_suffixes else suffix
+        suffix = _SUFFIXES.get(suffix, suffix) if wants.nlm else suffix
         # what CSL calls a dropping particle stands where these styles have a suffix
         ready["dropping-particle" if wants.bare_suffixes else "suffix"] = suffix
     return ready
@@ -266,7 +264,7 @@ def _publisher(item: Item, wants: Wants) -> None:
     if wants.reports_as_books:
         item["type"] = "book"
     elif "number" in item:
-        if not wants.nlm_pages:
+        if not wants.nlm:
             item["genre"] = "Report"
         item["number"] = f"{wants.report_number} {item['number']}"
 
@@ -294,7 +292,7 @@ def _date(item: Item, wants: Wants) -> None:
     A season of two years (Winter 1990-1991) is more than most styles can say.
     """
     date = item.get("issued")
-    if date and "season" in date and (len(date["date-parts"]) == 1 or wants.nlm_pages):
+    if date and "season" in date and (len(date["date-parts"]) == 1 or wants.nlm):
         *earlier, last = date["date-parts"]
         item["issued"] = {"date-parts": [*earlier, [*last, 20 + int(date["season"])]]}
 
@@ -333,7 +331,7 @@ def _divided(text: str) -> tuple[str, str, str]:
 
 
 def _pages(item: Item, wants: Wants) -> None:
-    if item["type"] == "article" and not wants.preprint_journals:
+    if item["type"] == "article" and not wants.nlm:
         item.pop("number", None)  # the server's own number, which stands in the DOI
         item.pop("page", None)
     if "number" in item and item["type"].startswith("article"):
@@ -344,7 +342,7 @@ def _pages(item: Item, wants: Wants) -> None:
     if "page" not in item:
         return
     pages = str(item["page"])
-    if wants.nlm_pages:
+    if wants.nlm:
         item["page"] = _RANGE.sub(_shortened, pages)
     else:
         # of what follows a semicolon other pages belong to the article, and the discussion of it does not
@@ -364,7 +362,7 @@ def _shortened(match: re.Match[str]) -> str:
 
 def _preprint(item: Item, wants: Wants) -> None:
     """Cite a preprint by its server: as publisher, or where NLM's rules want it, as a journal."""
-    if wants.preprint_journals:
+    if wants.nlm:
         name = str(item.get("container-title-short") or item.get("publisher") or "")
         item["type"] = "article-journal"
         item["container-title"] = item["container-title-short"] = f"{name} [Preprint]"
