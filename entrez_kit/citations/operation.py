@@ -74,11 +74,6 @@ class Cited:
     article: Article | None = None
     citation: FormattedCitation | None = None
 
-    @property
-    def outcome(self) -> InputOutcome:
-        """What became of the input, in a word."""
-        return self.fetched.outcome
-
 
 class Citations(Outcomes[Cited]):
     """Cites what is fetched, as it arrives; ``standings`` has the PMIDs of what was retracted and the like.
@@ -174,7 +169,7 @@ def result_of(request: CitationsRequest, citations: Citations) -> CitationsResul
         total_submitted=len(cited),
         total_formatted=citations.retrieval.found,
         not_found_pmids=list(dict.fromkeys(missing)),
-        outcomes=[item.outcome for item in cited] if citations.retrieval.missing else [],
+        outcomes=[item.fetched.outcome for item in cited] if citations.retrieval.missing else [],
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from entrez_kit.citations.files.references import Reference, unreadable
 from entrez_kit.claims.models import Claim
 from entrez_kit.identifiers import read_identifier
+from entrez_kit.manuscripts.document import numbers_called
 from entrez_kit.manuscripts.markdown import KEY, footnotes, own_list, paragraphs
 from entrez_kit.model import Warn
 from entrez_kit.sentences import sentence_breaks
@@ -56,7 +57,6 @@ _JOINED: Final = re.compile(
     r"(?>(?:[\s,;:]|\b(?:and|but|or|yet|so|while|whereas|although|though|which)\b)+)", re.IGNORECASE
 )
 """What joins a clause to the one before it."""
-MOST_CALLED: Final = 100
 _LABEL: Final = re.compile(r"\b(?:PMIDs?|PMCIDs?|DOIs?)\b\s*+:?\s++", re.IGNORECASE)
 _SPACE: Final = re.compile(r"\s*+")
 _EMPTIED: Final = re.compile(r"[(\[](?>(?:[\s,;.]|\b(?:see|e\.g|i\.e|cf|and|also|in|ref|refs)\b)*)[)\]]", re.IGNORECASE)
@@ -282,7 +282,7 @@ def _cited(sentence: str, keys: Mapping[str, str | None]) -> tuple[list[str], st
         return "" if take(match[0].strip("<>.,;")) else match[0]
 
     def of_numbers(match: re.Match[str]) -> str:
-        marks = [match[1]] if match[1].startswith("^") else _numbers(match[1])
+        marks = [match[1]] if match[1].startswith("^") else map(str, numbers_called(match[1]))
         for mark in marks:
             if cited := keys.get(mark):
                 ids[cited] = None
@@ -297,10 +297,3 @@ def _cited(sentence: str, keys: Mapping[str, str | None]) -> tuple[list[str], st
     bare = KEY.sub(of_keys, bare)
     words = " ".join(_EMPTIED.sub("", bare).split())
     return list(ids), re.sub(" (?=[.,;:!?])", "", words), unknown
-
-
-def _numbers(text: str) -> Iterator[str]:
-    """Yield the numbers of a call: 1, 3-5."""
-    for part in re.split(r"[,;]", text):
-        first, _, last = (word.strip() for word in re.sub("[–—]", "-", part).partition("-"))
-        yield from map(str, range(int(first), min(int(last or first), int(first) + MOST_CALLED) + 1))

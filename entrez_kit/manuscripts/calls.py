@@ -8,21 +8,17 @@ from typing import Final
 from entrez_kit.citations.check.guessing import guessed
 from entrez_kit.citations.check.operation import InTextFinding
 from entrez_kit.citations.files.references import Reference
-from entrez_kit.manuscripts.document import Line, Manuscript
+from entrez_kit.manuscripts.document import DASH, Line, Manuscript, numbers_called
 from entrez_kit.pubmed.likeness import folded
 
-MAX_RANGE: Final = 100
-"""A longer range of numbers calls no references."""
 AROUND: Final = 40
 MIN_CALLS: Final = 2
 FIRST_YEAR: Final = 1800
 LAST_YEAR: Final = 2100
-_DASH: Final = r"[-‐-―−]"
-_BRACKETED: Final = re.compile(rf"\[(\s*+[0-9]{{1,4}}(?>(?:\s*+(?:[,;]|{_DASH})\s*+[0-9]{{1,4}})*)\s*+)\]")
-_IN_PARENTHESES: Final = re.compile(rf"\((\s*+[0-9]{{1,3}}(?>(?:\s*+(?:[,;]|{_DASH})\s*+[0-9]{{1,3}})*)\s*+)\)")
+_BRACKETED: Final = re.compile(rf"\[(\s*+[0-9]{{1,4}}(?>(?:\s*+(?:[,;]|{DASH})\s*+[0-9]{{1,4}})*)\s*+)\]")
+_IN_PARENTHESES: Final = re.compile(rf"\((\s*+[0-9]{{1,3}}(?>(?:\s*+(?:[,;]|{DASH})\s*+[0-9]{{1,3}})*)\s*+)\)")
 _RAISED: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _SUPERSCRIPT: Final = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?:[,⁻–-][⁰¹²³⁴⁵⁶⁷⁸⁹]+)*")
-_NUMBERS: Final = re.compile(rf"([0-9]{{1,4}})(?:\s*+{_DASH}\s*+([0-9]{{1,4}}))?")
 _PARTICLE: Final = r"(?:van|von|de|del|della|di|da|du|la|le|den|der|ter|ten|el|al|bin|dos|st\.)[ '’-]"
 _FAMILY: Final = rf"(?:{_PARTICLE}){{0,3}}[^\W\d_a-z](?:\w{{1,60}}+(?:['’-]\w{{2,60}}+){{0,4}}|['’]\w{{2,60}}+)"
 """Bounded, so that letters in a row are no name that begins anew with each of them."""
@@ -111,13 +107,8 @@ def _raised(line: Line) -> Iterator[_Call]:
 
 
 def _each(numbers: str, said: str, line: Line, place: int) -> Iterator[_Call]:
-    for match in _NUMBERS.finditer(numbers):
-        first = int(match[1])
-        last = int(match[2]) if match[2] else first
-        if first == 0 or not first <= last <= first + MAX_RANGE:
-            continue
-        for number in range(first, last + 1):
-            yield _Call(said, line.number, _around(line.text, place), number=number)
+    for number in numbers_called(numbers):
+        yield _Call(said, line.number, _around(line.text, place), number=number)
 
 
 def _by_number(references: Sequence[Reference], calls: Sequence[_Call]) -> Iterator[InTextFinding]:

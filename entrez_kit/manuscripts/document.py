@@ -1,6 +1,7 @@
 """What a manuscript holds for checking."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -10,6 +11,10 @@ from entrez_kit.errors import InvalidInput
 from entrez_kit.model import Warn
 
 MAX_FILES: Final = 20
+MAX_RANGE: Final = 100
+"""A longer range of numbers calls no references."""
+DASH: Final = r"[-‐-―−]"
+_NUMBERS: Final = re.compile(rf"([0-9]{{1,4}})(?:\s*+{DASH}\s*+([0-9]{{1,4}}))?")
 Beside = Callable[[str], bytes | None]
 """Reads a file that a manuscript names (its .bib, its .bbl), from the folder it stands in; None where there is none."""
 
@@ -20,6 +25,14 @@ class Line:
 
     number: int
     text: str
+
+
+def numbers_called(text: str) -> Iterator[int]:
+    """Yield the numbers of a call: of "1, 3-5" these are 1, 3, 4 and 5."""
+    for match in _NUMBERS.finditer(text):
+        first, last = int(match[1]), int(match[2] or match[1])
+        if 0 < first <= last <= first + MAX_RANGE:
+            yield from range(first, last + 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,6 @@ _CONTENTS: Final = re.compile(
 )
 """A file that stands in the text itself."""
 _ITEM: Final = re.compile(r"\\bibitem\s*+(?:\[(?>(?:[^\[\]{}]|\{(?>(?:[^{}]|\{[^{}]*+\})*)\})*)\])?\s*+\{([^{}]++)\}")
-_END: Final = re.compile(r"\\end\{thebibliography\}")
 _BLOCK: Final = re.compile(
     r"\\(?:newblock|hskip\s[^\n]{0,60}?\\relax|bibinfo\{[a-z]++\}|natexlab|BibitemOpen|BibitemShut)\b"
 )
@@ -35,7 +34,6 @@ MAX_PARTS: Final = 200
 _ENTRY: Final = re.compile(r"\\entry\{([^{}]++)\}\{[^{}]++\}")
 _FIELD: Final = re.compile(r"\\field\{([a-z]++)\}\{((?>(?:[^{}]|\{(?>(?:[^{}]|\{[^{}]*+\})*)\})*))\}")
 _VERB: Final = re.compile(r"\\verb\{([a-z]++)\}\s*+\\verb ([^\n]++)\s*+\\endverb")
-_NAMES: Final = re.compile(r"\\name\{author\}")
 _NEXT: Final = re.compile(r"\\(?:field|list|strng|name|verb|true|warn)\{")
 _FAMILY: Final = re.compile(r"\b(family|given|prefix)=\{((?>(?:[^{}]|\{[^{}]*+\})*))\}")
 _PERSON: Final = re.compile(r"\{\{(?:[^{}]*+hash=|un=|uniquename=)")
@@ -131,14 +129,11 @@ def _calls(text: str, part: str) -> Iterator[KeyCall]:
 def _items(text: str) -> Iterator[Reference]:
     """Yield the entries of a list as BibTeX writes it, or a person."""
     marks = list(_ITEM.finditer(text))
-    for number, mark in enumerate(marks):
-        end = marks[number + 1].start() if number + 1 < len(marks) else len(text)
-        body = text[mark.end() : end]
-        if stop := _END.search(body):
-            body = body[: stop.start()]
+    for number, (mark, after) in enumerate(zip_longest(marks, marks[1:]), start=1):
+        body = text[mark.end() : after.start() if after else len(text)].partition("\\end{thebibliography}")[0]
         line = text.count("\n", 0, mark.start()) + 1
         written = untexed(_BLOCK.sub(" ", re.sub(r"\\(?:url|href|path|doi)\b", " ", body)))
-        yield as_reference(written, line, number=str(number + 1)).model_copy(update={"key": mark[1].strip()})
+        yield as_reference(written, line, number=str(number)).model_copy(update={"key": mark[1].strip()})
 
 
 def _entries(text: str) -> Iterator[Reference]:
@@ -148,7 +143,8 @@ def _entries(text: str) -> Iterator[Reference]:
         body = text[entry.end() : after.start() if after else len(text)].partition("\\endentry")[0]
         fields = {name: untexed(value) for name, value in _FIELD.findall(body)}
         verbatim = dict(_VERB.findall(body))
-        authors = [dict(_FAMILY.findall(person)) for person in _PERSON.split(_names(body))[1:]]
+        named = _NEXT.split(body.partition("\\name{author}")[2], maxsplit=1)[0]
+        authors = [dict(_FAMILY.findall(person)) for person in _PERSON.split(named)[1:]]
         family = [" ".join(part for part in (one.get("prefix"), one.get("family")) if part) for one in authors]
         yield Reference(
             key=entry[1],
@@ -168,12 +164,3 @@ def _entries(text: str) -> Iterator[Reference]:
             doi=identifier_of("doi", verbatim.get("doi")),
             pmid=identifier_of("pmid", verbatim.get("eprint")) if fields.get("eprinttype") == "pubmed" else None,
         )
-
-
-def _names(entry: str) -> str:
-    """Return the authors of an entry, as far as the next of its fields."""
-    begin = _NAMES.search(entry)
-    if begin is None:
-        return ""
-    end = _NEXT.search(entry, begin.end())
-    return entry[begin.end() : end.start() if end else len(entry)]

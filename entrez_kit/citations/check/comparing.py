@@ -104,7 +104,8 @@ def same_work(reference: Reference, article: Article) -> bool:
         if _is_title(reference.title, article):
             return True
         part = not reference.year and any(begins(folded(reference.title), folded(title)) for title in titles)
-        told = reference.year in years_of(article) or _names(reference, article)
+        ids = ((getattr(reference, name) or "", getattr(article, name) or "") for name in IDENTIFIERS)
+        told = reference.year in years_of(article) or any(mine and mine.lower() == other.lower() for mine, other in ids)
         return title_agrees(reference, article) and (part or told)
     first = bool(reference.authors and names) and _same_person(reference.authors[0], names[0])
     agreeing = [
@@ -124,12 +125,6 @@ def title_agrees(reference: Reference, article: Article) -> bool:
     return bool(given) and (
         _is_title(given, article) or any(titles_alike(folded(given), folded(title)) for title in titles_of(article))
     )
-
-
-def _names(reference: Reference, article: Article) -> bool:
-    """Tell whether a reference has an identifier of the record."""
-    pairs = ((getattr(reference, name) or "", getattr(article, name) or "") for name in IDENTIFIERS)
-    return any(mine and mine.lower() == theirs.lower() for mine, theirs in pairs)
 
 
 def _other_authors(mine: Sequence[RefAuthor], names: Sequence[Name]) -> bool:

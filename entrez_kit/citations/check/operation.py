@@ -31,7 +31,7 @@ from entrez_kit.citations.check.sources import (
     verdict_of,
 )
 from entrez_kit.citations.check.written import MAX_TEXT, Agreement, as_reference, compare_text, divided
-from entrez_kit.citations.csl import Item, csl_item
+from entrez_kit.citations.csl import csl_item
 from entrez_kit.citations.files.references import FieldUpdate, Reference
 from entrez_kit.citations.names import csl_text_of
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
@@ -412,7 +412,6 @@ def check_references(services: Services, request: CheckRequest) -> Checks:
 
 
 def _cited_twice(checked: Sequence[CheckedReference]) -> list[Warn]:
-    """Return a warning for every work that is cited under several keys."""
     works: dict[str, list[str]] = {}
     for outcome in checked:
         if outcome.pmid and outcome.same_work is not False:
@@ -689,7 +688,6 @@ def _judge(outcome: CheckedReference, said: list[SourceStanding]) -> None:
 
 
 def _newer(notice: StandingNotice) -> str:
-    """Return what names the newer version of a work."""
     ids = [f"PMID {notice.pmid}" if notice.pmid else "", f"doi:{notice.doi}" if notice.doi else ""]
     return ", ".join(part for part in (place_of(notice), *ids) if part)
 
@@ -711,7 +709,6 @@ def _has_authors(match: _Match, one: _Candidates) -> bool:
 
 
 def _without_record(one: _Candidates) -> dict[str, Any]:
-    """Return what is said of a reference that no record was found for."""
     reference, text = one.reference, one.reference.text
     shown = (text or "")[:MAX_SHOWN]
     said: dict[str, Any] = {"status": "not_found"}
@@ -755,25 +752,12 @@ def _correction(reference: Reference, outcome: CheckedReference, article: Articl
     if article is None or outcome.status in UNCERTAIN:
         return None
     item = csl_item(article)
-    fields: dict[str, Any] = {one.field: _value(one, item, article) for one in outcome.differences}
+    values = {"authors": item.get("author", []), "pages": item.get("page") or item.get("number")}
+    fields: dict[str, Any] = {one.field: values.get(one.field, one.record) for one in outcome.differences}
     if outcome.detail and reference.pmid and reference.pmid != article.pmid:
         fields["pmid"] = article.pmid
     note = outcome.notice if outcome.retraction_status in ("retracted", "expression_of_concern") else None
     return FieldUpdate(fields, note, short=item.get("container-title-short")) if fields or note else None
-
-
-def _value(difference: FieldDifference, item: Item, article: Article) -> Any:
-    match difference.field:
-        case "authors":
-            return item.get("author", [])
-        case "title":
-            return item.get("title", "")
-        case "pages":
-            return item.get("page") or item.get("number")
-        case "doi" | "pmid" | "pmcid":
-            return getattr(article, difference.field)
-        case _:
-            return difference.record
 
 
 def _changes(references: Sequence[Reference], corrections: Mapping[int, FieldUpdate]) -> list[Change]:
