@@ -17,7 +17,7 @@ from typing import Final
 from entrez_kit import tracing
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.models import SyncHereRequest, SyncPlan, SyncRequest, SyncResult
-from entrez_kit.corpus.store import reading
+from entrez_kit.corpus.store import checkpoints, reading
 from entrez_kit.corpus.store.checkpoints import Ending, Job
 from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.times import day_of, stamp
@@ -274,7 +274,7 @@ class Sync(Accounted[Upserted, SyncResult]):
 
     def _work(self, whole: ESearchReply) -> Iterator[Upserted]:
         search = self.search
-        self.known_lacking = set(self.store.unavailable(search.query_key))
+        self.known_lacking = set(self.store.read(checkpoints.unavailable, search.query_key, self.store.clock()))
         self.had_members = self.store.read(reading.has_members, search.query_key)
         self.followed_to = search.window.first if search.window else FIRST
         self.total = whole.count

@@ -10,9 +10,17 @@ from xml.sax.saxutils import escape
 
 from indexed import held
 
+from entrez_kit.corpus.store import writing
 from entrez_kit.corpus.store.store import Store
+from entrez_kit.corpus.times import stamp
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
+
+
+def mark_deleted(store: Store, pmids: Sequence[int]) -> list[int]:
+    """Mark records as withdrawn from PubMed; return those that were not marked before."""
+    with store.writing() as connection:
+        return writing.tombstone(connection, pmids, stamp(store.clock()))
 
 
 @dataclass(frozen=True)

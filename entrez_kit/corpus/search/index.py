@@ -16,7 +16,7 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, groupby
+from itertools import accumulate, chain, groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
@@ -131,10 +131,7 @@ def add_members(connection: sqlite3.Connection, query_key: str, pmids: Sequence[
             ).fetchone()
             if known is not None:
                 among |= bits(known[0], len(among))
-            connection.execute(
-                "INSERT OR REPLACE INTO lexical_members VALUES (?, ?, ?)",
-                (query_key, block, np.packbits(among).tobytes()),
-            )
+            _put_members(connection, query_key, block, among)
 
 
 def members_among(connection: sqlite3.Connection, query_key: str, pmids: "NDArray[np.uint32]") -> "NDArray[np.bool_]":
@@ -248,13 +245,15 @@ def _write(connection: sqlite3.Connection, block: "Block") -> None:
         f"SELECT query_key, pmid FROM membership WHERE pmid {LISTED}", (json.dumps(block.pmids.tolist()),)
     ):
         members[query_key].append(pmid)
-    connection.executemany(
-        "INSERT INTO lexical_members VALUES (?, ?, ?)",
-        [
-            (query_key, place, np.packbits(np.isin(block.pmids, np.array(pmids, dtype=np.uint32))).tobytes())
-            for query_key, pmids in members.items()
-        ],
-    )
+    for query_key, pmids in members.items():
+        _put_members(connection, query_key, place, np.isin(block.pmids, np.array(pmids, dtype=np.uint32)))
+
+
+def _put_members(connection: sqlite3.Connection, query_key: str, block: int, among: "NDArray[np.bool_]") -> None:
+    import numpy as np
+
+    packed = np.packbits(among).tobytes()
+    connection.execute("INSERT OR REPLACE INTO lexical_members VALUES (?, ?, ?)", (query_key, block, packed))
 
 
 def marks_of(connection: sqlite3.Connection, block: int, records: Iterable[int]) -> "list[Marks]":
@@ -308,13 +307,9 @@ def _merge_blocks(connection: sqlite3.Connection) -> None:
             sizes[records.bit_length() // 2].append((block, records))
         for alike in sizes.values():
             if not chosen and len(alike) >= MERGED:
-                total = 0
-                for block, records in alike:
-                    total += records
-                    if total > MOST_RECORDS:
-                        break
-                    chosen.append(block)
-                chosen = chosen if len(chosen) > 1 else []
+                totals = accumulate(records for _, records in alike)
+                fitting = [block for (block, _), total in zip(alike, totals, strict=True) if total <= MOST_RECORDS]
+                chosen = fitting if len(fitting) > 1 else []
         if not chosen:
             return
         _merge(connection, chosen)
@@ -372,9 +367,7 @@ def _merge(connection: sqlite3.Connection, blocks: Sequence[int]) -> None:
         for start, part in found:
             among[start : start + len(part)] = part
         if among.any():
-            connection.execute(
-                "INSERT INTO lexical_members VALUES (?, ?, ?)", (query_key, place, np.packbits(among).tobytes())
-            )
+            _put_members(connection, query_key, place, among)
 
 
 def _move_marks(connection: sqlite3.Connection, block: int, place: int, offset: int, kept: "NDArray[np.bool_]") -> None:

@@ -151,20 +151,13 @@ def _candidates(services: Services, request: RagSearchRequest, wanted: int) -> t
 
 def _passages(connection: sqlite3.Connection, query: str, candidates: Sequence[Candidate]) -> dict[int, str]:
     """Return the uuid of the best passage of each record."""
-    from entrez_kit.corpus.search.passages import best_chunk
+    from entrez_kit.corpus.search.words import best_chunk
 
     found = {candidate.pmid: candidate.uuid for candidate in candidates if candidate.uuid is not None}
-    chunks: dict[int, list[tuple[str, str]]] = {}
-    for candidate in candidates:
-        if candidate.pmid not in found:
-            rows = connection.execute(
-                "SELECT uuid, text FROM chunks WHERE pmid = ? ORDER BY id", (candidate.pmid,)
-            ).fetchall()
-            if rows:
-                chunks[candidate.pmid] = [(row["uuid"], row["text"]) for row in rows]
-    for pmid, passages in chunks.items():
-        place = best_chunk(query, [text for _, text in passages])
-        found[pmid] = passages[place][0]
+    for pmid in [candidate.pmid for candidate in candidates if candidate.uuid is None]:
+        rows = connection.execute("SELECT uuid, text FROM chunks WHERE pmid = ? ORDER BY id", (pmid,)).fetchall()
+        if rows:
+            found[pmid] = rows[best_chunk(query, [row["text"] for row in rows])]["uuid"]
     return found
 
 

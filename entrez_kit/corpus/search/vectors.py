@@ -23,7 +23,6 @@ from entrez_kit.corpus.search.quantized import Floats, rounding
 from entrez_kit.corpus.search.ranking import Candidate, together
 from entrez_kit.errors import LocalEmbeddingsError, StoreError
 from entrez_kit.services import Services
-from entrez_kit.settings import Settings
 from entrez_kit.wording import Wording, run
 
 if TYPE_CHECKING:
@@ -60,7 +59,15 @@ def with_meaning(
         return [*by_words], 0  # an empty corpus
     vector = next(embedder.matrices([query]))[0]  # outside the transaction: a provider may take its time
     if len(vector) != dim:
-        raise _two_models(services.settings, dim, len(vector)) or dimension_changed(embedder.name, dim, len(vector))
+        settings = services.settings
+        if settings.embeddings_query_model is None:
+            raise dimension_changed(embedder.name, dim, len(vector))
+        raise LocalEmbeddingsError(
+            f"{settings.embeddings_query_model} makes vectors of {len(vector)} dimensions, {settings.embeddings_model} "
+            f"has made some of {dim}: they are no two encoders of one model.",
+            recovery_hint="Correct ENTREZ_KIT_EMBEDDINGS_QUERY_MODEL, or unset it.",
+            details={"reason": "encoders_differ", "dim": len(vector), "stored_dim": dim},
+        )
     with services.corpus.reading() as connection:
         lacking = missing(connection, embedder.name)
         also = [candidate.pmid for candidate in by_words]
@@ -101,18 +108,6 @@ def dimension_changed(model: str, before: int, now: int) -> LocalEmbeddingsError
             run("corpus reindex --anew", "Ask whoever runs the server to make all vectors anew"), "."
         ),
         details={"reason": "dimension_changed", "model": model, "dim": now, "stored_dim": before},
-    )
-
-
-def _two_models(settings: Settings, dim: int, of_queries: int) -> LocalEmbeddingsError | None:
-    """Return the error for two encoders that do not belong together, where there are two."""
-    if settings.embeddings_query_model is None:
-        return None
-    return LocalEmbeddingsError(
-        f"{settings.embeddings_query_model} makes vectors of {of_queries} dimensions, {settings.embeddings_model} has "
-        f"made some of {dim}: they are no two encoders of one model.",
-        recovery_hint="Correct ENTREZ_KIT_EMBEDDINGS_QUERY_MODEL, or unset it.",
-        details={"reason": "encoders_differ", "dim": of_queries, "stored_dim": dim},
     )
 
 

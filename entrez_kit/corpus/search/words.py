@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import repeat
 from typing import Final, NamedTuple
 
@@ -25,6 +26,9 @@ MOST: Final = 0.6
 """To leave out the records that are no members costs more than to score them, where more than this are members."""
 TINY: Final = 1e-9
 """What sums of floating-point numbers may be off."""
+_NOT_TEXT: Final = ("[Title] ", "[Section] ")
+"""How the lines of a passage begin that are not the abstract's."""
+_OF_PASSAGES: Final = Profile(k1=1.2, b=0.4)
 _NONE: Final = Postings(*(np.empty(0, dtype=np.uint16) for _ in range(3)))
 
 
@@ -387,3 +391,41 @@ def _feed_back(searched: Index, leading: Sequence[_Leader], groups: Sequence[Gro
     extra = np.array(worths) * extra / (extra + norms[:, None])
     for leader, more in zip(leading, extra.sum(axis=1).tolist(), strict=True):
         leader.score += more
+
+
+# Passages of a record -------------------------------------------------------------------------------------------------
+
+
+def best_chunk(query: str, chunks: Sequence[str]) -> int:
+    """Return the place of the passage that answers a query best; the first of equals, and where none does.
+
+    Words that fewer of the passages have count for more. Titles and labels do not count.
+    """
+    if len(chunks) < 2:
+        return 0
+    texts = (" ".join(line for line in chunk.split("\n") if not line.startswith(_NOT_TEXT)) for chunk in chunks)
+    passages = [stems_of(words_of(plain(text))) for text in texts]
+    counted = [Counter(stems) for stems in passages]
+    statistics = Statistics(len(passages), max(1.0, sum(map(len, passages)) / len(passages)))
+    norms = [_OF_PASSAGES.norm(len(stems), statistics) for stems in passages]
+    total = [0.0] * len(passages)
+    for group in _asked_for(query):
+        found = [
+            sum(counts[phrase[0]] if len(phrase) == 1 else _occurrences(phrase, stems) for phrase in group.stems)
+            for stems, counts in zip(passages, counted, strict=True)
+        ]
+        worth = group.weight * statistics.idf(sum(map(bool, found)))
+        for place, frequency in enumerate(found):
+            total[place] += worth * frequency / (frequency + norms[place])
+    return max(range(len(total)), key=lambda place: (total[place], -place))
+
+
+def _occurrences(phrase: Phrase, stems: Sequence[str]) -> int:
+    return sum(
+        found == phrase[0] and tuple(stems[place : place + len(phrase)]) == phrase for place, found in enumerate(stems)
+    )
+
+
+@lru_cache(maxsize=64)
+def _asked_for(query: str) -> list[Group]:
+    return parse(query, lambda phrase: True)

@@ -155,11 +155,6 @@ class Store(CorpusFile):
             if progress is not None:
                 progress(done, max(done, total))
 
-    def mark_deleted(self, pmids: Sequence[int]) -> list[int]:
-        """Mark records that PubMed has withdrawn; return those that were not marked before. Their text is kept."""
-        with self.writing() as connection:
-            return writing.tombstone(connection, pmids, stamp(self.clock()))
-
     # checkpoints
 
     def get_checkpoint(self, query_key: str) -> Checkpoint | None:
@@ -317,10 +312,6 @@ class Store(CorpusFile):
         job.count_as(after)
         self.index_words(lexical.AT_ONCE)
         return done
-
-    def unavailable(self, query_key: str) -> list[int]:
-        """Return the records of a key that NCBI listed in earlier syncs and did not have."""
-        return self.read(checkpoints.unavailable, query_key, self.clock())
 
     def finish_job(self, job: Job, ending: Ending) -> None:
         """Write down how a sync ended; a complete one has seen everything modified before it began."""

@@ -11,6 +11,7 @@ from corpus_world import TERM, KitFor, World, counts
 from entrez_kit import tracing
 from entrez_kit.corpus import sync
 from entrez_kit.corpus.models import SyncRequest
+from entrez_kit.corpus.store import checkpoints
 from entrez_kit.corpus.sync import sync_plan
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, StoreError, UpstreamError
 from entrez_kit.pubmed import date_slices as slices
@@ -491,7 +492,7 @@ def test_records_listed_but_not_delivered_are_told_and_asked_for_until_they_come
 
         world.clock.move(hours=1)
         assert counts(state.sync()) == (1, 0, 6)
-        assert state.store.unavailable("fish") == []
+        assert state.store.read(checkpoints.unavailable, "fish", state.store.clock()) == []
         assert state.store.stats("fish").documents == 30
 
 

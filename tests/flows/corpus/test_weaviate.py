@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("weaviate", reason="the extra entrez-kit[weaviate] is not installed")
 
-from corpus_bench import Paper, rows
+from corpus_bench import Paper, mark_deleted, rows
 from weaviate_bench import FiveWords, embed, services_for, settings_for, six_words
 from weaviate_double import WeaviateDouble
 
@@ -350,7 +350,7 @@ def test_what_changes_in_the_corpus_reaches_the_index(services: Services) -> Non
     assert _held(services) == _kept(services)
 
     services.corpus.upsert_pubmed_docs([PAPERS[0].but(abstract="Salmon jump.", revised="2025-01-01").article()])
-    services.corpus.mark_deleted([1002])
+    mark_deleted(services.corpus, [1002])
     embed(services.corpus)
     second = drain(services)
 
@@ -470,7 +470,7 @@ def test_only_records_of_the_corpus_in_question_are_found(
 def test_an_index_that_lags_behind_shows_nothing_the_corpus_does_not_have(services: Services) -> None:
     _fill(services)
     drain(services)
-    services.corpus.mark_deleted([1001])
+    mark_deleted(services.corpus, [1001])
     with WeaviateIndex(services.settings, six_words()) as index:
         index.upsert_chunks([_chunk(4711, ABOUT_FISH)])
 

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("weaviate", reason="the extra entrez-kit[weaviate] is not installed")
 
 import grpc
-from corpus_bench import Paper, rows
+from corpus_bench import Paper, mark_deleted, rows
 from weaviate_bench import embed, services_for, settings_for, six_words
 from weaviate_double import WeaviateDouble
 
@@ -295,7 +295,7 @@ def test_passages_that_are_refused_wait_and_the_others_are_delivered(
 
 def test_deletions_that_are_refused_wait_too(services: Services, double: WeaviateDouble) -> None:
     drain(services)
-    services.corpus.mark_deleted([1001, 1002])
+    mark_deleted(services.corpus, [1001, 1002])
     double.fail_objects = lambda uuid: "busy" if uuid == _uuid(1001) else None
 
     done = drain(services)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from corpus_bench import Clock, Paper
+from corpus_bench import Clock, Paper, mark_deleted
 from pydantic import ValidationError
 
 from entrez_kit import EntrezKit
@@ -88,7 +88,7 @@ def test_a_record_the_corpus_lacks_is_not_found(kit: EntrezKit) -> None:
 
 def test_a_withdrawn_record_is_not_found_and_the_error_says_why(kit: EntrezKit) -> None:
     kit.services.corpus.upsert_pubmed_docs([EXAMPLE.article()])
-    kit.services.corpus.mark_deleted([384001])
+    mark_deleted(kit.services.corpus, [384001])
 
     with pytest.raises(EntityNotFound, match="withdrawn") as caught:
         rag_get(kit.services, RagGetRequest(doc_id="pmid:384001"))

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from corpus_bench import Paper, contents, rows, series
+from corpus_bench import Paper, contents, mark_deleted, rows, series
 from places import DATA
 
 from entrez_kit.corpus.search import vector_index, vectors, words
@@ -249,7 +249,7 @@ def test_a_corpus_that_said_the_present_version_twice_says_the_same_in_less(stor
     assert rows(store, kept) == [(16, 3, 3)]
     assert rows(store, "PRAGMA integrity_check") == [("ok",)]
     assert rows(store, "PRAGMA foreign_key_check") == []
-    store.mark_deleted([1004])
+    mark_deleted(store, [1004])
     assert rows(store, kept) == [(17, 4, 4)]
     last = (1004, 1, "added", "Invented title 3"), (1004, 2, "deleted", "Invented title 3")
     assert rows(store, "SELECT pmid, version, change, title FROM versions WHERE pmid = 1004 ORDER BY 2") == [*last]

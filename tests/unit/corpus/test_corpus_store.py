@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from corpus_bench import Clock, Paper, contents, rows, series
+from corpus_bench import Clock, Paper, contents, mark_deleted, rows, series
 
 from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.documents import Doc, content_hash
@@ -188,8 +188,8 @@ def test_the_highest_date_of_entry_is_told(store: Store) -> None:
 def test_a_withdrawn_record_keeps_its_text_and_leaves_every_index(store: Store) -> None:
     store.upsert_pubmed_docs([PAPER.article()], "k")
 
-    assert store.mark_deleted([1001, 4711]) == [1001]
-    assert store.mark_deleted([1001]) == []
+    assert mark_deleted(store, [1001, 4711]) == [1001]
+    assert mark_deleted(store, [1001]) == []
 
     found = store.get_pubmed_doc(1001)
     assert found is not None
@@ -202,7 +202,7 @@ def test_a_withdrawn_record_keeps_its_text_and_leaves_every_index(store: Store) 
 
 def test_a_withdrawn_record_that_is_back_is_added_again(store: Store) -> None:
     store.upsert_pubmed_docs([PAPER.article()])
-    store.mark_deleted([1001])
+    mark_deleted(store, [1001])
 
     assert store.upsert_pubmed_docs([PAPER.article()]).updated == [1001]
     assert rows(store, "SELECT version, change FROM versions") == [(1, "added"), (2, "deleted"), (3, "added")]
@@ -262,7 +262,7 @@ def test_what_is_made_of_records_is_made_anew_without_a_version(store: Store, mo
     from entrez_kit.corpus.quality import Lasting
 
     store.upsert_pubmed_docs([paper.article() for paper in series(3)], "k")
-    store.mark_deleted([1003])
+    mark_deleted(store, [1003])
     store.index_words()
     before = contents(store)
     with store.writing() as connection:
@@ -299,7 +299,7 @@ def test_the_full_text_index_follows_the_records(store: Store, indexed: bool) ->
     assert (found("zebrafish"), found("osteoporosis"), found("mice")) == ([1001], [1001], [5])
     store.upsert_pubmed_docs([PAPER.but(abstract="About sharks.").article()])
     assert (found("zebrafish"), found("osteoporosis"), found("sharks")) == ([], [], [1001])
-    store.mark_deleted([1001])
+    mark_deleted(store, [1001])
     assert (found("sharks"), found("mice")) == ([], [5])
     store.reindex()
     assert (found("sharks"), found("mice")) == ([], [5])
@@ -458,7 +458,7 @@ def test_differences_are_listed_by_what_happened_to_a_record(store: Store, clock
         "k",
     )
     store.upsert_pubmed_docs([old[1].but(title="Revised twice", journal="Elsewhere").article()], "k")
-    store.mark_deleted([old[3].pmid])
+    mark_deleted(store, [old[3].pmid])
 
     found = store.diff("k", "2026-01-10")
 
@@ -505,7 +505,7 @@ def test_what_was_withdrawn_before_a_query_found_it_is_no_news(store: Store, clo
     store.upsert_pubmed_docs([PAPER.article()], "k")
     store.set_checkpoint("k", "2024-01-01")
     clock.move(days=1)
-    store.mark_deleted([1001])
+    mark_deleted(store, [1001])
     clock.move(days=1)
 
     assert store.diff("k", "2026-01-07").deleted == []
@@ -516,7 +516,7 @@ def test_what_was_withdrawn_before_a_query_found_it_is_no_news(store: Store, clo
 def test_numbers_are_told_for_all_and_for_one_query(store: Store) -> None:
     store.upsert_pubmed_docs([paper.article() for paper in series(3)], "a")
     store.upsert_pubmed_docs([Paper(5, abstract="", published=(1999, "Jan", 1)).article()], "b")
-    store.mark_deleted([1001])
+    mark_deleted(store, [1001])
     for key in "ab":
         store.set_checkpoint(key, "2024-01-01")
 
@@ -558,7 +558,7 @@ def test_what_a_version_said_is_kept_when_the_next_one_comes(store: Store, clock
     for title in ("First", "Second", "Third"):
         store.upsert_pubmed_docs([PAPER.but(title=title, abstract=f"{title} abstract.").article()])
         clock.move(days=1)
-    store.mark_deleted([PAPER.pmid])
+    mark_deleted(store, [PAPER.pmid])
 
     assert rows(store, "SELECT version, change, title, abstract, pdat FROM versions ORDER BY version") == [
         (1, "added", "First", "First abstract.", "2024-02-03"),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus_bench import Clock, Paper, rows
+from corpus_bench import Clock, Paper, mark_deleted, rows
 from tiny_model import tiny_model
 
 from entrez_kit import EntrezKit
@@ -125,7 +125,7 @@ def test_a_model_that_changes_its_dimension_under_its_name_is_refused(store: Sto
 
 def test_a_deleted_record_takes_its_vectors_along(store: Store) -> None:
     vectors.embed_missing(store, Embedder(Letters()))
-    store.mark_deleted([1])
+    mark_deleted(store, [1])
 
     assert made(store)[0][-1] == 3
 
@@ -170,7 +170,7 @@ def test_a_search_takes_in_what_is_queued_once_it_is_much(kit: EntrezKit, monkey
 
     reindex(kit.services)
     assert queued() == 0
-    kit.services.corpus.mark_deleted([4])
+    mark_deleted(kit.services.corpus, [4])
     kit.rag_search(query="zebrafish")
     assert queued() == 1
     monkeypatch.setattr(vector_index, "FEW", 1)

@@ -14,7 +14,6 @@ from indexed import delete, held, index, join, opened, put
 
 from entrez_kit.corpus.search import index as lexical
 from entrez_kit.corpus.search import words
-from entrez_kit.corpus.search.passages import best_chunk
 from entrez_kit.corpus.search.score import DEFAULT, Profile
 from entrez_kit.corpus.search.terms import IndexRow
 
@@ -472,12 +471,12 @@ PASSAGES = [
     ],
 )
 def test_the_passage_shown_is_the_one_that_answers(query: str, place: int) -> None:
-    assert best_chunk(query, PASSAGES) == place
+    assert words.best_chunk(query, PASSAGES) == place
 
 
 def test_of_no_passages_the_first_is_shown() -> None:
-    assert best_chunk("aspirin", []) == 0
-    assert best_chunk("aspirin", ["[Title] Aspirin"]) == 0
+    assert words.best_chunk("aspirin", []) == 0
+    assert words.best_chunk("aspirin", ["[Title] Aspirin"]) == 0
 
 
 @pytest.mark.parametrize(
