@@ -9,11 +9,11 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, Final
 
+from entrez_kit.errors import UpstreamError
 from entrez_kit.fulltext.html import count_words, silence, unreadable
 
 MAX_PAGES: Final = 1500
@@ -29,7 +29,7 @@ MAX_BLANK: Final = 0.8
 MAX_FAILED: Final = 0.2
 """Share of pages that cannot be read beyond which a file cannot; below, the text says which page is missing."""
 
-_LIMITS: Final = {
+_LIMITS: Final[dict[str, Any]] = {
     "maximum_declared_stream_length": 50_000_000,
     "array_based_stream_maximum_output_length": 20_000_000,
     "lzw_maximum_output_length": 20_000_000,
@@ -83,14 +83,15 @@ def pdf_to_text(content: bytes, *, seconds: float = SECONDS) -> Pdf:
 
     def watch(*_: object) -> None:
         if time.monotonic() > until:
-            raise _Problem(f"is a PDF that takes longer than {seconds:g} s to read")
+            raise unreadable(f"is a PDF that takes longer than {seconds:g} s to read")
 
     problem: str
     try:
-        with _limits(pypdf):
+        known = pypdf.Configuration.__dataclass_fields__  # not every version has all
+        with pypdf.apply_configuration(**{name: value for name, value in _LIMITS.items() if name in known}):
             return _read(pypdf, content, watch)
-    except _Problem as exc:
-        problem = str(exc)
+    except UpstreamError:
+        raise
     except MemoryError:
         problem = "is a PDF that takes more memory than there is"
     except RecursionError:
@@ -98,10 +99,6 @@ def pdf_to_text(content: bytes, *, seconds: float = SECONDS) -> Pdf:
     except Exception as exc:  # broken files make the library fail in any way there is
         problem = _explained(pypdf, exc)
     raise unreadable(problem)
-
-
-class _Problem(Exception):
-    """The text says what is wrong with the file."""
 
 
 def _explained(pypdf: Any, exc: Exception) -> str:
@@ -117,15 +114,15 @@ def _explained(pypdf: Any, exc: Exception) -> str:
 def _read(pypdf: Any, content: bytes, watch: Callable[..., None]) -> Pdf:
     start = content.find(b"%PDF-", 0, 1029)
     if start < 0:
-        raise _Problem("is no PDF")
+        raise unreadable("is no PDF")
     reader = pypdf.PdfReader(BytesIO(content[start:]), strict=False)
     if reader.is_encrypted and not reader.decrypt(""):
-        raise _Problem("is an encrypted PDF")
+        raise unreadable("is an encrypted PDF")
     total = reader.get_num_pages()
     if total < 1:
-        raise _Problem("is a PDF without pages")
+        raise unreadable("is a PDF without pages")
     if total > MAX_PAGES:
-        raise _Problem(f"is a PDF of {total:,} pages, more than {MAX_PAGES:,} are not read")
+        raise unreadable(f"is a PDF of {total:,} pages, more than {MAX_PAGES:,} are not read")
     pages: list[str] = []
     size = 0
     failed: list[int] = []
@@ -137,9 +134,9 @@ def _read(pypdf: Any, content: bytes, watch: Callable[..., None]) -> Pdf:
         pages.append(_clean(text or ""))
         size += len(pages[-1])
         if size > MAX_CHARACTERS:
-            raise _Problem(f"is a PDF with more than {MAX_CHARACTERS:,} characters")
+            raise unreadable(f"is a PDF with more than {MAX_CHARACTERS:,} characters")
     if len(failed) > MAX_FAILED * total:
-        raise _Problem(f"is a PDF of which {len(failed)} of {total} pages cannot be read")
+        raise unreadable(f"is a PDF of which {len(failed)} of {total} pages cannot be read")
     _check_has_text(pages)
     for number in failed:
         pages[number] = _NOT_READ.format(number + 1)
@@ -147,19 +144,12 @@ def _read(pypdf: Any, content: bytes, watch: Callable[..., None]) -> Pdf:
     return Pdf(_title(reader), text, total, count_words(text) - len(failed) * count_words(_NOT_READ.format(0)))
 
 
-def _limits(pypdf: Any) -> AbstractContextManager[Any]:
-    """Set the library's limits for this thread, those that its version has."""
-    known = {name: value for name, value in _LIMITS.items() if name in pypdf.Configuration.__dataclass_fields__}
-    limits: AbstractContextManager[Any] = pypdf.apply_configuration(**known)
-    return limits
-
-
 def _page_text(pypdf: Any, page: Any, watch: Callable[..., None]) -> str | None:
     """Return the text of a page, or None when it cannot be read: too much is drawn on it, or it is broken."""
     try:
         text: str = page.extract_text(visitor_operand_before=watch)
         return text
-    except (_Problem, MemoryError, RecursionError, pypdf.errors.DependencyError):
+    except (UpstreamError, MemoryError, RecursionError, pypdf.errors.DependencyError):
         raise
     except Exception:  # one broken page among many is told apart from a broken file
         return None
@@ -170,9 +160,9 @@ def _check_has_text(pages: Sequence[str]) -> None:
     counts = [count_words(page) for page in pages]
     total, blank = sum(counts), sum(count < MIN_PAGE_WORDS for count in counts)
     if total < MIN_WORDS:
-        raise _Problem(f"is a PDF without text ({total} words on {len(pages)} pages); most likely it was scanned")
+        raise unreadable(f"is a PDF without text ({total} words on {len(pages)} pages); most likely it was scanned")
     if len(pages) >= 5 and blank > MAX_BLANK * len(pages):
-        raise _Problem(f"is a PDF of which {blank} of {len(pages)} pages hold no text; most likely it was scanned")
+        raise unreadable(f"is a PDF of which {blank} of {len(pages)} pages hold no text; most likely it was scanned")
 
 
 def _clean(text: str) -> str:

@@ -15,6 +15,7 @@ from entrez_kit.fulltext.pdf import pdf_to_text
 from entrez_kit.fulltext.trail import Answer
 from entrez_kit.services import Services
 from entrez_kit.services.unpaywall import INVALID_DOI, NO_ADDRESS, NO_COPY, UNKNOWN_DOI, Location, OpenAccess
+from entrez_kit.settings import Settings
 from entrez_kit.transport.download.addresses import AddressGuard
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def fetch_open_access(services: Services, doi: str, guard: AddressGuard | None =
         return Answer("no-oa", NO_COPY)
     if not any(location.url_for_pdf or location.url or location.landing_page for location in known.locations):
         return Answer("no-oa", NO_ADDRESS)
-    return _CopySearch(services, guard or AddressGuard.of(services.settings)).run(known)
+    return _first_copy(services.settings, known, guard or AddressGuard.of(services.settings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,93 +59,78 @@ class _Candidate:
     guard: AddressGuard | None = None
 
 
-class _CopySearch:
-    """Try the copies of one article, one after the other."""
+def _first_copy(settings: Settings, known: OpenAccess, guard: AddressGuard) -> UnpaywallArticle | Answer:
+    """Try the copies of an article, one after the other, and return the first that can be read."""
+    from entrez_kit.transport.download.guard import download
 
-    def __init__(self, services: Services, guard: AddressGuard) -> None:
-        self._settings = services.settings
-        self._guard = guard
-        self._limit = services.settings.unpaywall_timeout_ms / 1000
-        self._until = time.monotonic() + TIER_SHARE * self._limit
-        self._failures: list[tuple[Outcome, str]] = []
-        self._named: list[_Candidate] = []
-
-    def run(self, known: OpenAccess) -> UnpaywallArticle | Answer:
-        """Return the first copy that can be read."""
-        attempts = 0
-        tried: set[str] = set()
-        listed = _candidates(known)
-        while attempts < MAX_ATTEMPTS and self._until > time.monotonic():
-            candidate = self._named.pop(0) if self._named else next(listed, None)
-            if candidate is None:
-                break
-            if candidate.url in tried:
-                continue
-            tried.add(candidate.url)
-            attempts += 1
-            copy = self._attempt(candidate, known)
-            if copy is not None:
-                return copy
-        details = dict.fromkeys(detail for _, detail in self._failures)
-        outcome: Outcome = "parse-failed" if "parse-failed" in dict(self._failures) else "fetch-failed"
-        return Answer(outcome, "; ".join(details) or "the time was up before any copy was fetched")
-
-    def _attempt(self, candidate: _Candidate, known: OpenAccess) -> UnpaywallArticle | None:
-        from entrez_kit.transport.download.guard import download
-
-        left = self._until - time.monotonic()
+    limit = settings.unpaywall_timeout_ms / 1000
+    until = time.monotonic() + TIER_SHARE * limit
+    failures: dict[str, Outcome] = {}
+    named: list[_Candidate] = []
+    tried: set[str] = set()
+    listed = _candidates(known)
+    while len(tried) < MAX_ATTEMPTS and (left := until - time.monotonic()) > 0:
+        candidate = named.pop(0) if named else next(listed, None)
+        if candidate is None:
+            break
+        if candidate.url in tried:
+            continue
+        tried.add(candidate.url)
         try:
             fetched = download(
                 candidate.url,
-                settings=self._settings,
-                deadline_s=max(0.1, min(DOWNLOAD_SHARE * self._limit, left)),
-                silence_s=self._limit,
-                guard=candidate.guard or self._guard,
+                settings=settings,
+                deadline_s=max(0.1, min(DOWNLOAD_SHARE * limit, left)),
+                silence_s=limit,
+                guard=candidate.guard or guard,
             )
         except EntrezKitError as exc:
-            self._failures.append(("fetch-failed", exc.message.rstrip(".")))
-            return None
+            failures.setdefault(exc.message.rstrip("."), "fetch-failed")
+            continue
         try:
-            return self._read(fetched, candidate, known)
+            return _read(fetched, candidate.location, known, settings, until)
         except EntrezKitError as exc:
-            what = exc.details.get("what") or exc.message
-            self._failures.append(("parse-failed", f"{fetched.url.partition('?')[0]} {what}"))
-            named = exc.details.get("pdf_url")
-            if isinstance(named, str):
+            failures[f"{fetched.url.partition('?')[0]} {exc.details.get('what') or exc.message}"] = "parse-failed"
+            pdf = exc.details.get("pdf_url")
+            if isinstance(pdf, str):
                 # What a page names is the page's word: a public one must not lead to a service on this machine.
-                guard = candidate.guard or self._guard.seen_from(fetched.url)
-                self._named.append(_Candidate(named, candidate.location, guard))
-            return None
+                inner = candidate.guard or guard.seen_from(fetched.url)
+                named.append(_Candidate(pdf, candidate.location, inner))
+    outcome: Outcome = "parse-failed" if "parse-failed" in failures.values() else "fetch-failed"
+    return Answer(outcome, "; ".join(failures) or "the time was up before any copy was fetched")
 
-    def _read(self, fetched: "Downloaded", candidate: _Candidate, known: OpenAccess) -> UnpaywallArticle:
-        """Read what was fetched, by what it is and not by what it was said to be."""
-        location, url = candidate.location, fetched.url
-        if self._settings.demo:  # the sandbox's port is another one in every run
-            url = re.sub(r"^(https?://[^/:]+):[0-9]+", r"\1", url)
-        copy = partial(
-            UnpaywallArticle,
-            doi=known.doi,
-            source_url=url,
-            license=location.license,
-            host_type=location.host_type,
-            version=location.version,
-        )
-        if fetched.kind == "pdf":
-            pdf = pdf_to_text(fetched.content, seconds=max(1.0, min(60.0, self._until - time.monotonic())))
-            return copy(
-                content_format="pdf-text",
-                content=pdf.text,
-                title=known.title or pdf.title,
-                word_count=pdf.word_count,
-                total_pages=pdf.total_pages,
-            )
-        page = _page(fetched)
+
+def _read(
+    fetched: "Downloaded", location: Location, known: OpenAccess, settings: Settings, until: float
+) -> UnpaywallArticle:
+    """Read what was fetched, by what it is and not by what it was said to be."""
+    url = fetched.url
+    if settings.demo:  # the sandbox's port is another one in every run
+        url = re.sub(r"^(https?://[^/:]+):[0-9]+", r"\1", url)
+    copy = partial(
+        UnpaywallArticle,
+        doi=known.doi,
+        source_url=url,
+        license=location.license,
+        host_type=location.host_type,
+        version=location.version,
+    )
+    if fetched.kind == "pdf":
+        pdf = pdf_to_text(fetched.content, seconds=max(1.0, min(60.0, until - time.monotonic())))
         return copy(
-            content_format="html-markdown",
-            content=page.markdown,
-            title=known.title or page.title,
-            word_count=page.word_count,
+            content_format="pdf-text",
+            content=pdf.text,
+            title=known.title or pdf.title,
+            word_count=pdf.word_count,
+            total_pages=pdf.total_pages,
         )
+    page = _page(fetched)
+    return copy(
+        content_format="html-markdown",
+        content=page.markdown,
+        title=known.title or page.title,
+        word_count=page.word_count,
+    )
 
 
 def _page(fetched: "Downloaded") -> WebPage:
