@@ -14,7 +14,7 @@ from entrez_kit.citations.operation import CitationsResult, FormattedCitation
 
 from .._formats.fields import as_data
 from .._output import plain
-from .tables import titled
+from .tables import failed_words, titled
 from .text import line
 
 MAX_WIDTH: Final = 100
@@ -41,8 +41,7 @@ def _entries(result: CitationsResult, style: str, width: int) -> Iterable[Render
         if outcome.status == "found":
             yield from (_entry(next(found), style, width), Text(""))
         else:
-            words = f"{line(outcome.input)}: {outcome.status.replace('_', ' ')}: {line(outcome.message)}"
-            yield from (Text(words, style="yellow"), Text(""))
+            yield from (Text.assemble((f"{line(outcome.input)}: ", "yellow"), failed_words(outcome)), Text(""))
 
 
 def _entry(citation: FormattedCitation, style: str, width: int) -> RenderableType:

@@ -6,7 +6,7 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from .tables import Listing, facts, number, with_warnings
+from .tables import Listing, facts, failed_words, number, with_warnings
 from .text import line
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def summary_table(result: "SummaryResult", console: Console) -> RenderableType:
         table = facts((name, _shown(value)) for name, value in known)
         parts += [table, Text("")]
     parts += [
-        Text(f"{outcome.id}: {outcome.status.replace('_', ' ')}: {line(outcome.message)}", style="yellow")
+        Text.assemble((f"{outcome.id}: ", "yellow"), failed_words(outcome))
         for outcome in result.outcomes
         if outcome.status != "found"
     ]

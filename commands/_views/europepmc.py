@@ -8,7 +8,7 @@ from rich.text import Text
 from entrez_kit.europepmc.search import EuropePMCResult
 
 from .._formats.fields import Record, as_data
-from .tables import WIDE, Listing, fixed, linked, number, titled, with_warnings, wrapped
+from .tables import WIDE, Listing, article_cells, article_columns, fixed, linked, number, titled, with_warnings
 from .text import line, links_of, people, record_key, source_of
 
 OPEN: Final = "open access"
@@ -30,27 +30,15 @@ def search_table(result: EuropePMCResult, console: Console) -> RenderableType:
 
 def _records(result: EuropePMCResult, console: Console) -> Listing:
     wide = console.width >= WIDE
-    about = [wrapped("Title", 4), wrapped("Authors", 2), wrapped("Source", 3), number("Cited")]
-    table = Listing(fixed("Id"), *(about if wide else [wrapped("Article")]), expand=wide)
+    table = Listing(fixed("Id"), *article_columns(wide), *([number("Cited")] if wide else []), expand=wide)
     for article in result.articles:
-        table.add_row(*_cells(as_data(article), wide, console))
+        record = as_data(article)
+        cited = record.get("cited_by_count")
+        authors, notes = people(record.get("authors"), 3 if wide else 2), _notes(record, cited=None if wide else cited)
+        cells = article_cells(wide, _title(record), authors, source_of(record), Text(notes, style="dim"))
+        count = [Text("" if cited is None else f"{cited:,}")] if wide else []
+        table.add_row(linked(record_key(record), links_of(record)[0][1], console), *cells, *count)
     return table
-
-
-def _cells(record: Record, wide: bool, console: Console) -> list[RenderableType]:
-    title = _title(record)
-    place = source_of(record)
-    cited = record.get("cited_by_count")
-    if wide:
-        notes = Text(_notes(record, cited=None), style="dim")
-        shown = Text("\n").join([title, notes]) if notes else title
-        count = "" if cited is None else f"{cited:,}"
-        return [_key(record, console), shown, Text(people(record.get("authors"), 3)), Text(place), Text(count)]
-    authors = people(record.get("authors"), 2)
-    below = (" " if authors.endswith(".") else ". ").join(part for part in (authors, place) if part)
-    notes = Text(_notes(record, cited=cited), style="dim")
-    lines = [part for part in (title, Text(below, style="dim"), notes) if part]
-    return [_key(record, console), Text("\n").join(lines)]
 
 
 def _title(record: Record) -> Text:
@@ -69,7 +57,3 @@ def _notes(record: Record, *, cited: int | None) -> str:
     if cited:
         notes.append(f"cited {cited:,} {'time' if cited == 1 else 'times'}")
     return "  ".join(note for note in notes if note)
-
-
-def _key(record: Record, console: Console) -> Text:
-    return linked(record_key(record), links_of(record)[0][1], console)

@@ -10,7 +10,7 @@ from entrez_kit.gene.lookup import GeneBatch
 from entrez_kit.gene.models import XREFS, CrossReferences, Gene, GenePage, GeneSearchCandidate, PubMedLinks
 
 from .._console import links_shown
-from .tables import Listing, article_link, facts, fixed, linked, number, with_warnings
+from .tables import Listing, article_link, facts, failed_words, fixed, linked, number, with_warnings
 from .text import PUBMED, line
 
 GENE: Final = "https://www.ncbi.nlm.nih.gov/gene/"
@@ -119,8 +119,7 @@ def batch_table(batch: GeneBatch, console: Console) -> RenderableType:
         if outcome.status == "found":
             _gene_row(table, next(genes), console)
         else:
-            words = Text(f"{outcome.status.replace('_', ' ')}: {line(outcome.message)}", style="yellow")
-            table.add_row(Text(line(outcome.input)), "", "", "", words)
+            table.add_row(Text(line(outcome.input)), "", "", "", failed_words(outcome))
     return table
 
 

@@ -169,14 +169,15 @@ def _hits(result: "SearchResult", console: Console) -> Listing:
     summaries = {summary.pmid: {**as_data(summary), "kind": _kind(summary)} for summary in result.brief_summaries}
     first = result.search_parameters.offset + 1
     wide = console.width >= WIDE
-    table = _article_table(wide and bool(summaries), numbered=True, titled=bool(summaries))
+    about = article_columns(wide) if summaries else []
+    table = Listing(number("#"), fixed("PMID"), *about, expand=wide and bool(summaries))
     for rank, pmid in enumerate(result.pmids, start=first):
         record = summaries.get(pmid)
         cells: list[RenderableType] = [Text(str(rank), style="dim"), article_link(pmid, console)]
         if record is not None:
             cells += _summary_cells(record, wide)
         elif summaries:
-            cells += [Text("")] * (3 if wide else 1)
+            cells += [Text("")] * len(about)
         table.add_row(*cells)
     return table
 
@@ -202,64 +203,53 @@ def fetch_table(result: "FetchResult", console: Console) -> RenderableType:
     records = [as_data(article) for article in result.articles or []]
     by_pmid = {str(record["pmid"]): record for record in records}
     wide = console.width >= WIDE
-    table = _article_table(wide, numbered=False, titled=True)
-    if result.outcomes:
-        for outcome in result.outcomes:
-            record = by_pmid.get(outcome.pmid or "") if outcome.status == "found" else None
-            if record is not None:
-                table.add_row(*_record_cells(record, wide, console))
-            else:
-                words = f"{outcome.status.replace('_', ' ')}: {line(outcome.message)}"
-                table.add_row(Text(line(outcome.input)), Text(words, style="yellow"), *([""] * (2 if wide else 0)))
-    else:
-        for record in records:
-            table.add_row(*_record_cells(record, wide, console))
+    table = Listing(fixed("PMID"), *article_columns(wide), expand=wide)
+    for record in records if not result.outcomes else ():
+        table.add_row(*_record_cells(record, wide, console))
+    for outcome in result.outcomes:
+        if outcome.status == "found" and (known := by_pmid.get(outcome.pmid or "")) is not None:
+            table.add_row(*_record_cells(known, wide, console))
+        else:
+            table.add_row(Text(line(outcome.input)), failed_words(outcome), *([""] * (2 if wide else 0)))
     return with_warnings(result, table)
 
 
-def _record_cells(record: Record, wide: bool, console: Console) -> list[RenderableType]:
-    title = titled(record)
-    ids = _ids(record, console)
+def failed_words(outcome: Any) -> Text:
+    """Return what stands in the place of an input that came to nothing."""
+    return Text(f"{outcome.status.replace('_', ' ')}: {line(outcome.message)}", style="yellow")
+
+
+def stacked(*parts: Text) -> Text:
+    """Return texts below each other, without those that are empty."""
+    return Text("\n").join([part for part in parts if part])
+
+
+def article_columns(wide: bool) -> list[Column]:
+    """Return the columns that ``article_cells`` fills."""
+    return [wrapped("Title", 4), wrapped("Authors", 2), wrapped("Source", 3)] if wide else [wrapped("Article")]
+
+
+def article_cells(wide: bool, title: Text, authors: str, source: str, notes: Text) -> list[Text]:
+    """Return what there is to say of an article beside each other, or below each other in a narrow terminal."""
     if wide:
-        return [
-            article_link(str(record["pmid"]), console),
-            Text("\n").join([title, ids]) if ids else title,
-            Text(people(record.get("authors"), 3)),
-            Text(source_of(record)),
-        ]
-    below = _below(people(record.get("authors"), 2), source_of(record))
-    lines = [part for part in (title, below, ids) if part]
-    return [article_link(str(record["pmid"]), console), Text("\n").join(lines)]
+        return [stacked(title, notes), Text(authors), Text(source)]
+    stop = " " if authors.endswith(".") else ". "
+    return [stacked(title, Text(stop.join(filter(None, (authors, source))), style="dim"), notes)]
 
 
-def _article_table(wide: bool, *, numbered: bool, titled: bool) -> Listing:
-    columns = [*([number("#")] if numbered else []), fixed("PMID")]
-    if titled:
-        columns.append(wrapped("Title", 4) if wide else wrapped("Article"))
-    if wide:
-        columns += [wrapped("Authors", 2), wrapped("Source", 3)]
-    return Listing(*columns, expand=wide)
+def _record_cells(record: Record, wide: bool, console: Console) -> list[Text]:
+    authors, ids = people(record.get("authors"), 3 if wide else 2), _ids(record, console)
+    cells = article_cells(wide, titled(record), authors, source_of(record), ids)
+    return [article_link(str(record["pmid"]), console), *cells]
 
 
-def _summary_cells(record: Record, wide: bool) -> list[RenderableType]:
-    title = titled(record)
-    if record.get("snippet"):
-        title = Text("\n").join([title, Text(line(record["snippet"]))])
+def _summary_cells(record: Record, wide: bool) -> list[Text]:
+    title = stacked(titled(record), Text(line(record.get("snippet"))))
     authors = shortened(str(record.get("authors") or ""), 3 if wide else 2)
     source = line(record.get("source")) or line(record.get("pub_date"))
     kind = Text(record["kind"], style="green")
-    if wide:
-        return [title, Text(authors), Text("\n").join([Text(source), kind]) if kind else Text(source)]
-    below = _below(authors, source)
-    if kind:
-        below = Text("\n").join([below, kind])
-    return [Text("\n").join([title, below]) if below else title]
-
-
-def _below(authors: str, source: str) -> Text:
-    """Return what stands below a title where the terminal is narrow."""
-    stop = " " if authors.endswith(".") else ". "
-    return Text(stop.join(text for text in (authors, source) if text), style="dim")
+    *cells, last = article_cells(wide, title, authors, source, Text())
+    return [*cells, stacked(last, kind)]
 
 
 def titled(record: Record, title: str | None = None) -> Text:
