@@ -16,8 +16,8 @@ from entrez_kit.europepmc.records import FOUND, parse_page
 from entrez_kit.fulltext.jats.article import iter_jats
 from entrez_kit.fulltext.jats.tree import JATS
 from entrez_kit.gene.records import GENES, parse_genes
-from entrez_kit.gene.summaries import SUMMARIES as GENE_SUMMARIES
-from entrez_kit.gene.summaries import parse_summaries as parse_gene_summaries
+from entrez_kit.gene.records import SUMMARIES as GENE_SUMMARIES
+from entrez_kit.gene.records import parse_summaries as parse_gene_summaries
 from entrez_kit.pubmed import summaries
 from entrez_kit.pubmed.match import ECITMATCH, parse_matches
 from entrez_kit.pubmed.resolution import CONVERTED, parse_converted
@@ -447,7 +447,7 @@ PROBES: Final[tuple[Probe, ...]] = (
     _ESUMMARY(
         "Gene, summary",
         lambda s, x: s.eutils.esummary(db="gene", ids=[x.gene]),
-        lambda c, x: _ordered(list(parse_gene_summaries(parse_esummary(c))[0]), [x.gene]),
+        lambda c, x: _ordered(list(parse_gene_summaries(parse_esummary(c))), [x.gene]),
         shape=GENE_SUMMARIES,
     ),
     _IDCONV(

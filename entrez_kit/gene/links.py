@@ -42,7 +42,7 @@ def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedL
     number = request.number
     require_plausible(number)
     with only_gene_codes("entrez_id", request.entrez_id):
-        from entrez_kit.gene.summaries import summaries_of
+        from entrez_kit.gene.records import summaries_of
 
         gene = summaries_of(services, [number]).get(number)
         if gene is None:
@@ -58,13 +58,12 @@ def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedL
             ).value
         except EntityNotFound as exc:
             raise malformed("elink", f"no links at all of gene {number}, which exists ({exc.message})") from None
-    successor = f"NCBIGene:{gene.replaced_by}" if gene.status == "replaced" else None
     return PubMedLinks(
         entrez_id=f"NCBIGene:{number}",
-        replaced_by=successor,
+        replaced_by=gene.replaced_by,
         pmids=pmids[request.offset : request.offset + request.limit],
         total_count=len(pmids),
-        warnings=_warnings(request, len(pmids), successor),
+        warnings=_warnings(request, len(pmids), gene.replaced_by),
     )
 
 

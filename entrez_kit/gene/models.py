@@ -15,7 +15,8 @@ MatchKind = Literal["symbol", "alias", "name", "other"]
 Status = Literal["live", "discontinued", "replaced"]
 
 GeneId = Annotated[str, Field(pattern=CURIE_PATTERN)]
-
+DESIGNATIONS: Final = "; "
+"""What stands between the designations in a description."""
 
 XREFS: Final = {
     "hgnc": ("HGNC", r"^HGNC:[0-9]+$"),

@@ -1,13 +1,14 @@
-"""Read NCBI's Entrezgene XML into genes."""
+"""Read NCBI's records and summaries of genes, both in XML, into genes."""
 
 import re
 from typing import Any, Final
 
-from entrez_kit.errors import UpstreamError
+from entrez_kit.errors import EntityNotFound, UpstreamError
 from entrez_kit.gene.cross_references import collect, tags_of
-from entrez_kit.gene.models import Gene, Status
+from entrez_kit.gene.models import DESIGNATIONS, Gene, Status
+from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import XmlShape, notice
-from entrez_kit.services.xml_reply import malformed, parse_reply, text_of
+from entrez_kit.services.xml_reply import malformed, parse_reply, text_of, whole_number
 
 STATUSES: Final[dict[str, Status]] = {
     "live": "live",
@@ -84,7 +85,7 @@ def _gene(element: Any) -> Gene:
         id=f"NCBIGene:{number}",
         symbol=symbol,
         name=name,
-        description="; ".join(designations) or name,
+        description=DESIGNATIONS.join(designations) or name,
         summary=text_of(element, "Entrezgene_summary"),
         map_location=location,
         chromosome=_chromosome(element, location),
@@ -159,3 +160,68 @@ def _chromosome(element: Any, location: str | None) -> str | None:
         return "MT"
     match = _CYTOGENETIC.match(location or "")
     return match[1] if match else None
+
+
+# Summaries: what a candidate of a search needs
+
+SUMMARIES: Final = XmlShape("Summaries of genes", "esummary_gene.dtd", also="error ERROR")
+_SEPARATOR: Final = re.compile(r"(?<!\s)\s*+[|]\s*+")
+
+
+def summaries_of(services: Services, numbers: list[str]) -> dict[str, Gene]:
+    """Return what NCBI's summaries say of these genes, as many as a page has, by number.
+
+    Raises:
+        UpstreamError: NCBI did not answer, or not with summaries.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+    """
+    if not numbers:
+        return {}
+    try:
+        return services.eutils.esummary(db="gene", ids=numbers, version="2.0", read=parse_summaries).value
+    except EntityNotFound:  # none of them exists
+        return {}
+
+
+def parse_summaries(root: Any) -> dict[str, Gene]:
+    """Read an ESummary reply (version 2.0, XML) into genes by number; those NCBI says nothing about are not in it.
+
+    Raises:
+        UpstreamError: the reply is an error in place of summaries.
+    """
+    notice(SUMMARIES, root)
+    documents = root.findall("DocumentSummarySet/DocumentSummary")
+    found = {gene.id.removeprefix("NCBIGene:"): gene for gene in map(_summarized, documents) if gene is not None}
+    if not found and not any(text_of(document, "error") for document in documents):
+        problem = next((text for error in root.iter("ERROR", "error") if (text := (error.text or "").strip())), None)
+        if problem is not None:
+            raise UpstreamError(
+                f"NCBI answered with an error in place of summaries: {problem}",
+                details={"reason": "backend_error", "endpoint": "esummary"},
+            )
+    return found
+
+
+def _summarized(document: Any) -> Gene | None:
+    """Return a gene, or None for a document that is empty: NCBI then has nothing to say about the id."""
+    number = whole_number(document.get("uid"))
+    symbol = text_of(document, "Name") or text_of(document, "NomenclatureSymbol")
+    organism = text_of(document, "Organism/ScientificName") or text_of(document, "Orgname")
+    if number is None or symbol is None or organism is None:
+        return None
+    designations = [word for word in _SEPARATOR.split(text_of(document, "OtherDesignations") or "") if word]
+    name = text_of(document, "Description") or text_of(document, "NomenclatureName") or next(iter(designations), symbol)
+    current = whole_number(document.findtext("CurrentID"))
+    status = STATUSES.get(text_of(document, "Status") or "0", "live")
+    merged = status != "live" and current not in (None, 0, number)
+    return Gene(
+        id=f"NCBIGene:{number}",
+        symbol=symbol,
+        name=name,
+        description=DESIGNATIONS.join(designations) or name,
+        organism=organism,
+        taxon_id=whole_number(document.findtext("Organism/TaxID")) or whole_number(document.findtext("TaxID")),
+        aliases=[alias for part in (text_of(document, "OtherAliases") or "").split(",") if (alias := part.strip())],
+        status="replaced" if merged else status,
+        replaced_by=f"NCBIGene:{current}" if merged else None,
+    )

@@ -4,18 +4,18 @@ import base64
 import binascii
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final, NamedTuple
 
 from pydantic import Field, field_validator
 
 from entrez_kit.entrez_query import broadening
 from entrez_kit.errors import AmbiguousQuery, EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.gene.errors import argument_error, only_gene_codes
-from entrez_kit.gene.models import GenePage, GeneSearchCandidate, MatchKind, Pagination
+from entrez_kit.gene.models import DESIGNATIONS, Gene, GenePage, GeneSearchCandidate, MatchKind, Pagination
 from entrez_kit.gene.organisms import taxid_of
-from entrez_kit.gene.query import GeneQuery, Tier
 from entrez_kit.model import Request, Warn
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
@@ -23,15 +23,16 @@ from entrez_kit.services.esearch_reply import ESearchReply
 from entrez_kit.transport.in_flight import all_at_once
 from entrez_kit.wording import ANEW, Argument, Wording, listed
 
-if TYPE_CHECKING:
-    from entrez_kit.gene.summaries import GeneSummary
-
 MAX_PAGE: Final = 100
 MAX_QUERY: Final = 1_000
 SCORE_HALF: Final = 20
 """The rank at which the score has fallen to one half."""
 
-_SYNTAX: Final = re.compile(r'\[[^\[\]]*+\]|[()"]|\b(?:AND|OR|NOT)\b')
+_ENTREZ: Final = re.compile(r'["\[\]*]|\S\s+(?:AND|OR|NOT)\s+\S')
+"""Field tags, quotes, truncation, or an operator between two operands: the user speaks Entrez and is left alone."""
+_BETWEEN_OPERANDS: Final = re.compile(r'\[[^\[\]]*+\]|[()"]|\b(?:AND|OR|NOT)\b')
+_CURIE: Final = re.compile(r"NCBIGene:([0-9]{1,10})", re.IGNORECASE | re.ASCII)
+_NOT_WORDS: Final = re.compile(r"[()\[\]{}\"*?~#&|:\\]")
 _NOT_FOUND: Final = frozenset(("phrase_not_found", "quoted_phrase_not_found"))
 
 
@@ -118,10 +119,10 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
         _fill(listing, query)
         if not listing.total and taxid is not None:
             listing.warnings += _elsewhere(listing, request)
-        from entrez_kit.gene.summaries import summaries_of
+        from entrez_kit.gene.records import summaries_of
 
-        summaries = summaries_of(services, [hit.number for hit in listing.hits])
-    items = [_candidate(summaries[hit.number], hit, query.text) for hit in listing.hits if hit.number in summaries]
+        genes = summaries_of(services, [*listing.hits])
+    items = [_candidate(genes[number], *hit, query.text) for number, hit in listing.hits.items() if number in genes]
     end = request.offset + len(listing.hits)
     page = GenePage(
         query_broadened=listing.broadened or None,
@@ -134,7 +135,7 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
         ),
         warnings=listing.warnings,
     )
-    page._missing = [f"NCBIGene:{hit.number}" for hit in listing.hits if hit.number not in summaries]
+    page._missing = [f"NCBIGene:{number}" for number in listing.hits if number not in genes]
     if (error := page.shortfall()) is not None:
         if not items:
             raise error
@@ -143,71 +144,113 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
     return page
 
 
-@dataclass(frozen=True, slots=True)
-class _Hit:
-    number: str
-    rank: int
+class Tier(NamedTuple):
+    """One of the searches that a query becomes. ``kind`` says how its hits match, None where only the hit shows it."""
+
     kind: MatchKind | None
+    expression: str
+
+
+@dataclass(frozen=True, slots=True)
+class GeneQuery:
+    """A query as given, cleaned of superfluous white space, and the conditions every hit must fulfil."""
+
+    text: str
+    conditions: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, text: str, *, taxid: int | None = None, current_only: bool = True) -> "GeneQuery":
+        """Build a query restricted to an organism, with all its strains and subspecies, and to current genes."""
+        conditions = ["alive[prop]"] if current_only else []
+        if taxid is not None:
+            conditions.append(f"txid{taxid}[Organism]")
+        return cls(" ".join(text.split()), tuple(conditions))
+
+    @property
+    def tiers(self) -> tuple[Tier, ...]:
+        """The searches by their worth: exact symbol, other symbols, whole record; one where it is Entrez or an id."""
+        if curie := _CURIE.fullmatch(self.text):
+            return (Tier(None, f"{int(curie[1])}[uid]"),)
+        if _ENTREZ.search(self.text):
+            return (Tier(None, f"({self.text})" if self.conditions else self.text),)
+        return (
+            Tier("symbol", f'"{self.text}"[Preferred Symbol]'),
+            Tier("alias", f'"{self.text}"[Gene Name]'),
+            Tier(None, f"({self.words})"),
+        )
+
+    def term(self, tier: Tier, without: Sequence[Tier] = ()) -> str:
+        """Return what to send for a search; ``without`` leaves out what searches before it found."""
+        expression, before = tier.expression, " OR ".join(other.expression for other in without)
+        if before:
+            expression = f"({expression} NOT {before if len(without) == 1 else f'({before})'})"
+        return " AND ".join((expression, *self.conditions))
+
+    @property
+    def words(self) -> str:
+        """The query as plain words, without anything Entrez could take for syntax."""
+        found = _NOT_WORDS.sub(" ", self.text).split()
+        return " ".join(f'"{word}"' if word in ("AND", "OR", "NOT") else word for word in found)
 
 
 @dataclass(slots=True)
 class _Listing:
-    """The page under construction; searches are appended one after the other, as if they were one long list."""
+    """The page under construction; searches are appended one after the other, as if they were one long list.
+
+    ``hits`` has the rank of each gene and how it matches.
+    """
 
     services: Services
     offset: int
     size: int
     total: int = 0
-    hits: list[_Hit] = field(default_factory=list)
+    hits: dict[str, tuple[int, MatchKind | None]] = field(default_factory=dict)
     warnings: list[Warn] = field(default_factory=list)
     broadened: bool = False
     strict_total: int | None = None
 
-    def first_page(self, tier: Tier) -> ESearchReply:
-        """Ask for the count of a search and its best hits, as many as a page holds."""
-        return self._ask(tier, 0, self.size)
+    def ask(self, term: str, start: int = 0, size: int | None = None) -> ESearchReply:
+        """Ask for the count of a search and some of its hits, as many as a page holds unless told otherwise."""
+        retmax = self.size if size is None else size
+        return self.services.eutils.esearch(db="gene", term=term, retmax=retmax, retstart=start, sort="relevance").value
 
-    def append(self, tier: Tier, reply: ESearchReply, count: int) -> None:
+    def append(self, kind: MatchKind | None, term: str, reply: ESearchReply) -> None:
         """Add what one search contributes to the page, and its count to the total."""
+        if kind is None:
+            self._judge(term, reply)
+        count = reply.count
         start = max(0, self.offset - self.total)
         expected = max(0, min(self.size - len(self.hits), count - start))
         if expected and start + expected > self.size:
-            ids = self._ask(tier, start, expected).ids
+            ids = self.ask(term, start, expected).ids
         else:
             ids = reply.ids[start:]
-        known = {hit.number for hit in self.hits}
-        fresh = [number for number in dict.fromkeys(ids) if number not in known] if expected else []
+        fresh = [number for number in dict.fromkeys(ids) if number not in self.hits]
         if len(fresh) < expected:
             raise UpstreamError(
                 f"NCBI counted {count} genes and listed {len(fresh)} where {expected} were due.",
                 recovery_hint=Wording(ANEW, "."),
                 details={"reason": "incomplete", "endpoint": "esearch"},
             )
-        self.hits += [
-            _Hit(number, self.total + start + place, tier.kind) for place, number in enumerate(fresh[:expected])
-        ]
+        rank = self.total + start
+        self.hits |= {number: (rank + place, kind) for place, number in enumerate(fresh[:expected])}
         self.total += count
 
-    def judge(self, tier: Tier, reply: ESearchReply) -> None:
-        """Note what NCBI made of a search other than it says; call it before the search is appended."""
+    def _judge(self, term: str, reply: ESearchReply) -> None:
+        """Note what NCBI made of a search other than it says."""
 
         def count(term: str) -> int | None:
             try:
-                return self._ask(Tier(None, term), 0, 0).count
+                return self.ask(term, size=0).count
             except EntrezKitError:
                 return None
 
-        verdict = broadening(tier.term, reply, count)
+        verdict = broadening(term, reply, count)
         if verdict.broadened:
             self.broadened = True
             if verdict.strict_total is not None:
                 self.strict_total = self.total + verdict.strict_total
         self.warnings += verdict.warnings(reply)
-
-    def _ask(self, tier: Tier, start: int, size: int) -> ESearchReply:
-        return self.services.eutils.esearch(
-            db="gene", term=tier.term, retmax=size, retstart=start, sort="relevance"
-        ).value
 
 
 def _fill(listing: _Listing, query: GeneQuery) -> None:
@@ -216,47 +259,31 @@ def _fill(listing: _Listing, query: GeneQuery) -> None:
     They are asked at once, on a guess: a word alone is most often a symbol, several are none. A search that should not
     have left out a symbol NCBI does not know, or should have left out what another found, is asked again.
     """
-    first = query.first()
-    if query.is_single:
-        reply = listing.first_page(first)
-        listing.judge(first, reply)
-        listing.append(first, reply, reply.count)
-        return
+    tiers = query.tiers
     guess = " " not in query.text
-    alias, rest = query.alias(after_symbol=guess), query.rest(after_symbol=guess, after_alias=guess)
-    tiers = [first, alias] if rest is None else [first, alias, rest]
-    reply, *replies = all_at_once([partial(listing.first_page, tier) for tier in tiers])
-    unknown = _unknown(reply)
-    symbols = 0 if unknown else reply.count
-    listing.append(first, reply, symbols)
-    guessed_wrong = unknown if guess else symbols > 0
-
-    reply = replies[0]
-    if guessed_wrong:
-        alias = query.alias(after_symbol=symbols > 0)
-        reply = listing.first_page(alias)
-    unknown = _unknown(reply)
-    aliases = 0 if unknown else reply.count
-    listing.append(alias, reply, aliases)
-    guessed_wrong |= unknown if guess else aliases > 0
-
-    if rest is None:
-        return
-    reply = replies[1]
-    if guessed_wrong:
-        rest = query.rest(after_symbol=symbols > 0, after_alias=aliases > 0) or rest
-        reply = listing.first_page(rest)
-    if reply.count and not _all_unknown(reply, query.words):
-        listing.judge(rest, reply)
-        listing.append(rest, reply, reply.count)
+    terms = [query.term(tier, tiers[:number] if guess else ()) for number, tier in enumerate(tiers)]
+    replies = all_at_once([partial(listing.ask, term) for term in terms])
+    found: list[Tier] = []
+    guessed_wrong = False
+    for tier, term, reply in zip(tiers, terms, replies, strict=True):
+        if guessed_wrong:
+            term = query.term(tier, found)
+            reply = listing.ask(term)
+        if tier.kind is None:
+            unknown = len(tiers) > 1 and (not reply.count or _all_unknown(reply, query.words))
+        else:
+            unknown = _unknown(reply)
+            guessed_wrong |= unknown if guess else reply.count > 0 and not unknown
+        if not unknown:
+            listing.append(tier.kind, term, reply)
+            found += [tier] if reply.count else []
 
 
 def _elsewhere(listing: _Listing, request: SearchGenesRequest) -> list[Warn]:
     """Say how many genes of other organisms the query finds, where it finds none of the one that was named."""
     query = GeneQuery.of(request.query, current_only=not request.include_discontinued)
-    tier = query.first() if query.is_single else query.rest(after_symbol=False, after_alias=False)
     try:
-        reply = listing.first_page(tier) if tier is not None else ESearchReply(count=0)
+        reply = listing.ask(query.term(query.tiers[-1]))
     except EntrezKitError:  # the page is empty whatever the answer
         return []
     number = 0 if _all_unknown(reply, query.words) else reply.count
@@ -284,19 +311,18 @@ def _all_unknown(reply: ESearchReply, words: str) -> bool:
     return set(words.replace('"', " ").lower().split()) <= set(unknown.lower().split())
 
 
-def _candidate(summary: "GeneSummary", hit: _Hit, query: str) -> GeneSearchCandidate:
-    current = summary.status == "live"
+def _candidate(gene: Gene, rank: int, kind: MatchKind | None, query: str) -> GeneSearchCandidate:
     return GeneSearchCandidate(
-        id=f"NCBIGene:{summary.number}",
-        symbol=summary.symbol,
-        name=summary.name,
-        description="; ".join(summary.designations) or summary.name,
-        organism=summary.organism,
-        taxon_id=summary.taxon_id,
-        match=hit.kind or match_of(summary, query),
-        score=score_of(hit.rank),
-        status=None if current else summary.status,
-        replaced_by=f"NCBIGene:{summary.replaced_by}" if summary.replaced_by and not current else None,
+        id=gene.id,
+        symbol=gene.symbol,
+        name=gene.name,
+        description=gene.description,
+        organism=gene.organism,
+        taxon_id=gene.taxon_id,
+        match=kind or match_of(gene, query),
+        score=score_of(rank),
+        status=None if gene.status == "live" else gene.status,
+        replaced_by=gene.replaced_by,
     )
 
 
@@ -305,14 +331,14 @@ def score_of(rank: int) -> float:
     return float(f"{1 / (1 + rank / SCORE_HALF):.9g}")
 
 
-def match_of(summary: "GeneSummary", query: str) -> MatchKind:
+def match_of(gene: Gene, query: str) -> MatchKind:
     """Tell how a gene matches a query; of a query in Entrez syntax, one operand is enough."""
-    operands = {text.strip().casefold() for text in _SYNTAX.split(query)} - {""}
-    if summary.symbol.casefold() in operands:
+    operands = {text.strip().casefold() for text in _BETWEEN_OPERANDS.split(query)} - {""}
+    if gene.symbol.casefold() in operands:
         return "symbol"
-    if operands & {alias.casefold() for alias in summary.aliases}:
+    if operands & {alias.casefold() for alias in gene.aliases}:
         return "alias"
-    names = [_words(name) for name in (summary.name, *summary.designations)]
+    names = [_words(name) for name in (gene.name, *gene.description.split(DESIGNATIONS))]
     wanted = [words for operand in operands if (words := _words(operand))]
     return "name" if any(words <= name for words in wanted for name in names) else "other"
 

@@ -11,6 +11,7 @@ from gene_bench import Canned, Genes, docsum, esearch_xml, esummary_xml, record
 from entrez_kit.errors import AmbiguousQuery, EntityNotFound, UpstreamError
 from entrez_kit.gene.models import GenePage
 from entrez_kit.gene.organisms import COMMON
+from entrez_kit.gene.records import parse_summaries
 from entrez_kit.gene.search import (
     SEARCH_GENES,
     SearchGenesRequest,
@@ -20,7 +21,6 @@ from entrez_kit.gene.search import (
     score_of,
     search_genes,
 )
-from entrez_kit.gene.summaries import parse_summaries
 from entrez_kit.sandbox.gene_records import GeneRecord
 from entrez_kit.services.esummary_reply import parse_esummary
 
@@ -477,13 +477,12 @@ def test_summaries_of_the_older_layout_are_read_as_well() -> None:
         "</OtherAliases><OtherDesignations>TGF-beta 1|regulatory protein</OtherDesignations><TaxID>10090</TaxID>"
         "</DocumentSummary>"
     )
-    found, absent = parse_summaries(parse_esummary(body))
+    found = parse_summaries(parse_esummary(body))
 
     summary = found["21803"]
     assert (summary.symbol, summary.organism, summary.taxon_id) == ("Tgfb1", "Mus musculus", 10090)
-    assert summary.aliases == ("Tgfb", "Tgfb-1")
-    assert summary.designations == ("TGF-beta 1", "regulatory protein")
-    assert absent == {}
+    assert summary.aliases == ["Tgfb", "Tgfb-1"]
+    assert summary.description == "TGF-beta 1; regulatory protein"
     assert match_of(summary, "tgfb-1") == "alias"
     assert match_of(summary, "growth factor") == "name"
     assert match_of(summary, "kinase") == "other"

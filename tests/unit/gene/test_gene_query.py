@@ -2,42 +2,40 @@
 
 import pytest
 
-from entrez_kit.gene.query import GeneQuery
+from entrez_kit.gene.search import GeneQuery
 
 
 def test_a_symbol_becomes_three_searches_without_overlap() -> None:
     query = GeneQuery.of("TP53", taxid=9606)
-    rest = query.rest(after_symbol=True, after_alias=True)
+    symbol, alias, rest = query.tiers
 
     where = " AND alive[prop] AND txid9606[Organism]"
-    assert query.first().term == '"TP53"[Preferred Symbol]' + where
-    assert query.alias(after_symbol=True).term == '("TP53"[Gene Name] NOT "TP53"[Preferred Symbol])' + where
-    assert rest is not None
-    assert rest.term == '((TP53) NOT ("TP53"[Preferred Symbol] OR "TP53"[Gene Name]))' + where
-    assert not query.is_single
+    assert query.term(symbol) == '"TP53"[Preferred Symbol]' + where
+    assert query.term(alias, [symbol]) == '("TP53"[Gene Name] NOT "TP53"[Preferred Symbol])' + where
+    before = '("TP53"[Preferred Symbol] OR "TP53"[Gene Name])'
+    assert query.term(rest, [symbol, alias]) == f"((TP53) NOT {before})" + where
 
 
 def test_what_nothing_has_is_not_subtracted_since_ncbi_might_drop_it() -> None:
     query = GeneQuery.of("tumor  suppressor", current_only=False)
-    rest = query.rest(after_symbol=False, after_alias=False)
+    _, alias, rest = query.tiers
 
-    assert query.alias(after_symbol=False).term == '"tumor suppressor"[Gene Name]'
-    assert rest is not None
-    assert rest.term == "(tumor suppressor)"
+    assert query.term(alias) == '"tumor suppressor"[Gene Name]'
+    assert query.term(rest) == "(tumor suppressor)"
 
 
 @pytest.mark.parametrize("text", ["BRCA1[sym]", 'TP53 AND "breast cancer"', "apo*", "p53 NOT mouse", '"p53"'])
 def test_entrez_syntax_passes_through_as_one_search(text: str) -> None:
     query = GeneQuery.of(text)
+    (tier,) = query.tiers
 
-    assert query.is_single
-    assert query.first().term == f"({text}) AND alive[prop]"
-    assert query.first().kind is None
+    assert query.term(tier) == f"({text}) AND alive[prop]"
+    assert tier.kind is None
 
 
 @pytest.mark.parametrize("text", ["NOT", "AND", "NOT1", "or", "rock and roll", "Su(H)", "p53 (human)", "HLA-DRB1"])
 def test_words_that_only_look_like_operators_are_words(text: str) -> None:
-    assert not GeneQuery.of(text).is_single
+    assert len(GeneQuery.of(text).tiers) == 3
 
 
 @pytest.mark.parametrize(
@@ -58,9 +56,4 @@ def test_plain_words_cannot_break_out_of_their_search(text: str, words: str) -> 
 def test_an_id_is_searched_as_an_id() -> None:
     query = GeneQuery.of("NCBIGene:7157", current_only=False)
 
-    assert query.is_single
-    assert query.first().term == "7157[uid]"
-
-
-def test_without_words_there_is_no_search_of_the_rest() -> None:
-    assert GeneQuery.of("(((").rest(after_symbol=False, after_alias=False) is None
+    assert [query.term(tier) for tier in query.tiers] == ["7157[uid]"]
