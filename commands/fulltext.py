@@ -10,12 +10,9 @@ import typer
 from entrez_kit.fulltext.chain import BATCH
 from entrez_kit.fulltext.operation import FETCH_FULLTEXT, FulltextOutcome, FulltextResult, Fulltexts
 
-from ._formats import drawn_by
 from ._formats.fields import Column, Record, as_data, columns_at, values_at
-from ._formats.writer import Writer
 from ._ids import NAME_ARTICLES, InputFiles, failed, read_inputs
 from ._options import argument, asks, option
-from ._output import Sink
 from ._pipeline import View, accepts, counted, note, plan, refuse_without, run, show_with, state
 from ._state import is_terminal
 
@@ -66,17 +63,13 @@ def _is_read(ctx: typer.Context) -> bool:
 
 
 def _view(ctx: typer.Context, *, is_read: bool) -> View[FulltextResult]:
-    def reading(sink: Sink) -> Writer[Any]:
-        from ._views.fulltext import Reading
-
-        return Reading(sink, state(ctx))
-
+    reading = show_with("fulltext.reading", state=state(ctx))
     return View(
         table=show_with("fulltext.fulltext_table"),
         records=_records,
         columns=COLUMNS,
         ids=lambda item: (str(one.get("pmid") or one.get("pmcid") or one.get("doi")) for one in _articles(item)),
-        writers={"table": reading, "md": reading} if is_read else {"md": drawn_by("fulltext.Pages")},
+        writers={"table": reading, "md": reading} if is_read else {"md": show_with("fulltext.Pages")},
     )
 
 

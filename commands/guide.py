@@ -6,7 +6,7 @@ import typer
 
 from entrez_kit.guides import read_guide, topics
 
-from ._formats import drawn_by
+from ._formats import show_with
 from ._pipeline import accepts
 from ._prose import print_text
 
@@ -42,7 +42,7 @@ def command(
     guide = read_guide(topic)
 
     document = {"topic": guide.topic, "title": guide.title, "text": guide.text}
-    page = drawn_by("reading.markdown_page")
+    page = show_with("reading.markdown_page")
     print_text(ctx, document, guide.text, lambda: page(guide.text))
 
 

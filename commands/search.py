@@ -12,7 +12,6 @@ from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.search import MAX_SUMMARIES, SEARCH_ARTICLES, SORT_NAMES, SearchHits, SearchResult
 from entrez_kit.services.esearch_reply import DROPPED
 
-from ._formats import drawn_by
 from ._formats.fields import DocumentPaths, as_data, columns_at
 from ._options import argument, asks, option
 from ._pipeline import View, accepts, note, plan, refuse_beside, refuse_without, run, show_with, state, tell_warnings
@@ -25,7 +24,7 @@ RECORDS: Final = ("ris", "bibtex", "csl", "nbib", "xml")
 """Formats that are made of whole records, which are fetched for them."""
 COLUMNS: Final = columns_at(
     *("pmid", "title", "authors", "source", "pub_date", "epub_date", "doi", "pmcid", "retraction_status")
-) | {"standing": drawn_by("text.standing_status")}
+) | {"standing": show_with("text.standing_status")}
 _TITLED: Final = ("table", "csv", "tsv", "md", "html", "docx")
 """Formats that are of little use without titles: summaries are asked for unless the user says how many."""
 
@@ -144,7 +143,7 @@ def _view(query: str, *, snippets: bool) -> View[SearchResult]:
         record_model=BriefSummary,
         columns=COLUMNS | (columns_at("snippet") if snippets else {}),
         records_key="brief_summaries",
-        page=drawn_by("markdown.item"),
+        page=show_with("markdown.item"),
         between="",
         title=f"{query} - PubMed",
     )

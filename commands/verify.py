@@ -11,7 +11,6 @@ from entrez_kit.claims.operation import VERIFY_CLAIMS
 from entrez_kit.errors import Exit, InvalidInput
 from entrez_kit.model import Warn
 
-from ._formats import drawn_by
 from ._formats.fields import columns_at
 from ._input import READABLE, beside, content_of
 from ._pipeline import View, accepts, counted, run, show_with, warn, whole
@@ -98,6 +97,6 @@ def _view() -> View[VerifyResult]:
     return View(
         table=show_with("check.claims_table"),
         columns=columns_at(*COLUMNS),
-        page=drawn_by("check.claim_page"),
+        page=show_with("check.claim_page"),
         between="\n",
     )

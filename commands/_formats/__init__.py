@@ -76,21 +76,15 @@ class View(Generic[Res]):
         return (record for record in self.records(outcome) if not isinstance(record, Failed))
 
 
-def drawn_by(place: str) -> Callable[[Any], Any]:
-    """Return what ``_views`` makes of a record, a text or a sink, imported when it is called: ``markdown.item``."""
-    module, _, name = place.partition(".")
-    return lambda given: getattr(import_module(f".._views.{module}", __name__), name)(given)
-
-
-def show_with(place: str, **more: Any) -> "Callable[[Any, Console], RenderableType]":
+def show_with(place: str, **more: Any) -> Callable[..., Any]:
     """Return a function of ``_views``, imported when it is called: what draws is slow to load.
 
     Args:
-        place: its module there, and its name: ``genes.search_table``.
-        more: what it takes beside the result and the console.
+        place: its module there, and its name: ``gene.search_table``.
+        more: what it takes beside what it is called with.
     """
     module, _, name = place.partition(".")
-    return lambda result, console: getattr(import_module(f".._views.{module}", __name__), name)(result, console, **more)
+    return lambda *given: getattr(import_module(f".._views.{module}", __name__), name)(*given, **more)
 
 
 def writer_for(
@@ -114,11 +108,11 @@ def writer_for(
             before any request is sent.
     """
     if made.format in ("html", "docx"):
-        from .printed import Buffer, Printed
+        from .printed import Buffer, Turned, printer
 
         text = Buffer()
         markdown = writer_for(replace(made, format="md"), view, result, text, state)
-        return Printed(sink, markdown, text, made.format, view.title)
+        return Turned(sink, markdown, text, printer(sink, made.format, view.title))
     if made.format in view.writers:
         no_fields(made)
         return view.writers[made.format](sink)

@@ -90,16 +90,13 @@ class DocumentPaths:
 
     def knows(self, path: str) -> bool:
         """Tell whether a dotted path can lead to a value."""
-        head, *rest = path.split(".")
         if self._model is None:
-            return head in self.names()
+            return path.partition(".")[0] in self.names()
         kinds: Any = self._model
-        for name in (head, *rest):
+        for name in path.split("."):
             fields = _fields(kinds)
-            if fields is None or (fields and name not in fields):
-                return False
-            if not fields:  # free-form data: anything may be in there
-                return True
+            if not fields or name not in fields:
+                return fields == {}  # free-form data: anything may be in there
             kinds = fields[name]
         return True
 
@@ -188,7 +185,7 @@ def columns_for(fields: Sequence[str], columns: Mapping[str, Column], shape: Doc
         if path in columns:
             chosen[path] = columns[path]
         elif shape.knows(path):
-            chosen[path] = lambda record, path=path: values_at(record, path)  # type: ignore[misc]
+            chosen[path] = partial(values_at, path=path)
         else:
             raise unknown_field(path, list(dict.fromkeys([*columns, *shape.names()])))
     return chosen

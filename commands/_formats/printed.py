@@ -1,5 +1,6 @@
 """Pages to print or send: the Markdown of a command as a web page or as a Word document."""
 
+from collections.abc import Callable
 from typing import Any
 
 from entrez_kit.errors import InvalidInput
@@ -27,35 +28,19 @@ class Buffer(Sink):
         return False
 
 
-class Printed(Writer[Any]):
+class Turned(Writer[Any]):
     """Markdown that is turned into another form when it is whole.
 
     Args:
-        sink: where the document goes.
+        sink: where that goes.
         markdown: writes the Markdown.
         text: what it writes to.
-        form: html or docx.
-        title: what it is called; without one its first heading, or the file's name.
-
-    Raises:
-        InvalidInput: a Word document is no text for a terminal.
-        NotConfigured: pandoc is not installed; found out before anything is asked for.
+        finish: takes the whole text.
     """
 
-    def __init__(self, sink: Sink, markdown: Writer[Any], text: Buffer, form: str, title: str) -> None:
-        from entrez_kit.citations.pandoc import program
-
-        if form == "docx" and sink.isatty():
-            raise InvalidInput(
-                "A Word document is no text for a terminal.",
-                invalid_input="format=docx",
-                recovery_hint="Name a file: -o articles.docx",
-                details={"reason": "bad_usage"},
-            )
-        program()
+    def __init__(self, sink: Sink, markdown: Writer[Any], text: Buffer, finish: Callable[[str], None]) -> None:
         self.sink, self.whole = sink, markdown.whole
-        self._markdown, self._text, self._form = markdown, text, form
-        self._title = title
+        self._markdown, self._text, self._finish = markdown, text, finish
 
     def begin(self) -> None:
         """Begin the Markdown."""
@@ -66,10 +51,33 @@ class Printed(Writer[Any]):
         self._markdown.outcome(outcome)
 
     def end(self) -> None:
-        """Write the document."""
-        from entrez_kit.citations.pandoc import document_of_markdown
-
+        """Hand over the whole text."""
         self._markdown.end()
-        name = self.sink.target.stem if self.sink.target is not None else "entrez-kit"
-        self.sink.data(document_of_markdown("".join(self._text.pieces), self._form, self._title, name))
+        self._finish("".join(self._text.pieces))
         self.sink.flush()
+
+
+def printer(sink: Sink, form: str, title: str) -> Callable[[str], None]:
+    """Return what writes Markdown as a document.
+
+    Args:
+        sink: where the document goes.
+        form: html or docx.
+        title: what it is called; without one its first heading, or the file's name.
+
+    Raises:
+        InvalidInput: a Word document is no text for a terminal.
+        NotConfigured: pandoc is not installed; found out before anything is asked for.
+    """
+    from entrez_kit.citations.pandoc import document_of_markdown, program
+
+    if form == "docx" and sink.isatty():
+        raise InvalidInput(
+            "A Word document is no text for a terminal.",
+            invalid_input="format=docx",
+            recovery_hint="Name a file: -o articles.docx",
+            details={"reason": "bad_usage"},
+        )
+    program()
+    name = sink.target.stem if sink.target is not None else "entrez-kit"
+    return lambda markdown: sink.data(document_of_markdown(markdown, form, title, name))

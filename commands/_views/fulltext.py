@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console, RenderableType
 from rich.text import Text
@@ -20,7 +20,7 @@ from entrez_kit.fulltext.operation import FulltextOutcome, FulltextResult
 from entrez_kit.fulltext.selection import characters
 
 from .._formats.fields import Record, as_data
-from .._formats.writer import PAGE_BREAK, Texts
+from .._formats.writer import PAGE_BREAK, Texts, Writer
 from .._output import Sink, plain
 from .._report import counted
 from .markdown import banner_page, escaped
@@ -209,26 +209,14 @@ def _page(item: FulltextOutcome) -> Iterator[str]:
         yield fulltext_page(as_data(item.article))
 
 
-class Reading(Pages):
-    """The same for whoever reads it here, by page where it is long."""
+def reading(sink: Sink, state: "State") -> Writer[Any]:
+    """Return what shows the same to whoever reads it here, by page where it is long."""
+    from .._formats.printed import Buffer, Turned
+    from .._formats.tables import show
+    from .reading import markdown_page
 
-    def __init__(self, sink: Sink, state: "State") -> None:
-        super().__init__(sink)
-        self._state = state
-        self._texts: list[str] = []
-
-    def put(self, piece: str | bytes) -> None:
-        """Keep a page."""
-        self._texts.append(str(piece))
-
-    def end(self) -> None:
-        """Show all pages."""
-        from .._formats.tables import show
-        from .reading import markdown_page
-
-        super().end()
-        if self._texts:
-            show(self._state, self.sink, lambda console: markdown_page(PAGE_BREAK.join(self._texts)))
+    text = Buffer()
+    return Turned(sink, Pages(text), text, lambda page: show(state, sink, lambda console: markdown_page(page)))
 
 
 def unavailable_page(without: Sequence[FulltextOutcome]) -> str:

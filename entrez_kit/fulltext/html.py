@@ -2,6 +2,8 @@
 
 import logging
 import re
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urljoin
@@ -129,21 +131,17 @@ def silence(*names: str) -> None:
 
 def _decoded(content: bytes, charset: str | None) -> str:
     """Decode a page by what it says of itself, then by what the server said; most are UTF-8 whatever they say."""
-    for bom, encoding in ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
-        if content.startswith(bom):
-            return content[len(bom) :].decode(encoding, "replace")
-    try:
+    for mark, encoding in ((BOM_UTF8, "utf-8-sig"), (BOM_UTF16_LE, "utf-16"), (BOM_UTF16_BE, "utf-16")):
+        if content.startswith(mark):
+            return content.decode(encoding, "replace")
+    with suppress(UnicodeDecodeError):
         return content.decode("utf-8")
-    except UnicodeDecodeError:
-        pass
     head = content[:4096]
     named = _META_CHARSET.search(head) or _XML_CHARSET.search(head)
     for name in (charset, named[1].decode("ascii") if named else None, "windows-1252"):
         if name and name.lower() not in ("utf-8", "utf8"):
-            try:
+            with suppress(LookupError, ValueError):
                 return content.decode(name, "replace")
-            except (LookupError, ValueError):
-                continue
     return content.decode("utf-8", "replace")
 
 

@@ -105,10 +105,6 @@ class FulltextRequest(Request):
         of_kinds = [(text, _identifier(text, kind)) for name, kind in KINDS for text in getattr(self, name) or ()]
         return [*of_kinds, *((text, read_identifier(text)) for text in self.ids or ())]
 
-    def given_options(self) -> list[str]:
-        """Return the names of the options that say how much of an article is wanted, as far as they were given."""
-        return [name for name in _OPTIONS if getattr(self, name) != type(self).model_fields[name].default]
-
     def selection(self) -> Selection:
         """Return what is wanted of each article."""
         return Selection(
@@ -255,7 +251,8 @@ class Fulltexts(Outcomes[FulltextOutcome]):
             return _from_jats(name, trail, request.selection(), references=references)
         if trail.copy is None:
             return FulltextOutcome(name, unavailable=trail.unavailable(name))
-        ignored = request.given_options()
+        fields = FulltextRequest.model_fields
+        ignored = [name for name in _OPTIONS if getattr(request, name) != fields[name].default]
         trail.copy.standing = trail.standing
         warnings = [_ignored(name, ignored)] if ignored else []
         return FulltextOutcome(name, trail.copy, warnings=[*warnings, *_standing_unknown(trail)])

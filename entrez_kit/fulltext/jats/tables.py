@@ -62,7 +62,8 @@ def _row(row: Any, columns: Mapping[str, int], open_spans: dict[int, int], text_
         while column in covered:
             column += 1
         placed[column] = text_of(cell)
-        height = _count(attribute(cell, "rowspan"), 1) if local(cell) != "entry" else _more_rows(cell)
+        is_entry = local(cell) == "entry"
+        height = _count(attribute(cell, "morerows"), 0) + 1 if is_entry else _count(attribute(cell, "rowspan"), 1)
         width = min(width, max(1, MAX_COLUMNS - column))
         for covered_column in range(column, min(column + width, MAX_COLUMNS)) if height > 1 else ():
             open_spans[covered_column] = max(open_spans.get(covered_column, 0), height - 1)
@@ -79,10 +80,6 @@ def _place(cell: Any, columns: Mapping[str, int]) -> tuple[int | None, int]:
     if first is not None and last is not None and last >= first:
         return first, min(last - first + 1, MAX_SPAN)
     return columns.get(attribute(cell, "colname")), 1
-
-
-def _more_rows(cell: Any) -> int:
-    return min(_count(attribute(cell, "morerows"), 0) + 1, MAX_SPAN)
 
 
 def _count(text: str, default: int) -> int:
