@@ -9,8 +9,7 @@ import typer
 from entrez_kit.each import EachAnswer
 from entrez_kit.errors import EntrezKitError, UnresolvedEntity
 from entrez_kit.gene.errors import looks_like_gene_id
-from entrez_kit.gene.links import GET_PUBMED_LINKS
-from entrez_kit.gene.lookup import GET_GENE, GET_GENES, GeneBatch
+from entrez_kit.gene.lookup import GET_GENE, GET_GENES, GET_PUBMED_LINKS, GeneBatch
 from entrez_kit.gene.models import Gene, GenePage, PubMedLinks
 from entrez_kit.gene.search import SEARCH_GENES
 

@@ -16,8 +16,7 @@ from entrez_kit.databases.spell import SPELL
 from entrez_kit.databases.summary import SUMMARY
 from entrez_kit.europepmc.search import EUROPEPMC_SEARCH
 from entrez_kit.fulltext.operation import FETCH_FULLTEXT
-from entrez_kit.gene.links import GET_PUBMED_LINKS
-from entrez_kit.gene.lookup import GET_GENE
+from entrez_kit.gene.lookup import GET_GENE, GET_PUBMED_LINKS
 from entrez_kit.gene.search import SEARCH_GENES
 from entrez_kit.operation import Operation
 from entrez_kit.pubmed.convert import CONVERT

@@ -550,7 +550,7 @@ class Methods(OperationRunner):
             RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
         """
 
-    @runs("entrez_kit.gene.links.GET_PUBMED_LINKS")
+    @runs("entrez_kit.gene.lookup.GET_PUBMED_LINKS")
     def get_pubmed_links(
         self,
         *,

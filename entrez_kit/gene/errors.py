@@ -22,8 +22,6 @@ from entrez_kit.operation import ArgumentError, invalid_arguments
 from entrez_kit.wording import Argument, NextCall, Wording
 
 FORM: Final = "Expected format: NCBIGene:<numeric_id>."
-MAX_DIGITS: Final = 10
-"""Gene ids are 32-bit numbers; a longer one exists nowhere and is not worth a request."""
 
 _CURIE: Final = re.compile(r"NCBIGene:([0-9]+)")
 _NEARLY: Final = re.compile(
@@ -35,12 +33,6 @@ _NEARLY: Final = re.compile(
 _PREFIX: Final = re.compile(r"(?:ncbi[ _-]?gene|gene[ _-]?id|entrez[ _-]?gene|entrez)\s*+[:=#]", re.IGNORECASE)
 """What stands before a symbol that was taken for an id; no search finds it with that."""
 _SHOWN: Final = 80
-
-
-def read_gene_id(text: str) -> str | None:
-    """Return the number in ``NCBIGene:<number>``, without leading zeros, or None for any other text."""
-    match = _CURIE.fullmatch(text)
-    return match[1].lstrip("0") or "0" if match else None
 
 
 def looks_like_gene_id(word: str) -> bool:

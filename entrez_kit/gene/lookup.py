@@ -1,32 +1,40 @@
-"""Look up genes by their ids."""
+"""Look up genes by their ids: their records, and the articles NCBI links to them."""
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from pydantic import Field
 
 from entrez_kit.each import EachOutcome, each
 from entrez_kit.errors import EntityNotFound, EntrezKitError, RateLimited, UnresolvedEntity, UpstreamError
-from entrez_kit.gene.errors import FORM, MAX_DIGITS, argument_error, not_found, only_gene_codes, read_gene_id
-from entrez_kit.gene.models import CURIE_PATTERN, Gene
-from entrez_kit.model import Request, Warned, sparse
+from entrez_kit.gene.errors import FORM, argument_error, not_found, only_gene_codes
+from entrez_kit.gene.models import CURIE_PATTERN, Gene, PubMedLinks
+from entrez_kit.model import Request, Warn, Warned, past_the_last, sparse
 from entrez_kit.operation import Operation, shortfall_of
 from entrez_kit.services import Services
 from entrez_kit.services.xml_reply import malformed
 from entrez_kit.wording import NextCall, Wording, listed
 
-ID_HELP = "Gene id, e.g. NCBIGene:7157."
+MAX_DIGITS: Final = 10
+"""Gene ids are 32-bit numbers; a longer one exists nowhere and is not worth a request, on which NCBI chokes."""
+LINK_NAME: Final = "gene_pubmed"
+MAX_LIMIT: Final = 100_000
+MAX_MCP_LIMIT: Final = 100
 
 
 class GeneRequest(Request):
     """Base of the strict tools: one gene, named by its id and by nothing else."""
 
-    entrez_id: str = Field(pattern=CURIE_PATTERN, description=ID_HELP)
+    entrez_id: str = Field(pattern=CURIE_PATTERN, description="Gene id, e.g. NCBIGene:7157.")
 
-    @property
     def number(self) -> str:
-        """The id without its prefix."""
-        number = read_gene_id(self.entrez_id)
-        assert number is not None, "the pattern is that of an id"
+        """Return the id without its prefix.
+
+        Raises:
+            EntityNotFound: it is zero or too long to be the id of a gene.
+        """
+        number = self.entrez_id.removeprefix("NCBIGene:").lstrip("0") or "0"
+        if number == "0" or len(number) > MAX_DIGITS:
+            raise not_found(number)
         return number
 
 
@@ -50,22 +58,10 @@ def get_gene(services: Services, request: GetGeneRequest) -> Gene:
 
     Source: EFetch (db=gene, XML).
     """
-    gene = fetch_gene(services, request.number)
-    return gene.slim() if request.slim else gene
-
-
-def fetch_gene(services: Services, number: str) -> Gene:
-    """Fetch the record of one gene.
-
-    Raises:
-        EntityNotFound: there is no such gene.
-        UpstreamError: NCBI did not answer, or answered something that is no gene record.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
-    """
-    require_plausible(number)
+    number = request.number()
     with only_gene_codes("entrez_id", f"NCBIGene:{number}"):
         try:
-            return services.eutils.efetch(
+            gene = services.eutils.efetch(
                 db="gene", ids=[number], retmode="xml", read=lambda content: _own(content, number)
             ).value
         except EntityNotFound:
@@ -74,6 +70,7 @@ def fetch_gene(services: Services, number: str) -> Gene:
             if exc.reason != "incomplete" or services.eutils.known_uids("gene", [number]):
                 raise
             raise not_found(number) from None
+    return gene.slim() if request.slim else gene
 
 
 def _own(content: bytes, number: str) -> Gene:
@@ -93,16 +90,6 @@ def _own(content: bytes, number: str) -> Gene:
     raise UpstreamError(
         f"NCBI sent no record of gene {number}.", details={"reason": "incomplete", "endpoint": "efetch"}
     )
-
-
-def require_plausible(number: str) -> None:
-    """Refuse numbers that cannot be gene ids without asking NCBI, which chokes on them.
-
-    Raises:
-        EntityNotFound: the number is zero or too long.
-    """
-    if number == "0" or len(number) > MAX_DIGITS:
-        raise not_found(number)
 
 
 GET_GENE = Operation(
@@ -146,3 +133,93 @@ def _shortfall_of(missing: list[EachOutcome], found: int) -> EntrezKitError | No
 
 GET_GENES = each(GET_GENE, "entrez_id", GeneBatch, _shortfall_of)
 """Not in the catalogue: the terminal's way to take several ids. Agents call get_gene for each."""
+
+
+# Articles
+
+
+class PubMedLinksRequest(GeneRequest):
+    """Which gene, and how many articles."""
+
+    limit: int = Field(default=10, ge=1, le=MAX_LIMIT, description=f"How many PMIDs to return, 1 to {MAX_LIMIT}.")
+    offset: int = Field(default=0, ge=0, description="How many PMIDs to skip.")
+
+
+def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedLinks:
+    """Get the PMIDs of articles about a gene, as curated by NCBI.
+
+    Use it with an id from search_genes; pass the PMIDs to pubmed_fetch_contents. An empty list: the gene has
+    no linked article. Example: entrez_id "NCBIGene:7157".
+
+    Raises:
+        UnresolvedEntity: the id is not of the form NCBIGene:<number>; the hint is the call to make instead.
+        EntityNotFound: there is no gene with that id.
+        UpstreamError: NCBI did not answer, or answered something that is no set of links.
+        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+
+    Source: ELink (gene_pubmed); ESummary tells whether the gene exists.
+    """
+    number = request.number()
+    with only_gene_codes("entrez_id", request.entrez_id):
+        from entrez_kit.gene.records import summaries_of
+
+        gene = summaries_of(services, [number]).get(number)
+        if gene is None:
+            raise not_found(number)
+        try:
+            pmids = services.eutils.elink(
+                ids=[number],
+                dbfrom="gene",
+                db="pubmed",
+                cmd="neighbor",
+                linkname=LINK_NAME,
+                read=lambda content: parse_links(content, number),
+            ).value
+        except EntityNotFound as exc:
+            raise malformed("elink", f"no links at all of gene {number}, which exists ({exc.message})") from None
+    return PubMedLinks(
+        entrez_id=f"NCBIGene:{number}",
+        replaced_by=gene.replaced_by,
+        pmids=pmids[request.offset : request.offset + request.limit],
+        total_count=len(pmids),
+        warnings=_warnings(request, len(pmids), gene.replaced_by),
+    )
+
+
+def _warnings(request: PubMedLinksRequest, total: int, successor: str | None) -> list[Warn]:
+    warnings = []
+    if successor:
+        message = f"{request.entrez_id} was merged into {successor}: ask for the articles of that one."
+        warnings.append(Warn(code="gene_replaced", message=message))
+    return warnings + past_the_last(request.offset, total, "articles")
+
+
+def parse_links(content: bytes, number: str) -> list[str]:
+    """Return the PMIDs of an ELink reply about one gene, each once, in NCBI's order.
+
+    Raises:
+        UpstreamError: the reply is not an ELink result, is about another record, or reports a failure.
+    """
+    from entrez_kit.services.elink_reply import links_by_source, not_followed
+
+    found, errors = links_by_source(
+        content, lambda link: link.link_name in (LINK_NAME, "") and link.db_to in ("pubmed", "") and link.is_number
+    )
+    if errors:
+        raise not_followed(errors[0])
+    if found.keys() != {number}:
+        named = ", ".join(sorted(found)[:3]) or "nothing"
+        raise malformed("elink", f"links of {named} where those of {number} were due")
+    return list(dict.fromkeys(link.id for link in found[number]))
+
+
+GET_PUBMED_LINKS = Operation(
+    name="get_pubmed_links",
+    function=get_pubmed_links,
+    command=("gene", "pubmed"),
+    toolset="gene",
+    title="Find articles about a gene",
+    errors=(UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited),
+    argument_error=argument_error("get_pubmed_links"),
+    mcp_caps={"limit": MAX_MCP_LIMIT},
+)

@@ -9,8 +9,7 @@ import pytest
 from prepared_reply import prepared
 
 from entrez_kit import EntrezKit
-from entrez_kit.gene.links import GET_PUBMED_LINKS
-from entrez_kit.gene.lookup import GET_GENE
+from entrez_kit.gene.lookup import GET_GENE, GET_PUBMED_LINKS
 from entrez_kit.gene.models import Gene, GenePage, PubMedLinks
 from entrez_kit.gene.search import SEARCH_GENES
 from entrez_kit.sandbox.gene import GeneDatabase

@@ -9,8 +9,7 @@ import pytest
 from terminal import Cli, Done, Module
 
 from entrez_kit import EntrezKit
-from entrez_kit.gene.links import GET_PUBMED_LINKS
-from entrez_kit.gene.lookup import GET_GENE
+from entrez_kit.gene.lookup import GET_GENE, GET_PUBMED_LINKS
 from entrez_kit.gene.search import SEARCH_GENES
 from entrez_kit.operation import Operation
 from entrez_kit.sandbox.server import Sandbox

@@ -21,8 +21,7 @@ from entrez_kit.errors import (
     UpstreamError,
 )
 from entrez_kit.gene.errors import only_gene_codes, unresolved
-from entrez_kit.gene.links import GET_PUBMED_LINKS
-from entrez_kit.gene.lookup import GET_GENE
+from entrez_kit.gene.lookup import GET_GENE, GET_PUBMED_LINKS
 from entrez_kit.gene.search import SEARCH_GENES
 from entrez_kit.operation import Operation, execute
 from entrez_kit.server.tools import Tools

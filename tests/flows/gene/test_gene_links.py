@@ -4,7 +4,7 @@ import pytest
 from gene_bench import Canned, Genes, docsum, esummary_xml
 
 from entrez_kit.errors import AmbiguousQuery, EntityNotFound, UnresolvedEntity, UpstreamError
-from entrez_kit.gene.links import GET_PUBMED_LINKS, parse_links
+from entrez_kit.gene.lookup import GET_PUBMED_LINKS, parse_links
 from entrez_kit.gene.models import PubMedLinks
 
 
