@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from pydantic import Field
@@ -147,27 +147,27 @@ class Matches(InParts[Citation, CitationMatch]):
 
     def _part(self, start: int, inputs: Sequence[Citation]) -> Iterator[CitationMatch]:
         services, citations = self._services, inputs
-        found = _matched(services, citations)
+        said = _matched(services, citations)
         for index, citation in enumerate(citations):
-            answer = found.answers.get(index)
-            if citation.title and index not in found.failed and (answer is None or answer.verdict == "not_found"):
-                _by_title(services, index, citation, found)
-        _narrow(services, citations, found)
-        self._answered = self._answered or bool(found.answers)
-        self.error = None if self._answered else self.error or next(iter(found.failed.values()), None)
+            before = said.get(index, NOT_FOUND)
+            if citation.title and before.verdict == "not_found" and (pmids := _titled(services, citation)) is not None:
+                said[index] = _by_title(pmids, before)
+        _narrow(services, citations, said)
+        failed = [answer.error for answer in said.values() if answer.error is not None]
+        self._answered = self._answered or len(failed) < len(said)
+        self.error = None if self._answered else self.error or next(iter(failed), None)
         records = _Records(services)
-        records.read(pmid for answer in found.answers.values() for pmid in answer.pmids[:MAX_COMPARED])
+        records.read(pmid for answer in said.values() for pmid in answer.pmids[:MAX_COMPARED])
         for index, citation in enumerate(citations):
-            answer = found.answers.get(index)
-            if citation.title and answer and answer.pmids and _only_other_titles(citation, answer, records):
+            answer = said.get(index, NOT_FOUND)
+            if citation.title and answer.pmids and _only_other_titles(citation, answer, records):
                 # The place is another work's; its own may have the title.
                 by_title = _titled(services, citation)
                 if isinstance(by_title, list) and by_title:
                     records.read(by_title)
-                    found.answers[index] = MatcherAnswer("ambiguous", tuple(dict.fromkeys([*answer.pmids, *by_title])))
+                    said[index] = MatcherAnswer("ambiguous", tuple(dict.fromkeys([*answer.pmids, *by_title])))
         for index, citation in enumerate(citations):
-            key = citation.key or str(start + index + 1)
-            yield _result(key, citation, found.answers.get(index), found.failed.get(index), records)
+            yield _result(citation.key or str(start + index + 1), citation, said.get(index, NOT_FOUND), records)
 
     def shortfall(self) -> EntrezKitError | None:
         """Report references without a single certain record."""
@@ -204,25 +204,22 @@ def result_of(request: MatchRequest, matches: Matches) -> MatchResult:
 class MatcherAnswer:
     """What NCBI makes of one line; ``pmids`` are the one record found, or some of several."""
 
-    verdict: Literal["matched", "ambiguous", "not_found"]
+    verdict: Literal["matched", "ambiguous", "not_found", "error"]
     pmids: tuple[str, ...] = ()
     detail: str | None = None
+    error: EntrezKitError | None = None
 
 
-@dataclass(slots=True)
-class _Answered:
-    """Answers and failures by number of the citation."""
-
-    answers: dict[int, MatcherAnswer] = field(default_factory=dict)
-    failed: dict[int, EntrezKitError] = field(default_factory=dict)
+NOT_FOUND: Final = MatcherAnswer("not_found")
 
 
-def _matched(services: Services, citations: Sequence[Citation]) -> _Answered:
-    """Ask ECitMatch under keys of our own, since it shifts and swaps those it is given.
+def _matched(services: Services, citations: Sequence[Citation]) -> dict[int, MatcherAnswer]:
+    """Return what becomes of citations by their number, of those with a journal or a year.
 
-    It breaks off at a line without a journal that fits nothing: such lines are sent by themselves.
+    ECitMatch is asked under keys of our own, since it shifts and swaps those it is given. It breaks off at a line
+    without a journal that fits nothing: such lines are sent by themselves.
     """
-    found = _Answered()
+    said: dict[int, MatcherAnswer] = {}
 
     def ask(batch: list[str]) -> dict[int, MatcherAnswer]:
         lines = [CONTROL, *(citation_line(citations[int(key[2:])], key) for key in batch)]
@@ -242,26 +239,22 @@ def _matched(services: Services, citations: Sequence[Citation]) -> _Answered:
         refusals = (EntityNotFound, InvalidInput)
         asked = in_batches(keys, size, ask, refusals=refusals, at_once=services.eutils.at_once)
         for _, answers in asked.answers:
-            found.answers.update(answers)
+            said.update(answers)
         for key, error in {**asked.refused, **asked.failed}.items():
-            found.failed[int(key[2:])] = error
+            said[int(key[2:])] = MatcherAnswer("error", error=error)
 
     with_journal = [index for index, citation in enumerate(citations) if citation.journal]
     only_year = [index for index, citation in enumerate(citations) if citation.year and not citation.journal]
     asked_for(with_journal, BATCH)
     # NCBI drops lines now and then; what is lacking is asked for by itself.
-    asked_for([index for index in with_journal if index not in found.answers and index not in found.failed], 1)
+    asked_for([index for index in with_journal if index not in said], 1)
     asked_for(only_year, 1)
-    for index in only_year:
-        if index not in found.failed:
-            found.answers.setdefault(index, MatcherAnswer("not_found"))
-    for index in with_journal:
-        if index not in found.answers and index not in found.failed:
-            found.failed[index] = UpstreamError(
-                "NCBI left the reference out of its answer, asked twice.",
-                details={"reason": "incomplete", "endpoint": "ecitmatch"},
-            )
-    return found
+    left_out = UpstreamError(
+        "NCBI left the reference out of its answer, asked twice.",
+        details={"reason": "incomplete", "endpoint": "ecitmatch"},
+    )
+    unanswered = dict.fromkeys(with_journal, MatcherAnswer("error", error=left_out))
+    return dict.fromkeys(only_year, NOT_FOUND) | unanswered | said
 
 
 def citation_line(citation: Citation, key: str) -> str:
@@ -314,20 +307,14 @@ def _verdict(text: str) -> MatcherAnswer | None:
     return None
 
 
-def _by_title(services: Services, index: int, citation: Citation, found: _Answered) -> None:
-    """Search for the title where the rest led nowhere."""
-    pmids = _titled(services, citation)
+def _by_title(pmids: list[str] | EntrezKitError, before: MatcherAnswer) -> MatcherAnswer:
+    """Return what a search for the title comes to, where the rest led nowhere."""
     if isinstance(pmids, EntrezKitError):
-        found.failed[index] = pmids
-        found.answers.pop(index, None)
-    elif pmids is not None and len(pmids) > MAX_COMPARED:
-        found.answers[index] = MatcherAnswer(
-            "ambiguous", tuple(pmids), f"more than {MAX_COMPARED} records fit the title"
-        )
-    elif pmids:
-        found.answers[index] = MatcherAnswer("matched" if len(pmids) == 1 else "ambiguous", tuple(pmids))
-    elif pmids is not None:
-        found.answers.setdefault(index, MatcherAnswer("not_found"))
+        return MatcherAnswer("error", error=pmids)
+    if not pmids:
+        return before
+    detail = f"more than {MAX_COMPARED} records fit the title" if len(pmids) > MAX_COMPARED else None
+    return MatcherAnswer("matched" if len(pmids) == 1 else "ambiguous", tuple(pmids), detail)
 
 
 def _titled(services: Services, citation: Citation) -> list[str] | EntrezKitError | None:
@@ -348,11 +335,11 @@ def _search(services: Services, term: str) -> list[str] | EntrezKitError:
         return exc
 
 
-def _narrow(services: Services, citations: Sequence[Citation], found: _Answered) -> None:
+def _narrow(services: Services, citations: Sequence[Citation], said: dict[int, MatcherAnswer]) -> None:
     """Name the records where NCBI only says how many fit: search with all that is given."""
-    for index, citation in enumerate(citations):
-        answer = found.answers.get(index)
-        if answer is None or answer.verdict != "ambiguous" or answer.pmids:
+    for index, answer in said.items():
+        citation = citations[index]
+        if answer.verdict != "ambiguous" or answer.pmids:
             continue
         given = (
             (citation.journal, "Journal"),
@@ -368,7 +355,7 @@ def _narrow(services: Services, citations: Sequence[Citation], found: _Answered)
         term = " AND ".join(f"{quote}{value}{quote}[{field}]" for value, field, quote in parts if value)
         pmids = _titled(services, citation) if citation.title else _search(services, term)
         if isinstance(pmids, list) and 0 < len(pmids) <= MAX_COMPARED:
-            found.answers[index] = MatcherAnswer("ambiguous", tuple(pmids))
+            said[index] = MatcherAnswer("ambiguous", tuple(pmids))
 
 
 def _value(text: str) -> str:
@@ -404,16 +391,13 @@ def _has_other_title(warnings: Sequence[MatchWarning]) -> bool:
     return any(warning.code == "title_mismatch" for warning in warnings)
 
 
-def _result(
-    key: str, citation: Citation, answer: MatcherAnswer | None, failure: EntrezKitError | None, records: _Records
-) -> CitationMatch:
+def _result(key: str, citation: Citation, answer: MatcherAnswer, records: _Records) -> CitationMatch:
     if not citation.usable:
         return CitationMatch(key=key, status="invalid", detail=TOO_LITTLE)
-    if failure is not None:
-        return CitationMatch(key=key, status="error", detail=failure.message)
-    if answer is None or answer.verdict == "not_found":
-        detail = (answer and answer.detail) or "NCBI knows no such reference"
-        return CitationMatch(key=key, status="not_found", detail=detail)
+    if answer.error is not None:
+        return CitationMatch(key=key, status="error", detail=answer.error.message)
+    if answer.verdict == "not_found":
+        return CitationMatch(key=key, status="not_found", detail=answer.detail or "NCBI knows no such reference")
     if not answer.pmids:
         return CitationMatch(key=key, status="ambiguous", detail=f"{answer.detail or 'several records fit'}; {ADD}")
     lost = [pmid for pmid in answer.pmids[:MAX_COMPARED] if pmid not in records.articles]
