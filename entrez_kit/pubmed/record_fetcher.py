@@ -149,9 +149,9 @@ class Retrieval(Outcomes[Fetched]):
         asked = in_batches(pmids, BATCH, self._reconciled, refusals=REFUSALS, pulse=self.pulse)
         records: dict[str, Record] = {}
         failed = dict(asked.failed)
-        for _, (got, withheld) in asked.answers:
+        for _, got in asked.answers:
             records |= {pmid: item.record for pmid, item in got.items() if item.record is not None}
-            failed |= withheld
+            failed |= {pmid: item.error for pmid, item in got.items() if item.error is not None}
         failed |= {pmid: error for pmid, error in asked.refused.items() if isinstance(error, InvalidInput)}
         return records, failed
 
@@ -178,11 +178,10 @@ class Retrieval(Outcomes[Fetched]):
             for text in part.ids:
                 identifier = read_identifier(text)
                 assert identifier is not None
-                pmid = self._pmid_of(identifier, self._resolved)
-                if isinstance(part.error, EntityNotFound):
-                    yield Fetched(text, pmid, "not_found", message=f"PubMed has no record {pmid}")
-                else:
-                    yield Fetched(text, pmid, "error", message=part.error.message, error=part.error)
+                value = identifier.value
+                pmid = value if identifier.kind == "pmid" else self._resolved.get(value)
+                refused = isinstance(part.error, EntityNotFound)
+                yield _not_found(text, pmid, pmid) if refused else _failed(text, pmid, part.error)
 
     def _batch(self, inputs: Sequence[str]) -> list[Fetched]:
         """Fetch the records of a batch of identifiers.
@@ -196,35 +195,11 @@ class Retrieval(Outcomes[Fetched]):
         if unresolved and len(unresolved) == len({identifier.value for identifier in read.values()}):
             raise unresolved[0]
         self._resolved.update((value, pmid) for value, pmid in resolved.items() if isinstance(pmid, str))
-        pmids = [self._pmid_of(identifier, resolved) for identifier in read.values()]
-        wanted = list(dict.fromkeys(pmid for pmid in pmids if pmid is not None))
-        found, failed = self._reconciled(wanted) if wanted else ({}, {})
-        return [self._outcome(text, read[text], resolved, found, failed) for text in inputs]
-
-    @staticmethod
-    def _pmid_of(identifier: Identifier, resolved: "Mapping[str, str | EntrezKitError | None]") -> str | None:
-        pmid = identifier.value if identifier.kind == "pmid" else resolved.get(identifier.value)
-        return pmid if isinstance(pmid, str) else None
-
-    def _outcome(
-        self,
-        text: str,
-        identifier: Identifier,
-        resolved: "Mapping[str, str | EntrezKitError | None]",
-        found: dict[str, Fetched],
-        failed: dict[str, EntrezKitError],
-    ) -> Fetched:
-        error = resolved.get(identifier.value) if identifier.kind != "pmid" else None
-        if isinstance(error, EntrezKitError):
-            return Fetched(text, None, "error", message=error.message, error=error)
-        pmid = self._pmid_of(identifier, resolved)
-        if pmid is None:
-            return Fetched(text, None, "not_found", message=f"PubMed has no record of {identifier.value}")
-        if pmid in failed:
-            return Fetched(text, pmid, "error", message=failed[pmid].message, error=failed[pmid])
-        if pmid in found:
-            return replace(found[pmid], input=text)
-        return Fetched(text, pmid, "not_found", message=f"PubMed has no record {pmid}")
+        resolved |= {identifier.value: identifier.value for identifier in read.values() if identifier.kind == "pmid"}
+        pmids = [resolved.get(identifier.value) for identifier in read.values()]
+        wanted = list(dict.fromkeys(pmid for pmid in pmids if isinstance(pmid, str)))
+        records = self._reconciled(wanted) if wanted else {}
+        return [_outcome(text, read[text].value, resolved.get(read[text].value), records) for text in inputs]
 
     def _resolve(self, identifiers: Sequence[Identifier]) -> "dict[str, str | EntrezKitError | None]":
         if not identifiers:
@@ -247,17 +222,17 @@ class Retrieval(Outcomes[Fetched]):
 
     # requests
 
-    def _reconciled(self, pmids: list[str]) -> tuple[dict[str, Fetched], dict[str, EntrezKitError]]:
+    def _reconciled(self, pmids: list[str]) -> dict[str, Fetched]:
         """Fetch PMIDs, and see to it that what lacks does not exist; return also what exists and does not come."""
         try:
             found = self._request(pmids)
         except EntityNotFound:
             if self.services.eutils.known_uids("pubmed", pmids):
                 raise  # the others of the batch spoil it for these
-            return {}, {}
+            return {}
         lacking = [pmid for pmid in pmids if pmid not in found]
         if not lacking:
-            return found, {}
+            return found
         try:
             found |= self._request(lacking, fresh=True)
             lacking = [pmid for pmid in lacking if pmid not in found]
@@ -265,8 +240,8 @@ class Retrieval(Outcomes[Fetched]):
         except EntityNotFound:
             known = set()
         except (UpstreamError, RateLimited) as exc:
-            return found, dict.fromkeys(lacking, exc)
-        return found, {pmid: _withheld(pmid) for pmid in known}
+            return found | {pmid: _failed(pmid, pmid, exc) for pmid in lacking}
+        return found | {pmid: _failed(pmid, pmid, _withheld(pmid)) for pmid in known}
 
     def _request(self, pmids: list[str], *, fresh: bool = False) -> dict[str, Fetched]:
         wanted = set(pmids)
@@ -383,6 +358,22 @@ class Retrieval(Outcomes[Fetched]):
                 wait = waits[attempts]
             attempts += 1
             time.sleep(wait)
+
+
+def _outcome(text: str, value: str, pmid: str | EntrezKitError | None, records: Mapping[str, Fetched]) -> Fetched:
+    if isinstance(pmid, EntrezKitError):
+        return _failed(text, None, pmid)
+    if pmid is not None and pmid in records:
+        return replace(records[pmid], input=text)
+    return _not_found(text, pmid, pmid or f"of {value}")
+
+
+def _not_found(text: str, pmid: str | None, what: str | None) -> Fetched:
+    return Fetched(text, pmid, "not_found", message=f"PubMed has no record {what}")
+
+
+def _failed(text: str, pmid: str | None, error: EntrezKitError) -> Fetched:
+    return Fetched(text, pmid, "error", message=error.message, error=error)
 
 
 def _first_record(url: str) -> int:
