@@ -1,13 +1,13 @@
 """Convert between PMID, PMCID and DOI: one ordered outcome per input, whatever mix of kinds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
 from pydantic import Field
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.identifiers import Identifier, IdKind, Key, read_identifier
+from entrez_kit.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.model import Request, Result, Warn, sparse
 from entrez_kit.operation import InParts, Operation, shortfall_of
 from entrez_kit.pubmed.record_fetcher import Retrieval
@@ -17,14 +17,12 @@ from entrez_kit.pubmed.standing_lookup import Standings, look_up_standings, stan
 from entrez_kit.services import Services
 from entrez_kit.wording import CHECK_IDS, GIVE_IDS, listed
 
-if TYPE_CHECKING:
-    from entrez_kit.pubmed.models import Article
-    from entrez_kit.pubmed.xml.records import Record
-
 MAX_IDS: Final = 10_000
 MAX_MCP_IDS: Final = 50
 KINDS: Final[tuple[IdKind, ...]] = ("pmid", "pmcid", "doi")
 
+Kinds = Mapping[str, IdKind]
+"""Identifiers as they were written first, in the order they were given."""
 ConvertStatus = Literal["found", "not_found", "invalid", "error"]
 NOT_IN_PMC: Final = "in PubMed, not in PMC"
 INVALID_DOI: Final = "PubMed marks this DOI as invalid"
@@ -101,16 +99,21 @@ class Conversions(InParts[str, Conversion]):
     def _part(self, start: int, inputs: Sequence[str]) -> list[Conversion]:
         services = self._services
         read = [_read(text, self._id_type) for text in inputs]
-        unique = {identifier.key: identifier.value for identifier in reversed(read) if identifier}
-        known = _converted(services, unique)
-        looked_up = _from_pubmed(services, {key: value for key, value in unique.items() if key not in known.found})
+        unique = {identifier.key: identifier for identifier in reversed(read) if identifier}
+        kinds = {identifier.value: identifier.kind for identifier in reversed(unique.values())}
+        known = _converted(services, kinds)
+        looked_up = _from_pubmed(services, {value: kind for value, kind in kinds.items() if value not in known.found})
         standings = look_up_standings(services, [one.pmid for one in known.found.values() if one.pmid])
-        _reconcile(services, unique, known, looked_up, standings)
+        _reconcile(services, kinds, known, looked_up, standings)
         for one in known.found.values():
             one.standing = standings.known.get(one.pmid or "")
         self.warnings += standings.warnings
+        no_id = f"not a {self._id_type.upper()}" if self._id_type else "not a PMID, PMCID or DOI"
         records = [
-            _conversion(text, one, self._id_type, known, looked_up) for text, one in zip(inputs, read, strict=True)
+            _conversion(text, one, unique[one.key].value, known, looked_up)
+            if one
+            else Conversion(requested_id=text, status="invalid", message=no_id)
+            for text, one in zip(inputs, read, strict=True)
         ]
         if self.error is None and any(record.status == "error" for record in records):
             self.error = next(one for one in (*looked_up.values(), known.error) if isinstance(one, EntrezKitError))
@@ -148,27 +151,30 @@ def result_of(request: ConvertRequest, conversions: Conversions) -> ConvertResul
 
 
 def _reconcile(
-    services: Services, unique: dict[Key, str], known: "_KnownIds", looked_up: "LookedUp", standings: Standings
+    services: Services, kinds: Kinds, known: "_KnownIds", looked_up: "LookedUp", standings: Standings
 ) -> None:
     """Compare what the converter says with the records it names; where they disagree PubMed is asked for the id."""
-    told = {key: words for key, one in known.found.items() if (words := _contradiction(key, one, standings))}
-    looked_up |= _from_pubmed(services, {key: unique[key] for key in told})
-    for key, words in (told | known.told).items():
-        own = looked_up.get(key)
-        answer = own if isinstance(own, Conversion) else known.found.get(key)
+    told = {
+        value: words
+        for value, one in known.found.items()
+        if (words := _contradiction(value, kinds[value], one, standings))
+    }
+    looked_up |= _from_pubmed(services, {value: kinds[value] for value in told})
+    for value, words in (told | known.told).items():
+        own = looked_up.get(value)
+        answer = own if isinstance(own, Conversion) else known.found.get(value)
         if answer is not None:
             noted = "; ".join(part for part in (answer.note, words) if part)
-            known.found[key] = answer.model_copy(update={"note": noted})
+            known.found[value] = answer.model_copy(update={"note": noted})
 
 
-def _contradiction(key: Key, one: Conversion, standings: Standings) -> str | None:
+def _contradiction(asked: str, kind: IdKind, one: Conversion, standings: Standings) -> str | None:
     """Return in what the converter and the record it names disagree."""
     if one.pmid is None or one.pmid in standings.unknown:
         return None
     summary = standings.summaries.get(one.pmid)
     if summary is None:
         return f"the ID Converter names PMID {one.pmid}, which PubMed does not have"
-    kind, asked = key
     pairs = (
         ("PMCID", one.pmcid if kind != "pmcid" else asked, summary.pmcid),
         ("DOI", one.doi if kind != "doi" else asked, summary.doi),
@@ -195,33 +201,28 @@ class _KnownIds:
     ``told`` is what to say of those about which it answered with another one.
     """
 
-    found: dict[Key, Conversion] = field(default_factory=dict)
-    told: dict[Key, str] = field(default_factory=dict)
-    refused: set[Key] = field(default_factory=set)
-    unanswered: set[Key] = field(default_factory=set)
+    found: dict[str, Conversion] = field(default_factory=dict)
+    told: dict[str, str] = field(default_factory=dict)
+    refused: set[str] = field(default_factory=set)
+    unanswered: set[str] = field(default_factory=set)
     error: EntrezKitError | None = None
 
 
-def _of_kind(keys: dict[Key, str], kind: IdKind) -> dict[str, Key]:
-    """Return the identifiers of a kind as they were written, in the order they were given."""
-    return {keys[key]: key for key in reversed(keys) if key[0] == kind}
-
-
-def _converted(services: Services, keys: dict[Key, str]) -> _KnownIds:
+def _converted(services: Services, kinds: Kinds) -> _KnownIds:
     """Ask the converter, kind by kind since it refuses mixed batches; when it is down, it is not asked on."""
     known = _KnownIds()
     for kind in KINDS:
-        values = _of_kind(keys, kind)
+        values = [value for value, own in kinds.items() if own == kind]
         if known.error is not None:
-            known.unanswered.update(values.values())
+            known.unanswered.update(values)
             continue
-        found, failed, refused = ask_converter(services, list(values), kind)
-        known.refused.update(values[value] for value in refused)
+        found, failed, refused = ask_converter(services, values, kind)
+        known.refused |= refused
         for value, one in found.items():
             if one.another is not None:
-                known.told[values[value]] = f"the ID Converter answered about {one.another} instead"
+                known.told[value] = f"the ID Converter answered about {one.another} instead"
                 continue
-            known.found[values[value]] = Conversion(
+            known.found[value] = Conversion(
                 requested_id=value,
                 status="found",
                 pmid=one.pmid,
@@ -229,83 +230,68 @@ def _converted(services: Services, keys: dict[Key, str]) -> _KnownIds:
                 doi=one.doi,
                 note=None if one.pmid else NOT_IN_PUBMED,
             )
-        known.unanswered.update(values[value] for value in failed)
+        known.unanswered.update(failed)
         known.error = next(iter(failed.values()), None)
     return known
 
 
-LookedUp = dict[Key, "Conversion | EntrezKitError"]
+LookedUp = dict[str, "Conversion | EntrezKitError"]
 
 
-def _from_pubmed(services: Services, keys: dict[Key, str]) -> LookedUp:
+def _from_pubmed(services: Services, kinds: Kinds) -> LookedUp:
     """Read the ids of articles from their PubMed records; an id without record is left out."""
     found: LookedUp = {}
-    pmids: dict[str, list[Key]] = {}
+    pmids: dict[str, list[str]] = {}
     reader = Retrieval(services, medline=False)
     for kind in KINDS:
-        values = _of_kind(keys, kind)
+        values = [value for value, own in kinds.items() if own == kind]
         resolved: Resolved = {value: value for value in values}
         if kind != "pmid":
-            resolved = search_pubmed(services, list(values), kind, reader.records_of)
+            resolved = search_pubmed(services, values, kind, reader.records_of)
         for value, pmid in resolved.items():
             if isinstance(pmid, EntrezKitError):
-                found[values[value]] = pmid
+                found[value] = pmid
             elif pmid is not None:
-                pmids.setdefault(pmid, []).append(values[value])
+                pmids.setdefault(pmid, []).append(value)
     for item in Retrieval.of_ids(services, list(pmids)) if pmids else ():
-        for key in pmids[item.input]:
+        for value in pmids[item.input]:
             if item.error is not None:
-                found[key] = item.error
+                found[value] = item.error
             elif item.record is not None:
                 article = item.record.article()
-                found[key] = Conversion(
+                marked = kinds[value] == "doi" and value.lower() in invalid_dois(item.record)
+                notes = (NOT_IN_PMC if not article.pmcid else "", INVALID_DOI if marked else "")
+                found[value] = Conversion(
                     requested_id=item.input,
                     status="found",
                     pmid=article.pmid,
                     pmcid=article.pmcid,
                     doi=article.doi,
                     standing=article.standing,
-                    note="; ".join(_notes(key, article, item.record)) or None,
+                    note="; ".join(filter(None, notes)) or None,
                 )
     return found
 
 
-def _notes(key: Key, article: "Article", record: "Record") -> Iterator[str]:
-    if not article.pmcid:
-        yield NOT_IN_PMC
-    if key[0] == "doi" and key[1] in invalid_dois(record):
-        yield INVALID_DOI
-
-
-def _conversion(
-    text: str, identifier: Identifier | None, kind: IdKind | None, known: _KnownIds, looked_up: LookedUp
-) -> Conversion:
-    if identifier is None:
-        message = f"not a {kind.upper()}" if kind else "not a PMID, PMCID or DOI"
-        return Conversion(requested_id=text, status="invalid", message=message)
-    key = identifier.key
+def _conversion(text: str, identifier: Identifier, value: str, known: _KnownIds, looked_up: LookedUp) -> Conversion:
     own = {"requested_id": text, "id_type": identifier.kind}
-    answer = known.found.get(key) or looked_up.get(key)
+    answer = known.found.get(value) or looked_up.get(value)
     if isinstance(answer, Conversion):
         return answer.model_copy(update=own)
     if answer is not None:
         return Conversion(status="error", message=answer.message, **own)
-    if key in known.unanswered and identifier.kind != "pmid" and known.error is not None:
+    if value in known.unanswered and identifier.kind != "pmid" and known.error is not None:
         # PubMed has no such article, but PMC holds some that PubMed has not.
         message = f"not in PubMed; whether PMC has it is unknown: {known.error.message}"
         return Conversion(status="error", message=message, **own)
-    return Conversion(status="not_found", message=_unknown(identifier, key, known), **own)
-
-
-def _unknown(identifier: Identifier, key: Key, known: _KnownIds) -> str:
-    """Say who does not know an identifier: only those who were asked."""
-    if key in known.told:
-        return f"PubMed has no record of {identifier.value}; {known.told[key]}"
-    if key in known.refused:
-        return f"PubMed has no record of {identifier.value}; the ID Converter does not take it"
-    if key in known.unanswered:
-        return f"PubMed has no record of {identifier.value}; the ID Converter gave no answer"
-    return f"Neither PMC nor PubMed knows {identifier.value}"
+    why = known.told.get(value)
+    if value in known.refused:
+        why = "the ID Converter does not take it"
+    elif value in known.unanswered:
+        why = "the ID Converter gave no answer"
+    nowhere = f"Neither PMC nor PubMed knows {identifier.value}"
+    message = f"PubMed has no record of {identifier.value}; {why}" if why else nowhere
+    return Conversion(status="not_found", message=message, **own)
 
 
 CONVERT = Operation(
