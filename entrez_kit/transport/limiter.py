@@ -115,38 +115,38 @@ class RateLimiter:
         """
         book = self._book
         with book.turn(self._slot_ms, deadline):
-            with book.opened() as page:
-                state, again_ms = self._reserve(page.state, page.now_ms, deadline=deadline)
-                page.save(state)
+            with book.opened() as now_ms:
+                state, again_ms = self._reserve(book.seen, now_ms, deadline=deadline)
+                book.save(state)
             book.last_slot_ms = again_ms
             while again_ms:
                 _sleep_until(again_ms)
-                with book.opened() as page:
-                    state, again_ms = self._leave(page.state, page.now_ms, deadline=deadline)
-                    page.save(state)
-        return self._departure(page.now_ms, deadline)
+                with book.opened() as now_ms:
+                    state, again_ms = self._leave(book.seen, now_ms, deadline=deadline)
+                    book.save(state)
+        return self._departure(now_ms, deadline)
 
     @contextmanager
     def _departure(self, counted_ms: int, deadline: float | None) -> Iterator[None]:
         """Hold the state while a request leaves that is counted as sent at a certain time, and correct that."""
+        book = self._book
         while True:
-            with self._book.opened() as page:
-                others = page.state.without(counted_ms)
-                _, again_ms = self._leave(others, page.now_ms, deadline=deadline)
+            with book.opened() as now_ms:
+                others = book.seen.without(counted_ms)
+                _, again_ms = self._leave(others, now_ms, deadline=deadline)
                 if not again_ms:
                     try:
                         yield
                     finally:
-                        page.save(self._leave(others, _now_ms(), deadline=None)[0])
+                        book.save(self._leave(others, _now_ms(), deadline=None)[0])
                     return
             _sleep_until(again_ms)
 
     def problem(self) -> str | None:
         """Return why requests of other processes cannot be counted, or None when they are."""
         self._book.alone_until_ms = 0
-        with self._book.opened() as page:
-            page.save(page.state)
-        return self._book.problem
+        with self._book.opened():
+            return self._book.problem
 
     def _reserve(self, state: "_State", now_ms: int, *, deadline: float | None) -> tuple["_State", int]:
         """Take the next free slot; return when it is."""
@@ -216,7 +216,7 @@ class _Book:
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._seen = _State()
+        self.seen = _State()
         self.problem = None if path else "no state file is set"
         self.alone_until_ms = 0
         self.last_slot_ms = 0
@@ -228,6 +228,7 @@ class _Book:
         self._update_lock = threading.Lock()
         self._queue_lock = threading.Lock()
         self._queue: deque[threading.Event] = deque()
+        self._descriptor: int | None = None
 
     @contextmanager
     def turn(self, slot_ms: int, deadline: float | None) -> Iterator[None]:
@@ -256,27 +257,34 @@ class _Book:
                     self._queue[0].set()
 
     @contextmanager
-    def opened(self) -> Iterator["_Page"]:
-        """Lend the state while nobody else can have it."""
+    def opened(self) -> Iterator[int]:
+        """Bring the state, ``seen``, up to date and let nobody else change it meanwhile; yield what time it is."""
         with self._update_lock, ExitStack() as stack:
-            descriptor = None
+            self._descriptor = None
             if self._path is not None and _now_ms() >= self.alone_until_ms:
                 try:
                     descriptor = stack.enter_context(_locked(self._path))
                     self._read(descriptor)
+                    self._descriptor = descriptor
                 except (OSError, NotImplementedError) as exc:
-                    descriptor = None
-                    self.go_alone(exc)
-            yield _Page(self, descriptor, self._seen, _now_ms())
+                    self._go_alone(exc)
+            yield _now_ms()
 
-    def go_alone(self, problem: Exception) -> None:
+    def save(self, state: _State) -> None:
+        """Replace the state, which is opened."""
+        if state is self.seen:
+            return
+        self.seen = state
+        if self._descriptor is not None:
+            try:
+                _write(self._descriptor, state.as_line(_now_ms()))
+            except OSError as exc:
+                self._go_alone(exc)
+
+    def _go_alone(self, problem: Exception) -> None:
         """Limit this process alone for a while, since the file cannot be used."""
         self.problem = f"{self._path}: {getattr(problem, 'strerror', None) or problem}"
         self.alone_until_ms = _now_ms() + RETRY_FILE_MS
-
-    def see(self, state: _State) -> None:
-        """Remember a state."""
-        self._seen = state
 
     def _read(self, descriptor: int) -> None:
         now_ms = _now_ms()
@@ -287,11 +295,11 @@ class _Book:
         else:
             state = self._repaired(text, saved, now_ms)
             _write(descriptor, state.as_line(now_ms))  # now, since a caller may be refused and leave all as it is
-        self._seen, self.problem = state, None
+        self.seen, self.problem = state, None
 
     def _repaired(self, text: bytes, saved: tuple[int, _State] | None, now_ms: int) -> _State:
         """Return what to go on with where the saved state is missing, means nothing, or misses something."""
-        known = self._seen
+        known = self.seen
         if saved is None:
             # After damage, others may have sent requests until a moment ago: keep quiet for as long as these count.
             return replace(known, free_us=max(known.free_us, (now_ms + WINDOW_MS) * 1000)) if text else known
@@ -300,31 +308,6 @@ class _Book:
             return known
         # This process limited itself alone for a while: the file does not know of its requests.
         return _State(max(state.free_us, known.free_us), tuple(sorted({*state.sent_ms, *known.sent_ms})))
-
-
-@dataclass(frozen=True, slots=True)
-class _Page:
-    """The state as it is now; its holder alone may change it.
-
-    Args:
-        descriptor: of the locked file; None where this process limits itself alone.
-    """
-
-    book: _Book
-    descriptor: int | None
-    state: _State
-    now_ms: int
-
-    def save(self, state: _State) -> None:
-        """Replace the state."""
-        if state is self.state:
-            return
-        self.book.see(state)
-        if self.descriptor is not None:
-            try:
-                _write(self.descriptor, state.as_line(_now_ms()))
-            except OSError as exc:
-                self.book.go_alone(exc)
 
 
 def _write(descriptor: int, line: bytes) -> None:

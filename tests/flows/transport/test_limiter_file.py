@@ -295,11 +295,11 @@ def test_a_full_disk_limits_the_process_and_is_tried_again(state_file: Path, mon
         patch.setattr(os, "write", full)
         limiter.acquire()
         limiter.acquire()
-        known = limiter._book._seen.sent_ms
+        known = limiter._book.seen.sent_ms
         assert len(known) == 3
     assert limiter.problem() is None
 
     limiter.acquire()
 
-    assert saved_state(state_file)["sent_ms"] == list(limiter._book._seen.sent_ms)
-    assert set(known) <= set(limiter._book._seen.sent_ms), "what was sent meanwhile counts"
+    assert saved_state(state_file)["sent_ms"] == list(limiter._book.seen.sent_ms)
+    assert set(known) <= set(limiter._book.seen.sent_ms), "what was sent meanwhile counts"
