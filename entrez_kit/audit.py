@@ -14,14 +14,13 @@ from entrez_kit.citations.check.sources import SourceName, Sources, SourceStandi
 from entrez_kit.corpus.store.reading import articles_after
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.errors import EntityNotFound, EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.model import Request, Result, Warn, sparse
+from entrez_kit.model import Request, Result, Warn, lacking, sparse
 from entrez_kit.operation import Accounted, Operation, walked
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.standing import Standing, StandingStatus
 from entrez_kit.pubmed.standing_lookup import look_up_standings
 from entrez_kit.relationships.links import follow
 from entrez_kit.services import Services
-from entrez_kit.wording import KEPT
 
 BATCH: Final = 100
 """Articles at a time: ELink takes an id parameter for each."""
@@ -94,17 +93,8 @@ class AuditResult(Result):
 
 def _shortfall(told: Sequence[AuditedWork], total: int) -> EntrezKitError | None:
     unknown = [work for work in told if work.status == "unknown" or work.unread is not None]
-    if not unknown:
-        return None
-    return UpstreamError(
-        f"Not everything is known about {len(unknown)} of {total} works: not every source answered.",
-        recovery_hint=KEPT,
-        details={
-            "reason": "incomplete",
-            "partial": len(unknown) < total,
-            "missing": [work.pmid for work in unknown[:100]],
-        },
-    )
+    message = f"Not everything is known about {len(unknown)} of {total} works: not every source answered."
+    return lacking([work.pmid for work in unknown[:100]], message, partial=len(unknown) < total)
 
 
 def _pages(store: Store, query_key: str) -> Iterator[list[Article]]:

@@ -21,8 +21,8 @@ from pydantic.alias_generators import to_camel, to_snake
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from entrez_kit.errors import EntrezKitError
-from entrez_kit.wording import Argument, Wording
+from entrez_kit.errors import EntrezKitError, UpstreamError
+from entrez_kit.wording import KEPT, Argument, Wording
 
 if TYPE_CHECKING:
     import pandas
@@ -164,6 +164,21 @@ class Result(BaseModel):
         true the terminal exits 4, otherwise with the error's own status. None when nothing is missing.
         """
         return None
+
+
+def lacking(missing: Any, message: str, *, partial: bool = True, hint: str | None = KEPT) -> UpstreamError | None:
+    """Return the error that goes with a document for which a service did not answer; None where nothing is missing.
+
+    Args:
+        missing: what is, or how much.
+        message: that in words.
+        partial: whether anything is there.
+        hint: what to do next, by default that asking again asks only for what is missing; None as for any such error.
+    """
+    if not missing:
+        return None
+    details = {"reason": "incomplete", "partial": partial, "missing": missing}
+    return UpstreamError(message, recovery_hint=hint, details=details)
 
 
 Message = Annotated[str, WrapValidator(lambda text, check: text if isinstance(text, Wording) else check(text))]

@@ -7,7 +7,7 @@ from pydantic import Field
 from entrez_kit.batches import in_batches
 from entrez_kit.databases.names import EINFO, LIST_HINT, DatabaseName, check_database, parse_database_list
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.model import Request, Result, Warned, sparse
+from entrez_kit.model import Request, Result, Warned, lacking, sparse
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import XmlShape, notice
@@ -109,15 +109,11 @@ class InfoResult(Warned):
     def shortfall(self) -> EntrezKitError | None:
         """Report databases that could not be counted."""
         failed = [count for count in self.counts or [] if count.count is None]
-        if not failed:
-            return None
-        return UpstreamError(
+        return lacking(
+            [count.model_dump() for count in failed],
             f"No count from {', '.join(count.db for count in failed)}.",
-            details={
-                "reason": "incomplete",
-                "partial": len(failed) < len(self.counts or []),
-                "missing": [count.model_dump() for count in failed],
-            },
+            partial=len(failed) < len(self.counts or []),
+            hint=None,
         )
 
 

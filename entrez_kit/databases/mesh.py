@@ -8,7 +8,7 @@ from pydantic import Field
 
 from entrez_kit.databases.names import UI_LETTERS, entrez_uid
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.model import Request, Result, Stripped, Warned, sparse
+from entrez_kit.model import Request, Result, Stripped, Warned, lacking, sparse
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
@@ -73,12 +73,8 @@ class MeshResult(Warned):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report records NCBI listed and did not describe."""
-        if not self.missing_uids:
-            return None
-        return UpstreamError(
-            f"NCBI listed MeSH records without describing them: {', '.join(self.missing_uids)}.",
-            details={"reason": "incomplete", "partial": bool(self.results), "missing": self.missing_uids},
-        )
+        message = f"NCBI listed MeSH records without describing them: {', '.join(self.missing_uids)}."
+        return lacking(self.missing_uids, message, partial=bool(self.results), hint=None)
 
 
 def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:

@@ -9,7 +9,7 @@ from entrez_kit import tracing
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.entrez_query import MAX_PUBMED_RESULTS, Broadening, EntrezDate, bounds, broadening
 from entrez_kit.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.model import Request, Result, Stripped, Warn, past_the_last, sparse, wrong
+from entrez_kit.model import Request, Result, Stripped, Warn, lacking, past_the_last, sparse, wrong
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.services.esearch_reply import ESearchReply
@@ -76,13 +76,8 @@ class EntrezSearchResult(Result):
     def shortfall(self) -> EntrezKitError | None:
         """Report fewer UIDs than NCBI counted."""
         missing = _reachable(self.db, self.total_found, self.offset, self.max_results) - self.retrieved_count
-        if missing <= 0:
-            return None
-        return UpstreamError(
-            f"NCBI counted more results than it returned: {missing} UIDs are missing.",
-            recovery_hint=Wording(ANEW, "."),
-            details={"reason": "incomplete", "partial": True, "missing": missing},
-        )
+        message = f"NCBI counted more results than it returned: {missing} UIDs are missing."
+        return lacking(max(0, missing), message, hint=Wording(ANEW, "."))
 
 
 def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSearchResult:

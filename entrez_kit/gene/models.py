@@ -4,8 +4,8 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field, PrivateAttr, SerializerFunctionWrapHandler, model_serializer
 
-from entrez_kit.errors import EntrezKitError, UpstreamError
-from entrez_kit.model import Result, Warn, Warned, sparse
+from entrez_kit.errors import EntrezKitError
+from entrez_kit.model import Result, Warn, Warned, lacking, sparse
 from entrez_kit.wording import ANEW, Wording
 
 CURIE_PATTERN: Final = r"^NCBIGene:[0-9]+$"
@@ -179,13 +179,9 @@ class GenePage(Result):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report genes that NCBI counted and then could not summarise."""
-        if not self._missing:
-            return None
-        return UpstreamError(
-            f"NCBI had no summary of {', '.join(self._missing[:10])}; the page lacks {len(self._missing)} genes.",
-            recovery_hint=Wording(ANEW, "."),
-            details={"reason": "incomplete", "partial": bool(self.items), "missing": list(self._missing)},
-        )
+        missing = list(self._missing)
+        message = f"NCBI had no summary of {', '.join(missing[:10])}; the page lacks {len(missing)} genes."
+        return lacking(missing, message, partial=bool(self.items), hint=Wording(ANEW, "."))
 
 
 class PubMedLinks(Result):

@@ -8,56 +8,29 @@ from entrez_kit.errors import AmbiguousQuery
 from entrez_kit.services import Services
 from entrez_kit.wording import Argument, NextCall, Wording
 
-COMMON: Final = {
-    "human": 9606,
-    "homo sapiens": 9606,
-    "mouse": 10090,
-    "house mouse": 10090,
-    "mus musculus": 10090,
-    "rat": 10116,
-    "norway rat": 10116,
-    "rattus norvegicus": 10116,
-    "zebrafish": 7955,
-    "danio rerio": 7955,
-    "fly": 7227,
-    "fruit fly": 7227,
-    "drosophila": 7227,
-    "drosophila melanogaster": 7227,
-    "worm": 6239,
-    "nematode": 6239,
-    "c. elegans": 6239,
-    "caenorhabditis elegans": 6239,
-    "yeast": 4932,
-    "baker's yeast": 4932,
-    "budding yeast": 4932,
-    "saccharomyces cerevisiae": 4932,
-    "fission yeast": 4896,
-    "schizosaccharomyces pombe": 4896,
-    "chicken": 9031,
-    "gallus gallus": 9031,
-    "pig": 9823,
-    "sus scrofa": 9823,
-    "cow": 9913,
-    "cattle": 9913,
-    "bos taurus": 9913,
-    "dog": 9615,
-    "canis lupus familiaris": 9615,
-    "frog": 8364,
-    "xenopus tropicalis": 8364,
-    "rhesus macaque": 9544,
-    "macaca mulatta": 9544,
-    "thale cress": 3702,
-    "arabidopsis": 3702,
-    "arabidopsis thaliana": 3702,
-    "rice": 4530,
-    "oryza sativa": 4530,
-    "e. coli": 562,
-    "escherichia coli": 562,
+_NAMES: Final = {
+    9606: "human, homo sapiens",
+    10090: "mouse, house mouse, mus musculus",
+    10116: "rat, norway rat, rattus norvegicus",
+    7955: "zebrafish, danio rerio",
+    7227: "fly, fruit fly, drosophila, drosophila melanogaster",
+    6239: "worm, nematode, c. elegans, caenorhabditis elegans",
+    4932: "yeast, baker's yeast, budding yeast, saccharomyces cerevisiae",
+    4896: "fission yeast, schizosaccharomyces pombe",
+    9031: "chicken, gallus gallus",
+    9823: "pig, sus scrofa",
+    9913: "cow, cattle, bos taurus",
+    9615: "dog, canis lupus familiaris",
+    8364: "frog, xenopus tropicalis",
+    9544: "rhesus macaque, macaca mulatta",
+    3702: "thale cress, arabidopsis, arabidopsis thaliana",
+    4530: "rice, oryza sativa",
+    562: "e. coli, escherichia coli",
 }
-"""Names nobody should have to look up; they cost no request. Everyday words mean the usual laboratory species."""
+"""By taxid the everyday names of an organism, the scientific one last."""
 
-_SCIENTIFIC: Final = {taxid: name for name, taxid in COMMON.items() if " " in name and "." not in name}
-"""The last name of each organism above, which is the scientific one."""
+COMMON: Final = {name: taxid for taxid, names in _NAMES.items() for name in names.split(", ")}
+"""Names nobody should have to look up; they cost no request. Everyday words mean the usual laboratory species."""
 
 EXAMPLES: Final = "human, mouse, rat, zebrafish, fly, worm, yeast, chicken, dog, pig, cow, arabidopsis, e. coli"
 
@@ -121,7 +94,7 @@ def _unknown(organism: str, message: str) -> AmbiguousQuery:
     begun = [name for name in COMMON if len(word) > 2 and name.startswith(word)]
     names = dict.fromkeys([*begun, *get_close_matches(word, COMMON, n=3, cutoff=0.7)])
     taxids = dict.fromkeys(COMMON[name] for name in names)
-    near = [f"{_SCIENTIFIC[taxid].capitalize()} (txid{taxid})" for taxid in taxids][:_MOST_SHOWN]
+    near = [f"{_NAMES[taxid].rpartition(', ')[2].capitalize()} (txid{taxid})" for taxid in taxids][:_MOST_SHOWN]
     return AmbiguousQuery(
         message,
         invalid_input=f"organism={organism}",

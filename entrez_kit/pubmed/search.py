@@ -23,7 +23,7 @@ from entrez_kit.entrez_query import (
     quoted,
 )
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.model import Request, Result, Stripped, Warn, past_the_last, sparse, wrong
+from entrez_kit.model import Request, Result, Stripped, Warn, lacking, past_the_last, sparse, wrong
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.services import Services
@@ -354,12 +354,10 @@ class SearchHits(Outcomes[ArticleHit]):
 def _shortfall_of(found: SearchResult | SearchHits, max_results: int, offset: int) -> EntrezKitError | None:
     expected = max(0, min(max_results, min(found.total_found, MAX_PUBMED_RESULTS) - offset))
     missing = found.certificate.missing if found.certificate else expected - found.retrieved_pmid_count
-    if missing <= 0:
-        return None
-    return UpstreamError(
+    return lacking(
+        max(0, missing),
         f"NCBI counted more results than it returned: {missing} PMIDs are missing.",
-        recovery_hint=Wording(ANEW, "; if it stays so, narrow the query by date."),
-        details={"reason": "incomplete", "partial": True, "missing": missing},
+        hint=Wording(ANEW, "; if it stays so, narrow the query by date."),
     )
 
 

@@ -6,11 +6,11 @@ from typing import Final
 
 from entrez_kit.batches import in_batches
 from entrez_kit.errors import EntityNotFound, EntrezKitError, UpstreamError
-from entrez_kit.model import Warn
+from entrez_kit.model import Warn, lacking
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
-from entrez_kit.wording import KEPT, listed
+from entrez_kit.wording import listed
 
 BATCH: Final = 200
 """Summaries per request; NCBI asks for POST beyond, and a lost batch costs little."""
@@ -54,13 +54,7 @@ def look_up_standings(services: Services, pmids: Iterable[str]) -> Standings:
 def standing_shortfall(warnings: Iterable[Warn]) -> EntrezKitError | None:
     """Return the error that goes with a document in which it is not known how some works stand."""
     said = [warning.message for warning in warnings if warning.code == STANDING_UNKNOWN]
-    if not said:
-        return None
-    return UpstreamError(
-        said[0],
-        recovery_hint=KEPT,
-        details={"reason": "incomplete", "partial": True, "missing": ["standing"]},
-    )
+    return lacking(["standing"], said[0]) if said else None
 
 
 def _unknown(unknown: dict[str, EntrezKitError]) -> str:

@@ -5,12 +5,12 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from entrez_kit.citations.style.names import HABITS, StyleName, read_styles
-from entrez_kit.errors import EntrezKitError, UpstreamError
+from entrez_kit.errors import EntrezKitError
 from entrez_kit.identifiers import read_identifier
-from entrez_kit.model import Request, Result, Warn, sparse, wrong
+from entrez_kit.model import Request, Result, Warn, lacking, sparse, wrong
 from entrez_kit.pubmed.models import RetractionStatus
 from entrez_kit.pubmed.standing import Standing
-from entrez_kit.wording import KEPT, ByDoor, Wording
+from entrez_kit.wording import ByDoor, Wording
 
 MAX_RESULTS: Final = 9_999
 MAX_MCP_RESULTS: Final = 50
@@ -169,14 +169,4 @@ class RelationshipsResult(Result):
     def shortfall(self) -> EntrezKitError | None:
         """Report a service that did not answer, so that there may be more than is shown."""
         problems = [warning for warning in self.warnings if warning.code in INCOMPLETE]
-        if not problems:
-            return None
-        return UpstreamError(
-            " ".join(problem.message for problem in problems),
-            recovery_hint=KEPT,
-            details={
-                "reason": "incomplete",
-                "partial": True,
-                "missing": [problem.model_dump() for problem in problems],
-            },
-        )
+        return lacking([one.model_dump() for one in problems], " ".join(problem.message for problem in problems))

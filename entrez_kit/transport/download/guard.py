@@ -204,25 +204,24 @@ class _GuardedDownload:
                     response.close()
 
     def _addresses(self, place: RequestTarget, hop: int, *, proxied: bool) -> list[str]:
-        error: EntrezKitError
         try:
             return self._guard.addresses(place, min(LOOKUP_SECONDS, self._left(place)))
         except Refused as exc:
-            error = _failed(exc.reason, place, exc.message)
-            if hop == 0:
-                error = InvalidInput(
-                    f"{place.shown} is not asked: {exc.message}.",
-                    invalid_input=place.shown,
-                    recovery_hint="Only addresses of the public network are asked.",
-                    details={"reason": exc.reason, "host": place.host},
-                )
+            if hop:
+                raise _failed(exc.reason, place, exc.message) from None
+            raise InvalidInput(
+                f"{place.shown} is not asked: {exc.message}.",
+                invalid_input=place.shown,
+                recovery_hint="Only addresses of the public network are asked.",
+                details={"reason": exc.reason, "host": place.host},
+            ) from None
         except TimeoutError:
-            error = _failed("timeout", place, "looking up its name took too long")
+            unknown = _failed("timeout", place, "looking up its name took too long")
         except OSError:
-            error = _failed("dns", place, _REACH["dns"])
-        if proxied and error.reason in ("dns", "timeout"):
+            unknown = _failed("dns", place, _REACH["dns"])
+        if proxied:
             return []
-        raise error
+        raise unknown
 
     def _connected(
         self, place: RequestTarget, addresses: list[str], around: Mapping[str, Any], alarm: Alarm
