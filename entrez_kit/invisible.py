@@ -18,7 +18,6 @@ _JOINERS: Final = "(?<![^\x00-\u02ff])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\u0
 """Marks that join or part the letters of Persian or Hindi, where they stand between no such letters."""
 
 _HIDDEN: Final = f"{_CONTROLS}{_MARKS}"
-_UNDRAWN: Final = _MARKS
 _PLAIN: Final = b"\t\n" + bytes(range(0x20, 0x7F))
 _ESCAPED: Final = f"\x7f-\x9f{_MARKS}\ud800-\udfff"
 
@@ -30,7 +29,7 @@ def visible(text: str) -> str:
 
 def drawn(text: str) -> str:
     """Return text that was laid out for a terminal, with the program's own escapes, without the marks of others."""
-    return text if text.isascii() else _replaced(_UNDRAWN, "", text)
+    return text if text.isascii() else _replaced(_MARKS, "", text)
 
 
 def escape_json(text: str) -> str:

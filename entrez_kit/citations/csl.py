@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final
 
-from entrez_kit.citations.names import csl_names, signed_names
+from entrez_kit.citations.names import csl_names
 from entrez_kit.citations.style.casing import organisms, taxa
 from entrez_kit.citations.titles import article_title, journal_title, plain_title
 from entrez_kit.pubmed.models import LANGUAGES, Article, ArticleDate, BookInfo, JournalInfo, PublicationDate
@@ -70,13 +70,10 @@ def style_item(article: Article) -> Item:
     That are the initials of persons as PubMed gives them, and ``species``, the names of organisms among the terms.
     """
     item = csl_item(article)
-    book = article.book_info
-    if "author" in item:
-        item["author"] = signed_names(article.authors)
-    if book is not None and "editor" in item:
-        item["editor"] = signed_names(book.editors)
-    if book is not None and "container-author" in item:
-        item["container-author"] = signed_names(book.authors)
+    book = article.book_info or BookInfo()
+    for role, people in (("author", article.authors), ("editor", book.editors), ("container-author", book.authors)):
+        if role in item:
+            item[role] = csl_names(people, with_initials=True)
     headings = [term.descriptor_name for term in article.mesh_terms]
     item["species"] = [*organisms(headings), *taxa(article.keywords)]
     return item

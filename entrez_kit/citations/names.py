@@ -26,19 +26,18 @@ _DIGRAPH: Final = re.compile(r"[A-Z][a-z]")
 """An initial of two letters: Iu, Ya, Kh, Sh."""
 
 
-def csl_names(authors: Iterable[Author]) -> list[Name]:
-    """Return persons and groups in their order; entries without any name are left out."""
-    return [name for author in authors if (name := csl_name(author))]
+def csl_names(authors: Iterable[Author], *, with_initials: bool = False) -> list[Name]:
+    """Return persons and groups in their order; entries without any name are left out.
 
-
-def signed_names(authors: Iterable[Author]) -> list[Name]:
-    """Return the same names, of persons with the initials that PubMed gives them, for the styles that print these."""
-    names = [(author, csl_name(author)) for author in authors]
-    return [
-        {**name, "initials": author.initials} if author.initials and "family" in name else name
-        for author, name in names
-        if name
-    ]
+    Args:
+        authors: as PubMed has them.
+        with_initials: whether persons have the initials that PubMed gives them, for the styles that print these.
+    """
+    names = [(author, name) for author in authors if (name := csl_name(author))]
+    for author, name in names if with_initials else ():
+        if author.initials and "family" in name:
+            name["initials"] = author.initials
+    return [name for _, name in names]
 
 
 def csl_name(author: Author) -> Name | None:

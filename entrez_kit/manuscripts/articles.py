@@ -1,23 +1,20 @@
 """Published articles: the reference list of JATS XML, of a PDF's text, and of an article known by its PMID or PMCID."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from entrez_kit.citations.check.written import as_reference, divided, list_part
-from entrez_kit.citations.files.references import (
-    RefAuthor,
-    Reference,
-    identifiers_of,
-    unreadable,
-    year_in,
-)
+from entrez_kit.citations.files.read_endnote import endnote_reference
+from entrez_kit.citations.files.references import RefAuthor, Reference, identifiers_of, unreadable, year_in
 from entrez_kit.errors import EntityNotFound, UpstreamError
+from entrez_kit.fulltext.jats.text import references_of
+from entrez_kit.fulltext.jats.tree import MAX_BYTES, attribute, descendants, local, parse
 from entrez_kit.identifiers import Identifier
 from entrez_kit.manuscripts.document import Line, Manuscript
+from entrez_kit.pubmed.record_fetcher import Retrieval
+from entrez_kit.relationships.fallback import read_references
+from entrez_kit.relationships.models import RelatedArticle
 from entrez_kit.services import Services
-
-if TYPE_CHECKING:
-    from entrez_kit.relationships.models import RelatedArticle
 
 
 def read_article_xml(content: bytes, name: str) -> Manuscript:
@@ -26,9 +23,6 @@ def read_article_xml(content: bytes, name: str) -> Manuscript:
     Raises:
         InvalidInput: it is neither, or broken.
     """
-    from entrez_kit.citations.files.read_endnote import endnote_reference
-    from entrez_kit.fulltext.jats.tree import MAX_BYTES, descendants, local, parse
-
     try:
         root = parse(content)
     except UpstreamError:
@@ -44,9 +38,6 @@ def read_article_xml(content: bytes, name: str) -> Manuscript:
 
 
 def _listed(article: Any) -> Iterator[Reference]:
-    from entrez_kit.fulltext.jats.text import references_of
-    from entrez_kit.fulltext.jats.tree import attribute, descendants
-
     texts = {one.id: one.citation for one in references_of(article) if one.id}
     outside = ("sub-article", "response", "front", "ref")
     for number, element in enumerate(descendants(article, "ref", outside=outside), start=1):
@@ -58,7 +49,6 @@ def _listed(article: Any) -> Iterator[Reference]:
 
 def _reference(element: Any, key: str, number: int, text: str) -> Reference:
     """Read one reference: field by field where the publisher gives the fields of an article, else as text."""
-    from entrez_kit.fulltext.jats.tree import attribute, descendants, local
 
     def first(*names: str) -> str | None:
         found = (_text(one) for name in names for one in descendants(element, name))
@@ -122,11 +112,9 @@ def read_pdf(content: bytes, name: str) -> Manuscript:
     except UpstreamError as exc:
         raise unreadable(name, str(exc.details.get("what") or exc.message).rstrip(".")) from None
     listed, start = list_part(text)
-    if not start:
-        return Manuscript([], [Line(number, line) for number, line in enumerate(text.splitlines(), start=1)])
+    lines = [Line(number, line) for number, line in enumerate(text.splitlines()[: start or None], start=1)]
     # Empty lines in it are ends of pages.
-    references = divided("\n".join(line for line in listed.splitlines() if line.strip()))
-    lines = [Line(number, line) for number, line in enumerate(text.splitlines()[:start], start=1)]
+    references = divided("\n".join(line for line in listed.splitlines() if line.strip())) if start else []
     return Manuscript(references, lines)
 
 
@@ -142,8 +130,6 @@ def own_references(services: Services, article: Identifier) -> list[Reference]:
         UpstreamError: no service answered.
     """
     from entrez_kit.fulltext.operation import FETCH_FULLTEXT
-    from entrez_kit.pubmed.record_fetcher import Retrieval
-    from entrez_kit.relationships.fallback import read_references
 
     failure: UpstreamError | None = None
     try:
@@ -174,7 +160,7 @@ def own_references(services: Services, article: Identifier) -> list[Reference]:
     )
 
 
-def _of_pubmed(cited: "RelatedArticle", number: int) -> Reference:
+def _of_pubmed(cited: RelatedArticle, number: int) -> Reference:
     """Return an entry of PubMed's list; what it links is its word for the work, the rest is text."""
     ids = {"pmid": cited.pmid, "pmcid": cited.pmcid, "doi": cited.doi}
     if cited.citation and not any(ids.values()):

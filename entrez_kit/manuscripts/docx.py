@@ -26,6 +26,7 @@ MAX_PART: Final = 64 * 1024 * 1024
 """Bytes of one part, unpacked; a book of a thousand pages has some ten million."""
 MAX_MEMBERS: Final = 20_000
 MAX_PARAGRAPHS: Final = 500_000
+MAX_KEY: Final = 60
 MAX_FIELD: Final = 4 * 1024 * 1024
 W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _LISTED: Final = re.compile(
@@ -344,5 +345,5 @@ def _decoded(data: str) -> str:
         return ""
 
 
-def _short(text: str, longest: int = 60) -> str:
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+def _short(text: str) -> str:
+    return text if len(text) <= MAX_KEY else text[: MAX_KEY - 1] + "…"

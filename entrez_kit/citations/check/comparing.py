@@ -244,12 +244,12 @@ def _pairs(mine: Sequence[RefAuthor], theirs: Sequence[Name]) -> list[int | None
     """Return for each author of a reference the place of the same person in the record."""
     by_family: dict[str, list[int]] = {}
     for number, name in enumerate(theirs):
-        for form in _forms(csl_text_of(name).partition(",")[0] if "literal" not in name else name["literal"]):
+        forms = _forms(name.get("literal") or family_of(name))
+        if family := name.get("family"):
+            given = name.get("given", "")
+            forms |= {_bare(family), _bare(f"{given} {family}"), _bare(f"{family} {given}")}
+        for form in forms:
             by_family.setdefault(form, []).append(number)
-        if "family" in name:
-            by_family.setdefault(_bare(name["family"]), []).append(number)
-            by_family.setdefault(_bare(f"{name.get('given', '')} {name['family']}"), []).append(number)
-            by_family.setdefault(_bare(f"{name['family']} {name.get('given', '')}"), []).append(number)
     taken: set[int] = set()
     places: list[int | None] = []
     for number, author in enumerate(mine):

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 from entrez_kit.batches import in_batches
 from entrez_kit.citations.check.crossref_records import Record, standing_of_work
+from entrez_kit.citations.check.retraction_watch import RetractionWatch, read_retraction_watch
 from entrez_kit.comma_lists import named_in
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.model import Result, sparse
@@ -19,9 +20,6 @@ from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.standing import Standing, StandingNotice, StandingStatus, graver
 from entrez_kit.services import Services
 from entrez_kit.transport.in_flight import in_background
-
-if TYPE_CHECKING:
-    from entrez_kit.citations.check.retraction_watch import RetractionWatch
 
 SourceName = Literal["pubmed", "europepmc", "crossref", "openalex", "retraction_watch"]
 Said = StandingStatus | Literal["none", "not_held", "not_asked", "failed"]
@@ -150,8 +148,6 @@ class Sources:
         self._watch: RetractionWatch | None = None
         named = retraction_watch or services.settings.retraction_watch
         if named is not None and "retraction_watch" in self.asked:
-            from entrez_kit.citations.check.retraction_watch import read_retraction_watch
-
             self._watch = read_retraction_watch(Path(named))
 
     def ask(self, works: Sequence[Work]) -> list[list[SourceStanding]]:

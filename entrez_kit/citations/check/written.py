@@ -13,7 +13,7 @@ from entrez_kit.citations.check.comparing import FieldDifference, identifier_dif
 from entrez_kit.citations.check.guessing import VISITED, YEAR
 from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.files.references import Reference
-from entrez_kit.citations.names import Name, csl_text_of, signed_names
+from entrez_kit.citations.names import Name, csl_names, csl_text_of
 from entrez_kit.identifiers import IdKind, read_identifier
 from entrez_kit.pubmed.likeness import folded, in_digits, years_of
 from entrez_kit.pubmed.models import Article
@@ -239,7 +239,7 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
         if words[start : start + length]:
             del words[start : start + length]
     head = min(start for start, _ in places)
-    names = signed_names(article.authors)
+    names = csl_names(article.authors, with_initials=True)
     # What the title says of others is said of no author.
     others = any(pair in (("et", "al"), ("and", "others")) for pair in pairwise(words))
     others = others or (_LEFT_OUT.search(text) is not None and _LEFT_OUT.search(article.title) is None)

@@ -26,6 +26,10 @@ _TITLES: Final = ("TI", "T1", "CT")
 _JOURNALS: Final = ("T2", "JF", "JO", "JA", "J2", "J1", "BT")
 _SHORT: Final = ("JA", "J2", "J1")
 _YEARS: Final = ("PY", "Y1", "DA")
+_SIMPLE: Final[Mapping[str, tuple[str, ...]]] = {
+    **{"title": _TITLES, "volume": ("VL",), "issue": ("IS", "CP")},
+    **{"doi": ("DO",), "pmid": ("AN",), "pmcid": ("C2",)},
+}
 _WITH_JOURNAL: Final = ("JOUR", "EJOUR", "JFULL", "ABST", "INPR", "MGZN", "NEWS", "CHAP", "ECHAP", "CONF", "CPAPER")
 
 
@@ -134,14 +138,11 @@ class RisFile(ReferenceFile):
                     replaced.setdefault(record.end, [self._lines[record.end].text + self._lines[record.end].end])
                     replaced[record.end] = lines + replaced[record.end]
 
-        simple = {"title": _TITLES, "volume": ("VL",), "issue": ("IS", "CP"), "doi": ("DO",), "pmid": ("AN",)}
         for name, value in correction.fields.items():
-            if name in simple:
-                put(simple[name], [one_line(value)])
+            if name in _SIMPLE:
+                put(_SIMPLE[name], [one_line(value)])
             elif name == "authors":
                 put(_AUTHORS, [ris_name(author) for author in value])
-            elif name == "pmcid":
-                put(("C2",), [str(value)])
             elif name == "pages":
                 first, dash, last = str(value).partition("-")
                 put(("SP",), [first])

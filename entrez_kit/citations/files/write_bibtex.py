@@ -5,10 +5,10 @@ everything that is not ASCII. DOIs and addresses stay as they are, since package
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from entrez_kit.citations.csl import JOINER, Item, csl_item, notes, one_line
+from entrez_kit.citations.csl import Item, csl_item, notes, one_line
 from entrez_kit.citations.files.write_ris import PMC_ADDRESS
 from entrez_kit.citations.names import Name
 from entrez_kit.pubmed.models import Article
@@ -89,10 +89,13 @@ def _guarded(text: str, wanted: bool = False) -> str:
     return escaped(text)
 
 
+def _persons(names: Iterable[Name]) -> str:
+    return f"{{{' and '.join(map(bibtex_name, names))}}}"
+
+
 def _people(item: Item) -> Fields:
-    for field, names in (("author", item.get("author")), ("editor", item.get("editor"))):
-        if names:
-            yield field, f"{{{' and '.join(bibtex_name(name) for name in names)}}}"
+    yield "author", _persons(item.get("author", ()))
+    yield "editor", _persons(item.get("editor", ()))
     # A second pair of braces keeps the capitals as they are.
     yield "title", f"{{{{{escaped(item.get('title'))}}}}}"
 
@@ -104,8 +107,7 @@ def _place(item: Item, kind: str) -> Fields:
         yield "shortjournal", _braced(item.get("container-title-short"))
     elif kind == "incollection":
         yield "booktitle", f"{{{{{container}}}}}"
-        if names := item.get("container-author"):
-            yield "bookauthor", f"{{{' and '.join(bibtex_name(name) for name in names)}}}"
+        yield "bookauthor", _persons(item.get("container-author", ()))
     yield "volume", _braced(item.get("volume"))
     number = item.get("issue") if kind != "techreport" else item.get("number")
     yield "number", _braced(number)
@@ -147,8 +149,7 @@ def _rest(article: Article, item: Item) -> Fields:
         yield "eprinttype", "{pubmed}"
     yield "url", _verbatim(f"{PMC_ADDRESS}{article.pmcid}/" if article.pmcid else item.get("URL"))
     yield "language", _braced(item.get("language"))
-    words = dict.fromkeys([*article.keywords, *(term.descriptor_name for term in article.mesh_terms)])
-    yield "keywords", _braced(JOINER.join(one_line(word) for word in words))
+    yield "keywords", _braced(item.get("keyword"))
     yield "abstract", _braced(item.get("abstract"))
     # Styles end a note with a full stop themselves.
     yield "note", _braced(" ".join(notes(article)).removesuffix("."))

@@ -4,12 +4,12 @@ What PubMed has, NCBI writes itself, and ``fetch -f nbib`` prints that byte for 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 from entrez_kit.citations.csl import notes, one_line
 from entrez_kit.citations.names import spaced_initials
-from entrez_kit.pubmed.models import Article, ArticleDate, Author, JournalInfo, PublicationDate
+from entrez_kit.pubmed.models import Article, Author, JournalInfo
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
 
 WIDTH: Final = 87
@@ -70,7 +70,7 @@ def _heads(article: Article) -> Fields:
         yield "ISBN", number
     yield "VI", journal.volume
     yield "IP", journal.issue
-    yield "DP", date_text(journal.publication_date, article.article_dates)
+    yield "DP", _date(article)
     yield "TI", article.title
     if article.book_info is not None:
         yield "BTI", article.book_info.title
@@ -87,19 +87,16 @@ def _heads(article: Article) -> Fields:
     yield "CI", article.abstract_copyright
 
 
-def date_text(date: PublicationDate | None, others: Iterable[ArticleDate] = ()) -> str | None:
-    """Return a publication date as MEDLINE writes it: 2003 Jan 15, 2003 Jan-Feb, 2003."""
+def _date(article: Article) -> str | None:
+    """Return when a record was published as MEDLINE writes it: 2003 Jan 15, 2003 Jan-Feb, 2003."""
+    date = article.journal_info.publication_date if article.journal_info is not None else None
     if date is not None and date.medline_date:
         return date.medline_date
-    known = date if date is not None and date.year else next((other for other in others if other.year), None)
+    known = next((one for one in (date, *article.article_dates) if one is not None and one.year), None)
     if known is None:
         return None
-    parts = [str(known.year)]
-    if known.month:
-        parts.append(MONTH_NAMES[known.month - 1][0].capitalize())
-        if known.day:
-            parts.append(str(known.day))
-    return " ".join(parts)
+    month = MONTH_NAMES[known.month - 1][0].capitalize() if known.month else None
+    return " ".join(str(part) for part in (known.year, month, known.day if month else None) if part)
 
 
 def _authors(article: Article) -> Fields:
@@ -170,9 +167,8 @@ def _source(article: Article, journal: JournalInfo) -> str | None:
     name = journal.iso_abbreviation or journal.title
     if not name:
         return None
-    date = date_text(journal.publication_date, article.article_dates)
     place = f"{journal.volume or ''}{f'({journal.issue})' if journal.issue else ''}"
     number = journal.pages or (journal.article_number if place else None)
     pages = f":{number}" if number else ""
-    text = f"{name}. {date or ''}{f';{place}' if place else ''}{pages}.".replace(". .", ".")
+    text = f"{name}. {_date(article) or ''}{f';{place}' if place else ''}{pages}.".replace(". .", ".")
     return f"{text} doi: {article.doi}." if article.doi else text

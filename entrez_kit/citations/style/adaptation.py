@@ -85,9 +85,9 @@ def _only_where(element: Any, otherwise: Any = None, **condition: str) -> None:
         choose.append(_element(element, "else", otherwise))
 
 
-def _copy_of(element: Any, without: str) -> Any:
+def _without_suffix(element: Any) -> Any:
     copied = copy.deepcopy(element)
-    del copied.attrib[without]
+    del copied.attrib["suffix"]
     return copied
 
 
@@ -209,10 +209,10 @@ def nature(root: Any) -> None:
     layout = every(root, "bibliography")[0].find(f"{_TAG}layout")
     for part in every(layout, "text", macro="author"):
         # No full stop behind "(eds)"
-        _only_where(part, _copy_of(part, without="suffix"), match="any", variable="author")
+        _only_where(part, _without_suffix(part), match="any", variable="author")
     for title in every(layout, "text", macro="title"):
         # "Title 2nd edn (Publisher, 2014)", without a full stop behind the title
-        book = _element(root, "group", _copy_of(title, without="suffix"), _edition(root), delimiter=" ")
+        book = _element(root, "group", _without_suffix(title), _edition(root), delimiter=" ")
         _only_where(title, book, match="none", type="book")
     for book in every(layout, "text", macro="container-title"):
         book.addnext(_edition(root, type="chapter"))
