@@ -274,7 +274,19 @@ def _own_address(url: str) -> str:
 # Models on this machine ----------------------------------------------------------------------------------------------
 
 
-class StaticModelEmbeddings:
+class _ModelHere:
+    """A model that was loaded; ``name`` is what its vectors are kept under."""
+
+    name: str
+    _model: Any
+
+    def raw(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Return the vectors of one batch."""
+        vectors: Sequence[Sequence[float]] = self._model.encode(list(texts), show_progress_bar=False)
+        return vectors
+
+
+class StaticModelEmbeddings(_ModelHere):
     """A model2vec model: a table of word vectors, averaged."""
 
     def __init__(self, model: str, name: str, *, offline: bool = False) -> None:
@@ -282,17 +294,12 @@ class StaticModelEmbeddings:
         require("embeddings", "The embeddings provider hf")
         from model2vec import StaticModel
 
-        self._model: Any = _loaded(
+        self._model = _loaded(
             model, lambda: StaticModel.from_pretrained(_place_of(model, offline), force_download=False)
         )
 
-    def raw(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Return the vectors of one batch."""
-        vectors: Sequence[Sequence[float]] = self._model.encode(list(texts))
-        return vectors
 
-
-class SentenceModelEmbeddings:
+class SentenceModelEmbeddings(_ModelHere):
     """A sentence-transformers model, where that package is installed."""
 
     def __init__(self, model: str, name: str, *, offline: bool = False) -> None:
@@ -302,14 +309,9 @@ class SentenceModelEmbeddings:
         maker = import_module("sentence_transformers").SentenceTransformer
         with suppress(ImportError):
             import_module("transformers.utils.logging").disable_progress_bar()  # it would stand beside every search
-        self._model: Any = _loaded(model, lambda: maker(model, local_files_only=offline))
+        self._model = _loaded(model, lambda: maker(model, local_files_only=offline))
         if MEDCPT in model.lower():
             self._model[1] = type(self._model[1])(len(self.raw([" "])[0]), pooling_mode="cls")
-
-    def raw(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Return the vectors of one batch."""
-        vectors: Sequence[Sequence[float]] = self._model.encode(list(texts), show_progress_bar=False)
-        return vectors
 
 
 def name_of(model: str) -> str:

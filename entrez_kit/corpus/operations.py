@@ -1,6 +1,7 @@
 """The five operations of the corpus contract."""
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from entrez_kit import tracing
@@ -119,7 +120,9 @@ def checkpoint_set(services: Services, request: CheckpointSetRequest) -> Checkpo
     return CheckpointSetResult(ok=True)
 
 
-SYNC: Final = Operation(
+_of_contract: Final = partial(Operation, toolset=TOOLSET, error_document=corpus_envelope, closed=True)
+
+SYNC: Final = _of_contract(
     name="pubmed_sync_delta",
     outcomes=sync,
     collect=walked,
@@ -127,65 +130,50 @@ SYNC: Final = Operation(
     mcp_function=sync_for_agents,
     method="sync_delta",
     command=("corpus", "sync"),
-    toolset=TOOLSET,
     title="Sync a corpus",
     errors=(StoreError, InvariantFailure, UpstreamError, RateLimited),
     aliases=("pubmed.sync_delta",),
     read_only=False,
-    error_document=corpus_envelope,
-    closed=True,
 )
 
-RAG_SEARCH: Final = Operation(
+RAG_SEARCH: Final = _of_contract(
     name="rag_search",
     function=rag_search,
     command=("corpus", "search"),
-    toolset=TOOLSET,
     title="Search the corpus",
     portions=("results",),
     errors=(EntityNotFound, StoreError, EmbeddingsError, NotConfigured, VectorIndexError),
     aliases=("rag.search",),
-    error_document=corpus_envelope,
-    closed=True,
 )
 
-RAG_GET: Final = Operation(
+RAG_GET: Final = _of_contract(
     name="rag_get",
     function=rag_get,
     command=("corpus", "get"),
-    toolset=TOOLSET,
     title="Read a corpus record",
     errors=(EntityNotFound, StoreError),
     aliases=("rag.get",),
-    error_document=corpus_envelope,
-    closed=True,
 )
 
-CHECKPOINT_GET: Final = Operation(
+CHECKPOINT_GET: Final = _of_contract(
     name="corpus_checkpoint_get",
     function=checkpoint_get,
     method="corpus_checkpoint_get",
     command=("corpus", "checkpoint", "get"),
-    toolset=TOOLSET,
     title="Read a checkpoint",
     errors=(StoreError,),
     aliases=("corpus.checkpoint.get",),
-    error_document=corpus_envelope,
-    closed=True,
 )
 
-CHECKPOINT_SET: Final = Operation(
+CHECKPOINT_SET: Final = _of_contract(
     name="corpus_checkpoint_set",
     function=checkpoint_set,
     method="corpus_checkpoint_set",
     command=("corpus", "checkpoint", "set"),
-    toolset=TOOLSET,
     title="Set a checkpoint",
     errors=(StoreError,),
     aliases=("corpus.checkpoint.set",),
     read_only=False,
-    error_document=corpus_envelope,
-    closed=True,
 )
 
 SYNC_HERE: Final = replace(SYNC, request=SyncHereRequest)

@@ -63,11 +63,6 @@ class Job:
         self.inserted, self.updated, self.skipped = other.inserted, other.updated, other.skipped
         self.max_edat_seen = other.max_edat_seen
 
-    def saw(self, edat: str | None) -> None:
-        """Note a date of entry."""
-        if edat is not None and (self.max_edat_seen is None or edat > self.max_edat_seen):
-            self.max_edat_seen = edat
-
 
 def get(connection: sqlite3.Connection, query_key: str) -> Checkpoint | None:
     """Return the checkpoint of a key."""

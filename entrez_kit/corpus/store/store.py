@@ -298,14 +298,15 @@ class Store(CorpusFile):
             checkpoints.forget_unavailable(connection, job.query_key, [*found, *deleted])
             checkpoints.note_unavailable(connection, job.query_key, unavailable, now)
             gone = writing.tombstone(connection, deleted, stamp(now))
+            edats = filter(None, (job.max_edat_seen, done.max_edat_seen, *already_here.values()))
             after = replace(
                 job,
                 inserted=job.inserted + len(done.inserted),
                 updated=job.updated + len(done.updated) + len(gone),
                 skipped=job.skipped + len(done.skipped) + len(already_here),
+                max_edat_seen=max(edats, default=None),
                 warnings=list(job.warnings),
             )
-            after.saw(max(filter(None, (done.max_edat_seen, *already_here.values())), default=None))
             checkpoints.note_progress(connection, after)
             if advance_to is not None:
                 checkpoints.advance(connection, after, min(advance_to, to_second(now)), now)

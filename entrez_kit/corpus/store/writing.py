@@ -105,18 +105,15 @@ def upsert(connection: sqlite3.Connection, docs: Iterable[Doc], now: str) -> Ups
     changes: list[tuple[Doc, str]] = []
     for pmid, doc in given.items():
         before = known.get(pmid)
-        if before is None:
-            done.inserted.append(pmid)
-            changes.append((doc, "added"))
-            _note_standing(done, doc, None)
-        elif _has_changed(before, doc):
-            done.updated.append(pmid)
-            changes.append((doc, _kind_of_change(before, doc)))
-            _note_standing(done, doc, before)
-            if changes[-1][1] == "retracted":
-                done.retracted.append(pmid)
-        else:
+        if before is not None and not _has_changed(before, doc):
             done.skipped.append(pmid)
+            continue
+        (done.inserted if before is None else done.updated).append(pmid)
+        change = "added" if before is None else _kind_of_change(before, doc)
+        changes.append((doc, change))
+        if change == "retracted":
+            done.retracted.append(pmid)
+        _note_standing(done, doc, before)
     connection.executemany(_INSERT, [_row(given[pmid], 1, now) for pmid in done.inserted])
     connection.executemany(_SUPERSEDE, [{"pmid": pmid} for pmid in done.updated])
     connection.executemany(

@@ -126,15 +126,20 @@ def connect(settings: Settings) -> "WeaviateClient":
 
 
 def _connected(settings: Settings, server: Server) -> "WeaviateClient":
+    from urllib.request import proxy_bypass
+
     from weaviate import WeaviateClient, config
     from weaviate.auth import AuthApiKey
     from weaviate.connect import ConnectionParams
+
+    from entrez_kit.transport.policy import is_loopback
 
     # A batch with rejected objects would be logged with all their text; the caller is told of each anyway.
     logging.getLogger("weaviate-client").setLevel(logging.CRITICAL)
     key = settings.weaviate_api_key
     seconds = settings.weaviate_timeout_ms / 1000
-    proxied = _is_proxied(server)
+    # A proxy of the environment may stand in between; the client itself would not look at NO_PROXY.
+    proxied = not is_loopback(server.host) and not proxy_bypass(server.host)
     more = {}
     if hasattr(config, "GrpcConfig"):  # older clients have none
         more["grpc_config"] = config.GrpcConfig(channel_options=_channel_options(proxied))
@@ -160,15 +165,6 @@ def _connected(settings: Settings, server: Server) -> "WeaviateClient":
         client.close()
         raise
     return client
-
-
-def _is_proxied(server: Server) -> bool:
-    """Tell whether a proxy of the environment may stand in between; the client itself would not look at NO_PROXY."""
-    from urllib.request import proxy_bypass
-
-    from entrez_kit.transport.policy import is_loopback
-
-    return not is_loopback(server.host) and not proxy_bypass(server.host)
 
 
 def _channel_options(proxied: bool) -> list[tuple[str, int]]:

@@ -313,32 +313,27 @@ class WeaviateIndex:
         """Return the passages with the highest BM25, of these records only if any are given."""
         from weaviate.classes.query import MetadataQuery
 
-        found = self._ask(
-            lambda: self._collection.query.bm25(
-                query,
-                query_properties=["text"],
-                limit=min(limit, MOST_HITS),
-                filters=_among(pmids),
-                return_properties=["pmid", "quality_total"],
-                return_metadata=MetadataQuery(score=True),
-            )
-        )
-        return [_hit(item, bm25=item.metadata.score) for item in found.objects]
+        asked = {"query_properties": ["text"], "return_metadata": MetadataQuery(score=True)}
+        found = self._found(lambda: self._collection.query.bm25, query, limit, pmids, asked)
+        return [_candidate(item, bm25=item.metadata.score) for item in found]
 
     def by_meaning(self, vector: Sequence[float], limit: int, pmids: Sequence[int] | None = None) -> list[Candidate]:
         """Return the passages nearest to a vector, of these records only if any are given."""
         from weaviate.classes.query import MetadataQuery
 
-        found = self._ask(
-            lambda: self._collection.query.near_vector(
-                list(vector),
-                limit=min(limit, MOST_HITS),
-                filters=_among(pmids),
-                return_properties=["pmid", "quality_total"],
-                return_metadata=MetadataQuery(distance=True),
-            )
-        )
-        return [_hit(item, sim=1 - (item.metadata.distance or 0.0)) for item in found.objects]
+        asked = {"return_metadata": MetadataQuery(distance=True)}
+        found = self._found(lambda: self._collection.query.near_vector, list(vector), limit, pmids, asked)
+        return [_candidate(item, sim=1 - (item.metadata.distance or 0.0)) for item in found]
+
+    def _found(
+        self, search: Callable[[], Any], what: Any, limit: int, pmids: Sequence[int] | None, asked: dict[str, Any]
+    ) -> Any:
+        from weaviate.classes.query import Filter
+
+        asked |= {"limit": min(limit, MOST_HITS), "return_properties": ["pmid", "quality_total"]}
+        if pmids is not None:
+            asked["filters"] = Filter.by_property("pmid").contains_any([str(pmid) for pmid in pmids])
+        return self._ask(lambda: search()(what, **asked)).objects
 
     # what it rests on
 
@@ -367,15 +362,7 @@ class WeaviateIndex:
         )
 
 
-def _among(pmids: Sequence[int] | None) -> Any:
-    from weaviate.classes.query import Filter
-
-    if pmids is None:
-        return None
-    return Filter.by_property("pmid").contains_any([str(pmid) for pmid in pmids])
-
-
-def _hit(item: Any, **numbers: float) -> Candidate:
+def _candidate(item: Any, **numbers: float) -> Candidate:
     quality = item.properties.get("quality_total")
     quality = None if quality is None else int(quality)
     return Candidate(int(item.properties["pmid"]), str(item.uuid), quality=quality, **numbers)
