@@ -12,8 +12,8 @@ from entrez_kit.corpus.indexing import Reindexed
 from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, SyncPlan, SyncResult
 from entrez_kit.corpus.rag_get import RagDocument
 from entrez_kit.corpus.search.rag_search import RagSearchResult
-from entrez_kit.corpus.search.vector_index import MANY
 from entrez_kit.corpus.store.reading import (
+    MANY,
     CheckpointLog,
     CorpusDiff,
     CorpusList,

@@ -31,8 +31,9 @@ import numpy as np
 from indexed import index, join, opened
 from invented_vectors import MODEL, PASSAGES, Floats, Invented, index_vectors, put_vectors
 
-from entrez_kit.corpus.search import neighbours, vector_index, vectors
+from entrez_kit.corpus.search import neighbours, vectors
 from entrez_kit.corpus.search.ranking import Candidate
+from entrez_kit.corpus.store import reading
 from entrez_kit.corpus.store.store import Store
 
 WANTED = 60
@@ -58,8 +59,8 @@ def main() -> int:
     arguments.add_argument("--folder", type=Path, help="where to make the file, which is then kept")
     options = arguments.parse_args()
     if options.graph:
-        setattr(vector_index, "MANY", 1)  # noqa: B010 - a constant, lowered for once
-    many = options.vectors >= vector_index.MANY
+        setattr(reading, "MANY", 1)  # noqa: B010 - a constant, lowered for once
+    many = options.vectors >= reading.MANY
     invented = Invented(options.dim)
     queries = [query for matrix in invented.vectors(options.queries, seed=0) for query in matrix]
     broken: list[str] = []

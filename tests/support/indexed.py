@@ -11,7 +11,7 @@ from entrez_kit.corpus.search import index as lexical
 from entrez_kit.corpus.search.postings import Postings, sift
 from entrez_kit.corpus.search.terms import IndexRow
 from entrez_kit.corpus.store.schema import prepare
-from entrez_kit.corpus.store.writing import add_members
+from entrez_kit.corpus.store.writing import add_members, queue_words
 
 _INSERT = (
     "INSERT OR REPLACE INTO documents (pmid, title, abstract, mesh, status, retraction_status, design, journal_tier, "
@@ -32,14 +32,14 @@ def put(connection: sqlite3.Connection, rows: Iterable[IndexRow]) -> None:
     remaining = iter(rows)
     while batch := list(islice(remaining, 1_000)):
         connection.executemany(_INSERT, [(row.pmid, row.title, row.abstract, json.dumps([row.terms])) for row in batch])
-        lexical.queue(connection, [row.pmid for row in batch])
+        queue_words(connection, [row.pmid for row in batch])
 
 
 def delete(connection: sqlite3.Connection, pmids: Iterable[int]) -> None:
     """Mark records as deleted."""
     gone = list(pmids)
     connection.executemany("UPDATE documents SET status = 'deleted' WHERE pmid = ?", [(pmid,) for pmid in gone])
-    lexical.queue(connection, gone)
+    queue_words(connection, gone)
 
 
 def join(connection: sqlite3.Connection, query_key: str, pmids: Iterable[int]) -> None:

@@ -18,15 +18,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, chain, groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from entrez_kit.corpus.search.postings import MOST_RECORDS, Block, Marks, Postings, build, sift
 from entrez_kit.corpus.search.terms import IndexRow
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from entrez_kit.corpus.search.postings import Block, Marks
 
 AT_ONCE: Final = 8_192
 """Records indexed by one pass."""
@@ -35,65 +33,7 @@ MERGED: Final = 4
 FEW: Final = 500
 """So many queued records a search reads by itself in some hundredths of a second."""
 
-_TABLES: Final = (
-    "CREATE TABLE lexical_queue (pmid INTEGER PRIMARY KEY)",
-    """
-    CREATE TABLE lexical_stems (
-        number INTEGER PRIMARY KEY,
-        stem TEXT NOT NULL UNIQUE,
-        records INTEGER NOT NULL DEFAULT 0  -- in how many it marks what they are about, those struck out not counted
-    )
-    """,
-    """
-    CREATE TABLE lexical_blocks (
-        block INTEGER PRIMARY KEY,
-        records INTEGER NOT NULL,         -- those not struck out
-        struck BLOB,                      -- one bit a record; null where none is
-        lengths BLOB NOT NULL,            -- 16 bits a record
-        pmids BLOB NOT NULL               -- 32 bits a record
-    )
-    """,
-    """
-    CREATE TABLE lexical_postings (
-        place INTEGER PRIMARY KEY,        -- block << 32 | number of the stem
-        matches BLOB NOT NULL,            -- all numbers of records, then all counts, 16 bits each
-        positions BLOB NOT NULL           -- 16 bits each
-    )
-    """,
-    """
-    CREATE TABLE lexical_marks (
-        place INTEGER PRIMARY KEY,        -- block << 16 | number of the record
-        marks BLOB NOT NULL               -- numbers of all its stems of 32 bits, then all counts
-    )
-    """,
-    """
-    CREATE TABLE lexical_members (
-        query_key TEXT NOT NULL,
-        block INTEGER NOT NULL,
-        members BLOB NOT NULL,            -- one bit a record
-        PRIMARY KEY (query_key, block)
-    ) WITHOUT ROWID
-    """,
-)
-
-
 # Keeping it ----------------------------------------------------------------------------------------------------------
-
-
-def create(connection: sqlite3.Connection) -> None:
-    """Make the tables anew, in place of those of earlier versions, too, and queue every record there is."""
-    names = [row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-    for name in names:
-        if name.startswith("lexical_") and not name.startswith("lexical_index_"):  # FTS5 drops its own with the first
-            connection.execute(f"DROP TABLE {name}")
-    for statement in _TABLES:
-        connection.execute(statement)
-    connection.execute("INSERT INTO lexical_queue SELECT pmid FROM documents WHERE status = 'current'")
-
-
-def queue(connection: sqlite3.Connection, pmids: Iterable[int]) -> None:
-    """Note that records are new, were changed or are no longer current."""
-    connection.executemany("INSERT OR IGNORE INTO lexical_queue VALUES (?)", ((pmid,) for pmid in pmids))
 
 
 def queued(connection: sqlite3.Connection) -> int:
@@ -104,8 +44,6 @@ def queued(connection: sqlite3.Connection) -> int:
 
 def catch_up(connection: sqlite3.Connection) -> int:
     """Index what was queued, at most ``AT_ONCE`` records; return how many. To be called until it returns 0."""
-    from entrez_kit.corpus.search.postings import build
-
     pmids = _column(connection, "SELECT pmid FROM lexical_queue ORDER BY pmid LIMIT ?", AT_ONCE)
     if not pmids:
         return 0
@@ -120,8 +58,6 @@ def catch_up(connection: sqlite3.Connection) -> int:
 
 def add_members(connection: sqlite3.Connection, query_key: str, pmids: Sequence[int]) -> None:
     """Note that a query has found records; those that are not indexed yet are passed over."""
-    import numpy as np
-
     wanted = np.array(pmids, dtype=np.uint32)
     for block, listed in connection.execute("SELECT block, pmids FROM lexical_blocks").fetchall():
         among = np.isin(np.frombuffer(listed, dtype="<u4"), wanted)
@@ -134,10 +70,8 @@ def add_members(connection: sqlite3.Connection, query_key: str, pmids: Sequence[
             _put_members(connection, query_key, block, among)
 
 
-def members_among(connection: sqlite3.Connection, query_key: str, pmids: "NDArray[np.uint32]") -> "NDArray[np.bool_]":
+def members_among(connection: sqlite3.Connection, query_key: str, pmids: NDArray[np.uint32]) -> NDArray[np.bool_]:
     """Say which of some records a query has found."""
-    import numpy as np
-
     found = _column(
         connection,
         f"SELECT pmid FROM membership WHERE query_key = ? AND pmid {LISTED}",
@@ -147,10 +81,8 @@ def members_among(connection: sqlite3.Connection, query_key: str, pmids: "NDArra
     return np.isin(pmids, np.array(found, dtype=np.uint32))
 
 
-def member_pmids(connection: sqlite3.Connection, query_key: str) -> "NDArray[np.uint32]":
+def member_pmids(connection: sqlite3.Connection, query_key: str) -> NDArray[np.uint32]:
     """Return the records that a query has found and that are current."""
-    import numpy as np
-
     queued = "SELECT pmid FROM lexical_queue CROSS JOIN membership USING (pmid) WHERE query_key = ?"  # the few first
     parts = [np.array(_column(connection, queued, query_key), dtype=np.uint32)]
     for pmids, members in raw(connection).execute(
@@ -164,11 +96,6 @@ def records(connection: sqlite3.Connection) -> int:
     """Count the records that are in blocks."""
     found: int = connection.execute("SELECT coalesce(sum(records), 0) FROM lexical_blocks").fetchone()[0]
     return found
-
-
-def forget_members(connection: sqlite3.Connection, query_key: str) -> None:
-    """Forget what a query has found."""
-    connection.execute("DELETE FROM lexical_members WHERE query_key = ?", (query_key,))
 
 
 def _column(connection: sqlite3.Connection, statement: str, *values: object) -> list[int]:
@@ -189,16 +116,12 @@ def rows_of(connection: sqlite3.Connection, pmids: Sequence[int]) -> Iterator[In
         yield IndexRow(pmid, title, abstract or "", "; ".join((*json.loads(mesh), *json.loads(keywords))))
 
 
-def bits(packed: bytes, count: int) -> "NDArray[np.bool_]":
-    import numpy as np
-
+def bits(packed: bytes, count: int) -> NDArray[np.bool_]:
     return np.unpackbits(np.frombuffer(packed, dtype=np.uint8), count=count).view(np.bool_)
 
 
 def _strike(connection: sqlite3.Connection, pmids: Sequence[int]) -> None:
     """Strike records out of the blocks they are in."""
-    import numpy as np
-
     wanted = np.array(pmids, dtype=np.uint32)
     for block, struck, listed in connection.execute("SELECT block, struck, pmids FROM lexical_blocks").fetchall():
         found = np.isin(np.frombuffer(listed, dtype="<u4"), wanted)
@@ -219,10 +142,8 @@ def _next_block(connection: sqlite3.Connection) -> int:
     return number
 
 
-def _write(connection: sqlite3.Connection, block: "Block") -> None:
+def _write(connection: sqlite3.Connection, block: Block) -> None:
     """Write a new block, and which of its records queries have found."""
-    import numpy as np
-
     place = _next_block(connection)
     connection.execute(
         "INSERT INTO lexical_blocks VALUES (?, ?, NULL, ?, ?)",
@@ -249,26 +170,20 @@ def _write(connection: sqlite3.Connection, block: "Block") -> None:
         _put_members(connection, query_key, place, np.isin(block.pmids, np.array(pmids, dtype=np.uint32)))
 
 
-def _put_members(connection: sqlite3.Connection, query_key: str, block: int, among: "NDArray[np.bool_]") -> None:
-    import numpy as np
-
+def _put_members(connection: sqlite3.Connection, query_key: str, block: int, among: NDArray[np.bool_]) -> None:
     packed = np.packbits(among).tobytes()
     connection.execute("INSERT OR REPLACE INTO lexical_members VALUES (?, ?, ?)", (query_key, block, packed))
 
 
-def marks_of(connection: sqlite3.Connection, block: int, records: Iterable[int]) -> "list[Marks]":
+def marks_of(connection: sqlite3.Connection, block: int, records: Iterable[int]) -> list[Marks]:
     """Return the marks of some records of a block, in the order of their numbers."""
-    from entrez_kit.corpus.search.postings import Marks
-
     places = ",".join(str(block << 16 | record) for record in records)
     found = connection.execute(f"SELECT marks FROM lexical_marks WHERE place IN ({places}) ORDER BY place")
     return [Marks.of(row[0]) for row in found]
 
 
-def _count(connection: sqlite3.Connection, marks: "Sequence[Marks]", sign: int) -> None:
+def _count(connection: sqlite3.Connection, marks: Sequence[Marks], sign: int) -> None:
     """Count records in or out for each of their stems."""
-    import numpy as np
-
     if marks:
         stems, counts = np.unique(np.concatenate([one.numbers for one in marks]), return_counts=True)
         connection.executemany(
@@ -295,8 +210,6 @@ def _numbered(connection: sqlite3.Connection, stems: Sequence[str]) -> dict[str,
 
 def _merge_blocks(connection: sqlite3.Connection) -> None:
     """Merge blocks of about one size where there are several, and those of which the greater part is struck out."""
-    from entrez_kit.corpus.search.postings import MOST_RECORDS
-
     while True:
         sizes: dict[int, list[tuple[int, int]]] = defaultdict(list)
         blocks = connection.execute(
@@ -317,8 +230,6 @@ def _merge_blocks(connection: sqlite3.Connection) -> None:
 
 def _merge(connection: sqlite3.Connection, blocks: Sequence[int]) -> None:
     """Write the records of blocks that are not struck out into a new one, and drop the old ones."""
-    import numpy as np
-
     place, offset = _next_block(connection), 0
     lengths: list[bytes] = []
     pmids: list[bytes] = []
@@ -370,9 +281,7 @@ def _merge(connection: sqlite3.Connection, blocks: Sequence[int]) -> None:
             _put_members(connection, query_key, place, among)
 
 
-def _move_marks(connection: sqlite3.Connection, block: int, place: int, offset: int, kept: "NDArray[np.bool_]") -> None:
-    import numpy as np
-
+def _move_marks(connection: sqlite3.Connection, block: int, place: int, offset: int, kept: NDArray[np.bool_]) -> None:
     gone = [(block << 16 | record,) for record in np.flatnonzero(~kept).tolist()]
     connection.executemany("DELETE FROM lexical_marks WHERE place = ?", gone)
     moved = enumerate((block << 16 | record for record in np.flatnonzero(kept).tolist()), place << 16 | offset)
@@ -380,13 +289,9 @@ def _move_marks(connection: sqlite3.Connection, block: int, place: int, offset: 
 
 
 def _moved(
-    connection: sqlite3.Connection, block: int, offset: int, kept: "NDArray[np.bool_] | None"
+    connection: sqlite3.Connection, block: int, offset: int, kept: NDArray[np.bool_] | None
 ) -> Iterator[tuple[int, bytes, bytes, bytes]]:
     """Yield the postings of a block by stem, as they stand in another where its records begin at ``offset``."""
-    import numpy as np
-
-    from entrez_kit.corpus.search.postings import Postings, sift
-
     shift = np.uint16(offset)
     renumbered = None if kept is None else (np.cumsum(kept) - 1).astype(np.uint16)
     for number, matches, positions in raw(connection).execute(

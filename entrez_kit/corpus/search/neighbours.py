@@ -1,6 +1,6 @@
 """Neighbours: a graph over the vectors of a large corpus, which a search walks to those nearest to a query.
 
-Past ``vector_index.MANY`` vectors to compare every one takes longer than anybody should wait. The graph (HNSW:
+Past ``reading.MANY`` vectors to compare every one takes longer than anybody should wait. The graph (HNSW:
 Y. Malkov and D. Yashunin, "Efficient and robust approximate nearest neighbor search using Hierarchical Navigable Small
 World graphs", IEEE TPAMI 42(4), 2020) finds nearly all of the nearest; the library usearch makes it, where that is
 installed. It lies in a file beside the corpus, which a search maps and reads some pages of.
@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from entrez_kit import tracing
 from entrez_kit.corpus.search import vector_index
 from entrez_kit.corpus.search.quantized import Floats
+from entrez_kit.corpus.store import reading
 from entrez_kit.errors import StoreError
 from entrez_kit.private_files import is_foreign, open_private
 
@@ -141,7 +142,7 @@ def _lags(connection: sqlite3.Connection, model: str, dim: int) -> bool:
         "WHERE model = ?",
         (known.block if known is not None else 0, model),
     ).fetchone()
-    if passages < vector_index.MANY:
+    if passages < reading.MANY:
         return False
     gone = known.passages - (passages - fresh) if known is not None else 0
     return bool(fresh * BEHIND > passages or gone * GONE > passages)

@@ -12,15 +12,13 @@ and can be made anew at any time.
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from entrez_kit.corpus.search.index import LISTED, bits, raw
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from entrez_kit.corpus.search.quantized import Quantized
+from entrez_kit.corpus.search.quantized import Quantized
 
 BLOCK: Final = 2_048
 """Passages of a block; one with less than half as many is written anew with the next."""
@@ -28,93 +26,30 @@ AT_ONCE: Final = 8_192
 """Vectors taken in by one pass."""
 FEW: Final = 500
 """So many queued vectors a search reads by itself in some hundredths of a second."""
-MANY: Final = 500_000
-"""Of more vectors a graph says which a search compares; fewer are all compared in a tenth of a second."""
-
-GRAPHS: Final = """
-    CREATE TABLE IF NOT EXISTS vector_graphs (
-        -- Files beside this one, through which searches of many vectors go; without them every vector is compared.
-        model TEXT PRIMARY KEY,
-        dim INTEGER NOT NULL,
-        block INTEGER NOT NULL,           -- the last of vector_blocks that is in it
-        passages INTEGER NOT NULL,
-        file TEXT NOT NULL,
-        made_by TEXT NOT NULL,            -- the library and its version
-        size INTEGER NOT NULL,
-        checksum INTEGER NOT NULL,
-        modified INTEGER NOT NULL         -- in nanoseconds; a file of another time is read and summed up first
-    )
-"""
-_SCHEMA: Final = (
-    GRAPHS,
-    """
-    CREATE TABLE IF NOT EXISTS vector_queue (
-        model TEXT NOT NULL,
-        chunk_id INTEGER NOT NULL,
-        PRIMARY KEY (model, chunk_id)
-    ) WITHOUT ROWID
-    """,
-    """
-    CREATE TABLE IF NOT EXISTS vector_blocks (
-        block INTEGER PRIMARY KEY AUTOINCREMENT,
-        model TEXT NOT NULL,
-        dim INTEGER NOT NULL,
-        passages INTEGER NOT NULL,        -- those not struck out
-        struck BLOB,                      -- one bit a passage; null where none is
-        chunks BLOB NOT NULL,             -- numbers of passages, ascending, 64 bits each
-        pmids BLOB NOT NULL,              -- 32 bits a passage
-        middles BLOB NOT NULL,            -- float32 a dimension
-        steps BLOB NOT NULL,              -- float32 a dimension
-        error REAL NOT NULL,              -- how far a vector is at most from middles + steps * codes
-        codes BLOB NOT NULL               -- 8 bits a dimension, passage by passage
-    )
-    """,
-    """
-    CREATE TRIGGER IF NOT EXISTS vector_added AFTER INSERT ON vectors BEGIN
-        INSERT OR IGNORE INTO vector_queue VALUES (new.model, new.chunk_id);
-    END
-    """,
-    """
-    CREATE TRIGGER IF NOT EXISTS vector_gone AFTER DELETE ON vectors BEGIN
-        INSERT OR IGNORE INTO vector_queue VALUES (old.model, old.chunk_id);
-    END
-    """,
-)
-
-
-_TABLES: Final = ("vector_queue", "vector_blocks", "vector_graphs")
+_TABLES: Final = ("vectors", "vector_queue", "vector_blocks", "vector_graphs")
 
 
 class Vectors(NamedTuple):
     """Passages, their records and their vectors, the rows of a float32 matrix."""
 
-    chunks: "NDArray[np.int64]"
-    pmids: "NDArray[np.uint32]"
-    matrix: "NDArray[np.float32]"
+    chunks: NDArray[np.int64]
+    pmids: NDArray[np.uint32]
+    matrix: NDArray[np.float32]
 
 
 class VectorBlock(NamedTuple):
     """A block as it is searched; ``kept`` says which passages are not struck out, None where all are."""
 
     number: int
-    chunks: "NDArray[np.int64]"
-    pmids: "NDArray[np.uint32]"
-    kept: "NDArray[np.bool_] | None"
-    vectors: "Quantized"
-
-
-def create(connection: sqlite3.Connection) -> None:
-    """Make the tables, or empty them, and queue every vector there is."""
-    for statement in _SCHEMA:
-        connection.execute(statement)
-    for table in _TABLES:
-        connection.execute(f"DELETE FROM {table}")
-    connection.execute("INSERT INTO vector_queue SELECT model, chunk_id FROM vectors")
+    chunks: NDArray[np.int64]
+    pmids: NDArray[np.uint32]
+    kept: NDArray[np.bool_] | None
+    vectors: Quantized
 
 
 def forget(connection: sqlite3.Connection, model: str) -> None:
     """Drop the vectors of a model."""
-    for table in ("vectors", *_TABLES):
+    for table in _TABLES:
         connection.execute(f"DELETE FROM {table} WHERE model = ?", (model,))
 
 
@@ -181,8 +116,6 @@ def vectors_of(connection: sqlite3.Connection, model: str, chunks: Sequence[int]
     Raises:
         sqlite3.Error: they cannot be read, or are not of one dimension.
     """
-    import numpy as np
-
     found = raw(connection).execute(
         "SELECT v.chunk_id, c.pmid, v.vector FROM vectors AS v JOIN chunks AS c ON c.id = v.chunk_id "
         f"WHERE v.model = ? AND v.chunk_id {LISTED} ORDER BY v.chunk_id",
@@ -206,10 +139,6 @@ def blocks(connection: sqlite3.Connection, model: str, dim: int, after: int = 0)
         sqlite3.Error: one cannot be read.
         ValueError: one is damaged.
     """
-    import numpy as np
-
-    from entrez_kit.corpus.search.quantized import Quantized
-
     found = raw(connection)
     (cache,) = found.execute("PRAGMA cache_size").fetchone()
     found.execute("PRAGMA cache_size=-1000")  # every page is read once; few fit into the processor's own cache
@@ -230,15 +159,8 @@ def blocks(connection: sqlite3.Connection, model: str, dim: int, after: int = 0)
         found.execute(f"PRAGMA cache_size={cache}")
 
 
-def graphs(connection: sqlite3.Connection) -> dict[str, int]:
-    """Return the models whose vectors a graph was made of, and of how many."""
-    return {row[0]: row[1] for row in connection.execute("SELECT model, passages FROM vector_graphs ORDER BY model")}
-
-
-def passages(connection: sqlite3.Connection, model: str) -> "NDArray[np.int64]":
+def passages(connection: sqlite3.Connection, model: str) -> NDArray[np.int64]:
     """Return the passages of a model's blocks that are not struck out."""
-    import numpy as np
-
     parts = [np.empty(0, dtype=np.int64)]
     for struck, stored in raw(connection).execute("SELECT struck, chunks FROM vector_blocks WHERE model = ?", (model,)):
         chunks = np.frombuffer(stored, dtype="<i8")
@@ -248,8 +170,6 @@ def passages(connection: sqlite3.Connection, model: str) -> "NDArray[np.int64]":
 
 def _strike(connection: sqlite3.Connection, model: str, chunks: Sequence[int]) -> list[int]:
     """Strike passages out of the blocks they are in; return those of blocks that are dropped for having few left."""
-    import numpy as np
-
     wanted, moved = np.array(chunks), []
     found = raw(connection).execute(
         "SELECT block, passages, struck, chunks FROM vector_blocks WHERE model = ?", (model,)
@@ -272,8 +192,6 @@ def _strike(connection: sqlite3.Connection, model: str, chunks: Sequence[int]) -
 
 
 def _write(connection: sqlite3.Connection, model: str, vectors: Vectors) -> None:
-    from entrez_kit.corpus.search.quantized import Quantized
-
     rounded = Quantized.of(vectors.matrix)
     connection.execute(
         "INSERT INTO vector_blocks (model, dim, passages, chunks, pmids, middles, steps, error, codes) "

@@ -21,6 +21,7 @@ from entrez_kit.corpus.embeddings import BATCH, Embedder, embedder_of
 from entrez_kit.corpus.search import index, neighbours, vector_index
 from entrez_kit.corpus.search.quantized import Floats, rounding
 from entrez_kit.corpus.search.ranking import Candidate, together
+from entrez_kit.corpus.store import reading
 from entrez_kit.errors import LocalEmbeddingsError, StoreError
 from entrez_kit.services import Services
 from entrez_kit.wording import Wording, run
@@ -207,7 +208,7 @@ def _nearest(
     members = None if corpus is None else index.member_pmids(connection, corpus)
     passages = vector_index.indexed(connection, model)
     share = 1.0 if members is None else min(1.0, len(members) / max(1, index.records(connection)))
-    graph = neighbours.graph_of(connection, model, len(vector)) if walk and passages >= vector_index.MANY else None
+    graph = neighbours.graph_of(connection, model, len(vector)) if walk and passages >= reading.MANY else None
     asked = round(max(neighbours.FEWEST_ASKED, PASSAGES_PER_RECORD * limit) / max(share, 1 / (passages + 1)))
     if graph is not None and asked * LOOKED_UP > passages:
         graph = None

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from entrez_kit.corpus.search import index as lexical
 from entrez_kit.corpus.times import stamp, to_second
 
 RESUMED_WITHIN: Final = timedelta(hours=24)
@@ -88,9 +87,8 @@ def replace_term(connection: sqlite3.Connection, query_key: str, term: str, now:
     before = get(connection, query_key)
     if before is None or before.term == term:
         return
-    connection.execute("DELETE FROM membership WHERE query_key = ?", (query_key,))
-    lexical.forget_members(connection, query_key)
-    connection.execute("DELETE FROM unavailable WHERE query_key = ?", (query_key,))
+    for table in ("membership", "lexical_members", "unavailable"):
+        connection.execute(f"DELETE FROM {table} WHERE query_key = ?", (query_key,))
     connection.execute(
         "UPDATE checkpoints SET term = ?, last_edat = NULL, last_scan_at = NULL WHERE query_key = ?", (term, query_key)
     )

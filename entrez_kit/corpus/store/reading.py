@@ -8,7 +8,6 @@ from typing import Final, Literal
 
 from entrez_kit.corpus.documents import DocFields
 from entrez_kit.corpus.quality import Lasting
-from entrez_kit.corpus.search import vector_index
 from entrez_kit.corpus.store.packing import BESIDE, unpack
 from entrez_kit.model import Result, sparse
 from entrez_kit.pubmed.models import Article
@@ -16,6 +15,8 @@ from entrez_kit.pubmed.standing import RetractionStatus, retraction_status, stan
 
 Change = Literal["added", "revised", "retracted", "deleted"]
 
+MANY: Final = 500_000
+"""Of more vectors a graph says which a search compares; fewer are all compared in a tenth of a second."""
 _PAGE: Final = 500
 
 
@@ -226,11 +227,16 @@ def stats(connection: sqlite3.Connection, path: str, size_bytes: int, query_key:
         chunks=sizes[0],
         tokens=sizes[1],
         vectors={row[0]: row[1] for row in vectors},
-        graphs=vector_index.graphs(connection) if query_key is None else {},
+        graphs=graphs(connection) if query_key is None else {},
         outbox=count(f"outbox {queued}"),
         unavailable=count(f"unavailable {lacking}"),
         **dict(one),
     )
+
+
+def graphs(connection: sqlite3.Connection) -> dict[str, int]:
+    """Return the models whose vectors a graph was made of, and of how many."""
+    return {row[0]: row[1] for row in connection.execute("SELECT model, passages FROM vector_graphs ORDER BY model")}
 
 
 def log(connection: sqlite3.Connection, query_key: str, limit: int = 1_000) -> CheckpointLog:

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from entrez_kit.corpus.search import index as lexical
-from entrez_kit.corpus.search import vector_index
 from entrez_kit.corpus.store.packing import BESIDE, pack
 from entrez_kit.errors import StoreError
 
@@ -181,13 +179,123 @@ _REVISIONS: Final = (
         FROM revisions AS r LEFT JOIN documents AS d ON d.pmid = r.pmid AND d.version = r.version
     """,
 )
+# Made of the records, and described in ``search.index`` and ``search.vector_index``
+_WORD_INDEX: Final = (
+    "CREATE TABLE lexical_queue (pmid INTEGER PRIMARY KEY)",
+    """
+    CREATE TABLE lexical_stems (
+        number INTEGER PRIMARY KEY,
+        stem TEXT NOT NULL UNIQUE,
+        records INTEGER NOT NULL DEFAULT 0  -- in how many it marks what they are about, those struck out not counted
+    )
+    """,
+    """
+    CREATE TABLE lexical_blocks (
+        block INTEGER PRIMARY KEY,
+        records INTEGER NOT NULL,         -- those not struck out
+        struck BLOB,                      -- one bit a record; null where none is
+        lengths BLOB NOT NULL,            -- 16 bits a record
+        pmids BLOB NOT NULL               -- 32 bits a record
+    )
+    """,
+    """
+    CREATE TABLE lexical_postings (
+        place INTEGER PRIMARY KEY,        -- block << 32 | number of the stem
+        matches BLOB NOT NULL,            -- all numbers of records, then all counts, 16 bits each
+        positions BLOB NOT NULL           -- 16 bits each
+    )
+    """,
+    """
+    CREATE TABLE lexical_marks (
+        place INTEGER PRIMARY KEY,        -- block << 16 | number of the record
+        marks BLOB NOT NULL               -- numbers of all its stems of 32 bits, then all counts
+    )
+    """,
+    """
+    CREATE TABLE lexical_members (
+        query_key TEXT NOT NULL,
+        block INTEGER NOT NULL,
+        members BLOB NOT NULL,            -- one bit a record
+        PRIMARY KEY (query_key, block)
+    ) WITHOUT ROWID
+    """,
+)
+_GRAPHS: Final = """
+    CREATE TABLE IF NOT EXISTS vector_graphs (
+        -- Files beside this one, through which searches of many vectors go; without them every vector is compared.
+        model TEXT PRIMARY KEY,
+        dim INTEGER NOT NULL,
+        block INTEGER NOT NULL,           -- the last of vector_blocks that is in it
+        passages INTEGER NOT NULL,
+        file TEXT NOT NULL,
+        made_by TEXT NOT NULL,            -- the library and its version
+        size INTEGER NOT NULL,
+        checksum INTEGER NOT NULL,
+        modified INTEGER NOT NULL         -- in nanoseconds; a file of another time is read and summed up first
+    )
+"""
+_VECTOR_INDEX: Final = (
+    _GRAPHS,
+    """
+    CREATE TABLE IF NOT EXISTS vector_queue (
+        model TEXT NOT NULL,
+        chunk_id INTEGER NOT NULL,
+        PRIMARY KEY (model, chunk_id)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS vector_blocks (
+        block INTEGER PRIMARY KEY AUTOINCREMENT,
+        model TEXT NOT NULL,
+        dim INTEGER NOT NULL,
+        passages INTEGER NOT NULL,        -- those not struck out
+        struck BLOB,                      -- one bit a passage; null where none is
+        chunks BLOB NOT NULL,             -- numbers of passages, ascending, 64 bits each
+        pmids BLOB NOT NULL,              -- 32 bits a passage
+        middles BLOB NOT NULL,            -- float32 a dimension
+        steps BLOB NOT NULL,              -- float32 a dimension
+        error REAL NOT NULL,              -- how far a vector is at most from middles + steps * codes
+        codes BLOB NOT NULL               -- 8 bits a dimension, passage by passage
+    )
+    """,
+    """
+    CREATE TRIGGER IF NOT EXISTS vector_added AFTER INSERT ON vectors BEGIN
+        INSERT OR IGNORE INTO vector_queue VALUES (new.model, new.chunk_id);
+    END
+    """,
+    """
+    CREATE TRIGGER IF NOT EXISTS vector_gone AFTER DELETE ON vectors BEGIN
+        INSERT OR IGNORE INTO vector_queue VALUES (old.model, old.chunk_id);
+    END
+    """,
+)
+
+
+def index_words_anew(connection: sqlite3.Connection) -> None:
+    """Make the tables of the full-text index anew, in place of those of earlier versions, too; queue every record."""
+    names = [row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    for name in names:
+        if name.startswith("lexical_") and not name.startswith("lexical_index_"):  # FTS5 drops its own with the first
+            connection.execute(f"DROP TABLE {name}")
+    for statement in _WORD_INDEX:
+        connection.execute(statement)
+    connection.execute("INSERT INTO lexical_queue SELECT pmid FROM documents WHERE status = 'current'")
+
+
+def index_vectors_anew(connection: sqlite3.Connection) -> None:
+    """Make the tables of the index of vectors, or empty them, and queue every vector there is."""
+    for statement in _VECTOR_INDEX:
+        connection.execute(statement)
+    for table in ("vector_queue", "vector_blocks", "vector_graphs"):
+        connection.execute(f"DELETE FROM {table}")
+    connection.execute("INSERT INTO vector_queue SELECT model, chunk_id FROM vectors")
 
 
 def _create(connection: sqlite3.Connection) -> None:
     for statement in (*_TABLES, *_REVISIONS):
         connection.execute(statement)
-    lexical.create(connection)
-    vector_index.create(connection)
+    index_words_anew(connection)
+    index_vectors_anew(connection)
     connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
 
 
@@ -215,11 +323,11 @@ def _pack(connection: sqlite3.Connection) -> None:
 Migration = Callable[[sqlite3.Connection], object]
 MIGRATIONS: tuple[Migration, ...] = (
     lambda connection: connection.execute("ALTER TABLE membership ADD COLUMN unmatched_at TEXT"),
-    lexical.create,  # another full-text index
+    index_words_anew,  # another full-text index
     lambda connection: None,  # made another table of the versions, which the sixth format replaces
-    vector_index.create,
+    index_vectors_anew,
     _pack,
-    lambda connection: connection.execute(vector_index.GRAPHS),
+    lambda connection: connection.execute(_GRAPHS),
 )
 """Each turns a file of one format into the next, the first one of format 1; a new file has today's tables at once."""
 

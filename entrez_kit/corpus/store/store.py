@@ -15,12 +15,11 @@ from types import MappingProxyType
 from typing import Any, Final, TypeVar, TypeVarTuple
 
 from entrez_kit.corpus.documents import Doc
-from entrez_kit.corpus.search import index as lexical
-from entrez_kit.corpus.search import vector_index
 from entrez_kit.corpus.store import checkpoints, reading, writing
 from entrez_kit.corpus.store.checkpoints import Checkpoint, Ending, Job
 from entrez_kit.corpus.store.database import CorpusFile, alone
 from entrez_kit.corpus.store.reading import CheckpointLog, CorpusDiff, CorpusList, CorpusStats, StoredDoc
+from entrez_kit.corpus.store.schema import index_vectors_anew, index_words_anew
 from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.times import read_moment, stamp, to_second, utc_now
 from entrez_kit.errors import EntityNotFound, InvalidInput
@@ -120,8 +119,8 @@ class Store(CorpusFile):
             if progress is not None:
                 progress(done, max(done, total))
         with self.writing() as connection:
-            lexical.create(connection)
-            vector_index.create(connection)
+            index_words_anew(connection)
+            index_vectors_anew(connection)
         self.index_words()
         self.index_vectors()
         return done
@@ -133,10 +132,14 @@ class Store(CorpusFile):
             least: leave it at fewer queued records.
             progress: called after each transaction with the number done and the number there are.
         """
+        from entrez_kit.corpus.search import index as lexical
+
         self._catch_up(lexical.queued, lexical.catch_up, least, progress)
 
     def index_vectors(self, least: int = 1, progress: Callable[[int, int], None] | None = None) -> None:
         """Bring the index of the vectors up to date, some thousands of vectors a transaction; see ``index_words``."""
+        from entrez_kit.corpus.search import vector_index
+
         self._catch_up(vector_index.queued, vector_index.catch_up, least, progress)
 
     def _catch_up(
@@ -288,6 +291,8 @@ class Store(CorpusFile):
             unmatched: those of ``docs`` that the query no longer finds.
             advance_to: the highest EDAT, when everything entered up to it has been committed with this batch.
         """
+        from entrez_kit.corpus.search import index as lexical
+
         now = self.clock()
         with self.writing() as connection:
             checkpoints.bind(connection, job)

@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple
 
 from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.documents import Doc, as_json
-from entrez_kit.corpus.search import index as lexical
 from entrez_kit.corpus.store.schema import SUPERSEDED
 from entrez_kit.pubmed.standing import RETRACTED, StandingStatus, standing_of
 
@@ -122,7 +121,7 @@ def upsert(connection: sqlite3.Connection, docs: Iterable[Doc], now: str) -> Ups
     connection.executemany("UPDATE documents SET last_seen_at = ? WHERE pmid = ?", [(now, p) for p in done.skipped])
     connection.executemany(_SNAPSHOT, [(change, now, doc.pmid) for doc, change in changes])
     _write_chunks(connection, [doc for doc, _ in changes], now)
-    lexical.queue(connection, [doc.pmid for doc, _ in changes])
+    queue_words(connection, [doc.pmid for doc, _ in changes])
     return done
 
 
@@ -138,7 +137,7 @@ def tombstone(connection: sqlite3.Connection, pmids: Sequence[int], now: str) ->
         "UPDATE documents SET status = 'deleted', version = version + 1 WHERE pmid = ?", [(pmid,) for pmid in gone]
     )
     connection.executemany(_SNAPSHOT, [("deleted", now, pmid) for pmid in gone])
-    lexical.queue(connection, gone)
+    queue_words(connection, gone)
     for pmid in gone:
         _drop_chunks(connection, connection.execute("SELECT id, uuid FROM chunks WHERE pmid = ?", (pmid,)), now)
     return gone
@@ -146,6 +145,8 @@ def tombstone(connection: sqlite3.Connection, pmids: Sequence[int], now: str) ->
 
 def add_members(connection: sqlite3.Connection, query_key: str, pmids: Iterable[int], now: str) -> None:
     """Note that a query has found these records."""
+    from entrez_kit.corpus.search import index as lexical
+
     listed = list(pmids)
     rows = connection.execute(
         "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT pmid FROM membership WHERE query_key = ?)",
@@ -157,6 +158,11 @@ def add_members(connection: sqlite3.Connection, query_key: str, pmids: Iterable[
         "DO UPDATE SET unmatched_at = NULL WHERE unmatched_at IS NOT NULL",
         [(query_key, pmid, now) for pmid in listed],
     )
+
+
+def queue_words(connection: sqlite3.Connection, pmids: Iterable[int]) -> None:
+    """Note for the full-text index that records are new, were changed or are no longer current."""
+    connection.executemany("INSERT OR IGNORE INTO lexical_queue VALUES (?)", ((pmid,) for pmid in pmids))
 
 
 def note_unmatched(connection: sqlite3.Connection, query_key: str, pmids: Iterable[int], now: str) -> None:

@@ -18,6 +18,7 @@ from rich.console import Console
 from entrez_kit.corpus.search import neighbours, vector_index, vectors
 from entrez_kit.corpus.search.quantized import Quantized
 from entrez_kit.corpus.search.ranking import Candidate
+from entrez_kit.corpus.store import reading, schema
 from entrez_kit.corpus.store.store import Store
 
 pytest.importorskip("usearch", reason="the package usearch is not installed")
@@ -32,7 +33,7 @@ QUERIES = [query for matrix in INVENTED.vectors(20, seed=99) for query in matrix
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """Return a corpus that counts as large."""
-    monkeypatch.setattr(vector_index, "MANY", 1_000)
+    monkeypatch.setattr(reading, "MANY", 1_000)
     monkeypatch.setattr(neighbours, "FEWEST_ASKED", 50)
     monkeypatch.setattr(vectors, "LOOKED_UP", 1)
     monkeypatch.setattr(vector_index, "BLOCK", 64)
@@ -60,7 +61,7 @@ def delete(store: Store, chosen: str) -> None:
 
 def graphs(store: Store) -> dict[str, int]:
     with store.reading() as connection:
-        return vector_index.graphs(connection)
+        return reading.graphs(connection)
 
 
 def files(store: Store) -> list[Path]:
@@ -152,7 +153,7 @@ def test_a_graph_that_lags_far_behind_is_brought_up_to_date(store: Store, chosen
     assert path not in before
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     with store.reading() as connection:
-        assert vector_index.graphs(connection) == {MODEL: vector_index.indexed(connection, MODEL)}
+        assert reading.graphs(connection) == {MODEL: vector_index.indexed(connection, MODEL)}
     assert recall(store) >= 0.95
     neighbours.keep_up(store, MODEL)
     assert files(store) == [path]
@@ -276,10 +277,10 @@ def test_a_copied_file_is_read_once_and_used(store: Store) -> None:
 def test_without_the_library_and_below_so_many_vectors_all_is_exact(
     store: Store, monkeypatch: pytest.MonkeyPatch, multiplied: list[int]
 ) -> None:
-    monkeypatch.setattr(vector_index, "MANY", COUNT + 1)
+    monkeypatch.setattr(reading, "MANY", COUNT + 1)
     nearest(store, QUERIES[0])
     assert sum(multiplied) == COUNT
-    monkeypatch.setattr(vector_index, "MANY", 1)
+    monkeypatch.setattr(reading, "MANY", 1)
     monkeypatch.setattr(neighbours, "find_spec", lambda name: None)
     assert recall(store) == 1
     neighbours.keep_up(store, MODEL)
@@ -288,7 +289,7 @@ def test_without_the_library_and_below_so_many_vectors_all_is_exact(
 
 def test_an_index_made_anew_and_a_dropped_model_leave_no_graph(store: Store) -> None:
     with store.writing() as connection:
-        vector_index.create(connection)
+        schema.index_vectors_anew(connection)
         index_vectors(connection)
     assert graphs(store) == {}
     neighbours.keep_up(store, MODEL)
