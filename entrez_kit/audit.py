@@ -14,7 +14,7 @@ from entrez_kit.citations.check.sources import SourceName, Sources, SourceStandi
 from entrez_kit.corpus.store.reading import articles_after
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.errors import EntityNotFound, EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.model import Request, Result, Warn, lacking, sparse
+from entrez_kit.model import Collected, Request, Result, Warn, lacking, sparse
 from entrez_kit.operation import Accounted, Operation, walked
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.standing import Standing, StandingStatus
@@ -73,7 +73,7 @@ class AuditedWork(Result):
         return self.status == "none" and not self.cites and self.unread is None and self.disagreement is None
 
 
-class AuditResult(Result):
+class AuditResult(Collected):
     """The works that something is to be said about, by PMID; ``counts`` are those of all ``total`` works, by status."""
 
     RECORDS: ClassVar = "works"
@@ -85,16 +85,6 @@ class AuditResult(Result):
     citing: int
     counts: dict[str, int]
     warnings: list[Warn] = sparse([])
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Report works that not everything is known about."""
-        return _shortfall(self.works, self.total)
-
-
-def _shortfall(told: Sequence[AuditedWork], total: int) -> EntrezKitError | None:
-    unknown = [work for work in told if work.status == "unknown" or work.unread is not None]
-    message = f"Not everything is known about {len(unknown)} of {total} works: not every source answered."
-    return lacking([work.pmid for work in unknown[:100]], message, partial=len(unknown) < total)
 
 
 def _pages(store: Store, query_key: str) -> Iterator[list[Article]]:
@@ -199,7 +189,10 @@ class Audit(Accounted[AuditedWork, AuditResult]):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report works that not everything is known about."""
-        return _shortfall(self._told, self._counts.total())
+        unknown = [work for work in self._told if work.status == "unknown" or work.unread is not None]
+        total = self._counts.total()
+        message = f"Not everything is known about {len(unknown)} of {total} works: not every source answered."
+        return lacking([work.pmid for work in unknown[:100]], message, partial=len(unknown) < total)
 
     def result(self) -> AuditResult:
         total = self._counts.total()

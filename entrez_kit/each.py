@@ -68,10 +68,6 @@ class EachResult(Warned):
     results: list[Any]
     outcomes: list[EachOutcome] = sparse([])
 
-    def shortfall(self) -> EntrezKitError | None:
-        """Report inputs that came to nothing, or to a part."""
-        return _shortfall_of([one for one in self.outcomes if one.status != "found"], len(self.results))
-
 
 @dataclass(frozen=True, slots=True)
 class EachAnswer(Generic[Res]):

@@ -11,6 +11,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    PrivateAttr,
     StringConstraints,
     ValidationInfo,
     WrapValidator,
@@ -166,6 +167,16 @@ class Result(BaseModel):
         return None
 
 
+class Collected(Result):
+    """Base of results that outcomes are collected into: these know what is missing, and the document goes with it."""
+
+    _shortfall: EntrezKitError | None = PrivateAttr(default=None)
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Report what is missing."""
+        return self._shortfall
+
+
 def lacking(missing: Any, message: str, *, partial: bool = True, hint: str | None = KEPT) -> UpstreamError | None:
     """Return the error that goes with a document for which a service did not answer; None where nothing is missing.
 
@@ -204,7 +215,7 @@ def past_the_last(offset: int, total: int, what: str, argument: str = "offset") 
     return [Warn(code="offset_beyond_results", message=message)]
 
 
-class Warned(Result):
+class Warned(Collected):
     """Base of results that have ``warnings`` only where there are any; schemas of tools spend no words on them."""
 
     warnings: SkipJsonSchema[list[Warn]] = sparse([])

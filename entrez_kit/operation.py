@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from entrez_kit import tracing
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError, brief
-from entrez_kit.model import WRONG, Request, Result, problem_of
+from entrez_kit.model import WRONG, Collected, Request, Result, problem_of
 from entrez_kit.wording import KEPT, Argument, ByDoor, Wording
 
 if TYPE_CHECKING:
@@ -253,7 +253,11 @@ class Operation(Generic[Req, Res]):
     def answer(self, services: "Services", request: Req) -> Res:
         """Return the result of a request, or raise."""
         if self.outcomes is not None and self.collect is not None:
-            return self.collect(request, self.outcomes(services, request))
+            outcomes = self.outcomes(services, request)
+            result = self.collect(request, outcomes)
+            if isinstance(result, Collected):
+                result._shortfall = outcomes.shortfall()
+            return result
         assert self.function is not None, "an operation has a function, or outcomes and what collects them"
         return self.function(services, request)
 

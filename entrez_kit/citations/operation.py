@@ -13,7 +13,7 @@ from entrez_kit.errors import EntityNotFound, EntrezKitError, NotConfigured, Rat
 from entrez_kit.model import Request, Result, Warned, sparse
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.models import Article, RetractionStatus
-from entrez_kit.pubmed.record_fetcher import BATCH, Fetched, InputOutcome, Retrieval, missing_records
+from entrez_kit.pubmed.record_fetcher import BATCH, Fetched, InputOutcome, Retrieval
 from entrez_kit.pubmed.standing import Standing
 from entrez_kit.services import Services
 
@@ -60,10 +60,6 @@ class CitationsResult(Warned):
     total_formatted: int
     not_found_pmids: list[str]
     outcomes: list[InputOutcome] = sparse([])
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Report inputs that came to nothing."""
-        return missing_records(self.outcomes, self.total_formatted, [])
 
 
 @dataclass(frozen=True, slots=True)

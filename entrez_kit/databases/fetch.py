@@ -8,9 +8,9 @@ from pydantic import Field
 
 from entrez_kit.batches import Pulse, in_batches
 from entrez_kit.databases.names import DatabaseName, check_database
-from entrez_kit.databases.summary import IdOutcome, LookUp, OfIds, look_up, missing_ids
+from entrez_kit.databases.summary import IdOutcome, LookUp, OfIds, look_up
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.model import Request, Result, Warn, sparse
+from entrez_kit.model import Collected, Request, Warn, sparse
 from entrez_kit.operation import Operation
 from entrez_kit.services import Services
 from entrez_kit.wording import listed
@@ -32,7 +32,7 @@ class EntrezFetchRequest(Request):
     )
 
 
-class EntrezFetchResult(Result):
+class EntrezFetchResult(Collected):
     """The records as NCBI sent them, each once, in the order of the ids; ``outcomes`` is present when any is missing.
 
     Records that took several requests stand in one content; of XML the frame is NCBI's first one.
@@ -48,11 +48,6 @@ class EntrezFetchResult(Result):
     not_found_ids: list[str] = sparse([])
     outcomes: list[IdOutcome] = sparse([])
     warnings: list[Warn] = sparse([])
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Report ids without a record."""
-        found = sum(outcome.status == "found" for outcome in self.outcomes)
-        return missing_ids(self.db, self.outcomes, found)
 
 
 class FetchedRecord(NamedTuple):

@@ -10,7 +10,7 @@ from entrez_kit.databases.info import describe_database
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.databases.summary import NOT_AN_ID, IdOutcome, LookUp, look_up, missing_ids
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.model import Request, Result, Warn, sparse
+from entrez_kit.model import Collected, Request, Result, Warn, sparse
 from entrez_kit.operation import InParts, Operation
 from entrez_kit.services import Services
 from entrez_kit.services.xml_reply import malformed
@@ -60,7 +60,7 @@ class LinkSet(Result):
     message: str | None = sparse()
 
 
-class LinkResult(Result):
+class LinkResult(Collected):
     """One linkset per source, in the order of the sources."""
 
     source: str
@@ -72,24 +72,11 @@ class LinkResult(Result):
         """Return a record for every link, with the source it belongs to."""
         return [{"source_id": one.source_id, **found.model_dump()} for one in self.linksets for found in one.links]
 
-    def shortfall(self) -> EntrezKitError | None:
-        """Report sources that do not exist or were not answered."""
-        missing = [item for item in self.linksets if item.status not in FOLLOWED]
-        return _missing_sources(self.source, missing, len(self.linksets) - len(missing))
-
-
-FOLLOWED: Final = ("linked", "no_links")
-
-
-def _missing_sources(db: str, missing: Sequence[LinkSet], found: int) -> EntrezKitError | None:
-    fields = ({"id": item.source_id, "status": item.status, "message": item.message} for item in missing)
-    return missing_ids(db, [IdOutcome.model_validate(one) for one in fields], found)
-
 
 class LinkSets(InParts[str, LinkSet]):
     """The links of each source, in order; many are followed in parts."""
 
-    PART, GOOD = 500, FOLLOWED
+    PART, GOOD = 500, ("linked", "no_links")
 
     def __init__(self, services: Services, request: LinkRequest) -> None:
         super().__init__(services, request.ids)
@@ -110,7 +97,8 @@ class LinkSets(InParts[str, LinkSet]):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report sources that do not exist or were not answered."""
-        return _missing_sources(self._request.source, self.missing, self.found)
+        fields = ({"id": item.source_id, "status": item.status, "message": item.message} for item in self.missing)
+        return missing_ids(self._request.source, [IdOutcome.model_validate(one) for one in fields], self.found)
 
     def _part(self, start: int, inputs: Sequence[str]) -> list[LinkSet]:
         request = self._request

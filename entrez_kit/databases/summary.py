@@ -1,6 +1,6 @@
 """Document summaries of any database: N ids in, N outcomes out."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
@@ -57,14 +57,9 @@ class SummaryResult(Warned):
     not_found_ids: list[str]
     outcomes: list[IdOutcome] = sparse([])
 
-    def shortfall(self) -> EntrezKitError | None:
-        """Report ids without a summary."""
-        return missing_ids(self.db, self.outcomes, len(self.summaries))
 
-
-def missing_ids(db: str, outcomes: Iterable[IdOutcome], found: int) -> EntrezKitError | None:
+def missing_ids(db: str, missing: Sequence[IdOutcome], found: int) -> EntrezKitError | None:
     """Return the error that goes with a document in which some ids are missing."""
-    missing = [outcome for outcome in outcomes if outcome.status != "found"]
     said: dict[IdStatus, str] = {"not_found": f"{db} has no record {{}}.", "invalid": f"No ids of {db}: {{}}."}
     named = {status: listed(one.id for one in missing if one.status == status) for status in (*said, "error")}
     text = " ".join(words.format(named[status]) for status, words in said.items() if named[status])

@@ -10,7 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 from entrez_kit import tracing
 from entrez_kit.errors import EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.europepmc.models import EuropePMCArticle
-from entrez_kit.model import Request, Result, Warn, sparse
+from entrez_kit.model import Collected, Request, Warn, sparse
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.services import Services
 from entrez_kit.services.europe_pmc import FIRST_PAGE, MAX_PAGE_SIZE, read_cursor
@@ -108,7 +108,7 @@ class EuropePMCRequest(Request):
         return list(dict.fromkeys(value))
 
 
-class EuropePMCResult(Result):
+class EuropePMCResult(Collected):
     """A page of records, or several in a row, and where the next one begins.
 
     ``effective_query`` is what was sent. ``next_cursor`` is absent when there is no further page. Records without a
@@ -126,12 +126,6 @@ class EuropePMCResult(Result):
     next_cursor: str | None = sparse()
     warnings: list[Warn] = Field(default_factory=list)
     search_url: str
-
-    _failure: EntrezKitError | None = None
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Report fewer records than Europe PMC promised."""
-        return self._failure
 
 
 class Walk(Outcomes[EuropePMCArticle]):
@@ -291,7 +285,7 @@ def europepmc_search(services: Services, request: EuropePMCRequest) -> Walk:
 def result_of(request: EuropePMCRequest, walk: Walk) -> EuropePMCResult:
     """Build the result document from all records."""
     articles = list(walk)
-    result = EuropePMCResult(
+    return EuropePMCResult(
         query=request.query,
         effective_query=walk.effective_query,
         sort_by=request.sort_by,
@@ -302,8 +296,6 @@ def result_of(request: EuropePMCRequest, walk: Walk) -> EuropePMCResult:
         warnings=walk.warnings,
         search_url=walk.search_url,
     )
-    result._failure = walk.failure
-    return result
 
 
 def _sort_parameter(request: EuropePMCRequest) -> str | None:

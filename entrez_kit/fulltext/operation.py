@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
-from pydantic import AfterValidator, Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
@@ -21,7 +21,7 @@ from entrez_kit.fulltext.models import (
 from entrez_kit.fulltext.selection import Selected, Selection, select
 from entrez_kit.fulltext.trail import OFFLINE, UNPAYWALL_OFF, Trail
 from entrez_kit.identifiers import Identifier, IdKind, read_identifier
-from entrez_kit.model import Request, Result, Warn, sparse, wrong
+from entrez_kit.model import Collected, Request, Warn, sparse, wrong
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.standing import graver, retraction_status
 from entrez_kit.pubmed.standing_lookup import Standings, standing_shortfall
@@ -120,7 +120,7 @@ def _identifier(text: str, kind: IdKind) -> Identifier:
     return Identifier(kind, text.strip() if found is None else found.value, text)
 
 
-class FulltextResult(Result):
+class FulltextResult(Collected):
     """Articles in the order of the ids; every id without one is in ``unavailable``, with what every source answered."""
 
     RECORDS: ClassVar = "articles"
@@ -130,12 +130,6 @@ class FulltextResult(Result):
     unavailable: list[Unavailable] = sparse([])
     truncation: Truncation | None = sparse()
     warnings: list[Warn] = sparse([])
-    _invalid: list[str] = PrivateAttr(default_factory=list)
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Report ids without full text."""
-        missing = shortfall_of(self.unavailable, self.total_returned, self._invalid)
-        return missing or standing_shortfall(self.warnings)
 
 
 def shortfall_of(unavailable: Sequence[Unavailable], found: int, invalid: Sequence[str] = ()) -> EntrezKitError | None:
@@ -363,15 +357,13 @@ def _missed(name: str, trail: Trail, selected: Selected, selection: Selection) -
 def result_of(request: FulltextRequest, texts: Fulltexts) -> FulltextResult:
     """Build the result document from all outcomes."""
     articles = [item.article for item in texts if item.article is not None]
-    result = FulltextResult(
+    return FulltextResult(
         articles=articles,
         total_returned=len(articles),
         unavailable=texts.unavailable,
         truncation=texts.truncation,
         warnings=[*texts.warnings, *map(_no_id, texts.invalid)],
     )
-    result._invalid = texts.invalid
-    return result
 
 
 def _no_id(text: str) -> Warn:

@@ -112,10 +112,6 @@ class GeneBatch(Warned):
     genes: list[Gene]
     outcomes: list[EachOutcome] = sparse([])
 
-    def shortfall(self) -> EntrezKitError | None:
-        """Report inputs that came to nothing."""
-        return _shortfall_of([item for item in self.outcomes if item.status != "found"], len(self.genes))
-
 
 def _shortfall_of(missing: list[EachOutcome], found: int) -> EntrezKitError | None:
     named = listed(outcome.input for outcome in missing)

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.identifiers import Identifier, IdKind, read_identifier
-from entrez_kit.model import Request, Result, Warn, sparse
+from entrez_kit.model import Collected, Request, Result, Warn, sparse
 from entrez_kit.operation import InParts, Operation, shortfall_of
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.resolution import Resolved, ask_converter, invalid_dois, search_pubmed
@@ -56,7 +56,7 @@ class Conversion(Result):
     message: str | None = sparse()
 
 
-class ConvertResult(Result):
+class ConvertResult(Collected):
     """One record per input, in the order of the inputs."""
 
     RECORDS: ClassVar = "records"
@@ -65,26 +65,6 @@ class ConvertResult(Result):
     total_converted: int
     total_submitted: int
     warnings: list[Warn] = sparse([])
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Report inputs without a record."""
-        missing = [record for record in self.records if record.status != "found"]
-        return _shortfall_of(missing, self.total_converted, self.warnings)
-
-
-def _shortfall_of(missing: Sequence[Conversion], converted: int, warnings: Sequence[Warn]) -> EntrezKitError | None:
-    named = listed(record.requested_id for record in missing)
-    said = [record.message for record in missing if record.status == "not_found"]
-    more = f", and nothing of {len(said) - 1} more" if len(said) > 1 else ""
-    none = f"Not {'an identifier' if len(missing) == 1 else 'identifiers'} of an article: {named}."
-    return shortfall_of(
-        missing,
-        converted,
-        "requested_id",
-        unanswered=f"No answer for {named}.",
-        invalid=(InvalidInput, none, GIVE_IDS, "invalid_identifiers"),
-        unknown=(f"{next(iter(said), '')}{more}.", CHECK_IDS),
-    ) or standing_shortfall(warnings)
 
 
 class Conversions(InParts[str, Conversion]):
@@ -121,7 +101,18 @@ class Conversions(InParts[str, Conversion]):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report inputs without a record."""
-        return _shortfall_of(self.missing, self.found, self.warnings)
+        named = listed(record.requested_id for record in self.missing)
+        said = [record.message for record in self.missing if record.status == "not_found"]
+        more = f", and nothing of {len(said) - 1} more" if len(said) > 1 else ""
+        none = f"Not {'an identifier' if len(self.missing) == 1 else 'identifiers'} of an article: {named}."
+        return shortfall_of(
+            self.missing,
+            self.found,
+            "requested_id",
+            unanswered=f"No answer for {named}.",
+            invalid=(InvalidInput, none, GIVE_IDS, "invalid_identifiers"),
+            unknown=(f"{next(iter(said), '')}{more}.", CHECK_IDS),
+        ) or standing_shortfall(self.warnings)
 
 
 def convert_ids(services: Services, request: ConvertRequest) -> Conversions:

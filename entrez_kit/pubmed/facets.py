@@ -9,8 +9,8 @@ from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 from pydantic import BeforeValidator, Field
 
 from entrez_kit.entrez_query import EARLIEST, MAX_PUBMED_RESULTS
-from entrez_kit.errors import EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.model import Request, Result, Warn, sparse
+from entrez_kit.errors import RateLimited, UpstreamError
+from entrez_kit.model import Collected, Request, Result, Warn, sparse
 from entrez_kit.operation import Operation
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.record_fetcher import Retrieval
@@ -80,7 +80,7 @@ class Facet(Result):
     earlier: int | None = sparse()
 
 
-class FacetsResult(Result):
+class FacetsResult(Collected):
     """Facets in the order asked for. ``records_counted`` records of ``total_found`` were read for them.
 
     ``complete`` tells whether these are all. ``query_broadened`` is true where NCBI dropped a part that the query
@@ -98,15 +98,10 @@ class FacetsResult(Result):
     complete: bool
     facets: list[Facet]
     warnings: list[Warn] = Field(default_factory=list)
-    _shortfall: EntrezKitError | None = None
 
     def records_inside(self) -> list[Any]:
         """Return a record for every value."""
         return [FacetRow(facet=facet.facet, **dict(value)) for facet in self.facets for value in facet.values]
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Report records that NCBI listed and did not send."""
-        return self._shortfall
 
 
 def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from entrez_kit.errors import EntityNotFound, EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.model import Request, Result, Warn, sparse, wrong
+from entrez_kit.model import Collected, Request, Result, Warn, sparse, wrong
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.models import Article, CitationData
-from entrez_kit.pubmed.record_fetcher import Fetched, InputOutcome, Retrieval, missing_records
+from entrez_kit.pubmed.record_fetcher import Fetched, InputOutcome, Retrieval
 from entrez_kit.services import Services
 from entrez_kit.wording import Argument, Wording
 
@@ -84,7 +84,7 @@ class EFetchDetails(Result):
     retmax: int | None = sparse()
 
 
-class FetchResult(Result):
+class FetchResult(Collected):
     """Records in the order of the inputs, and what became of every input where anything is missing.
 
     ``requested_pmids`` and ``not_found_pmids`` hold PMIDs only; inputs that are none, or that lead to none, are in
@@ -104,11 +104,6 @@ class FetchResult(Result):
     outcomes: list[InputOutcome] = sparse([])
     efetch_details: EFetchDetails
     warnings: list[Warn] = sparse([])
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Report inputs that came to nothing, or a result set that came back short."""
-        found = len(self.articles) if self.articles is not None else (self.articles_returned or 0)
-        return missing_records(self.outcomes, found, self.warnings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,11 @@ WarningCode = Literal[
 ]
 ADD: Final = "add volume, issue, pages, author or title"
 TOO_LITTLE: Final = "too little is given: a journal, a year or a title is needed"
+TOO_LITTLE_HINT: Final = "Give journal, year, volume and first page, or the title."
+UNKNOWN_HINT: Final = Wording(
+    "Check journal, year, volume and first page; to search by title call ",
+    *(NextCall("search_articles", query_term=...), "."),
+)
 
 
 class Citation(Request):
@@ -112,29 +117,6 @@ class MatchResult(Warned):
     total_submitted: int
     total_warnings: int
 
-    def shortfall(self) -> EntrezKitError | None:
-        """Report references without a single certain record."""
-        return _shortfall_of([one for one in self.results if one.status != "matched"], self.total_matched)
-
-
-def _shortfall_of(missing: Sequence[CitationMatch], matched: int) -> EntrezKitError | None:
-    named = listed(result.key for result in missing)
-    little = "Give journal, year, volume and first page, or the title."
-    return shortfall_of(
-        missing,
-        matched,
-        "key",
-        unanswered=f"No answer for {named}.",
-        invalid=None if matched else (InvalidInput, f"Too little is known of {named}.", little, "invalid_citations"),
-        unknown=(
-            f"No certain PubMed record for {named}.",
-            Wording(
-                "Check journal, year, volume and first page; to search by title call ",
-                *(NextCall("search_articles", query_term=...), "."),
-            ),
-        ),
-    )
-
 
 class Matches(InParts[Citation, CitationMatch]):
     """What becomes of each reference, in order; many are looked up in parts."""
@@ -171,7 +153,16 @@ class Matches(InParts[Citation, CitationMatch]):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report references without a single certain record."""
-        return _shortfall_of(self.missing, self.found)
+        named = listed(result.key for result in self.missing)
+        little = (InvalidInput, f"Too little is known of {named}.", TOO_LITTLE_HINT, "invalid_citations")
+        return shortfall_of(
+            self.missing,
+            self.found,
+            "key",
+            unanswered=f"No answer for {named}.",
+            invalid=None if self.found else little,
+            unknown=(f"No certain PubMed record for {named}.", UNKNOWN_HINT),
+        )
 
 
 def lookup_citation(services: Services, request: MatchRequest) -> Matches:

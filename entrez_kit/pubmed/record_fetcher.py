@@ -142,7 +142,23 @@ class Retrieval(Outcomes[Fetched]):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report inputs that came to nothing, or a result set that came back short."""
-        return missing_records([item.outcome for item in self.missing], self.found, self.warnings)
+        missing, found = [item.outcome for item in self.missing], self.found
+        incomplete = next((warning.message for warning in self.warnings if warning.code == "history_incomplete"), None)
+        failed = sum(outcome.status == "error" for outcome in missing)
+        named = listed(outcome.input for outcome in missing)
+        some = f"No PubMed record for {len(missing)} of {len(missing) + found} inputs: {named}."
+        if all(outcome.status == "invalid" for outcome in missing):
+            some = f"Not {'an identifier' if len(missing) == 1 else 'identifiers'} of an article: {named}."
+        none = f"No input is an identifier of an article: {named}."
+        return shortfall_of(
+            missing,
+            found,
+            "input",
+            unanswered=incomplete or f"{failed} records could not be fetched; {found} were.",
+            invalid=None if found else (InvalidInput, none, GIVE_IDS, "invalid_identifiers"),
+            unknown=(some if found else f"PubMed has no record of {named}.", CHECK_IDS),
+            lost=incomplete is not None,
+        )
 
     def batch(self, pmids: Sequence[str]) -> "tuple[dict[str, Record], dict[str, EntrezKitError]]":
         """Fetch one batch of PMIDs: the records there are, and why others were not answered; the rest do not exist."""
@@ -387,31 +403,4 @@ def _withheld(pmid: str) -> UpstreamError:
         f"NCBI did not send the record {pmid}, which a search of PubMed finds.",
         recovery_hint=KEPT,
         details={"reason": "incomplete", "service": "eutils", "endpoint": "efetch"},
-    )
-
-
-def missing_records(outcomes: list[InputOutcome], found: int, warnings: list[Warn]) -> EntrezKitError | None:
-    """Return the error that goes with a document in which some inputs are missing.
-
-    Args:
-        outcomes: of all inputs, or of those that are missing.
-        found: how many records there are.
-        warnings: of the retrieval; ``history_incomplete`` counts as missing.
-    """
-    missing = [outcome for outcome in outcomes if outcome.status != "found"]
-    incomplete = next((warning.message for warning in warnings if warning.code == "history_incomplete"), None)
-    failed = sum(outcome.status == "error" for outcome in missing)
-    named = listed(outcome.input for outcome in missing)
-    some = f"No PubMed record for {len(missing)} of {len(missing) + found} inputs: {named}."
-    if all(outcome.status == "invalid" for outcome in missing):
-        some = f"Not {'an identifier' if len(missing) == 1 else 'identifiers'} of an article: {named}."
-    none = f"No input is an identifier of an article: {named}."
-    return shortfall_of(
-        missing,
-        found,
-        "input",
-        unanswered=incomplete or f"{failed} records could not be fetched; {found} were.",
-        invalid=None if found else (InvalidInput, none, GIVE_IDS, "invalid_identifiers"),
-        unknown=(some if found else f"PubMed has no record of {named}.", CHECK_IDS),
-        lost=incomplete is not None,
     )

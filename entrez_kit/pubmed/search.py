@@ -23,7 +23,7 @@ from entrez_kit.entrez_query import (
     quoted,
 )
 from entrez_kit.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.model import Request, Result, Stripped, Warn, lacking, past_the_last, sparse, wrong
+from entrez_kit.model import Collected, Request, Result, Stripped, Warn, lacking, past_the_last, sparse, wrong
 from entrez_kit.operation import Operation, Outcomes
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.services import Services
@@ -220,7 +220,7 @@ class Certificate(Result):
     sha256: str
 
 
-class SearchResult(Result):
+class SearchResult(Collected):
     """PMIDs in the order asked for, how NCBI understood the query, and its complaints.
 
     ``effective_esearch_term`` is the whole search as one PubMed term (date bounds written out); ``query_translation``
@@ -251,10 +251,6 @@ class SearchResult(Result):
         """Return a record for every PMID, with title and authors where there is a summary."""
         summaries = {summary.pmid: summary for summary in self.brief_summaries}
         return [summaries.get(pmid, {"pmid": pmid}) for pmid in self.pmids]
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Report fewer PMIDs than NCBI counted, or a certificate with something missing."""
-        return _shortfall_of(self, self.search_parameters.max_results, self.search_parameters.offset)
 
 
 class ArticleHit(NamedTuple):
@@ -348,17 +344,14 @@ class SearchHits(Outcomes[ArticleHit]):
 
     def shortfall(self) -> EntrezKitError | None:
         """Report fewer PMIDs than NCBI counted, or a certificate with something missing."""
-        return _shortfall_of(self, self._request.max_results, self._request.offset)
-
-
-def _shortfall_of(found: SearchResult | SearchHits, max_results: int, offset: int) -> EntrezKitError | None:
-    expected = max(0, min(max_results, min(found.total_found, MAX_PUBMED_RESULTS) - offset))
-    missing = found.certificate.missing if found.certificate else expected - found.retrieved_pmid_count
-    return lacking(
-        max(0, missing),
-        f"NCBI counted more results than it returned: {missing} PMIDs are missing.",
-        hint=Wording(ANEW, "; if it stays so, narrow the query by date."),
-    )
+        shown = min(self.total_found, MAX_PUBMED_RESULTS) - self._request.offset
+        expected = max(0, min(self._request.max_results, shown))
+        missing = self.certificate.missing if self.certificate else expected - self.retrieved_pmid_count
+        return lacking(
+            max(0, missing),
+            f"NCBI counted more results than it returned: {missing} PMIDs are missing.",
+            hint=Wording(ANEW, "; if it stays so, narrow the query by date."),
+        )
 
 
 Piece = tuple[str, int, list[str]]
